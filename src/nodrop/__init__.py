@@ -163,14 +163,14 @@ def plan(old: "Reading", new: "Reading") -> "Plan":
     return plan(old, new)
 
 
-def drift(running: "Reading", wanted: "Reading") -> "Drift":
+def drift(running: "Reading", intended_reading: "Reading") -> "Drift":
     """Return where what runs is not as it is wanted: nothing where it is, but for what switches write by themselves.
 
     What one side does not say is no drift. `nodrop drift` reads the running files with what is wanted stated of them.
     """
     from nodrop.plan.drifting import drift
 
-    return drift(running, wanted)
+    return drift(running, intended_reading)
 
 
 def check(sources: Sequence[str], base: str, *, exact: bool = False) -> "Checked":

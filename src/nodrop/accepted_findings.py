@@ -66,18 +66,18 @@ def apply_suppressions(verdict: Verdict, reading: Reading, bench: Bench) -> tupl
     ran = bench.ran(verdict, reading)
     findings: Sequence[Finding] = verdict.findings
     further_findings: tuple[Finding, ...] = ()
-    own = Settled(ran=ran)
+    usage = Settled(ran=ran)
     if stated or written:
         day, names = today(), bench.names
         findings, hits = settle(findings, (*stated, *written), names, day, partial(_places, reading))
         further_findings = bench.of_remarks(
             wrong(written, (hits[suppression] for suppression in written), names, day, (ran,))
         )
-        own = Settled(hits=tuple(hits[suppression] for suppression in stated), ran=ran, days=lasting(written, day))
+        usage = Settled(hits=tuple(hits[suppression] for suppression in stated), ran=ran, days=lasting(written, day))
     if bench.baseline is not None:
         findings, met = baseline.settle(findings, bench.baseline)
-        own = replace(own, met=met)
-    return (*findings, *further_findings), own
+        usage = replace(usage, met=met)
+    return (*findings, *further_findings), usage
 
 
 def _places(reading: Reading, findings: Sequence[Finding]) -> list[tuple[Located, ...]]:
@@ -87,7 +87,7 @@ def _places(reading: Reading, findings: Sequence[Finding]) -> list[tuple[Located
     return [
         tuple(
             place
-            for place in (finding.located, *(part.located for part in finding.related))
+            for place in (finding.located, *(related_part.located for related_part in finding.related))
             if place is not None and (place is finding.located or place.file not in own_displays)
         )
         for finding in pointed
@@ -156,14 +156,14 @@ def told_again(outcome: "Outcome", known_baseline: Baseline) -> "Outcome":
 
 def gone(outcome: "Outcome", known_baseline: Baseline, names: Mapping[str, str]) -> dict[Key, Entry]:
     """Return the entries of a baseline that no finding of a command has any more, nothing where not all was read."""
-    ran = [one.ran for one in outcome.settled]
+    ran = [fabric.ran for fabric in outcome.settled]
     return {} if outcome.problems else baseline.gone(known_baseline, _met(outcome), ran, names)
 
 
 def _met(outcome: "Outcome") -> Counter[Key]:
     met = Counter[Key]()
-    for one in outcome.settled:
-        met.update(one.met)
+    for fabric in outcome.settled:
+        met.update(fabric.met)
     return met
 
 
@@ -185,8 +185,8 @@ _NAMED = 5
 def _some(subjects: Sequence[str]) -> str:
     """Return the first few of the subjects, and how many more there are."""
     named_subjects = sorted(dict.fromkeys(subjects), key=lambda subject: sort_key(parse(subject)))
-    more = f" and {len(named_subjects) - _NAMED} more" if len(named_subjects) > _NAMED else ""
-    return f"{', '.join(named_subjects[:_NAMED])}{more}"
+    count_suffix = f" and {len(named_subjects) - _NAMED} more" if len(named_subjects) > _NAMED else ""
+    return f"{', '.join(named_subjects[:_NAMED])}{count_suffix}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,13 +202,13 @@ class Updated:
     def __str__(self) -> str:
         entries = self.baseline.entries.values()
         findings, rules = sum(entry.times for entry in entries), len({entry.rule for entry in entries})
-        said = [f"{self.new} new"] if self.new else []
-        said += [f"{self.other} with other facts"] if self.other else []
+        change_counts = [f"{self.new} new"] if self.new else []
+        change_counts += [f"{self.other} with other facts"] if self.other else []
         if self.ended:
-            kept = "dropped" if self.pruned else "kept; --prune drops them"
-            said.append(f"{self.ended} that do not occur any more, {kept}")
+            pruning_note = "dropped" if self.pruned else "kept; --prune drops them"
+            change_counts.append(f"{self.ended} that do not occur any more, {pruning_note}")
         counted = f"{findings} finding{'' if findings == 1 else 's'} of {rules} rule{'' if rules == 1 else 's'}"
-        return f"{counted} ({', '.join(said)})" if said else counted
+        return f"{counted} ({', '.join(change_counts)})" if change_counts else counted
 
 
 def updated(before: Baseline, outcome: "Outcome", names: Mapping[str, str], *, prune: bool) -> Updated:
@@ -219,11 +219,11 @@ def updated(before: Baseline, outcome: "Outcome", names: Mapping[str, str], *, p
         if finding.suppressed is None and finding.rule not in KINDS
     ]
     met = [key for finding in known_findings for key in baseline.keys(finding)]
-    ended = baseline.gone(before, met, [one.ran for one in outcome.settled], names)
-    new_baseline, new, other = baseline.updated(before, known_findings, ended, prune=prune)
+    ended = baseline.gone(before, met, [fabric.ran for fabric in outcome.settled], names)
+    new_baseline, new, changed_count = baseline.updated(before, known_findings, ended, prune=prune)
     fingerprints = {fingerprint for finding in known_findings for fingerprint in (finding.fingerprint, *finding.former)}
-    left = sum(fingerprint not in fingerprints for fingerprint, _ in ended)
-    return Updated(baseline=new_baseline, new=new, other=other, ended=left, pruned=prune)
+    ended_count = sum(fingerprint not in fingerprints for fingerprint, _ in ended)
+    return Updated(baseline=new_baseline, new=new, other=changed_count, ended=ended_count, pruned=prune)
 
 
 def overlay_lines(written: Mapping[tuple[str, int], str], line: "LineOf") -> "LineOf":

@@ -51,9 +51,9 @@ class Store:
     code: bytes
     seal: bytes = field(repr=False)
 
-    def key(self, kind: str, *parts: bytes) -> str:
+    def key(self, kind: str, *chunks: bytes) -> str:
         """Return the name of the entry of a kind that depends on these parts, in this order, and on the code."""
-        return digest_of(_FORM, self.code, kind.encode(), *parts).hex()
+        return digest_of(_FORM, self.code, kind.encode(), *chunks).hex()
 
     def sealed(self, key: str, data: bytes) -> bytes:
         """Return the code by which an entry shows that the user wrote it, whole, under this key."""
@@ -113,24 +113,24 @@ class Store:
 
     def prune(self, most: int = MAX_BYTES) -> None:
         """Take away the entries that were used longest ago until no more than `most` bytes are left."""
-        entries = sorted(_entries(self.folder), key=lambda one: (-one[0], one[2]))
-        begun_before, held = time.time() - _UNFINISHED_S, 0
+        entries = sorted(_entries(self.folder), key=lambda entry: (-entry[0], entry[2]))
+        begun_before, total_bytes = time.time() - _UNFINISHED_S, 0
         for used, size, name in entries:
             unfinished = name.startswith(_UNFINISHED)
-            held += size
-            if held > most or (unfinished and used < begun_before):
+            total_bytes += size
+            if total_bytes > most or (unfinished and used < begun_before):
                 self.drop(name)
 
 
-def digest_of(*parts: bytes) -> bytes:
+def digest_of(*chunks: bytes) -> bytes:
     """Return the digest of some texts, each told from the next by its length."""
-    return _digest(hashlib.blake2b(digest_size=_DIGEST_BYTES), parts)
+    return _digest(hashlib.blake2b(digest_size=_DIGEST_BYTES), chunks)
 
 
-def _digest(begun: hashlib.blake2b, parts: Iterable[bytes]) -> bytes:
-    for part in parts:
-        begun.update(len(part).to_bytes(8))
-        begun.update(part)
+def _digest(begun: hashlib.blake2b, chunks: Iterable[bytes]) -> bytes:
+    for chunk in chunks:
+        begun.update(len(chunk).to_bytes(8))
+        begun.update(chunk)
     return begun.digest()
 
 
@@ -207,8 +207,8 @@ def _read_secret(descriptor: int, file: Path) -> bytes | str:
             return f"{file} belongs to somebody else"
         if status.st_mode & 0o077:
             return f"{file} can be read by others"
-        found = reading.read(_SECRET_BYTES + 1)
-    return found if len(found) == _SECRET_BYTES else f"{file} is no key of nodrop"
+        secret = reading.read(_SECRET_BYTES + 1)
+    return secret if len(secret) == _SECRET_BYTES else f"{file} is no key of nodrop"
 
 
 def _make_secret(descriptor: int) -> None:
@@ -306,17 +306,17 @@ def _entries(folder: Path) -> Iterator[tuple[float, int, str]]:
 def code() -> bytes:
     """Return a digest of everything that decides what comes of an input: nodrop's code and data, Python, libraries."""
     package = Path(__file__).parent
-    parts = [repr((sys.implementation.name, sys.version_info[:2])).encode()]
-    parts += [f"{name} {metadata.version(name)}".encode() for name in _LIBRARIES]
+    chunks = [repr((sys.implementation.name, sys.version_info[:2])).encode()]
+    chunks += [f"{name} {metadata.version(name)}".encode() for name in _LIBRARIES]
     for top in map(str, (package, home("rules"), home("profiles"))):
         for path in sorted(_files(top)):
             with open(path, "rb") as file:  # noqa: PTH123 -- seven hundred files, at every start
-                parts += [path[len(top) :].encode(), file.read()]
-    return digest_of(*parts)
+                chunks += [path[len(top) :].encode(), file.read()]
+    return digest_of(*chunks)
 
 
 def _files(top: str) -> Iterator[str]:
     """Yield the files of code and data below a folder, not what Python makes of them."""
-    for here, folders, names in os.walk(top):
+    for folder, folders, names in os.walk(top):
         folders[:] = [name for name in folders if name != "__pycache__"]
-        yield from (f"{here}/{name}" for name in names)
+        yield from (f"{folder}/{name}" for name in names)

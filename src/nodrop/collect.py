@@ -90,10 +90,10 @@ def stages_unlike(inputs: Inputs) -> list[Problem]:
 
 def _without_ports(bundle: Bundle) -> list[Note]:
     """Return the notes on a device that names no port: its files are not read where they state nothing at all."""
-    found, _ = open_files(bundle.files)
-    if all(is_blank(raw) for _, raw in found):
+    opened_files, _ = open_files(bundle.files)
+    if all(is_blank(raw) for _, raw in opened_files):
         message = "empty: it states nothing"
-        return [Note(kind=DEVICE_NOT_READ, message=message, file=source.display) for source, _ in found]
+        return [Note(kind=DEVICE_NOT_READ, message=message, file=source.display) for source, _ in opened_files]
     file = bundle.files[0][1].display
     return [Note(kind="no-ports", message="names no port, so nothing about ports is checked", file=file)]
 
@@ -106,7 +106,7 @@ def read_hosts(bundles: Iterable[Bundle]) -> list[HostReading]:
         for name, text in bundle.files:
             number = next(number for number in count(1) if _append_number(name, number) not in texts)
             texts[_append_number(name, number)] = text
-    return [_read_host(name, held) for name, held in files.items()]
+    return [_read_host(name, host_texts) for name, host_texts in files.items()]
 
 
 def _append_number(name: str, number: int) -> str:

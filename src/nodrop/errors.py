@@ -33,7 +33,7 @@ class Problem:
         return f"{text} ({self.hint})" if self.hint else text
 
     def __str__(self) -> str:
-        place = ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
+        place = ":".join(str(position) for position in (self.path, self.line, self.column) if position is not None)
         return f"{place}: {self.where}: {self.message}" if self.where else f"{place}: {self.message}"
 
     def sort_key(self) -> tuple[str, int, int, str, str]:

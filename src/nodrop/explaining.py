@@ -43,11 +43,19 @@ def at_subject(name: str, at: str, path: str, settings: Settings, platform: str 
         )
     config = settings.config
     off = f"severity off in {config.path}" if severity_of(rule, config.severity) == "off" else ""
-    severity = {one: what for one, what in config.severity.items() if what != "off"}
+    severity = {rule_name: level for rule_name, level in config.severity.items() if level != "off"}
     settings = replace(settings, strictness="auditor", config=replace(config, severity=severity), whole=True)
     reading = reading_at(path, settings, platform)
     index = Index(reading.fabric)
-    before = [one for one in of_files(all_rules(config)) if not one.last and one.name != rule.name] if rule.last else []
+    before = (
+        [
+            earlier_rule
+            for earlier_rule in of_files(all_rules(config))
+            if not earlier_rule.last and earlier_rule.name != rule.name
+        ]
+        if rule.last
+        else []
+    )
     asked = Asked(
         rule=rule,
         at=parse(at),
@@ -86,12 +94,12 @@ def _in_intent(path: str, reading: Reading, finding: Finding) -> list[str]:
 def _set_at(rule: Rule, settings: Settings) -> Mapping[str, str]:
     """Where the site's configuration sets the options of a rule."""
     config = settings.config
-    told = {}
+    place_of_option = {}
     for name in (*rule.aliases, rule.name):
         for option in config.options.get(name, {}):
             line = ":".join(map(str, config.places.get(("options", name, option), ())))
-            told[option] = f"set in {config.path}{f':{line}' if line else ''}"
-    return told
+            place_of_option[option] = f"set in {config.path}{f':{line}' if line else ''}"
+    return place_of_option
 
 
 def _stated_by(path: str, settings: Settings) -> Callable[[str], str]:
@@ -106,7 +114,7 @@ def _stated_by(path: str, settings: Settings) -> Callable[[str], str]:
     sources.append((settings.config.declared, lambda key: f"{settings.config.path}, fabric.{key}"))
 
     def by(key: str) -> str:
-        return next((told(key) for declared, told in sources if getattr(declared, key, None)), "")
+        return next((describe_source(key) for declared, describe_source in sources if getattr(declared, key, None)), "")
 
     return by
 

@@ -80,9 +80,9 @@ def chosen_rules(
     settings.config.check(every)
     halves = (of_files(every) if files else (), of_routing(every, observed=observed) if failures else ())
     rules = tuple({rule.name: rule for half in halves for rule in half}.values())
-    known = {word for rule in (every if settings.both else rules) for word in rule.words}
-    wanted, unwanted = (_rule_names(option, known, getattr(settings, option)) for option in ("select", "ignore"))
-    return tuple(rule for rule in rules if not unselected(rule, wanted, unwanted))
+    words = {word for rule in (every if settings.both else rules) for word in rule.words}
+    selection, unwanted = (_rule_names(option, words, getattr(settings, option)) for option in ("select", "ignore"))
+    return tuple(rule for rule in rules if not unselected(rule, selection, unwanted))
 
 
 def list_rules(settings: Settings) -> "tuple[Listed, ...]":
@@ -97,12 +97,12 @@ def list_rules(settings: Settings) -> "tuple[Listed, ...]":
 
     every, config = all_rules(settings.config), settings.config
     config.check(every)
-    known = {word for rule in every for word in rule.words}
-    wanted, unwanted = (_rule_names(option, known, getattr(settings, option)) for option in ("select", "ignore"))
+    words = {word for rule in every for word in rule.words}
+    selection, unwanted = (_rule_names(option, words, getattr(settings, option)) for option in ("select", "ignore"))
     allowed = STRICTNESSES.index(settings.strictness)
 
     def why_off(rule: Rule) -> str:
-        if off := unselected(rule, wanted, unwanted):
+        if off := unselected(rule, selection, unwanted):
             return off
         if severity_of(rule, config.severity) == "off":
             return f"severity off in {config.path}"
@@ -119,14 +119,14 @@ def list_rules(settings: Settings) -> "tuple[Listed, ...]":
     return tuple(map(stands, every))
 
 
-def _rule_names(option: str, known: set[str], values: Sequence[str]) -> frozenset[str]:
+def _rule_names(option: str, words: set[str], values: Sequence[str]) -> frozenset[str]:
     """Return the rules and areas that an option names."""
     from nodrop.engine.skipped import words_of
 
     names = words_of(values)
-    if wrong := sorted(names - known):
+    if wrong := sorted(names - words):
         raise InputProblems(
-            Problem(path=f"--{option}", found=f"no rule or area {word!r}", hint=nearest(word, known)) for word in wrong
+            Problem(path=f"--{option}", found=f"no rule or area {word!r}", hint=nearest(word, words)) for word in wrong
         )
     return names
 
@@ -363,8 +363,8 @@ def reading_of(inputs: "Inputs", settings: Settings, named_path: str) -> "Readin
     if intents := inputs.all_intents():
         text, *other_texts = intents
         if other_texts or inputs.bundles:
-            found = "several intents, or an intent and configurations"
-            raise InputProblems([Problem(path=named_path, found=found, expected="one fabric")])
+            fault_text = "several intents, or an intent and configurations"
+            raise InputProblems([Problem(path=named_path, found=fault_text, expected="one fabric")])
         return read_source(text, settings)
     reading = read_source(inputs.only(), settings)
     if not reading.fabric.devices:
@@ -385,9 +385,9 @@ def readings_of(
     readings: list[Reading] = []
     problems: list[Problem] = []
     every: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
-    for one in every:
+    for source in every:
         try:
-            reading = read_source(one, settings, executor)
+            reading = read_source(source, settings, executor)
         except InputProblems as error:
             problems += error.problems
             continue

@@ -56,12 +56,12 @@ def locate(
     findings = tuple(findings)
     chosen = {id(finding) for finding in (findings if only is None else only)}
     aim = _Aim(reading)
-    wanted: dict[str, dict[_Target, None]] = {}
+    targets_of_device: dict[str, dict[_Target, None]] = {}
     for device, target in (aimed for finding in findings if id(finding) in chosen for aimed in aim.all_of(finding)):
-        wanted.setdefault(device, {})[target] = None
+        targets_of_device.setdefault(device, {})[target] = None
     atlas = _Atlas(reading, where)
-    for device in sorted(wanted, key=natural):
-        atlas.chart(device, reading.sources[device], wanted[device])
+    for device in sorted(targets_of_device, key=natural):
+        atlas.chart(device, reading.sources[device], targets_of_device[device])
     lines = dict(atlas.lines)
 
     def locate_finding(finding: Finding) -> Finding:
@@ -78,12 +78,12 @@ def locate(
     return Pointed(reported_findings, tuple(atlas.notes), lines)
 
 
-def decided(intent: Intent, part: Subject) -> tuple[Keys, Located] | None:
+def decided(intent: Intent, fabric_part: Subject) -> tuple[Keys, Located] | None:
     """Return the keys by which an intent decides a part of the fabric that it is built into, and their place.
 
     None where no key decides the part, or where the text of the intent is not known.
     """
-    found_decision = decision(intent, part)
+    found_decision = decision(intent, fabric_part)
     return (
         None
         if found_decision is None
@@ -114,25 +114,25 @@ class Stands:
     line: str | None
 
 
-def place_of(part: Subject, reading: Reading, where: Where) -> Stands | None:
+def place_of(fabric_part: Subject, reading: Reading, where: Where) -> Stands | None:
     """Return where a part of a fabric stands, a link at the end that was read; None where no file was read for it.
 
     InputProblems where a file has changed since it was read.
     """
-    aimed = _Aim(reading).at_part(part[:3] if part[0] == subject.FABRIC else part)
+    aimed = _Aim(reading).at_part(fabric_part[:3] if fabric_part[0] == subject.FABRIC else fabric_part)
     if aimed is None:
         return None
-    device, part = aimed
+    device, fabric_part = aimed
     platform = _platforms(reading)[device]
     loaded = [(source, load(source)) for source in reading.sources[device]]
     find = where(platform, {source.name: raw for source, raw in loaded})
     displays = {source.name: source.display for source, _ in loaded}
     lines = _lines_of(reading.secret_lines, device, loaded)
-    for length in range(len(part), 0, -1):
-        if (place := find(part[:length])) is not None:
+    for length in range(len(fabric_part), 0, -1):
+        if (place := find(fabric_part[:length])) is not None:
             file = displays[place.file]
             return Stands(
-                part=part[:length],
+                part=fabric_part[:length],
                 located=Located(file=file, span=place.span),
                 line=lines.get(file, place.span.line) if place.span else None,
             )
@@ -152,7 +152,7 @@ class _Aim:
     def all_of(self, finding: Finding) -> list[tuple[str, _Target]]:
         """Everything to look up for one finding."""
         aimed = [self.at_finding(finding), *map(self.at_related, finding.related)]
-        return [each for each in aimed if each is not None]
+        return [device_target for device_target in aimed if device_target is not None]
 
     def at_finding(self, finding: Finding) -> tuple[str, _Target] | None:
         """Return the target of the finding; without a device in it, the finding's whole device."""
@@ -162,9 +162,9 @@ class _Aim:
         """Return the related places of the finding."""
         return self._at(related.subject, related.located, None)
 
-    def at_part(self, part: Subject) -> tuple[str, Subject] | None:
+    def at_part(self, fabric_part: Subject) -> tuple[str, Subject] | None:
         """On which device a part is to be looked for, and as what."""
-        aimed = self._at(part, None, None)
+        aimed = self._at(fabric_part, None, None)
         return None if aimed is None or isinstance(aimed[1], Located) else (aimed[0], aimed[1])
 
     def _at(self, ends: Subject, located: Located | None, device: str | None) -> tuple[str, _Target] | None:
@@ -202,12 +202,12 @@ class _Atlas:
         loaded = [(source, raw) for source in sources if (raw := self._loaded(device, source)) is not None]
         if not loaded:
             return
-        whole = Located(file=sources[0].display, span=None) if len(sources) == 1 else None
+        file_location = Located(file=sources[0].display, span=None) if len(sources) == 1 else None
         displays = {source.name: source.display for source, _ in loaded}
         place_of = self._where(self._platforms[device], {source.name: raw for source, raw in loaded})
         lines = _lines_of(self._secret, device, loaded)
         for target in targets:
-            located = target if isinstance(target, Located) else _nearest(place_of, target, displays) or whole
+            located = target if isinstance(target, Located) else _nearest(place_of, target, displays) or file_location
             if located is not None and located.file in lines.texts:
                 self.places[device, target] = located
                 self._keep_line(located, lines)
@@ -283,16 +283,17 @@ def load(source: Source) -> bytes:
     return raw
 
 
-def _nearest(place_of: PlaceOf, part: Subject, displays: Mapping[str, str]) -> Located | None:
-    places = (place_of(part[:length]) for length in range(len(part), 0, -1))
+def _nearest(place_of: PlaceOf, fabric_part: Subject, displays: Mapping[str, str]) -> Located | None:
+    places = (place_of(fabric_part[:length]) for length in range(len(fabric_part), 0, -1))
     return next((Located(file=displays[place.file], span=place.span) for place in places if place is not None), None)
 
 
 def _fill_locations(finding: Finding, aim: _Aim, places: Mapping[tuple[str, _Target], Located]) -> Finding:
-    def located(aimed: tuple[str, _Target] | None, known: Located | None) -> Located | None:
-        return known if aimed is None else places.get(aimed)
+    def located(aimed: tuple[str, _Target] | None, prior_location: Located | None) -> Located | None:
+        return prior_location if aimed is None else places.get(aimed)
 
     related = tuple(
-        dataclasses.replace(each, located=located(aim.at_related(each), each.located)) for each in finding.related
+        dataclasses.replace(related_part, located=located(aim.at_related(related_part), related_part.located))
+        for related_part in finding.related
     )
     return dataclasses.replace(finding, located=located(aim.at_finding(finding), finding.located), related=related)

@@ -28,7 +28,7 @@ def open_files(files: Iterable[tuple[str, Text]], max_bytes: int = MAX_BYTES) ->
 
     What is not JSON is read in Python, line by line, and may have `MAX_TEXT_BYTES` at most.
     """
-    found: list[tuple[Source, bytes]] = []
+    opened_files: list[tuple[Source, bytes]] = []
     problems: list[Problem] = []
     for name, text in files:
         try:
@@ -36,10 +36,12 @@ def open_files(files: Iterable[tuple[str, Text]], max_bytes: int = MAX_BYTES) ->
         except InputProblems as error:
             problems.extend(error.problems)
             continue
-        held = raw if text.path is None else None
-        source = Source(name=name, display=text.display, path=text.path, held=held, digest=digest(raw), root=text.root)
-        found.append((source, raw))
-    return found, problems
+        inline_bytes = raw if text.path is None else None
+        source = Source(
+            name=name, display=text.display, path=text.path, held=inline_bytes, digest=digest(raw), root=text.root
+        )
+        opened_files.append((source, raw))
+    return opened_files, problems
 
 
 def read_bundle(bundle: Bundle) -> DeviceReading:
@@ -59,7 +61,7 @@ def read_open_files(
     return replace(reading, problems=(*problems, *reading.problems)) if problems else reading
 
 
-def cut_short(found: Iterable[tuple[Source, bytes]]) -> list[Note]:
+def cut_short(opened_files: Iterable[tuple[Source, bytes]]) -> list[Note]:
     """Return a note for each text of lines whose last line has no end: what comes after it may be lost.
 
     Every program that prints a configuration ends its last line; JSON that is cut short cannot be parsed.
@@ -67,7 +69,7 @@ def cut_short(found: Iterable[tuple[Source, bytes]]) -> list[Note]:
     message = "its end: the last line has no line end, so the file may be cut short"
     return [
         Note(kind=CUT_SHORT, message=message, file=source.display)
-        for source, raw in found
+        for source, raw in opened_files
         if raw and raw[-1:] not in (b"\n", b"\r") and not source.name.endswith(".json") and not is_json(raw)
     ]
 
@@ -84,12 +86,12 @@ def _noted(reading: DeviceReading) -> DeviceReading:
 _AnyReading = TypeVar("_AnyReading", DeviceReading, HostReading)
 
 
-def heard(reading: _AnyReading, platform: str, found: Iterable[tuple[Source, bytes]]) -> _AnyReading:
+def heard(reading: _AnyReading, platform: str, opened_files: Iterable[tuple[Source, bytes]]) -> _AnyReading:
     """Return a reading with what comments in its files allow, and remarks about those that only seem to."""
     name = reading.device.name if isinstance(reading, DeviceReading) else reading.name
     allows: list[Allow] = []
     remarks: list[Remark] = []
-    for source, raw in found:
+    for source, raw in opened_files:
         if comments := platforms.comments(platform, source.name, raw):
             allowed, wrong = allowing(comments, source.name, (name,))
             allows += allowed

@@ -30,7 +30,7 @@ from nodrop.syntax.json import MAX_BYTES
 from nodrop.syntax.packed import Table, Unpackable, Unreadable, classes_of
 from nodrop.syntax.places import read_regular_file
 
-_KEPT = tuple(one.name for one in fields(Outcome) if one.name not in ("files", "in_order", "line", "own", "work"))
+_KEPT = tuple(attr.name for attr in fields(Outcome) if attr.name not in ("files", "in_order", "line", "own", "work"))
 _KINDS = get_type_hints(Outcome)
 _Kept: Any = make_dataclass("_Kept", [(name, _KINDS[name]) for name in _KEPT], frozen=True, slots=True)
 """What is kept of an outcome."""
@@ -41,7 +41,7 @@ _FORM = GenericAlias(tuple, (_Kept, tuple[tuple[str, int], ...]))
 
 
 def outcome_of(
-    what: Inputs | Text,
+    source: Inputs | Text,
     settings: Settings,
     executor: Executor | None = None,
     progress: Callable[[str], None] | None = None,
@@ -50,34 +50,34 @@ def outcome_of(
 
     What an intent comes to is worked out each time, and so is what somebody wants to count.
     """
-    if not isinstance(what, Inputs) or settings.store is None or settings.statistics:
-        reading = judging.read_source(what, settings, executor, progress=progress)
-        return _check_reading(reading, what, settings, progress)
-    runs = Runs(what.bundles, executor, settings.store, progress)
-    key = _key(what, settings, settings.store, runs)
+    if not isinstance(source, Inputs) or settings.store is None or settings.statistics:
+        reading = judging.read_source(source, settings, executor, progress=progress)
+        return _check_reading(reading, source, settings, progress)
+    runs = Runs(source.bundles, executor, settings.store, progress)
+    key = _key(source, settings, settings.store, runs)
     if key is not None and runs.all_kept_before:
-        outcome = _load_outcome(settings.store, key, what, runs)
+        outcome = _load_outcome(settings.store, key, source, runs)
         if outcome is not None:
             return judging.with_own(outcome, settings)
-    reading = judging.read_source(what, settings, runs=runs)
-    new_outcome = _check_reading(reading, what, settings, progress)
-    if key is not None and key == _key(what, settings, settings.store, runs):  # nothing has changed in between
+    reading = judging.read_source(source, settings, runs=runs)
+    new_outcome = _check_reading(reading, source, settings, progress)
+    if key is not None and key == _key(source, settings, settings.store, runs):  # nothing has changed in between
         _keep(settings.store, key, new_outcome)
     return new_outcome
 
 
 def _check_reading(
-    reading: Reading, what: Inputs | Text, settings: Settings, progress: Callable[[str], None] | None
+    reading: Reading, source: Inputs | Text, settings: Settings, progress: Callable[[str], None] | None
 ) -> Outcome:
     """Return what the rules say of a fabric, with what others are compared by."""
     outcome = judging.run_rules(reading, judging.chosen_rules(settings), settings, progress=progress)
-    return replace(outcome, identifiers=identifiers_of(reading.fabric), an_intent=isinstance(what, Text))
+    return replace(outcome, identifiers=identifiers_of(reading.fabric), an_intent=isinstance(source, Text))
 
 
 def check(settings: Settings) -> None:
     """Raise InputProblems where the settings name rules that there are not, unless they were found good before."""
-    said = None if settings.store is None else _of_settings(settings)
-    key = None if said is None or settings.store is None else settings.store.key("settings", *said)
+    key_parts = None if settings.store is None else _of_settings(settings)
+    key = None if key_parts is None or settings.store is None else settings.store.key("settings", *key_parts)
     if settings.store is None or key is None:
         judging.chosen_rules(settings)
     elif settings.store.get(key) is None:
@@ -91,14 +91,18 @@ def _load_outcome(store: Store, key: str, inputs: Inputs, runs: Runs) -> Outcome
     if packed is None:
         return None
     try:
-        kept, shown = _TABLE.unpack(packed, _FORM)
-        found = {name: getattr(kept, name) for name in _KEPT}
-        outcome = Outcome(**found, line=_Lines(_files(inputs, runs), frozenset(shown)))
+        stored_outcome, shown = _TABLE.unpack(packed, _FORM)
+        field_values = {name: getattr(stored_outcome, name) for name in _KEPT}
+        outcome = Outcome(**field_values, line=_Lines(_files(inputs, runs), frozenset(shown)))
     except (Unreadable, TypeError, ValueError, AttributeError):
         store.drop(key)
         return None
     day = today().isoformat()
-    return outcome if all(one.days is None or one.days[0] <= day <= one.days[1] for one in outcome.settled) else None
+    return (
+        outcome
+        if all(fabric.days is None or fabric.days[0] <= day <= fabric.days[1] for fabric in outcome.settled)
+        else None
+    )
 
 
 def _keep(store: Store, key: str, outcome: Outcome) -> None:
@@ -119,17 +123,21 @@ def _available_lines(outcome: Outcome) -> set[tuple[str, int]]:
     findings = (*outcome.findings, *outcome.hidden)
     located = [finding.located for finding in findings]
     located += [related.located for finding in findings for related in finding.related]
-    places = {(one.file, one.span.line) for one in located if one is not None and one.span is not None}
+    places = {
+        (location.file, location.span.line)
+        for location in located
+        if location is not None and location.span is not None
+    }
     return {place for place in places if outcome.line(*place) is not None}
 
 
 def _files(inputs: Inputs, runs: Runs) -> dict[str, tuple[Path, str | None]]:
     """Return where each file of a fabric lies, and its digest, by the name under which it is shown."""
-    digests = iter([one for held in runs.digests or () for one in held])
+    digests = iter([one for bundle_digests in runs.digests or () for one in bundle_digests])
     switches = [(text, next(digests)) for bundle in inputs.bundles for _, text in bundle.files]
     texts = [*inputs.stated, *(text for bundle in inputs.hosts for _, text in bundle.files)]
-    others = [(text, _digest(text)) for text in texts]
-    return {text.display: (text.path, one) for text, one in (*switches, *others) if text.path is not None}
+    text_digests = [(text, _digest(text)) for text in texts]
+    return {text.display: (text.path, one) for text, one in (*switches, *text_digests) if text.path is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,38 +158,38 @@ class _Lines:
         return lines[line - 1] if line <= len(lines) else None
 
     def _read_lines(self, file: str) -> Sequence[str]:
-        path, then = self.files.get(file, (None, None))
+        path, stored_digest = self.files.get(file, (None, None))
         try:
             raw = Text(display=file, path=path).read_bytes(MAX_BYTES)
         except InputProblems:
             return ()
-        return lines_of(raw) if digest(raw) == then else ()
+        return lines_of(raw) if digest(raw) == stored_digest else ()
 
 
 def _key(inputs: Inputs, settings: Settings, store: Store, runs: Runs) -> str | None:
     """Return the key of what comes of a fabric; None where something that it depends on cannot be told by its bytes."""
     texts = [*inputs.stated, *(text for bundle in inputs.hosts for _, text in bundle.files)]
     digests = [_digest(text) for text in texts]
-    said = _of_settings(settings)
-    if runs.digests is None or None in digests or said is None:
+    key_parts = _of_settings(settings)
+    if runs.digests is None or None in digests or key_parts is None:
         return None
     names = [
-        (bundle.name, bundle.platform, *((name, text.display) for name, text in bundle.files), *held)
-        for bundle, held in zip(
+        (bundle.name, bundle.platform, *((name, text.display) for name, text in bundle.files), *bundle_digests)
+        for bundle, bundle_digests in zip(
             (*inputs.bundles, *inputs.hosts), (*runs.digests, *((),) * len(inputs.hosts)), strict=True
         )
     ]
-    rest = ([text.display for text in inputs.stated], digests, _day(settings))
-    parts = (_hash_input((inputs.problems, inputs.notes), set()), *(ascii(one).encode() for one in (rest, *names)))
-    return store.key("outcome", *said, *parts)
+    facts = ([text.display for text in inputs.stated], digests, _day(settings))
+    chunks = (_hash_input((inputs.problems, inputs.notes), set()), *(ascii(row).encode() for row in (facts, *names)))
+    return store.key("outcome", *key_parts, *chunks)
 
 
 def _of_settings(settings: Settings) -> tuple[bytes, bytes] | None:
     """Return what the settings say, and what stands in the files that they name; None where these cannot be read."""
     paths: set[Path] = set()
-    said = _hash_input(replace(settings, store=None), paths)
+    settings_bytes = _hash_input(replace(settings, store=None), paths)
     contents = _contents(paths - settings.config.held.keys())
-    return None if contents is None else (said, contents)
+    return None if contents is None else (settings_bytes, contents)
 
 
 def _day(settings: Settings) -> str:
@@ -221,17 +229,17 @@ class _Telling(pickle.Pickler):
 def _contents(paths: Iterable[Path]) -> bytes | None:
     """Return what stands at the paths of settings: files, and rules in folders; None where it cannot be read."""
     try:
-        told = [
+        file_digests = [
             (str(path), digest(read_regular_file(path, str(path), MAX_BYTES))) for path in sorted(_with_rules(paths))
         ]
     except (InputProblems, OSError):
         return None
-    return ascii(told).encode()
+    return ascii(file_digests).encode()
 
 
 def _with_rules(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if not path.is_dir():
             yield path
-        for here, _, names in os.walk(path):
-            yield from (Path(here, name) for name in names if name.endswith((".yaml", ".yml")))
+        for folder, _, names in os.walk(path):
+            yield from (Path(folder, name) for name in names if name.endswith((".yaml", ".yml")))

@@ -33,7 +33,9 @@ def fault(text: str, root: Root | None = None) -> Problem | None:
 def _alike(path: Path) -> str:
     """Return a hint at what lies there under almost the same name; leaf1 is no misspelt leaf3, though."""
     with contextlib.suppress(OSError, ValueError):
-        other_names = sorted(one.name for one in path.parent.iterdir() if _undigited(one.name) != _undigited(path.name))
+        other_names = sorted(
+            sibling.name for sibling in path.parent.iterdir() if _undigited(sibling.name) != _undigited(path.name)
+        )
         close = difflib.get_close_matches(path.name, other_names, n=1, cutoff=0.75)
         return f"did you mean {path.parent / close[0]}?" if close else ""
     return ""
@@ -54,20 +56,20 @@ def lasting(paths: Sequence[str]) -> list[str]:
     Where two would be called alike, folders above go before it until they are not. None is absolute.
     """
     files = [Path(os.path.abspath(path)).parts for path in paths]  # noqa: PTH100 -- a link is called as it is named
-    lengths = [_below_repository(parts) for parts in files]
+    lengths = [_below_repository(path_parts) for path_parts in files]
     while True:
-        called = ["/".join(parts[-length:]) for parts, length in zip(files, lengths, strict=True)]
+        called = ["/".join(path_parts[-length:]) for path_parts, length in zip(files, lengths, strict=True)]
         meant: dict[str, set[tuple[str, ...]]] = {}
-        for name, parts in zip(called, files, strict=True):
-            meant.setdefault(name, set()).add(parts)
-        if all(len(each) == 1 for each in meant.values()):
+        for name, file_parts in zip(called, files, strict=True):
+            meant.setdefault(name, set()).add(file_parts)
+        if all(len(same_name_files) == 1 for same_name_files in meant.values()):
             return called
         lengths = [
-            min(length + (len(meant[name]) > 1), len(parts) - 1)
-            for name, parts, length in zip(called, files, lengths, strict=True)
+            min(length + (len(meant[name]) > 1), len(path_parts) - 1)
+            for name, path_parts, length in zip(called, files, lengths, strict=True)
         ]
 
 
-def _below_repository(parts: Sequence[str]) -> int:
+def _below_repository(path_parts: Sequence[str]) -> int:
     """How many parts of a path are below the nearest repository; 1 where there is none."""
-    return next((below for below in range(1, len(parts)) if Path(*parts[:-below], ".git").exists()), 1)
+    return next((below for below in range(1, len(path_parts)) if Path(*path_parts[:-below], ".git").exists()), 1)

@@ -130,25 +130,25 @@ def runs_of(bundles: Sequence[Bundle]) -> Iterator[tuple[Bundle, ...]]:
 
 def _answer(run: _Run) -> _Answer:
     """Look at the files of a run, and read them unless they are kept."""
-    held: list[Opened | None] = []
+    opened_bundles: list[Opened | None] = []
     digests: list[tuple[str, ...]] = []
     keepable, size = True, 0
     for bundle in run.bundles:
-        found, problems = open_files(bundle.files)
-        keepable = keepable and not problems and all(source.path is not None for source, _ in found)
-        digests.append(tuple(source.digest for source, _ in found))
-        size += sum(len(raw) for _, raw in found)
-        held.append((found, problems) if size <= _HELD_BYTES else None)
+        opened_files, problems = open_files(bundle.files)
+        keepable = keepable and not problems and all(source.path is not None for source, _ in opened_files)
+        digests.append(tuple(source.digest for source, _ in opened_files))
+        size += sum(len(raw) for _, raw in opened_files)
+        opened_bundles.append((opened_files, problems) if size <= _HELD_BYTES else None)
     key = _key(run, digests) if keepable else None
     if key is not None and run.store.has(key):
         return _Answer(key=key, digests=tuple(digests))
     readings, used = [], []
-    for bundle, looked_at, then in zip(run.bundles, held, digests, strict=True):
-        found, problems = looked_at or open_files(bundle.files)
-        sources = [source for source, _ in found]
-        readings.append(reading := read_open_files(bundle, found, problems))
+    for bundle, looked_at, file_digests in zip(run.bundles, opened_bundles, digests, strict=True):
+        opened_files, problems = looked_at or open_files(bundle.files)
+        sources = [source for source, _ in opened_files]
+        readings.append(reading := read_open_files(bundle, opened_files, problems))
         used.append(tuple(map(sources.index, reading.sources)))
-        if tuple(source.digest for source in sources) != then:  # changed in between
+        if tuple(source.digest for source in sources) != file_digests:  # changed in between
             key = None
     if key is not None:
         try:
@@ -165,11 +165,11 @@ def _answer(run: _Run) -> _Answer:
 
 def _key(run: _Run, digests: Sequence[tuple[str, ...]]) -> str:
     """Return the key of a run: what its devices and files are called and shown as, and what the files hold."""
-    said = [
-        (bundle.name, bundle.platform, *((name, text.display) for name, text in bundle.files), *held)
-        for bundle, held in zip(run.bundles, digests, strict=True)
+    bundle_keys = [
+        (bundle.name, bundle.platform, *((name, text.display) for name, text in bundle.files), *file_digests)
+        for bundle, file_digests in zip(run.bundles, digests, strict=True)
     ]
-    return run.store.key("readings", *(ascii(one).encode() for one in said))
+    return run.store.key("readings", *(ascii(bundle_key).encode() for bundle_key in bundle_keys))
 
 
 def _readings(run: _Run, answer: _Answer) -> tuple[DeviceReading, ...]:
@@ -188,10 +188,10 @@ def _readings(run: _Run, answer: _Answer) -> tuple[DeviceReading, ...]:
 def _with_sources(
     run: _Run, digests: tuple[tuple[str, ...], ...], readings: Sequence[DeviceReading], used: Sequence[tuple[int, ...]]
 ) -> Iterator[DeviceReading]:
-    for bundle, held, reading, indices in zip(run.bundles, digests, readings, used, strict=True):
+    for bundle, file_digests, reading, indices in zip(run.bundles, digests, readings, used, strict=True):
         platforms.reader(reading.device.platform)  # KeyError where there is none
         sources = [
             Source(name=name, display=text.display, path=text.path, digest=digest, root=text.root)
-            for (name, text), digest in zip(bundle.files, held, strict=True)
+            for (name, text), digest in zip(bundle.files, file_digests, strict=True)
         ]
         yield replace(reading, sources=tuple(sources[index] for index in indices))

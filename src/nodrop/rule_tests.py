@@ -55,25 +55,27 @@ def try_rules(rules: Sequence[Rule], *, mutants: bool = False) -> Iterator[Teste
 def _tested(rule: Rule, *, mutants: bool) -> Tested:
     faults: list[Fault] = []
     unsaid: list[tuple[str, str, str]] = []
-    said: dict[str, set[str]] = {platform: set() for platform in TIERS}
+    kinds_by_platform: dict[str, set[str]] = {platform: set() for platform in TIERS}
     for example in rule.examples:
-        told: dict[str, list[str]] = {}
+        platforms_by_message: dict[str, list[str]] = {}
         reasons: dict[str, str] = {}
         for platform in TIERS:
             try:
-                found = _run(rule, example, Setting(platform))
+                messages = _run(rule, example, Setting(platform))
             except CannotSay as reason:
                 reasons[platform] = str(reason)
                 continue
-            said[platform].add(example.kind)
-            for message in found:
-                told.setdefault(message, []).append(platform)
+            kinds_by_platform[platform].add(example.kind)
+            for message in messages:
+                platforms_by_message.setdefault(message, []).append(platform)
         if len(reasons) == len(TIERS):
-            told = {f"no platform can say it: {'; '.join(f'{one}: {why}' for one, why in reasons.items())}": []}
+            platforms_by_message = {
+                f"no platform can say it: {'; '.join(f'{name}: {why}' for name, why in reasons.items())}": []
+            }
         else:
             unsaid += [(example.name, platform, reason) for platform, reason in reasons.items()]
-        faults += [_fault(rule, example, message, on) for message, on in told.items()]
-    faults += _of_unseen(rule, said)
+        faults += [_fault(rule, example, message, on) for message, on in platforms_by_message.items()]
+    faults += _of_unseen(rule, kinds_by_platform)
     tries = mutants_of(rule) if mutants else ()
     remaining_mutants = (
         []
@@ -85,7 +87,7 @@ def _tested(rule: Rule, *, mutants: bool) -> Tested:
         rule=rule,
         bad=sum(example.kind == "bad" for example in rule.examples),
         good=sum(example.kind == "good" for example in rule.examples),
-        tried_on=tuple(platform for platform, kinds in said.items() if len(kinds) == 2),
+        tried_on=tuple(platform for platform, kinds in kinds_by_platform.items() if len(kinds) == 2),
         faults=tuple(faults),
         unsaid=tuple(unsaid),
         mutants=len(tries),
@@ -103,10 +105,10 @@ def _locate_findings(findings: Iterable[Finding], reading: Reading) -> Iterable[
     return locate(findings, reading, platforms.where).findings
 
 
-def _of_unseen(rule: Rule, said: dict[str, set[str]]) -> Iterator[Fault]:
+def _of_unseen(rule: Rule, kinds_by_platform: dict[str, set[str]]) -> Iterator[Fault]:
     """Platforms of which the rule says that none of their configurations has the fault, and an example shows one."""
     for platform in rule.unseen:
-        if "bad" in said.get(platform, ()):
+        if "bad" in kinds_by_platform.get(platform, ()):
             line, column = place(rule, ("unseen", platform), of="key")
             message = f"{platform} can say a bad example, and so have the fault"
             where = f"unseen.{platform}"

@@ -92,9 +92,9 @@ def compare_fabrics(
 
 def _single(members: Sequence[Member]) -> Iterable[int]:
     """Yield each fabric of which no earlier one is another state."""
-    kept: list[int] = []
+    distinct_indices: list[int] = []
     for at, member in enumerate(members):
-        of_name = (members[other] for other in kept)
+        of_name = (members[earlier_index] for earlier_index in distinct_indices)
         states = (
             same_fabric(
                 member.identifiers, other_member.identifiers, an_intent=member.an_intent != other_member.an_intent
@@ -102,8 +102,8 @@ def _single(members: Sequence[Member]) -> Iterable[int]:
             for other_member in of_name
         )
         if not any(states):
-            kept.append(at)
-    return kept
+            distinct_indices.append(at)
+    return distinct_indices
 
 
 @dataclass(slots=True)
@@ -146,33 +146,33 @@ class _Shelf:
 
 def _place(outcomes: list[Outcome | None], shelf: _Shelf, settings: Settings) -> None:
     """Fill in where the parts of other fabrics stand: of all findings, or of those that a short report shows."""
-    every = [one for new_outcome in outcomes if new_outcome is not None for one in new_outcome.every]
-    shown = every if settings.whole else heads(one for one in every if not one.hidden)
-    wanted: dict[str, dict[Subject, Finding]] = {}
+    every = [candidate for new_outcome in outcomes if new_outcome is not None for candidate in new_outcome.every]
+    shown = every if settings.whole else heads(candidate for candidate in every if not candidate.hidden)
+    findings_by_fabric: dict[str, dict[Subject, Finding]] = {}
     for finding in shown:
         for related in finding.related:
             if related.subject[0] == OTHER:
-                wanted.setdefault(related.subject[1], {})[related.subject] = finding
+                findings_by_fabric.setdefault(related.subject[1], {})[related.subject] = finding
     places: dict[Subject, Located] = {}
     lines: dict[tuple[str, int], str] = {}
-    for name, findings in wanted.items():
+    for name, findings in findings_by_fabric.items():
         reading = shelf.reading(shelf.names.index(name))
         aimed = [
-            replace(one, subject=part[2:], at=part[2:], device=part[2], related=(), located=None, fix=None)
-            for part, one in findings.items()
+            replace(origin, subject=subject[2:], at=subject[2:], device=subject[2], related=(), located=None, fix=None)
+            for subject, origin in findings.items()
         ]
         pointed = locate(aimed, reading, platforms.where)
-        for part, one in zip(findings, pointed.findings, strict=True):
-            if (place := openable(one)) is None:
+        for related_subject, located_finding in zip(findings, pointed.findings, strict=True):
+            if (place := openable(located_finding)) is None:
                 continue
-            places[part] = place
+            places[related_subject] = place
             if place.span is not None and (text := pointed.line(place.file, place.span.line)) is not None:
                 lines[place.file, place.span.line] = text
 
-    def locate_related(one: Finding) -> Finding:
-        if not any(related.subject in places for related in one.related):
-            return one
-        return replace(one, related=tuple(_located(related, places) for related in one.related))
+    def locate_related(shown_finding: Finding) -> Finding:
+        if not any(related.subject in places for related in shown_finding.related):
+            return shown_finding
+        return replace(shown_finding, related=tuple(_located(related, places) for related in shown_finding.related))
 
     for at, outcome in enumerate(outcomes):
         if outcome is not None:

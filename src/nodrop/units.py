@@ -30,9 +30,9 @@ MAX_IDS = 100_000
 class Misread(ValueError):
     """A text that is not what was expected; `found` and `hint` say more than the text where there is more to say."""
 
-    def __init__(self, expected: str, found: str = "", hint: str = "") -> None:
-        self.expected, self.found, self.hint = expected, found, hint
-        super().__init__(f"{found}; expected {expected}" if found else f"expected {expected}")
+    def __init__(self, expected: str, actual_text: str = "", hint: str = "") -> None:
+        self.expected, self.found, self.hint = expected, actual_text, hint
+        super().__init__(f"{actual_text}; expected {expected}" if actual_text else f"expected {expected}")
 
 
 def whole_number(text: str, most: int | None = None) -> int | None:
@@ -107,16 +107,16 @@ def ids(text: str) -> tuple[int, ...]:
     if not re.fullmatch(IDS, text.strip()):
         raise Misread("numbers such as 1-16 or 1-4, 7")
     numbers: list[int] = []
-    for part in text.split(","):
-        first, _, last = part.strip().partition("-")
-        span = range(int(first), int(last or first) + 1)
+    for range_text in text.split(","):
+        start_text, _, last = range_text.strip().partition("-")
+        span = range(int(start_text), int(last or start_text) + 1)
         if not span:
-            raise Misread(f"{last}-{first}", f"{part.strip()} runs backwards")
+            raise Misread(f"{last}-{start_text}", f"{range_text.strip()} runs backwards")
         if len(numbers) + len(span) > MAX_IDS:
             raise Misread(f"at most {MAX_IDS:,}", f"more than {MAX_IDS:,} numbers")
         numbers += span
     numbers.sort()
-    twice = tuple(sorted({one for one, other in pairwise(numbers) if one == other}))
+    twice = tuple(sorted({prior_id for prior_id, next_id in pairwise(numbers) if prior_id == next_id}))
     if twice:
         raise Misread("each number once", f"{show_ids(twice)} twice")
     return tuple(numbers)

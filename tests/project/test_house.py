@@ -158,8 +158,8 @@ _OWN_PATTERNS = {
     ("config/toml.py", "name"),  # escaped where it is assigned
     ("export/batfish/names.py", "any_of"),  # escaped where it is assigned
     ("model/subject.py", "between"),  # globs, escaped but for * and ?, without going back
-    ("model/subject.py", "first"),
-    ("model/subject.py", "rest"),
+    ("model/subject.py", "head"),
+    ("model/subject.py", "tails"),
     ("engine/located_text.py", "before"),
     ("engine/located_text.py", "after"),
     ("lsp/completions.py", "pattern"),  # of a table of the module
@@ -171,7 +171,7 @@ _OWN_PATTERNS = {
     ("platforms/sonic/schema_types.py", "six"),
     ("platforms/sonic/schema_types.py", "word"),
     ("units.py", "pattern"),  # constants of the module
-    ("validating/batfish/lines.py", "one"),  # of a table of the module
+    ("validating/batfish/lines.py", "harmless_line"),  # of a table of the module
     ("validating/twin/outward.py", "_short"),  # words of the module, escaped
 }
 """Names in the patterns of `re` that are no constants, and do not hold what somebody else wrote."""
@@ -191,7 +191,7 @@ def _patterns(path: Path) -> Iterator[str]:
 
 
 def test_no_text_of_a_configuration_is_a_pattern_of_re() -> None:
-    """One such expression hangs the process: they are compiled by `formats.posix`, in work linear in the text."""
+    """One such expression hangs the process: they are compiled by `syntax.posix`, in work linear in the text."""
     assert {(str(path), name) for path in MODULES for name in _patterns(path)} == _OWN_PATTERNS
 
 

@@ -18,7 +18,7 @@ from nodrop.engine.verdicts import judge
 from nodrop.model.change import Change
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
-from nodrop.model.subject import text as spelt
+from nodrop.model.subject import text as subject_text
 from nodrop.platforms.kit.artifact import Artifact
 from support.places import TESTS
 
@@ -64,7 +64,7 @@ class Writing:
         return "; ".join(
             [
                 *(f"by hand: {line}" for line in by_hand[:1]),
-                *(f"still there: {spelt(one.subject)}" for one in after if one.rule == rule.name),
+                *(f"still there: {subject_text(one.subject)}" for one in after if one.rule == rule.name),
                 *sorted({f"then found: {one.rule}" for one in after if (one.rule, one.subject) not in were}),
             ]
         )

@@ -14,7 +14,7 @@ from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
 from nodrop.model.change import Change, Edit
 from nodrop.model.subject import FABRIC
-from nodrop.model.subject import text as spelt
+from nodrop.model.subject import text as subject_text
 from nodrop.syntax.yaml import parse
 from support.single_faults import Fault, Outcome, inject, reading_of
 
@@ -80,8 +80,8 @@ def repair(found: Outcome) -> Repair:
         fault=fault,
         changes=changes,
         by_hand=tuple(by_hand),
-        left=tuple(spelt(one.subject) for one in (_of(fault, after) if after else before)),
-        new=tuple(f"{one.rule} at {spelt(one.subject)}" for one in now if (one.rule, one.subject) not in were),
+        left=tuple(subject_text(one.subject) for one in (_of(fault, after) if after else before)),
+        new=tuple(f"{one.rule} at {subject_text(one.subject)}" for one in now if (one.rule, one.subject) not in were),
         lines=tuple(lines),
         astray=tuple(astray),
     )

@@ -54,7 +54,7 @@ def test_what_stands_for_several_values_is_not_set_alone(raw: bytes) -> None:
 
 
 def test_what_has_no_keys_gets_none() -> None:
-    with pytest.raises(ValueError, match="c would be a key of what has none"):
+    with pytest.raises(ValueError, match="c would be a key below a value that has no keys"):
         set_in(b"a: 1\n", ("a", "c"), 2)
 
 

@@ -74,9 +74,9 @@ def _by_subnet(addresses: Iterable[Address], subnets: Mapping[Prefix, Target]) -
     """Return addresses by the subnet in which they lie, None for those in no subnet."""
     lookup = Lookup(subnets)
     addresses_by_prefix: defaultdict[Prefix | None, list[Address]] = defaultdict(list)
-    for one in addresses:
-        row = lookup(one)
-        addresses_by_prefix[row[0] if row else None].append(one)
+    for target_address in addresses:
+        row = lookup(target_address)
+        addresses_by_prefix[row[0] if row else None].append(target_address)
     return addresses_by_prefix
 
 
@@ -87,7 +87,7 @@ class _Kinds:
         plane, family = reach.plane, reach.routes.family
         routes = [
             *reach.announced.prefixes,
-            *(own_prefix for one in plane.routers for _, own_prefix in statics(one, family)),
+            *(own_prefix for plane_router in plane.routers for _, own_prefix in statics(plane_router, family)),
         ]
         self._routes = Lookup(dict.fromkeys(routes))
         self._subnets: defaultdict[Prefix, list[int]] = defaultdict(list)

@@ -35,9 +35,9 @@ class Beside:
         """The fabric."""
         return self.index.fabric
 
-    def subject(self, *parts: str) -> Subject:
+    def subject(self, *subject_path: str) -> Subject:
         """Return the subject of a part of it."""
-        return (OTHER, self.name, *parts)
+        return (OTHER, self.name, *subject_path)
 
     def same_names(self, index: Index) -> bool:
         """Whether a name means the same switch or host in both."""
@@ -59,5 +59,5 @@ def hosts_of(index: Index) -> Iterator[str]:
 def some(words: Iterable[str]) -> str:
     """Return the first words, and how many more there are."""
     every = list(words)
-    more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
-    return f"{', '.join(every[:_SHOWN])}{more}"
+    count_suffix = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
+    return f"{', '.join(every[:_SHOWN])}{count_suffix}"

@@ -253,11 +253,11 @@ def destinations(index: Index) -> Mapping[str, frozenset[str]]:
     device's own aside. A spine's own loopback is no loss: the only cable to it may fail.
     """
     plane = of(index)
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    devices_by_prefix: defaultdict[str, set[str]] = defaultdict(set)
     for aim in aims(index):
         if leaf(plane.routers[aim.router]):
-            found[str(aim.prefix)].add(plane.routers[aim.router].device.name)
-    return {prefix: frozenset(devices) for prefix, devices in found.items()}
+            devices_by_prefix[str(aim.prefix)].add(plane.routers[aim.router].device.name)
+    return {prefix: frozenset(devices) for prefix, devices in devices_by_prefix.items()}
 
 
 def _failures(index: Index) -> Iterator[tuple[Subject, frozenset[tuple[str, str]]]]:
@@ -270,8 +270,8 @@ def _failures(index: Index) -> Iterator[tuple[Subject, frozenset[tuple[str, str]
         def find_lost_prefixes(rows: tuple[Loss, ...], reach: Reach = reach) -> Iterator[tuple[str, str]]:
             for row in rows:
                 router = reach.plane.routers[row.router]
-                for one in reach.prefixes(row.bits) if leaf(router) else ():
-                    yield router.device.name, str(one)
+                for lost_prefix in reach.prefixes(row.bits) if leaf(router) else ():
+                    yield router.device.name, str(lost_prefix)
 
         for device in failures.devices_alike:
             rows = find_lost_prefixes(failures.of_device(device).unreachable)
@@ -282,5 +282,5 @@ def _failures(index: Index) -> Iterator[tuple[Subject, frozenset[tuple[str, str]
             rows = find_lost_prefixes(failures.of_link(link).unreachable)
             name = link_subject(link.a, link.b)[-1]
             lost.setdefault(name, set()).update((router, prefix) for router, prefix in rows if prefix in counted)
-    for what in sorted(lost, key=lambda name: (":" in name, name)):
-        yield failure_item(what), frozenset(lost[what])
+    for failure_name in sorted(lost, key=lambda name: (":" in name, name)):
+        yield failure_item(failure_name), frozenset(lost[failure_name])

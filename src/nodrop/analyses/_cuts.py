@@ -40,10 +40,10 @@ class Cuts:
             if not common:
                 break
             cuts = self._find_cuts_via(far, bits)
-            common = {one: both for one, own in common.items() if (both := own & cuts.get(one, 0))}
-        own = self._through.setdefault(number, {})
-        for one, found in common.items():
-            own[one] = own.get(one, 0) | found
+            common = {node: overlap for node, mask in common.items() if (overlap := mask & cuts.get(node, 0))}
+        bits_by_node = self._through.setdefault(number, {})
+        for cut_node, cut_bits in common.items():
+            bits_by_node[cut_node] = bits_by_node.get(cut_node, 0) | cut_bits
         if self._reach.ranks[number] in (0, None):
             self.routers |= common.keys()
             if len(fars) == 1 and bits & self._reach.own(fars[0]):
@@ -51,9 +51,9 @@ class Cuts:
 
     def _find_cuts_via(self, number: int, bits: int) -> Through:
         """Return the nodes that all paths over a next hop cross, itself included; none where it is the end."""
-        left = bits & ~self._reach.own(number)
-        if not left:
+        far_bits = bits & ~self._reach.own(number)
+        if not far_bits:
             return {}
-        cuts = {one: both for one, own in self._through.get(number, {}).items() if (both := own & left)}
-        cuts[number] = left
+        cuts = {node: overlap for node, mask in self._through.get(number, {}).items() if (overlap := mask & far_bits)}
+        cuts[number] = far_bits
         return cuts

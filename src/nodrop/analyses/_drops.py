@@ -91,15 +91,15 @@ class Reach:
         return self._ways_of[number]
 
     def _ways(self, number: int) -> tuple[dict[int, int], int]:
-        links, above, others = self.world.speakers[number].links, 0, ~self.own(number)
+        links, above, remote_bits = self.world.speakers[number].links, 0, ~self.own(number)
         over: dict[int, int] = {}
         own_rank = self.ranks[number]
         for entry in self.state.table(number).entries:
             for far in {links[hop].far for hop in entry.hops}:
-                over[far] = over.get(far, 0) | (entry.bits & others)
+                over[far] = over.get(far, 0) | (entry.bits & remote_bits)
                 tier = self.ranks[far]
                 if own_rank is not None and tier is not None and tier > own_rank:
-                    above |= entry.bits & others
+                    above |= entry.bits & remote_bits
         return over, above
 
     def should(self, number: int, far: int, missing: int) -> int:
@@ -123,10 +123,12 @@ class Reach:
         for advert in adverts:
             key = (advert.number, link.inbound.number, asn if asn in advert.numbers else 0, link.repeats)
             if key not in self._taken:
-                left = tuple(one for one in advert.parts if one.attributes.path.count(asn) <= link.repeats)
-                own = advert.bits & ~together(left)
-                passed: list[Part] = link.inbound.parts(left, together(left))
-                self._taken[key] = own, advert.bits & ~own & ~together(passed)
+                loop_free_parts = tuple(
+                    route_part for route_part in advert.parts if route_part.attributes.path.count(asn) <= link.repeats
+                )
+                loop_bits = advert.bits & ~together(loop_free_parts)
+                passed: list[Part] = link.inbound.parts(loop_free_parts, together(loop_free_parts))
+                self._taken[key] = loop_bits, advert.bits & ~loop_bits & ~together(passed)
             loop |= self._taken[key][0]
             refused |= self._taken[key][1]
         return loop, refused

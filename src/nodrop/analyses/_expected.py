@@ -121,16 +121,16 @@ class Way(NamedTuple):
 
 def _expected_routes(index: Index, seen: Observation) -> dict[Subject, frozenset[str]]:
     plane = of(index)
-    ways: defaultdict[int, list[Way]] = defaultdict(list)
+    links: defaultdict[int, list[Way]] = defaultdict(list)
     for joint in joints(index, plane):
         if joint.a.bgp is None or joint.b.bgp is None or not _carries(joint, seen):
             continue
         for near, leg, far in ((joint.a, joint.at_a, joint.b), (joint.b, joint.at_b, joint.a)):
             own_rank, far_rank = rank(near.device), rank(far.device)
             if own_rank is None or far_rank is None:
-                ways[near.number].append(Way(leg.name, far.number, up=True, down=True))
+                links[near.number].append(Way(leg.name, far.number, up=True, down=True))
             elif own_rank != far_rank:
-                ways[near.number].append(Way(leg.name, far.number, up=far_rank > own_rank, down=far_rank < own_rank))
+                links[near.number].append(Way(leg.name, far.number, up=far_rank > own_rank, down=far_rank < own_rank))
     owners: defaultdict[Prefix, list[int]] = defaultdict(list)
     for aim in aims(index):
         owners[aim.prefix].append(aim.router)
@@ -138,16 +138,16 @@ def _expected_routes(index: Index, seen: Observation) -> dict[Subject, frozenset
     passing = {router.number: router.bgp is not None and not router.bgp.graceful_shutdown for router in plane.routers}
     found_expected_routes: dict[Subject, frozenset[str]] = {}
     tables = _tables(seen)
-    known: dict[tuple[int, ...], dict[int, frozenset[str]]] = {}
+    legs_by_group: dict[tuple[int, ...], dict[int, frozenset[str]]] = {}
     samples: defaultdict[Prefix, set[Address]] = defaultdict(set)
     for aim in aims(index):
         samples[aim.prefix].update(aim.samples)
     for to, holders in owners.items():
         group = tuple(sorted(holders))
-        if group not in known:
-            known[group] = towards(group, ways, passing)
+        if group not in legs_by_group:
+            legs_by_group[group] = towards(group, links, passing)
         for router in leaves:
-            legs = known[group].get(router.number)
+            legs = legs_by_group[group].get(router.number)
             if legs is None or router.number in group or plane.routers[group[0]].vrf != router.vrf:
                 continue
             table = tables.get((router.device.name, router.vrf or ""))
@@ -185,7 +185,7 @@ def _tables(seen: Observation) -> Mapping[tuple[str, str], Lookup]:
 
 
 def towards(
-    owners: tuple[int, ...], ways: Mapping[int, list[Way]], passing: Mapping[int, bool]
+    owners: tuple[int, ...], adjacencies: Mapping[int, list[Way]], passing: Mapping[int, bool]
 ) -> dict[int, frozenset[str]]:
     """Return the legs by which every router should send to some owners: over the least cables, never up again."""
     far = len(passing) + 1
@@ -194,30 +194,30 @@ def towards(
     while edge:  # who stands above, step by step
         after = []
         for number in edge:
-            for way in ways.get(number, ()) if passing[number] or number in owners else ():
-                if way.up and way.far not in falling:
-                    falling[way.far] = falling[number] + 1
-                    after.append(way.far)
+            for link in adjacencies.get(number, ()) if passing[number] or number in owners else ():
+                if link.up and link.far not in falling:
+                    falling[link.far] = falling[number] + 1
+                    after.append(link.far)
         edge = after
     least = dict(falling)
     edge = sorted(least, key=least.__getitem__)
     while edge:  # and who hears of it from above
         after = []
         for number in edge:
-            for way in ways.get(number, ()) if passing[number] or number in owners else ():
-                if way.down and least[number] + 1 < least.get(way.far, far):
-                    least[way.far] = least[number] + 1
-                    after.append(way.far)
+            for link in adjacencies.get(number, ()) if passing[number] or number in owners else ():
+                if link.down and least[number] + 1 < least.get(link.far, far):
+                    least[link.far] = least[number] + 1
+                    after.append(link.far)
         edge = after
-    found: dict[int, frozenset[str]] = {}
+    legs_by_router: dict[int, frozenset[str]] = {}
     for number, distance in least.items():
         legs = set()
-        for way in ways.get(number, ()):
-            if not (passing[way.far] or way.far in owners):
+        for link in adjacencies.get(number, ()):
+            if not (passing[link.far] or link.far in owners):
                 continue
-            there = falling.get(way.far, far) if way.down and not way.up else least.get(way.far, far)
-            if there + 1 == distance:
-                legs.add(way.leg)
+            far_distance = falling.get(link.far, far) if link.down and not link.up else least.get(link.far, far)
+            if far_distance + 1 == distance:
+                legs.add(link.leg)
         if legs:
-            found[number] = frozenset(legs)
-    return found
+            legs_by_router[number] = frozenset(legs)
+    return legs_by_router

@@ -58,10 +58,15 @@ class Hosts:
         key = (named_host.name, port) if named_host is not None else ("", *(nic.models or self._model(nic)))
         if key not in self._found:
             distinct: dict[tuple[object, ...], Facing] = {}
-            for one in self._cabled(self.of(nic), port) if self._index.fabric.hosts else self._uncabled():
-                length_m = one.link.length_m if one.link else None
-                speed, mtu_bytes = _unknown_to_none(one.port.speed_mbps), _unknown_to_none(one.port.mtu_bytes)
-                distinct.setdefault((id(one.port.qos), mtu_bytes, speed, _unknown_to_none(length_m)), one)
+            for facing_port in self._cabled(self.of(nic), port) if self._index.fabric.hosts else self._uncabled():
+                length_m = facing_port.link.length_m if facing_port.link else None
+                speed, mtu_bytes = (
+                    _unknown_to_none(facing_port.port.speed_mbps),
+                    _unknown_to_none(facing_port.port.mtu_bytes),
+                )
+                distinct.setdefault(
+                    (id(facing_port.port.qos), mtu_bytes, speed, _unknown_to_none(length_m)), facing_port
+                )
             self._found[key] = tuple(distinct.values())
         return self._found[key]
 
@@ -83,8 +88,8 @@ class Hosts:
     def _cabled(self, hosts: list[Host], port: str) -> Iterator[Facing]:
         for host in hosts:
             for own_port in host.ports:
-                if (not port or own_port.name == port) and (found := self._at(host, own_port)) is not None:
-                    yield found
+                if (not port or own_port.name == port) and (facing_port := self._at(host, own_port)) is not None:
+                    yield facing_port
 
     def _at(self, host: Host, own_host_port: HostPort) -> Facing | None:
         link = self._index.link(host.name, own_host_port.name)

@@ -34,7 +34,7 @@ def _cases(index: Index) -> Iterator[Case]:
         cuts = Cuts(reach)
         names = {number: reach.plane.routers[number].device.name for number in reach.world.speakers}
         devices = dict.fromkeys(names[number] for number in sorted(cuts.routers))
-        pairs = {frozenset((names[one], names[other])) for one, other in cuts.pairs}
+        pairs = {frozenset((names[router_number], names[far_number])) for router_number, far_number in cuts.pairs}
         failures = Failures(reach.plane, reach.routes)
         for link in failures.links if devices or pairs else ():
             ends = {link.a.node, link.b.node}

@@ -124,8 +124,8 @@ class _Fates:
         return self._fates[number, to]
 
     def _of(self, number: int, to: Address, behind: frozenset[int]) -> Ending:
-        found = self._table(number, to)(to)
-        route = found[1] if found else None
+        table_row = self._table(number, to)(to)
+        route = table_row[1] if table_row else None
         if not isinstance(route, Route) or route.discard:
             return Ending("no route")
         if route.source == "connected" or any(hop.router is None for hop in route.hops):
@@ -142,7 +142,7 @@ class _Fates:
                 doubt = doubt or self._describe_filter(number, (hop.leg,), "egress", to)
             denied = "denied" in (leaves.fate, enters.fate)
             ends.append(Ending("denied" if denied else onward.fate, doubt))
-        worst = min(ends, key=lambda one: FATES.index(one.fate), default=Ending("delivered"))
+        worst = min(ends, key=lambda ending: FATES.index(ending.fate), default=Ending("delivered"))
         return Ending(worst.fate, next((end.doubt for end in ends if end.doubt), ""))
 
     def _table(self, number: int, to: Address) -> Lookup:
@@ -185,29 +185,31 @@ class _Fates:
                     return self._describe_filter(router.number, legs, "ingress", to, end[1])
         return ""
 
-    def _at(self, number: int, legs: tuple[str, ...], way: _Way, to: Address) -> Ending:
+    def _at(self, number: int, legs: tuple[str, ...], direction: _Way, to: Address) -> Ending:
         """Return what the lists at legs of a router do to packets to an address."""
-        decisions = self._decisions(number, legs, way, to)
+        decisions = self._decisions(number, legs, direction, to)
         if not decisions:
             return Ending("delivered")
         packet = self._packet(to)
-        whole = any(decision.action == "deny" and decision.decision.packets == packet for decision in decisions)
-        return Ending("denied") if whole else Ending("delivered", self._words(number, decisions[0].rules.name))
+        denies_all = any(decision.action == "deny" and decision.decision.packets == packet for decision in decisions)
+        return Ending("denied") if denies_all else Ending("delivered", self._words(number, decisions[0].rules.name))
 
-    def _describe_filter(self, number: int, legs: tuple[str, ...], way: _Way, to: Address, port: str = "") -> str:
-        decisions = self._decisions(number, legs, way, to, port)
+    def _describe_filter(self, number: int, legs: tuple[str, ...], direction: _Way, to: Address, port: str = "") -> str:
+        decisions = self._decisions(number, legs, direction, to, port)
         return self._words(number, decisions[0].rules.name) if decisions else ""
 
     def _words(self, number: int, name: str) -> str:
         return f"access list {name} of {self._plane.routers[number].device.name} drops some of the packets, or may"
 
-    def _decisions(self, number: int, legs: tuple[str, ...], way: _Way, to: Address, port: str = "") -> list[Filtered]:
+    def _decisions(
+        self, number: int, legs: tuple[str, ...], direction: _Way, to: Address, port: str = ""
+    ) -> list[Filtered]:
         """Return what lists do to packets other than to let them pass."""
         if not self._filtered:
             return []
-        at_host = port or (self._ports[to][1] if way == "egress" and to in self._ports else "")
-        every = at_legs(self._plane, number, way, legs, self._packet(to), port=at_host)
-        return [one for one in every if one.action != "permit" or _acts(one.decision)]
+        at_host = port or (self._ports[to][1] if direction == "egress" and to in self._ports else "")
+        every = at_legs(self._plane, number, direction, legs, self._packet(to), port=at_host)
+        return [decision for decision in every if decision.action != "permit" or _acts(decision.decision)]
 
     def _packet(self, to: Address) -> Packets:
         return roce_packet(None, to, _USUAL_DSCP)._replace(dscps=self._dscps)

@@ -51,11 +51,16 @@ class Hosts:
         dscps = roce_dscps(index.fabric)
         stated: set[End] = set()
         for host, ports in cabled_hosts(index):
-            for one in ports:
-                stated.add(one.far)
-                addresses = [each for text in one.port.addresses if (each := address(text)) is not None]
+            for cable in ports:
+                stated.add(cable.far)
+                addresses = [
+                    host_address for text in cable.port.addresses if (host_address := address(text)) is not None
+                ]
                 if isinstance(host.tos, Unknown) or host.tos >> 2 in dscps:
-                    self.of[one.far] += [Prefix(each.family, each.number, BITS[each.family]) for each in addresses]
+                    self.of[cable.far] += [
+                        Prefix(host_address.family, host_address.number, BITS[host_address.family])
+                        for host_address in addresses
+                    ]
         for device in index.fabric.devices:
             for leg in legs(device):
                 free = [at for port in leg.ports if (at := End(device.name, port)) not in stated]
@@ -118,7 +123,9 @@ class Classes:
     def atoms(self, counted: Counter[tuple[object, ...]], family: Family) -> tuple[Atom, ...]:
         """Return one address of each class; all addresses where there are none."""
         found_atoms = sorted(self._atoms[kind] for kind, count in counted.items() if count > 0)
-        return tuple(one for one in found_atoms if one.prefix.family == family) or (Atom(Prefix(family, 0, 0)),)
+        return tuple(class_atom for class_atom in found_atoms if class_atom.prefix.family == family) or (
+            Atom(Prefix(family, 0, 0)),
+        )
 
     def _kind(self, own_prefix: Prefix) -> tuple[object, ...]:
         if own_prefix not in self._kinds:
@@ -148,7 +155,7 @@ def roce_flows(index: Index, classes: Classes, hosts: Hosts, at: End, *, enters:
     for family in FAMILIES:
         if family in families:
             near, far = classes.atoms(beyond, family), classes.atoms(behind, family)
-            for what, dscps in kinds if roce_dscps(index.fabric) else ():
+            for flow_kind, dscps in kinds if roce_dscps(index.fabric) else ():
                 if dscps:
                     source, destination = (near, far) if enters else (far, near)
                     packets = Packets(
@@ -159,7 +166,7 @@ def roce_flows(index: Index, classes: Classes, hosts: Hosts, at: End, *, enters:
                         destination_ports=(PortRange(ROCE_PORT, ROCE_PORT),),
                         dscps=frozenset(dscps),
                     )
-                    yield Flow(what, at.port, packets, assumed=what == "cnp" and not cnps)
+                    yield Flow(flow_kind, at.port, packets, assumed=flow_kind == "cnp" and not cnps)
 
 
 def leads_to_switch(index: Index, at: End) -> bool:
@@ -243,6 +250,9 @@ def _source(device: Device, neighbor: BgpNeighbor, family: Family) -> Address | 
         loopback for loopback in known_rows(device.loopbacks) if neighbor.update_source in (None, loopback.name)
     ]
     own_addresses = (
-        each for loopback in loopbacks for text in loopback.addresses if (each := address(text)) is not None
+        own_address
+        for loopback in loopbacks
+        for text in loopback.addresses
+        if (own_address := address(text)) is not None
     )
-    return next((each for each in own_addresses if each.family == family), None)
+    return next((own_address for own_address in own_addresses if own_address.family == family), None)

@@ -57,8 +57,8 @@ class Kinship:
 
     def kinds(self, family: Family) -> Iterable[tuple[Member, Iterator[Member]]]:
         """Yield the ports of a family, those with one profile together: the first, as which they all are, and all."""
-        for found in self._kinds[family].values():
-            yield found[0].first, (Member(one.device, port, one.qos) for one in found for port in one.ports)
+        for rows in self._kinds[family].values():
+            yield rows[0].first, (Member(row.device, port, row.qos) for row in rows for port in row.ports)
 
     def usual(self, value: Callable[[Member], _V | None]) -> dict[Family, tuple[_V, Member, int]]:
         """Return the value that most switches of each family have, a port that has it, and how many ports do.
@@ -71,19 +71,19 @@ class Kinship:
         for family, kinds in self.families.items():
             tally: dict[_V, Kind] = {}
             for kind in kinds.values():
-                if (found := value(kind.first)) is not None:
-                    everywhere[found] |= kind.devices
-                    tally[found] = tally[found] + kind if found in tally else kind
+                if (member_value := value(kind.first)) is not None:
+                    everywhere[member_value] |= kind.devices
+                    tally[member_value] = tally[member_value] + kind if member_value in tally else kind
             by_family[family] = tally
         result = {}
         for family, tally in by_family.items():
             if len(tally) < 2:
                 continue
-            ranks = {each: (len(kind.devices), len(everywhere[each]), kind.ports) for each, kind in tally.items()}
-            best, second = sorted(ranks, key=lambda each: ranks[each], reverse=True)[:2]
+            ranks = {trait: (len(kind.devices), len(everywhere[trait]), kind.ports) for trait, kind in tally.items()}
+            best, runner_up = sorted(ranks, key=lambda ranked_value: ranks[ranked_value], reverse=True)[:2]
             devices = frozenset().union(*(kind.devices for kind in tally.values()))
             of_ports = 2 * tally[best].ports >= sum(kind.ports for kind in tally.values()) or len(devices) > 1
-            if of_ports and 2 * len(tally[best].devices) >= len(devices) and ranks[best] > ranks[second]:
+            if of_ports and 2 * len(tally[best].devices) >= len(devices) and ranks[best] > ranks[runner_up]:
                 result[family] = (best, tally[best].first, tally[best].ports)
         return result
 
@@ -126,8 +126,8 @@ def _sideless(family: Family) -> Family:
     return family if family[-1] == SERVICE else (*family[:-1], "")
 
 
-def _kind(found: Sequence[_Alike]) -> Kind:
-    return Kind(found[0].first, sum(len(one.ports) for one in found), frozenset(one.device.name for one in found))
+def _kind(rows: Sequence[_Alike]) -> Kind:
+    return Kind(rows[0].first, sum(len(row.ports) for row in rows), frozenset(row.device.name for row in rows))
 
 
 def kind_of(index: Index, device: Device, port: Interface) -> Family:

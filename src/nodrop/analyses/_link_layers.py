@@ -16,12 +16,12 @@ _FIRST_GIDS = 2
 
 def is_roce(index: Index, nic: Nic) -> bool | None:
     """Return whether a file is for RoCE: by its link layer, the switches, or settings; None where nothing says it."""
-    own_nics = [one for one in index.fabric.nics if one.host == nic.host]
-    layers = {value_or_none(one, "link_layer") for one in own_nics}
+    own_nics = [fabric_nic for fabric_nic in index.fabric.nics if fabric_nic.host == nic.host]
+    layers = {value_or_none(own_nic, "link_layer") for own_nic in own_nics}
     if "infiniband" in layers:
         return False
-    if index.fabric.devices or "ethernet" in layers or any(one.spectrum_x is True for one in own_nics):
+    if index.fabric.devices or "ethernet" in layers or any(own_nic.spectrum_x is True for own_nic in own_nics):
         return True
-    if any(value_or_none(one, field) is not None for one in own_nics for field in _OF_ROCE):
+    if any(value_or_none(own_nic, field) is not None for own_nic in own_nics for field in _OF_ROCE):
         return True
-    return True if any((value_or_none(one, "gid_index") or 0) >= _FIRST_GIDS for one in own_nics) else None
+    return True if any((value_or_none(own_nic, "gid_index") or 0) >= _FIRST_GIDS for own_nic in own_nics) else None

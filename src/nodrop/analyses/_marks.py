@@ -25,12 +25,12 @@ class Mark(NamedTuple):
 
 def marks(reach: Reach, number: int, bits: int) -> Iterator[Mark]:
     """Yield the policies that mark some destinations of a router, so that it tells them to no other AS."""
-    for part in reach.state.local(number):
-        if (both := part.bits & bits) and not passed_on(part.attributes):
-            yield _redistributed(reach, number, part.attributes, both)
+    for local_part in reach.state.local(number):
+        if (marked_bits := local_part.bits & bits) and not passed_on(local_part.attributes):
+            yield _redistributed(reach, number, local_part.attributes, marked_bits)
     for entry in reach.state.table(number).entries:
-        if (both := entry.bits & bits) and not passed_on(entry.attributes):
-            yield _heard(reach, number, entry.hops[0], entry.attributes, both)
+        if (marked_bits := entry.bits & bits) and not passed_on(entry.attributes):
+            yield _heard(reach, number, entry.hops[0], entry.attributes, marked_bits)
 
 
 def _redistributed(reach: Reach, number: int, attributes: Attributes, bits: int) -> Mark:
@@ -41,8 +41,8 @@ def _redistributed(reach: Reach, number: int, attributes: Attributes, bits: int)
         for redistribution in rows
         if redistribution.family == family and redistribution.policy is not None
     )
-    what = f"route map {row.policy}, which sets {_render_communities(attributes)},"
-    return Mark(number, what, (*router.subject, "route_maps", str(row.policy)), "export", router.subject, bits)
+    policy_text = f"route map {row.policy}, which sets {_render_communities(attributes)},"
+    return Mark(number, policy_text, (*router.subject, "route_maps", str(row.policy)), "export", router.subject, bits)
 
 
 def _heard(reach: Reach, number: int, position: int, attributes: Attributes, bits: int) -> Mark:
@@ -50,15 +50,15 @@ def _heard(reach: Reach, number: int, position: int, attributes: Attributes, bit
     speaker = reach.world.speakers[number]
     link = speaker.links[position]
     adverts = reach.state.tells(*speaker.hears[position])
-    parts = [part.attributes for advert in adverts for part in advert.parts if part.bits & bits]
-    inbound = all(passed_on(one) for one in parts)
+    path_attributes = [route.attributes for advert in adverts for route in advert.parts if route.bits & bits]
+    inbound = all(passed_on(part_attributes) for part_attributes in path_attributes)
     holder = number if inbound else link.far
     router, neighbor = reach.plane.routers[holder], reach.plane.side(holder, link.session).neighbor
-    said = of_family(neighbor, reach.routes.family)
-    policy = said.import_policy if inbound else said.export_policy
-    what = f"route map {policy}, which sets {_render_communities(attributes)},"
+    family_config = of_family(neighbor, reach.routes.family)
+    policy = family_config.import_policy if inbound else family_config.export_policy
+    policy_text = f"route map {policy}, which sets {_render_communities(attributes)},"
     at = (*router.subject, "route_maps", str(policy))
-    return Mark(holder, what, at, "import" if inbound else "export", router.at(neighbor), bits)
+    return Mark(holder, policy_text, at, "import" if inbound else "export", router.at(neighbor), bits)
 
 
 def _render_communities(attributes: Attributes) -> str:

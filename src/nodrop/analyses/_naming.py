@@ -11,7 +11,7 @@ from nodrop.model.subject import FABRIC, Subject, cable_ends
 def words_of(value: Hashable) -> str:
     """Return what is seen of an item in the words of a message."""
     if isinstance(value, frozenset | tuple):
-        words = sorted(" to ".join(one) if isinstance(one, tuple) else str(one) for one in value)
+        words = sorted(" to ".join(member) if isinstance(member, tuple) else str(member) for member in value)
         return abbreviate_list(words) or "nothing"
     return str(value)
 

@@ -34,8 +34,8 @@ class Pairs:
 
     def unread(self) -> Iterator[Unsettled]:
         """Yield, for each device with cables to switches that were not read, what is missing."""
-        for device, others in self._unread.items():
-            yield Unsettled(subject=(device,), missing=UNREAD_END, others=frozenset(others))
+        for device, unread_switches in self._unread.items():
+            yield Unsettled(subject=(device,), missing=UNREAD_END, others=frozenset(unread_switches))
 
 
 def in_service(index: Index, *ends: End) -> bool:

@@ -22,15 +22,15 @@ class Named(NamedTuple):
 
 def find_referenced_policies(bgp: Bgp, neighbor: BgpNeighbor, family: Family) -> Iterator[Named]:
     """Yield the policies that a neighbor statement names."""
-    said = of_family(neighbor, family)
+    family_config = of_family(neighbor, family)
     prefix = "" if family == "ipv4" else "ipv6/"
     maps = {route_map.name for route_map in bgp.route_maps}
     lists = {prefix_list.name for prefix_list in bgp.prefix_lists if prefix_list.family == family}
-    for way in ("import", "export"):
-        if (name := getattr(said, f"{way}_policy")) is not None:
-            yield Named("route map", name, f"{prefix}{way}_policy", name in maps)
-        if (name := getattr(said, f"{way}_prefix_list")) is not None:
-            yield Named("prefix list", name, f"{prefix}{way}_prefix_list", name in lists)
+    for direction in ("import", "export"):
+        if (name := getattr(family_config, f"{direction}_policy")) is not None:
+            yield Named("route map", name, f"{prefix}{direction}_policy", name in maps)
+        if (name := getattr(family_config, f"{direction}_prefix_list")) is not None:
+            yield Named("prefix list", name, f"{prefix}{direction}_prefix_list", name in lists)
 
 
 class Refusal(NamedTuple):
@@ -40,7 +40,7 @@ class Refusal(NamedTuple):
     at: Subject
 
 
-def refusal(router: Router, neighbor: BgpNeighbor, way: str, prefix: Prefix) -> Refusal | None:
+def refusal(router: Router, neighbor: BgpNeighbor, direction: str, prefix: Prefix) -> Refusal | None:
     """Return what of a session's policy (`import` or `export`) takes a prefix away.
 
     None where no policy is there at all, or one is named that is not: rules of their own tell these.
@@ -49,11 +49,11 @@ def refusal(router: Router, neighbor: BgpNeighbor, way: str, prefix: Prefix) -> 
     if bgp is None:
         return None
     own_referenced_policies = [
-        one
-        for one in find_referenced_policies(bgp, neighbor, prefix.family)
-        if one.field.startswith((way, f"ipv6/{way}"))
+        policy
+        for policy in find_referenced_policies(bgp, neighbor, prefix.family)
+        if policy.field.startswith((direction, f"ipv6/{direction}"))
     ]
-    if not own_referenced_policies or not all(one.there for one in own_referenced_policies):
+    if not own_referenced_policies or not all(policy.there for policy in own_referenced_policies):
         return None
     for referenced_policy in own_referenced_policies:
         if referenced_policy.kind == "prefix list":
@@ -64,7 +64,7 @@ def refusal(router: Router, neighbor: BgpNeighbor, way: str, prefix: Prefix) -> 
                 return Refusal(
                     f"prefix list {referenced_policy.name}", (*router.subject, "prefix_lists", referenced_policy.name)
                 )
-    name = next((one.name for one in own_referenced_policies if one.kind == "route map"), None)
+    name = next((policy.name for policy in own_referenced_policies if policy.kind == "route map"), None)
     if name is None:
         return None
     route_map = next(row for row in bgp.route_maps if row.name == name)
@@ -77,16 +77,16 @@ def _in_map(router: Router, bgp: Bgp, route_map: RouteMap, prefix: Prefix) -> Re
     kind = "ip address prefix-list" if prefix.family == "ipv4" else "ipv6 address prefix-list"
     lists = {prefix_list.name: prefix_list for prefix_list in bgp.prefix_lists if prefix_list.family == prefix.family}
     looked: list[str] = []
-    for rule in sorted(route_map.rules, key=lambda one: one.sequence):
-        own = [value for match, value in rule.matches if match == kind]
-        if any(value not in lists for value in own):
+    for rule in sorted(route_map.rules, key=lambda map_rule: map_rule.sequence):
+        list_names = [value for match, value in rule.matches if match == kind]
+        if any(value not in lists for value in list_names):
             return None
-        if any(not permits(lists[value], prefix) for value in own):
-            looked += own if rule.action == "permit" else ()
+        if any(not permits(lists[value], prefix) for value in list_names):
+            looked += list_names if rule.action == "permit" else ()
         elif rule.action == "deny":
             where = (*subject, "rules", str(rule.sequence))
             return Refusal(f"rule {rule.sequence} of route map {route_map.name}", where)
     if len(dict.fromkeys(looked)) == 1:
-        what = f"prefix list {looked[0]} in route map {route_map.name}"
-        return Refusal(what, (*router.subject, "prefix_lists", looked[0]))
+        policy_text = f"prefix list {looked[0]} in route map {route_map.name}"
+        return Refusal(policy_text, (*router.subject, "prefix_lists", looked[0]))
     return Refusal(f"route map {route_map.name}", subject)

@@ -60,20 +60,25 @@ class Announced:
         for found_prefix, rows in routes.world.origins.items():
             for row in rows:
                 self.of[row[0]].add(found_prefix)
-        made = 0
+        sum_bits = 0
         for number, speaker in routes.world.speakers.items():
-            made |= routes.state.summed(number) if speaker.summaries else 0
+            sum_bits |= routes.state.summed(number) if speaker.summaries else 0
         members = routes.world.destinations.members
-        sums = {member for place, own_members in enumerate(members) if made >> place & 1 for member in own_members}
+        sums = {member for place, own_members in enumerate(members) if sum_bits >> place & 1 for member in own_members}
         self.prefixes = frozenset(routes.world.origins.keys() | sums)
         """What anybody announces, aggregates too."""
-        self._lengths = sorted({one.length for one in self.prefixes}, reverse=True)
+        self._lengths = sorted({announced_prefix.length for announced_prefix in self.prefixes}, reverse=True)
 
     def covering(self, inner: Prefix, router: int) -> Prefix | None:
         """Return the longest prefix in which another lies that a router announces."""
-        own = self.of.get(router, ())
+        own_prefixes = self.of.get(router, ())
         return next(
-            (covering_prefix for covering_prefix in self.find_covering_prefixes(inner) if covering_prefix in own), None
+            (
+                covering_prefix
+                for covering_prefix in self.find_covering_prefixes(inner)
+                if covering_prefix in own_prefixes
+            ),
+            None,
         )
 
     def find_covering_prefixes(self, inner: Prefix) -> Iterator[Prefix]:
@@ -89,6 +94,6 @@ def networks(router: Router) -> Mapping[Prefix, int]:
     """Return the prefixes of a router's network statements, with their positions."""
     found_networks: dict[Prefix, int] = {}
     for position, text in enumerate(() if router.bgp is None else router.bgp.networks):
-        if (one := prefix(text)) is not None:
-            found_networks.setdefault(one, position)
+        if (network := prefix(text)) is not None:
+            found_networks.setdefault(network, position)
     return found_networks

@@ -50,21 +50,21 @@ def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
     seens: defaultdict[Subject, list[_Seen]] = defaultdict(list)
     doubtful: dict[Subject, str] = {}
     kinds = ("rdma", "cnp") if what == "roce" else (what,)
-    seen = [one for one in _all(index) if one.flow.what in kinds]
+    seen = [row for row in _all(index) if row.flow.what in kinds]
     if what == "cnp":
         seen = _but_with_data(index, seen)
     if what == "nd":
         seen = _but_with_bgp(index, seen)
-    refused = {End(one.device, one.flow.port) for one in seen if one.flow.reply and one.decision.action == "deny"}
-    for one in seen:
-        subject: Subject = (one.device, "@access_lists", one.rules.name)
-        if not _is_sure(one):
-            if does == "drop" and one.decision.action != "permit":
-                doubtful.setdefault(subject, _missing(one))
-        elif (doing := _doing(index, one, does)) is not None:
-            if one.flow.reply and index.far_end(one.device, one.flow.port) not in refused:
+    refused = {End(row.device, row.flow.port) for row in seen if row.flow.reply and row.decision.action == "deny"}
+    for seen_row in seen:
+        subject: Subject = (seen_row.device, "@access_lists", seen_row.rules.name)
+        if not _is_sure(seen_row):
+            if does == "drop" and seen_row.decision.action != "permit":
+                doubtful.setdefault(subject, _missing(seen_row))
+        elif (doing := _doing(index, seen_row, does)) is not None:
+            if seen_row.flow.reply and index.far_end(seen_row.device, seen_row.flow.port) not in refused:
                 continue  # the other end opens the session, and this one's answers pass there
-            seens[(*subject, "entries", doing.name) if isinstance(doing, AccessEntry) else subject].append(one)
+            seens[(*subject, "entries", doing.name) if isinstance(doing, AccessEntry) else subject].append(seen_row)
     yield from (_hit(at, rows) for at, rows in seens.items())
     decided = {at[:3] for at in seens}
     yield from (Unsettled(subject=at, missing=missing) for at, missing in doubtful.items() if at not in decided)
@@ -72,39 +72,41 @@ def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
 
 def _but_with_data(index: Index, seen: Sequence[_Seen]) -> list[_Seen]:
     """Leave out what entries do to packets that may be CNPs where they do it to data, which is reported."""
-    with_data = {(id(one.rules), id(one.decision.entry)) for one in _all(index) if one.flow.what == "rdma"}
-    return [one for one in seen if not (one.flow.assumed and (id(one.rules), id(one.decision.entry)) in with_data)]
+    with_data = {(id(row.rules), id(row.decision.entry)) for row in _all(index) if row.flow.what == "rdma"}
+    return [row for row in seen if not (row.flow.assumed and (id(row.rules), id(row.decision.entry)) in with_data)]
 
 
 def _but_with_bgp(index: Index, seen: Sequence[_Seen]) -> list[_Seen]:
     """Leave out neighbor discovery that lists drop together with BGP, which is reported."""
-    bgp = {(id(one.rules), one.flow.port) for one in _all(index) if one.flow.what == "bgp" and _drops_surely(one)}
-    return [one for one in seen if (id(one.rules), one.flow.port) not in bgp]
+    bgp = {(id(row.rules), row.flow.port) for row in _all(index) if row.flow.what == "bgp" and _drops_surely(row)}
+    return [row for row in seen if (id(row.rules), row.flow.port) not in bgp]
 
 
-def _drops_surely(one: _Seen) -> bool:
-    return one.decision.action == "deny" and _is_sure(one)
+def _drops_surely(row: _Seen) -> bool:
+    return row.decision.action == "deny" and _is_sure(row)
 
 
-def _is_sure(one: _Seen) -> bool:
+def _is_sure(row: _Seen) -> bool:
     """Whether it is known what the list does; of packets of the switch itself it is where the platform says so."""
-    if one.flow.assumed:
+    if row.flow.assumed:
         return False
-    own = one.binding.stage == "egress" and one.flow.what in _OF_SWITCH
-    return one.decision.sure and not (own and (isinstance(one.rules.own_packets, Unknown) or not one.rules.own_packets))
+    is_own_packet = row.binding.stage == "egress" and row.flow.what in _OF_SWITCH
+    return row.decision.sure and not (
+        is_own_packet and (isinstance(row.rules.own_packets, Unknown) or not row.rules.own_packets)
+    )
 
 
-def _missing(one: _Seen) -> str:
-    if one.flow.assumed and one.decision.sure:
+def _missing(row: _Seen) -> str:
+    if row.flow.assumed and row.decision.sure:
         return "classes"
-    return "host_port.addresses" if one.decision.action == "deny" and not one.decision.sure else "device.access_lists"
+    return "host_port.addresses" if row.decision.action == "deny" and not row.decision.sure else "device.access_lists"
 
 
-def _doing(index: Index, one: _Seen, does: str) -> AccessEntry | AccessList | None:
+def _doing(index: Index, row: _Seen, does: str) -> AccessEntry | AccessList | None:
     """Return the entry that does something to packets, or the list where no entry matches them."""
-    decision, marks = one.decision, one.decision.marks
+    decision, marks = row.decision, row.decision.marks
     if does == "drop":
-        return (decision.entry or one.rules) if decision.action == "deny" else None
+        return (decision.entry or row.rules) if decision.action == "deny" else None
     if decision.action == "deny":
         return None
     if does == "police":
@@ -115,36 +117,36 @@ def _doing(index: Index, one: _Seen, does: str) -> AccessEntry | AccessList | No
         traffic_class for traffic_class in index.fabric.classes if decision.packets.dscps & set(traffic_class.dscp)
     ]
     if does == "remark":
-        kept = {dscp for traffic_class in classes for dscp in traffic_class.dscp}
-        return marks.dscp[0] if marks.dscp is not None and marks.dscp[1] not in kept else None
+        class_dscps = {dscp for traffic_class in classes for dscp in traffic_class.dscp}
+        return marks.dscp[0] if marks.dscp is not None and marks.dscp[1] not in class_dscps else None
     if marks.traffic_class is None:
         return None
-    interface = index.interface(one.device, one.flow.port)
+    interface = index.interface(row.device, row.flow.port)
     qos = None if interface is None or isinstance(interface.qos, Unknown) else interface.qos
     return marks.traffic_class[0] if _moves(classes, marks.traffic_class[1], qos) else None
 
 
 def _moves(classes: Sequence[TrafficClass], to: int, qos: QosProfile | None) -> bool:
     """Whether a traffic class is that of none of some classes, which is stated, or the one that the port gives them."""
-    known = {traffic_class.tc for traffic_class in classes if not isinstance(traffic_class.tc, Unknown)}
+    class_tcs = {traffic_class.tc for traffic_class in classes if not isinstance(traffic_class.tc, Unknown)}
     if qos is not None and not isinstance(qos.dscp_to_tc, Unknown):
         unstated = [traffic_class for traffic_class in classes if isinstance(traffic_class.tc, Unknown)]
-        known |= {tc_of_dscp(qos, dscp) for traffic_class in unstated for dscp in traffic_class.dscp}
-    return bool(known) and to not in known
+        class_tcs |= {tc_of_dscp(qos, dscp) for traffic_class in unstated for dscp in traffic_class.dscp}
+    return bool(class_tcs) and to not in class_tcs
 
 
 def _hit(subject: Subject, rows: Sequence[_Seen]) -> Hit:
     first_row = rows[0]
     ports = sorted({row.flow.port for row in rows}, key=natural)
     peers = sorted({row.flow.peer for row in rows}, key=natural)
-    named = [f"{ports[0]}{_more(ports)}", f"{peers[0]}{_more(peers)}"]
+    end_names = [f"{ports[0]}{_more(ports)}", f"{peers[0]}{_more(peers)}"]
     marks = first_row.decision.marks
     entry = f"entry {subject[-1]} of " if subject[-2] == "entries" else ""
     facts: dict[str, Any] = {
         "entry": f"{entry}access list {first_row.rules.name}",
         "way": "ingress" if first_row.binding.stage in ENTERING else "egress",
-        "ports": named[0],
-        "peers": named[1],
+        "ports": end_names[0],
+        "peers": end_names[1],
         "dscps": ", ".join(map(str, sorted({dscp for row in rows for dscp in row.decision.packets.dscps}))),
         "family": _families(rows),
         "dscp": marks.dscp[1] if marks.dscp is not None else None,
@@ -181,17 +183,17 @@ def _find_decisions(index: Index) -> Iterator[_Seen]:
             if id(rules.entries) not in classes:
                 classes[id(rules.entries)] = Classes(hosts, rules)
             groups = classes[id(rules.entries)]
-            named = any(access_entry.interfaces for access_entry in known_rows(rules.entries))
+            per_port = any(access_entry.interfaces for access_entry in known_rows(rules.entries))
             for binding in rules.bindings:
                 for flow in _flows(index, groups, hosts, device, own_legs, binding):
                     at = binding.interface or flow.port
-                    key = (id(rules.entries), rules.family, str(rules.otherwise), at if named else "", flow.packets)
+                    key = (id(rules.entries), rules.family, str(rules.otherwise), at if per_port else "", flow.packets)
                     if key not in decided:
                         every = list(decide(rules, at, flow.packets))
-                        some = flow.what == "nd" and not all(
+                        passes_nd = flow.what == "nd" and not all(
                             decision.action == "deny" and decision.sure for decision in every
                         )
-                        decided[key] = [decision for decision in every if _matters(decision) and not some]
+                        decided[key] = [decision for decision in every if _matters(decision) and not passes_nd]
                     yield from (_Seen(device.name, rules, binding, flow, decision) for decision in decided[key])
 
 

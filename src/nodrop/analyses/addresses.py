@@ -52,18 +52,18 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             pair = (earlier.words, holder.words) if within else (earlier.node, holder.node)
             shared.setdefault(pair, []).append((address, earlier, holder))
     for (other_discriminator, node), rows in shared.items():
-        one = len({(earlier, holder) for _, earlier, holder in rows}) == 1
+        is_single_pair = len({(earlier, holder) for _, earlier, holder in rows}) == 1
         _, earlier, holder = rows[0]
         at = holder if holder.in_file else earlier
         addresses = [address for address, _, _ in rows]
-        more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+        count_suffix = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
         yield Hit(
-            subject=holder.subject if one or not holder.in_file else (node,),
+            subject=holder.subject if is_single_pair or not holder.in_file else (node,),
             at=_place(at),
             facts={
-                "holder": holder.words if one else node,
-                "other": earlier.words if one else other_discriminator,
-                "addresses": ", ".join(addresses[:_SHOWN]) + more,
+                "holder": holder.words if is_single_pair else node,
+                "other": earlier.words if is_single_pair else other_discriminator,
+                "addresses": ", ".join(addresses[:_SHOWN]) + count_suffix,
             },
             related=((_place(earlier), "the same address"),) if earlier.in_file and at is not earlier else (),
             discriminator=other_discriminator,
@@ -96,7 +96,7 @@ def _all(index: Index) -> Iterator[tuple[str, str, _Holder]]:
             holder = _Holder(device.name, port.name, (device.name, port.name))
             own_addresses = port.addresses
             if not lent.isdisjoint(own_addresses):
-                own_addresses = tuple(one for one in own_addresses if one not in lent)
+                own_addresses = tuple(own_address for own_address in own_addresses if own_address not in lent)
             for address in normalize_addresses(own_addresses):
                 yield area, address, holder
         yield from _of_bridging(device)

@@ -23,25 +23,25 @@ def find(index: Index) -> Iterator[Hit]:
 
 def _of_router(reach: Reach, number: int) -> Iterator[Hit]:
     speaker = reach.world.speakers[number]
-    router, own = reach.plane.routers[number], together(speaker.local)
+    router, own_bits = reach.plane.routers[number], together(speaker.local)
     active = reach.state.summed(number)
     for summary in speaker.summaries:
         if not summary.only or not active & summary.own:
             continue
         _, above = reach.ways(number)
-        others = reach.wanted & summary.inside & above & ~own
-        hidden = reach.wanted & summary.inside & reach.has(number) & ~others
-        if not others or not hidden:
+        upstream_bits = reach.wanted & summary.inside & above & ~own_bits
+        hidden = reach.wanted & summary.inside & reach.has(number) & ~upstream_bits
+        if not upstream_bits or not hidden:
             continue
         prefix = str(reach.world.destinations.members[summary.own.bit_length() - 1][0])
-        names, elsewhere = reach.prefixes(hidden), reach.prefixes(others)
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        names, elsewhere = reach.prefixes(hidden), reach.prefixes(upstream_bits)
+        count_suffix = f" and {len(names) - 1} more" if len(names) > 1 else ""
         yield Hit(
             subject=(*router.subject, "aggregates", prefix),
             facts={
                 "device": router.name,
                 "aggregate": prefix,
-                "hidden": f"{names[0]}{more}",
+                "hidden": f"{names[0]}{count_suffix}",
                 "other": str(elsewhere[0]),
             },
         )

@@ -36,7 +36,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     keys = sorted(
         {key for kinds in kinship.families.values() for kind in kinds.values() for key in read_thresholds(kind.first)}
     )
-    told: set[str] = set()
+    reported_devices: set[str] = set()
     for key in keys:
         usual = kinship.usual(lambda member, key=key: read_thresholds(member).get(key))  # type: ignore[misc]
         for family, (expected, sibling, count) in usual.items():
@@ -44,28 +44,28 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                 if (own_threshold := read_thresholds(first_member).get(key)) is None or own_threshold == expected:
                     continue
                 for member in members:
-                    if member.device.name not in told:
+                    if member.device.name not in reported_devices:
                         hit = _hit(member, key, own_threshold, expected, sibling, count)
                         if hit.subject == (member.device.name,):
-                            told.add(member.device.name)
+                            reported_devices.add(member.device.name)
                         yield hit
 
 
 def _thresholds(member: Member) -> Iterator[tuple[Key, int]]:
-    for what, rows in ((GROUP, member.qos.priority_groups), (QUEUE, member.qos.queues)):
+    for row_kind, rows in ((GROUP, member.qos.priority_groups), (QUEUE, member.qos.queues)):
         for row in () if isinstance(rows, Unknown) else rows:
             if isinstance(row.buffer, BufferProfile) and row.buffer.dynamic_th is not None:
-                yield (what, row.index, isinstance(row.buffer.headroom, Headroom)), row.buffer.dynamic_th
+                yield (row_kind, row.index, isinstance(row.buffer.headroom, Headroom)), row.buffer.dynamic_th
 
 
-def _hit(member: Member, key: Key, own: int, expected: int, sibling: Member, count: int) -> Hit:
-    what, number, _ = key
+def _hit(member: Member, key: Key, own_threshold: int, expected: int, sibling: Member, count: int) -> Hit:
+    row_kind, number, _ = key
     device, port = member.device.name, member.port.name
-    row = ("qos", _ROWS[what], str(number))
-    whole = _is_computed_threshold(member, key)
-    subject = (device,) if whole else (device, port, *row)
-    at = (device, "@dynamic_buffers", "dynamic_th") if whole else (*subject, "buffer", "dynamic_th")
-    there = (
+    row = ("qos", _ROWS[row_kind], str(number))
+    is_computed = _is_computed_threshold(member, key)
+    subject = (device,) if is_computed else (device, port, *row)
+    at = (device, "@dynamic_buffers", "dynamic_th") if is_computed else (*subject, "buffer", "dynamic_th")
+    sibling_place = (
         (sibling.device.name, "@dynamic_buffers", "dynamic_th")
         if _is_computed_threshold(sibling, key)
         else (sibling.device.name, sibling.port.name, *row, "buffer", "dynamic_th")
@@ -74,26 +74,26 @@ def _hit(member: Member, key: Key, own: int, expected: int, sibling: Member, cou
         subject=subject,
         at=at,
         facts={
-            "holder": device if whole else port,
-            "what": "every computed lossless priority group" if whole else f"{what} {number}",
+            "holder": device if is_computed else port,
+            "what": "every computed lossless priority group" if is_computed else f"{row_kind} {number}",
             "device": device,
             "port": port,
-            "own": own,
+            "own": own_threshold,
             "usual": expected,
             "sibling_device": sibling.device.name,
             "sibling_port": sibling.port.name,
             "siblings": count,
         },
-        related=((there, "as most of its siblings have it"),),
+        related=((sibling_place, "as most of its siblings have it"),),
         changes=((at, expected),),
     )
 
 
 def _is_computed_threshold(member: Member, key: Key) -> bool:
     """Whether a threshold is that of all profiles which the switch computes."""
-    what, number, _ = key
+    row_kind, number, _ = key
     groups = known_rows(member.qos.priority_groups)
-    buffer = next((group.buffer for group in groups if what == GROUP and group.index == number), None)
+    buffer = next((group.buffer for group in groups if row_kind == GROUP and group.index == number), None)
     headroom = buffer.headroom if isinstance(buffer, BufferProfile) else None
     settings = member.device.dynamic_buffers
     return isinstance(settings, DynamicBuffers) and isinstance(headroom, Headroom) and headroom.computed

@@ -31,11 +31,11 @@ def _without_effect(reach: Reach) -> Iterator[Hit]:
     for router in reach.plane.routers:
         if router.bgp is None or router.bgp.import_check is not True or router.unsaid:
             continue
-        for one, position in _idle(reach, router):
+        for idle_prefix, position in _idle(reach, router):
             yield Hit(
                 subject=(*router.subject, "networks", str(position)),
                 facts={"device": router.name, "prefix": router.bgp.networks[position]},
-                discriminator=str(one),
+                discriminator=str(idle_prefix),
             )
 
 
@@ -43,20 +43,20 @@ def _idle(reach: Reach, router: Router) -> Iterator[tuple[object, int]]:
     """Yield network statements whose prefix is neither that of a leg, even one that is down, nor of a static route."""
     known_prefixes = {subnet for leg in router.legs for subnet in leg.subnets}
     known_prefixes |= {found_prefix for _, found_prefix in statics(router, reach.routes.family)}
-    for one, position in networks(router).items():
-        if one.family == reach.routes.family and one not in known_prefixes:
-            yield one, position
+    for network, position in networks(router).items():
+        if network.family == reach.routes.family and network not in known_prefixes:
+            yield network, position
 
 
 def _unannounced(reach: Reach, kind: str) -> Iterator[Hit]:
     open_: dict[int, list[Target]] = {}
-    told: set[tuple[int | None, str]] = set()
+    announced_legs: set[tuple[int | None, str]] = set()
     telling: set[int] = set()
     for target in reach.targets:
         if target.kind != kind or target.router not in reach.ranks:
             continue
         if reach.announced.covering(target.prefix, target.router) is not None:
-            told |= {(reach.ranks[target.router], ""), (reach.ranks[target.router], target.leg.name)}
+            announced_legs |= {(reach.ranks[target.router], ""), (reach.ranks[target.router], target.leg.name)}
             telling.add(target.router)
         else:
             open_.setdefault(target.router, []).append(target)
@@ -66,16 +66,16 @@ def _unannounced(reach: Reach, kind: str) -> Iterator[Hit]:
         remaining_targets = [
             row
             for row in rows
-            if (tier, row.leg.name if another else "") in told and not _explained(reach, router, row)
+            if (tier, row.leg.name if another else "") in announced_legs and not _explained(reach, router, row)
         ]
         if remaining_targets:
-            more = f" and {len(remaining_targets) - 1} more" if len(remaining_targets) > 1 else ""
+            count_suffix = f" and {len(remaining_targets) - 1} more" if len(remaining_targets) > 1 else ""
             yield Hit(
                 subject=router.subject,
                 at=(*router.subject, "networks"),
                 facts={
                     "device": router.name,
-                    "prefix": str(remaining_targets[0].prefix) + more,
+                    "prefix": str(remaining_targets[0].prefix) + count_suffix,
                     "leg": remaining_targets[0].leg.name,
                 },
                 related=((remaining_targets[0].leg.subject, "where it is"),),

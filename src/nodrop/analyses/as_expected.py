@@ -44,12 +44,12 @@ def find(index: Index) -> Iterator[Hit]:
         if check in ("sessions", "reach"):
             devices |= {near for device in devices for near in adjacent.get(device, ())}
         names = list(dict.fromkeys(name_of(row.item) for row in rows))
-        said = own_observation.said.get((check, rows[0].item), "")
+        message = own_observation.said.get((check, rows[0].item), "")
         yield Hit(
             subject=subject,
             at=place_of(index, rows[0].item)[1] if check != "reach" else None,
             facts={
-                "what": f"{_SUBJECTS[check]} {abbreviate_list(names, 2)}{f' ({said})' if said else ''}",
+                "what": f"{_SUBJECTS[check]} {abbreviate_list(names, 2)}{f' ({message})' if message else ''}",
                 "seen": words_of(rows[0].seen),
                 "expected": words_of(rows[0].expected),
                 "devices": ", ".join(sorted(devices)),
@@ -76,20 +76,20 @@ def _holders(index: Index) -> Mapping[str, Aim]:
 
 def _adjacent(index: Index) -> Mapping[str, set[str]]:
     """Return the devices that are cabled to each device."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    adjacent_devices: defaultdict[str, set[str]] = defaultdict(set)
     for joint in joints(index, of(index)):
         a, b = joint.a.device.name, joint.b.device.name
-        found[a].add(b)
-        found[b].add(a)
-    return found
+        adjacent_devices[a].add(b)
+        adjacent_devices[b].add(a)
+    return adjacent_devices
 
 
 def _devices(subject: Subject, fault: Fault) -> Iterator[str]:
     """Yield the devices at which a fault shows."""
-    for part in (subject, fault.item):
-        if part[0] != FABRIC:
-            yield part[0]
+    for subject_path in (subject, fault.item):
+        if subject_path[0] != FABRIC:
+            yield subject_path[0]
         else:
-            yield from (end.node for end in cable_ends(part[-1]))
+            yield from (end.node for end in cable_ends(subject_path[-1]))
     if isinstance(fault.seen, tuple):
         yield from (str(owner).partition(":")[0] for owner in fault.seen)

@@ -35,18 +35,18 @@ def find(index: Index) -> Iterator[Hit]:
         a = _over(sessions[link.a.node], ports[0], ports[1])
         b = _over(sessions[link.b.node], ports[1], ports[0])
         if a is not None and b is not None and a[1].bfd != b[1].bfd and a[1].enabled and b[1].enabled:
-            there, here = (a, b) if a[1].bfd else (b, a)
+            watching_end, silent_end = (a, b) if a[1].bfd else (b, a)
             yield Hit(
-                subject=here[0],
-                facts={"device": here[0][0], "session": here[1].key, "far": there[0][0]},
-                related=(((*there[0], "bfd"), "the end that watches"),),
-                changes=(((*here[0], "bfd"), True),),
+                subject=silent_end[0],
+                facts={"device": silent_end[0][0], "session": silent_end[1].key, "far": watching_end[0][0]},
+                related=(((*watching_end[0], "bfd"), "the end that watches"),),
+                changes=(((*silent_end[0], "bfd"), True),),
             )
 
 
 def _processes(device: Device) -> tuple[Bgp, ...]:
-    own = () if isinstance(device.bgp, Unknown) or device.bgp is None else (device.bgp,)
-    return (*own, *known_rows(device.vrf_bgp))
+    default_processes = () if isinstance(device.bgp, Unknown) or device.bgp is None else (device.bgp,)
+    return (*default_processes, *known_rows(device.vrf_bgp))
 
 
 def _watches(bgp: Bgp) -> bool:

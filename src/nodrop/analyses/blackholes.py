@@ -63,7 +63,7 @@ def _dropped(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
             gone = [target for target in inside if _loses(reach, router.number, found_prefix, target)]
             if gone:
                 where = reach.plane.routers[gone[0].router]
-                more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+                count_suffix = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
                 announces = " and announces it" if found_prefix in reach.announced.of.get(router.number, ()) else ""
                 yield Hit(
                     subject=(router.device.name, "@static_routes", str(positions[found_prefix])),
@@ -71,7 +71,7 @@ def _dropped(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
                         "device": router.name,
                         "prefix": str(found_prefix),
                         "announces": announces,
-                        "hosts": str(gone[0].prefix) + more,
+                        "hosts": str(gone[0].prefix) + count_suffix,
                         "owner": where.name,
                     },
                     related=((gone[0].leg.subject, "where they are"),),
@@ -90,7 +90,7 @@ def _loses(reach: Reach, number: int, dropped: Prefix, target: Target) -> bool:
     lengths = [length for length in reach.routes.own_lengths(number) if dropped.length < length <= around.length]
     wider = [Prefix(around.family, network_address(around.family, around.first, length), length) for length in lengths]
     for covering_prefix in (
-        *(one for one in wider if one in own_route_by_prefix),
+        *(wide_prefix for wide_prefix in wider if wide_prefix in own_route_by_prefix),
         *reach.announced.find_covering_prefixes(around),
     ):
         if covering_prefix.length > dropped.length:

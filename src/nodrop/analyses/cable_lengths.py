@@ -35,17 +35,17 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         lengths = [port.cable_length_m for _, port in ends if _pauses(port)]
         metres = [length for length in lengths if isinstance(length, int)]
         differ = len(metres) == 2 and metres[0] != metres[1]
-        short = true_m is not None and any(one < true_m for one in metres)
+        short = true_m is not None and any(length_m < true_m for length_m in metres)
         rounded = all(_is_rounded(index.devices[end.node], port, true_m) for end, port in ends)
         if short or (differ and not rounded):
             places: list[Subject] = [(end.node, end.port, "cable_length_m") for end, port in ends]
-            wrong = next((at for at, one in enumerate(metres) if one != true_m), 0)
+            wrong = next((at for at, length_m in enumerate(metres) if length_m != true_m), 0)
             yield Hit(
                 subject=subject,
                 at=places[wrong],
                 facts={
                     "link": subject[-1],
-                    "lengths": " and ".join(f"{one} m" for one in metres),
+                    "lengths": " and ".join(f"{length_m} m" for length_m in metres),
                     "truth": "" if true_m is None else f"; the cable is {true_m} m long",
                     "device_a": ends[0][0].node,
                     "port_a": ends[0][0].port,

@@ -63,7 +63,9 @@ def find(index: Index, *, unseen: bool) -> Iterator[Hit]:
 
 def _all(index: Index) -> Iterator[tuple[bool, Hit]]:
     """Yield what is torn, and whether only the path shows it."""
-    wanted_traffic_classes = [one for one in index.fabric.classes if one.purpose not in ("default", "unknown")]
+    wanted_traffic_classes = [
+        fabric_class for fabric_class in index.fabric.classes if fabric_class.purpose not in ("default", "unknown")
+    ]
     for group in _groups(index):
         profiles = [_profiles(index, device) for device in group]
         for traffic_class in wanted_traffic_classes:
@@ -171,7 +173,7 @@ def _hidden(wanted_traffic_class: TrafficClass, *ends: tuple[Landing, Ports]) ->
         return False
     priorities = {number for landing, _ in ends if landing.lossless for number in landing.numbers}
     obeyed = [ports.qos.pfc_rx_priorities for _, ports in ends]
-    return all(not isinstance(each, Unknown) and priorities <= {*each} for each in obeyed)
+    return all(not isinstance(rx_priorities, Unknown) and priorities <= {*rx_priorities} for rx_priorities in obeyed)
 
 
 def _place(ports: Ports) -> Subject:

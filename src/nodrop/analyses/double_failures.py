@@ -35,32 +35,36 @@ def find(index: Index) -> Iterator[Hit]:
     for name, cables in below.items():
         kinds[frozenset(Counter(cable.upper.name for cable in cables).items())].append(name)
     pairs, example = 0, None
-    for one, other in combinations_with_replacement(kinds, 2):
-        spines = _trigger(dict(one), dict(other))
-        count = len(kinds[one]) * (len(kinds[one]) - 1) // 2 if one == other else len(kinds[one]) * len(kinds[other])
+    for kind, other_kind in combinations_with_replacement(kinds, 2):
+        spines = _trigger(dict(kind), dict(other_kind))
+        count = (
+            len(kinds[kind]) * (len(kinds[kind]) - 1) // 2
+            if kind == other_kind
+            else len(kinds[kind]) * len(kinds[other_kind])
+        )
         if spines and count:
             pairs += count
-            example = example or (kinds[one][0], kinds[other][one == other], *spines)
+            example = example or (kinds[kind][0], kinds[other_kind][kind == other_kind], *spines)
     if example is not None:
         yield from _hit(index, below, example, pairs)
 
 
-def _trigger(one: Mapping[str, int], other: Mapping[str, int]) -> tuple[str, str] | None:
+def _trigger(leaf_cables: Mapping[str, int], other_cables: Mapping[str, int]) -> tuple[str, str] | None:
     """Return the two common spines of which one leaf has one cable to the first, and the other one to the second."""
-    common = sorted(one.keys() & other.keys())
+    common = sorted(leaf_cables.keys() & other_cables.keys())
     if len(common) != 2:
         return None
-    first, second = common
-    if one[first] == 1 and other[second] == 1:
-        return first, second
-    return (second, first) if one[second] == 1 and other[first] == 1 else None
+    first_spine, second_spine = common
+    if leaf_cables[first_spine] == 1 and other_cables[second_spine] == 1:
+        return first_spine, second_spine
+    return (second_spine, first_spine) if leaf_cables[second_spine] == 1 and other_cables[first_spine] == 1 else None
 
 
 def _hit(
     index: Index, below: Mapping[str, list[Uplink]], example: tuple[str, str, str, str], pairs: int
 ) -> Iterator[Hit]:
-    leaf, other, first_spine, second_spine = example
-    links = [_cable(index, below[leaf], first_spine), _cable(index, below[other], second_spine)]
+    leaf, other_leaf, first_spine, second_spine = example
+    links = [_cable(index, below[leaf], first_spine), _cable(index, below[other_leaf], second_spine)]
     if None in links:
         return
     cut = [link for link in links if link is not None]
@@ -71,7 +75,7 @@ def _hit(
             at=tuple(cut[0].a),
             facts={
                 "leaf": leaf,
-                "other": other,
+                "other": other_leaf,
                 "a": f"{cut[0].a} to {cut[0].b}",
                 "b": f"{cut[1].a} to {cut[1].b}",
                 "pairs": pairs,
@@ -91,9 +95,9 @@ def _effects(reach: Reach, links: list[Link]) -> Iterator[str]:
     if reach.state.unstable:
         return
     outcome = Failures(reach.plane, reach.routes).of_link(*links)
-    for one in case(reach, outcome, links[0]):
-        if one.lost:
+    for failure_case in case(reach, outcome, links[0]):
+        if failure_case.lost:
             yield "neither reaches the other's hosts"
-        if one.valleys:
-            bottom = reach.plane.routers[one.valleys[0].router].name
+        if failure_case.valleys:
+            bottom = reach.plane.routers[failure_case.valleys[0].router].name
             yield f"traffic goes down to {bottom} and up again"

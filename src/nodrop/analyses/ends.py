@@ -63,7 +63,7 @@ def _mended(index: Index, link: Link) -> Iterator[tuple[Subject, object]]:
         yield (end.node, end.port, "speed_mbps"), speed
 
 
-def _is_odd(index: Index, end: End, wanted: object) -> bool:
+def _is_odd(index: Index, end: End, expected_mbps: object) -> bool:
     own_interface = index.interface(*end)
     if (
         own_interface is None
@@ -79,7 +79,9 @@ def _is_odd(index: Index, end: End, wanted: object) -> bool:
     ]
     known_speeds = [speed for speed in speeds if isinstance(speed, int)]
     return (
-        known_speeds.count(own_interface.speed_mbps) < known_speeds.count(wanted) if isinstance(wanted, int) else False
+        known_speeds.count(own_interface.speed_mbps) < known_speeds.count(expected_mbps)
+        if isinstance(expected_mbps, int)
+        else False
     )
 
 
@@ -116,7 +118,7 @@ def _lanes(index: Index, link: Link, a: Interface | HostPort, b: Interface | Hos
     speed, plugs = _number(a.speed_mbps), [_plugs(index, link.a, a), _plugs(index, link.b, b)]
     if None in plugs:
         return "device.model"
-    if kind.at(speed, in_use(frozenset.intersection(*(one for one in plugs if one is not None)))):
+    if kind.at(speed, in_use(frozenset.intersection(*(port_plugs for port_plugs in plugs if port_plugs is not None)))):
         return None
     return "lanes", {
         "lanes_a": _number(a.lanes),

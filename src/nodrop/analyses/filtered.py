@@ -50,23 +50,23 @@ def _hits(index: Index) -> Iterator[tuple[bool, Hit]]:
 
 def _rows(reach: Reach, drop: Drop) -> Iterator[_Row]:
     """Yield what takes away the destinations of a drop: marks that keep them here, else the session's policy."""
-    left = drop.bits
+    bits = drop.bits
     for mark in marks(reach, drop.router, drop.bits) if drop.kind == "outbound" else ():
-        left &= ~mark.bits
+        bits &= ~mark.bits
         yield _Row(reach, drop, mark.what, mark.at, mark.router, mark.related, mark.way, mark.bits)
-    if inside := left & _unreflected(reach, drop):
-        left &= ~inside
+    if inside := bits & _unreflected(reach, drop):
+        bits &= ~inside
         own_router = reach.plane.routers[drop.router]
         session = own_router.at(reach.plane.side(drop.router, drop.link.session).neighbor)
-        what = "internal BGP without a route reflector"
-        yield _Row(reach, drop, what, own_router.subject, drop.router, session, "export", inside)
-    if not left:
+        cause = "internal BGP without a route reflector"
+        yield _Row(reach, drop, cause, own_router.subject, drop.router, session, "export", inside)
+    if not bits:
         return
-    router, way = reach.plane.routers[drop.router], "import" if drop.kind == "inbound" else "export"
+    router, direction = reach.plane.routers[drop.router], "import" if drop.kind == "inbound" else "export"
     neighbor = reach.plane.side(drop.router, drop.link.session).neighbor
-    found_refusal = refusal(router, neighbor, way, reach.prefixes(left & drop.lost or left)[0])
+    found_refusal = refusal(router, neighbor, direction, reach.prefixes(bits & drop.lost or bits)[0])
     if found_refusal is not None:
-        yield _Row(reach, drop, found_refusal.what, found_refusal.at, drop.router, router.at(neighbor), way, left)
+        yield _Row(reach, drop, found_refusal.what, found_refusal.at, drop.router, router.at(neighbor), direction, bits)
 
 
 def _unreflected(reach: Reach, drop: Drop) -> int:
@@ -90,16 +90,16 @@ def _hit(rows: list[_Row]) -> Hit:
         bits |= row.bits & row.drop.lost or row.bits
     prefixes = first_row.reach.prefixes(bits)
     fars = list(dict.fromkeys(routers[row.drop.link.far].name for row in rows))
-    others = f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""
-    more = f" and {len(fars) - 1} more" if len(fars) > 1 else ""
+    prefix_suffix = f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""
+    far_suffix = f" and {len(fars) - 1} more" if len(fars) > 1 else ""
     return Hit(
         subject=first_row.at,
         facts={
             "device": routers[first_row.router].name,
             "what": first_row.what,
             "way": "from" if first_row.drop.kind == "inbound" else "to",
-            "far": fars[0] + more,
-            "prefix": str(prefixes[0]) + others,
+            "far": fars[0] + far_suffix,
+            "prefix": str(prefixes[0]) + prefix_suffix,
         },
         related=((first_row.session, "a session that it is for"),),
         discriminator=first_row.way,

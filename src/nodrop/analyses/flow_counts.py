@@ -38,19 +38,19 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     Facts: flows, paths and device, the leaf with the most paths. Leaves with adaptive routing are not counted.
     """
     paths = _paths(index)
-    for one in _list_stated_flows(index):
-        leaves = _leaves(index, one.hosts) if index.fabric.hosts else list(paths)
+    for flow_statement in _list_stated_flows(index):
+        leaves = _leaves(index, flow_statement.hosts) if index.fabric.hosts else list(paths)
         most = max(leaves, key=lambda leaf: paths[leaf], default=None)
-        if most is None or paths[most] <= one.flows:
+        if most is None or paths[most] <= flow_statement.flows:
             continue
         unknown = next((leaf for leaf in leaves if isinstance(index.devices[leaf].adaptive_routing, Unknown)), None)
         by_hash = [leaf for leaf in leaves if index.devices[leaf].adaptive_routing is False]
         most = max(by_hash, key=lambda leaf: paths[leaf], default=None)
-        if most is not None and paths[most] > one.flows:
+        if most is not None and paths[most] > flow_statement.flows:
             yield Hit(
-                subject=one.subject,
-                at=one.at,
-                facts={"flows": one.flows, "paths": paths[most], "device": most},
+                subject=flow_statement.subject,
+                at=flow_statement.at,
+                facts={"flows": flow_statement.flows, "paths": paths[most], "device": most},
                 related=(((most,), "the leaf"),),
             )
         elif unknown is not None:
@@ -74,14 +74,14 @@ def _list_stated_flows(index: Index) -> Iterator[_Stated]:
 
 def _paths(index: Index) -> Counter[str]:
     """Return the number of cables in service from each leaf to the tier above."""
-    found, above = Counter[str](), set[str]()
+    uplink_counts, above = Counter[str](), set[str]()
     for uplink in uplinks(index):
         above.add(uplink.upper.name)
         if in_service(index, End(uplink.lower.name, uplink.lower_port), End(uplink.upper.name, uplink.upper_port)):
-            found[uplink.lower.name] += 1
-    return Counter({name: count for name, count in found.items() if name not in above})
+            uplink_counts[uplink.lower.name] += 1
+    return Counter({name: count for name, count in uplink_counts.items() if name not in above})
 
 
 def _leaves(index: Index, hosts: Iterable[Host]) -> list[str]:
     """Return the leaves that hosts are cabled to, each once."""
-    return list(dict.fromkeys(one.far.node for host in hosts for one in cabled(index, host)))
+    return list(dict.fromkeys(cabled_port.far.node for host in hosts for cabled_port in cabled(index, host)))

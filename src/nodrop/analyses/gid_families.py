@@ -65,7 +65,7 @@ def _hit(nic: Nic, chosen: _Chosen, routed: set[Family], far: End) -> Hit:
         facts={
             "family": FAMILY_NAMES[chosen.family],
             "by": chosen.by,
-            "expected": " or ".join(FAMILY_NAMES[one] for one in sorted(routed)),
+            "expected": " or ".join(FAMILY_NAMES[family] for family in sorted(routed)),
             "port": f"{far.node} {far.port}",
         },
         related=((tuple(far), "the port that it faces"),),
@@ -94,19 +94,21 @@ def _is_by_default(index: Index, nic: Nic, hosts: Hosts) -> bool:
         return False
     own_names = {host.name for host in hosts.of(nic)}
     other_nics = [
-        one
-        for one in index.fabric.nics
-        if one is nic or not own_names or own_names & {host.name for host in hosts.of(one)}
+        other_nic
+        for other_nic in index.fabric.nics
+        if other_nic is nic or not own_names or own_names & {host.name for host in hosts.of(other_nic)}
     ]
-    return all(value_or_none(one, field) is None for one in other_nics for field in ("gid_index", "gid_family"))
+    return all(
+        value_or_none(other_nic, field) is None for other_nic in other_nics for field in ("gid_index", "gid_family")
+    )
 
 
 def _ends(index: Index, nic: Nic, hosts: Hosts) -> Iterator[tuple[End, HostPort | None]]:
     """Yield the ports of switches that its NICs face, with the port of the host where that is known."""
     if not index.fabric.hosts:
-        yield from ((End(*one.subject), None) for one in hosts.facing(nic))
+        yield from ((End(*facing_port.subject), None) for facing_port in hosts.facing(nic))
     for host in hosts.of(nic):
-        yield from ((one.far, one.port) for one in cabled(index, host))
+        yield from ((cabled_port.far, cabled_port.port) for cabled_port in cabled(index, host))
 
 
 def _routed(index: Index, end: End) -> set[Family]:

@@ -91,17 +91,17 @@ def _shared(fabric: Fabric, qos: QosProfile) -> Iterator[_Fault]:
         if traffic_class.lossless is True
         for dscp in traffic_class.dscp
     }
-    others = {
+    reported_tcs = {
         effects.tc_of_dscp(qos, dscp)
         for traffic_class in fabric.classes
         if traffic_class.purpose in _TOLD
         for dscp in traffic_class.dscp
     }
-    elsewhere = (others - intended) | {each.tc for each in misplaced(qos)}
+    elsewhere = (reported_tcs - intended) | {misplaced_row.tc for misplaced_row in misplaced(qos)}
     for group, tcs in shared_groups(qos):
         crowd = tuple(tc for tc in tcs if tc not in elsewhere)
         if len(crowd) > 1:
             guest = next((tc for tc in crowd if tc != group and tc not in intended), crowd[-1])
-            own = group == 0 or guest in intended or effects.pausing_priorities(qos, guest)
+            needs_own_group = group == 0 or guest in intended or effects.pausing_priorities(qos, guest)
             why = f"traffic classes {show_ids(crowd)} fill priority group {group}"
-            yield _Fault(why, Row("tc_to_priority_group", guest, guest if own else 0))
+            yield _Fault(why, Row("tc_to_priority_group", guest, guest if needs_own_group else 0))

@@ -30,8 +30,8 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         ups[below] += count
     chooses = {above for (_, above), count in cables.items() if count > 1} | {name for name, n in ups.items() if n > 1}
     usual = _usual(index)
-    free = 1 + max((one.hash_seed for one in index.fabric.devices if isinstance(one.hash_seed, int)), default=0)
-    told: set[str] = set()
+    free = 1 + max((node.hash_seed for node in index.fabric.devices if isinstance(node.hash_seed, int)), default=0)
+    reported_devices: set[str] = set()
     unsettled: set[str] = set()
     for below, above in cables:
         lower, upper = index.devices[below], index.devices[above]
@@ -46,8 +46,8 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         if lower.hash_seed is None or lower.hash_seed != upper.hash_seed:
             continue
         odd, other_device = (lower, upper) if _is_odd(lower, usual) and not _is_odd(upper, usual) else (upper, lower)
-        if odd.name not in told:
-            told.add(odd.name)
+        if odd.name not in reported_devices:
+            reported_devices.add(odd.name)
             yield Hit(
                 subject=(odd.name,),
                 at=(odd.name, "@hash_seed"),
@@ -76,7 +76,7 @@ def _is_odd(device: Device, usual: dict[str, int | None]) -> bool:
     return device.hash_seed != usual.get(str(device.role))
 
 
-def _hash_differently(one: Device, other_device: Device) -> bool:
+def _hash_differently(own_device: Device, other_device: Device) -> bool:
     """Whether two devices are known to have different ASICs."""
-    asics = [asic_of(device.model) for device in (one, other_device)]
+    asics = [asic_of(device.model) for device in (own_device, other_device)]
     return None not in asics and asics[0] != asics[1]

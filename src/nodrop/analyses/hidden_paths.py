@@ -59,7 +59,7 @@ def _hits(
     learned = {hop.leg for hop in reach.routes.hops(number, entry.hops)}
     taken = learned & {hop.leg for hop in route.hops}
     start, to_first = Start(number, None), Address(route.prefix.family, route.prefix.first)
-    if taken == learned or any(way.outcome == "loop" for way in Walk(reach.plane, start, to_first).ways):
+    if taken == learned or any(path.outcome == "loop" for path in Walk(reach.plane, start, to_first).ways):
         return
     router = reach.plane.routers[number]
     yield Hit(

@@ -46,18 +46,18 @@ def _on_one_leaf(ports: Sequence[Cabled]) -> bool:
 
 
 def _together(host: Host, ports: Sequence[Cabled]) -> Hit:
-    first, *others = ports
+    first_port, *other_ports = ports
     return Hit(
         subject=(FABRIC, "hosts", host.name),
-        at=tuple(first.far),
-        facts={"host": host.name, "ports": len(ports), "leaf": first.far.node},
-        related=tuple((tuple(one.far), "another port of it") for one in others),
+        at=tuple(first_port.far),
+        facts={"host": host.name, "ports": len(ports), "leaf": first_port.far.node},
+        related=tuple((tuple(other_port.far), "another port of it") for other_port in other_ports),
     )
 
 
 def _astray(hosts: list[tuple[Host, Sequence[Cabled]]]) -> Iterator[Hit]:
     """Yield the cables by which a host of a group is unlike most of those that it shares leaves with."""
-    patterns = [tuple((one.number, one.far.node) for one in ports) for _, ports in hosts]
+    patterns = [tuple((cabled_port.number, cabled_port.far.node) for cabled_port in ports) for _, ports in hosts]
     usual: dict[Pattern, dict[int, str]] = {}
     taken: set[str] = set()
     for pattern, _ in Counter(patterns).most_common():
@@ -68,9 +68,9 @@ def _astray(hosts: list[tuple[Host, Sequence[Cabled]]]) -> Iterator[Hit]:
     for (host, ports), pattern in zip(hosts, patterns, strict=True):
         if pattern in usual:
             continue
-        own = max(usual.values(), key=lambda each: _shared(each, pattern))
+        expected_leaves = max(usual.values(), key=lambda leaf_by_rail: _shared(leaf_by_rail, pattern))
         for port in ports:
-            expected = own.get(port.number)
+            expected = expected_leaves.get(port.number)
             if expected is not None and expected != port.far.node:
                 yield Hit(
                     subject=subject_of_link(End(host.name, port.port.name), port.far),

@@ -58,22 +58,22 @@ def _attached(index: Index) -> tuple[Sequence[_Attached], Mapping[str, str]]:
 
 
 def _read_attached(index: Index) -> tuple[Sequence[_Attached], Mapping[str, str]]:
-    ways: dict[str, Mapping[str, Sequence[_Way]]] = {}
+    legs_by_device: dict[str, Mapping[str, Sequence[_Way]]] = {}
     missing: dict[str, str] = {}
     unknown: dict[str, str] = {}
     rows: list[_Attached] = []
     for host, ports in cabled_hosts(index):
         for port in ports:
             device = index.devices[port.far.node]
-            if device.name not in ways:
-                ways[device.name], missing[device.name] = _ways(device), unsaid(device)
-            own = ways[device.name].get(port.far.port, ())
+            if device.name not in legs_by_device:
+                legs_by_device[device.name], missing[device.name] = _ways(device), unsaid(device)
+            port_legs = legs_by_device[device.name].get(port.far.port, ())
             addresses = [known_address for text in port.port.addresses if (known_address := address(text)) is not None]
             if addresses and missing[device.name]:
                 unknown[device.name] = missing[device.name]
             elif addresses:
-                leg, lacking = _leg(own, addresses)
-                rows.append(_Attached(host.name, port.port.name, port.far, leg, lacking, own))
+                leg, lacking = _leg(port_legs, addresses)
+                rows.append(_Attached(host.name, port.port.name, port.far, leg, lacking, port_legs))
     return rows, unknown
 
 
@@ -87,42 +87,48 @@ def _ways(device: Device) -> Mapping[str, Sequence[_Way]]:
         if member.tagged
         for port in members.get(member.interface, (member.interface,))
     }
-    found: defaultdict[str, list[_Way]] = defaultdict(list)
+    legs_by_port: defaultdict[str, list[_Way]] = defaultdict(list)
     for leg in legs(device):
         for port in leg.ports:
-            found[port].append(_Way(leg, (leg.name, port) in tagged))
-    return found
+            legs_by_port[port].append(_Way(leg, (leg.name, port) in tagged))
+    return legs_by_port
 
 
-def _leg(ways: Sequence[_Way], addresses: Sequence[Address]) -> tuple[Leg | None, Address | None]:
+def _leg(port_legs: Sequence[_Way], addresses: Sequence[Address]) -> tuple[Leg | None, Address | None]:
     """Return the leg of the first address, or the first address that is in the subnet of no leg without a tag."""
     first_leg: Leg | None = None
-    for one in addresses:
-        legs_of = (way.leg for way in ways if not way.tagged and any(subnet.has(one) for subnet in way.leg.subnets))
+    for host_address in addresses:
+        legs_of = (
+            port_leg.leg
+            for port_leg in port_legs
+            if not port_leg.tagged and any(subnet.has(host_address) for subnet in port_leg.leg.subnets)
+        )
         if (leg := next(legs_of, None)) is None:
-            return None, one
+            return None, host_address
         first_leg = first_leg or leg
     return first_leg, None
 
 
 def _outside(index: Index, rows: Sequence[_Attached]) -> Iterator[Hit]:
     routed = {vlan.id for device in index.devices.values() for vlan in known_rows(device.vlans) if vlan.addresses}
-    untagged = {way.leg.name for row in rows for way in row.ways if row.leg is not None and not way.tagged}
+    untagged = {
+        port_leg.leg.name for row in rows for port_leg in row.ways if row.leg is not None and not port_leg.tagged
+    }
     for row in rows:
         if row.leg is not None or row.lacking is None:
             continue
-        vlans = {way.leg.name: way.tagged for way in row.ways if way.leg.subject[1] == "@vlans"}
-        if vlans and not any(f"VLAN {one}" in vlans for one in routed):
+        vlans = {port_leg.leg.name: port_leg.tagged for port_leg in row.ways if port_leg.leg.subject[1] == "@vlans"}
+        if vlans and not any(f"VLAN {vlan_id}" in vlans for vlan_id in routed):
             continue  # bridged only
         if vlans and all(vlans.values()) and not vlans.keys() & untagged:
             continue  # its hosts may send frames with the tag
         yield _hit(row, {"address": str(row.lacking), "has": _has(row.ways)})
 
 
-def _has(ways: Sequence[_Way]) -> str:
+def _has(port_legs: Sequence[_Way]) -> str:
     """Return what a port is in instead, as the end of a sentence."""
-    subnets = [str(one) for way in ways if not way.tagged for one in way.leg.addresses]
-    tagged = [way.leg.name for way in ways if way.tagged]
+    subnets = [str(subnet) for port_leg in port_legs if not port_leg.tagged for subnet in port_leg.leg.addresses]
+    tagged = [port_leg.leg.name for port_leg in port_legs if port_leg.tagged]
     if subnets:
         return f"has {', '.join(subnets)} there"
     if tagged:

@@ -24,12 +24,12 @@ def find(index: Index) -> Iterator[Hit]:
         return
     marking: dict[int, int | None] = {}
     deaf: dict[str, int] = {}
-    first: dict[str, tuple[End, int]] = {}
+    marking_by_group: dict[str, tuple[End, int]] = {}
     for host in index.fabric.hosts:
         if isinstance(host.dcqcn, Unknown) or host.dcqcn:
             continue
         deaf[host.group] = deaf.get(host.group, 0) + 1
-        if host.group in first:
+        if host.group in marking_by_group:
             continue
         for end in filter(None, (index.far_end(host.name, port.name) for port in host.ports)):
             port = index.at(end)
@@ -39,9 +39,9 @@ def find(index: Index) -> Iterator[Hit]:
                 marking[id(port.qos)] = _marking_queue(index.fabric, port.qos)
             queue = marking[id(port.qos)]
             if queue is not None:
-                first[host.group] = end, queue
+                marking_by_group[host.group] = end, queue
                 break
-    for group, (end, queue) in first.items():
+    for group, (end, queue) in marking_by_group.items():
         yield Hit(
             subject=tuple(end),
             at=(*end, "qos", "queues", str(queue), "wred"),

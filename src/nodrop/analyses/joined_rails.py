@@ -36,7 +36,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         parted = _find_unjoined_pair(ports, groups)
         if parted is None or (host.name in forwards - without_pxn):
             continue
-        first, other = parted
+        first_port, other_port = parted
         if doubt := _doubt(index, groups, parted):
             if doubt.subject not in unsettled:
                 unsettled.add(doubt.subject)
@@ -44,15 +44,15 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             continue
         yield Hit(
             subject=(FABRIC, "hosts", host.name),
-            at=tuple(first.far),
+            at=tuple(first_port.far),
             facts={
-                "rail": first.number + 1,
-                "leaf": first.far.node,
-                "other_rail": other.number + 1,
-                "other_leaf": other.far.node,
+                "rail": first_port.number + 1,
+                "leaf": first_port.far.node,
+                "other_rail": other_port.number + 1,
+                "other_leaf": other_port.far.node,
                 "forwarding": "off" if host.name in without_pxn else "not stated",
             },
-            related=((tuple(other.far), "the other rail"),),
+            related=((tuple(other_port.far), "the other rail"),),
         )
 
 
@@ -85,11 +85,11 @@ def _hosts_with(index: Index, field: str) -> set[str]:
 
 def _doubt(index: Index, groups: Mapping[str, str], parted: tuple[Cabled, Cabled]) -> Unsettled | None:
     """Return what may join two leaves: switches that were not read, or ports of which no cable is known."""
-    first, other = (one.far.node for one in parted)
-    own = [name for name, group in groups.items() if group in (groups[first], groups[other])]
-    if unread := frozenset(own) - index.devices.keys():
-        return Unsettled(subject=(first,), missing=UNREAD_END, others=unread)
-    unknown = next((name for name in own if _has_unknown_cable(index, name)), None)
+    first_leaf, other_leaf = (cabled_port.far.node for cabled_port in parted)
+    switch_names = [name for name, group in groups.items() if group in (groups[first_leaf], groups[other_leaf])]
+    if unread := frozenset(switch_names) - index.devices.keys():
+        return Unsettled(subject=(first_leaf,), missing=UNREAD_END, others=unread)
+    unknown = next((name for name in switch_names if _has_unknown_cable(index, name)), None)
     return None if unknown is None else Unsettled(subject=(unknown,), missing="interface.side")
 
 

@@ -36,14 +36,14 @@ def _management(reach: Reach, router: Router) -> Hit | None:
     if bgp is None or isinstance(port, Unknown) or port is None or port.own_vrf or router.vrf is not None:
         return None
     prefixes = (prefix(text) for text in port.addresses)
-    subnets = sorted({one for one in prefixes if one is not None and one.family == family})
+    subnets = sorted({subnet for subnet in prefixes if subnet is not None and subnet.family == family})
     for row in bgp.redistributions:
         if row.source == "connected" and row.family == family:
             words = Reader(bgp, family).of(row.policy, None, external=False)
-            for one, _ in redistributed(dict.fromkeys(subnets, port.interface), words, family):
+            for leaked_prefix, _ in redistributed(dict.fromkeys(subnets, port.interface), words, family):
                 return Hit(
                     subject=(*router.subject, "redistributions", row.key),
-                    facts={"device": router.name, "port": port.interface, "prefix": str(one)},
+                    facts={"device": router.name, "port": port.interface, "prefix": str(leaked_prefix)},
                     related=(((router.device.name, "@management"), "the management port"),),
                 )
     return None
@@ -54,18 +54,20 @@ def _links(reach: Reach) -> Iterator[Hit]:
     for session in reach.plane.sessions:
         for side in (session.a, session.b):
             carrying[side.router].add(side.leg.name)
-    found: defaultdict[int, list[tuple[Prefix, bool]]] = defaultdict(list)
-    for one, rows in reach.world.origins.items():
+    prefixes_by_router: defaultdict[int, list[tuple[Prefix, bool]]] = defaultdict(list)
+    for subnet, rows in reach.world.origins.items():
         for number, attributes, legs in rows:
             if any(leg.name in carrying[number] for leg in legs):
-                found[number].append((one, attributes.origin == INCOMPLETE))
-    for number, announced in sorted(found.items()):
+                prefixes_by_router[number].append((subnet, attributes.origin == INCOMPLETE))
+    for number, announced in sorted(prefixes_by_router.items()):
         router = reach.plane.routers[number]
-        one, taken = min(announced)
-        more = f" and {len(announced) - 1} more" if len(announced) > 1 else ""
-        part = ("redistributions", f"{one.family}-connected") if taken else ("networks", str(networks(router)[one]))
+        subnet, taken = min(announced)
+        count_suffix = f" and {len(announced) - 1} more" if len(announced) > 1 else ""
+        path = (
+            ("redistributions", f"{subnet.family}-connected") if taken else ("networks", str(networks(router)[subnet]))
+        )
         yield Hit(
-            subject=(*router.subject, *part),
-            facts={"device": router.name, "prefix": str(one) + more},
-            discriminator=one.family,
+            subject=(*router.subject, *path),
+            facts={"device": router.name, "prefix": str(subnet) + count_suffix},
+            discriminator=subnet.family,
         )

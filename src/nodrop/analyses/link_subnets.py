@@ -48,5 +48,7 @@ def find(index: Index) -> Iterator[Hit]:
 
 def _of_family(prefixes: set[Prefix | None], family: Family) -> set[Prefix]:
     """Return the subnets of a family, without link-local ones and addresses borrowed from a loopback."""
-    own_prefixes = {one for one in prefixes if one is not None and one.family == family and one.length < BITS[family]}
-    return {one for one in own_prefixes if not any(wide.covers(one) for wide in _LINK_LOCAL)}
+    own_prefixes = {
+        subnet for subnet in prefixes if subnet is not None and subnet.family == family and subnet.length < BITS[family]
+    }
+    return {subnet for subnet in own_prefixes if not any(wide.covers(subnet) for wide in _LINK_LOCAL)}

@@ -19,22 +19,26 @@ ROUTED = True
 def find(index: Index) -> Iterator[Hit]:
     """Yield each router with such sessions once, unless it is a leaf that shares its number with other leaves."""
     plane = of(index)
-    shared = Counter((one.bgp.asn, rank(one.device)) for one in plane.routers if one.bgp is not None)
+    shared = Counter((speaker.bgp.asn, rank(speaker.device)) for speaker in plane.routers if speaker.bgp is not None)
     for router in plane.routers:
         if router.bgp is None:
             continue
         asn, tier = router.bgp.asn, rank(router.device)
-        others = shared[asn, tier] - 1
-        if others and tier in (0, None):
+        sharing_count = shared[asn, tier] - 1
+        if sharing_count and tier in (0, None):
             continue
         rows = list(_taking(router))
         if rows:
             key, field = rows[0]
-            more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-            alike = f"which {others} more of its tier {'have' if others > 1 else 'has'}" if others else "its own alone"
+            count_suffix = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+            alike = (
+                f"which {sharing_count} more of its tier {'have' if sharing_count > 1 else 'has'}"
+                if sharing_count
+                else "its own alone"
+            )
             yield Hit(
                 subject=(*router.at(key), *field.split("/")),
-                facts={"device": router.name, "session": key.key + more, "asn": asn, "alike": alike},
+                facts={"device": router.name, "session": key.key + count_suffix, "asn": asn, "alike": alike},
             )
 
 

@@ -27,5 +27,5 @@ def find(index: Index) -> Iterator[Hit]:
                 "nic": f"{maker} {host.nic}",
                 "others": f"{nic(str(usual[0].nic)).vendor} {usual[0].nic}",
             }
-            first = next(cabled(index, host), None)
-            yield Hit(subject=(FABRIC, "hosts", host.name), at=tuple(first.far) if first else None, facts=facts)
+            port = next(cabled(index, host), None)
+            yield Hit(subject=(FABRIC, "hosts", host.name), at=tuple(port.far) if port else None, facts=facts)

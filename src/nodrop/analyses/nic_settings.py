@@ -99,9 +99,9 @@ def _pfc_priorities(nic: Nic, _: int, __: Fabric, facing: Facing | None) -> Faul
 
 def _trust(nic: Nic, _: int, __: Fabric, facing: Facing | None) -> Fault | None:
     qos = _qos(facing)
-    wanted = None if qos is None else require_fact(qos.trust, "interface.qos.trust")
-    held = str(require_fact(nic.trust))
-    return Fault(held, wanted) if wanted is not None and wanted != "both" and held != wanted else None
+    port_trust = None if qos is None else require_fact(qos.trust, "interface.qos.trust")
+    trust = str(require_fact(nic.trust))
+    return Fault(trust, port_trust) if port_trust is not None and port_trust != "both" and trust != port_trust else None
 
 
 def _tos(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Fault | None:
@@ -127,11 +127,16 @@ def _ect(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Fault | None:
 
 def _cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
     """Against the CNP class; where none is stated, against what the port schedules strictly and does not pause."""
-    wanted = sorted(
-        {one for traffic_class in fabric.classes if traffic_class.purpose == "cnp" for one in traffic_class.dscp}
+    dscps = sorted(
+        {
+            class_dscp
+            for traffic_class in fabric.classes
+            if traffic_class.purpose == "cnp"
+            for class_dscp in traffic_class.dscp
+        }
     )
-    if wanted:
-        return None if dscp in wanted else Fault(f"DSCP {dscp}", " or ".join(f"DSCP {one}" for one in wanted))
+    if dscps:
+        return None if dscp in dscps else Fault(f"DSCP {dscp}", " or ".join(f"DSCP {cnp_dscp}" for cnp_dscp in dscps))
     qos = _qos(facing)
     if qos is None:
         return None
@@ -145,14 +150,14 @@ def _cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: Facing | None) -> Fault
 
 
 def _cnp_priority(_: Nic, priority: int, fabric: Fabric, __: Facing | None) -> Fault | None:
-    wanted = sorted(
+    cnp_tcs = sorted(
         {
             require_fact(traffic_class.tc, "traffic_class.tc")
             for traffic_class in fabric.classes
             if traffic_class.purpose == "cnp"
         }
     )
-    return None if not wanted or priority in wanted else Fault(str(priority), " or ".join(map(str, wanted)))
+    return None if not cnp_tcs or priority in cnp_tcs else Fault(str(priority), " or ".join(map(str, cnp_tcs)))
 
 
 def _dscp_to_priority(nic: Nic, _: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
@@ -175,8 +180,8 @@ def _dcqcn(nic: Nic, _: int, fabric: Fabric, facing: Facing | None) -> Fault | N
 
 
 def _mtu(_: Nic, mtu_bytes: int, __: Fabric, facing: Facing | None) -> Fault | None:
-    held = None if facing is None else require_fact(facing.port.mtu_bytes, "interface.mtu_bytes")
-    return None if held is None or mtu_bytes <= held else Fault(str(mtu_bytes), f"at most {held}")
+    max_bytes = None if facing is None else require_fact(facing.port.mtu_bytes, "interface.mtu_bytes")
+    return None if max_bytes is None or mtu_bytes <= max_bytes else Fault(str(mtu_bytes), f"at most {max_bytes}")
 
 
 def _rdma_mtu(_: Nic, mtu_bytes: int, fabric: Fabric, __: Facing | None) -> Fault | None:
@@ -197,7 +202,9 @@ def _buffers(nic: Nic, _: int, fabric: Fabric, __: Facing | None) -> Fault | Non
     if fabric.mode not in WITH_PFC:
         return None
     for priority in paused or ():
-        other_numbers = tuple(one for one in range(8) if buffers[one] == buffers[priority] and one not in paused)
+        other_numbers = tuple(
+            number for number in range(8) if buffers[number] == buffers[priority] and number not in paused
+        )
         if other_numbers:
             return Fault(
                 f"priority {priority} with {_ids(other_numbers)} in buffer {buffers[priority]}", "one of its own"
@@ -228,10 +235,10 @@ def _pcie(_: Nic, pcie_mbps: int, __: Fabric, facing: Facing | None) -> Fault | 
     """Against the port that a cable leads to, for a host also has NICs that are no part of the fabric."""
     if facing is None or facing.link is None:
         return None
-    held = require_fact(facing.port.speed_mbps, "interface.speed_mbps")
-    if held is None or pcie_mbps >= held:
+    port_mbps = require_fact(facing.port.speed_mbps, "interface.speed_mbps")
+    if port_mbps is None or pcie_mbps >= port_mbps:
         return None
-    return Fault(f"{pcie_mbps / 1000:.0f} Gb/s", f"at least {held // 1000} Gb/s")
+    return Fault(f"{pcie_mbps / 1000:.0f} Gb/s", f"at least {port_mbps // 1000} Gb/s")
 
 
 def _loopback(_: Nic, on: int, __: Fabric, ___: Facing | None) -> Fault | None:

@@ -20,7 +20,7 @@ def find(index: Index) -> Iterator[Hit]:
     The latter not of hosts that are stated to take packets out of order. Facts: what (the NIC or NCCL), found and
     device, the first switch with adaptive routing.
     """
-    device = next((one for one in index.fabric.devices if one.adaptive_routing is True), None)
+    device = next((switch for switch in index.fabric.devices if switch.adaptive_routing is True), None)
     if device is None:
         return
     hosts = hosts_of(index)
@@ -42,21 +42,21 @@ def _is_left_out(nic: Nic, on: list[Nic], hosts: Hosts) -> bool:
     if isinstance(nic.adaptive_routing, bool) or not _sets_roce(nic):
         return False
     own_names = {host.name for host in hosts.of(nic) if _has_it(host.nic)}
-    return bool(own_names) and not any(own_names & {host.name for host in hosts.of(one)} for one in on)
+    return bool(own_names) and not any(own_names & {host.name for host in hosts.of(other_nic)} for other_nic in on)
 
 
 def _sets_roce(nic: Nic) -> bool:
     """Whether a file says how NICs classify, pause or mark."""
-    said = (value_or_none(nic, "trust"), value_or_none(nic, "pfc_priorities"), value_or_none(nic, "tos"))
-    return any(value is not None for value in said)
+    roce_settings = (value_or_none(nic, "trust"), value_or_none(nic, "pfc_priorities"), value_or_none(nic, "tos"))
+    return any(value is not None for value in roce_settings)
 
 
 def _has_it(model: str | Unknown) -> bool:
     return not isinstance(model, Unknown) and model in hardware.nics() and hardware.nic(model).adaptive_routing
 
 
-def _hit(nic: Nic, device: Device, discriminator: str, found: str, at: Subject) -> Hit:
-    facts = {"what": discriminator, "found": found, "device": device.name}
+def _hit(nic: Nic, device: Device, discriminator: str, nic_state: str, at: Subject) -> Hit:
+    facts = {"what": discriminator, "found": nic_state, "device": device.name}
     return Hit(
         subject=nic.subject,
         at=at,

@@ -21,7 +21,7 @@ def find(index: Index) -> Iterator[Hit]:
         for subnet, ports in (_subnets(host) if _may_share(host) else {}).items():
             if len(ports) < 2:
                 continue
-            ends = [one.far for one in cabled(index, host) if one.port.name in ports or one.port.bond in ports]
+            ends = [cable.far for cable in cabled(index, host) if cable.port.name in ports or cable.port.bond in ports]
             yield Hit(
                 subject=(FABRIC, "hosts", host.name),
                 at=tuple(ends[0]) if ends else None,

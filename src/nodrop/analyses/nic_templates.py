@@ -17,10 +17,10 @@ def find(index: Index) -> Iterator[Hit]:
             templates.setdefault((nic.host, nic.file, nic.template), nic)
     seen: list[Nic] = []
     for nic in templates.values():
-        first_nic = next((one for one in seen if _overlap(one, nic)), None)
+        first_nic = next((earlier_nic for earlier_nic in seen if _overlap(earlier_nic, nic)), None)
         if first_nic is not None:
-            both = ", ".join(sorted(set(first_nic.models) & set(nic.models)))
-            facts = {"models": both, "first": "/".join(first_nic.subject)}
+            common_models = ", ".join(sorted(set(first_nic.models) & set(nic.models)))
+            facts = {"models": common_models, "first": "/".join(first_nic.subject)}
             related = ((first_nic.subject, "the other template"),)
             yield Hit(subject=nic.subject, facts=facts, related=related)
         seen.append(nic)

@@ -46,40 +46,40 @@ def find(index: Index, *, check: str) -> Iterator[Hit]:
                 yield from (_hit(index, seen, fault) for fault in own_faults)
 
 
-def _facts(seen: Observation, what: str, fault: Fault, said: str = "") -> Mapping[str, str]:
+def _facts(seen: Observation, subject_text: str, fault: Fault, validator_message: str = "") -> Mapping[str, str]:
     return {
         "validator": seen.by,
-        "what": what,
+        "what": subject_text,
         "seen": words_of(fault.seen),
         "expected": words_of(fault.expected),
-        "said": f": {said}" if said else "",
+        "said": f": {validator_message}" if validator_message else "",
     }
 
 
 def _hit(index: Index, seen: Observation, fault: Fault) -> Hit:
     subject, at = place_of(index, fault.item)
-    said = seen.said.get((fault.check, fault.item), "")
-    facts = _facts(seen, name_of(fault.item), fault, said)
+    validator_message = seen.said.get((fault.check, fault.item), "")
+    facts = _facts(seen, name_of(fault.item), fault, validator_message)
     return Hit(subject=subject, at=at, facts=facts, discriminator=f"{seen.by} {fault.item[-1]}")
 
 
 def _find_rejected_lines(seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
     """Yield the lines that a validator did not take, and devices of which it took nothing and names no line."""
-    named = set()
-    for one in seen.refused:
-        if one.matters:
-            named.add(one.device)
-            fault = Fault("configuration", (one.device,), "refused", "whole")
+    named_devices = set()
+    for rejected_line in seen.refused:
+        if rejected_line.matters:
+            named_devices.add(rejected_line.device)
+            fault = Fault("configuration", (rejected_line.device,), "refused", "whole")
             yield Hit(
-                subject=(one.device,),
-                facts=_facts(seen, f"`{one.text}`", fault, one.said),
-                place=one.place,
-                discriminator=f"{seen.by} {one.text}",
+                subject=(rejected_line.device,),
+                facts=_facts(seen, f"`{rejected_line.text}`", fault, rejected_line.said),
+                place=rejected_line.place,
+                discriminator=f"{seen.by} {rejected_line.text}",
             )
     for fault in own_faults:
-        if fault.item[0] not in named:
-            said = seen.said.get((fault.check, fault.item), "")
-            facts = _facts(seen, f"the configuration of {fault.item[0]}", fault, said)
+        if fault.item[0] not in named_devices:
+            validator_message = seen.said.get((fault.check, fault.item), "")
+            facts = _facts(seen, f"the configuration of {fault.item[0]}", fault, validator_message)
             yield Hit(subject=fault.item, facts=facts, discriminator=seen.by)
 
 
@@ -106,10 +106,10 @@ def _narrowed(index: Index, seen: Observation, own_faults: list[Fault]) -> Itera
     for (subject, used, expected), rows in together.items():
         facts = _facts(seen, f"{rows[0].item[0]} to {abbreviate_list([row.item[3] for row in rows], 1)}", rows[0])
         counts = {"seen": f"{len(used & expected)}", "expected": f"{len(expected)}"}
-        said = f": not over {abbreviate_list(sorted(expected - used))}"
+        unused_text = f": not over {abbreviate_list(sorted(expected - used))}"
         yield Hit(
             subject=subject,
-            facts={**facts, **counts, "said": said},
+            facts={**facts, **counts, "said": unused_text},
             discriminator=f"{seen.by} {' '.join(sorted(expected - used))}",
         )
 
@@ -153,9 +153,11 @@ def _flows(seen: Observation) -> Iterator[Hit]:
             together[flow.start, flow.after].append(flow)
     for (start, after), rows in together.items():
         fault = Fault("reach", (start,), after, rows[0].before)
-        what = abbreviate_list(list(dict.fromkeys(row.prefix for row in rows)))
+        prefixes_text = abbreviate_list(list(dict.fromkeys(row.prefix for row in rows)))
         yield Hit(
-            subject=(start, "@bgp"), facts=_facts(seen, f"{start} to {what}", fault), discriminator=f"{seen.by} {after}"
+            subject=(start, "@bgp"),
+            facts=_facts(seen, f"{start} to {prefixes_text}", fault),
+            discriminator=f"{seen.by} {after}",
         )
 
 
@@ -163,16 +165,16 @@ def _differences(index: Index, seen: Observation) -> Iterator[Hit]:
     """Yield, of each check and device, how many items a validator sees otherwise than nodrop, with the first."""
     own_observation = compute_observation(index)
     for check in CHECKS[1:]:  # whether a configuration is taken is theirs to say
-        mine, theirs = own_observation.seen.get(check, {}), seen.seen.get(check, {})
+        own_states, validator_states = own_observation.seen.get(check, {}), seen.seen.get(check, {})
         together: defaultdict[str, list[Subject]] = defaultdict(list)
-        for item in dict.fromkeys((*mine, *(theirs if check == "routes" else ()))):
+        for item in dict.fromkeys((*own_states, *(validator_states if check == "routes" else ()))):
             blind = own_observation.blind(check, item) or seen.blind(check, item)
-            silent = item not in theirs and check != "routes"
-            if not blind and not silent and mine.get(item, NOTHING) != theirs.get(item, NOTHING):
+            silent = item not in validator_states and check != "routes"
+            if not blind and not silent and own_states.get(item, NOTHING) != validator_states.get(item, NOTHING):
                 together[place_of(index, item)[0][0]].append(item)
         for rows in together.values():
             subject, at = place_of(index, rows[0])
-            fault = Fault(check, rows[0], theirs.get(rows[0], NOTHING), mine.get(rows[0], NOTHING))
-            more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-            facts = _facts(seen, f"{name_of(rows[0])}{more}", fault, seen.said.get((check, rows[0]), ""))
+            fault = Fault(check, rows[0], validator_states.get(rows[0], NOTHING), own_states.get(rows[0], NOTHING))
+            count_suffix = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+            facts = _facts(seen, f"{name_of(rows[0])}{count_suffix}", fault, seen.said.get((check, rows[0]), ""))
             yield Hit(subject=subject, at=at, facts={**facts, "check": check}, discriminator=f"{seen.by} {check}")

@@ -21,8 +21,8 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     for link in index.fabric.links:
         yield from search.hits(link, link.a, link.b)
         yield from search.hits(link, link.b, link.a)
-    for (device, missing), others in search.missing.items():
-        yield Unsettled(subject=(device,), missing=missing, others=frozenset(others))
+    for (device, missing), unread_nodes in search.missing.items():
+        yield Unsettled(subject=(device,), missing=missing, others=frozenset(unread_nodes))
 
 
 class _Search:
@@ -43,12 +43,12 @@ class _Search:
             sent = self._sends(sender)
             ignored = sent and sent - self._obeys(receiver, sender)
         except UnknownFact as unknown:
-            others = self.missing.setdefault((known_end.node, str(unknown)), set())
-            others |= {end.node for end in (sender, receiver) if str(unknown) == UNREAD_END} - {known_end.node}
+            unread_nodes = self.missing.setdefault((known_end.node, str(unknown)), set())
+            unread_nodes |= {end.node for end in (sender, receiver) if str(unknown) == UNREAD_END} - {known_end.node}
             return
         if ignored:
             hears, says = (*receiver, "qos", "pfc_rx_priorities"), (*sender, "qos", "pfc_tx_priorities")
-            at, other = (hears, says) if known_end == receiver else (says, hears)
+            at, far_place = (hears, says) if known_end == receiver else (says, hears)
             yield Hit(
                 subject=subject_of(link.a, link.b),
                 at=at,
@@ -58,7 +58,7 @@ class _Search:
                     "receiver": "second" if sender < receiver else "first",
                     "priorities": ", ".join(map(str, sorted(ignored))),
                 },
-                related=((other, "the other end"),) if other[0] in devices else (),
+                related=((far_place, "the other end"),) if far_place[0] in devices else (),
                 discriminator=str(sender),
             )
 

@@ -34,12 +34,12 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     if subnets.empty:
         return
     for device in devices:
-        for subject, part, what, subnet in _find_oob_parts(device, subnets):
+        for subject, field_path, description, subnet in _find_oob_parts(device, subnets):
             yield Hit(
                 subject=subject,
-                at=(*subject, *part),
-                facts={"device": device.name, "what": what, "subnet": subnet},
-                discriminator=what if subject[1].startswith("@") else "",
+                at=(*subject, *field_path),
+                facts={"device": device.name, "what": description, "subnet": subnet},
+                discriminator=description if subject[1].startswith("@") else "",
             )
 
 
@@ -88,7 +88,7 @@ class _Subnets:
         network = network_of(prefix)
         if network is None or network.prefixlen == 0:
             return None
-        return next((str(one) for one in self._networks if _overlap(one, network)), None)
+        return next((str(oob_network) for oob_network in self._networks if _overlap(oob_network, network)), None)
 
 
 def _overlap(network: Network, other_network: Network) -> bool:
@@ -127,8 +127,8 @@ def _find_oob_parts(device: Device, subnets: _Subnets) -> Iterator[tuple[Subject
                 yield (name, "@bgp"), ("networks", str(number)), f"BGP announces {prefix}", subnet
     for route in known_rows(device.static_routes):
         if route.vrf not in MANAGEMENT_VRFS and (subnet := _of_route(route, subnets, name)):
-            what = f"a static route leads to {route.prefix} by {route.next_hop}"
-            yield (name, "@static_routes"), (route.prefix,), what, subnet
+            description = f"a static route leads to {route.prefix} by {route.next_hop}"
+            yield (name, "@static_routes"), (route.prefix,), description, subnet
 
 
 def _of_route(route: StaticRoute, subnets: _Subnets, device: str) -> str | None:

@@ -12,11 +12,11 @@ ROUTED = True
 
 def find(index: Index) -> Iterator[Hit]:
     """Yield each such leaf once, with an example."""
-    told: set[int] = set()
+    reported_routers: set[int] = set()
     for reach, drop in drops(index):
-        if drop.kind != "loop" or not drop.lost or drop.router in told:
+        if drop.kind != "loop" or not drop.lost or drop.router in reported_routers:
             continue
-        told.add(drop.router)
+        reported_routers.add(drop.router)
         router = reach.plane.routers[drop.router]
         prefix = reach.prefixes(drop.lost)[0]
         owners = [reach.plane.routers[row[0]] for row in reach.world.origins[prefix]]

@@ -26,12 +26,12 @@ def find(index: Index, *, overhead_bytes: int) -> Iterator[Hit | Unsettled]:
         ports = [index.interface(*end) for end in (link.a, link.b)]
         if not all(end.node in index.devices for end in (link.a, link.b)) or None in ports:
             continue
-        found = {port.mtu_bytes for port in ports if port is not None}
-        if any(isinstance(one, Unknown) for one in found):
+        port_mtus = {port.mtu_bytes for port in ports if port is not None}
+        if any(isinstance(port_mtu, Unknown) for port_mtu in port_mtus):
             yield Unsettled(subject=subject_of(link.a, link.b), missing="interface.mtu_bytes")
             continue
-        mtu = next(iter(found))
-        if len(found) == 1 and isinstance(mtu, int) and mtu < needed:
+        mtu = next(iter(port_mtus))
+        if len(port_mtus) == 1 and isinstance(mtu, int) and mtu < needed:
             yield Hit(
                 subject=subject_of(link.a, link.b),
                 at=(*link.a, "mtu_bytes"),

@@ -37,11 +37,11 @@ def find(index: Index) -> Iterator[Hit]:
     for router in of(index).routers:
         if router.bgp is None:
             continue
-        told: set[str] = set()
+        reported_names: set[str] = set()
         for row in _missing(router, router.bgp):
-            if row.name in told:
+            if row.name in reported_names:
                 continue
-            told.add(row.name)
+            reported_names.add(row.name)
             yield Hit(
                 subject=row.at,
                 facts={"device": router.name, "name": row.name, "by": row.by, "effect": row.effect},
@@ -59,8 +59,8 @@ def _missing(router: Router, bgp: Bgp) -> Iterator[_Missing]:
                 used |= {referenced_policy.name} if referenced_policy.kind == "route map" else set()
                 if not referenced_policy.there:
                     at = (*router.at(neighbor), *referenced_policy.field.split("/"))
-                    way = "is taken from" if "import" in referenced_policy.field else "is told to"
-                    effect = f"nothing {way} the neighbor"
+                    verb_phrase = "is taken from" if "import" in referenced_policy.field else "is told to"
+                    effect = f"nothing {verb_phrase} the neighbor"
                     yield _Missing(
                         f"{referenced_policy.kind} {referenced_policy.name}", at, f"neighbor {neighbor.key}", effect
                     )
@@ -84,6 +84,6 @@ def _is_there(bgp: Bgp, kind: str, name: str) -> bool:
     if kind == "community":
         return any(community_list.name == name for community_list in bgp.community_lists)
     if kind == "as-path":
-        return any(one.name == name for one in bgp.as_path_lists)
+        return any(as_path_list.name == name for as_path_list in bgp.as_path_lists)
     family = "ipv6" if kind.startswith("ipv6") else "ipv4"
     return any((prefix_list.name, prefix_list.family) == (name, family) for prefix_list in bgp.prefix_lists)

@@ -36,15 +36,15 @@ def _odd(
     """Yield the members whose traits are not those of most; of as many on either side, the first is right."""
     traits = [(port, member_traits) for port in members if (member_traits := _read_member_traits(port, read))]
     usual = Counter(member_traits for _, member_traits in traits).most_common(1)
-    for port, own in traits if len(traits) > 1 else ():
-        if own != usual[0][0]:
+    for port, own_traits in traits if len(traits) > 1 else ():
+        if own_traits != usual[0][0]:
             like = next(
                 other_interface.name for other_interface, member_traits in traits if member_traits == usual[0][0]
             )
-            place, mine, theirs = next(
-                (name, mine, theirs)
-                for (mine, name), (theirs, _) in zip(own, usual[0][0], strict=True)
-                if mine != theirs
+            place, own_trait, usual_trait = next(
+                (name, member_trait, expected_trait)
+                for (member_trait, name), (expected_trait, _) in zip(own_traits, usual[0][0], strict=True)
+                if member_trait != expected_trait
             )
             yield Hit(
                 subject=(device.name, port.name),
@@ -54,10 +54,10 @@ def _odd(
                     "port": port.name,
                     "channel": channel,
                     "aspect": aspect,
-                    "own": mine,
+                    "own": own_trait,
                     "sibling_device": device.name,
                     "sibling_port": like,
-                    "usual": theirs,
+                    "usual": usual_trait,
                 },
                 related=(((device.name, like, "qos", place), "another member"),),
                 changes=(((device.name, port.name, "qos", place), _find_qos_value(members, like, place)),),
@@ -78,8 +78,8 @@ def _find_qos_value(members: Sequence[Interface], name: str, place: str) -> obje
     return next(getattr(port.qos, place) for port in members if port.name == name)
 
 
-def _numbers(numbers: Sequence[int], of: str) -> str:
-    return f"{of} {', '.join(map(str, numbers))}" if numbers else f"no {of}"
+def _numbers(numbers: Sequence[int], noun: str) -> str:
+    return f"{noun} {', '.join(map(str, numbers))}" if numbers else f"no {noun}"
 
 
 def _pause(qos: QosProfile) -> Traits:
@@ -102,10 +102,10 @@ def _watchdog(qos: QosProfile) -> Traits:
     return (mask, "pfc_watchdog"), (action, "pfc_watchdog")
 
 
-def _map(qos: QosProfile, name: str, size: int, what: str) -> Traits:
+def _map(qos: QosProfile, name: str, size: int, template: str) -> Traits:
     """Return the entries of a map; what it does not name goes to 0, as all does without one."""
     table = require_fact(getattr(qos, name)) or (None,) * size
-    return tuple((f"maps {what.format(index)} {target or 0}", name) for index, target in enumerate(table))
+    return tuple((f"maps {template.format(index)} {target or 0}", name) for index, target in enumerate(table))
 
 
 def _classification(qos: QosProfile) -> Traits:

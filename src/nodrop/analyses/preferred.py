@@ -38,14 +38,14 @@ class _Offer(NamedTuple):
 
 def find(index: Index) -> Iterator[Hit]:
     """Yield what makes routers use some of equal paths, once each, with the example that has the most."""
-    found: dict[Subject, tuple[int, Hit]] = {}
+    best_hits: dict[Subject, tuple[int, Hit]] = {}
     for reach in reaches(index):
         unused = _Unused(reach)
         for number, speaker in reach.world.speakers.items():
             for paths, hit in unused.hits(number) if not speaker.bgp.graceful_shutdown else ():
-                if hit.subject not in found or found[hit.subject][0] < paths:
-                    found[hit.subject] = paths, hit
-    yield from (hit for _, hit in found.values())
+                if hit.subject not in best_hits or best_hits[hit.subject][0] < paths:
+                    best_hits[hit.subject] = paths, hit
+    yield from (hit for _, hit in best_hits.values())
 
 
 class _Cause(NamedTuple):
@@ -67,8 +67,8 @@ def _cause(used: _Offer, other_offer: _Offer, usual: int) -> _Cause | None:
     if GRACEFUL_SHUTDOWN in b.communities - a.communities:
         return _Cause("mark", f"the community {GRACEFUL_SHUTDOWN}")
     if a.preference != b.preference:
-        what = f"local preference {a.preference} against {b.preference}"
-        return _Cause("preference", what, a.preference != usual)
+        cause_text = f"local preference {a.preference} against {b.preference}"
+        return _Cause("preference", cause_text, a.preference != usual)
     if len(a.path) != len(b.path):
         return _Cause("path", f"a path of {len(a.path)} AS numbers against {len(b.path)}")
     if a.origin != b.origin:
@@ -111,26 +111,26 @@ class _Unused:
         reach = self._reach
         links, usual = reach.world.speakers[number].links, preferred(reach.world.speakers[number].bgp)
         should = {link.far: reach.should(link.far, number, 0) for link in links if self._passing[link.far]}
-        wanted = reach.wanted & ~reach.own(number) & reduce(or_, should.values(), 0)
+        expected_bits = reach.wanted & ~reach.own(number) & reduce(or_, should.values(), 0)
         for entry in reach.state.table(number).entries:
-            bits = entry.bits & wanted
+            bits = entry.bits & expected_bits
             if not bits or not entry.hops or len(entry.hops) == len(links):
                 continue
-            used = next((one for one in self._offers(number, entry.hops[0]) if one.bits & bits), None)
-            found: list[tuple[_Cause, int, int]] = []
+            used = next((hop_offer for hop_offer in self._offers(number, entry.hops[0]) if hop_offer.bits & bits), None)
+            unused_links: list[tuple[_Cause, int, int]] = []
             for position, link in enumerate(links):
-                told = bits & should.get(link.far, 0)
-                if not told or position in entry.hops or used is None:
+                link_bits = bits & should.get(link.far, 0)
+                if not link_bits or position in entry.hops or used is None:
                     continue
                 for offer in self._offers(number, position):
-                    if not (both := offer.bits & told):
+                    if not (shared_bits := offer.bits & link_bits):
                         continue
                     cause = self._find_loop_cause(number, position, offer) or _cause(used, offer, usual)
-                    if cause is not None and (example := self._equal(number, position, both)):
-                        found.append((cause, position, example))
+                    if cause is not None and (example := self._equal(number, position, shared_bits)):
+                        unused_links.append((cause, position, example))
                         break
-            paths = len(entry.hops) + len(found)
-            for cause, position, example in found:
+            paths = len(entry.hops) + len(unused_links)
+            for cause, position, example in unused_links:
                 at = entry.hops[0] if cause.used else position
                 place = self._place(number, at, example, cause)
                 if cause.kind == "mark" and not place.inbound and self._is_drained(place.number):
@@ -142,7 +142,7 @@ class _Unused:
         """Whether a router marks all that it tells anybody, which `switch-drained` reports."""
         state, speaker = self._reach.state, self._reach.world.speakers[number]
         adverts = [advert for link in speaker.links for advert in state.tells(number, link.outbound.number)]
-        return all(GRACEFUL_SHUTDOWN in one.attributes.communities for advert in adverts for one in advert.parts)
+        return all(GRACEFUL_SHUTDOWN in route.attributes.communities for advert in adverts for route in advert.parts)
 
     def _offers(self, number: int, position: int) -> list[_Offer]:
         """Return what a link offers; the same words about the same advert are read once."""
@@ -153,9 +153,9 @@ class _Unused:
             key = (advert.number, link.inbound.number)
             if key not in self._offered:
                 self._offered[key] = [
-                    _Offer(part.attributes, taken, bits)
-                    for part in advert.parts
-                    for taken, bits in link.inbound.parts((part,), part.bits)
+                    _Offer(advert_part.attributes, taken, bits)
+                    for advert_part in advert.parts
+                    for taken, bits in link.inbound.parts((advert_part,), advert_part.bits)
                 ]
             offers += self._offered[key]
         return offers
@@ -192,7 +192,7 @@ class _Unused:
         seen: set[int] = set()
         while True:
             seen.add(number)
-            offer = next(one for one in self._offers(number, position) if one.bits & bit)
+            offer = next(hop_offer for hop_offer in self._offers(number, position) if hop_offer.bits & bit)
             if cause.kind in ("weight", "preference", "loop") or _has(offer.taken, cause) != _has(offer.told, cause):
                 return _Place(number, position, inbound=True)
             link = speakers[number].links[position]
@@ -218,8 +218,8 @@ def _hit(reach: Reach, number: int, cause: _Cause, place: _Place, example: Prefi
     link = reach.world.speakers[place.number].links[place.position]
     side = plane.side(place.number, link.session)
     router = plane.routers[place.number]
-    said = of_family(side.neighbor, reach.routes.family)
-    name, subject = _source(router, router.at(side.neighbor), said, cause, place)
+    family_config = of_family(side.neighbor, reach.routes.family)
+    name, subject = _source(router, router.at(side.neighbor), family_config, cause, place)
     return Hit(
         subject=subject,
         facts={
@@ -237,17 +237,17 @@ def _hit(reach: Reach, number: int, cause: _Cause, place: _Place, example: Prefi
 
 
 def _source(
-    router: Router, session: Subject, said: BgpNeighbor | Ipv6Unicast, cause: _Cause, place: _Place
+    router: Router, session: Subject, family_config: BgpNeighbor | Ipv6Unicast, cause: _Cause, place: _Place
 ) -> tuple[str, Subject]:
     """Return what says it, in the words of a message, and its subject."""
     bgp = router.bgp
     if cause.kind == "loop":
         return f"the session to {session[-1]}", session
-    if cause.kind == "weight" and said.weight:
+    if cause.kind == "weight" and family_config.weight:
         return f"the weight of neighbor {session[-1]}", (*session, "weight")
     if cause.kind == "med" and not place.inbound and bgp is not None and bgp.maximum_med is not None:
         return "max-med", (*router.subject, "maximum_med")
-    policy = said.import_policy if place.inbound else said.export_policy
+    policy = family_config.import_policy if place.inbound else family_config.export_policy
     if policy is None:
         return f"the session to {session[-1]}", session
     return f"route map {policy}", (*router.subject, "route_maps", policy)

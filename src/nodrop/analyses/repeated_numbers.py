@@ -25,14 +25,14 @@ def find(index: Index, *, joined: bool) -> Iterator[Hit]:
 
     Compared are fabrics that are `joined`, or those that are not.
     """
-    others = overlapping_fabrics(index)
-    own_numbers = _by_kind(index) if others else {}
-    for other in others:
-        hosts = set(hosts_of(other.index)) & set(hosts_of(index)) if other.same_names(index) else set()
-        for kind, known_numbers in sorted(_by_kind(other.index).items()):
-            one_network = other.joined or (kind == "host prefixes" and bool(hosts))
+    other_fabrics = overlapping_fabrics(index)
+    own_numbers = _by_kind(index) if other_fabrics else {}
+    for fabric in other_fabrics:
+        hosts = set(hosts_of(fabric.index)) & set(hosts_of(index)) if fabric.same_names(index) else set()
+        for kind, known_numbers in sorted(_by_kind(fabric.index).items()):
+            one_network = fabric.joined or (kind == "host prefixes" and bool(hosts))
             if one_network is joined and kind in own_numbers:
-                yield from _hits(kind, own_numbers[kind], known_numbers, other, _cables(index) | _cables(other.index))
+                yield from _hits(kind, own_numbers[kind], known_numbers, fabric, _cables(index) | _cables(fabric.index))
 
 
 class _Number(NamedTuple):
@@ -56,11 +56,15 @@ def _cables(index: Index) -> set[frozenset[Subject]]:
 
 
 def _hits(
-    kind: str, own_numbers: list[_Number], other_numbers: list[_Number], other: Beside, cables: set[frozenset[Subject]]
+    kind: str,
+    own_numbers: list[_Number],
+    other_numbers: list[_Number],
+    other_fabric: Beside,
+    cables: set[frozenset[Subject]],
 ) -> Iterator[Hit]:
     """Yield a hit with all overlaps of a kind but those of the two ends of a cable, placed at the first."""
     known_numbers = sorted(other_numbers)
-    starts = [one.span[:2] for one in known_numbers]
+    starts = [known_number.span[:2] for known_number in known_numbers]
     furthest: list[_Number] = list(accumulate(known_numbers, _further))
     words: dict[str, tuple[_Number, _Number]] = {}
     for number in own_numbers:
@@ -78,9 +82,9 @@ def _hits(
     yield Hit(
         subject=(FABRIC,),
         at=first_number.subject,
-        facts={"kind": kind, "values": some(words), "other": other.name},
-        related=((other.subject(*far_number.subject), "the same there"),),
-        discriminator=f"{other.name} {kind}",
+        facts={"kind": kind, "values": some(words), "other": other_fabric.name},
+        related=((other_fabric.subject(*far_number.subject), "the same there"),),
+        discriminator=f"{other_fabric.name} {kind}",
     )
 
 

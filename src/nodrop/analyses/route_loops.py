@@ -16,7 +16,7 @@ ROUTED = True
 def find(index: Index) -> Iterator[Hit]:
     """Yield the static routes from which a packet comes back to a switch that it has left."""
     plane = of(index)
-    told: set[frozenset[int]] = set()
+    reported_circles: set[frozenset[int]] = set()
     for router in plane.routers:
         for family in FAMILIES:
             for route, prefix in statics(router, family):
@@ -24,11 +24,11 @@ def find(index: Index) -> Iterator[Hit]:
                 if found_route is None or all(hop.router is None for hop in found_route.hops):
                     continue
                 walk = Walk(plane, Start(router.number, None), Address(family, prefix.first))
-                for way in walk.ways:
-                    circle = way.routers[way.routers.index(way.routers[-1]) :]
-                    if way.outcome != "loop" or frozenset(circle) in told:
+                for packet_path in walk.ways:
+                    circle = packet_path.routers[packet_path.routers.index(packet_path.routers[-1]) :]
+                    if packet_path.outcome != "loop" or frozenset(circle) in reported_circles:
                         continue
-                    told.add(frozenset(circle))
+                    reported_circles.add(frozenset(circle))
                     yield Hit(
                         subject=(router.device.name, "@static_routes"),
                         at=(router.device.name, "@static_routes", route.prefix),

@@ -17,15 +17,15 @@ def find(index: Index) -> Iterator[Hit]:
     """Yield each router whose id an earlier one has; an address that both have on a loopback is another rule's."""
     first_routers: dict[str, Router] = {}
     for router in of(index).routers:
-        own = None if router.bgp is None else router.bgp.router_id
-        if own is None:
+        router_id = None if router.bgp is None else router.bgp.router_id
+        if router_id is None:
             continue
-        earlier = first_routers.setdefault(own, router)
-        if earlier.device is router.device or (_has(router, own) and _has(earlier, own)):
+        earlier = first_routers.setdefault(router_id, router)
+        if earlier.device is router.device or (_has(router, router_id) and _has(earlier, router_id)):
             continue
         yield Hit(
             subject=(*router.subject, "router_id"),
-            facts={"device": router.name, "router_id": own, "other": earlier.name},
+            facts={"device": router.name, "router_id": router_id, "other": earlier.name},
             changes=tuple(_own(index, router)),
             related=(((*earlier.subject, "router_id"), "the same router id"),),
         )
@@ -33,11 +33,17 @@ def find(index: Index) -> Iterator[Hit]:
 
 def _own(index: Index, router: Router) -> Iterator[tuple[Subject, object]]:
     """Yield the router id that a router's own loopback makes, where no other has it."""
-    taken = {one.bgp.router_id for one in of(index).routers if one.bgp is not None}
-    own = [text.partition("/")[0] for loopback in known_rows(router.device.loopbacks) for text in loopback.addresses]
-    free = [one for one in own if ":" not in one and one not in taken]
-    yield from (((*router.subject, "router_id"), one) for one in free[:1])
+    taken = {other_router.bgp.router_id for other_router in of(index).routers if other_router.bgp is not None}
+    addresses = [
+        text.partition("/")[0] for loopback in known_rows(router.device.loopbacks) for text in loopback.addresses
+    ]
+    free = [
+        loopback_address
+        for loopback_address in addresses
+        if ":" not in loopback_address and loopback_address not in taken
+    ]
+    yield from (((*router.subject, "router_id"), free_address) for free_address in free[:1])
 
 
-def _has(router: Router, own: str) -> bool:
-    return any(str(address) == own for leg in router.legs if leg.least == 0 for address in leg.addresses)
+def _has(router: Router, router_id: str) -> bool:
+    return any(str(address) == router_id for leg in router.legs if leg.least == 0 for address in leg.addresses)

@@ -30,16 +30,16 @@ def find(index: Index) -> Iterator[Hit]:
     owners = _owners(index, speakers)
     showing = {device.name for device in index.fabric.devices if _shows_another(device)}
     wrong = _Wrong(index, speakers, owners, showing)
-    told: set[tuple[str, str, str]] = set()
+    reported_pairs: set[tuple[str, str, str]] = set()
     for device in index.fabric.devices:
         if isinstance(device.bgp, Unknown) or device.bgp is None:
             continue
         own_asn = device.bgp.asn
         for session, far in wrong.of.get(device.name, ()):
             expected = _expected(session, own_asn, far[1])
-            first, second = sorted((device.name, far[0])) if expected == "another" else (device.name, far[0])
-            if expected and (first, second, expected) not in told:
-                told.add((first, second, expected))
+            device_a, device_b = sorted((device.name, far[0])) if expected == "another" else (device.name, far[0])
+            if expected and (device_a, device_b, expected) not in reported_pairs:
+                reported_pairs.add((device_a, device_b, expected))
                 yield Hit(
                     subject=(device.name, "@neighbors", session.key),
                     at=(device.name, "@neighbors", session.key, "remote_asn"),
@@ -65,13 +65,13 @@ def _shows_another(device: Device) -> bool:
 
 def _find_rejected_sessions(index: Index, showing: set[str]) -> Iterator[Hit]:
     """Yield the first session of a switch to each one of `showing` that expects another number than is shown to it."""
-    told = set()
+    reported_pairs = set()
     for down in of(index).down:
         router, far = str(down.facts.get("where", "")), str(down.facts.get("peer", ""))
-        if down.reason != "asn" or down.router.name != router or far not in showing or (router, far) in told:
+        if down.reason != "asn" or down.router.name != router or far not in showing or (router, far) in reported_pairs:
             continue
-        told.add((router, far))
-        bgp, found = down.router.bgp, int(down.facts["found"])
+        reported_pairs.add((router, far))
+        bgp, shown_asn = down.router.bgp, int(down.facts["found"])
         own_asn = 0 if bgp is None else bgp.asn
         subject = down.router.at(down.neighbor)
         yield Hit(
@@ -82,10 +82,10 @@ def _find_rejected_sessions(index: Index, showing: set[str]) -> Iterator[Hit]:
                 "device": router,
                 "own": own_asn,
                 "far": far,
-                "found": found,
-                "expected": _expected(down.neighbor, own_asn, found),
+                "found": shown_asn,
+                "expected": _expected(down.neighbor, own_asn, shown_asn),
             },
-            related=(((far, "@bgp", "asn"), f"shows AS {found} there"),),
+            related=(((far, "@bgp", "asn"), f"shows AS {shown_asn} there"),),
         )
 
 
@@ -115,12 +115,12 @@ class _Wrong:
     def mended(self, device: str, far: Speaker) -> Iterator[tuple[Subject, object]]:
         """Yield what would end the fault: where several switches want one number of the far end, that end has it."""
         name, asn = far
-        wanted = self._wanted[name]
-        if len(wanted) > 1 and len(set(wanted.values())) == 1:
-            yield from (((name, "@bgp", "asn"), one) for one in set(wanted.values()) if isinstance(one, int))
+        asns = self._wanted[name]
+        if len(asns) > 1 and len(set(asns.values())) == 1:
+            yield from (((name, "@bgp", "asn"), number) for number in set(asns.values()) if isinstance(number, int))
             return
-        for session, there in self.of[device]:
-            if there == far and (session.remote_asn is None or isinstance(session.remote_asn, int)):
+        for session, far_speaker in self.of[device]:
+            if far_speaker == far and (session.remote_asn is None or isinstance(session.remote_asn, int)):
                 yield (device, "@neighbors", session.key, "remote_asn"), asn
 
 
@@ -149,11 +149,11 @@ def _over(index: Index, speakers: Mapping[str, Speaker], device: Device, session
     return None if end is None else speakers.get(end.node)
 
 
-def _expected(session: BgpNeighbor, own: int, far: int) -> str:
+def _expected(session: BgpNeighbor, own_asn: int, far: int) -> str:
     """Return which AS number a session wants at the far end, in words; nothing where it finds that."""
     wanted_remote_asn = session.remote_asn
     if wanted_remote_asn == "external":
-        return "another" if own == far else ""
+        return "another" if own_asn == far else ""
     if wanted_remote_asn == "internal":
-        return "the same" if own != far else ""
+        return "the same" if own_asn != far else ""
     return "none, for none is stated" if wanted_remote_asn is None else f"AS {wanted_remote_asn}"

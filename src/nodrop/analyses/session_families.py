@@ -20,11 +20,11 @@ def find(index: Index) -> Iterator[Hit]:
     """
     for reach in reaches(index):
         family, plane = reach.routes.family, reach.plane
-        carrying = [side for one in plane.sessions if family in one.families for side in (one.a, one.b)]
+        carrying = [side for peering in plane.sessions if family in peering.families for side in (peering.a, peering.b)]
         speaking = {side.router for side in carrying}
         speaking |= {number for number in reach.world.speakers if reach.own(number)}
         covered = {(side.router, side.leg.name) for side in carrying}
-        covered |= {(one.router.number, one.leg.name) for one in plane.down if one.leg is not None}
+        covered |= {(failure.router.number, failure.leg.name) for failure in plane.down if failure.leg is not None}
         rows: dict[int, list[Side]] = {}
         for session in plane.sessions:
             if not session.families or family in session.families or (session.a.router, session.a.leg.name) in covered:
@@ -34,14 +34,14 @@ def find(index: Index) -> Iterator[Hit]:
                     rows.setdefault(side.router, []).append(side)
         for number, sides in rows.items():
             router = plane.routers[number]
-            more = f" and {len(sides) - 1} more" if len(sides) > 1 else ""
+            count_suffix = f" and {len(sides) - 1} more" if len(sides) > 1 else ""
             first_neighbor = sides[0].neighbor
             yield Hit(
                 subject=router.subject,
                 at=(*router.at(first_neighbor), *(("active",) if family == "ipv4" else ("ipv6", "active"))),
                 facts={
                     "device": router.name,
-                    "session": first_neighbor.key + more,
+                    "session": first_neighbor.key + count_suffix,
                     "family": "IPv4" if family == "ipv4" else "IPv6",
                 },
                 discriminator=family,

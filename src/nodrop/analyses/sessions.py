@@ -38,9 +38,9 @@ def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
                 related=tuple((subject, "the other end") for subject in down.related),
             )
     for down in by_reason.get("unread", ()) if reason == "nobody" else ():
-        others = frozenset({str(node)} if (node := down.facts["node"]) else ())
-        missing = str(down.facts.get("missing") or ("device.bgp" if others else "fabric.links"))
-        yield Unsettled(subject=(down.router.device.name,), missing=missing, others=others)
+        unread_nodes = frozenset({str(node)} if (node := down.facts["node"]) else ())
+        missing = str(down.facts.get("missing") or ("device.bgp" if unread_nodes else "fabric.links"))
+        yield Unsettled(subject=(down.router.device.name,), missing=missing, others=unread_nodes)
 
 
 def _by_reason(downs: Iterable[Down]) -> Mapping[str, Sequence[Down]]:

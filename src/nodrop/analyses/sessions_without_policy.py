@@ -23,9 +23,9 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         for side in (session.a, session.b):
             open_ways = []
             for family in session.families:
-                said = of_family(side.neighbor, family)
-                open_ways += ["import"] if said.import_policy is None and said.import_prefix_list is None else []
-                open_ways += ["export"] if said.export_policy is None and said.export_prefix_list is None else []
+                config = of_family(side.neighbor, family)
+                open_ways += ["import"] if config.import_policy is None and config.import_prefix_list is None else []
+                open_ways += ["export"] if config.export_policy is None and config.export_prefix_list is None else []
             if open_ways:
                 rows.setdefault(side.router, []).append((side, " and ".join(dict.fromkeys(open_ways))))
     for number, found_rows in rows.items():
@@ -36,10 +36,10 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         if isinstance(bgp.requires_policy, Unknown):
             yield Unsettled(subject=(router.device.name,), missing="device.bgp.requires_policy")
             continue
-        side, ways = found_rows[0]
-        more = f" and {len(found_rows) - 1} more" if len(found_rows) > 1 else ""
+        side, directions = found_rows[0]
+        count_suffix = f" and {len(found_rows) - 1} more" if len(found_rows) > 1 else ""
         yield Hit(
             subject=router.at(side.neighbor),
-            facts={"device": router.name, "session": side.neighbor.key + more, "ways": ways},
+            facts={"device": router.name, "session": side.neighbor.key + count_suffix, "ways": directions},
             related=(((*router.subject, "requires_policy"), "RFC 8212"),),
         )

@@ -37,11 +37,11 @@ def find(index: Index) -> Iterator[Hit]:
             yield _hit(node, twice[node], other_overlapping_fabric)
 
 
-def _two(end: End, index: Index, other: Beside) -> bool:
-    return end.node in index.devices and end.node in other.index.devices
+def _two(end: End, index: Index, other_fabric: Beside) -> bool:
+    return end.node in index.devices and end.node in other_fabric.index.devices
 
 
-def _hit(node: str, rows: list[tuple[str, Link, Link]], other: Beside) -> Hit:
+def _hit(node: str, rows: list[tuple[str, Link, Link]], other_fabric: Beside) -> Hit:
     rows.sort(key=lambda row: natural(row[0]))
     _, own_link, other_link = rows[0]
     return Hit(
@@ -52,10 +52,10 @@ def _hit(node: str, rows: list[tuple[str, Link, Link]], other: Beside) -> Hit:
             "count": len(rows),
             "cable": f"{own_link.a} to {own_link.b}",
             "known": f"{other_link.a} to {other_link.b}",
-            "other": other.name,
+            "other": other_fabric.name,
         },
-        related=((other.subject(*_read_end(other_link, other.index.devices)), "the other cable"),),
-        discriminator=f"{other.name} {node}",
+        related=((other_fabric.subject(*_read_end(other_link, other_fabric.index.devices)), "the other cable"),),
+        discriminator=f"{other_fabric.name} {node}",
     )
 
 

@@ -58,8 +58,8 @@ def _odd(kinship: Kinship, aspect: str) -> Iterator[Hit | Unsettled]:
         return seen[key]
 
     def value(member: Member) -> Traits | None:
-        found = read_traits(member)
-        return None if isinstance(found, str) or not found else found
+        member_traits = read_traits(member)
+        return None if isinstance(member_traits, str) or not member_traits else member_traits
 
     for family, (expected, sibling, count) in kinship.usual(value).items():
         for first_member, members in kinship.kinds(family) if family[-1] is not None else ():
@@ -84,13 +84,13 @@ def _read_profile_traits(aspect: str, qos: QosProfile) -> Traits | str:
 
 
 def _report_differences(
-    aspect: str, member: Member, own: Traits | str, expected: Traits, sibling: Member, count: int, *, sided: bool
+    aspect: str, member: Member, traits: Traits | str, expected: Traits, sibling: Member, count: int, *, sided: bool
 ) -> Hit | Unsettled:
     device, port = member.device.name, member.port.name
-    if isinstance(own, str) or not sided:
-        return Unsettled(subject=(device, port), missing=own if isinstance(own, str) else "interface.side")
-    differences = list(_differences(own, expected))
-    more = f" and {len(differences) - SHOWN} more" if len(differences) > SHOWN else ""
+    if isinstance(traits, str) or not sided:
+        return Unsettled(subject=(device, port), missing=traits if isinstance(traits, str) else "interface.side")
+    differences = list(_differences(traits, expected))
+    count_suffix = f" and {len(differences) - SHOWN} more" if len(differences) > SHOWN else ""
     _, place = differences[0]
     return Hit(
         subject=(device, port),
@@ -99,7 +99,7 @@ def _report_differences(
             "device": device,
             "port": port,
             "aspect": aspect,
-            "differences": "; ".join(text for text, _ in differences[:SHOWN]) + more,
+            "differences": "; ".join(text for text, _ in differences[:SHOWN]) + count_suffix,
             "sibling_device": sibling.device.name,
             "sibling_port": sibling.port.name,
             "siblings": count,

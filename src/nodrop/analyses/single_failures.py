@@ -22,27 +22,29 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
     lost sessions or routes already: that is told by itself.
     """
     yield from unsettled(of(index))
-    told = set()
+    reported_failures = set()
     hurt = {down.router.number for down in of(index).down}
     hurt |= {number for _, drop in drops(index) for number in (drop.router, drop.link.far)}
-    for one in cases(index):
-        rows = one.valleys if what == "valley" else [row for row in one.lost if not _explained(one, row, hurt)]
-        failed = f"the cable from {one.link.a} to {one.link.b}" if one.link else one.device
-        if not rows or failed in told:
+    for failure in cases(index):
+        rows = (
+            failure.valleys if what == "valley" else [row for row in failure.lost if not _explained(failure, row, hurt)]
+        )
+        failed = f"the cable from {failure.link.a} to {failure.link.b}" if failure.link else failure.device
+        if not rows or failed in reported_failures:
             continue
-        told.add(failed)
+        reported_failures.add(failed)
         bits = 0
         for row in rows:
             bits |= row.bits
-        prefixes = one.reach.prefixes(bits)
-        routers = [one.reach.plane.routers[row.router] for row in rows]
+        prefixes = failure.reach.prefixes(bits)
+        routers = [failure.reach.plane.routers[row.router] for row in rows]
         yield Hit(
-            subject=subject_of(one.link.a, one.link.b) if one.link else (one.device,),
-            at=tuple(one.link.a) if one.link else None,
+            subject=subject_of(failure.link.a, failure.link.b) if failure.link else (failure.device,),
+            at=tuple(failure.link.a) if failure.link else None,
             facts={
                 "failed": failed,
                 "device": routers[0].name + (f" and {len(rows) - 1} more" if len(rows) > 1 else ""),
-                "prefix": str(one.reach.prefixes(rows[0].bits)[0])
+                "prefix": str(failure.reach.prefixes(rows[0].bits)[0])
                 + (f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""),
             },
         )

@@ -33,7 +33,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     below: defaultdict[str, list[Uplink]] = defaultdict(list)
     for cable in uplinks(index):
         below[cable.lower.name].append(cable)
-    told: set[str] = set()
+    reported_switches: set[str] = set()
     for name, cables in below.items():
         uppers = {cable.upper.name: cable.upper for cable in cables}
         if len(uppers) < 2:
@@ -41,34 +41,36 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         numbers: dict[str, int] = {}
         for upper in uppers.values():
             if isinstance(upper.bgp, Unknown):
-                if upper.name not in told:
+                if upper.name not in reported_switches:
                     yield Unsettled(subject=(upper.name,), missing="device.bgp")
-                told.add(upper.name)
+                reported_switches.add(upper.name)
             elif upper.bgp is not None:
                 numbers[upper.name] = upper.bgp.asn
-        if len(set(numbers.values())) < 2 or numbers.keys() <= told:
+        if len(set(numbers.values())) < 2 or numbers.keys() <= reported_switches:
             continue
         passes = _transits(index, cables, _foreign(below, name))
         if isinstance(passes, str):
             yield Unsettled(subject=(name,), missing=passes)
         elif passes:
-            yield from _hits(index, below, name, numbers, told)
+            yield from _hits(index, below, name, numbers, reported_switches)
 
 
-def _hits(index: Index, below: Iterable[str], lower: str, numbers: dict[str, int], told: set[str]) -> Iterator[Hit]:
+def _hits(
+    index: Index, below: Iterable[str], lower: str, numbers: dict[str, int], reported_switches: set[str]
+) -> Iterator[Hit]:
     """Return a hit for each number that is not the shared one: the most common, if more than one switch has it."""
     counted = Counter(numbers.values())
     shared, count = min(counted.items(), key=lambda item: (-item[1], item[0]))
     for upper, asn in numbers.items():
-        if upper in told or (count > 1 and asn == shared):
+        if upper in reported_switches or (count > 1 and asn == shared):
             continue
-        told.add(upper)
-        other = next(one for one, number in numbers.items() if number != asn)
+        reported_switches.add(upper)
+        peer = next(other_name for other_name, number in numbers.items() if number != asn)
         yield Hit(
             subject=(upper,),
             at=(upper, "@bgp", "asn"),
-            facts={"spine": upper, "asn": asn, "other": other, "other_asn": numbers[other], "leaf": lower},
-            related=(((other, "@bgp", "asn"), f"AS {numbers[other]}"),),
+            facts={"spine": upper, "asn": asn, "other": peer, "other_asn": numbers[peer], "leaf": lower},
+            related=(((peer, "@bgp", "asn"), f"AS {numbers[peer]}"),),
             changes=tuple(_renumbered(index, below, upper, asn, shared)) if asn != shared else (),
         )
 
@@ -88,8 +90,8 @@ def _renumbered(
 
 def _foreign(below: dict[str, list[Uplink]], name: str) -> tuple[Prefix, ...]:
     """Return the prefixes that other switches of the lower tier originate: `name` can only learn them from above."""
-    for other, cables in below.items():
-        if other != name and (prefixes := _originated(cables[0].lower)):
+    for other_name, cables in below.items():
+        if other_name != name and (prefixes := _originated(cables[0].lower)):
             return prefixes
     return ()
 
@@ -99,8 +101,8 @@ def _originated(device: Device) -> tuple[Prefix, ...]:
     texts = () if isinstance(device.bgp, Unknown) or device.bgp is None else device.bgp.networks
     if not texts and not isinstance(device.loopbacks, Unknown):
         texts = tuple(address for loopback in device.loopbacks for address in loopback.addresses)
-    found = map(prefix, texts)
-    return tuple(network for network in found if network is not None)
+    parsed_prefixes = map(prefix, texts)
+    return tuple(network for network in parsed_prefixes if network is not None)
 
 
 def _transits(index: Index, cables: list[Uplink], foreign: tuple[Prefix, ...]) -> bool | str:

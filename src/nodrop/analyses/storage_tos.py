@@ -80,11 +80,11 @@ def _fault(fabric: Fabric, hosts: Hosts, nic: Nic, purpose: StorageProtocol) -> 
         return None
     forced = () if tcp else _stated_at(fabric, hosts, nic, "driver_traffic_class")
     sent = forced[0] if len(forced) == 1 else tos if tos != UNSET else 0 if tcp else _manager_tos(fabric, hosts, nic)
-    found = f"ToS {sent} (DSCP {sent >> 2})"
+    tos_text = f"ToS {sent} (DSCP {sent >> 2})"
     if len(forced) == 1:
-        found += ", which the driver gives all RoCE (tc/1/traffic_class)"
+        tos_text += ", which the driver gives all RoCE (tc/1/traffic_class)"
     elif tos == UNSET:
-        found = f"no separate ToS, so {found}"
+        tos_text = f"no separate ToS, so {tos_text}"
     dscps = [
         dscp
         for traffic_class in wanted_traffic_classes
@@ -93,20 +93,20 @@ def _fault(fabric: Fabric, hosts: Hosts, nic: Nic, purpose: StorageProtocol) -> 
     ]
     options = [f"DSCP {dscp} ({sender.option.format(tos=tos_of(purpose, dscp))})" for dscp in dscps]
     if tcp and (port := _paused_at(hosts, nic, sent >> 2)):
-        return _Fault(True, {"found": found, "expected": " or ".join(options) or "a lossy class", "port": port})
+        return _Fault(True, {"found": tos_text, "expected": " or ".join(options) or "a lossy class", "port": port})
     if not wanted_traffic_classes or any(sent >> 2 in traffic_class.dscp for traffic_class in wanted_traffic_classes):
         return None
-    return _Fault(False, {"found": found, "expected": " or ".join(options), "port": ""})
+    return _Fault(False, {"found": tos_text, "expected": " or ".join(options), "port": ""})
 
 
 def _classes(fabric: Fabric, purpose: StorageProtocol) -> list[TrafficClass]:
     """Return the classes of a kind of storage, else those without a protocol, else those of the same transport."""
     alike = TCP_STORAGE if purpose in TCP_STORAGE else RDMA_STORAGE
-    found = (
-        [traffic_class for traffic_class in fabric.classes if traffic_class.purpose in wanted]
-        for wanted in ({purpose}, {"storage"}, alike)
+    class_lists = (
+        [traffic_class for traffic_class in fabric.classes if traffic_class.purpose in purposes]
+        for purposes in ({purpose}, {"storage"}, alike)
     )
-    return next(filter(None, found), [])
+    return next(filter(None, class_lists), [])
 
 
 def _manager_tos(fabric: Fabric, hosts: Hosts, nic: Nic) -> int:
@@ -120,13 +120,13 @@ def _manager_tos(fabric: Fabric, hosts: Hosts, nic: Nic) -> int:
 def _stated_at(fabric: Fabric, hosts: Hosts, nic: Nic, field: str) -> tuple[int, ...]:
     """Return the values that files of the same hosts state of a field, each once."""
     own_names = {host.name for host in hosts.of(nic)}
-    found = dict.fromkeys(
+    field_values = dict.fromkeys(
         value
         for other_nic in fabric.nics
         if (value := value_or_none(other_nic, field)) is not None
         and (not own_names or own_names.intersection(host.name for host in hosts.of(other_nic)))
     )
-    return tuple(found)
+    return tuple(field_values)
 
 
 def _paused_at(hosts: Hosts, nic: Nic, dscp: int) -> str:

@@ -37,8 +37,8 @@ def find(index: Index) -> Iterator[Hit]:
                 continue
             fault = _untrained(index, near, port, far) if kind.passive else _trained(port)
             if fault:
-                field, found, expected = fault
-                facts: dict[str, Fact] = {"port": str(near), "found": found, "media": kind.name, "expected": expected}
+                field, state, expected = fault
+                facts: dict[str, Fact] = {"port": str(near), "found": state, "media": kind.name, "expected": expected}
                 yield Hit(subject=tuple(near), at=(*near, field), facts=facts)
 
 

@@ -15,23 +15,23 @@ def find(index: Index) -> Iterator[Hit]:
     for reach in reaches(index):
         for number, speaker in reach.world.speakers.items():
             learned = reach.state.table(number).bits & reach.wanted & ~reach.own(number)
-            if left := learned & ~speaker.installs:
-                yield _hit(reach, number, left)
+            if uninstalled_bits := learned & ~speaker.installs:
+                yield _hit(reach, number, uninstalled_bits)
 
 
-def _hit(reach: Reach, number: int, left: int) -> Hit:
+def _hit(reach: Reach, number: int, uninstalled_bits: int) -> Hit:
     router, family = reach.plane.routers[number], reach.routes.family
     mark = "" if family == "ipv4" else "_ipv6"
     bgp = reach.world.speakers[number].bgp
     policy = bgp.installed_policy if family == "ipv4" else bgp.installed_policy_ipv6
-    prefixes = reach.prefixes(left)
-    more = f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""
+    prefixes = reach.prefixes(uninstalled_bits)
+    count_suffix = f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""
     field = "distances" if policy is None else "installed_policy"
     return Hit(
         subject=(*router.subject, f"{field}{mark}"),
         facts={
             "device": router.name,
-            "prefix": f"{prefixes[0]}{more}",
+            "prefix": f"{prefixes[0]}{count_suffix}",
             "cause": "distance 255" if policy is None else f"route map {policy}",
         },
         discriminator=family,

@@ -27,7 +27,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             sums[upper] = sum(speed for speed in speeds if isinstance(speed, int))
         if len(sums) < len(by_upper) or len(set(sums.values())) < 2:
             continue
-        least, most = min(sums, key=lambda one: sums[one]), max(sums, key=lambda one: sums[one])
+        least, most = min(sums, key=lambda spine: sums[spine]), max(sums, key=lambda one: sums[one])
         yield Hit(
             subject=(name, by_upper[least][0].lower_port),
             facts={

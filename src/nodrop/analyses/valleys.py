@@ -22,10 +22,10 @@ def _unstable(reach: Reach) -> Iterator[Hit]:
     if not numbers:
         return
     routers = [reach.plane.routers[number] for number in numbers]
-    more = f" and {len(routers) - 1} more" if len(routers) > 1 else ""
+    count_suffix = f" and {len(routers) - 1} more" if len(routers) > 1 else ""
     yield Hit(
         subject=routers[0].subject,
-        facts={"devices": routers[0].name + more, "family": _render_family(reach)},
+        facts={"devices": routers[0].name + count_suffix, "family": _render_family(reach)},
         related=tuple((router.subject, "changes its mind too") for router in routers[1:3]),
         discriminator=reach.routes.family,
     )
@@ -40,10 +40,10 @@ def _valleys(reach: Reach) -> Iterator[Hit]:
         return
     tiers = Tiers(reach.world)
     table, local = reach.state.table, reach.state.local
-    found = {number: _bottom(reach, tiers, number) & reach.hosts for number in reach.world.speakers}
-    over = tiers.trace_destinations(reach.hosts, table, local) if any(found.values()) else {}
+    bottom_bits = {number: _bottom(reach, tiers, number) & reach.hosts for number in reach.world.speakers}
+    over = tiers.trace_destinations(reach.hosts, table, local) if any(bottom_bits.values()) else {}
     for number, speaker in reach.world.speakers.items():
-        bits = found[number] & tiers.into(number, over)
+        bits = bottom_bits[number] & tiers.into(number, over)
         if not bits:
             continue
         prefixes = reach.prefixes(bits)
@@ -51,13 +51,13 @@ def _valleys(reach: Reach) -> Iterator[Hit]:
         up = next(hop for hop in entries[0].hops if hop in tiers.up(number))
         router = reach.plane.routers[number]
         link = speaker.links[up]
-        more = f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""
+        count_suffix = f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""
         yield Hit(
             subject=router.at(reach.plane.side(number, link.session).neighbor),
             facts={
                 "device": router.name,
                 "far": reach.plane.routers[link.far].name,
-                "prefix": str(reach.prefixes(entries[0].bits & bits)[0]) + more,
+                "prefix": str(reach.prefixes(entries[0].bits & bits)[0]) + count_suffix,
             },
             discriminator=reach.routes.family,
         )

@@ -46,7 +46,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             elif side == "host":
                 latest_ms = detection_ms + 2 * (device.watchdog_polling_ms or 0)
                 hosts[joined[device.name]].append(_Ports(device.name, names, latest_ms))
-        yield from (Unsettled(subject=(device.name,), missing=each) for each in missing)
+        yield from (Unsettled(subject=(device.name,), missing=path) for path in missing)
     for island in (host for host in hosts if host in fabric):
         yield from _out_of_order(hosts[island], fabric[island])
 
@@ -86,7 +86,9 @@ def _out_of_order(hosts: list[_Ports], fabric: list[_Ports]) -> Iterator[Hit]:
     late: list[_Ports] = []
     if usual_host.acts_ms < usual_fabric.acts_ms:
         late = [host for host in hosts if host.acts_ms >= usual_fabric.acts_ms]
-        usual_host = max((host for host in hosts if host.acts_ms < usual_fabric.acts_ms), key=lambda one: one.acts_ms)
+        usual_host = max(
+            (host for host in hosts if host.acts_ms < usual_fabric.acts_ms), key=lambda group: group.acts_ms
+        )
     for ports in late:
         yield from _hits(ports, "at a host, takes up to", "those between switches act after", usual_fabric)
     for ports in fabric:
@@ -100,10 +102,10 @@ def _usual(ports: list[_Ports], sign: int) -> _Ports:
     for port in ports:
         counts[port.acts_ms] += len(port.names)
     usual = max(counts, key=lambda acts_ms: (counts[acts_ms], sign * acts_ms))
-    return next(one for one in ports if one.acts_ms == usual)
+    return next(candidate for candidate in ports if candidate.acts_ms == usual)
 
 
-def _hits(ports: _Ports, own: str, others: str, other_ports: _Ports) -> Iterator[Hit]:
+def _hits(ports: _Ports, own_text: str, other_text: str, other_ports: _Ports) -> Iterator[Hit]:
     place = ("qos", "pfc_watchdog", "detection_ms")
     for name in ports.names:
         yield Hit(
@@ -111,9 +113,9 @@ def _hits(ports: _Ports, own: str, others: str, other_ports: _Ports) -> Iterator
             at=(ports.device, name, *place),
             facts={
                 "port": name,
-                "own": own,
+                "own": own_text,
                 "own_ms": ports.acts_ms,
-                "other": others,
+                "other": other_text,
                 "other_ms": other_ports.acts_ms,
             },
             related=(((other_ports.device, other_ports.names[0], *place), f"{other_ports.acts_ms} ms"),),

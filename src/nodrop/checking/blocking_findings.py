@@ -39,9 +39,9 @@ def hazards(plan: Plan, *, gate: bool) -> Iterator[Finding]:
     order = "; ".join(
         f"{at}. {names}{_SINGLY if why.startswith(_SINGLY[2:]) else ''}" for at, names, why in number_stages(plan)
     )
-    told = zip(plan.rollout.hazards if plan.rollout else (), hazards_said(plan), strict=True)
-    for hazard, said in told:
-        message = f"{said}; the order is {order}" if hazard.when != "inside" else said
+    described_hazards = zip(plan.rollout.hazards if plan.rollout else (), hazards_said(plan), strict=True)
+    for hazard, description in described_hazards:
+        message = f"{description}; the order is {order}" if hazard.when != "inside" else description
         yield finding(
             HAZARD,
             message,
@@ -72,7 +72,11 @@ def _find_nearest_change(hazard: Hazard, plan: Plan) -> Subject:
 def _nearness(fact: Change, subject: Subject) -> tuple[int, bool]:
     """Return how much of a path a changed fact shares with a subject, and whether it stands in the new files."""
     shared = next(
-        (at for at, (one, other) in enumerate(zip(fact.subject, subject, strict=False)) if one != other),
+        (
+            at
+            for at, (fact_key, subject_key) in enumerate(zip(fact.subject, subject, strict=False))
+            if fact_key != subject_key
+        ),
         min(len(fact.subject), len(subject)),
     )
     return shared, fact.new is not None
@@ -80,28 +84,28 @@ def _nearness(fact: Change, subject: Subject) -> tuple[int, bool]:
 
 def risks(plan: Plan, least: Risk) -> Iterator[Finding]:
     """Yield what does to switches that run what is asked about, or worse, each change once."""
-    told = set[str]()
+    reported_devices = set[str]()
     for block in plan.told:
         effects: dict[Effect, list[int]] = {}
         for number, fact in enumerate(block.facts):
             if _reaches(fact.effect.risk, least):
                 effects.setdefault(fact.effect, []).append(number)
         for effect, numbers in effects.items():
-            told.update(block.devices)
+            reported_devices.update(block.devices)
             yield _risk(block, effect, numbers)
     for head, effect in together(plan):
         if _reaches(effect.risk, least):
-            names = next(one.devices for one in plan.together if one.effect == effect)
-            told.update(names)
+            names = next(effect_group.devices for effect_group in plan.together if effect_group.effect == effect)
+            reported_devices.update(names)
             yield finding(RISK, f"{head}: {_why(effect.risk, effect.reasons)}", (names[0],), (names[0],), head)
     remaining_device_changes = [
         device
         for device in plan.devices
-        if _reaches(plan.effects.get(device.name, "none"), least) and device.name not in told
+        if _reaches(plan.effects.get(device.name, "none"), least) and device.name not in reported_devices
     ]
     for device_change in remaining_device_changes:
-        said = next(line for _, line in devices(replace(plan, devices=(device_change,))))
-        message = f"{said}: {_why(plan.effects[device_change.name], ())}"
+        description = next(line for _, line in devices(replace(plan, devices=(device_change,))))
+        message = f"{description}: {_why(plan.effects[device_change.name], ())}"
         yield finding(RISK, message, (device_change.name,), (device_change.name,), device_change.kind)
 
 
@@ -111,34 +115,36 @@ def _reaches(risk: Risk, least: Risk) -> bool:
 
 def _risk(block: Told, effect: Effect, numbers: list[int]) -> Finding:
     """Return the verdict on facts that change in one place and do the same there."""
-    said = [line for number in numbers for line in lines(block.facts[number])]
-    more = f" (and {len(said) - 1} more)" if len(said) > 1 else ""
+    fact_lines = [line for number in numbers for line in lines(block.facts[number])]
+    count_suffix = f" (and {len(fact_lines) - 1} more)" if len(fact_lines) > 1 else ""
     entries = [entry for number in numbers for entry in block.facts[number].entries]
-    part = Part(block.ports[:1], tuple(entries))
-    device_change = DeviceChange(name=block.devices[0], kind="changed", old=None, new=None, parts=(part,))
+    device_part = Part(block.ports[:1], tuple(entries))
+    device_change = DeviceChange(name=block.devices[0], kind="changed", old=None, new=None, parts=(device_part,))
     facts = [fact.subject for fact in device_change.changes()]
-    message = f"{place(block)}: {said[0]}{more}: {_why(effect.risk, effect.reasons)}"
-    return finding(RISK, message, facts[0], facts[0], effect.risk, facts=len(said))
+    message = f"{place(block)}: {fact_lines[0]}{count_suffix}: {_why(effect.risk, effect.reasons)}"
+    return finding(RISK, message, facts[0], facts[0], effect.risk, facts=len(fact_lines))
 
 
 def _why(risk: Risk, reasons: Iterable[str]) -> str:
     return ": ".join(filter(None, (RISK_SAID[risk], "; ".join(reasons))))
 
 
-def unfit(one: Unfit, build: Reading | None) -> Finding:
+def unfit(mismatch: Unfit, build: Reading | None) -> Finding:
     """Return the verdict on a build that is not what its intent comes to, at the first place where it is not.
 
     Where there is no such place, as switches are missing, it has none.
     """
-    facts = [subject_of(difference.path[0], difference.path[1:]) for difference in one.differences]
-    names = (*one.differ, *one.extra)
+    facts = [subject_of(difference.path[0], difference.path[1:]) for difference in mismatch.differences]
+    names = (*mismatch.differ, *mismatch.extra)
     at = facts[0] if facts else (names[0],) if names and build is not None else (FABRIC,)
     related = [Related(subject=subjects, message="different here too") for subjects in facts[1 : _RELATED + 1]]
-    return finding(UNFIT, unfit_said(one), (FABRIC, "builds", one.build), at, one.intent, related=tuple(related))
+    return finding(
+        UNFIT, unfit_said(mismatch), (FABRIC, "builds", mismatch.build), at, mismatch.intent, related=tuple(related)
+    )
 
 
 def finding(
-    of: Ruling,
+    ruling: Ruling,
     message: str,
     subject: Subject,
     at: Subject,
@@ -150,9 +156,9 @@ def finding(
     **facts: int,
 ) -> Finding:
     """Return a verdict on a change; the discriminator tells those about one subject apart."""
-    fingerprint = digest(of.name, text(subject), discriminator)
+    fingerprint = digest(ruling.name, text(subject), discriminator)
     return Finding(
-        rule=of.name,
+        rule=ruling.name,
         severity=severity,
         confidence="certain",
         message=message,
@@ -164,5 +170,5 @@ def finding(
         facts=facts,
         related=related,
         located=located,
-        fix=Fix(text=of.fix),
+        fix=Fix(text=ruling.fix),
     )

@@ -47,12 +47,12 @@ def governed_by(pair: Pair, sides: Sides, before: Reading, after: Reading, run: 
     was = pair.old if isinstance(pair.old, Inputs) else left_by(pair.new, sides)
     changes, beside = allowed.changes, None
     if isinstance(pair.new, Inputs) and was is not None:
-        declared_context, then = (
+        declared_context, former_context = (
             run.read_declared_context(pair.new) or Declared(),
             run.read_declared_context(was) or Declared(),
         )
-        if keys := wanted_keys(then, declared_context):
-            beside = declared_context.with_policy_of(then)
+        if keys := wanted_keys(former_context, declared_context):
+            beside = declared_context.with_policy_of(former_context)
             changes += (fabric_change(keys, pair.new, was, sides.former),)
     if not changes and policies.proposed is None:
         return Governed(after=after, checked=after)
@@ -69,13 +69,13 @@ def governed_by(pair: Pair, sides: Sides, before: Reading, after: Reading, run: 
 
 def passing_by(
     governed: Governed,
-    told: tuple[Reading, Outcome, Settled],
+    check_results: tuple[Reading, Outcome, Settled],
     rules: Sequence[Rule],
     first_index: Index,
     run: Run,
 ) -> Passing:
     """Check a new state by the policy of the change too, and return what passes by that alone."""
-    before, outcome, findings = told
+    before, outcome, findings = check_results
     policy, proposed, reading = run.policies.held, run.policies.proposed or run.policies.held, governed.proposed
     assert reading is not None
     failures = any(rule.failures for rule in rules)

@@ -30,17 +30,17 @@ def builds(
     intent. `reading(what, old=False)` reads a fabric, `devices` names its switches, and `unread` those that are not
     compared.
     """
-    now = _Now(sides, devices)
-    found: dict[int, int] = {}
+    state = _Now(sides, devices)
+    build_of_intent: dict[int, int] = {}
     judged: set[int] = set()
     unfit = []
-    for pair in now.intents:
+    for pair in state.intents:
         possible = [
             folder
-            for folder in now.folders
-            if not (pair.same and folder.same) and (now.is_called(folder, pair) or now.is_free(folder))
+            for folder in state.folders
+            if not (pair.same and folder.same) and (state.is_called(folder, pair) or state.is_free(folder))
         ]
-        for folder in now.nearest(possible, pair):
+        for folder in state.nearest(possible, pair):
             intent, files = reading(pair.new, old=False), reading(folder.new, old=False)
             if intent is None or files is None:
                 continue
@@ -49,10 +49,10 @@ def builds(
                 if not (_was_of(folder, pair, devices) and _is_whole(intent, files)):
                     judged.add(id(folder.new))
                 elif not pair.same:
-                    found[id(pair.new)] = id(folder.new)
-            elif now.is_called(folder, pair) or not _is_of_any(folder, now.intents, reading, devices):
+                    build_of_intent[id(pair.new)] = id(folder.new)
+            elif state.is_called(folder, pair) or not _is_of_any(folder, state.intents, reading, devices):
                 unfit.append(wrong)
-    return found, judged, unfit
+    return build_of_intent, judged, unfit
 
 
 def deleted(sides: Sides, reading: ReadingOf, devices: DevicesOf) -> Iterator[Unfit]:
@@ -71,30 +71,38 @@ def deleted(sides: Sides, reading: ReadingOf, devices: DevicesOf) -> Iterator[Un
                 yield Unfit(intent=intent.name, build=pair.name, missing=missing)
 
 
-def counterparts(one: What | None, others: Sequence[What | None], devices: DevicesOf) -> list[What]:
+def counterparts(source: What | None, candidates: Sequence[What | None], devices: DevicesOf) -> list[What]:
     """Return the intents that a folder may be the build of, or an intent's folders: those with the same switches.
 
     Where both state the name of the fabric, it is one name.
     """
-    if one is None:
+    if source is None:
         return []
-    name = stated_name(one)
-    kinds = [other for other in others if other is not None and isinstance(other, Text) != isinstance(one, Text)]
-    called = [other_kind for other_kind in kinds if None in (name, own := stated_name(other_kind)) or name == own]
-    switches = devices(one) if called else frozenset()
-    return [other for other in called if switches and devices(other) == switches]
+    name = stated_name(source)
+    kinds = [
+        candidate
+        for candidate in candidates
+        if candidate is not None and isinstance(candidate, Text) != isinstance(source, Text)
+    ]
+    called = [
+        other_kind
+        for other_kind in kinds
+        if None in (name, candidate_name := stated_name(other_kind)) or name == candidate_name
+    ]
+    switches = devices(source) if called else frozenset()
+    return [namesake for namesake in called if switches and devices(namesake) == switches]
 
 
 def of_intents(sides: Sides, devices: DevicesOf) -> dict[int, int]:
     """Return the intent of each folder that is a build of one, by the names that both state, or by their switches."""
-    now = _Now(sides, devices)
-    found: dict[int, int] = {}
-    for pair in now.intents:
-        possible = [folder for folder in now.folders if now.is_called(folder, pair)]
+    state = _Now(sides, devices)
+    intent_of_folder: dict[int, int] = {}
+    for pair in state.intents:
+        possible = [folder for folder in state.folders if state.is_called(folder, pair)]
         if len(possible) != 1:
-            possible = now.nearest(possible or [folder for folder in now.folders if now.is_free(folder)], pair)
-        found.update((id(folder.new), id(pair.new)) for folder in possible)
-    return found
+            possible = state.nearest(possible or [folder for folder in state.folders if state.is_free(folder)], pair)
+        intent_of_folder.update((id(folder.new), id(pair.new)) for folder in possible)
+    return intent_of_folder
 
 
 class _Now:
@@ -128,9 +136,15 @@ class _Now:
         return [folder for folder in folders if shared and shared.get(id(folder)) == max(shared.values())]
 
 
-def stated_name(what: What | None) -> str | None:
+def stated_name(source: What | None) -> str | None:
     """Return the name that an intent, or the fabric.yaml beside configurations, gives its fabric."""
-    texts = [(what, "fabric")] if isinstance(what, Text) else [(one, "name") for one in what.stated] if what else []
+    texts = (
+        [(source, "fabric")]
+        if isinstance(source, Text)
+        else [(stated_file, "name") for stated_file in source.stated]
+        if source
+        else []
+    )
     for text, key in texts:
         try:
             return topmost(text.read_bytes(_MAX_BYTES), key)
@@ -146,8 +160,8 @@ def _is_of_any(folder: Pair, intents: Sequence[Pair], reading: ReadingOf, device
 
 
 def _says_the_same(intent: What | None, build: What | None, reading: ReadingOf, *, old: bool = False) -> bool:
-    both = reading(intent, old=old), reading(build, old=old)
-    return both[0] is not None and both[1] is not None and _unfit("", "", both[0], both[1]) is None
+    readings = reading(intent, old=old), reading(build, old=old)
+    return readings[0] is not None and readings[1] is not None and _unfit("", "", readings[0], readings[1]) is None
 
 
 def _bundles(pair: Pair) -> frozenset[str]:
@@ -162,10 +176,10 @@ def _was_of(folder: Pair, intent: Pair, devices: DevicesOf) -> bool:
 def _is_whole(intent: Reading, build: Reading) -> bool:
     """Whether a build says beside its switches what its intent comes to, in the same files, without other remarks."""
     ours, other_fabric = intent.fabric, build.fabric
-    parts = ("name", "mode", "links", "hosts", "classes", "policy", "profile")
-    alike = all(getattr(ours, part) == getattr(other_fabric, part) for part in parts)
-    known = {(remark.kind, remark.subject) for remark in intent.remarks}
-    remarked = any((remark.kind, remark.subject) not in known for remark in build.remarks)
+    fields = ("name", "mode", "links", "hosts", "classes", "policy", "profile")
+    alike = all(getattr(ours, field) == getattr(other_fabric, field) for field in fields)
+    intent_remarks = {(remark.kind, remark.subject) for remark in intent.remarks}
+    remarked = any((remark.kind, remark.subject) not in intent_remarks for remark in build.remarks)
     alike = alike and all(_files(device.name, build) == _files(device.name, intent) for device in other_fabric.devices)
     return alike and Counter(ours.nics) == Counter(other_fabric.nics) and not (remarked or build.problems)
 
@@ -193,7 +207,7 @@ def _unfit(
         differ += [name] if found_differences else []
         shown += found_differences[: _SHOWN - len(shown)]
     missing, extra = (
-        tuple(sorted(one, key=natural)) for one in (ours.keys() - other_devices, other_devices.keys() - ours)
+        tuple(sorted(names, key=natural)) for names in (ours.keys() - other_devices, other_devices.keys() - ours)
     )
     if not (differ or missing or extra):
         return None

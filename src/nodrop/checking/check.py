@@ -78,11 +78,15 @@ def _checked(
             continue
         if pair.new is None and _bare(pair.old):
             continue
-        made = _check_pair(pair, both_sides, run)
-        if made is None:
+        pair_check = _check_pair(pair, both_sides, run)
+        if pair_check is None:
             continue
-        changed, outcome, readings = made
-        told_by = tuple(name_of(one.new) for one in both_sides.pairs if id(one.new) == told_twice.get(id(pair.new)))
+        changed, outcome, readings = pair_check
+        told_by = tuple(
+            name_of(other_pair.new)
+            for other_pair in both_sides.pairs
+            if id(other_pair.new) == told_twice.get(id(pair.new))
+        )
         fabrics.append(replace(changed, told_by=told_by))
         outcomes.append(outcome)
         planned.append((changed.plan, *readings))
@@ -92,7 +96,7 @@ def _checked(
     fabrics, outcomes = with_common(fabrics, outcomes, states, both_sides, aside, run)
     if len(outcomes) == 1:
         stops = [replace(stop, within="") for stop in stops]
-    stops += (finding for each in unfit for finding in _of_build(each, both_sides, run))
+    stops += (finding for mismatch in unfit for finding in _of_build(mismatch, both_sides, run))
     stops += verdicts(run.policies, both_sides, paths, run.passed)
     missing_now = tuple(not_checked(both_sides, of_pairs, paths, run.settings.config.excludes))
     hidden = {finding.subject for finding in missing_now if finding.severity == "error"}
@@ -144,27 +148,27 @@ def _of_build(unfit: Unfit, both_sides: Sides, run: Run) -> tuple[Finding, ...]:
     )
 
 
-def _once(both_sides: Sides, run: Run, told: Collection[str]) -> Iterator[Pair]:
+def _once(both_sides: Sides, run: Run, reported_names: Collection[str]) -> Iterator[Pair]:
     """Yield each fabric of switches of which nothing is told, once: an intent stands for its builds."""
     intents = of_intents(both_sides, run.devices)
-    loud = {id(pair.new) for pair in both_sides.pairs if pair.name in told}
-    loud |= {intents[one] for one in loud & intents.keys()}
+    loud = {id(pair.new) for pair in both_sides.pairs if pair.name in reported_names}
+    loud |= {intents[folder_id] for folder_id in loud & intents.keys()}
     for pair in both_sides.pairs:
         if id(pair.new) not in loud | intents.keys() and (isinstance(pair.new, Text) or _switches(pair.new)):
             yield pair
 
 
-def _switches(what: What | None) -> bool:
-    return isinstance(what, Inputs) and bool(what.bundles)
+def _switches(source: What | None) -> bool:
+    return isinstance(source, Inputs) and bool(source.bundles)
 
 
-def _bare(what: What | None) -> bool:
-    return isinstance(what, Inputs) and not what.bundles and not what.hosts
+def _bare(source: What | None) -> bool:
+    return isinstance(source, Inputs) and not source.bundles and not source.hosts
 
 
-def _nothing(one: Changed) -> bool:
-    findings = one.findings
-    return one.plan.empty and not (findings.new or findings.fixed or findings.silenced or one.routing.changes)
+def _nothing(fabric: Changed) -> bool:
+    findings = fabric.findings
+    return fabric.plan.empty and not (findings.new or findings.fixed or findings.silenced or fabric.routing.changes)
 
 
 def _check_pair(pair: Pair, both_sides: Sides, run: Run) -> tuple[Changed, Outcome, tuple[Reading, Reading]] | None:
@@ -245,10 +249,10 @@ def _known_otherwise(both_sides: Sides, run: Run) -> Iterator[int]:
 
     While it stays: a first build of an intent, an intent whose build stays.
     """
-    kept = [(pair.old, pair.new) for pair in both_sides.pairs if pair.old is not None and pair.new is not None]
+    staying_pairs = [(pair.old, pair.new) for pair in both_sides.pairs if pair.old is not None and pair.new is not None]
     going = [(pair.old, None) for pair in both_sides.pairs if pair.new is None and isinstance(pair.old, Text)]
     for pair in both_sides.pairs:
-        one = pair.old if pair.new is None else pair.new if pair.old is None else None
-        known = [other[pair.new is not None] for other in (*kept, *going)]
-        if one is not None and not _bare(one) and counterparts(one, known, run.devices):
-            yield id(one)
+        source = pair.old if pair.new is None else pair.new if pair.old is None else None
+        candidates = [states[pair.new is not None] for states in (*staying_pairs, *going)]
+        if source is not None and not _bare(source) and counterparts(source, candidates, run.devices):
+            yield id(source)

@@ -40,7 +40,7 @@ def with_common(
         return reported_fabrics, found_outcomes
     rules, settings = judging.chosen_rules(run.settings), run.settings
     one_site = settings.config.path is not None
-    changing = {id(what) for pair, _, _ in states for what in (pair.old, pair.new)} | set(aside)
+    changing = {id(source) for pair, _, _ in states for source in (pair.old, pair.new)} | set(aside)
     other_members = list(
         _others(
             sides,
@@ -82,33 +82,33 @@ def _reuse_reading(reading: Reading) -> Reading:
 
 
 def _others(
-    sides: Sides, changing: Collection[int], own: Sequence[tuple[What | None, Identifiers]], run: Run
+    sides: Sides, changing: Collection[int], own_states: Sequence[tuple[What | None, Identifiers]], run: Run
 ) -> Iterator[Member]:
     """Yield the fabrics that do not change, without other states of those that do."""
     for pair in sides.pairs:
-        what = pair.new
-        if what is None or id(what) in changing:
+        source = pair.new
+        if source is None or id(source) in changing:
             continue
-        read = partial(judging.read_source, what, run.settings, run.executor)
+        read = partial(judging.read_source, source, run.settings, run.executor)
         try:
             identifiers = identifiers_of(read().fabric)
         except InputProblems:
             continue
-        an_intent = isinstance(what, Text)
+        an_intent = isinstance(source, Text)
         if not identifiers.devices or any(
             same_fabric(identifiers, other_identifiers, an_intent=an_intent != isinstance(changed, Text))
-            for changed, other_identifiers in own
+            for changed, other_identifiers in own_states
         ):
             continue
-        yield Member(name=name_of(what), identifiers=identifiers, read=read, an_intent=an_intent)
+        yield Member(name=name_of(source), identifiers=identifiers, read=read, an_intent=an_intent)
 
 
-def _both(one: Settled, more: Settled) -> Settled:
-    counts = (one.unchanged, more.unchanged)
+def _both(comparison: Settled, further_comparison: Settled) -> Settled:
+    counts = (comparison.unchanged, further_comparison.unchanged)
     return Settled(
-        new=(*one.new, *more.new),
-        fixed=(*one.fixed, *more.fixed),
-        silenced=(*one.silenced, *more.silenced),
+        new=(*comparison.new, *further_comparison.new),
+        fixed=(*comparison.fixed, *further_comparison.fixed),
+        silenced=(*comparison.silenced, *further_comparison.silenced),
         unchanged=None if None in counts else sum(count or 0 for count in counts),
     )
 

@@ -10,11 +10,11 @@ from nodrop.report.outcome import Outcome
 
 
 def compare_findings(old: Outcome, new: Outcome, *, whole: bool = True) -> Settled:
-    """Return how findings fare, of states that were judged as a `whole` or near what has changed.
+    """Return how findings fare, of states that were checked as a `whole` or near the changes.
 
     One with other facts, such as a worse value, is new, and the former is not told as fixed.
     """
-    before = Counter(next(keys(one)) for one in old.findings)
+    before = Counter(next(keys(old_finding)) for old_finding in old.findings)
     added, met = [], Counter[Key]()
     for finding in new.findings:
         key = next((key for key in keys(finding) if met[key] < before[key]), None)
@@ -22,19 +22,23 @@ def compare_findings(old: Outcome, new: Outcome, *, whole: bool = True) -> Settl
             added.append(finding)
         else:
             met[key] += 1
-    now = {key[0] for one in new.findings for key in keys(one)}
-    hidden = {key[0] for one in new.hidden for key in keys(one)}
+    new_keys = {key[0] for new_finding in new.findings for key in keys(new_finding)}
+    hidden = {key[0] for hidden_finding in new.hidden for key in keys(hidden_finding)}
     remaining_findings = list(_find_unmatched_findings(old.findings, met))
     return Settled(
         new=tuple(added),
-        fixed=tuple(one for one in remaining_findings if one.fingerprint not in now | hidden),
-        silenced=tuple(one for one in remaining_findings if one.fingerprint in hidden - now),
+        fixed=tuple(
+            old_finding for old_finding in remaining_findings if old_finding.fingerprint not in new_keys | hidden
+        ),
+        silenced=tuple(
+            old_finding for old_finding in remaining_findings if old_finding.fingerprint in hidden - new_keys
+        ),
         unchanged=met.total() if whole else None,
     )
 
 
 def _find_unmatched_findings(findings: Iterable[Finding], met: Counter[Key]) -> Iterable[Finding]:
-    """Yield the findings of which there are more than were met again."""
+    """Yield the findings that occur more often than they were met again."""
     seen = Counter[Key]()
     for finding in findings:
         key = next(keys(finding))

@@ -30,27 +30,27 @@ def no_longer_known(changed: Iterable[States]) -> Iterator[Finding]:
     `changed` are fabrics with what they were and what they are. A switch is the same one by its name, in any fabric,
     or by the path of a file. What was not known before is not told, nor is a switch with another operating system.
     """
-    states = [one for one in changed if isinstance(one[0].new, Inputs) or isinstance(one[0].old, Inputs)]
-    now = {device.name: (device, after) for _, _, after in states for device in after.fabric.devices}
+    states = [state for state in changed if isinstance(state[0].new, Inputs) or isinstance(state[0].old, Inputs)]
+    current_devices = {device.name: (device, after) for _, _, after in states for device in after.fabric.devices}
     owners = {
         source.display: name for _, _, after in states for name, sources in after.sources.items() for source in sources
     }
     for pair, before, after in states:
         if not isinstance(pair.old, Inputs):
             continue
-        own = {device.name: (device, after) for device in after.fabric.devices}
+        own_devices = {device.name: (device, after) for device in after.fabric.devices}
         for old in before.fabric.devices:
             sources = before.sources.get(old.name, ())
             called = next((owners[source.display] for source in sources if source.display in owners), "")
-            found = own.get(old.name) or now.get(old.name) or now.get(called)
-            if found is not None and found[0].platform == old.platform:
-                yield from _lost(old, sources, found[0], found[1].sources.get(found[0].name, ()))
+            device_match = own_devices.get(old.name) or current_devices.get(old.name) or current_devices.get(called)
+            if device_match is not None and device_match[0].platform == old.platform:
+                yield from _lost(old, sources, device_match[0], device_match[1].sources.get(device_match[0].name, ()))
 
 
 def no_longer_listed(changed: Iterable[States]) -> Iterator[Finding]:
     """Yield a verdict on each switch of which not all faults are listed now: new ones may be among those left out."""
     for _, before, after in changed:
-        was = {one.device for one in before.notes if one.kind == NOT_LISTED}
+        was = {former_note.device for former_note in before.notes if former_note.kind == NOT_LISTED}
         for note in after.notes:
             name = note.device or ""
             sources = after.sources.get(name, ())
@@ -74,19 +74,19 @@ def _lost(old: Device, before: tuple[Source, ...], new: Device, after: tuple[Sou
     gone = [source.name for source in before if source.name not in names]
     causes = [f"{name} is gone" for name in gone]
     tables = {source.name: _keys(source) for source in before}
-    left = {key for source in after for key in _keys(source)}
+    remaining_keys = {key for source in after for key in _keys(source)}
     for name, keys in tables.items():
-        if name not in gone and (missing := [key for key in keys if key not in left]):
+        if name not in gone and (missing := [key for key in keys if key not in remaining_keys]):
             causes.append(f"{listing(missing)} {'is' if len(missing) == 1 else 'are'} missing in {name}")
     if not causes and not any(len(difference.path) == 1 for difference in lost):
         return
-    parts = list(dict.fromkeys(map(_part, lost)))
-    more = f" and {count(len(parts) - _SHOWN, 'more fact')}" if len(parts) > _SHOWN else ""
+    facts = list(dict.fromkeys(map(_part, lost)))
+    count_suffix = f" and {count(len(facts) - _SHOWN, 'more fact')}" if len(facts) > _SHOWN else ""
     because = "; ".join(causes) or "its files do not say it"
     yield finding(
         MISSING,
-        f"{new.name} is no longer checked in part: {', '.join(parts[:_SHOWN])}{more} "
-        f"{'was' if len(parts) == 1 else 'were'} known before and {'is' if len(parts) == 1 else 'are'} not known any "
+        f"{new.name} is no longer checked in part: {', '.join(facts[:_SHOWN])}{count_suffix} "
+        f"{'was' if len(facts) == 1 else 'were'} known before and {'is' if len(facts) == 1 else 'are'} not known any "
         f"more: {because}",
         (new.name,),
         (new.name,),

@@ -65,30 +65,30 @@ def not_checked(
     unread = _Unread(sides, paths, read, of_hosts, excludes)
     gone = list(_gone(tuple(planned), unread.is_unread_on_disk))
     deleted: list[_Gone] = []
-    for one in gone:
-        place = unread.place_of(one)
+    for source in gone:
+        place = unread.place_of(source)
         if place is None:
-            deleted += [] if one.partly or all(unread.is_file_read(text) for text in one.files) else [one]
+            deleted += [] if source.partly or all(unread.is_file_read(text) for text in source.files) else [source]
             continue
         path, why = place
-        part = " in part" if one.partly else ""
+        scope = " in part" if source.partly else ""
         yield finding(
             MISSING,
-            f"{one.name} is no longer checked{part}: {path} holds its {one.kind} and is not read, because {why}",
-            (one.name,),
-            (one.name,),
+            f"{source.name} is no longer checked{scope}: {path} holds its {source.kind} and is not read, because {why}",
+            (source.name,),
+            (source.name,),
             str(path),
             located=Located(file=str(path), span=Span(1, 1, 1, 1)),
         )
     if deleted:
-        names = [name(one.name) for one in deleted]
+        names = [name(deleted_source.name) for deleted_source in deleted]
         are = "is" if len(names) == 1 else "are"
         unseen = unread.not_compared
         beyond = f" and {len(unseen) - _SHOWN:,} more" if len(unseen) > _SHOWN else ""
-        more = f"; not compared: {', '.join(unseen[:_SHOWN])}{beyond}" if unseen else ""
+        suffix = f"; not compared: {', '.join(unseen[:_SHOWN])}{beyond}" if unseen else ""
         yield finding(
             MISSING,
-            f"{listing(names)} {are} no longer checked, and nothing that looks like the configuration is left{more}",
+            f"{listing(names)} {are} no longer checked, and nothing that looks like the configuration is left{suffix}",
             (FABRIC, "deleted"),
             (FABRIC,),
             " ".join(names),
@@ -126,25 +126,25 @@ def _gone(planned: Sequence[tuple[Pair, Plan, Reading, Reading]], is_left: Calla
         if isinstance(pair.old, Text) and pair.new is None:
             yield _Gone(name=pair.old.display, files=[pair.old], kind="text")
             continue
-        for one in sorted(plan.devices, key=lambda device_change: natural(device_change.name)):
-            if one.kind == "removed" and one.name not in come:
-                sources = () if isinstance(pair.old, Text) else before.sources.get(one.name, ())
-                yield _Gone(name=one.name, files=_texts(sources), kind="configuration")
+        for change in sorted(plan.devices, key=lambda device_change: natural(device_change.name)):
+            if change.kind == "removed" and change.name not in come:
+                sources = () if isinstance(pair.old, Text) else before.sources.get(change.name, ())
+                yield _Gone(name=change.name, files=_texts(sources), kind="configuration")
         reported_names = {
             device_change.name
             for device_change in plan.devices
             if device_change.kind == "removed" and device_change.name not in come
         }
-        switches = {one.name for one in before.fabric.devices}
+        switches = {former_device.name for former_device in before.fabric.devices}
         for device in sorted(
             before.sources.keys() - reported_names if isinstance(pair.old, Inputs) else (), key=natural
         ):
             names = {source.name for source in after.sources.get(device, ())}
-            both = _are_files(pair) and device in after.sources
+            by_name = _are_files(pair) and device in after.sources
             switch = device in switches
             texts = zip(before.sources[device], _texts(before.sources[device]), strict=True)
             if lost := [
-                text for source, text in texts if (both and source.name not in names) or (switch and is_left(text))
+                text for source, text in texts if (by_name and source.name not in names) or (switch and is_left(text))
             ]:
                 yield _Gone(name=device, files=lost, kind="configuration", partly=True)
 
@@ -191,22 +191,22 @@ class _Unread:
         """Whether a file lies where it did and is not read as that of a switch."""
         return not self.is_file_read(text) and self._is_there(Path(text.display))
 
-    def place_of(self, one: _Gone) -> tuple[Path, str] | None:
+    def place_of(self, lost_source: _Gone) -> tuple[Path, str] | None:
         """Return the file that holds what was read of a switch, and why it is not read."""
-        for text in one.files:
+        for text in lost_source.files:
             path = Path(text.display)
             if not self.is_file_read(text) and self._is_there(path):
                 link = self._link_above(path)
                 return (link or path), self._why(path)
             if (empty := self._empty_above(path)) is not None and empty not in self.not_compared:
                 self.not_compared.append(empty)
-        own = sum((_words_of(text) for text in one.files), Counter[bytes]())
-        least = _ALIKE * own.total()
+        own_words = sum((_words_of(text) for text in lost_source.files), Counter[bytes]())
+        least = _ALIKE * own_words.total()
         large = ((path, words) for path, (words, total) in self._candidates().items() if total >= least)
-        alike = [(score, path) for path, words in large if (score := _share(own, words)) >= _ALIKE]
+        alike = [(score, path) for path, words in large if (score := _share(own_words, words)) >= _ALIKE]
         if not alike:
             return None
-        path = max(alike, key=lambda found: (found[0], str(found[1])))[1]
+        path = max(alike, key=lambda candidate: (candidate[0], str(candidate[1])))[1]
         return path, self._why(path)
 
     def _is_there(self, path: Path) -> bool:
@@ -241,28 +241,28 @@ class _Unread:
         for text in self._paths:
             top = Path(text)
             try:
-                parts = Path(os.path.abspath(path)).relative_to(os.path.abspath(top)).parts  # noqa: PTH100
+                steps = Path(os.path.abspath(path)).relative_to(os.path.abspath(top)).parts  # noqa: PTH100
             except ValueError:
                 continue
             at = top
             yield top, at
-            for part in parts:
-                at = at / part
+            for step in steps:
+                at = at / step
                 yield top, at
             return
 
     def _why(self, path: Path) -> str:
-        for top, here in self._below(path):
-            if here == top:
+        for top, step in self._below(path):
+            if step == top:
                 continue
-            if here.is_symlink():
-                return f"{here} is a link, which is not followed" if here != path else f"{here} is a link"
-            if why := file_reason(here.parent.name, here.name) if here == path else folder_reason(here.name):
-                return f"{here} is ignored as {why}"
-            if here != path and os.path.lexists(here / PATCHES):
-                return f"a folder with {PATCHES} is not searched ({here})"
-            if self._excludes is not None and self._excludes(here):
-                return f"`exclude` leaves out {here}"
+            if step.is_symlink():
+                return f"{step} is a link, which is not followed" if step != path else f"{step} is a link"
+            if why := file_reason(step.parent.name, step.name) if step == path else folder_reason(step.name):
+                return f"{step} is ignored as {why}"
+            if step != path and os.path.lexists(step / PATCHES):
+                return f"a folder with {PATCHES} is not searched ({step})"
+            if self._excludes is not None and self._excludes(step):
+                return f"`exclude` leaves out {step}"
         if os.path.abspath(path) in self._of_hosts:  # noqa: PTH100
             return "it is read as a file of a host"
         if not any(self._below(path)):
@@ -289,15 +289,15 @@ class _Unread:
         """Yield what is not read and new or changed, below the named paths and then in the whole tree."""
         seen = set(self._read)
         for top in (*self._paths, os.path.relpath(_top(self._former))):
-            for here, folders, names in os.walk(top):
-                if ".git" in (*folders, *names) and here != top:
-                    self.not_compared.append(f"{here}, a repository of its own")
+            for directory, folders, names in os.walk(top):
+                if ".git" in (*folders, *names) and directory != top:
+                    self.not_compared.append(f"{directory}, a separate repository")
                 folders[:] = sorted(folder for folder in folders if folder != ".git")
-                for path in (Path(here, one) for one in sorted(names)):
-                    known = os.path.abspath(path)  # noqa: PTH100
-                    if known not in seen and not path.is_symlink() and self._is_new(path):
+                for path in (Path(directory, file_name) for file_name in sorted(names)):
+                    absolute_path = os.path.abspath(path)  # noqa: PTH100
+                    if absolute_path not in seen and not path.is_symlink() and self._is_new(path):
                         yield path
-                    seen.add(known)
+                    seen.add(absolute_path)
 
     def _is_new(self, path: Path) -> bool:
         was_read = os.path.abspath(path) in self._before  # noqa: PTH100
@@ -351,6 +351,6 @@ def _is_large(path: Path) -> bool:
         return False
 
 
-def _share(own: Counter[bytes], other: Counter[bytes]) -> float:
+def _share(own_words: Counter[bytes], other_words: Counter[bytes]) -> float:
     """Return the share of its own words that another text has too; more words there change nothing."""
-    return (own & other).total() / max(1, own.total())
+    return (own_words & other_words).total() / max(1, own_words.total())

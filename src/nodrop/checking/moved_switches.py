@@ -37,13 +37,13 @@ def _find_moved_bundles(pair: Pair, sides: Sides, before: Reading, after: Readin
     gone = {device.name for device in before.fabric.devices} - {device.name for device in after.fabric.devices}
     paths = {source.display for name in gone for source in before.sources.get(name, ())}
     bundles: list[Bundle] = []
-    for other in sides.pairs if gone else ():
-        if other is pair or other.same or not isinstance(other.new, Inputs):
+    for other_pair in sides.pairs if gone else ():
+        if other_pair is pair or other_pair.same or not isinstance(other_pair.new, Inputs):
             continue
-        reading = run.reading(other.new, old=False)
+        reading = run.reading(other_pair.new, old=False)
         if reading is None:
             continue
-        was = run.reading(other.old, old=True) if isinstance(other.old, Inputs) else None
+        was = run.reading(other_pair.old, old=True) if isinstance(other_pair.old, Inputs) else None
         known_names = {device.name for device in was.fabric.devices} if was is not None else set[str]()
         displays = {
             source.display
@@ -51,5 +51,7 @@ def _find_moved_bundles(pair: Pair, sides: Sides, before: Reading, after: Readin
             for source in sources
             if name in gone - known_names or source.display in paths
         }
-        bundles += [bundle for bundle in other.new.bundles if any(text.display in displays for _, text in bundle.files)]
+        bundles += [
+            bundle for bundle in other_pair.new.bundles if any(text.display in displays for _, text in bundle.files)
+        ]
     return bundles

@@ -82,19 +82,19 @@ def only(settings: Settings, fail_on: str = "warning") -> Policies:
 def policies(
     paths: Sequence[str],
     former: Former,
-    made: Callable[[Config], Policy],
+    make_policy: Callable[[Config], Policy],
     *,
     named: Config | None = None,
     work: bool = False,
 ) -> Policies:
     """Return by which policy a change is checked: that of the base, or of the working tree if that is to be.
 
-    `made` makes a policy of a configuration. One that was `named` counts for both states. Where the base has none, or
-    one that cannot be read, nodrop's defaults count. InputProblems where the policy that counts cannot be read.
+    `make_policy` makes a policy of a configuration. One that was `named` counts for both states. Where the base has
+    none, or one that cannot be read, nodrop's defaults count. InputProblems where the policy that counts is unreadable.
     """
     problems: list[Problem] = []
     if named is not None:
-        policy = made(named)
+        policy = make_policy(named)
         base = _former(named.path, former, problems)
         before = replace(base.declared, profile=named.declared.profile)
         return Policies(held=policy, before=before, now=named.declared, problems=tuple(problems), work=work)
@@ -104,28 +104,28 @@ def policies(
         before = replace(base.declared, profile=new.declared.profile)
         changes = tuple(_changes(base, new, former))
         return Policies(
-            held=made(new), before=before, now=new.declared, changes=changes, work=True, problems=tuple(problems)
+            held=make_policy(new), before=before, now=new.declared, changes=changes, work=True, problems=tuple(problems)
         )
     try:
-        policy = made(base)
+        policy = make_policy(base)
     except InputProblems as error:
         problems += error.problems
         base = Config()
-        policy = made(base)
+        policy = make_policy(base)
     wrong: tuple[Problem, ...] = ()
     new, proposed = base, None
     try:
         new = _present(paths, former)
         changes = tuple(_changes(base, new, former))
-        proposed = made(new) if changes else None
+        proposed = make_policy(new) if changes else None
     except InputProblems as error:
         wrong, changes = tuple(error.problems), ()
-    now = replace(new.declared.with_policy_of(base.declared), profile=base.declared.profile)
+    current_declared = replace(new.declared.with_policy_of(base.declared), profile=base.declared.profile)
     return Policies(
         held=policy,
         proposed=proposed,
         before=base.declared,
-        now=now,
+        now=current_declared,
         changes=changes,
         problems=tuple(problems),
         wrong=wrong,
@@ -156,28 +156,30 @@ def _changes(old: Config, new: Config, former: Former) -> Iterator[PolicyChange]
     path = new.path or old.path
     if path is not None and (keys := _keys(old, new)):
         gone = new.path is None
-        what = f"is deleted, and with it {_together(keys)}" if gone else f"changes {_together(keys)}"
-        yield PolicyChange(file=str(path), kind="config", what=what, line=None if gone else changed_line(former, path))
+        description = f"is deleted, and with it {_together(keys)}" if gone else f"changes {_together(keys)}"
+        yield PolicyChange(
+            file=str(path), kind="config", what=description, line=None if gone else changed_line(former, path)
+        )
     files, before = _files(new, Disk()), _files(old, former)
-    for one in sorted(files.keys() | before.keys()):
-        kind = (before | files)[one]
-        if one not in files or not Path(one).is_file():
-            yield PolicyChange(file=str(one), kind=kind, what=f"this {kind} no longer counts")
-        elif one not in before:
-            yield PolicyChange(file=str(one), kind=kind, what=f"this {kind} is new", line=1)
-        elif not former.is_now(former.text(one)):
-            yield PolicyChange(file=str(one), kind=kind, what=f"this {kind} changes", line=changed_line(former, one))
+    for file in sorted(files.keys() | before.keys()):
+        kind = (before | files)[file]
+        if file not in files or not Path(file).is_file():
+            yield PolicyChange(file=str(file), kind=kind, what=f"this {kind} no longer counts")
+        elif file not in before:
+            yield PolicyChange(file=str(file), kind=kind, what=f"this {kind} is new", line=1)
+        elif not former.is_now(former.text(file)):
+            yield PolicyChange(file=str(file), kind=kind, what=f"this {kind} changes", line=changed_line(former, file))
 
 
 def _keys(old: Config, new: Config) -> list[str]:
     keys = [key for key in _KEYS if getattr(old, key) != getattr(new, key)]
     if old.declared.profile != new.declared.profile and old.profile == new.profile is None:
         keys.append("profile")
-    said = [
+    suppressions = [
         [(suppression.rule, suppression.at, suppression.reason, suppression.until) for suppression in config.suppress]
         for config in (old, new)
     ]
-    keys += ["suppress"] if said[0] != said[1] else []
+    keys += ["suppress"] if suppressions[0] != suppressions[1] else []
     lines = [
         [
             (declared_line.pattern, declared_line.at, declared_line.reason, declared_line.until)
@@ -198,8 +200,8 @@ def wanted_keys(old: Declared, new: Declared) -> list[str]:
 def fabric_change(keys: Sequence[str], inputs: Inputs, was: Inputs, former: Former) -> PolicyChange:
     """Return the change of what is stated beside the files of a fabric."""
     if not inputs.stated:
-        what = f"is deleted, and with it {_together(keys)}"
-        return PolicyChange(file=was.stated[0].display, kind="fabric", what=what)
+        description = f"is deleted, and with it {_together(keys)}"
+        return PolicyChange(file=was.stated[0].display, kind="fabric", what=description)
     file = inputs.stated[0].display
     line = changed_line(former, Path(file))
     return PolicyChange(file=file, kind="fabric", what=f"changes {_together(keys)}", line=line)
@@ -223,13 +225,15 @@ def changed_line(former: Former, path: Path) -> int:
         except InputProblems:
             return 1
     old, new = texts
-    same = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), len(old))
+    same = next(
+        (at for at, (old_line, new_line) in enumerate(zip(old, new, strict=False)) if old_line != new_line), len(old)
+    )
     return max(1, min(same + 1, len(new)))
 
 
 def _together(words: Iterable[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
+    *leading_words, last = words
+    return f"{', '.join(leading_words)} and {last}" if leading_words else last
 
 
 def taken_out(config: Config, paths: Sequence[str], files: Iterable[str]) -> bool:
@@ -237,10 +241,10 @@ def taken_out(config: Config, paths: Sequence[str], files: Iterable[str]) -> boo
     excludes = config.excludes
     if excludes is None:
         return False
-    named = {os.path.abspath(path) for path in paths}  # noqa: PTH100
+    named_paths = {os.path.abspath(path) for path in paths}  # noqa: PTH100
     for file in files:
         parent = Path(os.path.abspath(file))  # noqa: PTH100
-        while str(parent) not in named and parent != parent.parent:
+        while str(parent) not in named_paths and parent != parent.parent:
             if excludes(parent):
                 return True
             parent = parent.parent

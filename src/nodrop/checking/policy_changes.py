@@ -48,18 +48,33 @@ def passing(
 
     `rules` are those of the policy that is held; `own_policy_changes` are the changes of files of this fabric.
     """
-    failing = {one.fingerprint for one in would.findings if as_bad(one.severity, proposed.fail_on)}
-    failing |= {former for one in would.findings if one.fingerprint in failing for former in one.former}
-    lost = [one for one in outcome.findings if as_bad(one.severity, policy.fail_on) and one.fingerprint not in failing]
-    new = {id(one) for one in findings.new}
-    hidden = {one.fingerprint: one for one in would.hidden}
+    failing = {
+        proposed_finding.fingerprint
+        for proposed_finding in would.findings
+        if as_bad(proposed_finding.severity, proposed.fail_on)
+    }
+    failing |= {
+        former
+        for proposed_finding in would.findings
+        if proposed_finding.fingerprint in failing
+        for former in proposed_finding.former
+    }
+    lost = [
+        base_finding
+        for base_finding in outcome.findings
+        if as_bad(base_finding.severity, policy.fail_on) and base_finding.fingerprint not in failing
+    ]
+    new = {id(new_finding) for new_finding in findings.new}
+    hidden = {hidden_finding.fingerprint: hidden_finding for hidden_finding in would.hidden}
     paths = {rule.name: rule.path for rule in rules}
     every = (*changes, *own_policy_changes)
-    told = [(_by(one, hidden.get(one.fingerprint), every, paths), one) for one in lost]
+    finding_causes = [
+        (_by(lost_finding, hidden.get(lost_finding.fingerprint), every, paths), lost_finding) for lost_finding in lost
+    ]
     unknown = len(outcome.unknown) if policy.fail_on == "unknown" != proposed.fail_on else 0
     return Passing(
-        failing=tuple(pair for pair in told if id(pair[1]) in new),
-        before=tuple(pair for pair in told if id(pair[1]) not in new),
+        failing=tuple(pair for pair in finding_causes if id(pair[1]) in new),
+        before=tuple(pair for pair in finding_causes if id(pair[1]) not in new),
         unknown=unknown,
         lines=max(0, _lines(outcome) - _lines(would)) if policy.fail_on == "unknown" == proposed.fail_on else 0,
         changes=own_policy_changes,
@@ -72,7 +87,7 @@ def _lines(outcome: Outcome) -> int:
 
 
 def _by(
-    one: Finding, hidden: Finding | None, changes: Sequence[PolicyChange], paths: Mapping[str, str]
+    lost_finding: Finding, hidden: Finding | None, changes: Sequence[PolicyChange], paths: Mapping[str, str]
 ) -> PolicyChange | None:
     """Return the change that lets a finding pass, the most likely one where several may."""
 
@@ -87,7 +102,7 @@ def _by(
         return next(at_line, None) or next((change for change in changes if change.file == file), None)
     if hidden is not None and hidden.baselined and (policy_change := first("baseline", "config")):
         return policy_change
-    path = paths.get(one.rule, "")
+    path = paths.get(lost_finding.rule, "")
     own_policy_change = next((change for change in changes if change.kind == "rule" and change.file == path), None)
     return own_policy_change or first("config", "profile", "fabric", "rule", "baseline", "comment")
 
@@ -96,34 +111,38 @@ def verdicts(policies: Policies, sides: Sides, paths: Sequence[str], passed: Ite
     """Yield the verdict on each file of a policy that has changed: an error where it lets something pass."""
     passed = tuple(passed)
     out = tuple(_taken_out(policies, sides, paths))
-    changes = dict.fromkeys((*policies.changes, *(change for one in passed for change in one.changes)))
-    nothing_hidden = not (policies.work or out or any(one.failing or one.unknown or one.lines for one in passed))
+    changes = dict.fromkeys((*policies.changes, *(change for report in passed for change in report.changes)))
+    nothing_hidden = not (
+        policies.work or out or any(report.failing or report.unknown or report.lines for report in passed)
+    )
     for change in changes:
-        failing = [one for each in passed for by, one in each.failing if by == change]
-        before = [one for each in passed for by, one in each.before if by == change]
+        failing = [passing_finding for report in passed for by, passing_finding in report.failing if by == change]
+        before = [earlier_finding for report in passed for by, earlier_finding in report.before if by == change]
         gone = out if change.kind == "config" else ()
-        unknown = sum(each.unknown for each in passed) if change.kind == "config" else 0
-        lines = sum(each.lines for each in passed) if change.kind == "config" else 0
-        said = []
+        unknown = sum(report.unknown for report in passed) if change.kind == "config" else 0
+        lines = sum(report.lines for report in passed) if change.kind == "config" else 0
+        messages = []
         if failing:
-            said.append(f"{count(len(failing), 'new finding')} would pass: {_some(_render_findings(failing))}")
+            messages.append(f"{count(len(failing), 'new finding')} would pass: {_some(_render_findings(failing))}")
         if gone:
-            said.append(f"{_some(gone)} would no longer be checked")
+            messages.append(f"{_some(gone)} would no longer be checked")
         if unknown:
-            said.append(f"{count(unknown, 'rule')} without a fact would no longer fail")
+            messages.append(f"{count(unknown, 'rule')} without a fact would no longer fail")
         if lines:
-            said.append(f"{count(lines, 'unknown line')} would no longer fail")
+            messages.append(f"{count(lines, 'unknown line')} would no longer fail")
         if before:
-            said.append(f"{count(len(before), 'finding')} of before would be hidden: {_some(_render_findings(before))}")
+            messages.append(
+                f"{count(len(before), 'finding')} of before would be hidden: {_some(_render_findings(before))}"
+            )
         hides = bool(failing or gone or unknown or lines)
         if nothing_hidden and not before:
-            said.append("nothing that is new would pass by it")
+            messages.append("nothing that is new would pass by it")
         if policies.work and change.kind == "config":
-            said.append("both states are checked by it as it is now (--config-from work)")
+            messages.append("both states are checked by it as it is now (--config-from work)")
         place = None if change.line is None else Span(change.line, 1, change.line, 1)
         yield finding(
             POLICY,
-            "; ".join((f"{change.file}: {change.what}", *said)),
+            "; ".join((f"{change.file}: {change.what}", *messages)),
             (FABRIC, "policy", change.file),
             (FABRIC,),
             f"{change.kind} {change.what}",
@@ -133,12 +152,12 @@ def verdicts(policies: Policies, sides: Sides, paths: Sequence[str], passed: Ite
 
 
 def _render_findings(findings: Iterable[Finding]) -> list[str]:
-    return [f"{one.rule} at {text(one.subject)}" for one in findings]
+    return [f"{listed_finding.rule} at {text(listed_finding.subject)}" for listed_finding in findings]
 
 
 def _some(words: Sequence[str]) -> str:
-    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
-    return f"{', '.join(words[:_SHOWN])}{more}"
+    count_suffix = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
+    return f"{', '.join(words[:_SHOWN])}{count_suffix}"
 
 
 def _taken_out(policies: Policies, sides: Sides, paths: Sequence[str]) -> Iterator[str]:
@@ -146,8 +165,8 @@ def _taken_out(policies: Policies, sides: Sides, paths: Sequence[str]) -> Iterat
     if policies.proposed is None:
         return
     config = policies.proposed.settings.config
-    found = (name for pair in sides.pairs for name, files in files_of(pair.new) if taken_out(config, paths, files))
-    yield from sorted(dict.fromkeys(found), key=natural)
+    names = (name for pair in sides.pairs for name, files in files_of(pair.new) if taken_out(config, paths, files))
+    yield from sorted(dict.fromkeys(names), key=natural)
 
 
 def left_by(new: What, sides: Sides) -> Inputs | None:
@@ -155,19 +174,19 @@ def left_by(new: What, sides: Sides) -> Inputs | None:
     if not isinstance(new, Inputs):
         return None
     names = {bundle.name for bundle in new.bundles}
-    found: list[tuple[int, Inputs]] = []
+    candidates: list[tuple[int, Inputs]] = []
     for pair in sides.pairs:
         if isinstance(pair.old, Inputs):
             staying = {bundle.name for bundle in pair.new.bundles} if isinstance(pair.new, Inputs) else set()
-            found.append((len(names & ({bundle.name for bundle in pair.old.bundles} - staying)), pair.old))
-    number, was = max(found, key=lambda one: one[0], default=(0, None))
+            candidates.append((len(names & ({bundle.name for bundle in pair.old.bundles} - staying)), pair.old))
+    number, was = max(candidates, key=lambda candidate: candidate[0], default=(0, None))
     return was if number else None
 
 
-def files_of(what: What | None) -> Iterator[tuple[str, list[str]]]:
+def files_of(source: What | None) -> Iterator[tuple[str, list[str]]]:
     """Yield the switches of a fabric with their files; an intent by its path."""
-    if isinstance(what, Inputs):
-        for bundle in (*what.bundles, *what.hosts):
-            yield bundle.name, [one.display for _, one in bundle.files]
-    elif isinstance(what, Text):
-        yield what.display, [what.display]
+    if isinstance(source, Inputs):
+        for bundle in (*source.bundles, *source.hosts):
+            yield bundle.name, [file.display for _, file in bundle.files]
+    elif isinstance(source, Text):
+        yield source.display, [source.display]

@@ -23,13 +23,13 @@ def may_reroute(plan: Plan) -> bool:
     """
     if any(device.kind != "changed" for device in plan.devices):
         return True
-    of_fabric = (entry for one in plan.told if not one.devices for fact in one.facts for entry in fact.entries)
+    of_fabric = (entry for block in plan.told if not block.devices for fact in block.facts for entry in fact.entries)
     recabled = any(entry.path[0] == "links" for entry in of_fabric)
     return recabled or any(
-        own(Interface if part.ports else Device, entry.path[0]).routing
+        own(Interface if device_part.ports else Device, entry.path[0]).routing
         for device in plan.devices
-        for part in device.parts
-        for entry in part.entries
+        for device_part in device.parts
+        for entry in device_part.entries
     )
 
 
@@ -38,9 +38,9 @@ def rerouted(old: Index, new: Index) -> Iterator[Rerouted]:
     before, after = compute_observation(old).seen, compute_observation(new).seen
     names = {device.name for device in old.fabric.devices} & {device.name for device in new.fabric.devices}
     for check in _CHECKS:
-        was, now = before.get(check, {}), after.get(check, {})
-        for item in sorted(was.keys() | now.keys(), key=sort_key):
-            change = Rerouted(check=check, item=item, old=was.get(item), new=now.get(item))
+        was, current_items = before.get(check, {}), after.get(check, {})
+        for item in sorted(was.keys() | current_items.keys(), key=sort_key):
+            change = Rerouted(check=check, item=item, old=was.get(item), new=current_items.get(item))
             if change.old != change.new and _is_reportable(change) and _devices(item) <= names:
                 yield change
 

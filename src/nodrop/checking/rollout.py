@@ -101,8 +101,8 @@ class _Search:
         self._shares = Shares(plan.devices, old.fabric, new.fabric)
         self._states = States(plan.devices, old, new, self._shares, near=not routing)
         self._restated = any(
-            getattr(old.fabric, part) != getattr(new.fabric, part)
-            for part in ("mode", "classes", "hosts", "nics", "policy")
+            getattr(old.fabric, field) != getattr(new.fabric, field)
+            for field in ("mode", "classes", "hosts", "nics", "policy")
         )
         self._insides = Insides(plan, old, self._shares)
         self._remoded = old.fabric.mode != new.fabric.mode
@@ -127,21 +127,21 @@ class _Search:
         every: Iterable[Moment | Inside] = chain(found_moments, self._insides.of(order))
         stated: Side = "old" if order.stated == "last" else "new"
         met: dict[str, _Met] = {}
-        tried = left = 0
+        tried = untried_count = 0
         for moment in every:
             if not self._affords(moment, stated):
                 if below is not None:
                     return None
-                left += 1
+                untried_count += 1
                 continue
             tried += 1
-            said = _render_moment(moment, order.stages)
+            moment_text = _render_moment(moment, order.stages)
             for finding in self._hazards(moment, order.stages, stated):
-                met.setdefault(finding.fingerprint, _Met(moment.when, moment.stage, said, finding))
-            if below is not None and len({each.finding.rule for each in met.values()}) >= below:
+                met.setdefault(finding.fingerprint, _Met(moment.when, moment.stage, moment_text, finding))
+            if below is not None and len({fault.finding.rule for fault in met.values()}) >= below:
                 return None
         hazards = sorted(_group_hazards(met.values()), key=lambda hazard: (hazard.stage, hazard.rule))
-        return Rollout(hazards=tuple(hazards), tried=tried, untried=left + alike + self._insides.untried)
+        return Rollout(hazards=tuple(hazards), tried=tried, untried=untried_count + alike + self._insides.untried)
 
     def _hazards(self, moment: Moment | Inside, stages: Sequence[Stage], stated: Side) -> Iterator[Finding]:
         if isinstance(moment, Inside):
@@ -150,10 +150,10 @@ class _Search:
             return
         going = stages[moment.stage - 1].devices if moment.when == "within" else ()
         for state_error in self._find_state_errors(moment.done, stated).values():
-            parts = (state_error.subject, state_error.at)
-            if state_error.fingerprint in self._of_ends(stated) or any(map(self._states.passing, parts)):
+            fault_paths = (state_error.subject, state_error.at)
+            if state_error.fingerprint in self._of_ends(stated) or any(map(self._states.passing, fault_paths)):
                 continue
-            if not any(self._states.joins(subjects, going) for subjects in parts):
+            if not any(self._states.joins(subjects, going) for subjects in fault_paths):
                 yield state_error
 
     def _hazards_inside(self, moment: Inside, stages: Sequence[Stage], stated: Side) -> Iterator[Finding]:
@@ -162,10 +162,10 @@ class _Search:
         before, after = (extract_neighborhood(end, moment.name) for end in ends)
         reading = with_device(before, moment.device)
         self._left -= len(before.fabric.devices) + len(after.fabric.devices) + len(reading.fabric.devices) + _RULES
-        known = self._check_reading(before).keys() | self._check_reading(after).keys()
+        end_faults = self._check_reading(before).keys() | self._check_reading(after).keys()
         for finding in self._check_reading(reading).values():
             passing = any(map(self._states.passing, (finding.subject, finding.at)))
-            if finding.subject[0] == moment.name and finding.fingerprint not in known and not passing:
+            if finding.subject[0] == moment.name and finding.fingerprint not in end_faults and not passing:
                 yield finding
 
     def _of_ends(self, stated: Side) -> Set[str]:
@@ -175,10 +175,10 @@ class _Search:
         is to be, owes nobody that it is lossless.
         """
         every = self._states.every
-        found = self._find_state_errors({}, "old").keys() | self._find_state_errors(every, "new").keys()
+        end_faults = self._find_state_errors({}, "old").keys() | self._find_state_errors(every, "new").keys()
         if self._remoded:
-            found |= self._find_state_errors({}, stated).keys() | self._find_state_errors(every, stated).keys()
-        return found
+            end_faults |= self._find_state_errors({}, stated).keys() | self._find_state_errors(every, stated).keys()
+        return end_faults
 
     def _affords(self, moment: Moment | Inside, stated: Side) -> bool:
         """Whether there is time to judge a state; the ends that it is held against are judged in any case."""
@@ -237,14 +237,14 @@ class _Met(NamedTuple):
     finding: Finding
 
 
-def _group_hazards(found: Iterable[_Met]) -> Iterator[Hazard]:
+def _group_hazards(faults: Iterable[_Met]) -> Iterator[Hazard]:
     """Yield hazards, those of one rule as one, which begins with the first."""
     together: dict[tuple[When, str], list[_Met]] = {}
-    for one in found:
-        together.setdefault((one.when, one.finding.rule), []).append(one)
+    for fault in faults:
+        together.setdefault((fault.when, fault.finding.rule), []).append(fault)
     for (when, rule), alike in together.items():
         _, stage, moment, first_finding = min(
-            alike, key=lambda one: (one.stage, sort_key(one.finding.subject), one.finding.message)
+            alike, key=lambda row: (row.stage, sort_key(row.finding.subject), row.finding.message)
         )
         yield Hazard(
             when=when,
@@ -261,11 +261,11 @@ def _group_hazards(found: Iterable[_Met]) -> Iterator[Hazard]:
 def _render_moment(moment: Moment | Inside, stages: Sequence[Stage]) -> str:
     if isinstance(moment, Inside):
         return f"while {name(moment.name)} changes, after {moment.after}"
-    named = [_of_stage(stage) for stage in stages[moment.stage - 1 : moment.stage + 1]]
-    return f"while {named[0]} change" if moment.when == "within" else f"between {' and '.join(named)}"
+    stage_names = [_of_stage(stage) for stage in stages[moment.stage - 1 : moment.stage + 1]]
+    return f"while {stage_names[0]} change" if moment.when == "within" else f"between {' and '.join(stage_names)}"
 
 
 def _of_stage(stage: Stage) -> str:
     shares = dict.fromkeys(str(share) for share in stage.shares if share.kind != "all")
-    part = f" ({'; '.join(shares)})" if shares else ""
-    return f"{listing(map(name, stage.devices))}{part}"
+    share_text = f" ({'; '.join(shares)})" if shares else ""
+    return f"{listing(map(name, stage.devices))}{share_text}"

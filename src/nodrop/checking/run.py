@@ -80,39 +80,44 @@ class Run:
             self._stated[id(inputs)] = over
         return self._stated[id(inputs)]
 
-    def again(self, what: What, reading: Reading, settings: Settings, beside: Declared | None) -> Reading:
+    def again(self, fabric_source: What, reading: Reading, settings: Settings, beside: Declared | None) -> Reading:
         """Return what a fabric says that has been read, by other settings or with something else stated beside it."""
-        if not isinstance(what, Inputs):
+        if not isinstance(fabric_source, Inputs):
             profile = settings.declared.profile or settings.config.declared.profile
             return replace(reading, fabric=replace(reading.fabric, profile=profile))
-        stated_now = self.read_declared_context(what) if beside is None else beside
+        stated_now = self.read_declared_context(fabric_source) if beside is None else beside
         return judging.read_source(
-            what, settings, self.executor, held=self._read_devices(what), shared=self._shared, beside=stated_now
+            fabric_source,
+            settings,
+            self.executor,
+            held=self._read_devices(fabric_source),
+            shared=self._shared,
+            beside=stated_now,
         )
 
-    def reading(self, what: What | None, *, old: bool) -> Reading | None:
+    def reading(self, fabric_source: What | None, *, old: bool) -> Reading | None:
         """Return what a fabric says; None where there is none, or it cannot be read at all."""
-        if what is None:
+        if fabric_source is None:
             return None
-        if id(what) not in self._readings:
-            self.progress(f"reading {name_of(what)}")
-            self._whats.append(what)
+        if id(fabric_source) not in self._readings:
+            self.progress(f"reading {name_of(fabric_source)}")
+            self._whats.append(fabric_source)
             try:
                 settings = self.policies.reading(old=old)
                 device_readings, beside = (
-                    (self._read_devices(what), self.read_declared_context(what))
-                    if isinstance(what, Inputs)
+                    (self._read_devices(fabric_source), self.read_declared_context(fabric_source))
+                    if isinstance(fabric_source, Inputs)
                     else (None, None)
                 )
                 source = judging.read_source(
-                    what, settings, self.executor, held=device_readings, shared=self._shared, beside=beside
+                    fabric_source, settings, self.executor, held=device_readings, shared=self._shared, beside=beside
                 )
             except InputProblems as error:
                 (self.problems if old else self.wrong).extend(error.problems)
-                self._readings[id(what)] = None
+                self._readings[id(fabric_source)] = None
             else:
-                self._readings[id(what)] = source
-        return self._readings[id(what)]
+                self._readings[id(fabric_source)] = source
+        return self._readings[id(fabric_source)]
 
     def _read_devices(self, inputs: Inputs) -> list[DeviceReading]:
         """Return what the files of each switch say; those that neither side has shown yet are read."""
@@ -121,13 +126,13 @@ class Run:
         self._devices.update(zip(fresh, read, strict=True))
         return [self._devices[bundle] for bundle in inputs.bundles]
 
-    def unread(self, what: What | None) -> frozenset[str]:
+    def unread(self, fabric_source: What | None) -> frozenset[str]:
         """Return the switches of a fabric that was read of which a file could not be."""
-        bundles = what.bundles if isinstance(what, Inputs) else ()
-        held = [(bundle.name, self._devices[bundle]) for bundle in bundles if bundle in self._devices]
+        bundles = fabric_source.bundles if isinstance(fabric_source, Inputs) else ()
+        bundle_readings = [(bundle.name, self._devices[bundle]) for bundle in bundles if bundle in self._devices]
         return frozenset(
             name
-            for called, device_reading in held
+            for called, device_reading in bundle_readings
             if device_reading.problems
             for name in (called, device_reading.device.name)
         )

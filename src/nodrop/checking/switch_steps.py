@@ -39,12 +39,12 @@ class Insides:
     def __init__(self, plan: Plan, old: Reading, shares: Shares) -> None:
         self._old = old
         self._shares = shares
-        found: dict[object, str] = {}
+        switch_by_shape: dict[object, str] = {}
         for change in plan.devices:
             if change.kind == "changed" and change.parts:
-                found.setdefault(shape_of(change), change.name)
-        self._names = list(found.values())[:_MOST]
-        self.untried = max(0, len(found) - _MOST)
+                switch_by_shape.setdefault(shape_of(change), change.name)
+        self._names = list(switch_by_shape.values())[:_MOST]
+        self.untried = max(0, len(switch_by_shape) - _MOST)
         """Kinds of changes that are not looked into."""
         self._by_hand = by_hand(plan)
         self._known: dict[tuple[str, tuple[Share, ...]], list[tuple[int, str, Device]]] = {}
@@ -69,22 +69,26 @@ class Insides:
         editor = platforms.editor(platform)
         if editor is None:
             return
-        budget, left = Budget(files), self._by_hand.get(name, {})
+        budget, manual_lines = Budget(files), self._by_hand.get(name, {})
         for turn, share in enumerate(shares):
             every = uncomputed(self._shares.part(name, share))
-            known = [ByHand(change=change, line=left[change.subject]) for change in every if change.subject in left]
+            manual_steps = [
+                ByHand(change=change, line=manual_lines[change.subject])
+                for change in every
+                if change.subject in manual_lines
+            ]
             try:
                 edit = editor.edit(
-                    files, [change for change in every if change.subject not in left], name=name, budget=budget
+                    files, [change for change in every if change.subject not in manual_lines], name=name, budget=budget
                 )
             except InputProblems:
                 return
-            edit = replace(edit, by_hand=(*edit.by_hand, *known))
+            edit = replace(edit, by_hand=(*edit.by_hand, *manual_steps))
             before = self._shares.device(name, shares[:turn])
             assert before is not None
             was = parse_device(platform, name, files)
-            for after, then in platforms.states_of(platform, files, edit):
-                device = self._merge_device(before, was, parse_device(platform, name, then))
+            for after, state_files in platforms.states_of(platform, files, edit):
+                device = self._merge_device(before, was, parse_device(platform, name, state_files))
                 if device is not before:
                     yield turn, after, device
             files = {**files, **edit.files}
@@ -107,5 +111,5 @@ def extract_neighborhood(reading: Reading, name: str) -> Reading:
 
 def with_device(reading: Reading, device: Device) -> Reading:
     """Return a fabric with one of its switches as it is given."""
-    devices = tuple(device if one.name == device.name else one for one in reading.fabric.devices)
+    devices = tuple(device if switch.name == device.name else switch for switch in reading.fabric.devices)
     return replace(reading, fabric=replace(reading.fabric, devices=devices))

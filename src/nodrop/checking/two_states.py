@@ -37,9 +37,9 @@ class Sides:
     notes: tuple[Note, ...] = ()
 
 
-def name_of(what: What | None) -> str:
+def name_of(source: What | None) -> str:
     """Return where the files of a fabric lie."""
-    return what.name if isinstance(what, Inputs) else what.display if what is not None else ""
+    return source.name if isinstance(source, Inputs) else source.display if source is not None else ""
 
 
 def without(reading: Reading, names: Collection[str]) -> Reading:
@@ -58,36 +58,36 @@ def sides(
 ) -> Sides:
     """Find both sides; `devices` names the switches of a fabric, and is asked where the name of one has changed."""
     exclude, disk = policies.held.settings.config.excludes, Disk()
-    there = [path for path in paths if disk.fault(path) is None or former.fault(path) is not None]
-    new = find(there, platform, exclude=exclude)
+    present_paths = [path for path in paths if disk.fault(path) is None or former.fault(path) is not None]
+    new = find(present_paths, platform, exclude=exclude)
     old = find([path for path in paths if former.fault(path) is None], platform, exclude=exclude, disk=former)
     stated_alike = policies.before == policies.now
-    ours, theirs = _by_key(new), _by_key(old)
+    ours, former_sources = _by_key(new), _by_key(old)
     pairs = []
-    for key in sorted(ours.keys() & theirs.keys()):
-        same = stated_alike and _unchanged(theirs[key], ours[key], former)
-        pairs.append(Pair(old=theirs[key], new=ours[key], same=same))
-    come = [ours[key] for key in sorted(ours.keys() - theirs.keys())]
-    gone = [theirs[key] for key in sorted(theirs.keys() - ours.keys())]
+    for key in sorted(ours.keys() & former_sources.keys()):
+        same = stated_alike and _unchanged(former_sources[key], ours[key], former)
+        pairs.append(Pair(old=former_sources[key], new=ours[key], same=same))
+    come = [ours[key] for key in sorted(ours.keys() - former_sources.keys())]
+    gone = [former_sources[key] for key in sorted(former_sources.keys() - ours.keys())]
     pairs += _renamed(sorted(come, key=name_of), sorted(gone, key=name_of), devices)
-    pairs.sort(key=lambda one: (isinstance(one.new or one.old, Text), one.name))
+    pairs.sort(key=lambda pair: (isinstance(pair.new or pair.old, Text), pair.name))
     return Sides(pairs=tuple(pairs), former=former, notes=tuple(_left_out(paths, former)))
 
 
 def _left_out(paths: Sequence[str], former: Former) -> Iterator[Note]:
     """Yield a note of how many files below the paths are in neither state, as they are not checked out."""
     keys = {key for path in paths if (key := former.key(path)) is not None}
-    number = sum(any(key in ("", one) or one.startswith(f"{key}/") for key in keys) for one in former.left_out)
+    number = sum(any(key in ("", file) or file.startswith(f"{key}/") for key in keys) for file in former.left_out)
     if number:
         files = "1 file is" if number == 1 else f"{number} files are"
         yield Note(kind="sparse", message=f"{files} not checked out (sparse checkout), and left out of both states")
 
 
 def _by_key(inputs: Inputs) -> dict[tuple[str, str], What]:
-    found: dict[tuple[str, str], What] = {("intent", text.display): text for text in inputs.all_intents()}
+    sources_by_key: dict[tuple[str, str], What] = {("intent", text.display): text for text in inputs.all_intents()}
     for fabric in inputs.fabrics():
-        found["files", str(Path(fabric.stated[0].display).parent) if fabric.stated else ""] = fabric
-    return found
+        sources_by_key["files", str(Path(fabric.stated[0].display).parent) if fabric.stated else ""] = fabric
+    return sources_by_key
 
 
 def _unchanged(old: What, new: What, former: Former) -> bool:
@@ -108,19 +108,24 @@ def _renamed(come: list[What], gone: list[What], devices: Callable[[What], froze
     """Yield pairs of what has come and gone: those with most of their switches in common belong together."""
     names: dict[int, frozenset[str]] = {}
     if come and gone:
-        names = {id(one): devices(one) for one in (*come, *gone)}
+        names = {id(source): devices(source) for source in (*come, *gone)}
     scored = [
-        (-len(names[id(one)] & names[id(other)]) / len(names[id(one)] | names[id(other)]), at, number)
-        for at, one in enumerate(come)
-        for number, other in enumerate(gone)
-        if 2 * len(names[id(one)] & names[id(other)]) >= max(len(names[id(one)]), len(names[id(other)]), 1)
-        and isinstance(one, Text) == isinstance(other, Text)
+        (
+            -len(names[id(new_source)] & names[id(old_source)]) / len(names[id(new_source)] | names[id(old_source)]),
+            at,
+            number,
+        )
+        for at, new_source in enumerate(come)
+        for number, old_source in enumerate(gone)
+        if 2 * len(names[id(new_source)] & names[id(old_source)])
+        >= max(len(names[id(new_source)]), len(names[id(old_source)]), 1)
+        and isinstance(new_source, Text) == isinstance(old_source, Text)
     ]
     taken: set[int] = set()
     for _, at, number in sorted(scored):
-        one, other = come[at], gone[number]
-        if not taken & {id(one), id(other)}:
-            taken |= {id(one), id(other)}
-            yield Pair(old=other, new=one)
-    yield from (Pair(old=None, new=one) for one in come if id(one) not in taken)
-    yield from (Pair(old=other, new=None) for other in gone if id(other) not in taken)
+        added_source, other = come[at], gone[number]
+        if not taken & {id(added_source), id(other)}:
+            taken |= {id(added_source), id(other)}
+            yield Pair(old=other, new=added_source)
+    yield from (Pair(old=None, new=new_source) for new_source in come if id(new_source) not in taken)
+    yield from (Pair(old=old_source, new=None) for old_source in gone if id(old_source) not in taken)

@@ -29,8 +29,8 @@ def supplied_otherwise(changed: Iterable[States]) -> Iterator[Finding]:
     states = [(before, after) for _, before, after in changed]
     was = {name: sources for before, _ in states for name, sources in before.sources.items()}
     at = {source.display: sources for sources in was.values() for source in sources}
-    now = {name for _, after in states for name in after.sources}
-    gone = [sources for name, sources in was.items() if name not in now]
+    current_names = {name for _, after in states for name in after.sources}
+    gone = [sources for name, sources in was.items() if name not in current_names]
     for _, after in states:
         for device in sorted(after.fabric.devices, key=lambda device: natural(device.name)):
             sources = after.sources.get(device.name, ())
@@ -40,23 +40,34 @@ def supplied_otherwise(changed: Iterable[States]) -> Iterator[Finding]:
             yield from _verdicts(device, sources, gone if known_sources is None else [known_sources])
 
 
-def _verdicts(device: Device, sources: tuple[Source, ...], known: Sequence[tuple[Source, ...]]) -> Iterator[Finding]:
+def _verdicts(
+    device: Device, sources: tuple[Source, ...], former_sources: Sequence[tuple[Source, ...]]
+) -> Iterator[Finding]:
     name, platform = device.name, device.platform
-    if not sources or not known or [_content(sources)] == [_content(one) for one in known]:
+    if (
+        not sources
+        or not former_sources
+        or [_content(sources)] == [_content(switch_sources) for switch_sources in former_sources]
+    ):
         return
-    said = _supplied(platform, sources)
-    before = {part for each in known if said for part in _supplied(platform, each)}
+    supplied_parts = _supplied(platform, sources)
+    before = {
+        former_part
+        for switch_sources in former_sources
+        if supplied_parts
+        for former_part in _supplied(platform, switch_sources)
+    }
     files: dict[str, list[str]] = {}
-    for file, part in said:
-        if (file, part) not in before:
-            files.setdefault(file, []).append(part)
-    for file, parts in files.items():
-        why = said[file, parts[0]]
-        more = f" and {count(len(parts) - _SHOWN, 'more part')}" if len(parts) > _SHOWN else ""
+    for file, part_name in supplied_parts:
+        if (file, part_name) not in before:
+            files.setdefault(file, []).append(part_name)
+    for file, names in files.items():
+        why = supplied_parts[file, names[0]]
+        count_suffix = f" and {count(len(names) - _SHOWN, 'more part')}" if len(names) > _SHOWN else ""
         yield finding(
             MISSING,
-            f"{name} is no longer checked in part: {listing(parts[:_SHOWN])}{more} "
-            f"{'is' if len(parts) == 1 else 'are'} taken from {file} now; {why}",
+            f"{name} is no longer checked in part: {listing(names[:_SHOWN])}{count_suffix} "
+            f"{'is' if len(names) == 1 else 'are'} taken from {file} now; {why}",
             (name,),
             (name,),
             f"supplied by {file}",

@@ -59,10 +59,10 @@ def command(
         stated.settings(replace(settings, both=routing)), whole=False, config=replace(config, baseline=None)
     )
     try:
-        there = Path(resolve_output(path))
+        output_path = Path(resolve_output(path))
     except (OSError, ValueError) as error:
         raise click.ClickException(f"cannot write {path}: {reason(error)}") from None
-    before = load(there, str(path)) if there.exists() else Baseline()
+    before = load(output_path, str(path)) if output_path.exists() else Baseline()
     inputs = stated.inputs(paths, settings)
     fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
     outcomes = [_check_fabric(fabric, settings, routing=routing) for fabric in fabrics]
@@ -78,26 +78,26 @@ def command(
     if not outcome.devices and not outcome.hosts:
         tell("nothing to look at")
         return NOTHING
-    made = baselined(before, outcome, settings, prune=prune)
+    baseline_update = baselined(before, outcome, settings, prune=prune)
     try:
-        replace_file(path, spell(made.baseline).encode())
+        replace_file(path, spell(baseline_update.baseline).encode())
     except (OSError, ValueError) as error:
         raise click.ClickException(f"cannot write {path}: {reason(error)}") from None
-    tell(f"{path}: {made}")
+    tell(f"{path}: {baseline_update}")
     return 0
 
 
-def _check_fabric(what: "Inputs | Text", settings: "Settings", *, routing: bool) -> "Outcome":
+def _check_fabric(source: "Inputs | Text", settings: "Settings", *, routing: bool) -> "Outcome":
     from nodrop.inputs import Inputs
     from nodrop.judging import chosen_rules, collecting, read_source, run_rules
     from nodrop.model.identifiers import identifiers_of
 
     outcomes: list[Outcome] = []
     with collecting(outcomes):
-        reading = read_source(what, settings)
+        reading = read_source(source, settings)
         rule = run_rules(reading, chosen_rules(settings, failures=routing), settings)
         outcomes.append(
-            replace(rule, identifiers=identifiers_of(reading.fabric), an_intent=not isinstance(what, Inputs))
+            replace(rule, identifiers=identifiers_of(reading.fabric), an_intent=not isinstance(source, Inputs))
         )
     (outcome,) = outcomes
-    return replace(outcome, name=what.name if isinstance(what, Inputs) else what.display)
+    return replace(outcome, name=source.name if isinstance(source, Inputs) else source.display)

@@ -44,8 +44,8 @@ def command(intents: tuple[str, ...], output: str, check_only: bool, write_anywa
         against = comparison(Path(output), display=output)
         return _checked(against, output, _make(intents, output, choices, lambda _: against), choices)
     with drafting(Path(output), matching(_patterns()), display=output) as draft:
-        made = _make(intents, output, choices, draft.part)
-        return _published(draft, output, made, choices, write_anyway=write_anyway)
+        build = _make(intents, output, choices, draft.part)
+        return _published(draft, output, build, choices, write_anyway=write_anyway)
 
 
 def _patterns() -> list[str]:
@@ -119,12 +119,12 @@ def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callab
             devices += len(intent.topology.leaves.ids) + len(intent.topology.spines.ids)
     with working(devices, choices.jobs) as executor:
         done = tuple(map_chunks(_done, tasks, executor=executor if len(tasks) > 1 else None, chunk=1))
-    settings, new_outcomes = choices.settings, [one.outcome for one in done]
+    settings, new_outcomes = choices.settings, [built_intent.outcome for built_intent in done]
     if len(tasks) > 1:
         reads = [partial(_reading, task) for task in tasks]
         new_outcomes = with_others(new_outcomes, reads, partial(chosen_rules, settings), settings, one_site=True)
     outcomes += new_outcomes
-    files = tuple(one.files for one in done if one.files is not None)
+    files = tuple(built_intent.files for built_intent in done if built_intent.files is not None)
     outcome = concluded(merge_outcomes(outcomes), settings)
     return _Made(inputs=inputs, files=files, outcome=outcome)
 
@@ -172,48 +172,48 @@ def _loaded(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
 
     raw, intent = intent_of(find_named_file(path))
     if intent.fabric in names:
-        found = f"{intent.fabric}, which is the name of the fabric of {names[intent.fabric]} too"
-        raise InputProblems([intent.problem(("fabric",), found, "a name for each fabric")])
+        fault = f"{intent.fabric}, which is the name of the fabric of {names[intent.fabric]} too"
+        raise InputProblems([intent.problem(("fabric",), fault, "a name for each fabric")])
     names[intent.fabric] = path
     return raw, intent
 
 
-def _published(draft: "Draft", output: str, made: _Made, choices: Choices, *, write_anyway: bool) -> int:
+def _published(draft: "Draft", output: str, build: _Made, choices: Choices, *, write_anyway: bool) -> int:
     """Report, let DIR be what was made unless that is wrong, and return the exit code."""
     from nodrop.cli.main import FAILED, WRONG
     from nodrop.cli.output import reaches, tell
     from nodrop.publish import Put
 
-    code = made.report_outcome(output, choices)
+    code = build.report_outcome(output, choices)
     if code in (FAILED, WRONG):
         return code
-    if reaches(made.outcome, choices.fail_on) and not write_anyway:
+    if reaches(build.outcome, choices.fail_on) and not write_anyway:
         tell(f"nothing was written to {output}: findings reach --fail-on {choices.fail_on} (--write-anyway writes it)")
         return code
-    puts = [file for file in made.files if isinstance(file, Put)]
-    done = draft.publish(puts, made.inputs)
-    parts = [f"{len(done.written)} written", f"{len(done.unchanged)} unchanged"]
-    parts += [f"{len(done.removed)} removed"] if done.removed else []
+    puts = [file for file in build.files if isinstance(file, Put)]
+    done = draft.publish(puts, build.inputs)
+    counts = [f"{len(done.written)} written", f"{len(done.unchanged)} unchanged"]
+    counts += [f"{len(done.removed)} removed"] if done.removed else []
     files = sum(len(put.digests) for put in puts)
-    tell(f"{output}: {made.outcome.devices} devices, {files} files ({', '.join(parts)})")
+    tell(f"{output}: {build.outcome.devices} devices, {files} files ({', '.join(counts)})")
     return code
 
 
-def _checked(against: "Comparison", output: str, made: _Made, choices: Choices) -> int:
+def _checked(against: "Comparison", output: str, build: _Made, choices: Choices) -> int:
     """Report, tell how DIR differs from what was made, and return the exit code."""
     from nodrop.cli.main import FAILED, FOUND, WRONG
     from nodrop.cli.output import tell
     from nodrop.publish import Compared
 
-    code = made.report_outcome(output, choices)
+    code = build.report_outcome(output, choices)
     if code in (FAILED, WRONG):
         return code
-    compared = [file for file in made.files if isinstance(file, Compared)]
+    compared = [file for file in build.files if isinstance(file, Compared)]
     words = {"missing": "is missing", "differs": "differs from the build", "unexpected": "is not of the build"}
     drifts = against.drifts(compared)
     for drift in drifts:
         line = "" if drift.line is None else f":{drift.line}"
         tell(f"drift: {output}/{drift.path}{line}: {words[drift.kind]}")
     if not drifts:
-        tell(f"{output}: {sum(len(one.digests) for one in compared)} files are what the intents say")
+        tell(f"{output}: {sum(len(intent_files.digests) for intent_files in compared)} files are what the intents say")
     return FOUND if drifts else code

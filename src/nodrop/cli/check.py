@@ -67,7 +67,7 @@ _OWN = ("text", "markdown", "json")
     help="Take the policy (nodrop.yaml and the files that it names, comments that allow findings, what fabric.yaml"
     " wants) from --base, or from the working tree.",
 )
-@judging_into((*_OWN, *(one for one in FORMATS if one not in _OWN)), late=True)
+@judging_into((*_OWN, *(report_format for report_format in FORMATS if report_format not in _OWN)), late=True)
 @no_cache
 def command(
     paths: tuple[str, ...],

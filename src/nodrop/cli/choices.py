@@ -34,9 +34,9 @@ class Flags:
     """The values of its options, by name."""
 
     @classmethod
-    def of(cls, given: dict[str, Any], inputs: tuple[str, ...]) -> Self:
+    def of(cls, options: dict[str, Any], inputs: tuple[str, ...]) -> Self:
         """Take the options out of what was given to a command."""
-        return cls(inputs=inputs, given={name: given.pop(name) for name in (*_CHOOSING, *_REPORTING)})
+        return cls(inputs=inputs, given={name: options.pop(name) for name in (*_CHOOSING, *_REPORTING)})
 
     @property
     def names_config(self) -> bool:
@@ -51,31 +51,31 @@ class Flags:
         """Return what is chosen; flags win over the configuration. InputProblems where its baseline cannot be read."""
         from pathlib import Path
 
-        given = self.given
-        settings = _settings(given, config)
-        suppressing, baseline = not given["no_suppressions"], given["baseline"]
+        options = self.given
+        settings = _settings(options, config)
+        suppressing, baseline = not options["no_suppressions"], options["baseline"]
         config = settings.config
         if baseline is not None:
             path = Path(baseline)
-            held = {named_path: texts for named_path, texts in config.held.items() if named_path != path}
-            config = replace(config, baseline=path, held=held)
+            texts_by_path = {named_path: texts for named_path, texts in config.held.items() if named_path != path}
+            config = replace(config, baseline=path, held=texts_by_path)
         if suppressing and config.baseline is not None:
             _require_baseline(config)
         settings = replace(
             settings,
             config=config,
             suppressing=suppressing,
-            statistics=given["statistics"],
-            whole=given["verbose"] or any(name not in GROUPED for name, _ in given["formats"]),
+            statistics=options["statistics"],
+            whole=options["verbose"] or any(name not in GROUPED for name, _ in options["formats"]),
         )
         return Choices(
             settings=settings,
-            fail_on=given["fail_on"] or config.fail_on or "warning",
-            formats=given["formats"],
-            color=given["color"],
-            verbose=given["verbose"],
-            quiet=given["quiet"],
-            jobs=given["jobs"],
+            fail_on=options["fail_on"] or config.fail_on or "warning",
+            formats=options["formats"],
+            color=options["color"],
+            verbose=options["verbose"],
+            quiet=options["quiet"],
+            jobs=options["jobs"],
         )
 
 
@@ -95,24 +95,24 @@ _REPORTING = (
 )
 
 
-def settings_of(given: dict[str, Any], inputs: tuple[str, ...]) -> "Settings":
+def settings_of(options: dict[str, Any], inputs: tuple[str, ...]) -> "Settings":
     """Take what chooses rules out of what was given; flags win over the configuration found above the inputs."""
-    config = _config(given.pop("config_file"), inputs, none=given.pop("no_config"))
-    return _settings({name: given.pop(name, None) for name in ("select", "ignore", "strictness", "rules")}, config)
+    config = _config(options.pop("config_file"), inputs, none=options.pop("no_config"))
+    return _settings({name: options.pop(name, None) for name in ("select", "ignore", "strictness", "rules")}, config)
 
 
-def _settings(given: dict[str, Any], config: "Config") -> "Settings":
+def _settings(options: dict[str, Any], config: "Config") -> "Settings":
     from pathlib import Path
 
     from nodrop.judging import Settings
 
-    own_paths = tuple(map(Path, given["rules"]))
-    held = {path: texts for path, texts in config.held.items() if path not in own_paths}
+    own_paths = tuple(map(Path, options["rules"]))
+    texts_by_path = {path: texts for path, texts in config.held.items() if path not in own_paths}
     return Settings(
-        select=given["select"] or (),
-        ignore=given["ignore"] or (),
-        strictness=given["strictness"] or config.strictness or "regular",
-        config=replace(config, rules=(*config.rules, *own_paths), held=held),
+        select=options["select"] or (),
+        ignore=options["ignore"] or (),
+        strictness=options["strictness"] or config.strictness or "regular",
+        config=replace(config, rules=(*config.rules, *own_paths), held=texts_by_path),
     )
 
 

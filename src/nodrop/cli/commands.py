@@ -14,8 +14,8 @@ class Commands(click.Group):
     Python has an underscore behind it in the module's name.
     """
 
-    def __init__(self, *args: Any, package: str, without: tuple[str, ...] = (), **given: Any) -> None:
-        super().__init__(*args, **given)
+    def __init__(self, *args: Any, package: str, without: tuple[str, ...] = (), **attrs: Any) -> None:
+        super().__init__(*args, **attrs)
         self._package, self._without = package, without
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -45,8 +45,8 @@ def models(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[Com
     """Offer models of switches; after an equals sign, the model of those that are named."""
     from nodrop.hardware import switches
 
-    named, equals, word = begun.rpartition("=")
-    return [CompletionItem(f"{named}{equals}{name}") for name in _beginning(word, switches())]
+    prefix, equals, word = begun.rpartition("=")
+    return [CompletionItem(f"{prefix}{equals}{name}") for name in _beginning(word, switches())]
 
 
 def formats(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:

@@ -66,7 +66,7 @@ def command(
         wanted_inputs = find(intents, exclude=settings.config.excludes)
         devices = max(len(inputs.bundles) for inputs in (collected, wanted_inputs))
         with working(devices, choices.jobs) as executor, Progress(quiet=choices.quiet) as progress:
-            found, (before, after) = drifted(
+            drift_report, (before, after) = drifted(
                 collected,
                 wanted_inputs,
                 intents[0],
@@ -76,8 +76,8 @@ def command(
                 rollout=rollout != "off",
                 progress=progress,
             )
-        if patch is not None and not found.outcome.problems:
-            patched(patch, [(found.drift.plan, before, after)], choices.jobs)
-        emit(found.outcome, choices, kind="drift", told=found, own=FORMATS)
-    code = exit_code(found.outcome, choices.fail_on)
-    return FOUND if code in (0, NOTHING) and not found.drift.empty else code
+        if patch is not None and not drift_report.outcome.problems:
+            patched(patch, [(drift_report.drift.plan, before, after)], choices.jobs)
+        emit(drift_report.outcome, choices, kind="drift", told=drift_report, own=FORMATS)
+    code = exit_code(drift_report.outcome, choices.fail_on)
+    return FOUND if code in (0, NOTHING) and not drift_report.drift.empty else code

@@ -40,8 +40,8 @@ def command(words: tuple[str, ...], at: str | None, platform: str | None, settin
 
     if platform is not None and platform not in platforms.names():
         raise click.UsageError(unknown("platform", platform, platforms.names()))
-    wanted = 1 if at is None else 2
-    if len(words) > wanted:
+    max_words = 1 if at is None else 2
+    if len(words) > max_words:
         raise click.UsageError(f"{len(words)} words; expected {'RULE' if at is None else 'RULE PATH, or PATH'}")
     try:
         say(_explained(words, at, settings, platform))

@@ -71,25 +71,25 @@ def command(
     alone = ("text", None) in choices.formats
     stdin_texts = [] if diff or patch is not None else list(_collect_stdin_texts(inputs, fixed))
     if diff and alone:
-        text = "".join(difference(file) for one in fixed for file in one.rewritten)
+        text = "".join(difference(file) for fixed_fabric in fixed for file in fixed_fabric.rewritten)
         say(painted(text) if wants_color(choices.color) else text.encode("utf-8", "surrogateescape"))
     elif patch is not None:
         _patched(patch, fixed)
     elif not diff:
-        fixed = [_write_fixed_files(one) for one in fixed]
+        fixed = [_write_fixed_files(fixed_fabric) for fixed_fabric in fixed]
     if stdin_texts and alone:
         say(b"".join(stdin_texts))
-    what: What = "diff" if diff else "files" if patch is None else "patches"
-    outcome = merge_outcomes([one.outcome for one in fixed])
+    output_kind: What = "diff" if diff else "files" if patch is None else "patches"
+    outcome = merge_outcomes([fixed_fabric.outcome for fixed_fabric in fixed])
     aside = ("text",) if diff or stdin_texts else ()
-    emit(outcome, choices, kind="fixes", told=Made(fixed=fixed, what=what), own=("text", "json"), aside=aside)
-    changes = diff and any(one.rewritten for one in fixed)
+    emit(outcome, choices, kind="fixes", told=Made(fixed=fixed, what=output_kind), own=("text", "json"), aside=aside)
+    changes = diff and any(fixed_fabric.rewritten for fixed_fabric in fixed)
     return _code(outcome, choices, changes=changes)
 
 
 def _collect_stdin_texts(inputs: "Inputs", fixed: Sequence["Fixed"]) -> Iterator[bytes]:
     """Yield the text that standard input comes to, if it was read."""
-    new = {name: text for one in fixed for name, text in one.files.items()}
+    new = {name: text for fixed_fabric in fixed for name, text in fixed_fabric.files.items()}
     bundles = (text for fabric in inputs.fabrics() for bundle in fabric.bundles for _, text in bundle.files)
     for text in (*bundles, *inputs.all_intents()):
         if text.path is None:
@@ -110,10 +110,10 @@ def _fixed(
     fixed = []
     with working(sum(len(fabric.bundles) for fabric in inputs.fabrics()), choices.jobs) as executor:
         every: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
-        for what in every:
+        for source in every:
             try:
                 guard = _anything if edit_generated else _guard
-                fixed.append(fix(what, quick, unsafe=unsafe, executor=executor, guard=guard))
+                fixed.append(fix(source, quick, unsafe=unsafe, executor=executor, guard=guard))
             except InputProblems as error:
                 fixed.append(Fixed(outcome=Outcome(problems=error.problems)))
     return [*fixed, *_concluded(fixed, settings)]
@@ -126,15 +126,15 @@ def _concluded(fixed: Sequence["Fixed"], settings: "Settings") -> Iterator["Fixe
     from nodrop.report.merged import merge_outcomes
     from nodrop.report.outcome import Outcome
 
-    whole_outcome = merge_outcomes([one.outcome for one in fixed])
-    known = set(map(id, whole_outcome.findings))
-    further_findings = [finding for finding in concluded(whole_outcome, settings).findings if id(finding) not in known]
+    whole_outcome = merge_outcomes([fixed_fabric.outcome for fixed_fabric in fixed])
+    ids = set(map(id, whole_outcome.findings))
+    further_findings = [finding for finding in concluded(whole_outcome, settings).findings if id(finding) not in ids]
     if further_findings:
-        left = (
+        unfixed_findings = (
             Left(finding=finding, why="no fix", text=finding.fix.text if finding.fix else "")
             for finding in further_findings
         )
-        yield Fixed(outcome=Outcome(findings=tuple(further_findings)), left=tuple(left))
+        yield Fixed(outcome=Outcome(findings=tuple(further_findings)), left=tuple(unfixed_findings))
 
 
 def _anything(_text: "Text") -> str:
@@ -156,7 +156,7 @@ def _patched(directory: str, fixed: Sequence["Fixed"]) -> None:
     """Write patches, in a folder for each switch; what an earlier run has written there is replaced as a whole."""
     from nodrop.cli.patching import write
 
-    patches = ((one, patch) for one in fixed for patch in one.patches)
+    patches = ((fixed_fabric, patch) for fixed_fabric in fixed for patch in fixed_fabric.patches)
     write(
         directory,
         (
@@ -164,9 +164,9 @@ def _patched(directory: str, fixed: Sequence["Fixed"]) -> None:
                 (),
                 patch.device,
                 {name: text.encode() for name, text in patch.forms.items()},
-                {file.name: file.old for file in one.rewritten if file.device == patch.device},
+                {file.name: file.old for file in fixed_fabric.rewritten if file.device == patch.device},
             )
-            for one, patch in patches
+            for fixed_fabric, patch in patches
         ),
     )
 

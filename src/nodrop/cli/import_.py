@@ -88,13 +88,13 @@ def command(
         return _report_differences(reading, against)
     source = " ".join(Path(path).name or path for path in paths)
     fabric = _modelled(_called(reading.fabric, paths[0]), models)
-    made = derive(fabric, source=source, files=files_of(reading))
+    imported_intent = derive(fabric, source=source, files=files_of(reading))
     if output is None:
-        say(made.text)
+        say(imported_intent.text)
     else:
-        written_anew(Path(output), made.text)
-    tell(_render_summary(made, output))
-    return 0 if made.equal else FOUND
+        written_anew(Path(output), imported_intent.text)
+    tell(_render_summary(imported_intent, output))
+    return 0 if imported_intent.equal else FOUND
 
 
 def _report_differences(reading: "Reading", against: str) -> int:
@@ -107,16 +107,16 @@ def _report_differences(reading: "Reading", against: str) -> int:
 
     intent = load(Path(against), against)
     fabric = reading.fabric if reading.fabric.name != UNNAMED else replace(reading.fabric, name=intent.fabric)
-    held = hold(fabric, intent, files=files_of(reading))
-    names = [*held.names, *held.left]
-    if held.extra:
-        names += ["", "Beside the model, to be carried in the intent:", held.extra.rstrip()]
+    comparison = hold(fabric, intent, files=files_of(reading))
+    names = [*comparison.names, *comparison.left]
+    if comparison.extra:
+        names += ["", "Beside the model, to be carried in the intent:", comparison.extra.rstrip()]
     if names:
         say("\n".join(names) + "\n")
-    kinds = len(held.left)
-    said = f"{kinds} kind{'' if kinds == 1 else 's'} of facts are otherwise" if kinds else "it comes to what was read"
-    tell(f"{against}: {said}{', and there are settings beside the model' if held.extra else ''}")
-    return 0 if held.equal else FOUND
+    kinds = len(comparison.left)
+    text = f"{kinds} kind{'' if kinds == 1 else 's'} of facts are otherwise" if kinds else "it comes to what was read"
+    tell(f"{against}: {text}{', and there are settings beside the model' if comparison.extra else ''}")
+    return 0 if comparison.equal else FOUND
 
 
 def _called(fabric: "Fabric", path: str) -> "Fabric":
@@ -150,16 +150,16 @@ def _modelled(fabric: "Fabric", models: tuple[str, ...]) -> "Fabric":
     return replace(fabric, devices=tuple(devices.values()))
 
 
-def _render_summary(made: "Imported", output: str | None) -> str:
+def _render_summary(imported_intent: "Imported", output: str | None) -> str:
     """Return in a line how well the intent says what the files do."""
     where = f"{output}: written; " if output else ""
-    if made.equal:
+    if imported_intent.equal:
         how = "it comes to the fabric that was read"
-    elif made.intent is None or made.problems:
-        count = len(made.lacking) + len(made.problems)
+    elif imported_intent.intent is None or imported_intent.problems:
+        count = len(imported_intent.lacking) + len(imported_intent.problems)
         how = f"it does not build yet: {count} {'things' if count > 1 else 'thing'} to add or to change, told in it"
     else:
-        count = len(made.left)
+        count = len(imported_intent.left)
         how = f"{count} kind{'s' if count > 1 else ''} of facts are not carried, told at its end"
-    guessed = f"; {len(made.guessed)} guessed" if made.guessed else ""
+    guessed = f"; {len(imported_intent.guessed)} guessed" if imported_intent.guessed else ""
     return f"{where}{how}{guessed}"

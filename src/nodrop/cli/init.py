@@ -75,8 +75,8 @@ def _write_rule(folder: str, rule: str) -> None:
     tell(f"{target}: written; `nodrop test-rules {folder}` tries it, `rules: [{folder}]` in nodrop.yaml judges by it")
 
 
-def _check(option: str, word: str, known: Iterable[str]) -> None:
+def _check(option: str, word: str, known_words: Iterable[str]) -> None:
     from nodrop.cli.options import unknown
 
-    if word not in known:
-        raise click.BadParameter(unknown(option.removeprefix("--"), word, known), param_hint=f"'{option}'")
+    if word not in known_words:
+        raise click.BadParameter(unknown(option.removeprefix("--"), word, known_words), param_hint=f"'{option}'")

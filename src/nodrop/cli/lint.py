@@ -114,11 +114,11 @@ def _done(
     from nodrop.judging import collecting
     from nodrop.outcome_cache import outcome_of
 
-    what, settings = task.what, task.settings
+    source, settings = task.what, task.settings
     outcomes: list[Outcome] = []
     with collecting(outcomes):
-        outcomes.append(outcome_of(what, settings, executor, progress))
+        outcomes.append(outcome_of(source, settings, executor, progress))
     (outcome,) = outcomes
-    if isinstance(what, Inputs) and what.stages:
-        outcome = replace(outcome, problems=(*outcome.problems, *stages_unlike(what)))
-    return replace(outcome, name=what.name if isinstance(what, Inputs) else what.display)
+    if isinstance(source, Inputs) and source.stages:
+        outcome = replace(outcome, problems=(*outcome.problems, *stages_unlike(source)))
+    return replace(outcome, name=source.name if isinstance(source, Inputs) else source.display)

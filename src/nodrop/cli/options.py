@@ -14,22 +14,22 @@ FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
 THRESHOLDS = ("error", "warning", "note", "unknown", "never")
 
 
-def unknown(kind: str, word: str, known: Iterable[str]) -> str:
+def unknown(kind: str, word: str, known_words: Iterable[str]) -> str:
     """Say that there is no such thing, and which known word is nearest."""
     from nodrop.model.types import nearest
 
-    return f"no {kind} {word!r} ({nearest(word, known)})"
+    return f"no {kind} {word!r} ({nearest(word, known_words)})"
 
 
-def formats_of(known: tuple[str, ...]) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], Formats]:
+def formats_of(format_names: tuple[str, ...]) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], Formats]:
     """Return what reads the values of --format for a command that knows these; the first is the default."""
 
     def formats(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> Formats:
         result = []
-        for value in values or known[:1]:
+        for value in values or format_names[:1]:
             name, _, file = value.partition("=")
-            if name not in known:
-                raise click.BadParameter(unknown("format", name, known))
+            if name not in format_names:
+                raise click.BadParameter(unknown("format", name, format_names))
             result.append((name, file or None))
         _require_distinct_targets([file for _, file in result])
         return tuple(result)
@@ -76,17 +76,17 @@ class Word(click.Choice[str]):
         return str(value)
 
 
-def option(group: str, *names: str, **given: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def option(group: str, *names: str, **attrs: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add an option to a command, in a group of its help."""
-    return click.option(*names, cls=Grouped, group=group, **given)
+    return click.option(*names, cls=Grouped, group=group, **attrs)
 
 
 class Grouped(click.Option):
     """An option that help lists in a group with others."""
 
-    def __init__(self, *args: Any, group: str, described: Callable[[], str] | None = None, **given: Any) -> None:
+    def __init__(self, *args: Any, group: str, described: Callable[[], str] | None = None, **attrs: Any) -> None:
         """Take all that click's option takes; `described` makes the text of the help when that is printed."""
-        super().__init__(*args, **given)
+        super().__init__(*args, **attrs)
         self.group, self._described = group, described
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
@@ -231,8 +231,8 @@ def judging_into(formats: tuple[str, ...], *, late: bool = False) -> Callable[[C
         @functools.wraps(function)
         def command(**given: Any) -> int:
             flags = Flags.of(given, _inputs(given))
-            said = {"flags": flags} if late else {"choices": flags.choices(flags.config())}
-            return function(**said, **given)
+            arguments = {"flags": flags} if late else {"choices": flags.choices(flags.config())}
+            return function(**arguments, **given)
 
         for add in reversed((*_BEFORE, format_option(formats), *_AFTER)):
             command = add(command)
@@ -255,10 +255,10 @@ def format_option(names: tuple[str, ...]) -> Callable[[Callable[..., Any]], Call
     )
 
 
-def _inputs(given: dict[str, Any]) -> tuple[str, ...]:
+def _inputs(options: dict[str, Any]) -> tuple[str, ...]:
     """Take the paths of a command, standard input under the name that it is given."""
-    beside = given.pop("stdin_name", None)
-    paths = given.get("paths") or given.get("intents") or ()
+    beside = options.pop("stdin_name", None)
+    paths = options.get("paths") or options.get("intents") or ()
     return tuple(beside if beside and path == "-" else path for path in paths)
 
 
@@ -286,9 +286,9 @@ def _with_settings(function: Callable[..., Any], options: Iterable[Callable[...,
     return command
 
 
-def folder_option(*names: str, group: str = OUTPUT, **given: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def folder_option(*names: str, group: str = OUTPUT, **attrs: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add an option that names a folder to write; the command gets it without slashes at its end."""
-    return option(group, *names, metavar="DIR", type=click.Path(), callback=_folder, **given)
+    return option(group, *names, metavar="DIR", type=click.Path(), callback=_folder, **attrs)
 
 
 def _folder(_ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:

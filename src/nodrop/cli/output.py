@@ -91,9 +91,9 @@ class Progress:
 
     def __call__(self, text: str) -> None:
         """Say what comes next."""
-        now = time.monotonic()
-        if now >= self._next:
-            self._next, self._shown = now + _PAUSE_S, True
+        now_s = time.monotonic()
+        if now_s >= self._next:
+            self._next, self._shown = now_s + _PAUSE_S, True
             click.echo(f"\r\x1b[K{terminal(text)}", err=True, nl=False)
 
     def __enter__(self) -> "Progress":
@@ -124,8 +124,8 @@ def emit(
     """
 
     def render(name: str, *, terminal: bool) -> bytes:
-        what, module = (told, f"{kind}_{name}") if name in own else (outcome, name)
-        return _render_report(what, module, name, choices, terminal=terminal)
+        content, module = (told, f"{kind}_{name}") if name in own else (outcome, name)
+        return _render_report(content, module, name, choices, terminal=terminal)
 
     write_report(choices.formats, render, aside=aside)
     if outcome.crashed:
@@ -158,16 +158,16 @@ def write_report(formats: Formats, render: Render, *, aside: Sequence[str] = ())
         raise click.ClickException("; ".join(failures))
 
 
-def _render_report(what: object, module: str, name: str, choices: Choices, *, terminal: bool) -> bytes:
+def _render_report(content: object, module: str, name: str, choices: Choices, *, terminal: bool) -> bytes:
     render = import_module(f"nodrop.report.{module}").render
     if name != "text":
-        new_text: bytes | str = render(what)
+        new_text: bytes | str = render(content)
         return new_text if isinstance(new_text, bytes) else utf8(new_text).encode()
     from nodrop.judging import all_rules
     from nodrop.report.links import Links
 
     text = render(
-        what,
+        content,
         color=terminal and wants_color(choices.color),
         verbose=choices.verbose,
         quiet=choices.quiet,

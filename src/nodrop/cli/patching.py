@@ -53,15 +53,15 @@ def patched(directory: str, plans: Sequence[tuple[Plan, Reading, Reading]], jobs
                 folders = (*above, patch.turn) if patch.turn else above
                 files.append((folders, patch.device, patch.files, bundle(old, patch.device) or {}))
     write(directory, files)
-    said = [f"patches of {names.count(len(switches), 'switch')} are in {directory}"]
+    phrases = [f"patches of {names.count(len(switches), 'switch')} are in {directory}"]
     if several := sum(number > 1 for number in switches.values()):
-        said.append(f"{names.count(several, 'switch')} with several, in turn: see {PATCHES}")
+        phrases.append(f"{names.count(several, 'switch')} with several, in turn: see {PATCHES}")
     if hands:
-        said.append(f"{names.count(len(hands), 'switch')} with something to do by hand: see by-hand.txt")
-    tell("; ".join(said))
+        phrases.append(f"{names.count(len(hands), 'switch')} with something to do by hand: see by-hand.txt")
+    tell("; ".join(phrases))
 
 
-def write(directory: str, made: Iterable[tuple[Above, str, Mapping[str, bytes], Mapping[str, bytes]]]) -> None:
+def write(directory: str, device_files: Iterable[tuple[Above, str, Mapping[str, bytes], Mapping[str, bytes]]]) -> None:
     """Write the files of each switch below a folder of its name; what an earlier run has written there is replaced.
 
     Given of each: the folders above, its name, the files, and the files that it had, of which the digests are kept.
@@ -70,9 +70,9 @@ def write(directory: str, made: Iterable[tuple[Above, str, Mapping[str, bytes], 
     files: dict[str, bytes] = {}
     inputs: dict[str, str] = {}
     folders = _Folders()
-    for above, device, given, had in made:
+    for above, device, new_files, had in device_files:
         folder = folders.new(folders.above(above), device)
-        files |= {f"{folder}/{name}": text for name, text in given.items()}
+        files |= {f"{folder}/{name}": text for name, text in new_files.items()}
         inputs |= {f"{folder}/{name}": digest(text) for name, text in had.items()}
     about = {PATCHES: _ABOUT} if files else {}
     names = matching([PATCHES, *(f"{above}{form}" for form in forms() for above in ("*/", "*/*/", "*/*/*/"))])
@@ -99,6 +99,6 @@ class _Folders:
         """Return a folder of this name that nothing else has."""
         plain = re.sub(r"[^A-Za-z0-9._@+=-]", "-", name).lstrip(".") or "device"
         numbered = (above + (plain if number == 1 else f"{plain}.{number}") for number in count(1))
-        folder = next(one for one in numbered if one not in self._taken)
+        folder = next(candidate for candidate in numbered if candidate not in self._taken)
         self._taken.add(folder)
         return folder

@@ -57,8 +57,8 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     pairs = _pairs(plane, src, dst, marked)
     count = shown["paths"]
     title = f"{src} to {dst} ({to}), DSCP {marked}: {count} equal path{'s' if count != 1 else ''}"
-    named = {"source": src, "destination": dst, "address": str(to), "dscp": marked}
-    shown = {"version": 1, **named, **shown, "pairs": pairs}
+    query = {"source": src, "destination": dst, "address": str(to), "dscp": marked}
+    shown = {"version": 1, **query, **shown, "pairs": pairs}
     if form == "json":
         say(dumped(shown).decode())
     else:
@@ -81,17 +81,17 @@ def _pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "list[Facts]
             to = _target(plane, far, own_address)
         except click.UsageError:
             return None  # a port without an address of its own, as one of a bond
-        found = {"source": near, "destination": far, "address": str(to)}
+        pair_facts = {"source": near, "destination": far, "address": str(to)}
         if start is None:
-            return {**found, "paths": 0, "delivered": False, "outcome": "no cable"}
+            return {**pair_facts, "paths": 0, "delivered": False, "outcome": "no cable"}
         walk = Walk(plane, start, to)
-        failed = (way.outcome for way in walk.ways if way.outcome != "delivered")
+        failed = (path.outcome for path in walk.ways if path.outcome != "delivered")
         outcome = "delivered" if walk.delivered else next(failed, "no route")
         filtered = dropped(plane, walk, roce_packet(own_address, to, dscp)) if walk.delivered else None
         if filtered is not None:
             outcome = f"dropped by access list {filtered.rules.name}"
         delivered = walk.delivered and filtered is None
-        return {**found, "paths": walk.paths, "delivered": delivered, "outcome": outcome}
+        return {**pair_facts, "paths": walk.paths, "delivered": delivered, "outcome": outcome}
 
     hosts = plane.index.hosts
     if src not in hosts or dst not in hosts:
@@ -124,7 +124,7 @@ def _failed(index: "Index", without: tuple[str, ...]) -> "frozenset[End]":
         ports = [interface.name for interface in index.devices[node].interfaces]
         if colon and port not in ports:
             raise click.UsageError(unknown(f"port of {node}", port, ports))
-        ends |= {End(node, one) for one in ([port] if colon else ports)}
+        ends |= {End(node, port_name) for port_name in ([port] if colon else ports)}
     return frozenset(ends)
 
 
@@ -148,7 +148,7 @@ def _source(plane: "ControlPlane", text: str) -> "tuple[Start, Address | None]":
                 and (found_start := paths.attached(plane, node, host_port.name)) is not None
             ):
                 return found_start, next(iter(_addresses(host_port.addresses)), None)
-        known_names = [one.name for one in host.ports]
+        known_names = [known_port.name for known_port in host.ports]
         raise click.UsageError(
             unknown(f"port of {node}", port, known_names)
             if port and port not in known_names
@@ -174,23 +174,21 @@ def _target(plane: "ControlPlane", text: str, own_address: "Address | None") -> 
     host, device = plane.index.hosts.get(node), plane.index.devices.get(node)
     texts: list[str] = []
     if host is not None:
-        texts = [one for host_port in host.ports if port in ("", host_port.name) for one in host_port.addresses]
+        texts = [cidr for host_port in host.ports if port in ("", host_port.name) for cidr in host_port.addresses]
     elif device is not None:
         rows = device.interfaces if port else ()
         of_ports = [row.addresses for row in rows if row.name == port and not isinstance(row.addresses, Unknown)]
-        texts = [one for each in of_ports for one in each]
-        texts = texts if port else [one for loopback in known_rows(device.loopbacks) for one in loopback.addresses]
+        texts = [cidr for port_addresses in of_ports for cidr in port_addresses]
+        texts = texts if port else [cidr for loopback in known_rows(device.loopbacks) for cidr in loopback.addresses]
     else:
         raise click.UsageError(unknown("host or switch", node, (*plane.index.hosts, *plane.index.devices)))
     addresses = _addresses(tuple(texts))
     if not addresses:
         raise click.UsageError(f"{text} has no address that is known")
-    return next(
-        (one for one in addresses if own_address is not None and one.family == own_address.family), addresses[0]
-    )
+    return next((ip for ip in addresses if own_address is not None and ip.family == own_address.family), addresses[0])
 
 
 def _addresses(texts: tuple[str, ...]) -> "list[Address]":
     from nodrop.routing.prefixes import address
 
-    return [one for text in texts if (one := address(text)) is not None]
+    return [parsed_address for text in texts if (parsed_address := address(text)) is not None]

@@ -67,20 +67,20 @@ def command(
     from nodrop.cli.patching import patched
     from nodrop.plan.planning import plan
 
-    held = _read_pairs(paths, settings, nothing=no_cache)
-    plans = [plan(old, new) for old, new in held]
+    pairs = _read_pairs(paths, settings, nothing=no_cache)
+    plans = [plan(old, new) for old, new in pairs]
     if rollout != "off":
-        plans = [_rolled_out(one, pair, settings, len(held)) for one, pair in zip(plans, held, strict=True)]
-    wrong = any(one.problems for one in plans)
+        plans = [_rolled_out(draft, pair, settings, len(pairs)) for draft, pair in zip(plans, pairs, strict=True)]
+    wrong = any(fabric_plan.problems for fabric_plan in plans)
     if patch is not None and not wrong:
-        patched(patch, [(one, *pair) for one, pair in zip(plans, held, strict=True)])
+        patched(patch, [(fabric_plan, *pair) for fabric_plan, pair in zip(plans, pairs, strict=True)])
     write_report(
         formats,
         lambda name, *, terminal: _render_plans(plans, name, color=terminal and wants_color(color), verbose=verbose),
     )
     if wrong:
         return WRONG
-    return 0 if all(one.empty for one in plans) else FOUND
+    return 0 if all(fabric_plan.empty for fabric_plan in plans) else FOUND
 
 
 def _read_pairs(paths: tuple[str, str], settings: "Settings", *, nothing: bool) -> "list[Pair]":
@@ -93,8 +93,8 @@ def _read_pairs(paths: tuple[str, str], settings: "Settings", *, nothing: bool) 
     with keeping(paths, nothing=nothing) as store:
         settings = replace(settings, store=store)
         inputs = [find((path,), exclude=settings.config.excludes) for path in paths]
-        with working(max(sum(len(fabric.bundles) for fabric in one.fabrics()) for one in inputs)) as executor:
-            old, new = (readings_of(one, settings, path, executor) for one, path in zip(inputs, paths, strict=True))
+        with working(max(sum(len(fabric.bundles) for fabric in tree.fabrics()) for tree in inputs)) as executor:
+            old, new = (readings_of(tree, settings, path, executor) for tree, path in zip(inputs, paths, strict=True))
     return list(pairs(old, new, paths))
 
 

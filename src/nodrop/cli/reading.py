@@ -74,8 +74,8 @@ class Stated:
         """Return what lies at the paths."""
         from nodrop.inputs import find
 
-        named_paths, held = _resolve_stdin_name(paths, self.stdin_name)
-        return find(named_paths, self.platform, exclude=settings.config.excludes, held=held)
+        named_paths, stdin_texts = _resolve_stdin_name(paths, self.stdin_name)
+        return find(named_paths, self.platform, exclude=settings.config.excludes, held=stdin_texts)
 
     def fabric(self, paths: tuple[str, ...], settings: "Settings") -> "Reading":
         """Return the one fabric that lies at the paths, or that an intent means; InputProblems where there is none."""

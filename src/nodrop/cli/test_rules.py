@@ -39,14 +39,14 @@ def command(paths: tuple[str, ...], select: tuple[str, ...], mutants: bool, form
     from nodrop.rule_tests import try_rules
 
     rules = load_tested(tuple(map(Path, paths)) or _configured())
-    known = {word for rule in rules for word in (rule.name, rule.area, *rule.aliases)}
-    wanted = {word.strip() for value in select for word in value.split(",")}
-    if wrong := sorted(wanted - known):
-        raise click.UsageError(unknown("rule or area", wrong[0], known))
-    chosen = [rule for rule in rules if not wanted or wanted & {rule.name, rule.area, *rule.aliases}]
+    known_words = {word for rule in rules for word in (rule.name, rule.area, *rule.aliases)}
+    selected_words = {word.strip() for value in select for word in value.split(",")}
+    if wrong := sorted(selected_words - known_words):
+        raise click.UsageError(unknown("rule or area", wrong[0], known_words))
+    chosen = [rule for rule in rules if not selected_words or selected_words & {rule.name, rule.area, *rule.aliases}]
     results = list(try_rules(chosen, mutants=mutants))
     say(render(results, form))
-    return FOUND if any(each.faults for each in results) else 0
+    return FOUND if any(rule_test.faults for rule_test in results) else 0
 
 
 def _configured() -> tuple[Path, ...]:

@@ -99,7 +99,7 @@ def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: b
             with collecting(outcomes):
                 outcomes.append(_outcome(path, settings, rules, ask, progress))
         if len(paths) > 1:
-            reads = [partial(reading_at, one.name, settings) for one in outcomes]
+            reads = [partial(reading_at, fabric_outcome.name, settings) for fabric_outcome in outcomes]
             one_site = settings.config.path is not None
             outcomes = with_others(outcomes, reads, lambda: rules, settings, one_site=one_site)
     outcome = concluded(merge_outcomes(outcomes), choices.settings, failures=True, observed=observed)

@@ -73,8 +73,8 @@ class Config:
         """Whether a pattern fits a file or folder: by its name, or by its path from the folder of this file."""
         assert self.path is not None
         below = os.path.relpath(path.absolute(), self.path.parent.absolute())
-        parts = PurePath(below).parts
-        return any(_fits(pattern, parts) for pattern in self.exclude)
+        path_parts = PurePath(below).parts
+        return any(_fits(pattern, path_parts) for pattern in self.exclude)
 
     def check(self, rules: Iterable[Rule]) -> None:
         """Raise InputProblems where a severity or an option is of no rule, or the option is none of its rule."""
@@ -99,18 +99,18 @@ class Config:
         if problems:
             raise InputProblems(problems)
 
-    def _problem(self, keys: tuple[str, ...], found: str, hint: str = "") -> Problem:
+    def _problem(self, keys: tuple[str, ...], message: str, hint: str = "") -> Problem:
         line, column = self.places.get(keys, (None, None))
-        said, _, expected = found.partition("; expected ")
+        fault, _, expected = message.partition("; expected ")
         where = ".".join(keys)
         shown = str(self.path)
-        return Problem(path=shown, line=line, column=column, where=where, found=said, expected=expected, hint=hint)
+        return Problem(path=shown, line=line, column=column, where=where, found=fault, expected=expected, hint=hint)
 
 
-def _fits(pattern: str, parts: tuple[str, ...]) -> bool:
+def _fits(pattern: str, path_parts: tuple[str, ...]) -> bool:
     """Whether a pattern fits a path: its name, where the pattern has no slash; else all of it."""
-    wanted_patterns = tuple(part for part in pattern.split("/") if part not in ("", "."))
-    return matches(wanted_patterns, parts if "/" in pattern.rstrip("/") else parts[-1:])
+    wanted_patterns = tuple(segment for segment in pattern.split("/") if segment not in ("", "."))
+    return matches(wanted_patterns, path_parts if "/" in pattern.rstrip("/") else path_parts[-1:])
 
 
 def find(inputs: Sequence[str], disk: Disk | None = None, within: Callable[[Path], bool] | None = None) -> Path | None:
@@ -121,8 +121,8 @@ def find(inputs: Sequence[str], disk: Disk | None = None, within: Callable[[Path
     counts where it has the table [tool.nodrop], and gives way to a nodrop.yaml beside it.
     """
     disk = disk or Disk()
-    here = _common(inputs, disk)
-    for folder in (here, *here.parents):
+    common_folder = _common(inputs, disk)
+    for folder in (common_folder, *common_folder.parents):
         if within is not None and not within(folder):
             return None
         for name in (FILE, PYPROJECT):
@@ -172,15 +172,15 @@ def loads(raw: bytes, path: Path, disk: Disk | None = None) -> Config:
     document = _document(raw, path)
     file = validated(document, ConfigFile)
     declared = context.declared(document, file.fabric, ("fabric",))
-    named = _Named(document, path, disk or Disk())
-    rules = tuple(named.path(rule, "rules", at) for at, rule in enumerate(file.rules))
-    known_path = None if file.baseline is None else named.path(file.baseline, "baseline")
-    own_path = None if file.profile is None or file.profile in names() else named.path(file.profile, "profile")
-    named.require_inside()
+    named_files = _Named(document, path, disk or Disk())
+    rules = tuple(named_files.path(rule, "rules", at) for at, rule in enumerate(file.rules))
+    known_path = None if file.baseline is None else named_files.path(file.baseline, "baseline")
+    own_path = None if file.profile is None or file.profile in names() else named_files.path(file.profile, "profile")
+    named_files.require_inside()
     profile = (
         None
         if file.profile is None
-        else named.profile(own_path)
+        else named_files.profile(own_path)
         if own_path is not None
         else load_profile(file.profile)
     )
@@ -196,7 +196,7 @@ def loads(raw: bytes, path: Path, disk: Disk | None = None) -> Config:
         harmless=tuple(_declared_lines(document, file, shown)),
         profile=own_path,
         baseline=known_path,
-        held=named.read_base_texts(rules, known_path),
+        held=named_files.read_base_texts(rules, known_path),
         exclude=file.exclude,
         places=dict(_places(document, file)),
     )
@@ -221,14 +221,14 @@ class _Named:
     def path(self, name: str, *keys: str | int) -> Path:
         """Return where a file lies that a key names; one outside the repository is a problem."""
         path = self._path.parent / name
-        found = ""
+        fault_text = ""
         if os.path.isabs(name):  # noqa: PTH117
-            found = f"{name}, an absolute path"
+            fault_text = f"{name}, an absolute path"
         elif not self._disk.leads_inside(self._path.parent, name):
-            found = f"{name}, which leads out of the repository"
-        if found:
+            fault_text = f"{name}, which leads out of the repository"
+        if fault_text:
             expected = "a path below the repository, or below this file's folder where there is none"
-            self._problems.append(self._document.problem(keys, found, expected))
+            self._problems.append(self._document.problem(keys, fault_text, expected))
         return path
 
     def require_inside(self) -> None:
@@ -286,12 +286,12 @@ def _suppressions(document: Document, file: ConfigFile, shown: str) -> Iterable[
 
 
 def _declared_lines(document: Document, file: ConfigFile, shown: str) -> Iterable[DeclaredLine]:
-    for one, (line, column, end_column, text) in _locate_fields(document, "harmless", file.harmless, "line"):
+    for declared_line, (line, column, end_column, text) in _locate_fields(document, "harmless", file.harmless, "line"):
         yield DeclaredLine(
-            pattern=tuple(one.line.split()),
-            at=one.at,
-            reason=one.reason,
-            until=one.until,
+            pattern=tuple(declared_line.line.split()),
+            at=declared_line.at,
+            reason=declared_line.reason,
+            until=declared_line.until,
             file=shown,
             line=line,
             column=column,
@@ -312,8 +312,8 @@ def _locate_fields(
 
 
 def _places(document: Document, file: ConfigFile) -> Iterable[tuple[tuple[str, ...], tuple[int, int]]]:
-    named: list[tuple[str, ...]] = [("severity", name) for name in file.severity]
-    named += [("options", name) for name in file.options]
-    named += [("options", name, option) for name, values in file.options.items() for option in values]
-    for keys in named:
+    key_paths: list[tuple[str, ...]] = [("severity", name) for name in file.severity]
+    key_paths += [("options", name) for name in file.options]
+    key_paths += [("options", name, option) for name, values in file.options.items() for option in values]
+    for keys in key_paths:
         yield keys, document.place(keys, of="key")

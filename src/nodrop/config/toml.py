@@ -56,8 +56,8 @@ class Table(Document):
         header = re.compile(rf"""^[ \t]*\[\[[^\]\n]*{re.escape(name)}["']?[ \t]*\]\]""", re.MULTILINE)
         line = self._text.rfind("\n", 0, at) + 1
         opening = header if header.match(self._text, line) else re.compile(r"\{")
-        found = [match.end() - 1 for match in islice(opening.finditer(self._text, line), number + 1)]
-        return found[number] if number < len(found) else at
+        opening_offsets = [match.end() - 1 for match in islice(opening.finditer(self._text, line), number + 1)]
+        return opening_offsets[number] if number < len(opening_offsets) else at
 
     def _position(self, at: int) -> tuple[int, int]:
         line = self._text.count("\n", 0, at) + 1
@@ -70,22 +70,22 @@ def table(raw: bytes, path: str) -> Table | None:
     try:
         tool = tomllib.loads(text.replace("\r\n", "\n")).get("tool")
     except (ValueError, RecursionError) as error:  # ValueError: also a number of more digits than Python converts
-        said = str(error)
-        where = _WHERE.search(said)
+        error_text = str(error)
+        where = _WHERE.search(error_text)
         line, column = (int(where[1]), int(where[2])) if where else (None, None)
-        found = _WHERE.sub("", said)
-        raise InputProblems([Problem(path=path, line=line, column=column, found=found, expected="TOML")]) from None
-    own = tool.get("nodrop") if isinstance(tool, dict) else None
-    return None if own is None else Table(_as_yaml(own), path, text)
+        fault_text = _WHERE.sub("", error_text)
+        raise InputProblems([Problem(path=path, line=line, column=column, found=fault_text, expected="TOML")]) from None
+    nodrop_table = tool.get("nodrop") if isinstance(tool, dict) else None
+    return None if nodrop_table is None else Table(_as_yaml(nodrop_table), path, text)
 
 
 def _as_yaml(value: Any) -> Any:
     """Return the same with texts for numbers, as YAML's loader leaves them to the schema."""
     match value:
         case dict():
-            return {key: _as_yaml(each) for key, each in value.items()}
+            return {key: _as_yaml(child) for key, child in value.items()}
         case list():
-            return [_as_yaml(each) for each in value]
+            return [_as_yaml(child) for child in value]
         case bool() | str():
             return value
     return str(value)

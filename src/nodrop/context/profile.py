@@ -133,9 +133,9 @@ def load_profile(named_display: str, root: Root | None = None) -> Profile:
         )
     path, wrong = Path(named_display), fault(named_display, root)
     if wrong is not None or path.is_dir():
-        found, shown = (wrong.found, wrong.path) if wrong else ("a folder", named_display)
+        defect, shown = (wrong.found, wrong.path) if wrong else ("a folder", named_display)
         expected = f"a file, or a profile that is shipped: {', '.join(names())}"
-        raise InputProblems([Problem(path=shown, found=found, expected=expected, hint=meant(named_display, names()))])
+        raise InputProblems([Problem(path=shown, found=defect, expected=expected, hint=meant(named_display, names()))])
     return loads_profile(read_regular_file(path, named_display, MAX_BYTES, root), named_display, path.stem)
 
 

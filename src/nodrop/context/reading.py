@@ -51,21 +51,21 @@ def declared(document: Document, stated: Stated, top: Keys = ()) -> Declared:
 
 def _cables(document: Document, texts: tuple[str, ...], problems: list[Problem], top: Keys) -> Iterator[Link]:
     """Yield the cables; a port holds one, and no switch is cabled to itself by one port."""
-    first: dict[End, int] = {}
+    index_of_end: dict[End, int] = {}
     for index, text in enumerate(texts):
         keys = (*top, "cables", index)
-        found = _CABLE.fullmatch(text)
-        if found is None:
+        match = _CABLE.fullmatch(text)
+        if match is None:
             problems.append(document.problem(keys, text, _EXAMPLE))
             continue
-        a, b = sorted((End(found[1], found[2]), End(found[3], found[4])))
+        a, b = sorted((End(match[1], match[2]), End(match[3], match[4])))
         for end in (a, b):
-            if end in first:
-                line = document.place((*top, "cables", first[end]))[0]
+            if end in index_of_end:
+                line = document.place((*top, "cables", index_of_end[end]))[0]
                 expected = "one cable in each port"
                 problems.append(document.problem(keys, f"a second cable in {end}", expected, f"first at line {line}"))
-            first.setdefault(end, index)
-        yield Link(a=a, b=b, length_m=int(found[5]) if found[5] else UNKNOWN, media=found[6] or UNKNOWN)
+            index_of_end.setdefault(end, index)
+        yield Link(a=a, b=b, length_m=int(match[5]) if match[5] else UNKNOWN, media=match[6] or UNKNOWN)
 
 
 def _classes(
@@ -76,18 +76,18 @@ def _classes(
     for name, traffic_class in classes.items():
         for point in ("rest",) if traffic_class.dscp == "rest" else traffic_class.dscp:
             if point in owners:
-                found = f"{point}, which belongs to {owners[point]}"
-                problems.append(document.problem((*top, "classes", name, "dscp"), found, "each code point once"))
+                fault_text = f"{point}, which belongs to {owners[point]}"
+                problems.append(document.problem((*top, "classes", name, "dscp"), fault_text, "each code point once"))
             owners.setdefault(point, name)
-    rest = tuple(point for point in range(64) if point not in owners)
-    for name, one in classes.items():
+    remaining_dscps = tuple(point for point in range(64) if point not in owners)
+    for name, class_spec in classes.items():
         yield TrafficClass(
             name=name,
-            purpose=one.purpose or _purpose(name),
-            dscp=rest if one.dscp == "rest" else one.dscp,
-            tc=_or_unknown(one.tc),
-            lossless=_or_unknown(one.lossless),
-            share_percent=_or_unknown(one.share),
+            purpose=class_spec.purpose or _purpose(name),
+            dscp=remaining_dscps if class_spec.dscp == "rest" else class_spec.dscp,
+            tc=_or_unknown(class_spec.tc),
+            lossless=_or_unknown(class_spec.lossless),
+            share_percent=_or_unknown(class_spec.share),
         )
 
 
@@ -113,12 +113,12 @@ def _host(name: str, host: Host) -> fabric.Host:
         ports=tuple(
             HostPort(
                 name=port,
-                speed_mbps=_or_unknown(of.speed),
-                lanes=_or_unknown(of.lanes),
-                addresses=of.addresses,
-                bond=of.bond,
+                speed_mbps=_or_unknown(host_port.speed),
+                lanes=_or_unknown(host_port.lanes),
+                addresses=host_port.addresses,
+                bond=host_port.bond,
             )
-            for port, of in host.ports.items()
+            for port, host_port in host.ports.items()
         ),
         tos=_or_unknown(host.tos),
         fifo_tos=_or_unknown(host.fifo_tos),

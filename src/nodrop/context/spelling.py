@@ -48,8 +48,8 @@ def _block(key: str, lines: Iterable[str], *, empty: str = "{}") -> Iterator[str
 def _flow(**facts: str | int | bool | None | Unknown) -> str:
     """Return the facts that are known as a mapping on one line; texts are spelt already."""
     spelt = {True: "true", False: "false"}
-    known = ((key, value) for key, value in facts.items() if value is not None and not isinstance(value, Unknown))
-    return f"{{{', '.join(f'{key}: {spelt[v] if isinstance(v, bool) else v}' for key, v in known)}}}"
+    known_facts = ((key, value) for key, value in facts.items() if value is not None and not isinstance(value, Unknown))
+    return f"{{{', '.join(f'{key}: {spelt[v] if isinstance(v, bool) else v}' for key, v in known_facts)}}}"
 
 
 def _text(text: str) -> str:

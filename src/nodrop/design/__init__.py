@@ -137,13 +137,13 @@ def _stop(problems: list[Problem]) -> None:
 
 def _release_faults(intent: Intent) -> Iterator[Problem]:
     for key, tier in (("leaves", intent.topology.leaves), ("spines", intent.topology.spines)):
-        held = traits(tier.platform)
-        if tier.version not in held.releases:
-            expected = f"a release of {held.title} that is written: {', '.join(held.releases)}"
+        os_traits = traits(tier.platform)
+        if tier.version not in os_traits.releases:
+            expected = f"a release of {os_traits.title} that is written: {', '.join(os_traits.releases)}"
             yield intent.problem(("topology", key, "version"), tier.version, expected)
-        elif (since := _of_model(tier)) and held.releases.index(tier.version) < held.releases.index(since):
-            found = f"{held.title} {tier.version} does not know {tier.model}"
-            yield intent.problem(("topology", key, "version"), found, f"{since} or later")
+        elif (since := _of_model(tier)) and os_traits.releases.index(tier.version) < os_traits.releases.index(since):
+            fault = f"{os_traits.title} {tier.version} does not know {tier.model}"
+            yield intent.problem(("topology", key, "version"), fault, f"{since} or later")
 
 
 def _of_model(tier: Tier) -> str | None:

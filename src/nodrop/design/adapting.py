@@ -187,12 +187,12 @@ class Adapter:
         )
 
 
-def _conditions(usual: WatchdogConditions | None, wanted: object) -> WatchdogConditions | None:
+def _conditions(usual: WatchdogConditions | None, intended_conditions: object) -> WatchdogConditions | None:
     """Return what a watchdog goes by: what is wanted, and else what a switch goes by that is told nothing."""
-    if usual is None or not isinstance(wanted, WatchdogConditions):
+    if usual is None or not isinstance(intended_conditions, WatchdogConditions):
         return usual
     names = ("pause_ten_thousandths", "sent_frames", "queue_percent")
-    stated = {name: value for name in names if (value := getattr(wanted, name)) is not None}
+    stated = {name: value for name in names if (value := getattr(intended_conditions, name)) is not None}
     return replace_fields(usual, **stated)
 
 
@@ -239,18 +239,18 @@ def _untrimmed(queue: Queue) -> Queue:
 
 def notes(pairs: Iterable[tuple[Device, Device]]) -> tuple[Adaptation, ...]:
     """Return what differs between the switches as they were wanted and as they were made, each kind once."""
-    found: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
+    values_of_path: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
     for wanted_device, device in pairs:
         reasons = traits(device.platform).reasons
         for difference in differences(wanted_device, device):
             path = _covering(reasons, below(difference.path))
-            was, now = found.setdefault((f"{device.role}*/{path}", reasons[path]), (set(), set()))
-            whole = is_dataclass(difference.a) or is_dataclass(difference.b)
-            for values, value in ((was, difference.a), (now, difference.b)):
-                values |= set() if whole and value is None else {_spell(value)}
+            was, new_values = values_of_path.setdefault((f"{device.role}*/{path}", reasons[path]), (set(), set()))
+            is_row = is_dataclass(difference.a) or is_dataclass(difference.b)
+            for values, value in ((was, difference.a), (new_values, difference.b)):
+                values |= set() if is_row and value is None else {_spell(value)}
     return tuple(
-        Adaptation(path, _render_values(was), _render_values(now), reason)
-        for (path, reason), (was, now) in sorted(found.items())
+        Adaptation(path, _render_values(was), _render_values(device_values), reason)
+        for (path, reason), (was, device_values) in sorted(values_of_path.items())
     )
 
 
@@ -276,12 +276,12 @@ def _spell(value: Any) -> str:
         return f"{value.detection_ms} ms"
     if isinstance(value, WatchdogConditions):
         paused, sent, fill = value.pause_ten_thousandths, value.sent_frames, value.queue_percent
-        parts = (
+        condition_texts = (
             None if paused is None else f"paused for {paused / 100:g} %",
             None if sent is None else f"up to {sent} frames sent",
             None if fill is None else f"more than {fill} % full",
         )
-        return " and ".join(filter(None, parts))
+        return " and ".join(filter(None, condition_texts))
     if isinstance(value, BufferProfile):
         return str(value.pool)
     if isinstance(value, tuple):

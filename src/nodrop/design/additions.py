@@ -40,25 +40,25 @@ def extra_lines(intent: Intent, node: Node) -> tuple[str, ...]:
 
 def addition_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
     """Yield additions for nobody, and those of a kind that a switch's platform does not take."""
-    of: dict[str, list[str]] = {}
+    platforms_by_name: dict[str, list[str]] = {}
     for node in switches.all:
         for name in (node.tier.platform, node.role, node.name):
-            of.setdefault(name, []).append(node.tier.platform)
+            platforms_by_name.setdefault(name, []).append(node.tier.platform)
     for name, additions in intent.extra.items():
-        if name not in of:
-            close = difflib.get_close_matches(name, of, n=1)
+        if name not in platforms_by_name:
+            close = difflib.get_close_matches(name, platforms_by_name, n=1)
             hint = f"did you mean {close[0]}?" if close else ""
             expected = (
                 f"a platform, role or switch of the fabric, such as {switches.all[0].tier.platform}, leaf or leaf1"
             )
             yield intent.problem(("extra", name), f"nothing is called {name}", expected, hint)
             continue
-        for platform in sorted(set(of[name])):
-            held = traits(platform)
+        for platform in sorted(set(platforms_by_name[name])):
+            os_traits = traits(platform)
             for kind in _KINDS:
-                if getattr(additions, kind) and kind not in held.additions:
-                    expected = " or ".join(sorted(held.additions))
-                    yield intent.problem(("extra", name, kind), f"{held.title} takes no {kind}", expected)
+                if getattr(additions, kind) and kind not in os_traits.additions:
+                    expected = " or ".join(sorted(os_traits.additions))
+                    yield intent.problem(("extra", name, kind), f"{os_traits.title} takes no {kind}", expected)
 
 
 def touching_faults(
@@ -66,7 +66,7 @@ def touching_faults(
 ) -> Iterator[Problem]:
     """Yield additions that are in the model's way, each looked at once for all switches that have the same."""
     seen: set[tuple[object, ...]] = set()
-    told: set[tuple[str | int, ...]] = set()
+    reported_places: set[tuple[str | int, ...]] = set()
     index = Index(fabric)
     for node in switches.all if intent.extra else ():
         device = devices[node.name]
@@ -75,8 +75,8 @@ def touching_faults(
             continue
         seen.add(key)
         for fault in _faults(intent, node, device, index):
-            if fault[0] not in told:
-                told.add(fault[0])
+            if fault[0] not in reported_places:
+                reported_places.add(fault[0])
                 yield intent.problem(*fault)
 
 
@@ -106,9 +106,9 @@ def _faults(intent: Intent, node: Node, device: Device, index: Index) -> Iterato
                 return
             key, reason = ".".join(names), error.reason
             model = error.model if isinstance(error, Touched) else _find_conflicting_path(device.platform, key, values)
-        hint = f"use {known}" if (known := _key(model)) else "remove it"
+        hint = f"use {intent_key}" if (intent_key := _key(model)) else "remove it"
         yield place_of_addition(intent, node, key), reason, "what no key of the intent covers", hint
-        remaining_extras = [one for one in values if one.key != key]
+        remaining_extras = [addition for addition in values if addition.key != key]
         if len(remaining_extras) == len(values):
             return
         values = remaining_extras
@@ -116,11 +116,11 @@ def _faults(intent: Intent, node: Node, device: Device, index: Index) -> Iterato
 
 def _changing(device: Device, values: list[Extra], plain: Device, index: Index) -> tuple[str, str, Subject]:
     """Return the addition by which a switch reads otherwise, in what words, and the path of what it changes."""
-    for one in values:
-        alone = _read_back_device(replace_fields(device, extra=(one,), extra_lines=()), index)
+    for addition in values:
+        alone = _read_back_device(replace_fields(device, extra=(addition,), extra_lines=()), index)
         difference = next(differences(plain, alone), None)
         if difference is not None:
-            return one.key, f"changes {text(difference.path)}, which the intent decides", difference.path
+            return addition.key, f"changes {text(difference.path)}, which the intent decides", difference.path
     return "", "changes together what the intent decides", ()
 
 
@@ -133,9 +133,9 @@ def _read_back_device(device: Device, index: Index) -> Device:
 
 def _find_conflicting_path(platform: str, key: str, values: list[Extra]) -> Subject:
     """Return what of a device stands where an addition found its place taken."""
-    paths = (one.path for one in values if one.key == key)
-    held = traits(platform).taken.items()
-    fitting = (model for own_paths in paths for path, model in held if matches(tuple(path.split("/")), own_paths))
+    paths = (addition.path for addition in values if addition.key == key)
+    path_pairs = traits(platform).taken.items()
+    fitting = (model for own_paths in paths for path, model in path_pairs if matches(tuple(path.split("/")), own_paths))
     return tuple(next(fitting, "").split("/"))
 
 
@@ -156,11 +156,11 @@ def place_of_addition(intent: Intent, node: Node, key: str = "") -> tuple[str | 
 
 def place_of_access(intent: Intent, node: Node, subject: Subject) -> tuple[str | int, ...]:
     """Return the way to the addition that states part of an access list, as near as one does; none where none does."""
-    parts = list(_parts(intent, node))[::-1]
+    named_additions = list(_parts(intent, node))[::-1]
     for path in platforms.access_paths(node.tier.platform, subject):
-        for name, additions in parts:
+        for name, additions in named_additions:
             for kind, values in (("tables", additions.tables), ("paths", additions.paths)):
-                if any(own[: len(path)] == path for own, _ in values):
+                if any(addition_path[: len(path)] == path for addition_path, _ in values):
                     return ("extra", name, kind, *path)
     return ()
 

@@ -111,8 +111,8 @@ class Plan:
 
     def router_id(self, node: Node) -> str:
         """Return a device's own number in BGP, 32 bits as RFC 4271 has it: its IPv4 loopback, else its own port's."""
-        first = self.loopback(node)[0].partition("/")[0]
-        return dotted(self.management(node)) if ":" in first else first
+        loopback_address = self.loopback(node)[0].partition("/")[0]
+        return dotted(self.management(node)) if ":" in loopback_address else loopback_address
 
     def management(self, node: Node) -> int:
         """Return a device's out-of-band address."""
@@ -169,9 +169,9 @@ class Plan:
     def _block(self, pool: Pool) -> int:
         return 2 * self.slots if pool.family == "ipv4" else _BLOCK
 
-    def _pair(self, pool: Pool, first: int, leaf: Node, port: Jack) -> Pair:
+    def _pair(self, pool: Pool, base_address: int, leaf: Node, port: Jack) -> Pair:
         panel = port.panel - 1 if pool.family == "ipv4" else port.panel
-        low = first + leaf.id * self._block(pool) + 2 * (panel * leaf.model.max_split + port.split)
+        low = base_address + leaf.id * self._block(pool) + 2 * (panel * leaf.model.max_split + port.split)
         return Pair(pool.family, pool.spell(low), pool.spell(low + 1))
 
 
@@ -235,7 +235,7 @@ def _pools(
     for network in networks:
         family: Family = "ipv4" if network.version == 4 else "ipv6"
         if family in pools:
-            count = sum(one.version == network.version for one in networks)
+            count = sum(pool_network.version == network.version for pool_network in networks)
             several = intent.problem(keys, f"{count} {FAMILY_NAMES[family]} pools", f"one {FAMILY_NAMES[family]} pool")
             problems += [several] if several not in problems else []
         else:
@@ -257,20 +257,20 @@ def _link_faults(intent: Intent, plan: Plan) -> Iterator[Problem]:
     keys, families = ("addressing", "links"), {pool.family for pool in plan.links}
     if intent.routing.sessions == "unnumbered":
         if plan.links:
-            found = f"{', '.join(map(str, plan.links))}, where sessions are unnumbered"
-            yield intent.problem(keys, found, "no pool: ports between switches have link-local addresses alone")
+            fault = f"{', '.join(map(str, plan.links))}, where sessions are unnumbered"
+            yield intent.problem(keys, fault, "no pool: ports between switches have link-local addresses alone")
         return
     for family in plan.families:
         if family not in families:
-            named = (_render_keys(keys) for keys, pools in _by_keys(plan).items() if _has(pools, family))
-            routed = " and ".join(name for name in named if name != "oob")
-            found = f"no {FAMILY_NAMES[family]} pool, but {routed} of {FAMILY_NAMES[family]}"
+            pool_names = (_render_keys(keys) for keys, pools in _by_keys(plan).items() if _has(pools, family))
+            routed = " and ".join(name for name in pool_names if name != "oob")
+            fault = f"no {FAMILY_NAMES[family]} pool, but {routed} of {FAMILY_NAMES[family]}"
             hint = "or routing: {sessions: unnumbered}, which carries both families and needs no pool of links"
-            yield intent.problem(keys, found, f"one {FAMILY_NAMES[family]} pool", hint)
+            yield intent.problem(keys, fault, f"one {FAMILY_NAMES[family]} pool", hint)
     for pool in plan.links:
         if pool.family not in plan.families:
-            found = f"{pool}, but no loopbacks or endpoints of {FAMILY_NAMES[pool.family]}"
-            yield intent.problem(keys, found, "pools of the families of loopbacks and endpoints")
+            fault = f"{pool}, but no loopbacks or endpoints of {FAMILY_NAMES[pool.family]}"
+            yield intent.problem(keys, fault, "pools of the families of loopbacks and endpoints")
 
 
 def _has(pools: tuple[Pool, ...], family: Family) -> bool:
@@ -284,8 +284,8 @@ def _overlaps(intent: Intent, pools: Mapping[_Keys, tuple[Pool, ...]]) -> Iterat
             if pool.family != other_pool.family:
                 continue
             if pool.first < other_pool.first + other_pool.size and other_pool.first < pool.first + pool.size:
-                found = f"{pool} overlaps {_render_keys(other_keys)}, {other_pool}"
-                yield intent.problem(keys, found, "a pool of its own")
+                fault = f"{pool} overlaps {_render_keys(other_keys)}, {other_pool}"
+                yield intent.problem(keys, fault, "a pool of its own")
 
 
 def _exhausted(intent: Intent, switches: Boxes, plan: Plan) -> Iterator[Problem]:
@@ -300,11 +300,11 @@ def _exhausted(intent: Intent, switches: Boxes, plan: Plan) -> Iterator[Problem]
             block = _BLOCK if blocks else 2 * plan.slots if links else 1
             needed, size = block * (node.id + 1), pool.size // shares
             if needed > size:
-                of = f"the {pool} pool" if len(pools) > 1 else "the pool"
-                of = of if shares == 1 else f"its tier's quarter of {of}"
-                what, unit = ("/64s", _BLOCK) if blocks else ("addresses", 1)
-                found = f"{node.name} needs {needed // unit} {what} from the start of {of}, which has {size // unit}"
+                share = f"the {pool} pool" if len(pools) > 1 else "the pool"
+                share = share if shares == 1 else f"its tier's quarter of {share}"
+                noun, unit = ("/64s", _BLOCK) if blocks else ("addresses", 1)
+                fault = f"{node.name} needs {needed // unit} {noun} from the start of {share}, which has {size // unit}"
                 length = pool.bits - (needed * shares - 1).bit_length()
                 enough = length >= _LONGEST_POOL[pool.family]
                 hint = f"a /{length} holds it" if enough else "no pool is that large; use smaller ids"
-                yield intent.problem(keys, found, hint=hint)
+                yield intent.problem(keys, fault, hint=hint)

@@ -27,9 +27,9 @@ def _overflows(intent: Intent, role: str, numbers: Mapping[str, int]) -> Iterato
     name = max(numbers, key=lambda name: numbers[name])
     if numbers[name] > MAX_ASN:
         base, _ = getattr(intent.routing.asn, KEYS[role])
-        found = f"{name} would be AS {numbers[name]}"
+        fault = f"{name} would be AS {numbers[name]}"
         hint = f"{KEYS[role]}: {MAX_ASN - (numbers[name] - base)}+"
-        yield intent.problem(("routing", "asn", KEYS[role]), found, f"at most {MAX_ASN}", hint)
+        yield intent.problem(("routing", "asn", KEYS[role]), fault, f"at most {MAX_ASN}", hint)
 
 
 def _shared(intent: Intent, leaves: Mapping[str, int], spines: Mapping[str, int]) -> Iterator[Problem]:
@@ -40,13 +40,13 @@ def _shared(intent: Intent, leaves: Mapping[str, int], spines: Mapping[str, int]
         ids = [int(name.removeprefix(LEAF)) for name in leaves]
         starts = count(min(base, MAX_ASN - max(ids) - len(taken)))
         free = next(start for start in starts if not any(start + number in taken for number in ids))
-        found = f"all leaves would be AS {base}"
-        yield intent.problem(("routing", "asn", "leaves"), found, "a number for each leaf", f"leaves: {free}+")
+        fault = f"all leaves would be AS {base}"
+        yield intent.problem(("routing", "asn", "leaves"), fault, "a number for each leaf", f"leaves: {free}+")
         return
     for leaf, number in leaves.items():
         if number in taken:
             spine = next(name for name, other_spine in spines.items() if other_spine == number)
-            found = f"{leaf} and {spine} would both be AS {number}"
+            fault = f"{leaf} and {spine} would both be AS {number}"
             hint = f"spines: {min(leaves.values()) - 1 or max(leaves.values()) + 1}"
-            yield intent.problem(("routing", "asn", "spines"), found, "a number that no leaf has", hint)
+            yield intent.problem(("routing", "asn", "spines"), fault, "a number that no leaf has", hint)
             return

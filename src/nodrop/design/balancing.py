@@ -32,28 +32,28 @@ def balancing_faults(intent: Intent) -> Iterator[Problem]:
     tiers = [(role, tier) for role, tier in ((LEAF, intent.topology.leaves), (SPINE, intent.topology.spines))]
     unable = {traits(tier.platform).title for _, tier in tiers if not traits(tier.platform).adaptive_routing}
     if unable:
-        found = f"adaptive, which {' and '.join(sorted(unable))} does not have"
+        fault = f"adaptive, which {' and '.join(sorted(unable))} does not have"
         able = " or ".join(platform for platform in writable_names() if traits(platform).adaptive_routing)
-        yield intent.problem(_BALANCING, found, "ecmp", f"or switches whose platform is {able}")
+        yield intent.problem(_BALANCING, fault, "ecmp", f"or switches whose platform is {able}")
         return
     if intent.hosts.out_of_order is False:
-        found = "false, though adaptive routing delivers packets in any order"
-        yield intent.problem(("hosts", "out_of_order"), found, "true", _HINT)
-    told = False
+        fault = "false, though adaptive routing delivers packets in any order"
+        yield intent.problem(("hosts", "out_of_order"), fault, "true", _HINT)
+    is_speed_reported = False
     for role, tier in tiers:
         chip = asic_of(tier.model)
         if chip is None:
             continue
         if not chip.adaptive_routing:
             expected = f"a model with {' or '.join(_able(tier))}"
-            found = f"{chip.name} of {tier.model} has no adaptive routing"
-            yield intent.problem(("topology", KEYS[role], "model"), found, expected, _HINT)
-        elif not told and not reaches(chip, intent.topology.uplinks.speed):
-            told = True
+            fault = f"{chip.name} of {tier.model} has no adaptive routing"
+            yield intent.problem(("topology", KEYS[role], "model"), fault, expected, _HINT)
+        elif not is_speed_reported and not reaches(chip, intent.topology.uplinks.speed):
+            is_speed_reported = True
             speeds = " or ".join(map(show_speed, chip.adaptive_routing_speeds or ()))
             speed = show_speed(intent.topology.uplinks.speed)
-            found = f"{speed}, at which {chip.name} of {tier.model} has no adaptive routing"
-            yield intent.problem(_SPEED, found, speeds, _HINT)
+            fault = f"{speed}, at which {chip.name} of {tier.model} has no adaptive routing"
+            yield intent.problem(_SPEED, fault, speeds, _HINT)
 
 
 def reaches(chip: Asic, speed_mbps: int) -> bool:

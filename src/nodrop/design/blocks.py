@@ -35,27 +35,27 @@ class Peers:
     The ids of one slot are this far apart, so a fabric whose ids begin after those of another has the same ports.
     """
 
-    def block(self, number: int, each: int) -> tuple[Jack, ...]:
+    def block(self, number: int, ports_per_peer: int) -> tuple[Jack, ...]:
         """Return the ports of a peer."""
         start = self._start(number)
-        return self.ports[start : start + each]
+        return self.ports[start : start + ports_per_peer]
 
-    def clash(self, each: int) -> str:
-        """Return why blocks of `each` ports cannot be, empty if they can."""
-        return next(self._clashes(each), "")
+    def clash(self, ports_per_peer: int) -> str:
+        """Return why blocks of `ports_per_peer` ports cannot be, empty if they can."""
+        return next(self._clashes(ports_per_peer), "")
 
-    def _clashes(self, each: int) -> Iterator[str]:
+    def _clashes(self, ports_per_peer: int) -> Iterator[str]:
         if self.slots is not None and self.slots > len(self.ports):
             yield f"{self.slots} slots are more than the {len(self.ports)} ports"
         taken: dict[int, int] = {}
         for number in self.ids:
             start = self._start(number)
-            for position in range(start, start + each):
+            for position in range(start, start + ports_per_peer):
                 if position >= len(self.ports):
                     yield f"{self.role}{number} would need ports past the last"
                 elif position in taken:
-                    other = f"{self.role}{taken[position]}"
-                    yield f"{other} and {self.role}{number} would both get port {self.ports[position]}"
+                    other_peer = f"{self.role}{taken[position]}"
+                    yield f"{other_peer} and {self.role}{number} would both get port {self.ports[position]}"
                 taken[position] = number
 
     def _start(self, number: int) -> int:

@@ -61,8 +61,8 @@ def lanes_by_speed(
     model: Switch, into: int = 1, panels: tuple[int, ...] = (), lanes: int | None = None
 ) -> Mapping[int, int]:
     """Return the lanes that a part of panel ports split so uses, by its speed in Mb/s; none where they cannot be."""
-    way = model.way(into, panels, lanes)
-    return dict.fromkeys(way.speeds, way.lanes) if way else {}
+    breakout = model.way(into, panels, lanes)
+    return dict.fromkeys(breakout.speeds, breakout.lanes) if breakout else {}
 
 
 def traits_by_role(intent: Intent) -> dict[str, Traits]:

@@ -96,8 +96,8 @@ class LinkEnd(NamedTuple):
 
     def split_panels(self, into: int) -> "LinkEnd":
         """Return the end with its panel ports split into so many, which leaves a host's as they are."""
-        way = next((way for way in self.ways if way.into == into), None)
-        lanes = dict.fromkeys(way.speeds, way.lanes) if way else {}
+        breakout = next((candidate for candidate in self.ways if candidate.into == into), None)
+        lanes = dict.fromkeys(breakout.speeds, breakout.lanes) if breakout else {}
         return self._replace(into=into, lanes=lanes) if self.ways else self
 
     def using(self, lanes: int) -> "LinkEnd":
@@ -121,7 +121,7 @@ class _Misfit(NamedTuple):
 def cabling(
     intent: Intent,
     keys: tuple[str, ...],
-    wanted: Uplinks | Endpoints,
+    group: Uplinks | Endpoints,
     ends: Sequence[LinkEnd],
     problems: list[Problem],
     holds: Callable[[int], bool],
@@ -130,95 +130,95 @@ def cabling(
 
     `holds` tells whether the ports suffice when split into so many.
     """
-    medium = media().get(wanted.media)
+    medium = media().get(group.media)
     if medium is None:
-        hint = nearest(wanted.media, tuple(media()))
-        problems.append(intent.problem((*keys, "media"), wanted.media, "a medium of the catalogue", hint))
-    faults = _speed_faults(intent, keys, wanted, ends, holds)
-    if wanted.lanes is not None and not all(end.lanes for end in ends):
+        hint = nearest(group.media, tuple(media()))
+        problems.append(intent.problem((*keys, "media"), group.media, "a medium of the catalogue", hint))
+    faults = _speed_faults(intent, keys, group, ends, holds)
+    if group.lanes is not None and not all(end.lanes for end in ends):
         return None
     problems += faults
     if medium is None or faults:
         return None
-    misfit = _misfit(medium, wanted, ends)
+    misfit = _misfit(medium, group, ends)
     if misfit:
-        hint = ", or ".join((*_otherwise(wanted, ends, holds), _fitting(wanted, ends)))
+        hint = ", or ".join((*_otherwise(group, ends, holds), _fitting(group, ends)))
         problems.append(intent.problem((*keys, misfit.key), misfit.found, misfit.expected, hint))
-    link = _copper(medium, wanted, ends) if medium.passive else None
+    link = _copper(medium, group, ends) if medium.passive else None
     lanes = link.lanes if link else None
     return Cabling(
-        speed_mbps=wanted.speed, media=medium, length_m=wanted.length, keys=keys, port_lanes=wanted.lanes, lanes=lanes
+        speed_mbps=group.speed, media=medium, length_m=group.length, keys=keys, port_lanes=group.lanes, lanes=lanes
     )
 
 
-def fits(name: str, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> bool:
+def fits(name: str, group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> bool:
     """Return whether a medium can make links whose ends have ports of their speed."""
-    return name in media() and _misfit(media()[name], wanted, ends) is None
+    return name in media() and _misfit(media()[name], group, ends) is None
 
 
 def _speed_faults(
     intent: Intent,
     keys: tuple[str, ...],
-    wanted: Uplinks | Endpoints,
+    group: Uplinks | Endpoints,
     ends: Sequence[LinkEnd],
     holds: Callable[[int], bool],
 ) -> list[Problem]:
-    speed = wanted.speed
+    speed = group.speed
     common = sorted(set.intersection(*(set(end.lanes) for end in ends)), reverse=True)
     expected = f"a speed of both ends: {', '.join(map(show_speed, common)) or 'there is none'}"
     lacking = dict.fromkeys(end.lacks(speed) for end in ends if speed not in end.lanes)
-    hint = ", or ".join(_otherwise(wanted, ends, holds)) if lacking else ""
-    return [intent.problem((*keys, "speed"), found, expected, hint) for found in lacking]
+    hint = ", or ".join(_otherwise(group, ends, holds)) if lacking else ""
+    return [intent.problem((*keys, "speed"), fault, expected, hint) for fault in lacking]
 
 
-def _otherwise(wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd], holds: Callable[[int], bool]) -> list[str]:
+def _otherwise(group: Uplinks | Endpoints, ends: Sequence[LinkEnd], holds: Callable[[int], bool]) -> list[str]:
     """Return the keys with which a medium can make the links: the first split that does, and the most lanes."""
-    if wanted.lanes is not None:
+    if group.lanes is not None:
         return []
-    splits = (f"split: {into}" for into in joining_splits(wanted, ends) if holds(into))
-    lanes = (f"lanes: {one}" for one in (4, 2, 1) if _joins(wanted, [end.using(one) for end in ends]))
+    splits = (f"split: {into}" for into in joining_splits(group, ends) if holds(into))
+    lanes = (f"lanes: {count}" for count in (4, 2, 1) if _joins(group, [end.using(count) for end in ends]))
     return [*islice(splits, 1), *islice(lanes, 1)]
 
 
-def _joins(wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> bool:
-    return all(wanted.speed in end.lanes for end in ends) and fits(wanted.media, wanted, ends)
+def _joins(group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> bool:
+    return all(group.speed in end.lanes for end in ends) and fits(group.media, group, ends)
 
 
-def joining_splits(wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> list[int]:
+def joining_splits(group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> list[int]:
     """Return the splits, one for all switches, at which a medium can make the links, fewest parts first."""
-    every = sorted({way.into for end in ends for way in end.ways if not way.blocks_next})
-    return [into for into in every if _joins(wanted, [end.split_panels(into) for end in ends])]
+    every = sorted({breakout.into for end in ends for breakout in end.ways if not breakout.blocks_next})
+    return [into for into in every if _joins(group, [end.split_panels(into) for end in ends])]
 
 
-def _misfit(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> _Misfit | None:
+def _misfit(medium: Medium, group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> _Misfit | None:
     """Return why a medium cannot make the links; every end is known to have a port of their speed."""
-    speed = show_speed(wanted.speed)
-    if wanted.speed not in medium.speeds:
+    speed = show_speed(group.speed)
+    if group.speed not in medium.speeds:
         return _Misfit("media", f"{medium.name} does not carry {speed}")
-    possible = medium.at(wanted.speed, _common(medium, wanted, ends))
+    possible = medium.at(group.speed, _common(medium, group, ends))
     if not possible:
-        one, other = (f"{end.lanes[wanted.speed]} lanes of {end.model}" for end in ends)
-        return _Misfit("media", f"{medium.name} is passive and cannot join {one} to {other} at {speed}")
+        near_lanes, far_lanes = (f"{end.lanes[group.speed]} lanes of {end.model}" for end in ends)
+        return _Misfit("media", f"{medium.name} is passive and cannot join {near_lanes} to {far_lanes} at {speed}")
     farthest = max(possible, key=lambda link: link.reach_m)
-    if wanted.length > farthest.reach_m:
-        rate = f" at {wanted.speed // farthest.lanes // 1000} Gb/s a lane" if farthest.lanes else ""
-        return _Misfit("length", f"{wanted.length}m", f"at most {farthest.reach_m}m on {medium.name}{rate}")
+    if group.length > farthest.reach_m:
+        rate = f" at {group.speed // farthest.lanes // 1000} Gb/s a lane" if farthest.lanes else ""
+        return _Misfit("length", f"{group.length}m", f"at most {farthest.reach_m}m on {medium.name}{rate}")
     return None
 
 
-def _common(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> frozenset[int]:
+def _common(medium: Medium, group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> frozenset[int]:
     """Return the numbers of lanes on which a medium may run: a passive one those that both ends have in one plug."""
-    plugs = [end.plugs(wanted.speed) for end in ends]
+    plugs = [end.plugs(group.speed) for end in ends]
     return in_use(frozenset.intersection(*plugs) if medium.passive else frozenset.union(*plugs))
 
 
-def _copper(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> MediumLink | None:
+def _copper(medium: Medium, group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> MediumLink | None:
     """Return how a passive medium makes the links; None where it cannot."""
-    return medium.link(wanted.speed, _common(medium, wanted, ends), wanted.length)
+    return medium.link(group.speed, _common(medium, group, ends), group.length)
 
 
-def _fitting(wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> str:
+def _fitting(group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> str:
     """Return a hint naming the media that can make the links."""
-    names = [name for name in media() if fits(name, wanted, ends)]
-    links = f"{show_speed(wanted.speed)} over {wanted.length}m"
+    names = [name for name in media() if fits(name, group, ends)]
+    links = f"{show_speed(group.speed)} over {group.length}m"
     return f"for {links}: {', '.join(names)}" if names else f"no medium of the catalogue runs {links}"

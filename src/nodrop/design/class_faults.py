@@ -26,27 +26,27 @@ def _doubles(intent: Intent) -> Iterator[Problem]:
     priorities: dict[int, str] = {}
     dscps: dict[int, str] = {}
     for name, wanted_traffic_class in intent.classes.items():
-        other = priorities.setdefault(wanted_traffic_class.priority, name)
-        if other != name:
+        owner = priorities.setdefault(wanted_traffic_class.priority, name)
+        if owner != name:
             free = set(range(PRIORITIES)) - {traffic_class.priority for traffic_class in intent.classes.values()}
             expected = f"one that is free: {show_ids(free)}" if free else "fewer classes"
             keys = ("classes", name, "priority")
-            yield intent.problem(keys, f"priority {wanted_traffic_class.priority} already belongs to {other}", expected)
+            yield intent.problem(keys, f"priority {wanted_traffic_class.priority} already belongs to {owner}", expected)
         doubled: dict[str, list[int]] = {}
         for dscp in () if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp:
-            other = dscps.setdefault(dscp, name)
-            if other != name:
-                doubled.setdefault(other, []).append(dscp)
-        for other, numbers in doubled.items():
-            found = f"DSCP {show_ids(numbers)} already belongs to {other}"
-            yield intent.problem(("classes", name, "dscp"), found, "each DSCP in one class")
+            owner = dscps.setdefault(dscp, name)
+            if owner != name:
+                doubled.setdefault(owner, []).append(dscp)
+        for owner, numbers in doubled.items():
+            fault = f"DSCP {show_ids(numbers)} already belongs to {owner}"
+            yield intent.problem(("classes", name, "dscp"), fault, "each DSCP in one class")
 
 
 def _faults_of(intent: Intent, name: str, wanted_traffic_class: TrafficClass) -> Iterator[Problem]:
     keys = ("classes", name)
     if wanted_traffic_class.strict == (wanted_traffic_class.share is not None):
-        found = "both strict and a share" if wanted_traffic_class.strict else "neither strict nor a share"
-        yield intent.problem(keys, found, "strict: true, or share: N%")
+        fault = "both strict and a share" if wanted_traffic_class.strict else "neither strict nor a share"
+        yield intent.problem(keys, fault, "strict: true, or share: N%")
     if wanted_traffic_class.max_rate is not None and (wanted_traffic_class.lossless or not wanted_traffic_class.strict):
         kind = "a lossless class" if wanted_traffic_class.lossless else "a class with a share"
         yield intent.problem((*keys, "max_rate"), f"a cap on {kind}", "a cap on a strict, lossy class", "remove it")
@@ -54,14 +54,14 @@ def _faults_of(intent: Intent, name: str, wanted_traffic_class: TrafficClass) ->
         expected = "a lossy class"
         yield intent.problem((*keys, "lossless"), f"true, in mode {intent.mode}", expected, "or mode: lossless")
     if wanted_traffic_class.lossless and wanted_traffic_class.ecn and intent.mode == "pfc-only":
-        found = "marking of a lossless class, in mode pfc-only"
-        yield intent.problem((*keys, "ecn"), found, "no ecn", "or mode: lossless, which has both")
+        fault = "marking of a lossless class, in mode pfc-only"
+        yield intent.problem((*keys, "ecn"), fault, "no ecn", "or mode: lossless, which has both")
     if wanted_traffic_class.lossless and wanted_traffic_class.strict:
         hint = "strict, it would starve CNPs and control traffic"
         yield intent.problem(keys, "both lossless and strict", "lossless: true and share: N%", hint)
     if wanted_traffic_class.lossless and wanted_traffic_class.priority == LOSSY_GROUP:
-        found = f"a lossless class on priority {LOSSY_GROUP}, whose priority group takes all lossy traffic"
-        yield intent.problem((*keys, "priority"), found, f"a priority from 1 to {PRIORITIES - 1}")
+        fault = f"a lossless class on priority {LOSSY_GROUP}, whose priority group takes all lossy traffic"
+        yield intent.problem((*keys, "priority"), fault, f"a priority from 1 to {PRIORITIES - 1}")
     if wanted_traffic_class.ecn and wanted_traffic_class.ecn.min >= wanted_traffic_class.ecn.max:
         expected = f"more than min, {show_bytes(wanted_traffic_class.ecn.min)}"
         yield intent.problem((*keys, "ecn", "max"), show_bytes(wanted_traffic_class.ecn.max), expected)
@@ -71,12 +71,12 @@ def _rest_faults(intent: Intent) -> Iterator[Problem]:
     takers = [name for name, wanted_traffic_class in intent.classes.items() if wanted_traffic_class.dscp == "rest"]
     remaining_numbers = unclaimed(intent)
     if len(takers) > 1:
-        found = f"the rest, which {takers[0]} takes too"
-        yield intent.problem(("classes", takers[1], "dscp"), found, "one class with dscp: rest")
+        fault = f"the rest, which {takers[0]} takes too"
+        yield intent.problem(("classes", takers[1], "dscp"), fault, "one class with dscp: rest")
     elif remaining_numbers and not takers:
-        found = f"DSCP {show_ids(remaining_numbers)} has no class"
+        fault = f"DSCP {show_ids(remaining_numbers)} has no class"
         hint = "what has no class lands wherever the platform likes"
-        yield intent.problem(("classes",), found, "one class with dscp: rest", hint)
+        yield intent.problem(("classes",), fault, "one class with dscp: rest", hint)
 
 
 def _share_faults(intent: Intent) -> Iterator[Problem]:
@@ -92,8 +92,8 @@ def _share_faults(intent: Intent) -> Iterator[Problem]:
         f"classes.{name}.share: {right}%" for name, share in shares.items() if 0 < (right := share + 100 - total) <= 100
     )
     *_, hint = "", *fixes
-    found = f"shares of {' + '.join(f'{share}%' for share in shares.values()) or 'no class'} add up to {total}%"
-    yield intent.problem(("classes",), found, "100%", hint)
+    fault = f"shares of {' + '.join(f'{share}%' for share in shares.values()) or 'no class'} add up to {total}%"
+    yield intent.problem(("classes",), fault, "100%", hint)
 
 
 def _rdma_faults(intent: Intent) -> Iterator[Problem]:
@@ -102,8 +102,8 @@ def _rdma_faults(intent: Intent) -> Iterator[Problem]:
         yield intent.problem(("classes",), "no RDMA class", "a class named rdma, or with purpose: rdma")
     for name, wanted_traffic_class in rdma.items():
         if not wanted_traffic_class.lossless and has_pfc(intent):
-            found = f"RDMA in a lossy class, in mode {intent.mode}"
-            yield intent.problem(("classes", name), found, "lossless: true")
+            fault = f"RDMA in a lossy class, in mode {intent.mode}"
+            yield intent.problem(("classes", name), fault, "lossless: true")
         if wanted_traffic_class.ecn is None and intent.mode != "pfc-only":
             sooner = "paused" if has_pfc(intent) else "dropped"
             hint = f"in mode {intent.mode}, RDMA is marked before it is {sooner}"
@@ -120,8 +120,8 @@ def _storage_faults(intent: Intent) -> Iterator[Problem]:
             hint = "TCP fills a queue until packets are lost; in a lossless class it pauses the fabric instead"
             yield intent.problem(("classes", name, "lossless"), f"true, for {purpose}", "a lossy class", hint)
         if purpose in RDMA_STORAGE and not wanted_traffic_class.lossless and has_pfc(intent):
-            found = f"{purpose}, which is RoCE, in a lossy class, in mode {intent.mode}"
-            yield intent.problem(("classes", name), found, "lossless: true", "or purpose: storage, over TCP")
+            fault = f"{purpose}, which is RoCE, in a lossy class, in mode {intent.mode}"
+            yield intent.problem(("classes", name), fault, "lossless: true", "or purpose: storage, over TCP")
         if purpose in RDMA_STORAGE and wanted_traffic_class.dscp == "rest":
             yield intent.problem(("classes", name, "dscp"), "rest", f"DSCPs that only {purpose} has, such as 34")
 

@@ -58,37 +58,37 @@ def first_lossless(intent: Intent) -> str | None:
 
 def with_one_lossless(intent: Intent) -> Intent | None:
     """Return an intent with its first lossless class as the only one; None where it has no other."""
-    first = first_lossless(intent)
-    if first is None or sum(traffic_class.lossless for traffic_class in intent.classes.values()) == 1:
+    class_name = first_lossless(intent)
+    if class_name is None or sum(traffic_class.lossless for traffic_class in intent.classes.values()) == 1:
         return None
     lossy = {"lossless": False, "purpose": "storage"}
     classes = {
-        name: traffic_class.model_copy(update=lossy) if traffic_class.lossless and name != first else traffic_class
+        name: traffic_class.model_copy(update=lossy) if traffic_class.lossless and name != class_name else traffic_class
         for name, traffic_class in intent.classes.items()
     }
-    hosts = intent.hosts.model_copy(update={"pfc": (intent.classes[first].priority,)})
+    hosts = intent.hosts.model_copy(update={"pfc": (intent.classes[class_name].priority,)})
     return intent.with_values(classes=classes, hosts=hosts)
 
 
 def unclaimed(intent: Intent) -> tuple[int, ...]:
     """Return the DSCPs that no class names."""
-    named = {
+    named_dscps = {
         dscp
         for wanted_traffic_class in intent.classes.values()
         if wanted_traffic_class.dscp != "rest"
         for dscp in wanted_traffic_class.dscp
     }
-    return tuple(dscp for dscp in range(DSCPS) if dscp not in named)
+    return tuple(dscp for dscp in range(DSCPS) if dscp not in named_dscps)
 
 
 def resolve_classes(intent: Intent) -> Classes:
     """Return the classes of an intent without contradictions, every DSCP given out."""
-    rest = unclaimed(intent)
+    unclaimed_dscps = unclaimed(intent)
     declared = [
         TrafficClass(
             name=name,
             purpose=purpose_of(name, wanted_traffic_class),
-            dscp=rest if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp,
+            dscp=unclaimed_dscps if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp,
             tc=wanted_traffic_class.priority,
             lossless=wanted_traffic_class.lossless,
             share_percent=UNKNOWN

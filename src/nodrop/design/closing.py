@@ -56,7 +56,7 @@ def _links_keys(intent: Intent, speed: int, ends: Sequence[LinkEnd]) -> list[str
         return []
     wanted_uplinks = uplinks.model_copy(update={"speed": speed})
     names = [uplinks.media, *(group.media for group in intent.endpoints.values()), *media()]
-    name = next((one for one in names if fits(one, wanted_uplinks, ends)), uplinks.media)
+    name = next((medium for medium in names if fits(medium, wanted_uplinks, ends)), uplinks.media)
     return [f"speed: {show_speed(speed)}", *([f"media: {name}"] if name != uplinks.media else [])]
 
 
@@ -79,27 +79,27 @@ def _fabrics(intent: Intent, switches: Boxes) -> Iterator[_Closed]:
     together = lcm(*(group.ports for group in groups if group.spread == "one-leaf"))
     split = intent.topology.uplinks.split
     most = len(switches.leaves[0].model.usable(split, next(iter(groups)).speed))
-    for each in range(1, most * split // len(switches.spines) + 1):
-        up = each * len(switches.spines)
+    for per_spine in range(1, most * split // len(switches.spines) + 1):
+        up = per_spine * len(switches.spines)
         down = min((most + -up // split) * split, int(up * intent.topology.max_oversubscription)) // together * together
         if down:
             leaves = _multiple(-(-ports // down), apart)
-            joined = _connect_leaves(intent, switches, leaves, each)
+            joined = _connect_leaves(intent, switches, leaves, per_spine)
             if joined:
-                yield _Closed(leaves, each, _multiple(-(-ports // leaves), together), joined)
+                yield _Closed(leaves, per_spine, _multiple(-(-ports // leaves), together), joined)
 
 
-def _multiple(least: int, of: int) -> int:
-    return least + -least % of
+def _multiple(least: int, factor: int) -> int:
+    return least + -least % factor
 
 
-def _connect_leaves(intent: Intent, switches: Boxes, leaves: int, each: int) -> Choice | None:
+def _connect_leaves(intent: Intent, switches: Boxes, leaves: int, per_spine: int) -> Choice | None:
     """Return how that many leaves are joined to the spines; None if there are too few ports."""
     stated = Choice.of(intent, switches, 0)
-    uplinks, ids = jacks(tuple(range(each * len(switches.spines))), 1), tuple(range(1, leaves + 1))
+    uplinks, ids = jacks(tuple(range(per_spine * len(switches.spines))), 1), tuple(range(1, leaves + 1))
     return replace(
         stated,
-        per_spine=each,
+        per_spine=per_spine,
         spines=replace(stated.spines, ports=uplinks, slots=None),
         leaves=replace(stated.leaves, ids=ids, slots=None),
     ).with_ports()

@@ -68,21 +68,21 @@ class _Deciding:
             if stated:
                 return self._decided(stated, "stated")
         for group in groups(aspect):
-            if (found := self._of_group(group, words)) is not None:
-                whole = aspect in _WHOLES
-                return self._decided(found.keys, "whole" if whole and found.how == "stated" else found.how, found.at)
+            if (match := self._of_group(group, words)) is not None:
+                is_whole = aspect in _WHOLES
+                return self._decided(match.keys, "whole" if is_whole and match.how == "stated" else match.how, match.at)
         return None
 
     def _of_group(self, group: Sequence[str], words: _Words) -> _Found | None:
         entries = self._intent.entries
         assert entries is not None
-        known = [(one, keys) for one in group if (keys := _keys(one.removeprefix("!"), words))]
-        for _, keys in known:
+        candidates = [(template, keys) for template in group if (keys := _keys(template.removeprefix("!"), words))]
+        for _, keys in candidates:
             if entries.count_existing_keys(keys) == len(keys):
                 return _Found(keys, "stated", keys)
-        first, keys = known[0] if known else ("!", ())
+        first_template, keys = candidates[0] if candidates else ("!", ())
         around = keys[: entries.count_existing_keys(keys)]
-        if first.startswith("!") or not around:
+        if first_template.startswith("!") or not around:
             return None
         return _Found(around, "stated", around) if entries.scalar(around) else _Found(keys, "default", around)
 
@@ -109,16 +109,16 @@ class _Deciding:
         if node is not None:
             words |= _of_node(node)
         match aspect:
-            case "port", path if node is not None:
+            case ["port", path] if node is not None:
                 words |= self._of_port(node, subject[1]) | self._of_priority(path)
-            case "device", ("port_channels" | "vlans" as table, name, *_) if node is not None:
+            case ["device", ("port_channels" | "vlans" as table, name, *_)] if node is not None:
                 words |= self._of_bundle(node, table, name)
-            case "fabric", ("links", ends, *_):
+            case ["fabric", ("links", ends, *_)]:
                 words |= self._of_link(ends)
-            case "fabric", ("hosts", name, *_):
+            case ["fabric", ("hosts", name, *_)]:
                 group = self._groups_of_hosts.get(name)
                 words |= {"group": (group,)} if group else {}
-            case "fabric", ("classes", name, *_):
+            case ["fabric", ("classes", name, *_)]:
                 words["named"] = (name,)
         return words
 
@@ -153,16 +153,16 @@ class _Deciding:
     @cached_property
     def _of_classes(self) -> _Words:
         """Of the classes, the first of each purpose that a row names, and the first lossless one."""
-        named = {
+        class_of_purpose = {
             purpose_of(name, wanted_traffic_class): name
             for name, wanted_traffic_class in reversed(self._intent.classes.items())
         }
         purposes: tuple[Purpose, ...] = ("rdma", "cnp", "control")
-        found = {purpose: (named[purpose],) for purpose in purposes if purpose in named}
+        class_words = {purpose: (class_of_purpose[purpose],) for purpose in purposes if purpose in class_of_purpose}
         lossless = [
             name for name, wanted_traffic_class in self._intent.classes.items() if wanted_traffic_class.lossless
         ]
-        return found | ({"lossless": (lossless[0],)} if lossless else {})
+        return class_words | ({"lossless": (lossless[0],)} if lossless else {})
 
     def _of_port(self, node: Node, name: str) -> _Words:
         link = self._links.get((node.name, name))
@@ -176,15 +176,15 @@ class _Deciding:
     def _of_priority(self, path: Subject) -> _Words:
         """Return the class of a queue, a priority group or a DSCP."""
         match path:
-            case "qos", ("queues" | "priority_groups"), index, *_:
+            case ["qos", ("queues" | "priority_groups"), index, *_]:
                 for name, wanted_traffic_class in self._intent.classes.items():
                     if str(wanted_traffic_class.priority) == index:
                         return dict.fromkeys(
                             ("class", *(["pausing"] if wanted_traffic_class.lossless else [])), (name,)
                         )
-            case "qos", "dscp_to_tc", dscp, *_:
-                for name, wanted in self._intent.classes.items():
-                    marked = unclaimed(self._intent) if wanted.dscp == "rest" else wanted.dscp
+            case ["qos", "dscp_to_tc", dscp, *_]:
+                for name, traffic_class in self._intent.classes.items():
+                    marked = unclaimed(self._intent) if traffic_class.dscp == "rest" else traffic_class.dscp
                     if dscp in map(str, marked):
                         return {"marked": (name,)}
         return {}

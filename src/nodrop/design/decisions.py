@@ -49,10 +49,10 @@ _SHOWN: Mapping[str, tuple[str, ...]] = {
 def keys_in_words(aspect: Aspect) -> str:
     """Return the keys that decide a part of an intent, for every switch and port; empty if no key does."""
     fitting = groups(aspect)
-    first = fitting[0][0] if fitting else "!"
-    if first.startswith("!"):
+    key_path = fitting[0][0] if fitting else "!"
+    if key_path.startswith("!"):
         return ""
-    head, _, remainder = first.partition(".")
+    head, _, remainder = key_path.partition(".")
     heads = _SHOWN.get(head, (head,))
     shown = re.sub(r"\{\w+\}", "*", f".{remainder}" if remainder else "")
-    return " or ".join(f"{one}{shown}" for one in heads)
+    return " or ".join(f"{section}{shown}" for section in heads)

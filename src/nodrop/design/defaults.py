@@ -68,9 +68,9 @@ _WITH_PFC = ("buffers.alpha", "buffers.lossless_pool", "buffers.shared_headroom"
 def _list_plain_defaults(intent: Intent) -> Iterator[Default]:
     for path, unit, source in _PLAIN:
         *sections, key = path.split(".")
-        part: Any = reduce(getattr, sections, intent)
-        if key not in part.model_fields_set and _applies(intent, path):
-            yield Default(path, _spell(getattr(part, key)) + unit, source)
+        section: Any = reduce(getattr, sections, intent)
+        if key not in section.model_fields_set and _applies(intent, path):
+            yield Default(path, _spell(getattr(section, key)) + unit, source)
 
 
 def _applies(intent: Intent, path: str) -> bool:
@@ -103,9 +103,9 @@ def _of_classes(intent: Intent) -> Iterator[Default]:
 
 def _owner(intent: Intent, dscp: int) -> str:
     """Return the class that has a DSCP."""
-    rest = unclaimed(intent)
+    unclaimed_dscps = unclaimed(intent)
     owned = (
-        (name, rest if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp)
+        (name, unclaimed_dscps if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp)
         for name, wanted_traffic_class in intent.classes.items()
     )
     return next(name for name, dscps in owned if dscp in dscps)
@@ -118,10 +118,10 @@ def _of_mode(intent: Intent) -> Iterator[Default]:
         source = "the switches mark, so the NICs must listen" if marked else WITHOUT_DCQCN[intent.mode]
         yield Default("hosts.dcqcn", _spell(marked), source)
     if trims(intent):
-        given = intent.trimming.model_fields_set
-        if "size" not in given:
+        stated_fields = intent.trimming.model_fields_set
+        if "size" not in stated_fields:
             yield Default("trimming.size", f"{intent.trimming.size}B", "NVUE's least; the headers and some payload")
-        if "into" not in given:
+        if "into" not in stated_fields:
             yield Default("trimming.into", intent.trimming.into, "the class's name")
 
 
@@ -165,10 +165,10 @@ def _watchdog(intent: Intent) -> Iterator[Default]:
         source = f"none is later than the hosts' side and acts before queue pairs time out ({QP_TIMEOUT_MS} ms)"
         yield Default("pfc.watchdog.fabric", "off", source)
     if wanted_watchdog.polling is None:
-        own = timers.polling_ms
+        polling_ms = timers.polling_ms
         value = f"{timers.wanted_polling_ms}ms"
-        if set(own.values()) != {timers.wanted_polling_ms}:
-            value = f"leaves {own[LEAF]}ms, spines {own[SPINE]}ms"
+        if set(polling_ms.values()) != {timers.wanted_polling_ms}:
+            value = f"leaves {polling_ms[LEAF]}ms, spines {polling_ms[SPINE]}ms"
         yield Default("pfc.watchdog.polling", value, "half the smallest detection")
 
 
@@ -186,9 +186,9 @@ def _list_derived_defaults(intent: Intent) -> Iterator[Default]:
     leaf, spine = switches.leaves[0].model, switches.spines[0].model
     if intent.buffers.pattern_mtu is None and has_pfc(intent):
         tiers = {KEYS[role]: (role, model) for role, model in ((LEAF, leaf), (SPINE, spine)) if not is_static(model)}
-        made = {name: str(pattern_mtu(intent, *tier)) for name, tier in tiers.items()}
-        same = set(made.values())
-        value = ", ".join(same if len(same) == 1 else (f"{name} {mtu}" for name, mtu in made.items()))
+        mtu_by_tier = {name: str(pattern_mtu(intent, *tier)) for name, tier in tiers.items()}
+        same = set(mtu_by_tier.values())
+        value = ", ".join(same if len(same) == 1 else (f"{name} {mtu}" for name, mtu in mtu_by_tier.items()))
         source = f"{DEFAULT_PATTERN_MTU_BYTES} (SONiC) or the RoCE MTU, whichever needs more headroom"
         if tiers:
             yield Default("buffers.pattern_mtu", value, source)
@@ -234,11 +234,11 @@ _WAIT = "the hardware has a route before packets arrive (SONiC's bgpd.main.conf.
 
 def _wait_faults(by_tier: Mapping[str, Traits]) -> str:
     """Return the faults of releases that wait for the hardware, each with its tiers."""
-    found: dict[str, list[str]] = {}
+    tiers_by_fault: dict[str, list[str]] = {}
     for tier, traits in by_tier.items():
         if traits.announces_installed and traits.wait_fault:
-            found.setdefault(traits.wait_fault, []).append(tier)
-    return "".join(f"; {' and '.join(tiers)}: {fault}" for fault, tiers in found.items())
+            tiers_by_fault.setdefault(traits.wait_fault, []).append(tier)
+    return "".join(f"; {' and '.join(tiers)}: {fault}" for fault, tiers in tiers_by_fault.items())
 
 
 def _bgp(intent: Intent) -> Iterator[Default]:
@@ -246,7 +246,7 @@ def _bgp(intent: Intent) -> Iterator[Default]:
     by_tier = {KEYS[role]: traits for role, traits in traits_by_role(intent).items()}
     waits = {name: traits.announces_installed for name, traits in by_tier.items()}
     for value, on in (("once installed", True), ("at once", False)):
-        tiers = [name for name, own in waits.items() if own is on]
+        tiers = [name for name, does_wait in waits.items() if does_wait is on]
         key = "BGP announces routes" if len(tiers) == len(waits) else f"BGP of {' and '.join(tiers)} announces routes"
         source = f"{_WAIT}{_wait_faults(by_tier)}" if on else "the release cannot wait"
         if tiers:

@@ -38,18 +38,18 @@ def delivery_faults(intent: Intent) -> Iterator[Problem]:
     for platform, release in sorted(
         {(tier.platform, tier.version) for tier in tiers.values() if has_tables(intent, tier)}
     ):
-        held = traits(platform, release)
-        if held.routing_tables is None:
-            since = first_release(platform, lambda one: one.routing_tables is not None)
-            found = f"tables, which {held.title} {release} cannot have of this design"
-            yield intent.problem(_DELIVERY, found, "frr.conf", f"or {held.title} {since} or later")
+        os_traits = traits(platform, release)
+        if os_traits.routing_tables is None:
+            since = first_release(platform, lambda release_traits: release_traits.routing_tables is not None)
+            fault = f"tables, which {os_traits.title} {release} cannot have of this design"
+            yield intent.problem(_DELIVERY, fault, "frr.conf", f"or {os_traits.title} {since} or later")
     names = {
         name for role, tier in tiers.items() if has_tables(intent, tier) for name in (tier.platform, role, KEYS[role])
     }
     for name, additions in intent.extra.items():
         if additions.lines and (name in names or name.rstrip("0123456789") in names):
-            found = "lines for frr.conf, which is made of tables"
-            yield intent.problem(("extra", name, "lines"), found, "no lines", "or routing.delivery: frr.conf")
+            fault = "lines for frr.conf, which is made of tables"
+            yield intent.problem(("extra", name, "lines"), fault, "no lines", "or routing.delivery: frr.conf")
 
 
 def in_tables(bgp: Bgp, routing_tables: RoutingTables) -> Bgp:
@@ -76,9 +76,9 @@ def in_tables(bgp: Bgp, routing_tables: RoutingTables) -> Bgp:
     )
 
 
-def _defaults(part: Bgp | BgpNeighbor, held: frozenset[str]) -> dict[str, Any]:
+def _defaults(bgp_row: Bgp | BgpNeighbor, table_fields: frozenset[str]) -> dict[str, Any]:
     """Return the defaults of the fields that tables do not hold."""
-    return {field.name: field.default for field in fields(part) if field.name not in held}
+    return {field.name: field.default for field in fields(bgp_row) if field.name not in table_fields}
 
 
 def _without_lost(policy: RouteMap, routing_tables: RoutingTables) -> RouteMap:

@@ -88,12 +88,12 @@ class Devices:
 
     def _adapter(self, node: Node) -> Adapter:
         profiles, length_m = self._profiles[node.role], self._intent.topology.uplinks.length
-        held = traits(node.tier.platform, node.tier.version)
+        os_traits = traits(node.tier.platform, node.tier.version)
 
         def spare(speed_mbps: int | None) -> QosProfile:
             return profiles.of("fabric", speed_mbps or node.model.ports[0].speeds[0], length_m)
 
-        return Adapter(held, node.role, self._timers, spare, length_m)
+        return Adapter(os_traits, node.role, self._timers, spare, length_m)
 
     def _design_device(self, node: Node, cables: Wires) -> Device:
         plan, buffers, services = self._plan, self._buffers[node.role], self._intent.services

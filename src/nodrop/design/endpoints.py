@@ -53,14 +53,14 @@ def _check_names(intent: Intent, problems: list[Problem]) -> None:
     owner: dict[str, str] = {}
     for name, group in intent.endpoints.items():
         if name.rstrip("0123456789") in TIERS:
-            found = f"{name}{group.ids[0]} would be the name of a switch"
-            problems.append(intent.problem(("endpoints", name), found, "another name for the group"))
-        others = {owner.setdefault(f"{name}{number}", name): number for number in reversed(group.ids)}
-        others.pop(name, None)
-        if others:
-            other, number = next(iter(others.items()))
-            found = f"{name}{number} would be the name of two hosts, here and in {other}"
-            problems.append(intent.problem(("endpoints", name), found, "a name that does not end in a digit"))
+            fault = f"{name}{group.ids[0]} would be the name of a switch"
+            problems.append(intent.problem(("endpoints", name), fault, "another name for the group"))
+        number_by_group = {owner.setdefault(f"{name}{number}", name): number for number in reversed(group.ids)}
+        number_by_group.pop(name, None)
+        if number_by_group:
+            other_group, number = next(iter(number_by_group.items()))
+            fault = f"{name}{number} would be the name of two hosts, here and in {other_group}"
+            problems.append(intent.problem(("endpoints", name), fault, "a name that does not end in a digit"))
 
 
 def _group_cables(
@@ -89,8 +89,8 @@ def _group_cables(
         if not ports or place.leaf not in leaves or place.slot >= len(ports):
             continue
         host, jack = f"{name}{place.host}", ports[place.slot]
-        parts = taken.setdefault((place.leaf, jack.panel), {})
-        clash = _clash(parts, jack, host, f"leaf{place.leaf}")
+        host_of_jack = taken.setdefault((place.leaf, jack.panel), {})
+        clash = _clash(host_of_jack, jack, host, f"leaf{place.leaf}")
         if clash:
             hint = _own_ports(intent, name) or _MORE_PORTS
             problems.append(intent.problem((*keys, "leaf_ports"), clash, "leaf_ports of its own", hint))
@@ -116,21 +116,21 @@ def _card(intent: Intent, keys: tuple[str, ...], group: Endpoints, problems: lis
         return None
     card = nic(group.nic)
     if card.ports_per_gpu is not None and group.ports > (most := card.ports_per_gpu * group.gpus):
-        found = f"{group.ports} ports, but {group.gpus} {card.name} have {most} that leave the server"
+        fault = f"{group.ports} ports, but {group.gpus} {card.name} have {most} that leave the server"
         hint = f"gpus: {-(-group.ports // card.ports_per_gpu)}"
         problems.append(
-            intent.problem((*keys, "ports"), found, f"at most {card.ports_per_gpu} for each of `gpus`", hint)
+            intent.problem((*keys, "ports"), fault, f"at most {card.ports_per_gpu} for each of `gpus`", hint)
         )
     return card
 
 
-def _clash(parts: dict[Jack, str], jack: Jack, host: str, leaf: str) -> str:
-    """Return why a host cannot have a part of a panel port, empty if it can; `parts` says who has some, and learns."""
-    for other_jack, owner in parts.items():
+def _clash(host_of_jack: dict[Jack, str], jack: Jack, host: str, leaf: str) -> str:
+    """Return why a host cannot have a part of a panel port, empty if it can; `host_of_jack` is kept up."""
+    for other_jack, owner in host_of_jack.items():
         if other_jack.splits != jack.splits:
             splits = f"{jack.splits} for {host} and into {other_jack.splits} for {owner}"
             return f"port {jack.panel} of {leaf} would be split into {splits}"
-    owner = parts.setdefault(jack, host)
+    owner = host_of_jack.setdefault(jack, host)
     return f"{host} and {owner} would both get port {jack} of {leaf}" if owner != host else ""
 
 
@@ -140,15 +140,15 @@ def _panels(intent: Intent, name: str, problems: list[Problem]) -> tuple[int, ..
     if group.leaf_ports is None:
         if len(intent.endpoints) == 1:
             return of_leaf
-        found = "several groups share the leaves' endpoint ports"
+        fault = "several groups share the leaves' endpoint ports"
         hint = _own_ports(intent, name) or _MORE_PORTS
-        problems.append(intent.problem(("endpoints", name), found, "leaf_ports of its own", hint))
+        problems.append(intent.problem(("endpoints", name), fault, "leaf_ports of its own", hint))
         return ()
     foreign = set(group.leaf_ports) - set(of_leaf)
     if foreign:
-        found = f"{show_ports(foreign)} of the leaves, not for endpoints"
+        fault = f"{show_ports(foreign)} of the leaves, not for endpoints"
         expected = f"some of {show_ids(of_leaf)}"
-        problems.append(intent.problem(("endpoints", name, "leaf_ports"), found, expected))
+        problems.append(intent.problem(("endpoints", name, "leaf_ports"), fault, expected))
     return group.leaf_ports
 
 
@@ -192,21 +192,21 @@ def _place_faults(
     yield from of_rails
     if missing and not of_rails:
         lost = {place.host for place in spots if place.leaf in missing}
-        found = f"{name} {show_ids(lost)} would be on leaf {show_ids(missing)}"
-        ways = _or(_with_leaves(intent, switches, "", missing), _with_hosts(set(group.ids) - lost))
-        hint = ways or "more spine ports, and leaves"
-        yield intent.problem((*keys, "ids"), found, f"leaf {show_ids(leaves)}", hint)
-    needed, there = _slots(group), len(panels) * group.split
-    if panels and needed > there:
-        most = there // (group.ports if group.spread == "one-leaf" else 1)
+        fault = f"{name} {show_ids(lost)} would be on leaf {show_ids(missing)}"
+        change_hint = _or(_with_leaves(intent, switches, "", missing), _with_hosts(set(group.ids) - lost))
+        hint = change_hint or "more spine ports, and leaves"
+        yield intent.problem((*keys, "ids"), fault, f"leaf {show_ids(leaves)}", hint)
+    needed, port_count = _slots(group), len(panels) * group.split
+    if panels and needed > port_count:
+        most = port_count // (group.ports if group.spread == "one-leaf" else 1)
         smaller = {place.leaf for place in places(group.model_copy(update={"leaf_group": most}))} if most else set()
-        lost = {place.host for place in spots if place.leaf in missing or place.slot >= there}
+        lost = {place.host for place in spots if place.leaf in missing or place.slot >= port_count}
         where = show_ids(panels) + (f" split into {group.split}" if group.split > 1 else "")
-        found = f"{name} needs {needed} ports of a leaf"
+        fault = f"{name} needs {needed} ports of a leaf"
         fewer = _with_leaves(intent, switches, f"leaf_group: {most}", smaller - leaves) if most else ""
         split = next((f"split: {into}" for into in finer if needed <= len(panels) * into), "")
         hint = _or(split, _own_ports(intent, name), fewer, _with_hosts(set(group.ids) - lost)) or _MORE_PORTS
-        yield intent.problem((*keys, "leaf_group"), found, f"at most the {there} it has, {where}", hint)
+        yield intent.problem((*keys, "leaf_group"), fault, f"at most the {port_count} it has, {where}", hint)
 
 
 def _adding(intent: Intent, switches: Boxes) -> Callable[[Set[int]], str]:
@@ -226,6 +226,6 @@ def _with_hosts(kept_numbers: Set[int]) -> str:
     return f"ids: {show_ids(kept_numbers)}" if kept_numbers else ""
 
 
-def _or(*ways: str) -> str:
+def _or(*changes: str) -> str:
     """Return the ways there are to put something right."""
-    return ", or ".join(filter(None, ways))
+    return ", or ".join(filter(None, changes))

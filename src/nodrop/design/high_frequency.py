@@ -45,7 +45,7 @@ def streams(
     samples = SampledCounters(
         kind=wanted_high_frequency.objects,
         objects=tuple(_objects(wanted_high_frequency.objects, classes, ports, pools)),
-        counters=tuple(one for one in COUNTERS[wanted_high_frequency.objects] if one in able),
+        counters=tuple(counter for counter in COUNTERS[wanted_high_frequency.objects] if counter in able),
     )
     return (
         CounterStream(
@@ -86,19 +86,19 @@ def stream_faults(intent: Intent) -> Iterator[Problem]:
     if wanted_high_frequency is None:
         return
     tiers = (intent.topology.leaves, intent.topology.spines)
-    held = [traits(tier.platform, tier.version) for tier in tiers]
-    facts = [one for tier, has in zip(tiers, held, strict=True) if (one := sampling(has, tier.model))]
+    tier_traits = [traits(tier.platform, tier.version) for tier in tiers]
+    facts = [sampler for tier, has in zip(tiers, tier_traits, strict=True) if (sampler := sampling(has, tier.model))]
     if facts:
         yield from _interval_faults(intent, wanted_high_frequency, facts)
-    elif any(one.streams for one in held):
+    elif any(os_traits.streams for os_traits in tier_traits):
         chips = sorted({switch(tier.model).asic for tier in tiers if tier.model in switches()})
         able = sorted(name for name in asics() if asic(name).sampling)
-        found = f"no stream of counters is known of {' and '.join(chips)}"
-        yield intent.problem(_KEYS, found, f"switches with {', '.join(able)}", "or no high_frequency")
+        fault = f"no stream of counters is known of {' and '.join(chips)}"
+        yield intent.problem(_KEYS, fault, f"switches with {', '.join(able)}", "or no high_frequency")
     else:
         names, later = _unable(tiers)
-        found = f"{names} does not stream ECN marks and watermarks"
-        yield intent.problem(_KEYS, found, "no high_frequency", later)
+        fault = f"{names} does not stream ECN marks and watermarks"
+        yield intent.problem(_KEYS, fault, "no high_frequency", later)
 
 
 def _unable(tiers: Sequence[Tier]) -> tuple[str, str]:
@@ -151,10 +151,10 @@ def _lane_faults(intent: Intent, device: Device, facts: Sampling) -> list[Proble
     ]
     if not wide:
         return []
-    found = (
+    fault = (
         f"{wide[0].name} of {device.name} has {wide[0].lanes} lanes; ports are sampled with at most {facts.most_lanes}"
     )
-    return [intent.problem(_KEYS, found, "ports that are broken out, such as split: 2", "or objects: buffer-pools")]
+    return [intent.problem(_KEYS, fault, "ports that are broken out, such as split: 2", "or objects: buffer-pools")]
 
 
 def _speed_faults(intent: Intent, tier: Tier, device: Device, facts: Sampling) -> list[Problem]:
@@ -171,8 +171,8 @@ def _speed_faults(intent: Intent, tier: Tier, device: Device, facts: Sampling) -
     bits, step = counters * stream_traits.counter_bytes * 8, facts.step_us
     fits = -(-bits // (stream_traits.management_mbps * step)) * step
     sent = f"{counters} counters of {stream_traits.counter_bytes} bytes, {mbps} Mb/s"
-    found = f"every {show_us(wanted_high_frequency.interval)} {device.name} sends {sent}; its management port has "
-    found += f"{stream_traits.management_mbps} Mb/s"
+    fault = f"every {show_us(wanted_high_frequency.interval)} {device.name} sends {sent}; its management port has "
+    fault += f"{stream_traits.management_mbps} Mb/s"
     if fits > facts.interval_us[1]:
-        return [intent.problem((*_KEYS, "interval"), found, "objects: buffer-pools", "no interval is long enough")]
-    return [intent.problem((*_KEYS, "interval"), found, f"{show_us(fits)} or longer")]
+        return [intent.problem((*_KEYS, "interval"), fault, "objects: buffer-pools", "no interval is long enough")]
+    return [intent.problem((*_KEYS, "interval"), fault, f"{show_us(fits)} or longer")]

@@ -78,23 +78,23 @@ def host_faults(intent: Intent) -> Iterator[Problem]:
     yield from _undecided(intent)
     rdma, cnp = _of(intent, "rdma"), _of(intent, "cnp")
     if hosts.tos is not None and (dscps := _dscps(intent, rdma)) and hosts.tos >> 2 not in dscps:
-        found = f"ToS {hosts.tos} is DSCP {hosts.tos >> 2}, which is not of the RDMA class"
+        fault = f"ToS {hosts.tos} is DSCP {hosts.tos >> 2}, which is not of the RDMA class"
         expected = " or ".join(str(tos_of(dscp)) for dscp in dscps)
-        yield intent.problem(("hosts", "tos"), found, expected, _without(intent, "tos", rdma, "dscp"))
+        yield intent.problem(("hosts", "tos"), fault, expected, _without(intent, "tos", rdma, "dscp"))
     if hosts.cnp_dscp is not None and (dscps := _dscps(intent, cnp)) and hosts.cnp_dscp not in dscps:
-        found = f"DSCP {hosts.cnp_dscp} is not of the CNP class"
+        fault = f"DSCP {hosts.cnp_dscp} is not of the CNP class"
         expected = " or ".join(map(str, dscps))
-        yield intent.problem(("hosts", "cnp_dscp"), found, expected, _without(intent, "cnp_dscp", cnp, "dscp"))
+        yield intent.problem(("hosts", "cnp_dscp"), fault, expected, _without(intent, "cnp_dscp", cnp, "dscp"))
     lossless = lossless_priorities(intent)
     if hosts.pfc is not None and hosts.pfc != lossless:
-        found = f"NICs with PFC on {show_ids(hosts.pfc) or 'nothing'}"
+        fault = f"NICs with PFC on {show_ids(hosts.pfc) or 'nothing'}"
         expected = f"[{show_ids(lossless)}], the lossless priorities"
         classes = {
             name: wanted_traffic_class
             for name, wanted_traffic_class in intent.classes.items()
             if wanted_traffic_class.lossless
         }
-        yield intent.problem(("hosts", "pfc"), found, expected, _without(intent, "pfc", classes, "priority"))
+        yield intent.problem(("hosts", "pfc"), fault, expected, _without(intent, "pfc", classes, "priority"))
     yield from _fifo_faults(intent)
     yield from _mtu_faults(intent)
 
@@ -110,10 +110,10 @@ def _undecided(intent: Intent) -> Iterator[Problem]:
         classes = _of(intent, purpose)
         dscps = _dscps(intent, classes)
         if stated is None and dscps and _dscp(intent, purpose, usual) is None:
-            *first, last = classes
-            found = f"{', '.join(first)} and {last} are for {purpose}, and NICs send one DSCP"
+            *earlier_names, last = classes
+            fault = f"{', '.join(earlier_names)} and {last} are for {purpose}, and NICs send one DSCP"
             values = " or ".join(str(tos_of(dscp) if key == "tos" else dscp) for dscp in dscps)
-            yield intent.problem(("classes", last), found, f"hosts.{key}: {values}")
+            yield intent.problem(("classes", last), fault, f"hosts.{key}: {values}")
 
 
 def _fifo_faults(intent: Intent) -> Iterator[Problem]:
@@ -125,9 +125,9 @@ def _fifo_faults(intent: Intent) -> Iterator[Problem]:
         expected = f"a class of the intent: {', '.join(intent.classes)}"
         yield intent.problem(("hosts", "fifo_class"), f"no class {name}", expected)
     elif wanted_traffic_class.dscp == "rest":
-        found = f"{name} takes the rest"
+        fault = f"{name} takes the rest"
         hint = "NCCL marks its control messages with the first"
-        yield intent.problem(("hosts", "fifo_class"), found, "a class that names its DSCPs", hint)
+        yield intent.problem(("hosts", "fifo_class"), fault, "a class that names its DSCPs", hint)
 
 
 def _mtu_faults(intent: Intent) -> Iterator[Problem]:
@@ -137,20 +137,20 @@ def _mtu_faults(intent: Intent) -> Iterator[Problem]:
         return
     fitting = max(size for size in (256, 512, 1024, 2048) if size + ROCE_OVERHEAD_BYTES <= intent.mtu)
     if "rdma_mtu" in hosts.model_fields_set:
-        found = f"RoCE MTU {hosts.rdma_mtu} and its headers do not fit MTU {intent.mtu}"
-        yield intent.problem(("hosts", "rdma_mtu"), found, f"at most {fitting}", f"or mtu: {needed}")
+        fault = f"RoCE MTU {hosts.rdma_mtu} and its headers do not fit MTU {intent.mtu}"
+        yield intent.problem(("hosts", "rdma_mtu"), fault, f"at most {fitting}", f"or mtu: {needed}")
     else:
-        found = f"{intent.mtu}, which RoCE MTU {hosts.rdma_mtu} (the default) and its headers do not fit"
-        yield intent.problem(("mtu",), found, f"mtu: {needed} or more", f"or hosts.rdma_mtu: {fitting}")
+        fault = f"{intent.mtu}, which RoCE MTU {hosts.rdma_mtu} (the default) and its headers do not fit"
+        yield intent.problem(("mtu",), fault, f"mtu: {needed} or more", f"or hosts.rdma_mtu: {fitting}")
 
 
-def _without(intent: Intent, key: str, classes: dict[str, TrafficClass], of: str) -> str:
+def _without(intent: Intent, key: str, classes: dict[str, TrafficClass], class_key: str) -> str:
     """Return what to do instead: leave the key out, with the classes that then decide it and their lines."""
-    named = []
+    class_places = []
     for name in classes:
-        line = intent.problem(("classes", name, of), "").line
-        named.append(f"classes.{name}" + (f" at line {line}" if line is not None else ""))
-    return f"or leave hosts.{key} out: it follows from {' and '.join(named)}" if named else ""
+        line = intent.problem(("classes", name, class_key), "").line
+        class_places.append(f"classes.{name}" + (f" at line {line}" if line is not None else ""))
+    return f"or leave hosts.{key} out: it follows from {' and '.join(class_places)}" if class_places else ""
 
 
 def _followed(intent: Intent, purpose: Purpose, usual: int) -> int:

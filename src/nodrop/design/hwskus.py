@@ -25,13 +25,13 @@ def hwsku_of(intent: Intent, role: str, model: Switch) -> str | None:
     speeds = {speed for _, speed in declared.values()}
     order = model.sonic.hwskus.index
 
-    def rank(one: tuple[str, Layout]) -> tuple[int, bool, int, int, int]:
-        hwsku, layout = one
+    def rank(candidate: tuple[str, Layout]) -> tuple[int, bool, int, int, int]:
+        hwsku, layout = candidate
         table = model.sonic.table(hwsku)
         lacking = speeds - {row.speed_mbps for row in table.rows} if table else speeds
         slower = sum(layout.ports[panel][1] != speed for panel, (_, speed) in declared.items())
-        others = sum(into > 1 for panel, (into, _) in layout.ports.items() if panel not in declared)
-        return len(lacking), hwsku != model.sonic.hwsku, slower, others, order(hwsku)
+        extra_splits = sum(into > 1 for panel, (into, _) in layout.ports.items() if panel not in declared)
+        return len(lacking), hwsku != model.sonic.hwsku, slower, extra_splits, order(hwsku)
 
     fitting = [
         (hwsku, layout) for layout in _layouts(intent, role, model) if layout.has(declared) for hwsku in layout.hwskus
@@ -43,7 +43,7 @@ def hwsku_of(intent: Intent, role: str, model: Switch) -> str | None:
 def shipped_splits(intent: Intent, role: str, model: Switch) -> Mapping[int, int]:
     """Return the panel ports that the HWSKU of a tier's switches breaks out, and into how many ports each."""
     hwsku = hwsku_of(intent, role, model) or model.sonic.hwsku
-    layout = next((one for one in _layouts(intent, role, model) if hwsku in one.hwskus), None)
+    layout = next((candidate for candidate in _layouts(intent, role, model) if hwsku in candidate.hwskus), None)
     return {panel: into for panel, (into, _) in layout.ports.items() if into > 1} if layout else {}
 
 
@@ -85,8 +85,8 @@ def _layouts(intent: Intent, role: str, model: Switch) -> Iterator[Layout]:
 
 def _has_as_many(layout: Layout, declared: Ways) -> bool:
     """Return whether a HWSKU has as many ports of each way, whichever panel ports they are on."""
-    return all(_count(layout.ports, way) >= _count(declared, way) for way in set(declared.values()))
+    return all(_count(layout.ports, breakout) >= _count(declared, breakout) for breakout in set(declared.values()))
 
 
-def _count(ports: Ways, way: tuple[int, int]) -> int:
-    return sum(into == way[0] and speed >= way[1] for into, speed in ports.values())
+def _count(ports: Ways, breakout: tuple[int, int]) -> int:
+    return sum(into == breakout[0] and speed >= breakout[1] for into, speed in ports.values())

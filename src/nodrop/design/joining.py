@@ -73,27 +73,27 @@ class Choice:
 def ways_to_fit(choice: Choice) -> str:
     """Return changes by which the ports suffice: other ports, fewer links, or both; empty if there are none."""
     same = choice.with_ports()
-    fewer = [replace(choice, per_spine=each) for each in range(choice.per_spine - 1, 0, -1)]
-    plain = next((one for one in fewer if one.fits), None)
-    both_choice = next((one for less in fewer if (one := less.with_ports())), None)
-    choices = [one for one in (same, plain) if one] or [one for one in (both_choice,) if one]
-    return ", or ".join(_change(choice, one) for one in choices)
+    fewer = [replace(choice, per_spine=links) for links in range(choice.per_spine - 1, 0, -1)]
+    plain = next((option for option in fewer if option.fits), None)
+    both_choice = next((option for less in fewer if (option := less.with_ports())), None)
+    choices = [option for option in (same, plain) if option] or [option for option in (both_choice,) if option]
+    return ", or ".join(_change(choice, option) for option in choices)
 
 
 def ways_to_widen(choice: Choice) -> str:
     """Return changes by which no leaf is oversubscribed: more links, or a higher limit."""
-    further_choices = (replace(choice, per_spine=each) for each in range(choice.per_spine + 1, MOST_PER_SPINE + 1))
-    wider = next((one for wide in further_choices if not wide.oversubscribed and (one := wide.with_ports())), None)
+    further_choices = (replace(choice, per_spine=links) for links in range(choice.per_spine + 1, MOST_PER_SPINE + 1))
+    wider = next((fit for wide in further_choices if not wide.oversubscribed and (fit := wide.with_ports())), None)
     raised = f"max_oversubscription: {_ratio(choice)}"
     return f"{_change(choice, wider)}, or {raised}" if wider else raised
 
 
 def _change(old: Choice, new: Choice) -> str:
     """Return how the intent's keys must change to get from one choice to another that its limit allows."""
-    parts = [f"per_spine: {new.per_spine}"] if new.per_spine != old.per_spine else []
-    parts += slots_keys(new) if (new.spines, new.leaves) != (old.spines, old.leaves) else []
-    parts += [f"max_oversubscription: {_ratio(new)}"] if new.oversubscribed else []
-    return " and ".join(parts)
+    key_changes = [f"per_spine: {new.per_spine}"] if new.per_spine != old.per_spine else []
+    key_changes += slots_keys(new) if (new.spines, new.leaves) != (old.spines, old.leaves) else []
+    key_changes += [f"max_oversubscription: {_ratio(new)}"] if new.oversubscribed else []
+    return " and ".join(key_changes)
 
 
 def slots_keys(choice: Choice) -> list[str]:

@@ -25,11 +25,11 @@ def kinds(intent: Intent, role: str, model: Switch) -> tuple[Kind, ...]:
     uplinks, endpoints = intent.topology.uplinks, intent.endpoints if role == LEAF else {}
     up = uplinks.split if role == LEAF else spine_split_factor(intent)
     panels = intent.topology.leaves.ports.uplinks if role == LEAF else spine_panels(intent, model)
-    wanted = [(uplinks.speed, up, uplinks.lanes, uplinks.length, panels, ("topology", "uplinks"))]
+    link_kinds = [(uplinks.speed, up, uplinks.lanes, uplinks.length, panels, ("topology", "uplinks"))]
     for name, group in endpoints.items():
         facing = group_panels(intent, name)
-        wanted.append((group.speed, group.split, group.lanes, group.length, facing, ("endpoints", name)))
+        link_kinds.append((group.speed, group.split, group.lanes, group.length, facing, ("endpoints", name)))
     return tuple(
         Kind(speed, lanes_by_speed(model, into, facing, lanes)[speed], length, len(facing) * into, keys)
-        for speed, into, lanes, length, facing, keys in wanted
+        for speed, into, lanes, length, facing, keys in link_kinds
     )

@@ -32,10 +32,10 @@ class Layout:
 def lay_out(intent: Intent, switches: Boxes, problems: list[Problem]) -> Layout:
     """Return switches and cables; what cannot be is added to `problems`."""
     faults = list(split_faults(intent, switches.leaves[0].model, switches.spines[0].model))
-    whole = len(faults)
+    fault_count = len(faults)
     hosts = host_cables(intent, switches, faults)
     down: Counter[str] = Counter()
-    if len(faults) == whole:
+    if len(faults) == fault_count:
         for cable in hosts:
             down[cable.leaf.name] += cable.cabling.speed_mbps
     faults += _leaf_port_faults(intent, switches, hosts)
@@ -53,15 +53,15 @@ def _leaf_port_faults(intent: Intent, switches: Boxes, hosts: tuple[HostCable, .
     for key, panels in uses.items():
         lacking = tuple(panel for panel in panels if panel not in model.panels)
         if lacking:
-            found = f"{model.name} has no {show_ports(lacking)} for the fabric"
+            fault = f"{model.name} has no {show_ports(lacking)} for the fabric"
             if key == "uplinks":
-                found += _all_for_hosts(model, hosts)
-            yield intent.problem((*keys, key), found, f"some of {show_ids(model.panels)}", hint)
-    for (first, panels), (second, others) in combinations(uses.items(), 2):
-        both_panels = set(panels) & set(others)
+                fault += _all_for_hosts(model, hosts)
+            yield intent.problem((*keys, key), fault, f"some of {show_ids(model.panels)}", hint)
+    for (first_use, panels), (second_use, second_panels) in combinations(uses.items(), 2):
+        both_panels = set(panels) & set(second_panels)
         if both_panels:
-            found = f"{show_ports(both_panels)}, in {first} too"
-            yield intent.problem((*keys, second), found, "one use for each port")
+            fault = f"{show_ports(both_panels)}, in {first_use} too"
+            yield intent.problem((*keys, second_use), fault, "one use for each port")
 
 
 def _all_for_hosts(model: Switch, hosts: tuple[HostCable, ...]) -> str:

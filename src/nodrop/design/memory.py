@@ -45,19 +45,19 @@ def _sharing_faults(intent: Intent, node: Node, device: Device, wires: Wires) ->
         lengths = range(1, wire.cabling.length_m)
         fits = bisect_left(lengths, True, key=lambda length: _beyond_with(device, worst, length) > 0)
         taken = f"{worst.name} of {node.name} takes {show_bytes(taken_bytes(worst))} of the shared headroom"
-        found = f"{taken}, and a port may take {show_bytes(most)}"
-        yield intent.problem((*wire.cabling.keys, "length"), found, f"at most {fits}m", "or shared_headroom: off")
+        fault = f"{taken}, and a port may take {show_bytes(most)}"
+        yield intent.problem((*wire.cabling.keys, "length"), fault, f"at most {fits}m", "or shared_headroom: off")
 
 
 def _ratio_faults(intent: Intent, node: Node, device: Device) -> Iterator[Problem]:
     """Yield a ratio by which the pool does not hold the headroom of a single port, beside what each has of its own."""
-    own = chip(device).private_headroom_bytes
+    private_bytes = chip(device).private_headroom_bytes
     taken = [use for port in device.interfaces if port.enabled and (use := taken_bytes(port)) > 0]
-    ratio, worst = intent.buffers.over_subscription, max(taken, default=0) - own
-    most = sum(use - own for use in taken) // worst if worst > 0 else ratio
+    ratio, worst = intent.buffers.over_subscription, max(taken, default=0) - private_bytes
+    most = sum(use - private_bytes for use in taken) // worst if worst > 0 else ratio
     if ratio is not None and most is not None and ratio > most:
-        found = f"{ratio} leaves {node.name} less than the {show_bytes(worst)} that one of its ports needs"
-        yield intent.problem(("buffers", "shared_headroom"), found, f"at most {most}")
+        fault = f"{ratio} leaves {node.name} less than the {show_bytes(worst)} that one of its ports needs"
+        yield intent.problem(("buffers", "shared_headroom"), fault, f"at most {most}")
 
 
 def _compute_excess_bytes(device: Device, port: Interface) -> int:
@@ -79,8 +79,8 @@ def _fault(intent: Intent, node: Node, device: Device, wires: Wires) -> Problem:
     lengths = range(1, longest.length_m)
     fits = bisect_left(lengths, True, key=lambda length: _left_bytes(_with_length(device, ports, length)) <= 0)
     memory = show_bytes(node.model.buffer_bytes or 0)
-    found = f"the headroom of {len(ports)} ports at {longest.length_m}m fills the {memory} of {node.name}"
-    return intent.problem((*longest.keys, "length"), found, f"at most {fits}m" if fits else "fewer lossless ports")
+    fault = f"the headroom of {len(ports)} ports at {longest.length_m}m fills the {memory} of {node.name}"
+    return intent.problem((*longest.keys, "length"), fault, f"at most {fits}m" if fits else "fewer lossless ports")
 
 
 def _left_bytes(device: Device) -> int:

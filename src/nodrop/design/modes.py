@@ -62,8 +62,8 @@ def _trimming_faults(intent: Intent) -> Iterator[Problem]:
         hint = "cut packets travel in a class of their own, ahead of the others"
         yield intent.problem(keys, f"no class {name}", "a class of the intent", hint)
     elif into.dscp == "rest":
-        found = f"{name} takes the rest"
-        yield intent.problem(keys, found, "a class with DSCPs of its own", "cut packets are marked with its first")
+        fault = f"{name} takes the rest"
+        yield intent.problem(keys, fault, "a class with DSCPs of its own", "cut packets are marked with its first")
     elif into.ecn or into.lossless or name == "rdma" or into.purpose == "rdma":
         yield intent.problem(keys, f"{name} is not for cut packets alone", "a lossy class without ecn")
 
@@ -71,23 +71,23 @@ def _trimming_faults(intent: Intent) -> Iterator[Problem]:
 def _ability_faults(intent: Intent) -> Iterator[Problem]:
     """Yield tiers whose model or platform does not trim, and a size that a platform does not take."""
     topology, size = intent.topology, intent.trimming.size
-    told = False
+    is_size_reported = False
     for role, tier in ((LEAF, topology.leaves), (SPINE, topology.spines)):
         held = traits(tier.platform)
         asic = switch(tier.model).asic if tier.model in switches() else None
         if asic and asic not in held.trimming.asics:
             able = sorted({switch(name).asic for name in buildable(tier.platform)} & held.trimming.asics)
-            found = f"{asic} of {tier.model} does not trim packets under {held.title}"
+            fault = f"{asic} of {tier.model} does not trim packets under {held.title}"
             hint = _without(intent)
             expected = f"a model with {' or '.join(able)}"
-            yield intent.problem(("topology", KEYS[role], "model"), found, expected, hint)
+            yield intent.problem(("topology", KEYS[role], "model"), fault, expected, hint)
         elif asic and tier.version in held.releases and asic not in traits(tier.platform, tier.version).trimming.asics:
-            found = f"{held.title} {tier.version} does not trim packets"
+            fault = f"{held.title} {tier.version} does not trim packets"
             expected = f"{_trimming_since(tier.platform, asic)} or later"
-            yield intent.problem(("topology", KEYS[role], "version"), found, expected, _without(intent))
+            yield intent.problem(("topology", KEYS[role], "version"), fault, expected, _without(intent))
         (low, high), step = held.trimming.size_bytes, held.trimming.size_step_bytes
-        if not told and (not low <= size <= high or size % step):
-            told = True
+        if not is_size_reported and (not low <= size <= high or size % step):
+            is_size_reported = True
             expected = f"{low}B to {high}B, a multiple of {step}"
             yield intent.problem(("trimming", "size"), show_bytes(size), expected)
 
@@ -98,4 +98,4 @@ def _without(intent: Intent) -> str:
 
 
 def _trimming_since(platform: str, asic: str) -> str | None:
-    return first_release(platform, lambda held: asic in held.trimming.asics)
+    return first_release(platform, lambda release_traits: asic in release_traits.trimming.asics)

@@ -71,14 +71,14 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
         pairs = plan.link(cable)
         lower, upper = [pair.leaf for pair in pairs], [pair.far for pair in pairs]
         ends = ((cable.lower, cable.lower_port, lower), (cable.upper, cable.upper_port, upper))
-        for (node, jack, own_addresses), (peer, peer_port, others) in (ends, ends[::-1]):
+        for (node, jack, own_addresses), (peer, peer_port, peer_addresses) in (ends, ends[::-1]):
             result[node.name][jack.port] = Wire(
                 port=jack.port,
                 splits=jack.splits,
                 side="fabric",
                 cabling=cable.cabling,
                 addresses=_with_lengths(own_addresses, pairs),
-                far_addresses=tuple(others),
+                far_addresses=tuple(peer_addresses),
                 far=f"{peer.name}:{name_of(peer, peer_port)}",
                 peer=(peer, peer_port),
             )
@@ -204,15 +204,15 @@ def interfaces(
     A panel port is split where a cable needs it to be; one that has no cable is as `shipped` has it, else whole.
     """
     into = {**shipped, **{wire.port.panel: wire.splits for wire in cables.values()}}
-    splits = frozenset((panel, parts) for panel, parts in into.items() if parts > 1)
+    splits = frozenset((panel, split_count) for panel, split_count in into.items() if split_count > 1)
     used = frozenset(
         (cable.port.panel, cable.cabling.port_lanes) for cable in cables.values() if cable.cabling.port_lanes
     )
     return tuple(
-        _cabled(intent, node.model.name, name_of(node, jack), way, wire, profiles)
+        _cabled(intent, node.model.name, name_of(node, jack), breakout, wire, profiles)
         if (wire := cables.get(port))
-        else _shut(node, name_of(node, jack), way, port)
-        for way, jack, port in _ports(node.model.name, splits, used)
+        else _shut(node, name_of(node, jack), breakout, port)
+        for breakout, jack, port in _ports(node.model.name, splits, used)
     )
 
 
@@ -224,30 +224,30 @@ def _ports(
     facts, into, lanes = switch(model), dict(splits), dict(used)
     lost = blocked(facts, into)
     return tuple(
-        (way, jack, jack.port)
+        (breakout, jack, jack.port)
         for group in facts.ports
         for panel in group.panels
-        if panel not in lost and (way := group.way(into.get(panel, 1), lanes.get(panel)))
-        for jack in jacks((panel,), way.into)
+        if panel not in lost and (breakout := group.way(into.get(panel, 1), lanes.get(panel)))
+        for jack in jacks((panel,), breakout.into)
     )
 
 
-def _shut(node: Node, name: str, way: Split, port: Port) -> Interface:
+def _shut(node: Node, name: str, breakout: Split, port: Port) -> Interface:
     """Return a port without a cable: of a file that states its state, and what every port has to state."""
     spare = traits(node.tier.platform, node.tier.version).spare
-    facts = {"speed_mbps": way.speeds[0], **spare}
-    return Interface(name=name, port=port, enabled=False, lanes=way.lanes, side=None, **facts)
+    facts = {"speed_mbps": breakout.speeds[0], **spare}
+    return Interface(name=name, port=port, enabled=False, lanes=breakout.lanes, side=None, **facts)
 
 
-def _cabled(intent: Intent, model: str, name: str, way: Split, wire: Wire, profiles: Profiles) -> Interface:
+def _cabled(intent: Intent, model: str, name: str, breakout: Split, wire: Wire, profiles: Profiles) -> Interface:
     speed = wire.cabling.speed_mbps
     return Interface(
         name=name,
         port=wire.port,
         enabled=True,
         speed_mbps=speed,
-        lanes=way.lanes,
-        fec=wire.cabling.fec(of_switch(model, (wire.port.panel,), way.lanes, speed)),
+        lanes=breakout.lanes,
+        fec=wire.cabling.fec(of_switch(model, (wire.port.panel,), breakout.lanes, speed)),
         autoneg=True if wire.cabling.media.passive else None,
         advertised_speeds_mbps=(speed,) if wire.cabling.media.passive else None,
         mtu_bytes=intent.mtu,

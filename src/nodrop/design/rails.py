@@ -23,26 +23,26 @@ def rail_faults(
     if group.spread != RAILS:
         return
     if group.ports == 1:
-        found = f"one port of each {name} makes no rails"
-        yield intent.problem((*keys, "spread"), found, "a port for each rail", "spread: one-leaf")
+        fault = f"one port of each {name} makes no rails"
+        yield intent.problem((*keys, "spread"), fault, "a port for each rail", "spread: one-leaf")
         return
-    first = next(key for key, endpoint in intent.endpoints.items() if endpoint.spread == RAILS)
-    rails = intent.endpoints[first].ports
+    rail_group = next(key for key, endpoint in intent.endpoints.items() if endpoint.spread == RAILS)
+    rails = intent.endpoints[rail_group].ports
     if group.ports != rails:
-        found = f"{name} has {group.ports} rails and {first} has {rails} on the same leaves"
-        yield intent.problem((*keys, "ports"), found, "as many for each", f"ports: {rails}, or spread: leaves")
+        fault = f"{name} has {group.ports} rails and {rail_group} has {rails} on the same leaves"
+        yield intent.problem((*keys, "ports"), fault, "as many for each", f"ports: {rails}, or spread: leaves")
         return
     missing = wanted_numbers - leaves
     sets = {(leaf - 1) // rails for leaf in missing}
     if any((leaf - 1) // rails in sets for leaf in leaves):
-        found = f"{name} has {rails} ports for {_leaves(leaves)}"
-        ways = [adding(missing), f"ports: {len(leaves)}" if _shrinks(intent, name, leaves) else ""]
-        hint = ", or ".join(filter(None, ways)) or "more spine ports, and leaves"
-        yield intent.problem((*keys, "ports"), found, "a leaf for each rail", hint)
+        fault = f"{name} has {rails} ports for {_leaves(leaves)}"
+        changes = [adding(missing), f"ports: {len(leaves)}" if _shrinks(intent, name, leaves) else ""]
+        hint = ", or ".join(filter(None, changes)) or "more spine ports, and leaves"
+        yield intent.problem((*keys, "ports"), fault, "a leaf for each rail", hint)
     elif len(leaves) % rails and len(intent.endpoints) == 1 and leaves > wanted_numbers:
-        found = f"{_leaves(leaves)} are no whole sets of {rails} rails"
+        fault = f"{_leaves(leaves)} are no whole sets of {rails} rails"
         hint = f"ids: {show_ids(wanted_numbers)}"
-        yield intent.problem(("topology", "leaves", "ids"), found, f"a leaf for each of the {rails} ports", hint)
+        yield intent.problem(("topology", "leaves", "ids"), fault, f"a leaf for each of the {rails} ports", hint)
 
 
 def _leaves(leaves: Set[int]) -> str:

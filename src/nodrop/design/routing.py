@@ -69,13 +69,13 @@ def bgp(
     groups = sorted({wire.group for wire in cables.values()} & plan.vlans.keys())
     subnets = tuple(block for group in groups for block in plan.vlan_blocks(group, node))
     is_leaf = node.role == LEAF
-    own = {family: _originated(plan, node, family, subnets) for family in plan.families}
+    prefixes = {family: _originated(plan, node, family, subnets) for family in plan.families}
     return Bgp(
         asn=asns[node.name],
         router_id=plan.router_id(node),
-        networks=tuple(network for networks in own.values() for network in networks),
-        maximum_paths=node.paths if "ipv4" in own else None,
-        maximum_paths_ipv6=node.paths if "ipv6" in own else None,
+        networks=tuple(network for networks in prefixes.values() for network in networks),
+        maximum_paths=node.paths if "ipv4" in prefixes else None,
+        maximum_paths_ipv6=node.paths if "ipv6" in prefixes else None,
         multipath_relax=True,
         session_dscp=control_dscp,
         default_ipv4_unicast=False,
@@ -86,11 +86,11 @@ def bgp(
         select_defer_s=SELECT_DEFER_S if is_leaf else None,
         graceful_shutdown=drained,
         prefix_lists=tuple(
-            prefix_list for family in own for prefix_list in _prefix_lists(plan, node, family, own[family])
+            prefix_list for family in prefixes for prefix_list in _prefix_lists(plan, node, family, prefixes[family])
         ),
         community_lists=(CommunityList(name=SHUTDOWN, rules=(("permit", (GRACEFUL_SHUTDOWN,)),)),),
         route_maps=tuple(
-            route_map for family in own for route_map in _route_maps(node, family, numbered=bool(plan.links))
+            route_map for family in prefixes for route_map in _route_maps(node, family, numbered=bool(plan.links))
         ),
         neighbors=_neighbors(plan, node, cables, asns),
     )

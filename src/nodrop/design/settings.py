@@ -42,23 +42,23 @@ def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
     wanted_telemetry = intent.services.telemetry
     tiers = (intent.topology.leaves, intent.topology.spines)
     held = [traits(tier.platform, tier.version) for tier in tiers]
-    titles = " and ".join(sorted({one.title for one in held}))
+    titles = " and ".join(sorted({os_traits.title for os_traits in held}))
     chips = [switch(tier.model).asic if tier.model in catalogue() else "" for tier in tiers]
-    sends = [one.otlp and chip not in one.without_otlp for one, chip in zip(held, chips, strict=True)]
+    sends = [os_traits.otlp and chip not in os_traits.without_otlp for os_traits, chip in zip(held, chips, strict=True)]
     if wanted_telemetry.otlp and not any(sends):
         names, hint = _unable(tiers, attrgetter("otlp"))
-        if any(one.otlp for one in held):
+        if any(os_traits.otlp for os_traits in held):
             names, hint = f"{titles} on {' and '.join(sorted(set(chips)))}", ""
-        expected = "collectors that subscribe: gnmi: true" if any(one.gnmi for one in held) else "otlp: []"
+        expected = "collectors that subscribe: gnmi: true" if any(os_traits.gnmi for os_traits in held) else "otlp: []"
         yield intent.problem(
             ("services", "telemetry", "otlp"), f"{names} sends nothing by OTLP by itself", expected, hint
         )
-    elif wanted_telemetry.gnmi and not any(one.gnmi for one in held):
+    elif wanted_telemetry.gnmi and not any(os_traits.gnmi for os_traits in held):
         names, hint = _unable(tiers, attrgetter("gnmi"))
         yield intent.problem(("services", "telemetry", "gnmi"), f"{names} does not answer gNMI", "gnmi: false", hint)
     elif wanted_telemetry.otlp and wanted_telemetry.gnmi and all(one.otlp and not one.gnmi_beside_otlp for one in held):
-        found = f"{titles} is not to run gNMI beside OTLP"
-        yield intent.problem(("services", "telemetry", "gnmi"), found, "one of the two")
+        fault = f"{titles} is not to run gNMI beside OTLP"
+        yield intent.problem(("services", "telemetry", "gnmi"), fault, "one of the two")
 
 
 def _unable(tiers: Iterable[Tier], able: Callable[[Traits], bool]) -> tuple[str, str]:
@@ -68,25 +68,25 @@ def _unable(tiers: Iterable[Tier], able: Callable[[Traits], bool]) -> tuple[str,
         title, since = traits(tier.platform).title, first_release(tier.platform, able)
         names.add(f"{title} {tier.version}" if since else title)
         later |= {f"{title} {since} or later"} if since else set()
-    return " and ".join(sorted(names)), " ".join(f"or {one}" for one in sorted(later))
+    return " and ".join(sorted(names)), " ".join(f"or {release}" for release in sorted(later))
 
 
 def _release_faults(intent: Intent) -> Iterator[Problem]:
     """Yield name servers and hash fields that a tier's release does not know, though a later one does."""
     for key, tier in (("spines", intent.topology.spines), ("leaves", intent.topology.leaves)):
         newest, held = traits(tier.platform), traits(tier.platform, tier.version)
-        where, of = ("topology", key, "version"), f"{held.title} {tier.version}"
+        where, name = ("topology", key, "version"), f"{held.title} {tier.version}"
         if intent.services.dns and not held.most_dns_servers:
-            since = first_release(tier.platform, lambda one: one.most_dns_servers > 0)
-            yield intent.problem(where, f"{of} knows no name servers", f"{since} or later", "or without services.dns")
+            since = first_release(tier.platform, lambda release_traits: release_traits.most_dns_servers > 0)
+            yield intent.problem(where, f"{name} knows no name servers", f"{since} or later", "or without services.dns")
         elif len(intent.services.dns) > held.most_dns_servers:
-            found = f"{len(intent.services.dns)} name servers"
-            yield intent.problem(("services", "dns"), found, f"at most {held.most_dns_servers}, all that {of} takes")
-        lacking = {str(one) for one in newest.hash_fields.intersection(intent.routing.hash) - held.hash_fields}
+            fault = f"{len(intent.services.dns)} name servers"
+            yield intent.problem(("services", "dns"), fault, f"at most {held.most_dns_servers}, all that {name} takes")
+        lacking = {str(field) for field in newest.hash_fields.intersection(intent.routing.hash) - held.hash_fields}
         if lacking:
             since = first_release(tier.platform, partial(_hashes, lacking))
-            found = f"{of} does not hash by {', '.join(sorted(lacking))}"
-            yield intent.problem(where, found, f"{since} or later", "or another routing.hash")
+            fault = f"{name} does not hash by {', '.join(sorted(lacking))}"
+            yield intent.problem(where, fault, f"{since} or later", "or another routing.hash")
 
 
 def _hashes(fields: set[str], held: Traits) -> bool:
@@ -105,13 +105,13 @@ def gnmi_port(intent: Intent) -> int | None:
 
 def stuck(intent: Intent) -> WatchdogConditions | None:
     """Return what a queue has to be like to be stuck, as far as it is stated; None where nothing is."""
-    wanted = intent.pfc.watchdog.stuck
-    if wanted is None:
+    conditions = intent.pfc.watchdog.stuck
+    if conditions is None:
         return None
     return WatchdogConditions(
-        pause_ten_thousandths=None if wanted.paused is None else 100 * wanted.paused,
-        sent_frames=wanted.sent,
-        queue_percent=wanted.fill,
+        pause_ten_thousandths=None if conditions.paused is None else 100 * conditions.paused,
+        sent_frames=conditions.sent,
+        queue_percent=conditions.fill,
         recovery_pause_frames=0,
     )
 

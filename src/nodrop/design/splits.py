@@ -29,7 +29,7 @@ class Jack(NamedTuple):
 
 def jacks(panels: tuple[int, ...], into: int) -> tuple[Jack, ...]:
     """Return the ports that panel ports give, those of a panel port side by side."""
-    return tuple(Jack(panel, part, into) for panel in panels for part in range(into))
+    return tuple(Jack(panel, split_index, into) for panel in panels for split_index in range(into))
 
 
 def spine_panels(intent: Intent, model: Switch) -> tuple[int, ...]:
@@ -91,21 +91,21 @@ class _Use(NamedTuple):
 
 def split_faults(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[Problem]:
     """Yield splits that a model or its network OS lacks, and ports that they would block."""
-    told: set[tuple[tuple[str, ...], str]] = set()
+    reported_splits: set[tuple[tuple[str, ...], str]] = set()
     for use in _uses(intent, leaf, spine):
         if use.list_keys and len(kinds := use.model.kinds(use.panels)) > 1:
-            found = f"{show_ids(use.panels)}: {use.model.name} has ports of several kinds there"
-            yield intent.problem(use.list_keys, found, "ports of one kind", " or ".join(map(show_ids, kinds)))
+            description = f"{show_ids(use.panels)}: {use.model.name} has ports of several kinds there"
+            yield intent.problem(use.list_keys, description, "ports of one kind", " or ".join(map(show_ids, kinds)))
             continue
         breakout = use.model.find_breakout(use.into, use.panels)
-        splits = [one for one in use.model.ways(use.panels) if _supports_platform(one, use.platform)]
+        splits = [split for split in use.model.ways(use.panels) if _supports_platform(split, use.platform)]
         if breakout is None or breakout not in splits:
-            if (use.keys, use.model.name) in told:
+            if (use.keys, use.model.name) in reported_splits:
                 continue
-            told.add((use.keys, use.model.name))
-            found = f"{use.model.name} on {use.platform} has no ports that are split into {use.into}"
-            expected = ", ".join(str(one.into) for one in splits)
-            yield intent.problem(use.keys, found, expected)
+            reported_splits.add((use.keys, use.model.name))
+            description = f"{use.model.name} on {use.platform} has no ports that are split into {use.into}"
+            expected = ", ".join(str(split.into) for split in splits)
+            yield intent.problem(use.keys, description, expected)
         elif use.lanes is not None and (fault := _lacking(use)):
             yield intent.problem((*use.keys[:-1], "lanes"), *fault)
         elif breakout.blocks_next and use.list_keys:
@@ -114,23 +114,23 @@ def split_faults(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[Proble
 
 def _lacking(use: _Use) -> tuple[str, str] | None:
     """Return why ports cannot use so many of their lanes, and what they can; None if they can."""
-    way = use.model.way(use.into, use.panels, use.lanes)
-    if way is not None and _supports_platform(way, use.platform):
-        since = way.since if isinstance(way, NarrowWay) else None
+    breakout = use.model.way(use.into, use.panels, use.lanes)
+    if breakout is not None and _supports_platform(breakout, use.platform):
+        since = breakout.since if isinstance(breakout, NarrowWay) else None
         if since is None or use.release >= since:
             return None
-        return f"{use.model.name} has {way.modes[0]} since {since}, and this is {use.release}", f"{since} or later"
+        return f"{use.model.name} has {breakout.modes[0]} since {since}, and this is {use.release}", f"{since} or later"
     groups = [group for group in use.model.ports if not group.panels_set.isdisjoint(use.panels)]
     modes = [
         mode for group in groups for one in group.narrow if _supports_platform(one, use.platform) for mode in one.modes
     ]  # fmt: skip
-    parts = f" when split into {use.into}" if use.into > 1 else ""
-    found = f"{use.model.name} on {use.platform} has no ports that use {use.lanes} of their lanes{parts}"
-    return found, f"one of {', '.join(dict.fromkeys(modes))}" if modes and use.into == 1 else "no lanes"
+    split_text = f" when split into {use.into}" if use.into > 1 else ""
+    fault = f"{use.model.name} on {use.platform} has no ports that use {use.lanes} of their lanes{split_text}"
+    return fault, f"one of {', '.join(dict.fromkeys(modes))}" if modes and use.into == 1 else "no lanes"
 
 
-def _supports_platform(way: Split, platform: str) -> bool:
-    return not way.platforms or platform in way.platforms
+def _supports_platform(breakout: Split, platform: str) -> bool:
+    return not breakout.platforms or platform in breakout.platforms
 
 
 def _uses(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[_Use]:
@@ -156,7 +156,7 @@ def _blocking(intent: Intent, use: _Use, panels: tuple[int, ...]) -> Iterator[Pr
     odd = tuple(panel for panel in panels if panel % 2)
     kept_numbers = tuple(panel for panel in odd if panel + 1 not in used - set(panels))
     if kept_numbers != panels or any(panel + 1 in used for panel in kept_numbers):
-        found = f"{show_ids(panels)}: split into {use.into}, a port takes the one after it"
+        fault = f"{show_ids(panels)}: split into {use.into}, a port takes the one after it"
         expected = "odd ports, the next ones unused"
         hint = f"{use.list_keys[-1]}: {show_ids(kept_numbers)}" if kept_numbers else ""
-        yield intent.problem(use.list_keys, found, expected, hint)
+        yield intent.problem(use.list_keys, fault, expected, hint)

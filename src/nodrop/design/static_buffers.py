@@ -55,8 +55,8 @@ def _memory_faults(intent: Intent, role: str, model: Switch) -> Iterator[Problem
     if lacking := [kind for kind in links if kind.speed_mbps not in speeds]:
         for kind in lacking:
             lost = f"no HWSKU of {model.name} has a headroom row for {show_speed(kind.speed_mbps)}"
-            found = f"{lost} in its pg_profile_lookup.ini"
-            yield intent.problem((*kind.keys, "speed"), found, ", ".join(map(show_speed, speeds)))
+            fault = f"{lost} in its pg_profile_lookup.ini"
+            yield intent.problem((*kind.keys, "speed"), fault, ", ".join(map(show_speed, speeds)))
         return
     plan = _Plan(intent, model, hwsku, links)
     yield from _sharing_faults(intent, role, model, plan)
@@ -70,24 +70,24 @@ def _memory_faults(intent: Intent, role: str, model: Switch) -> Iterator[Problem
 
     fits = bisect_left(range(1, longest.length_m), True, key=fills)
     memory = show_bytes(model.buffer_bytes or 0)
-    found = f"the headroom of {KEYS[role]}' ports at {longest.length_m}m fills the {memory}"
+    fault = f"the headroom of {KEYS[role]}' ports at {longest.length_m}m fills the {memory}"
     expected = f"at most {fits}m" if fits else "fewer lossless ports"
     ratio = least_sharing(asic(model.asic), plan.whole_bytes, plan.needed_bytes)
     shares = plan.most_bytes and ratio <= min(plan.needed_bytes // plan.most_bytes, MOST_SHARING)
     hint = f"or buffers.shared_headroom: {ratio}" if shares else ""
-    yield intent.problem((*longest.keys, "length"), f"{found} of {model.name}", expected, hint)
+    yield intent.problem((*longest.keys, "length"), f"{fault} of {model.name}", expected, hint)
 
 
 def _sharing_faults(intent: Intent, role: str, model: Switch, plan: "_Plan") -> Iterator[Problem]:
     """Yield a ratio by which shared headroom does not hold what one port needs, or that shares nothing."""
     ratio, keys = intent.buffers.over_subscription, ("buffers", "shared_headroom")
     if ratio is not None and not plan.most_bytes:
-        found = f"the table of {plan.hwsku} has all headroom in each port's own"
-        yield intent.problem(keys, found, "off")
+        fault = f"the table of {plan.hwsku} has all headroom in each port's own"
+        yield intent.problem(keys, fault, "off")
     elif ratio is not None and plan.headroom_bytes < plan.most_bytes:
         least = show_bytes(plan.most_bytes)
-        found = f"{ratio} leaves the {KEYS[role]} less than the {least} that one of their ports needs"
-        yield intent.problem(keys, found, f"at most {plan.needed_bytes // plan.most_bytes}")
+        fault = f"{ratio} leaves the {KEYS[role]} less than the {least} that one of their ports needs"
+        yield intent.problem(keys, fault, f"at most {plan.needed_bytes // plan.most_bytes}")
 
 
 def static_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
@@ -190,8 +190,8 @@ class _Plan:
         headroom = Headroom(
             xoff_bytes=xoff, xon_bytes=like.xon_bytes, xon_offset_bytes=like.xon_offset_bytes, computed=False
         )
-        own = like.size_bytes >= like.xoff_bytes
-        size = like.size_bytes + (xoff - like.xoff_bytes if own else 0)
+        holds_xoff = like.size_bytes >= like.xoff_bytes
+        size = like.size_bytes + (xoff - like.xoff_bytes if holds_xoff else 0)
         buffer = BufferProfile(
             pool=INGRESS_LOSSLESS,
             size_bytes=size,
@@ -199,7 +199,7 @@ class _Plan:
             static_th_bytes=like.threshold if new_table_headroom.static else None,
             headroom=headroom,
         )
-        return Fit(buffer, new_table_headroom, size, 0 if own else xoff)
+        return Fit(buffer, new_table_headroom, size, 0 if holds_xoff else xoff)
 
 
 def static_notes(intent: Intent, role: str, model: Switch, buffers: Buffers) -> Iterator[Adaptation]:
@@ -210,14 +210,14 @@ def static_notes(intent: Intent, role: str, model: Switch, buffers: Buffers) -> 
     table = f"the table of {hwsku_of(intent, role, model) or model.sonic.hwsku}"
     rounded = sorted((length, fit.cable_m) for (_, length), fit in buffers.fits.items() if length != fit.cable_m)
     if rounded:
-        wanted, made = (", ".join(dict.fromkeys(f"{pair[at]} m" for pair in rounded)) for at in (0, 1))
+        true_lengths, adapted_text = (", ".join(dict.fromkeys(f"{pair[at]} m" for pair in rounded)) for at in (0, 1))
         reason = f"the traditional buffer model knows the cables of {table}; the true ones stay in the fabric"
-        yield Adaptation(f"{role}*/*/cable_length_m", wanted, made, reason)
+        yield Adaptation(f"{role}*/*/cable_length_m", true_lengths, adapted_text, reason)
     for (speed, length), fit in sorted(buffers.fits.items(), key=lambda item: item[0]):
         if not fit.of.derived:
             continue
         row = f"row of {fit.of.hwsku} for {fit.of.row.cable_m} m"
         reason = f"{table} has no row for {show_speed(speed)} and {length} m: derived from the {row}, and no less than "
         reason += "any row of the model at that speed and length, or lower ones"
-        made = f"{fit.xoff_bytes} bytes"
-        yield Adaptation(f"{role}*/*/qos/priority_groups/*/buffer", "a row of the table", made, reason)
+        adapted_text = f"{fit.xoff_bytes} bytes"
+        yield Adaptation(f"{role}*/*/qos/priority_groups/*/buffer", "a row of the table", adapted_text, reason)

@@ -17,10 +17,10 @@ def qos_style(tier: Tier, lossless: Collection[int]) -> QosStyle | None:
 def style_faults(intent: Intent) -> Iterator[Problem]:
     """Yield tiers with a style that their platform does not have."""
     for key, tier in (("leaves", intent.topology.leaves), ("spines", intent.topology.spines)):
-        held = traits(tier.platform, tier.version)
-        if tier.style is None or tier.style in held.styles:
+        tier_traits = traits(tier.platform, tier.version)
+        if tier.style is None or tier.style in tier_traits.styles:
             continue
-        able = [one for name in platforms.writable_names() if (one := traits(name)).styles]
-        hint = "; ".join(f"{one.title} has the styles {' and '.join(one.styles)}" for one in able)
-        found = f"{tier.style}, but {held.title} has one way to state QoS"
-        yield intent.problem(("topology", key, "style"), found, "no style", hint)
+        able = [os_traits for name in platforms.writable_names() if (os_traits := traits(name)).styles]
+        hint = "; ".join(f"{os_traits.title} has the styles {' and '.join(os_traits.styles)}" for os_traits in able)
+        fault = f"{tier.style}, but {tier_traits.title} has one way to state QoS"
+        yield intent.problem(("topology", key, "style"), fault, "no style", hint)

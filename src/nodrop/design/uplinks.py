@@ -61,17 +61,17 @@ def _port_faults(intent: Intent, switches: Boxes, choice: Choice, splits: Iterab
     ]
     if not port_words:
         return []
-    ways = filter(None, (*(f"split: {into}" for into in islice(splits, 1)), ways_to_fit(choice)))
-    hint = ", or ".join(ways) or closing(intent, switches) or "a model with more ports, or fewer switches"
-    return [intent.problem((*_KEYS, "per_spine"), found, expected, hint) for found, expected in port_words]
+    changes = filter(None, (*(f"split: {into}" for into in islice(splits, 1)), ways_to_fit(choice)))
+    hint = ", or ".join(changes) or closing(intent, switches) or "a model with more ports, or fewer switches"
+    return [intent.problem((*_KEYS, "per_spine"), fault, expected, hint) for fault, expected in port_words]
 
 
-def _port_words(peers: Peers, near: str, each: int) -> Iterator[tuple[str, str]]:
+def _port_words(peers: Peers, near: str, per_spine: int) -> Iterator[tuple[str, str]]:
     """Yield what was found and expected where the switches of a role have too few ports for their peers."""
-    needed, there, clash = each * len(peers.ids), len(peers.ports), peers.clash(each)
-    if needed > there:
-        found = f"{len(peers.ids)} {KEYS[peers.role]} × {each} uplinks are {needed} ports of every {near}"
-        yield found, f"at most its {there} {'uplink ports' if near == LEAF else 'ports'}"
+    needed, port_count, clash = per_spine * len(peers.ids), len(peers.ports), peers.clash(per_spine)
+    if needed > port_count:
+        fault = f"{len(peers.ids)} {KEYS[peers.role]} × {per_spine} uplinks are {needed} ports of every {near}"
+        yield fault, f"at most its {port_count} {'uplink ports' if near == LEAF else 'ports'}"
     elif clash:
         yield f"on every {near}, {clash}", ""
 
@@ -89,21 +89,21 @@ def _bandwidth_faults(intent: Intent, choice: Choice, down_mbps: Mapping[str, in
     if choice.oversubscribed:
         leaf = max(down_mbps, key=down_mbps.__getitem__)
         down, up = choice.down_mbps, choice.up_mbps
-        found = f"{leaf} is {down / up:.4g}:1 oversubscribed, {show_speed(down)} down and {show_speed(up)} up"
+        fault = f"{leaf} is {down / up:.4g}:1 oversubscribed, {show_speed(down)} down and {show_speed(up)} up"
         total = up * len(choice.leaves.ids)
         if total < sum(down_mbps.values()):
             count = total // choice.speed_mbps
             half = f"half of the {show_speed(total)} that all {count} uplinks sum to"
-            found = f"{found}; one-way bisection is {show_speed(total // 2)}, {half}"
+            fault = f"{fault}; one-way bisection is {show_speed(total // 2)}, {half}"
         expected = f"at most {choice.limit:g}:1"
         keys = ("topology", "max_oversubscription")
-        yield intent.problem(keys, found, expected, hint)
+        yield intent.problem(keys, fault, expected, hint)
 
 
 def _cables(switches: Boxes, choice: Choice, link: Cabling) -> Iterator[FabricCable]:
-    each = choice.per_spine
-    up = {leaf.id: choice.leaves.block(leaf.id, each) for leaf in switches.leaves}
-    down = {spine.id: choice.spines.block(spine.id, each) for spine in switches.spines}
+    per_spine = choice.per_spine
+    up = {leaf.id: choice.leaves.block(leaf.id, per_spine) for leaf in switches.leaves}
+    down = {spine.id: choice.spines.block(spine.id, per_spine) for spine in switches.spines}
     for leaf in switches.leaves:
         for spine in switches.spines:
             for lower, upper in zip(down[spine.id], up[leaf.id], strict=True):

@@ -45,6 +45,6 @@ def vlan_faults(intent: Intent) -> Iterator[Problem]:
         if group.vlan is None:
             continue
         keys = ("endpoints", name, "vlan")
-        other = owner.setdefault(group.vlan.id, name)
-        if other != name:
-            yield intent.problem((*keys, "id"), f"VLAN {group.vlan.id}, which {other} has too", "a number of its own")
+        holder = owner.setdefault(group.vlan.id, name)
+        if holder != name:
+            yield intent.problem((*keys, "id"), f"VLAN {group.vlan.id}, which {holder} has too", "a number of its own")

@@ -155,18 +155,18 @@ def _timers(intent: Intent, hosts: Side, fabric: Side | None) -> Timers:
     """
     polling = _polling(intent, min(side.detection_ms for side in (hosts, fabric) if side))
     own_sides = {LEAF: hosts, SPINE: fabric or hosts}
-    held = traits_by_role(intent)
+    role_traits = traits_by_role(intent)
     return Timers(
         hosts=hosts,
         fabric=fabric,
         wanted_polling_ms=polling,
         polling_ms={
-            role: _dividing(intent, held[role].watchdog, own_sides[role].detection_ms, polling, most_ms=polling)
-            or _dividing(intent, held[role].watchdog, own_sides[role].detection_ms, polling)
+            role: _dividing(intent, role_traits[role].watchdog, own_sides[role].detection_ms, polling, most_ms=polling)
+            or _dividing(intent, role_traits[role].watchdog, own_sides[role].detection_ms, polling)
             or polling
             for role in own_sides
         },
-        unwatched=(LEAF,) if fabric and held[LEAF].watchdog.robustness else (),
+        unwatched=(LEAF,) if fabric and role_traits[LEAF].watchdog.robustness else (),
     )
 
 
@@ -202,14 +202,14 @@ def watchdog_faults(intent: Intent, timers: Timers | None) -> Iterator[Problem]:
 
 
 def _range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
-    held, watched = traits_by_role(intent), _find_watching_tiers(intent)
-    pollings = {(timers.polling_ms[role], held[role].watchdog.polling_ms) for role in KEYS}
+    role_traits, watched = traits_by_role(intent), _find_watching_tiers(intent)
+    pollings = {(timers.polling_ms[role], role_traits[role].watchdog.polling_ms) for role in KEYS}
     checks: list[tuple[tuple[str, ...], int, Range]] = [(("polling",), *polling) for polling in sorted(pollings)]
     for name, side in timers.sides():
-        for one in watched[name]:
-            checks.append(((name, "detection"), side.detection_ms, one.of.detection_ms))
-            if one.of.restoration_ms:
-                checks.append(((name, "restoration"), side.restoration_ms, one.of.restoration_ms))
+        for tier in watched[name]:
+            checks.append(((name, "detection"), side.detection_ms, tier.of.detection_ms))
+            if tier.of.restoration_ms:
+                checks.append(((name, "restoration"), side.restoration_ms, tier.of.restoration_ms))
     for keys, value, (low, high) in dict.fromkeys(checks):
         if not low <= value <= high:
             yield intent.problem((*_KEYS, *keys), f"{value} ms", f"{low} to {high} ms")
@@ -219,32 +219,32 @@ def _relation_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
     watched = _find_watching_tiers(intent)
     yield from _fill_faults(intent, timers)
     for name, side in timers.sides():
-        polling = max(timers.polling_ms[one.role] for one in watched[name])
+        polling = max(timers.polling_ms[tier.role] for tier in watched[name])
         inexact = list(_count_faults(intent, timers, name, side, watched[name]))
         yield from inexact
         if side.detection_ms < 2 * polling and not inexact:
-            found = f"{side.detection_ms} ms is less than two pollings of {polling} ms"
-            yield intent.problem((*_KEYS, name, "detection"), found, f"at least {2 * polling} ms")
+            fault = f"{side.detection_ms} ms is less than two pollings of {polling} ms"
+            yield intent.problem((*_KEYS, name, "detection"), fault, f"at least {2 * polling} ms")
         yield from _recovery_faults(intent, timers, name, side, watched[name])
         if side.restoration_ms < side.detection_ms:
-            found = f"{side.restoration_ms} ms is less than detection"
-            yield intent.problem((*_KEYS, name, "restoration"), found, f"at least {side.detection_ms} ms")
+            fault = f"{side.restoration_ms} ms is less than detection"
+            yield intent.problem((*_KEYS, name, "restoration"), fault, f"at least {side.detection_ms} ms")
     if timers.fabric and timers.fabric.detection_ms <= timers.latest_ms:
-        found = f"{timers.fabric.detection_ms} ms is too early"
+        fault = f"{timers.fabric.detection_ms} ms is too early"
         expected = f"more than {timers.latest_ms} ms, the hosts' detection and two pollings"
         hint = "so that the hop nearest to the fault acts first"
-        yield intent.problem((*_KEYS, "fabric", "detection"), found, expected, hint)
+        yield intent.problem((*_KEYS, "fabric", "detection"), fault, expected, hint)
 
 
 def _fill_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
     """Yield a polling that is too fast for switches that are to look at how full queues are."""
-    wanted = intent.pfc.watchdog.stuck
-    if wanted is None or wanted.fill is None:
+    conditions = intent.pfc.watchdog.stuck
+    if conditions is None or conditions.fill is None:
         return
-    for role, held in traits_by_role(intent).items():
-        slowest, polling = held.watchdog.queue_polling_ms, timers.polling_ms[role]
-        if held.watchdog.conditions is not None and polling <= slowest:
-            hint = f"{held.title} looks at how full queues are then only"
+    for role, role_traits in traits_by_role(intent).items():
+        slowest, polling = role_traits.watchdog.queue_polling_ms, timers.polling_ms[role]
+        if role_traits.watchdog.conditions is not None and polling <= slowest:
+            hint = f"{role_traits.title} looks at how full queues are then only"
             yield intent.problem((*_KEYS, "polling"), f"{polling} ms", f"more than {slowest} ms", hint)
             return
 
@@ -253,11 +253,11 @@ def _count_faults(
     intent: Intent, timers: Timers, name: str, side: Side, watched: tuple[_Watched, ...]
 ) -> Iterator[Problem]:
     """Yield a detection that is no whole number of pollings, as many as the platform counts, where it counts them."""
-    for one in watched:
-        if one.of.robustness is None or _exact(intent, one.of, timers.polling_ms[one.role], side.detection_ms):
+    for tier in watched:
+        if tier.of.robustness is None or _exact(intent, tier.of, timers.polling_ms[tier.role], side.detection_ms):
             continue
-        near = " or ".join(f"{value} ms" for value in _nearest(intent, one.of, side.detection_ms))
-        hint = f"detection is polling × robustness on {one.title}, whole numbers"
+        near = " or ".join(f"{value} ms" for value in _nearest(intent, tier.of, side.detection_ms))
+        hint = f"detection is polling × robustness on {tier.title}, whole numbers"
         yield intent.problem((*_KEYS, name, "detection"), f"{side.detection_ms} ms", near, hint)
 
 
@@ -265,14 +265,14 @@ def _recovery_faults(
     intent: Intent, timers: Timers, name: str, side: Side, watched: tuple[_Watched, ...]
 ) -> Iterator[Problem]:
     """Yield a restoration that is no whole number of pollings, as many as the platform counts, where it counts them."""
-    for one in watched:
-        if one.of.recovery is None:
+    for tier in watched:
+        if tier.of.recovery is None:
             continue
-        polling, (low, high) = timers.polling_ms[one.role], one.of.recovery
+        polling, (low, high) = timers.polling_ms[tier.role], tier.of.recovery
         earlier = min(max(side.restoration_ms // polling, low), high) * polling
         if earlier != side.restoration_ms:
             near = sorted({earlier, min(earlier + polling, high * polling)})
-            hint = f"restoration is polling × recovery interval on {one.title}, whole numbers"
+            hint = f"restoration is polling × recovery interval on {tier.title}, whole numbers"
             expected = " or ".join(f"{value} ms" for value in near)
             yield intent.problem((*_KEYS, name, "restoration"), f"{side.restoration_ms} ms", expected, hint)
 
@@ -297,4 +297,4 @@ def _nearest(intent: Intent, watchdog_traits: WatchdogTraits, detection_ms: int)
     low, high = 2 * watchdog_traits.polling_ms[0], watchdog_traits.detection_ms[1]
     before = (value for value in range(detection_ms - 1, low - 1, -1) if _exact(intent, watchdog_traits, low, value))
     after = (value for value in range(max(detection_ms, low), high + 1) if _exact(intent, watchdog_traits, low, value))
-    return [value for found in (before, after) if (value := next(found, 0))]
+    return [value for candidates in (before, after) if (value := next(candidates, 0))]

@@ -101,9 +101,9 @@ def surplus(hidden: Iterable[Finding], baseline: Baseline, met: Mapping[Key, int
 
 def gone(baseline: Baseline, met: Iterable[Key], ran: Sequence[Ran], names: Mapping[str, str]) -> dict[Key, Entry]:
     """Return the entries that no finding has any more, where their rules were run and could decide."""
-    there = set(met)
-    devices = {device for one in ran for device in one.devices}
-    remaining_entries = {key: entry for key, entry in baseline.entries.items() if key not in there}
+    met_keys = set(met)
+    devices = {device for run in ran for device in run.devices}
+    remaining_entries = {key: entry for key, entry in baseline.entries.items() if key not in met_keys}
     return {key: entry for key, entry in remaining_entries.items() if _decided(entry, ran, names, devices)}
 
 
@@ -112,7 +112,7 @@ def _decided(entry: Entry, ran: Sequence[Ran], names: Mapping[str, str], devices
     if not subject[0].startswith("@") and subject[0] not in devices:
         return False
     rule = names.get(entry.rule)
-    return rule is not None and any(one.decided(rule, subject) for one in ran)
+    return rule is not None and any(run.decided(rule, subject) for run in ran)
 
 
 def updated(
@@ -130,17 +130,17 @@ def updated(
         entry = entries.get(key) or Entry(rule=finding.rule, subject=text(finding.subject), times=0)
         entries[key] = replace(entry, times=entry.times + 1)
         formerly.update(finding.former)
-    now = {fingerprint for fingerprint, _ in entries}
+    current_fingerprints = {fingerprint for fingerprint, _ in entries}
     fingerprints = before.fingerprints()
     new = sum(key not in before.entries and key[0] not in fingerprints for key in entries)
-    other = sum(key not in before.entries and key[0] in fingerprints for key in entries)
+    changed_count = sum(key not in before.entries and key[0] in fingerprints for key in entries)
     for key, entry in before.entries.items():
         if key in entries:
             if not prune:
                 entries[key] = replace(entries[key], times=max(entry.times, entries[key].times))
-        elif key[0] not in now | formerly and not (prune and key in ended):
+        elif key[0] not in current_fingerprints | formerly and not (prune and key in ended):
             entries[key] = entry
-    return Baseline(entries=entries), new, other
+    return Baseline(entries=entries), new, changed_count
 
 
 def spell(baseline: Baseline) -> str:
@@ -162,14 +162,14 @@ def _quoted(subject: str) -> str:
     """Return a subject as a key of YAML; of one that parsers would give up on, as much as they read."""
     if _PLAIN.fullmatch(subject) and len(subject) <= _LONGEST:
         return subject
-    said, room = "", _LONGEST
+    escaped_text, room = "", _LONGEST
     for char in subject.encode("utf-8", "backslashreplace").decode():
         piece = f"\\{char}" if char in '"\\' else char if " " <= char <= "~" else f"\\U{ord(char):08x}"
         room -= len(piece)
         if room < 0:
             break
-        said += piece
-    return f'"{said}"'
+        escaped_text += piece
+    return f'"{escaped_text}"'
 
 
 def load(path: Path, display: str | None = None) -> Baseline:
@@ -199,14 +199,14 @@ class _Loader:
             self._stop((extra[0],), f"the key {quote_text(extra[0])}", expected)
         if data["version"] != VERSION:
             self._stop(("version",), f"version {quote_text(str(data['version']))}", VERSION)
-        found: dict[Key, Entry] = {}
+        entry_by_key: dict[Key, Entry] = {}
         for rule, subjects in self._mapping(("findings",), data["findings"]):
             for subject, marks in self._mapping(("findings", rule), subjects):
                 for key, times in self._marks(("findings", rule, subject), marks):
-                    found[key] = Entry(rule=rule, subject=subject, times=times)
+                    entry_by_key[key] = Entry(rule=rule, subject=subject, times=times)
         if self.problems:
             raise InputProblems(self.problems)
-        return found
+        return entry_by_key
 
     def _mapping(self, at: tuple[str, ...], value: object) -> Iterable[tuple[str, object]]:
         if value is None or value == {}:
@@ -217,20 +217,20 @@ class _Loader:
         return value.items()
 
     def _marks(self, at: tuple[str, ...], value: object) -> Iterator[tuple[Key, int]]:
-        for one in value if isinstance(value, list) else [value]:
-            match = _MARK.fullmatch(one) if isinstance(one, str) else None
+        for mark in value if isinstance(value, list) else [value]:
+            match = _MARK.fullmatch(mark) if isinstance(mark, str) else None
             if match is None:
                 self._note(at, "no fingerprint with a digest", "32 and 16 hexadecimal digits")
             else:
                 yield (match[1], match[2]), int(match[3] or 1)
 
-    def _note(self, at: tuple[str, ...], found: str, expected: str) -> None:
+    def _note(self, at: tuple[str, ...], found_text: str, expected: str) -> None:
         line, column = self.document.place(at)
-        problem = Problem(path=self.document.path, line=line, column=column, found=found, expected=expected)
+        problem = Problem(path=self.document.path, line=line, column=column, found=found_text, expected=expected)
         self.problems.append(problem)
         if len(self.problems) >= 20:
             raise InputProblems(self.problems)
 
-    def _stop(self, at: tuple[str, ...], found: str, expected: str) -> None:
-        self._note(at, found, expected)
+    def _stop(self, at: tuple[str, ...], found_text: str, expected: str) -> None:
+        self._note(at, found_text, expected)
         raise InputProblems(self.problems)

@@ -32,16 +32,16 @@ def starred(text: str, name: str) -> str:
 
     A pattern for each name would cost as much as the rest of a finding: many remarks have many names.
     """
-    kept, last, at = [], 0, text.find(name)
+    pieces, last, at = [], 0, text.find(name)
     while at >= 0:
         end = at + len(name)
         if _ends(text[at - 1 : at]) and _ends(text[end : end + 1]):
-            kept += [text[last:at], "*"]
+            pieces += [text[last:at], "*"]
             last = end
         else:
             end = at + 1
         at = text.find(name, end)
-    return "".join((*kept, text[last:]))
+    return "".join((*pieces, text[last:]))
 
 
 def _ends(char: str) -> bool:

@@ -76,18 +76,18 @@ def alike(case: Case, chosen: tuple[Column, ...]) -> Iterator[Case]:
 
 def columns(scope: Scope, reads: Iterable[Path]) -> tuple[Column, ...]:
     """Return the key by which items are grouped; of rows, the identity of their QoS."""
-    parts, found_columns = list(scope.parts), set[Column]()
+    part_names, found_columns = list(scope.parts), set[Column]()
     own_name = "interface" if scope.rows else scope.name
     for name, *attributes in reads:
-        if name not in parts or (scope.rows and name == parts[-1]):
+        if name not in part_names or (scope.rows and name == part_names[-1]):
             continue
         owner = scope.parts[name]
         for field in (attributes and sources(owner, attributes[0])) or ("",):
             if not field and name == own_name:
                 return EACH
-            found_columns.add(Column(parts.index(name), field, bool(field) and fields(owner)[field].is_scalar))
+            found_columns.add(Column(part_names.index(name), field, bool(field) and fields(owner)[field].is_scalar))
     if scope.rows:
-        found_columns.add(Column(parts.index("interface"), "qos", by_value=False))
+        found_columns.add(Column(part_names.index("interface"), "qos", by_value=False))
     return tuple(sorted(found_columns))
 
 
@@ -105,14 +105,14 @@ def group_places(items: Items, places: Sequence[int], chosen: Sequence[Column]) 
 
 
 def _keys(items: Items, places: Sequence[int], column: Column) -> Iterable[Hashable]:
-    parts: Iterable[Any] = items.columns[column.part]
+    column_parts: Iterable[Any] = items.columns[column.part]
     if places is not items.places:
-        parts = map(items.columns[column.part].__getitem__, places)
+        column_parts = map(items.columns[column.part].__getitem__, places)
     if column.field:
-        parts = map(attrgetter(column.field), parts)
+        column_parts = map(attrgetter(column.field), column_parts)
     if column.by_value:
-        return [_NOT_KNOWN if part is UNKNOWN else part for part in parts]
-    return map(id, parts)
+        return [_NOT_KNOWN if column_part is UNKNOWN else column_part for column_part in column_parts]
+    return map(id, column_parts)
 
 
 def _rows(attribute: str, items: Items, cells: Iterable[Sequence[int]]) -> Iterator[Case | Gap]:

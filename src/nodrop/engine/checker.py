@@ -84,14 +84,14 @@ class Checker:
             case jinja.Neg():
                 return nodes.Negative(self._number(below(node.node), surely, "-"))
             case jinja.And() | jinja.Or():
-                both = isinstance(node, jinja.And)
+                is_and = isinstance(node, jinja.And)
                 left = below(node.left)
-                right = self.check(node.right, surely | present(left, holds=both), depth + 1)
-                return nodes.Logic("and" if both else "or", left, right)
+                right = self.check(node.right, surely | present(left, holds=is_and), depth + 1)
+                return nodes.Logic("and" if is_and else "or", left, right)
             case jinja.Compare():
-                first = below(node.expr)
-                rest = [(_COMPARISONS[operand.op], below(operand.expr)) for operand in node.ops]
-                return self._compare(first, rest, surely)
+                first_node = below(node.expr)
+                comparisons = [(_COMPARISONS[operand.op], below(operand.expr)) for operand in node.ops]
+                return self._compare(first_node, comparisons, surely)
             case jinja.Add() | jinja.Sub() | jinja.Mul() | jinja.Div():
                 sign = _SIGNS[type(node)]
                 left, right = (self._number(below(side), surely, sign) for side in (node.left, node.right))
@@ -143,9 +143,9 @@ class Checker:
                 raise self.written.fault(f"{label(owner)} has no `{name}`", hint=hint, at=before + name, after=before)
         return Attribute(node, name, reduce(join, (attributes(owner)[name] for owner in owners)))
 
-    def _compare(self, first_node: Node, rest: list[tuple[Comparison, Node]], surely: frozenset[Node]) -> Node:
+    def _compare(self, first_node: Node, comparisons: list[tuple[Comparison, Node]], surely: frozenset[Node]) -> Node:
         left = first_node
-        for sign, right in rest:
+        for sign, right in comparisons:
             other_kind = right.type
             if sign in ("in", "not in"):
                 other_kind = self._list(right, surely, sign).type.element or Type()
@@ -159,7 +159,7 @@ class Checker:
             self._require_words(left, other_kind)
             self._require_words(right, left.type)
             left = right
-        return nodes.Compare(first_node, tuple(rest))
+        return nodes.Compare(first_node, tuple(comparisons))
 
     def _number(self, node: Node, surely: frozenset[Node], sign: str) -> Node:
         if not node.type.number:
@@ -175,16 +175,16 @@ class Checker:
 
     def _require_present(self, node: Node, surely: frozenset[Node], sign: str) -> None:
         if may_be_none(node, surely):
-            said = text(node)
-            hint = f"deal with that first: `{said} and …`, or in `when`"
-            fault = self.written.fault(f"`{sign}` with `{said}`, which may be none", hint=hint, at=said)
+            node_text = text(node)
+            hint = f"deal with that first: `{node_text} and …`, or in `when`"
+            fault = self.written.fault(f"`{sign}` with `{node_text}`, which may be none", hint=hint, at=node_text)
             raise MayBeNone(fault.problems)
 
     def _require_words(self, node: Node, kind: Type) -> None:
         """Refuse a text that is none of the words which the other side may be."""
         words = {word for word in kind.words if isinstance(word, str)}
-        for each in (node, *(node.items if isinstance(node, Items) else ())):
-            value = each.value if isinstance(each, Constant) else None
+        for operand in (node, *(node.items if isinstance(node, Items) else ())):
+            value = operand.value if isinstance(operand, Constant) else None
             if isinstance(value, str) and words and str not in kind.scalars and value not in words:
                 raise self.written.fault(f"`{value}`", kind.describe(), hint=meant(value, words), at=value)
 
@@ -195,9 +195,9 @@ class Checker:
             raise self.written.fault("a call of something that is no name", "a function of the vocabulary")
         if word := vocabulary().get((kind, name)):
             return word
-        others = [sort for sort, known in vocabulary() if known == name]
-        hint = nearest(name, (known for sort, known in vocabulary() if sort == kind))
-        raise self.written.fault(f"no {kind} `{name}`", hint=f"it is a {others[0]}" if others else hint, at=name)
+        kinds = [sort for sort, word_name in vocabulary() if word_name == name]
+        hint = nearest(name, (word_name for sort, word_name in vocabulary() if sort == kind))
+        raise self.written.fault(f"no {kind} `{name}`", hint=f"it is a {kinds[0]}" if kinds else hint, at=name)
 
     def _call(self, word: Word, arguments: list[Node], surely: frozenset[Node]) -> Call:
         if not word.required <= len(arguments) <= len(word.parameters):
@@ -206,8 +206,8 @@ class Checker:
             raise self.written.fault(f"`{word.name}` of {len(arguments)} things", expected, hint=hint, at=word.name)
         for (name, kind), node in zip(word.parameters, arguments, strict=False):
             if not accepts(kind, node.type):
-                found = f"{node.type.describe()} as {name} of `{word.name}`"
-                raise self.written.fault(found, kind.describe(), at=text(node))
+                found_text = f"{node.type.describe()} as {name} of `{word.name}`"
+                raise self.written.fault(found_text, kind.describe(), at=text(node))
             if not kind.none:
                 self._require_present(node, surely, word.name)
             self._require_words(node, kind)
@@ -227,15 +227,15 @@ def _may_equal(left: Type, right: Type) -> bool:
     return bool(left.kinds & right.kinds)
 
 
-def accepts(wanted: Type, given: Type) -> bool:
+def accepts(parameter_type: Type, argument_type: Type) -> bool:
     """Whether a parameter takes what is given, None and UNKNOWN aside."""
-    if wanted.anything:
+    if parameter_type.anything:
         return True
-    if wanted.element is not None and given.element is not None:
-        inside, needed = given.element, wanted.element
+    if parameter_type.element is not None and argument_type.element is not None:
+        inside, needed = argument_type.element, parameter_type.element
         if not accepts(needed, inside) or (inside.none and not needed.none):
             return False
-    return not given.anything and given.kinds <= wanted.kinds
+    return not argument_type.anything and argument_type.kinds <= parameter_type.kinds
 
 
 def _nearest_attribute(name: str, known_types: Mapping[str, Type]) -> str:

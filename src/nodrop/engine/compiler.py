@@ -54,7 +54,7 @@ def judge(
 ) -> Callable[..., list[Outcome]]:
     """Return the function that checks items, tuples in the order of `names`; it takes constants and index too."""
     source = _Source()
-    condition = " and ".join(f"({part})" for part in [*([source.of(when)] if when else []), f"not {source.of(claim)}"])
+    condition = " and ".join(f"({term})" for term in [*([source.of(when)] if when else []), f"not {source.of(claim)}"])
     return source.compiled(
         "judge",
         [
@@ -101,8 +101,8 @@ class _Source:
         """Return the function `name` that the lines define."""
         code = compile("\n".join(lines), f"<rule: {name}>", "exec", dont_inherit=True)
         exec(code, self.outside)  # noqa: S102 -- the source is ours, made of whitelisted nodes
-        made: Callable[..., Any] = self.outside[name]  # type: ignore[assignment]
-        return made
+        function: Callable[..., Any] = self.outside[name]  # type: ignore[assignment]
+        return function
 
     def of(self, node: Node, *, lenient: bool = False) -> str:
         """Return the node as a Python expression in brackets; where `lenient`, UNKNOWN is passed on and not raised."""
@@ -156,11 +156,11 @@ class _Source:
         """Return a word with its arguments; a parameter that may be UNKNOWN is given it."""
         name = f"w{len(self.outside)}"
         self.outside[name] = _wrap_word(node.word.function, text(node), lenient=lenient)
-        given = [
+        arguments = [
             self.of(argument, lenient=kind.unknown)
             for argument, (_, kind) in zip(node.arguments, node.word.parameters, strict=False)
         ]
-        called = f"{name}({', '.join([*given, *(['index=index'] if node.word.indexed else [])])})"
+        called = f"{name}({', '.join([*arguments, *(['index=index'] if node.word.indexed else [])])})"
         return self.raising(called, text(node)) if node.type.unknown and not lenient else called
 
     def raising(self, read: str, path: str) -> str:

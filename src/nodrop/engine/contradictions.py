@@ -89,19 +89,19 @@ def _split_goal(goal: Goal, facts: Facts) -> Iterator[tuple[tuple[Goal, ...], Fa
             if goal.holds:
                 yield goals, facts
             else:
-                yield from (((each,), facts) for each in goals)
+                yield from (((subgoal,), facts) for subgoal in goals)
         case node:
             yield (), facts.with_(node, holds=goal.holds)
 
 
 def _least(goals: tuple[Goal, ...], stated: Mapping[str, frozenset[object]]) -> tuple[Goal, ...]:
     """As few parts of the goals as still contradict each other."""
-    parts = tuple(conjunct for goal in goals for conjunct in _conjuncts(goal))
-    for part in parts:
-        without = tuple(goal for goal in parts if goal is not part)
+    conjuncts = tuple(conjunct for goal in goals for conjunct in _conjuncts(goal))
+    for candidate in conjuncts:
+        without = tuple(goal for goal in conjuncts if goal is not candidate)
         if not _may_hold(without, stated):
-            parts = without
-    return parts
+            conjuncts = without
+    return conjuncts
 
 
 def _conjuncts(goal: Goal) -> Iterator[Goal]:

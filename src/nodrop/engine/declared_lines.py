@@ -59,11 +59,17 @@ def declare(reading: Reading, declared: Sequence[DeclaredLine]) -> tuple[Reading
     for note in reading.notes:
         words = tuple(note.text.split()) if note.kind == UNKNOWN_LINE else ()
         covering = (
-            [(number, one) for number, one in by_word.get(words[0], ()) if one.covers(note, words)] if words else []
+            [
+                (number, declaration)
+                for number, declaration in by_word.get(words[0], ())
+                if declaration.covers(note, words)
+            ]
+            if words
+            else []
         )
         for number, _ in covering:
             hits[number] += 1
-        holding = next((one for _, one in covering if not one.ended(day)), None)
+        holding = next((declaration for _, declaration in covering if not declaration.ended(day)), None)
         notes.append(note if holding is None else holding.of(note))
     return replace(reading, notes=tuple(notes)), tuple(hits)
 
@@ -71,7 +77,7 @@ def declare(reading: Reading, declared: Sequence[DeclaredLine]) -> tuple[Reading
 def wrong_of_lines(declared: Iterable[DeclaredLine], hits: Iterable[int], ran: Sequence[Ran]) -> Iterator[Remark]:
     """Yield what is wrong with declarations, of which each covers so many lines."""
     day = today()
-    devices = [device for one in ran for device in one.devices]
+    devices = [device for run in ran for device in run.devices]
     for declared_line, count in zip(declared, hits, strict=True):
         if declared_line.ended(day):
             back = "its lines are unknown again" if count else "it covers nothing any more"

@@ -182,14 +182,15 @@ class Facts:
 
     def _add_membership(self, left: Node, sign: Comparison, right: Node) -> "Facts":
         values = [fold_to_constant(item) for item in right.items] if isinstance(right, Items) else [None]
-        known = frozenset(value.value for value in values if value is not None)
-        if len(known) < len(values) and (None in values or not isinstance(right, Items)):
+        constants = frozenset(value.value for value in values if value is not None)
+        if len(constants) < len(values) and (None in values or not isinstance(right, Items)):
             listed = Compare(left, (("in", right),))
             domain = self.domains.get(listed, Domain())
             return self._with(listed, replace(domain, truths=domain.truths & {sign == "in"}))
         domain = self.domains.get(left, Domain())
         return self._with(
-            left, domain.restrict_to_values(known) if sign == "in" else replace(domain, never=domain.never | known)
+            left,
+            domain.restrict_to_values(constants) if sign == "in" else replace(domain, never=domain.never | constants),
         )
 
     def _with(self, node: Node, domain: Domain) -> "Facts":

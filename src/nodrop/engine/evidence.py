@@ -64,8 +64,8 @@ class Evidence:
             for end in range(1, len(subject) + 1):
                 if subject[:end] in derived:
                     return derived[subject[:end]]
-        whole = any(each[: len(top)] == top for top in under for each in self._derived.get(top[0], {}))
-        return _DEFAULTS if whole else ""
+        has_default = any(path[: len(top)] == top for top in under for path in self._derived.get(top[0], {}))
+        return _DEFAULTS if has_default else ""
 
 
 def _topic(fact: str) -> str:

@@ -1,4 +1,4 @@
-"""The examples of a rule as tests: change a sound fabric, look at it as each platform would say it, compare subjects.
+"""The examples of a rule as tests: change a sound fabric, read it as each platform writes it, compare subjects.
 
 What a fabric is built from and how it is written and read is the caller's: `base` builds one, `views` gives it back as
 it was read, once for each platform that carries what the rule reads.
@@ -22,7 +22,7 @@ from nodrop.model.identifiers import identifiers_of, sharing
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject, parse, sort_key
-from nodrop.model.subject import text as spelt
+from nodrop.model.subject import text as subject_text
 from nodrop.routing.observation import Flow, Observation, Refused
 
 
@@ -105,18 +105,18 @@ def views_of(
     ]
 
 
-def _add_other_fabric(view: View, other_view: View, said: Mapping[str, Any]) -> View:
+def _add_other_fabric(view: View, other_view: View, spec: Mapping[str, Any]) -> View:
     """Return a view with the other fabric beside it, if both have something in common, and the stated cables."""
-    cables = tuple(_cable(ends, (view, other_view)) for ends in said["cables"])
+    cables = tuple(_cable(ends, (view, other_view)) for ends in spec["cables"])
     fabric = replace(view.reading.fabric, links=(*view.reading.fabric.links, *cables))
-    found = sharing([identifiers_of(other_view.reading.fabric), identifiers_of(fabric)], one_site=said["one_site"])
-    index, joined = Index(other_view.reading.fabric), found.joined[0] == found.joined[1]
-    near = Beside(name=index.fabric.name, index=index, one_site=said["one_site"], joined=joined)
+    overlap = sharing([identifiers_of(other_view.reading.fabric), identifiers_of(fabric)], one_site=spec["one_site"])
+    index, joined = Index(other_view.reading.fabric), overlap.joined[0] == overlap.joined[1]
+    near = Beside(name=index.fabric.name, index=index, one_site=spec["one_site"], joined=joined)
     return View(
         view.platform,
         replace(view.reading, fabric=fabric),
         lambda subject: other_view.spell(view.spell(subject)),
-        beside=(near,) if found.pairs else (),
+        beside=(near,) if overlap.pairs else (),
     )
 
 
@@ -158,12 +158,12 @@ def differences(rule: Rule, example: Example, view: View, verdict: Verdict | Non
     yield from map(str, verdict.problems)
     if not verdict.rules:
         yield f"the rule does not speak in this mode, but in {', '.join(sorted(rule.modes))}"
-    found = {view.spell(finding.subject) for finding in verdict.findings}
+    finding_subjects = {view.spell(finding.subject) for finding in verdict.findings}
     expected = {parse(subject) for subject in example.at}
-    if missed := expected - found:
-        yield f"no finding at {', '.join(map(spelt, sorted(missed, key=sort_key)))}"
-    if extra := found - expected:
-        yield f"a finding at {', '.join(map(spelt, sorted(extra, key=sort_key)))}"
+    if missed := expected - finding_subjects:
+        yield f"no finding at {', '.join(map(subject_text, sorted(missed, key=sort_key)))}"
+    if extra := finding_subjects - expected:
+        yield f"a finding at {', '.join(map(subject_text, sorted(extra, key=sort_key)))}"
     for unknown in verdict.unknown:
         yield f"unknown for want of {unknown.missing}"
 
@@ -205,8 +205,10 @@ def _of_suppressions(rule: Rule, reading: Reading) -> Verdict:
     """Return what a rule says of the comments in files, none of which covers anything."""
     every = of_files(shipped())
     verdict, written = judge(reading, every, strictness="auditor"), tuple(written_in(reading))
-    ran = Ran.of([one for one in every if reading.fabric.mode in one.modes], verdict, reading)
-    names = {name: one.name for one in every for name in (one.name, *one.aliases)}
+    ran = Ran.of(
+        [shipped_rule for shipped_rule in every if reading.fabric.mode in shipped_rule.modes], verdict, reading
+    )
+    names = {name: shipped_rule.name for shipped_rule in every for name in (shipped_rule.name, *shipped_rule.aliases)}
     remarks = tuple(wrong(written, [0] * len(written), names, today(), [ran]))
     return judge(replace(reading, remarks=remarks), [rule], strictness="auditor")
 
@@ -227,4 +229,5 @@ def _faults(
     yield from differences(rule, example, view, verdict)
     for finding in locate(verdict.findings, view.reading) if locate else ():
         if finding.located is None or finding.located.span is None:
-            yield f"no line for the finding at {spelt(view.spell(finding.subject))}"
+            subject = view.spell(finding.subject)
+            yield f"no line for the finding at {subject_text(subject)}"

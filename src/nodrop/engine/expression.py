@@ -71,8 +71,8 @@ def _pieces(written: Written, source: str, longest: int) -> list[jinja.Node]:
     try:
         body = _environment().parse(source).body
     except TemplateSyntaxError as error:
-        said = _PLACE.sub("", error.message or "").rstrip(".").replace(_END, "the end").replace("token ", "")
-        raise written.fault(f"no expression: {said[:1].lower()}{said[1:]}", "Jinja2's syntax") from None
+        error_text = _PLACE.sub("", error.message or "").rstrip(".").replace(_END, "the end").replace("token ", "")
+        raise written.fault(f"no expression: {error_text[:1].lower()}{error_text[1:]}", "Jinja2's syntax") from None
     except RecursionError:
         raise written.fault("brackets in brackets", f"at most {MAX_DEPTH} levels") from None
     return [piece for output in body for piece in output.iter_child_nodes()]

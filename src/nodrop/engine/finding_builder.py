@@ -21,7 +21,7 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Place, Reading, Remark
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
 from nodrop.model.subject import FABRIC, Subject
-from nodrop.model.subject import text as spelt
+from nodrop.model.subject import text as subject_text
 
 _SEPARATOR = "\x1f"
 
@@ -39,9 +39,9 @@ class FindingBuilder:
 
     def of_case(self, case: Case) -> Iterator[Finding]:
         """Yield a finding for each item that a case stands for; what they share is computed once."""
-        for part in alike(case, self.rule.finding_columns):
-            shared = self._shared(part.item)
-            for item in part.members():
+        for subcase in alike(case, self.rule.finding_columns):
+            shared = self._shared(subcase.item)
+            for item in subcase.members():
                 yield self._finding(item, shared)
 
     def of_hit(self, hit: Hit) -> Finding:
@@ -107,8 +107,8 @@ class FindingBuilder:
             facts={name: fact for name, value in facts.items() for fact in _fact(value)},
             changes=tuple(
                 ((*where, *below), old, new)
-                for where, whole, wanted in changes
-                for below, old, new in split_change(whole, wanted)
+                for where, old_value, new_value in changes
+                for below, old, new in split_change(old_value, new_value)
             ),
         )
 
@@ -121,12 +121,12 @@ class FindingBuilder:
             for piece in shared.pieces
         )
         fingerprint, *former = self._fingerprints(subject)
-        resting, whole = rule.rests
+        resting, whole_paths = rule.rests
         assumed = self._sole_assumption(item, at)
         doubt = assumed or self.evidence.doubt(
             rule.topics,
             (scope.place(item, paths) for paths in sorted(resting) if paths[0] != "options"),
-            (scope.place(item, paths) for paths in sorted(whole) if paths[0] != "options"),
+            (scope.place(item, paths) for paths in sorted(whole_paths) if paths[0] != "options"),
         )
         changes = tuple(
             Change(subject=scope.place(item, where), old=old, new=new) for where, old, new in shared.changes
@@ -150,10 +150,10 @@ class FindingBuilder:
 
     def _other_end(self, item: Item) -> tuple[Related, ...]:
         """Of a rule that points at one end of a link, the same of the other end."""
-        end, *rest = self.rule.pointed or ("",)
+        end, *inner_path = self.rule.pointed or ("",)
         if self.rule.scope.name != "link" or end not in _OTHER:
             return ()
-        return (Related(subject=self.rule.scope.place(item, (_OTHER[end], *rest)), message="the other end"),)
+        return (Related(subject=self.rule.scope.place(item, (_OTHER[end], *inner_path)), message="the other end"),)
 
     def _from_facts(
         self,
@@ -235,7 +235,9 @@ class FindingBuilder:
 
     def _fingerprints(self, subject: Subject, discriminator: str = "") -> tuple[str, ...]:
         """Return the fingerprint of a finding, then those that it had under former names of the rule."""
-        return tuple(digest(name, spelt(subject), discriminator) for name in (self.rule.name, *self.rule.aliases))
+        return tuple(
+            digest(name, subject_text(subject), discriminator) for name in (self.rule.name, *self.rule.aliases)
+        )
 
     def _value(self, node: Node, names: Sequence[Any]) -> object:
         return self.rule.value(node)(*names, self.reading.fabric, self.options, index=self.index)
@@ -300,19 +302,19 @@ def _fact(value: object) -> Iterator[Fact]:
     if value is None or isinstance(value, str | int | float):
         yield value
     elif isinstance(value, Unknown | End) or (
-        isinstance(value, tuple) and all(each is None or isinstance(each, str | int | float) for each in value)
+        isinstance(value, tuple) and all(member is None or isinstance(member, str | int | float) for member in value)
     ):
         yield render_value(value)
 
 
-def digest(*parts: str) -> str:
+def digest(*texts: str) -> str:
     """BLAKE2b-128 of the parts (contract 9.13); names of files may hold half of a surrogate pair."""
-    joined = _SEPARATOR.join(parts).encode("utf-8", "surrogatepass")
+    joined = _SEPARATOR.join(texts).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(joined, digest_size=16).hexdigest()
 
 
 def _device(subject: Subject, at: Subject) -> str | None:
-    return next((each[0] for each in (subject, at) if each[0] != FABRIC), None)
+    return next((candidate[0] for candidate in (subject, at) if candidate[0] != FABRIC), None)
 
 
 def _lowered(confidence: Confidence, doubt: str) -> Confidence:

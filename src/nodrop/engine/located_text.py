@@ -26,7 +26,9 @@ class Written:
     unwritten: int = 0
     """How many characters of the text, from its beginning, go without saying in the file."""
 
-    def fault(self, found: str, expected: str = "", *, hint: str = "", at: str = "", after: str = "") -> InputProblems:
+    def fault(
+        self, found_text: str, expected: str = "", *, hint: str = "", at: str = "", after: str = ""
+    ) -> InputProblems:
         """Return the fault at the words `at` of the text, past their beginning `after`, else where the text begins."""
         found_at = self._offset(at) if at and self.literal else -1
         offset = max(found_at + len(after) - self.unwritten, 0) if found_at >= 0 else 0
@@ -37,7 +39,7 @@ class Written:
                     line=self.line,
                     column=self.column + offset,
                     where=self.where,
-                    found=found,
+                    found=found_text,
                     expected=expected,
                     hint=hint,
                 )

@@ -113,11 +113,11 @@ def _neighbours(node: Node) -> Iterator[Node]:
     match node:
         case Compare():
             for at, (sign, right) in enumerate(node.rest):
-                others = [(NEIGHBOURS[sign], right)]
+                comparisons = [(NEIGHBOURS[sign], right)]
                 if isinstance(right, Constant) and type(right.value) is int:
-                    others += [(sign, replace(right, value=right.value + step)) for step in (-1, 1)]
-                for other in others:
-                    yield replace(node, rest=(*node.rest[:at], other, *node.rest[at + 1 :]))
+                    comparisons += [(sign, replace(right, value=right.value + step)) for step in (-1, 1)]
+                for comparison in comparisons:
+                    yield replace(node, rest=(*node.rest[:at], comparison, *node.rest[at + 1 :]))
         case IsNone():
             yield Not(node)
         case Call() if node.word.kind == "test":

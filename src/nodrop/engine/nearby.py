@@ -45,7 +45,7 @@ def nearby(
     says of a whole fabric: where the rule then asks what others have found there (`Rule.last`), that is looked at too.
     """
     old, new = (reading.fabric for reading in readings)
-    if readings[0].assumed != readings[1].assumed or any(getattr(old, one) != getattr(new, one) for one in _STATED):
+    if readings[0].assumed != readings[1].assumed or any(getattr(old, fact) != getattr(new, fact) for fact in _STATED):
         return None
     links = _either(old.links, new.links)
     devices = _either(old.devices, new.devices)
@@ -56,43 +56,43 @@ def nearby(
     }
     every = [*links[0], *links[1]]
     seen = _add_neighbors(touched, every, _CABLES) | _add_neighbors(asked, every, 1)
-    known = indices[0].devices.keys() | indices[1].devices.keys()
+    switch_names = indices[0].devices.keys() | indices[1].devices.keys()
     alike = not links[1] and readings[0].allowed == readings[1].allowed
     moved = _moved(old, new) if alike else None
     still = frozenset(rule.name for rule in rules if moved is not None and rule.looks_at and not rule.looks_at & moved)
-    before, after = (Index(_part(index.fabric, seen, known), index) for index in indices)
+    before, after = (Index(_part(index.fabric, seen, switch_names), index) for index in indices)
     return Part(before, still), Part(after, still)
 
 
 def _moved(old: Fabric, new: Fabric) -> frozenset[str] | None:
     """Return which attributes of switches and ports differ; None where they are not the same switches and ports."""
-    found: set[str] = set()
+    differing_fields: set[str] = set()
     for device, other_device in zip(old.devices, new.devices, strict=False):
         if device is not other_device:
             if [port.name for port in device.interfaces] != [port.name for port in other_device.interfaces]:
                 return None
-            found |= _different(device, other_device, _OF_DEVICE) - {"interfaces"}
+            differing_fields |= _different(device, other_device, _OF_DEVICE) - {"interfaces"}
             for pair in zip(device.interfaces, other_device.interfaces, strict=True):
-                found |= _different(*pair, _OF_PORT)
-    return None if len(old.devices) != len(new.devices) or "name" in found else frozenset(found)
+                differing_fields |= _different(*pair, _OF_PORT)
+    return None if len(old.devices) != len(new.devices) or "name" in differing_fields else frozenset(differing_fields)
 
 
-def _different(one: object, other: object, names: Sequence[str]) -> set[str]:
-    return {name for name in names if not _equal(getattr(one, name), getattr(other, name))}
+def _different(old_part: object, new_part: object, names: Sequence[str]) -> set[str]:
+    return {name for name in names if not _equal(getattr(old_part, name), getattr(new_part, name))}
 
 
-def _equal(one: object, other: object) -> bool:
+def _equal(old_value: object, new_value: object) -> bool:
     try:
-        return one is other or bool(one == other)
+        return old_value is new_value or bool(old_value == new_value)
     except UnknownFact:
         return False
 
 
 def _either(old: Sequence[_T], new: Sequence[_T]) -> tuple[list[_T], list[_T]]:
     """Return what both states have, the very same objects, and what one of them has."""
-    before, after = ({id(one): one for one in side} for side in (old, new))
-    both = before.keys() & after.keys()
-    return [before[key] for key in both], [side[key] for side in (before, after) for key in side.keys() - both]
+    before, after = ({id(member): member for member in side} for side in (old, new))
+    same_ids = before.keys() & after.keys()
+    return [before[key] for key in same_ids], [side[key] for side in (before, after) for key in side.keys() - same_ids]
 
 
 def _add_neighbors(names: set[str], links: Iterable[Link], cables: int) -> set[str]:
@@ -114,14 +114,14 @@ def _switches_of_hit(hit: object) -> Iterator[str]:
     yield from (subject[0] for subject in subjects if subject and subject[0] != FABRIC)
 
 
-def _part(fabric: Fabric, names: set[str], known: set[str]) -> Fabric:
+def _part(fabric: Fabric, names: set[str], switch_names: set[str]) -> Fabric:
     """Return switches of a fabric with the cables between them, and those to what is no switch."""
 
     def inside(link: Link) -> bool:
         node, other_node = link.a.node, link.b.node
         if node in names:
-            return other_node in names or other_node not in known
-        return other_node in names and node not in known
+            return other_node in names or other_node not in switch_names
+        return other_node in names and node not in switch_names
 
     return replace(
         fabric,

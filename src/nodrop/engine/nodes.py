@@ -177,9 +177,9 @@ def text(node: Node) -> str:
         case Call(word=Word(kind="function", name=name)):
             return f"{name}({', '.join(map(text, node.arguments))})"
         case Call():
-            subject, *rest = map(text, node.arguments)
-            told = f"({', '.join(rest)})" if rest else ""
-            return f"{subject} {'|' if node.word.kind == 'filter' else 'is'} {node.word.name}{told}"
+            subject, *argument_texts = map(text, node.arguments)
+            argument_list = f"({', '.join(argument_texts)})" if argument_texts else ""
+            return f"{subject} {'|' if node.word.kind == 'filter' else 'is'} {node.word.name}{argument_list}"
 
 
 def bare(node: Node) -> str:
@@ -225,9 +225,9 @@ def leaves(node: Node) -> Iterator[Attribute | Call]:
 
 def given_whole(node: Node) -> frozenset[Path]:
     """Return the paths whose values a word is given whole, so that it may read anything below them."""
-    calls = [each for each in walk(node) if isinstance(each, Call)]
-    whole = [argument for call in calls for argument in call.arguments if not argument.type.is_scalar]
-    return frozenset().union(*map(reads, whole))
+    calls = [inner_node for inner_node in walk(node) if isinstance(inner_node, Call)]
+    whole_arguments = [argument for call in calls for argument in call.arguments if not argument.type.is_scalar]
+    return frozenset().union(*map(reads, whole_arguments))
 
 
 def may_be_none(node: Node, surely: frozenset[Node] = frozenset()) -> bool:
@@ -265,14 +265,14 @@ def present(node: Node, *, holds: bool) -> frozenset[Node]:
 
 def _find_present_nodes(left: Node, sign: Comparison, right: Node, *, holds: bool) -> frozenset[Node]:
     holds = holds != (sign in ("!=", "not in"))
-    both = _with_owners(left) | _with_owners(right)
+    present_nodes = _with_owners(left) | _with_owners(right)
     if sign in ("==", "!="):
         if NONE in (left.type, right.type):
-            return frozenset() if holds else both
-        return both if holds and not (may_be_none(left) and may_be_none(right)) else frozenset()
+            return frozenset() if holds else present_nodes
+        return present_nodes if holds and not (may_be_none(left) and may_be_none(right)) else frozenset()
     if sign in ("in", "not in") and holds:
         inside = right.type.element
-        return _with_owners(right) if inside is None or inside.none else both
+        return _with_owners(right) if inside is None or inside.none else present_nodes
     return frozenset()
 
 

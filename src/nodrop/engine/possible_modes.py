@@ -25,7 +25,7 @@ def in_each_mode(reading: Reading, index: Index, judge_in: JudgeIn) -> Verdict:
         own_index = Index(fabric, index)
         own_index.kept.update(index.kept)
         verdicts.append(judge_in(replace(reading, fabric=fabric, possible=()), own_index))
-    findings, open_verdicts = _findings(reading.possible, [one.findings for one in verdicts])
+    findings, open_verdicts = _findings(reading.possible, [mode_verdict.findings for mode_verdict in verdicts])
     first_verdict = verdicts[0]
     unknown = {(open_verdict.rule, open_verdict.missing): open_verdict for open_verdict in open_verdicts}
     for verdict in verdicts:
@@ -48,7 +48,7 @@ def _larger(unknown_verdict: UnknownVerdict, other_unknown_verdict: UnknownVerdi
 
 
 def _findings(
-    possible: Sequence[PossibleMode], found: Sequence[Sequence[Finding]]
+    possible: Sequence[PossibleMode], findings_by_mode: Sequence[Sequence[Finding]]
 ) -> tuple[list[Finding], tuple[UnknownVerdict, ...]]:
     """Return the findings that hold, and what a mode would decide."""
     modes_of: dict[str, set[int]] = {}
@@ -57,7 +57,7 @@ def _findings(
             modes_of.setdefault(device, set()).add(at)
     # Several findings of one part may have one fingerprint.
     seen: dict[tuple[str, str], dict[int, list[Finding]]] = {}
-    for at, findings in enumerate(found):
+    for at, findings in enumerate(findings_by_mode):
         for finding in findings:
             seen.setdefault((finding.rule, finding.fingerprint), {}).setdefault(at, []).append(finding)
     sure: list[Finding] = []
@@ -65,22 +65,22 @@ def _findings(
     for by_mode in seen.values():
         first_finding = next(iter(by_mode.values()))[0]
         own_devices = _devices(first_finding, modes_of)
-        ways = {frozenset(modes_of[device]) for device in own_devices or modes_of}
-        if _holds(ways, by_mode.keys(), everywhere=bool(own_devices)):
-            sure += next(by_mode[at] for at in sorted(by_mode) if any(at in way for way in ways))
-        elif any(way & by_mode.keys() for way in ways):
+        mode_groups = {frozenset(modes_of[device]) for device in own_devices or modes_of}
+        if _holds(mode_groups, by_mode.keys(), everywhere=bool(own_devices)):
+            sure += next(by_mode[at] for at in sorted(by_mode) if any(at in mode_group for mode_group in mode_groups))
+        elif any(mode_group & by_mode.keys() for mode_group in mode_groups):
             unknowns.add(first_finding.rule, "fabric.mode", own_devices)
     return sure, unknowns.verdicts()
 
 
-def _holds(ways: Iterable[Set[int]], found: Set[int], *, everywhere: bool) -> bool:
+def _holds(mode_groups: Iterable[Set[int]], finding_modes: Set[int], *, everywhere: bool) -> bool:
     """Return whether a finding holds: of switches in all their modes, of the fabric in those of some switch."""
-    decided = (way <= found for way in ways)
+    decided = (mode_group <= finding_modes for mode_group in mode_groups)
     return all(decided) if everywhere else any(decided)
 
 
-def _devices(finding: Finding, known: Mapping[str, object]) -> list[str]:
+def _devices(finding: Finding, modes_by_switch: Mapping[str, object]) -> list[str]:
     """Return the switches of a finding."""
     subject = finding.subject if finding.subject[0] != FABRIC else finding.at
     names = [subject[0]] if subject[0] != FABRIC else [end.node for end in cable_ends(subject[-1])]
-    return [name for name in dict.fromkeys(names) if name in known]
+    return [name for name in dict.fromkeys(names) if name in modes_by_switch]

@@ -48,9 +48,9 @@ def split_change(old: object, new: object) -> Iterator[Parted]:
             for below, a, b in split_change(getattr(old, name), getattr(new, name)):
                 yield (name, *below), a, b
     elif isinstance(old, tuple) and isinstance(new, tuple) and _by_key(old, new):
-        rows, others = ({key_of(row, at): row for at, row in enumerate(side)} for side in (old, new))
-        for key in dict.fromkeys((*rows, *others)):
-            for below, a, b in split_change(rows.get(key), others.get(key)):
+        rows, new_rows = ({key_of(row, at): row for at, row in enumerate(side)} for side in (old, new))
+        for key in dict.fromkeys((*rows, *new_rows)):
+            for below, a, b in split_change(rows.get(key), new_rows.get(key)):
                 yield (key, *below), a, b
     elif old != new:
         yield (), old, new
@@ -69,8 +69,8 @@ def _by_key(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
 def changed_to(index: Index, subject: Subject, new: object) -> Iterator[Change]:
     """Yield the changes that make a part of the fabric `new`; what is not there is None, and is added."""
     old = _at(index, subject)
-    for below, was, wanted in split_change(None if old is ABSENT else old, new):
-        yield Change(subject=(*subject, *below), old=was, new=wanted)
+    for below, was, new_value in split_change(None if old is ABSENT else old, new):
+        yield Change(subject=(*subject, *below), old=was, new=new_value)
 
 
 def with_siblings(rule: Rule, findings: Sequence[Finding], index: Index, sick: Sequence[Finding]) -> Iterator[Finding]:
@@ -146,7 +146,7 @@ class _Siblings:
             steps = (place[1][1:], *place[2:])
             key = (*root_of(self._index, device), "device"), steps
             if key not in self._votes:
-                other_devices = (each for each in self._like(device) if each.name not in self._sick_devices)
+                other_devices = (sibling for sibling in self._like(device) if sibling.name not in self._sick_devices)
                 self._votes[key] = _most(islice(other_devices, ASKED), steps)
             return self._votes[key]
         port = self._index.interface(device.name, place[1])
@@ -170,23 +170,23 @@ class _Siblings:
 
     def _like(self, device: Device) -> list[Device]:
         if not self._devices:
-            for each in self._index.fabric.devices:
-                self._devices.setdefault(root_of(self._index, each), []).append(each)
+            for fabric_device in self._index.fabric.devices:
+                self._devices.setdefault(root_of(self._index, fabric_device), []).append(fabric_device)
         return self._devices[root_of(self._index, device)]
 
 
-def _most(parts: Iterable[Device | Interface], steps: Subject) -> object:
+def _most(siblings: Iterable[Device | Interface], steps: Subject) -> object:
     """Return what most of the parts have at the end of `steps`; UNKNOWN if nothing is most frequent."""
     votes: Counter[object] = Counter()
-    for node in parts:
+    for node in siblings:
         with suppress(UnknownFact):
-            found = find_part(node, steps)
-            if found is not ABSENT and not isinstance(found, Unknown):
-                votes[found] += 1
-    first = votes.most_common(2)
-    if not first or (len(first) == 2 and first[0][1] == first[1][1]):
+            sibling_value = find_part(node, steps)
+            if sibling_value is not ABSENT and not isinstance(sibling_value, Unknown):
+                votes[sibling_value] += 1
+    top_votes = votes.most_common(2)
+    if not top_votes or (len(top_votes) == 2 and top_votes[0][1] == top_votes[1][1]):
         return UNKNOWN
-    return first[0][0]
+    return top_votes[0][0]
 
 
 def _at(index: Index, subject: Subject) -> object:

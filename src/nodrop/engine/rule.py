@@ -182,7 +182,7 @@ class Rule:
         """Whether what it says of a switch follows from that, what is cabled to it, and what the owner states."""
         if self.claim is None:
             return self.looks_near
-        known = (each[:2] for node in (*self.conditions, *self.message_nodes) for each in reads(node))
+        read_paths = (read_path[:2] for node in (*self.conditions, *self.message_nodes) for read_path in reads(node))
         words = (
             call.word
             for node in (*self.conditions, *self.message_nodes)
@@ -191,7 +191,7 @@ class Rule:
         )
         return (
             Device in self.scope.parts.values()
-            and not any(each in (("fabric", "devices"), ("fabric", "links")) for each in known)
+            and not any(read_path in (("fabric", "devices"), ("fabric", "links")) for read_path in read_paths)
             and not any(word.whole for word in words)
         )
 
@@ -204,10 +204,11 @@ class Rule:
     def of_remarks_alone(self) -> bool:
         """Whether what it says of a remark follows from that, and not from the fabric, of which the mode is a part."""
         stated = (node for node in (self.stated, *(unless for _, unless in self.assumed)) if node is not None)
-        every = [each for node in (*self.conditions, *self.message_nodes, *stated) for each in walk(node)]
+        every = [inner_node for node in (*self.conditions, *self.message_nodes, *stated) for inner_node in walk(node)]
         return bool(self.remark) and not any(
-            (isinstance(each, Name) and each.name == "fabric") or (isinstance(each, Call) and each.word.indexed)
-            for each in every
+            (isinstance(inner_node, Name) and inner_node.name == "fabric")
+            or (isinstance(inner_node, Call) and inner_node.word.indexed)
+            for inner_node in every
         )
 
     @cached_property
@@ -229,8 +230,10 @@ class Rule:
     def only_names(self, node: Node) -> bool:
         """Whether a node says nothing but what the item is called; what a function answers is more than that."""
         looked_at = reads(node)
-        named = bool(looked_at) and all(each[:2] in self.scope.identity for each in looked_at)
-        return named and not any(isinstance(each, Call) and each.word.kind == "function" for each in walk(node))
+        only_identity = bool(looked_at) and all(read_path[:2] in self.scope.identity for read_path in looked_at)
+        return only_identity and not any(
+            isinstance(inner_node, Call) and inner_node.word.kind == "function" for inner_node in walk(node)
+        )
 
     @cached_property
     def verdict_columns(self) -> tuple[Column, ...]:
@@ -247,10 +250,10 @@ class Rule:
 
     def _is_unique_by(self, chosen: tuple[Column, ...]) -> bool:
         """Whether no two items are equal in these columns: they are looked at as a whole, or by switch and name."""
-        parts = list(self.scope.parts)
+        part_names = list(self.scope.parts)
         own_name = "interface" if self.scope.rows else self.scope.name
-        named = {(parts[column.part], column.field) for column in chosen if column.part >= 0}
-        return chosen == EACH or named >= {("device", "name"), (own_name, "name")}
+        chosen_fields = {(part_names[column.part], column.field) for column in chosen if column.part >= 0}
+        return chosen == EACH or chosen_fields >= {("device", "name"), (own_name, "name")}
 
     @cached_property
     def sieved(self) -> tuple[Column, ...]:

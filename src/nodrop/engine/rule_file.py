@@ -106,7 +106,7 @@ def _is_edit(edit: Any) -> bool:
     return (
         isinstance(edit, dict)
         and edit.keys() == {"replace", "with"}
-        and all(isinstance(each, str) for each in edit.values())
+        and all(isinstance(edit_text, str) for edit_text in edit.values())
     )
 
 
@@ -220,10 +220,12 @@ class RuleFile(_Part):
 
     @model_validator(mode="after")
     def _one_way(self) -> "RuleFile":
-        ways = {"assert": self.claim, "analysis": self.analysis, "remark": self.remark}
-        chosen = [name for name, way in ways.items() if way is not None]
+        checks = {"assert": self.claim, "analysis": self.analysis, "remark": self.remark}
+        chosen = [name for name, check in checks.items() if check is not None]
         if len(chosen) != 1:
-            raise ValueError(f"{' and '.join(chosen) or 'no way to see the fault'}; expected one of {', '.join(ways)}")
+            raise ValueError(
+                f"{' and '.join(chosen) or 'no way to see the fault'}; expected one of {', '.join(checks)}"
+            )
         keys: dict[str, object] = {"with": self.arguments, "facts": self.facts, "at": self.at, "set": self.set}
         keys["as_siblings"] = self.as_siblings
         allowed = {
@@ -231,7 +233,7 @@ class RuleFile(_Part):
             "analysis": {"with", "facts", "as_siblings"},
             "remark": {"facts", "as_siblings"},
         }[chosen[0]]
-        if extra := [key for key, given in keys.items() if given and key not in allowed]:
+        if extra := [key for key, setting in keys.items() if setting and key not in allowed]:
             raise ValueError(f"{extra[0]} beside {chosen[0]}; expected it left out")
         if self.because is not None and self.confidence == "certain":
             raise ValueError("because with confidence certain; expected it left out, or confidence likely or possible")
@@ -262,13 +264,13 @@ def _words(detail: Any, last: str, kind: str) -> tuple[str, str, str]:
     if kind == "extra_forbidden":
         return f"unknown key {last}", "", nearest(last, _keys(detail["loc"][:-1]))
     if kind == "value_error":
-        found, _, expected = str(detail["ctx"]["error"]).rpartition("expected ")
-        return found.rstrip("; ") or "another count", expected, ""
-    found = _describe_value(detail["input"])
+        found_text, _, expected = str(detail["ctx"]["error"]).rpartition("expected ")
+        return found_text.rstrip("; ") or "another count", expected, ""
+    found_text = _describe_value(detail["input"])
     if kind == "literal_error":
         expected = detail["ctx"]["expected"].replace("'", "")
-        return found, expected, meant(str(detail["input"]), expected.replace(" or ", ", ").split(", "))
-    return found, _EXPECTED.get(kind, detail["msg"].lower()), ""
+        return found_text, expected, meant(str(detail["input"]), expected.replace(" or ", ", ").split(", "))
+    return found_text, _EXPECTED.get(kind, detail["msg"].lower()), ""
 
 
 def _describe_value(value: object) -> str:

@@ -79,8 +79,8 @@ class _Loader:
             raise InputProblems(self.problems)
         facts = tuple((key, _FACT_TYPES[kind]) for key, kind in file.facts.items())
         names = self.names(options, facts)
-        held = self.expression(("scope",), SCOPES[file.scope].held or None, names) if file.claim else None
-        surely = frozenset({held}) if held else frozenset[Node]()
+        scope_condition = self.expression(("scope",), SCOPES[file.scope].held or None, names) if file.claim else None
+        surely = frozenset({scope_condition}) if scope_condition else frozenset[Node]()
         when = self.expression(("when",), file.when, names, surely)
         surely |= present(when, holds=True) if when else frozenset()
         claim = self.expression(("assert",), file.claim, names, surely)
@@ -140,8 +140,8 @@ class _Loader:
     def parse_declared_condition(self, names: Names) -> Node | None:
         """Return the condition under which the owner states the fault; it goes with a severity for that case."""
         condition, severity = self.file.stated, self.file.severity_if_stated
-        for key, text, other in (("stated", condition, severity), ("severity_if_stated", severity, condition)):
-            if text is not None and other is None:
+        for key, text, counterpart in (("stated", condition, severity), ("severity_if_stated", severity, condition)):
+            if text is not None and counterpart is None:
                 self.problems += self.locate_text((key,), text).fault("one key of two", _TOGETHER).problems
         return self.expression(("stated",), condition, names)
 
@@ -234,7 +234,7 @@ class _Loader:
 
     def options(self) -> tuple[Option, ...]:
         """Return the options, each with the type of its default; without one, expressions cannot be checked."""
-        found: list[Option] = []
+        parsed_options: list[Option] = []
         for name, file in self.file.options.items():
             default = _typed(file.default)
             try:
@@ -244,8 +244,10 @@ class _Loader:
                 expected = "a number, a text, true or false, or a list of them"
                 self.problems += written.fault("no plain value", expected).problems
             else:
-                found.append(Option(name=name, default=default, description=file.description.strip(), type=kind))
-        return tuple(found)
+                parsed_options.append(
+                    Option(name=name, default=default, description=file.description.strip(), type=kind)
+                )
+        return tuple(parsed_options)
 
     def unseen(self) -> Mapping[str, str]:
         """Return the platforms that cannot show the fault; one that nodrop does not write has no examples to miss."""

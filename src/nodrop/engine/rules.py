@@ -28,16 +28,18 @@ Held = Mapping[Path, Mapping[str, bytes]]
 """Texts that count instead of those that lie at a path: of a file under "", of a folder by the path below it."""
 
 
-def load_rules(folders: Sequence[Path], held: Held | None = None, files: Sequence[Path] = ()) -> tuple[Rule, ...]:
+def load_rules(
+    folders: Sequence[Path], texts_by_folder: Held | None = None, files: Sequence[Path] = ()
+) -> tuple[Rule, ...]:
     """Return the rules of all folders and single files, sorted by name; InputProblems holds the faults of all of them.
 
-    Of a folder that is `held`, these texts are read, and nothing that lies there.
+    Of a folder that is `texts_by_folder`, these texts are read, and nothing that lies there.
     """
     problems: list[Problem] = []
     rules: list[Rule] = []
     for folder in folders:
         root = Root(os.path.abspath(folder), "the folder")  # noqa: PTH100 -- it may be a link, and none below leads out
-        for path, text in _files(folder, (held or {}).get(folder), problems):
+        for path, text in _files(folder, (texts_by_folder or {}).get(folder), problems):
             with collecting(problems):
                 raw = read_regular_file(path, str(path), MAX_BYTES, root) if text is None else text
                 rule = loads_rule(raw, str(path), name=path.stem, area=path.parent.name)
@@ -57,14 +59,14 @@ def load_rules(folders: Sequence[Path], held: Held | None = None, files: Sequenc
 
 
 def _files(
-    folder: Path, held: Mapping[str, bytes] | None, problems: list[Problem]
+    folder: Path, texts_by_name: Mapping[str, bytes] | None, problems: list[Problem]
 ) -> Iterator[tuple[Path, bytes | None]]:
     """Yield the rule files of a folder; a wrong place or name is a problem, as the file would have no effect."""
-    if held is None and not os.path.isdir(folder):  # noqa: PTH112 -- Path's own raises
-        found = "a file" if os.path.lexists(folder) else "no such folder"
-        problems.append(Problem(path=str(folder), found=found, expected="a folder of rules"))
+    if texts_by_name is None and not os.path.isdir(folder):  # noqa: PTH112 -- Path's own raises
+        found_text = "a file" if os.path.lexists(folder) else "no such folder"
+        problems.append(Problem(path=str(folder), found=found_text, expected="a folder of rules"))
         return
-    names = sorted(rule_files(folder) if held is None else held, key=natural)
+    names = sorted(rule_files(folder) if texts_by_name is None else texts_by_name, key=natural)
     if not names:
         problems.append(Problem(path=str(folder), found="no rule in it", expected="files folder/area/name.yaml"))
     for name in names:
@@ -72,13 +74,13 @@ def _files(
         if problem := _misplaced(path, Path(name), folder.name):
             problems.append(problem)
         else:
-            yield path, None if held is None else held[name]
+            yield path, None if texts_by_name is None else texts_by_name[name]
 
 
 def rule_files(folder: Path) -> Iterator[str]:
     """Yield the files of a folder that are called as rule files are, by the path below it; links are not followed."""
-    for here, _, names in os.walk(folder):
-        below = os.path.relpath(here, folder)
+    for directory, _, names in os.walk(folder):
+        below = os.path.relpath(directory, folder)
         yield from (os.path.normpath(f"{below}/{name}") for name in names if is_rule_file(name))
 
 
@@ -109,8 +111,8 @@ def _same_names(rules: Sequence[Rule]) -> Iterator[Problem]:
         for keys, name in locate_names(rule):
             if first_rules.setdefault(name, rule) is not rule:
                 line, column = place(rule, keys)
-                found, hint = f"a second rule `{name}`", f"first in {origin(first_rules[name])}"
-                yield Problem(path=rule.path, line=line, column=column, found=found, hint=hint)
+                found_text, hint = f"a second rule `{name}`", f"first in {origin(first_rules[name])}"
+                yield Problem(path=rule.path, line=line, column=column, found=found_text, hint=hint)
 
 
 def locate_names(rule: Rule) -> Iterator[tuple[tuple[str | int, ...], str]]:

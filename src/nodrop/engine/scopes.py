@@ -87,13 +87,13 @@ class Scope:
 
     def devices(self, items: Items, places: Iterable[int]) -> set[str]:
         """Return the names of the devices that the items at these places belong to."""
-        columns = [items.columns[part] for part, kind in enumerate(self.parts.values()) if kind is Device]
+        columns = [items.columns[position] for position, kind in enumerate(self.parts.values()) if kind is Device]
         return {column[place].name for column in columns for place in places}
 
 
-def names_of(parts: Mapping[str, type[Any]], *records: Record) -> Mapping[str, Type]:
+def names_of(kinds_by_name: Mapping[str, type[Any]], *records: Record) -> Mapping[str, Type]:
     """Return the names of an expression and their types: parts of an item, the fabric, and the records of a rule."""
-    known_types = {name: type_of(kind) for name, kind in parts.items()}
+    known_types = {name: type_of(kind) for name, kind in kinds_by_name.items()}
     return known_types | {"fabric": type_of(Fabric)} | {record.name: Type(owners=(record,)) for record in records}
 
 
@@ -146,7 +146,7 @@ def _links(index: Index) -> Found:
             for end, far_end, port in ((link.a, link.b, b), (link.b, link.a, a)):
                 if port is None and end.node in index.devices:
                     unread.setdefault(end.node, set()).add(far_end.node)
-    gaps = [Gap(UNREAD_END, device, frozenset(others)) for device, others in unread.items()]
+    gaps = [Gap(UNREAD_END, device, frozenset(far_nodes)) for device, far_nodes in unread.items()]
     return Items(*zip(*items, strict=True), count=len(items)), gaps
 
 

@@ -24,18 +24,22 @@ from nodrop.model.types import nearest, type_of
 Keys = tuple[str | int, ...]
 
 
-def with_own(folders: Sequence[Path], held: Held | None = None) -> tuple[Rule, ...]:
+def with_own(folders: Sequence[Path], texts_by_folder: Held | None = None) -> tuple[Rule, ...]:
     """Return the shipped rules and those of the folders, sorted by name; InputProblems as `load_own` raises it."""
-    return tuple(sorted((*shipped(), *load_own(folders, held)), key=lambda rule: rule.name)) if folders else shipped()
+    return (
+        tuple(sorted((*shipped(), *load_own(folders, texts_by_folder)), key=lambda rule: rule.name))
+        if folders
+        else shipped()
+    )
 
 
-def load_own(folders: Sequence[Path], held: Held | None = None) -> tuple[Rule, ...]:
-    """Return the rules of a site's folders, sorted by name, with the texts that are `held` instead of files.
+def load_own(folders: Sequence[Path], texts_by_folder: Held | None = None) -> tuple[Rule, ...]:
+    """Return the rules of a site's folders, sorted by name, with the texts that are `texts_by_folder` instead of files.
 
     InputProblems holds the faults of all their files, each with its line: of the file itself, and where a rule is
     called as another is, can never speak, or asks for what nobody tells it.
     """
-    rules = load_rules(_each_once(folders), held)
+    rules = load_rules(_each_once(folders), texts_by_folder)
     _check(rules, (_clashes, *_CHECKS))
     return rules
 
@@ -66,10 +70,12 @@ def _check(rules: Sequence[Rule], checks: Sequence[Callable[[Rule], Iterator[Pro
         raise InputProblems(problems)
 
 
-def _fault(rule: Rule, keys: Keys, found: str, expected: str = "", hint: str = "") -> Problem:
+def _fault(rule: Rule, keys: Keys, found_text: str, expected: str = "", hint: str = "") -> Problem:
     line, column = place(rule, keys, of="key" if keys and isinstance(keys[-1], str) else "value")
     where = ".".join(map(str, keys))
-    return Problem(path=rule.path, line=line, column=column, where=where, found=found, expected=expected, hint=hint)
+    return Problem(
+        path=rule.path, line=line, column=column, where=where, found=found_text, expected=expected, hint=hint
+    )
 
 
 def _clashes(rule: Rule) -> Iterator[Problem]:
@@ -96,8 +102,8 @@ def _idle(rule: Rule) -> Iterator[Problem]:
     found_contradiction = contradiction(rule)
     if found_contradiction is None:
         return
-    together = " and ".join(f"`{part}`" for part in found_contradiction.parts)
-    mode = any("fabric.mode" in part for part in found_contradiction.parts)
+    together = " and ".join(f"`{clause}`" for clause in found_contradiction.parts)
+    mode = any("fabric.mode" in clause for clause in found_contradiction.parts)
     yield _fault(
         rule,
         (found_contradiction.key,),
@@ -111,18 +117,18 @@ def _unheard(rule: Rule) -> Iterator[Problem]:
     """Refuse a remark that no reader makes, and facts that its remarks or hits do not bring."""
     if not (rule.remark or rule.analysis):
         return
-    known: dict[str, set[str]] = {}
+    facts_by_source: dict[str, set[str]] = {}
     for other_rule in shipped():
         if named_remark := other_rule.remark if rule.remark else other_rule.analysis:
-            known.setdefault(named_remark, set()).update(name for name, _ in other_rule.facts)
-    if rule.remark and rule.remark not in known:
-        yield _fault(rule, ("remark",), f"no remark `{rule.remark}`", hint=nearest(rule.remark, known))
+            facts_by_source.setdefault(named_remark, set()).update(name for name, _ in other_rule.facts)
+    if rule.remark and rule.remark not in facts_by_source:
+        yield _fault(rule, ("remark",), f"no remark `{rule.remark}`", hint=nearest(rule.remark, facts_by_source))
         return
-    brought = known.get(rule.remark or rule.analysis)
+    brought = facts_by_source.get(rule.remark or rule.analysis)
     for name, _ in rule.facts if brought is not None else ():
         if name not in (brought or ()):
-            of = f"`{rule.remark or rule.analysis}`"
-            yield _fault(rule, ("facts",), f"{of} brings no fact `{name}`", hint=nearest(name, brought or ()))
+            source_text = f"`{rule.remark or rule.analysis}`"
+            yield _fault(rule, ("facts",), f"{source_text} brings no fact `{name}`", hint=nearest(name, brought or ()))
 
 
 def _misled(rule: Rule) -> Iterator[Problem]:
@@ -144,15 +150,15 @@ def _misled(rule: Rule) -> Iterator[Problem]:
             continue
         value = rule.arguments[parameter.name]
         try:
-            wanted = type_of(hints[parameter.name])
+            parameter_type = type_of(hints[parameter.name])
             given_option = options[value.name] if isinstance(value, FromOption) else type_of_value(value)
         except TypeError:
             continue
         known_arguments = {
             other_rule.arguments.get(parameter.name) for other_rule in shipped() if other_rule.analysis == rule.analysis
         }
-        if not accepts(wanted, given_option):
-            yield _fault(rule, ("with", parameter.name), given_option.describe(), wanted.describe())
+        if not accepts(parameter_type, given_option):
+            yield _fault(rule, ("with", parameter.name), given_option.describe(), parameter_type.describe())
         elif isinstance(value, str) and value not in known_arguments:
             yield _fault(
                 rule,

@@ -37,13 +37,13 @@ def skipped(
 
     `config` names the file of the overrides; `selection` is what `--select` and `--ignore` name.
     """
-    wanted, unwanted = map(words_of, selection)
+    selected_words, unwanted = map(words_of, selection)
     names, allowed = {rule.name for rule in chosen}, STRICTNESSES.index(strictness)
 
     def reason(rule: Rule) -> str:
         if rule.name not in names:
             elsewhere = OBSERVED if rule.observed else FAILURES if rule.failures else FILES
-            return unselected(rule, wanted, unwanted) or elsewhere
+            return unselected(rule, selected_words, unwanted) or elsewhere
         if severity_of(rule, overrides) == "off":
             return f"off in {config}"
         if mode not in rule.modes:
@@ -59,18 +59,20 @@ def words_of(values: Sequence[str]) -> frozenset[str]:
     return frozenset(word.strip() for value in values for word in value.split(","))
 
 
-def unselected(rule: Rule, wanted: frozenset[str], unwanted: frozenset[str]) -> str:
+def unselected(rule: Rule, selected_words: frozenset[str], unwanted: frozenset[str]) -> str:
     """Return why `--select` or `--ignore` leaves a rule out; empty if neither does."""
-    if wanted and not wanted & rule.words:
+    if selected_words and not selected_words & rule.words:
         return NOT_SELECTED
     return "ignored" if unwanted & rule.words else ""
 
 
-def skipped_by_all(of: Iterable[tuple[Skipped, ...]]) -> tuple[Skipped, ...]:
+def skipped_by_all(fabric_skips: Iterable[tuple[Skipped, ...]]) -> tuple[Skipped, ...]:
     """Return the rules that ran in none of several fabrics, each with the reason in the first."""
-    first, *others = ({name: one.reason for one in each for name in one.rules} for each in of)
-    left = {name for name in first if all(name in other for other in others)}
-    return _group_by_reason((why, name) for name, why in first.items() if name in left)
+    first_reasons, *other_reasons = (
+        {name: skip.reason for skip in skip_list for name in skip.rules} for skip_list in fabric_skips
+    )
+    common_names = {name for name in first_reasons if all(name in reasons for reasons in other_reasons)}
+    return _group_by_reason((why, name) for name, why in first_reasons.items() if name in common_names)
 
 
 def _group_by_reason(rows: Iterable[tuple[str, str]]) -> tuple[Skipped, ...]:
@@ -78,5 +80,5 @@ def _group_by_reason(rows: Iterable[tuple[str, str]]) -> tuple[Skipped, ...]:
     for why, name in rows:
         if why:
             reasons.setdefault(why, []).append(name)
-    made = (Skipped(reason=why, rules=tuple(sorted(names))) for why, names in reasons.items())
-    return tuple(sorted(made, key=lambda one: (-len(one.rules), one.reason)))
+    skip_groups = (Skipped(reason=why, rules=tuple(sorted(names))) for why, names in reasons.items())
+    return tuple(sorted(skip_groups, key=lambda skip_group: (-len(skip_group.rules), skip_group.reason)))

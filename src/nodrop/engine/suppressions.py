@@ -97,8 +97,8 @@ class Suppression(Written):
         """What it covers, as a message says it."""
         if self.lines is None:
             return f"at {self.at}"
-        first, last = self.lines
-        return f"in line {first}" if first == last else f"in lines {first} to {last}"
+        first_line, last = self.lines
+        return f"in line {first_line}" if first_line == last else f"in lines {first_line} to {last}"
 
     def remark(self, kind: str, **facts: str) -> Remark:
         """Return a remark about it, at its place."""
@@ -160,8 +160,8 @@ class Ran:
         unsure = self.open.get(rule)
         ends = _ends(pattern)
         covered = [device for device in self.devices if any(matches((end,), (device,)) for end in ends)]
-        given = all(any(matches((end,), (device,)) for device in covered) for end in ends)
-        return given and (unsure is None or (bool(unsure) and frozenset(unsure).isdisjoint(covered)))
+        covers_ends = all(any(matches((end,), (device,)) for device in covered) for end in ends)
+        return covers_ends and (unsure is None or (bool(unsure) and frozenset(unsure).isdisjoint(covered)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,21 +192,21 @@ def lasting(suppressions: Iterable[Suppression], today: date) -> tuple[str, str]
 def settle(
     findings: Sequence[Finding],
     suppressions: Sequence[Suppression],
-    known: Mapping[str, str],
+    current_names: Mapping[str, str],
     today: date,
     places_of: PlacesOf,
 ) -> tuple[list[Finding], dict[Suppression, int]]:
     """Mark the findings that suppressions cover by their first, and count by suppression what it covers.
 
-    `known` has the present name of every rule. Ended ones mark nothing, but are counted. `places_of` is asked only for
-    findings of rules that comments name.
+    `current_names` has the present name of every rule. Ended ones mark nothing but are counted. `places_of` is asked
+    only for findings of rules that comments name.
     """
     by_rule: dict[str, list[tuple[Suppression, Subject]]] = {}
     for suppression in suppressions:
-        by_rule.setdefault(known.get(suppression.rule, ""), []).append((suppression, parse(suppression.at)))
+        by_rule.setdefault(current_names.get(suppression.rule, ""), []).append((suppression, parse(suppression.at)))
     near: dict[tuple[str, str], list[tuple[Suppression, Subject]]] = {}
     hits = dict.fromkeys(suppressions, 0)
-    placed = _locate_findings(findings, suppressions, known, places_of)
+    placed = _locate_findings(findings, suppressions, current_names, places_of)
     settled = list(findings)
     for number, finding in enumerate(findings):
         of_rule = by_rule.get(finding.rule)
@@ -214,21 +214,30 @@ def settle(
             continue
         of_device = near.get(at := (finding.rule, finding.subject[0]))
         if of_device is None:
-            of_device = near[at] = [each for each in of_rule if each[0].lines or matches(each[1][:1], at[1:])]
-        covering = [one for one, pattern in of_device if _covers(one, pattern, finding, placed.get(number, ()))]
-        for one in covering:
-            hits[one] += 1
-        holding = next((one for one in covering if not one.ended(today)), None)
+            of_device = near[at] = [row for row in of_rule if row[0].lines or matches(row[1][:1], at[1:])]
+        covering = [
+            candidate
+            for candidate, pattern in of_device
+            if _covers(candidate, pattern, finding, placed.get(number, ()))
+        ]
+        for cover in covering:
+            hits[cover] += 1
+        holding = next((candidate for candidate in covering if not candidate.ended(today)), None)
         if holding is not None:
             settled[number] = replace(finding, suppressed=holding.mark)
     return settled, hits
 
 
 def _locate_findings(
-    findings: Sequence[Finding], suppressions: Sequence[Suppression], known: Mapping[str, str], places_of: PlacesOf
+    findings: Sequence[Finding],
+    suppressions: Sequence[Suppression],
+    current_names: Mapping[str, str],
+    places_of: PlacesOf,
 ) -> dict[int, tuple[Located, ...]]:
     """Return the places of the findings that a comment may cover, by their numbers."""
-    commented = {known.get(suppression.rule, "") for suppression in suppressions if suppression.lines is not None}
+    commented = {
+        current_names.get(suppression.rule, "") for suppression in suppressions if suppression.lines is not None
+    }
     numbers = [number for number, finding in enumerate(findings) if finding.rule in commented]
     places = places_of([findings[number] for number in numbers]) if numbers else ()
     return dict(zip(numbers, places, strict=True))
@@ -237,9 +246,9 @@ def _locate_findings(
 def _covers(suppression: Suppression, pattern: Subject, finding: Finding, places: Iterable[Located]) -> bool:
     if suppression.lines is None:
         return matches(pattern, finding.subject)
-    first, last = suppression.lines
+    first_line, last = suppression.lines
     return any(
-        place.span is not None and place.file == suppression.file and first <= place.span.line <= last
+        place.span is not None and place.file == suppression.file and first_line <= place.span.line <= last
         for place in places
     )
 
@@ -256,7 +265,7 @@ def _ends(pattern: Subject) -> tuple[str, ...]:
 def wrong(
     suppressions: Iterable[Suppression],
     hits: Iterable[int],
-    known: Mapping[str, str],
+    current_names: Mapping[str, str],
     today: date,
     ran: Sequence[Ran],
     findings: Iterable[Finding] = (),
@@ -264,15 +273,15 @@ def wrong(
     """Yield what is wrong with suppressions, of which each covers so many of the findings of what was judged."""
     findings = tuple(findings)
     for suppression, count in zip(suppressions, hits, strict=True):
-        rule = known.get(suppression.rule)
+        rule = current_names.get(suppression.rule)
         if rule is None:
-            hint = nearest(suppression.rule, known)
+            hint = nearest(suppression.rule, current_names)
             yield suppression.remark(UNKNOWN_RULE, hint=f" ({hint})" if hint else "")
         elif suppression.ended(today):
             yield suppression.remark(EXPIRED, until=str(suppression.until), back=_back(count))
         elif not count:
             pattern = (suppression.device,) if suppression.device else parse(suppression.at or "**")
-            if any(each.decided(rule, pattern) for each in ran):
+            if any(run.decided(rule, pattern) for run in ran):
                 yield suppression.remark(UNUSED, hint=_wider(suppression, rule, findings))
 
 

@@ -122,9 +122,9 @@ def advice(path: str) -> str:
         return "a HWSKU whose table has that row: `nodrop hardware MODEL` lists them"
     if path.startswith((MEMORY_OF, RESPONSE_OF)):
         return "nothing that an owner can state: the catalogue has no source for it"
-    _, bracket, given = path.partition("(")
+    _, bracket, argument_text = path.partition("(")
     if bracket:
-        facts = [each for each in given.rstrip(")").split(", ") if "." in each]
+        facts = [fact_path for fact_path in argument_text.rstrip(")").split(", ") if "." in fact_path]
         return f"a file that states {' and '.join(facts) or 'what it is worked out from'}"
     root, *steps = path.split(".")
     owner = _ROOTS.get(root)
@@ -137,6 +137,6 @@ def advice(path: str) -> str:
 
 
 def _configurations(devices: set[str]) -> str:
-    first_devices, more = sorted(devices, key=natural)[:3], len(devices) - 3
-    named = ", ".join(first_devices) + (f" and {more} more" if more > 0 else "")
-    return f"the configuration{'s' if len(devices) > 1 else ''} of {named}"
+    first_devices, extra_count = sorted(devices, key=natural)[:3], len(devices) - 3
+    names_text = ", ".join(first_devices) + (f" and {extra_count} more" if extra_count > 0 else "")
+    return f"the configuration{'s' if len(devices) > 1 else ''} of {names_text}"

@@ -32,7 +32,7 @@ from nodrop.model.reading import Reading, Remark
 from nodrop.model.spelling import parse_value
 from nodrop.model.states import UnknownFact
 from nodrop.model.subject import FABRIC, Subject, cable_ends, natural, sort_key
-from nodrop.model.subject import text as spelt
+from nodrop.model.subject import text as subject_text
 from nodrop.model.types import nearest
 
 BATCH = 4096
@@ -69,8 +69,8 @@ def judge(
     counts: Counter[str] = Counter() if evaluations is None else evaluations
     index = index or Index(reading.fabric)
 
-    def run_session(session: _Session, those: Sequence[Rule], still: Set[str] = frozenset()) -> _Session:
-        for rule in sorted(those, key=lambda rule: rule.last):
+    def run_session(session: _Session, session_rules: Sequence[Rule], still: Set[str] = frozenset()) -> _Session:
+        for rule in sorted(session_rules, key=lambda rule: rule.last):
             if rule.name in still:
                 continue
             if progress is not None:
@@ -91,9 +91,9 @@ def judge(
     same = {rule.name for rule in chosen if rule.of_remarks_alone and rule.modes >= reading.modes}
     alike = run_session(_Session(reading, counts, index), [rule for rule in chosen if rule.name in same])
 
-    def judge_in(one: Reading, own_index: Index) -> Verdict:
-        those = [rule for rule in chosen if rule.name not in same and one.fabric.mode in rule.modes]
-        return run_session(_Session(one, counts, own_index, told=alike.told), those).verdict(len(chosen))
+    def judge_in(mode_reading: Reading, own_index: Index) -> Verdict:
+        mode_rules = [rule for rule in chosen if rule.name not in same and mode_reading.fabric.mode in rule.modes]
+        return run_session(_Session(mode_reading, counts, own_index, told=alike.told), mode_rules).verdict(len(chosen))
 
     found_verdict = in_each_mode(reading, index, judge_in)
     unknown = (*found_verdict.unknown, *of_lines(reading.notes))
@@ -119,7 +119,7 @@ class _Session:
         """Begin with what other sessions have `told` of the fabric, which stays as it is."""
         self.reading, self.evaluations, self.index = reading, evaluations, index
         self.near = near or index
-        self.cells = {id(one): Cells(one) for one in (self.near, self.index)}
+        self.cells = {id(cell_index): Cells(cell_index) for cell_index in (self.near, self.index)}
         self.evidence = Evidence(reading, index)
         self.findings: list[Finding] = []
         self.unknowns = Unknowns()
@@ -187,8 +187,8 @@ class _Session:
         return findings
 
     def _items(self, rule: Rule, builder: FindingBuilder) -> None:
-        found = self._sifted(rule, builder) if rule.sieve else self._cases(rule, builder, rule.verdict_columns)
-        for case, outcome in self._evaluate_cases(rule, rule.judge, builder, found):
+        cases = self._sifted(rule, builder) if rule.sieve else self._cases(rule, builder, rule.verdict_columns)
+        for case, outcome in self._evaluate_cases(rule, rule.judge, builder, cases):
             self._outcome(rule, builder, case, outcome)
 
     def _sifted(self, rule: Rule, builder: FindingBuilder) -> Iterator[Case]:
@@ -203,11 +203,15 @@ class _Session:
         return self.cells[id(builder.index)].cases(rule.scope, chosen)
 
     def _evaluate_cases(
-        self, rule: Rule, judge: Callable[..., list[Outcome]], builder: FindingBuilder, found: Iterator[Case | Gap]
+        self,
+        rule: Rule,
+        judge: Callable[..., list[Outcome]],
+        builder: FindingBuilder,
+        pending_cases: Iterator[Case | Gap],
     ) -> Iterator[tuple[Case, Outcome]]:
         """Cases with what a function of the rule says of them, a batch at a time; gaps are noted."""
-        while batch := list(islice(found, BATCH)):
-            cases = [each for each in batch if isinstance(each, Case)]
+        while batch := list(islice(pending_cases, BATCH)):
+            cases = [candidate for candidate in batch if isinstance(candidate, Case)]
             for gap in batch:
                 if isinstance(gap, Gap):
                     self.unknowns.add(rule.name, gap.missing, (gap.device,), gap.count, gap.others)
@@ -244,8 +248,8 @@ class _Session:
                     self.unknowns.add(rule.name, hit.missing, self._devices(subject), others=hit.others)
                 elif self._passes(rule, builder, hit):
                     self.findings.append(builder.of_hit(hit))
-                    for other in hit.also:
-                        self.told.setdefault(other[:2], set()).add((rule.area, rule.name, self.findings[-1].severity))
+                    for place in hit.also:
+                        self.told.setdefault(place[:2], set()).add((rule.area, rule.name, self.findings[-1].severity))
         except Exception as crash:  # noqa: BLE001 -- as above
             self._crash(rule, subject, crash)
 
@@ -273,7 +277,7 @@ class _Session:
         self.problems.append(
             Problem(
                 path=rule.path,
-                where=spelt(subject),
+                where=subject_text(subject),
                 found=f"rule {rule.name} failed: {type(crash).__name__}: {crash}",
                 hint="the other rules were checked",
             )
@@ -282,10 +286,10 @@ class _Session:
 
 def hits(rule: Rule, index: Index, options: Mapping[str, object]) -> Iterable[Hit | Unsettled]:
     """Return what the analysis of a rule finds in a fabric; of one that is run twice, what it found before."""
-    given = {
+    arguments = {
         name: options[value.name] if isinstance(value, FromOption) else value for name, value in rule.arguments.items()
     }
-    found_hits: Iterable[Hit | Unsettled] = analyses.module(rule.analysis).find(index, **given)
+    found_hits: Iterable[Hit | Unsettled] = analyses.module(rule.analysis).find(index, **arguments)
     if not rule.last or rule.near:
         return found_hits
     key = f"hits of {rule.name}"
@@ -314,17 +318,17 @@ def _by_name(table: Mapping[str, _T], rule: Rule, otherwise: _T) -> _T:
 
 def options_of(rule: Rule, options: Mapping[str, Mapping[str, object]]) -> Mapping[str, object]:
     """Return the options of a rule, given ones over the defaults; InputProblems names one that it does not have."""
-    given = _by_name(options, rule, {})
+    stated_options = _by_name(options, rule, {})
     known_options = {option.name: option for option in rule.options}
     values = {name: option.default for name, option in known_options.items()}
-    for name, value in given.items():
+    for name, value in stated_options.items():
         try:
             if name not in known_options:
                 raise ValueError(f"no option `{name}` ({nearest(name, known_options) or 'it has none'})")
             values[name] = parse_value(known_options[name].type, value)
         except ValueError as error:
-            found, _, expected = str(error).partition("; expected ")
-            problem = Problem(path="options", where=f"{rule.name}.{name}", found=found, expected=expected)
+            found_text, _, expected = str(error).partition("; expected ")
+            problem = Problem(path="options", where=f"{rule.name}.{name}", found=found_text, expected=expected)
             raise InputProblems([problem]) from None
     return values
 

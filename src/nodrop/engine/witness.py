@@ -11,7 +11,7 @@ from nodrop.engine.scopes import Gap, Item
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN, UnknownFact
 from nodrop.model.subject import FABRIC, Subject
-from nodrop.model.subject import text as spelt
+from nodrop.model.subject import text as subject_text
 from nodrop.model.types import nearest
 
 
@@ -53,8 +53,8 @@ class Witness:
         """Return an expression, taken apart at `and`, `or` and `not` as it is evaluated."""
         match node:
             case Not(node=inside):
-                part = self.step(inside)
-                return _like(node, part, not part.value if part.has_value else UNKNOWN, (part,))
+                inner_step = self.step(inside)
+                return _like(node, inner_step, not inner_step.value if inner_step.has_value else UNKNOWN, (inner_step,))
             case Logic(word=word):
                 return self._logic(node, word)
         try:
@@ -113,7 +113,7 @@ def meant(rule: Rule, at: Subject, index: Index) -> Meant:
     ValueError where the fabric has none, with the nearest that it has.
     """
     cases = list(Cells(index).cases(rule.scope, EACH))
-    gaps = tuple(each for each in cases if isinstance(each, Gap) and at[0] in (each.device, FABRIC))
+    gaps = tuple(gap for gap in cases if isinstance(gap, Gap) and at[0] in (gap.device, FABRIC))
     items = [item for case in cases if isinstance(case, Case) for item in case.members()]
     for fits in (_is_in_item, _about, _above):
         if chosen := [item for item in items if fits(rule, item, at)]:
@@ -137,13 +137,14 @@ def _about(rule: Rule, item: Item, at: Subject) -> bool:
 
 def _above(rule: Rule, item: Item, at: Subject) -> bool:
     """Whether it is that of what an item lies in."""
-    whole = (rule.scope.subject(item), *(tell(item) for tell in rule.scope.subjects.values()))
-    return any(subject[: len(at)] == at for subject in whole)
+    item_subjects = (rule.scope.subject(item), *(tell(item) for tell in rule.scope.subjects.values()))
+    return any(subject[: len(at)] == at for subject in item_subjects)
 
 
 def absent(at: Subject, index: Index, subjects: Sequence[Subject]) -> str:
     """Describe a subject that the fabric does not have: the nearest device, else the nearest subject."""
     if at[0] != FABRIC and at[0] not in index.devices:
-        return f"{spelt(at)}: there is no device `{at[0]}` ({nearest(at[0], index.devices)})"
-    alike = [spelt(each) for each in subjects if each[0] == at[0]]
-    return f"{spelt(at)}: the rule looks at nothing there ({nearest(spelt(at), alike) or 'nor elsewhere on it'})"
+        return f"{subject_text(at)}: there is no device `{at[0]}` ({nearest(at[0], index.devices)})"
+    alike = [subject_text(subject) for subject in subjects if subject[0] == at[0]]
+    hint = nearest(subject_text(at), alike) or "nor elsewhere on it"
+    return f"{subject_text(at)}: the rule checks nothing there ({hint})"

@@ -16,7 +16,7 @@ from nodrop.judging import Settings, run_rules
 from nodrop.model.change import Change, Edit
 from nodrop.model.reading import DeviceReading, Reading
 from nodrop.model.subject import Subject
-from nodrop.model.subject import text as spelt
+from nodrop.model.subject import text as subject_text
 from nodrop.opening import digest, read_bundle
 from nodrop.platforms.kit.editing import told_by_hand
 from nodrop.reading_cache import Runs
@@ -98,7 +98,9 @@ class Files:
         """Return what changes come to in the files of a device, or in these texts of them."""
         editor = platforms.editor(self.inputs.bundles[number].platform)
         if editor is None:
-            return told_by_hand(changes, lambda change: f"{spelt(change.subject)}: nodrop does not change such files")
+            return told_by_hand(
+                changes, lambda change: f"{subject_text(change.subject)}: nodrop does not change such files"
+            )
         try:
             return editor.edit(texts or self.texts(number), changes, name=self.readings[number].device.name)
         except InputProblems as error:

@@ -15,7 +15,7 @@ from nodrop.engine.suppressions import UNUSED
 from nodrop.limits import MAX_FIX_ROUNDS, MAX_FIX_TRIALS
 from nodrop.model.change import Change
 from nodrop.model.subject import FABRIC, Subject, cable_ends, sort_key
-from nodrop.model.subject import text as spelt
+from nodrop.model.subject import text as subject_text
 from nodrop.report.outcome import Outcome
 
 Key = tuple[str, Subject, str]
@@ -182,7 +182,7 @@ def worse(before: Outcome, after: Outcome, fixed: Collection[Key]) -> Iterator[N
                 continue
             verb = "say something else"
         about = [finding.subject, finding.at, *(one.subject for one in finding.related)]
-        where = spelt(finding.subject)
+        where = subject_text(finding.subject)
         text = f"{finding.rule} would {verb} at {where}: {finding.message}"
         yield New(text=text, parts=_parts(about), finding=finding)
     unknown = {

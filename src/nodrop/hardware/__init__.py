@@ -26,14 +26,14 @@ def _load(kind: type[_M], folder: str, name: str) -> _M:
     """Return the facts in a file; InputProblems name each key that is wrong, for who writes the file."""
     document = parse(_text(folder, name), f"{folder}/{name}.yaml")
     try:
-        made = kind.model_validate({"name": name, **cast("dict[str, Any]", document.data)})
+        facts = kind.model_validate({"name": name, **cast("dict[str, Any]", document.data)})
     except ValidationError as error:
-        wrong = [(one["loc"], "no such key" if one["type"] == "missing" else one["msg"]) for one in error.errors()]
-        raise InputProblems([document.problem(loc, found) for loc, found in wrong]) from None
-    if isinstance(made, Switch) and made.asic not in _names("asics"):
-        found = f"`{on_one_line(made.asic)}`, a chip without a file below asics/"
-        raise InputProblems([document.problem(("asic",), found, hint=meant(made.asic, _names("asics")))])
-    return made
+        wrong = [(err["loc"], "no such key" if err["type"] == "missing" else err["msg"]) for err in error.errors()]
+        raise InputProblems([document.problem(loc, message) for loc, message in wrong]) from None
+    if isinstance(facts, Switch) and facts.asic not in _names("asics"):
+        fault = f"`{on_one_line(facts.asic)}`, a chip without a file below asics/"
+        raise InputProblems([document.problem(("asic",), fault, hint=meant(facts.asic, _names("asics")))])
+    return facts
 
 
 @cache
@@ -115,7 +115,7 @@ def model_of_sku(hwsku: str, platform: str | None = None) -> str | None:
     name = hwsku.encode()
     models = [one for one in switches() if name in _text("switches", one) and hwsku in switch(one).sonic.hwskus]
     facts = ((model, switch(model).sonic) for model in models)
-    exact = (one for one, sonic in facts if platform in (sonic.platform, *sonic.platforms))
+    exact = (model_name for model_name, sonic in facts if platform in (sonic.platform, *sonic.platforms))
     return next(exact, models[0] if models else None)
 
 
@@ -130,10 +130,10 @@ def model_called(name: str) -> str | None:
 
 @cache
 def _by_name() -> dict[str, str]:
-    found = {_normalize_name(model): model for model in switches()}
-    for model in [one for one in switches() if b"\nalso:" in _text("switches", one)]:
-        found |= {_normalize_name(name): model for name in switch(model).also}
-    return found
+    model_by_name = {_normalize_name(model): model for model in switches()}
+    for model in [switch_name for switch_name in switches() if b"\nalso:" in _text("switches", switch_name)]:
+        model_by_name |= {_normalize_name(name): model for name in switch(model).also}
+    return model_by_name
 
 
 def _normalize_name(name: str) -> str:
@@ -158,7 +158,7 @@ def headroom_ways(model: Switch) -> tuple[tuple[int, int], ...]:
     """
     fastest = max((group for group in model.ports if not group.service), key=lambda group: group.speeds[0])
     computes, speeds = asic(model.asic).computes, model.sonic.headroom_speeds_mbps
-    return tuple((way.into, speed) for way in fastest.ways for speed in way.speeds if computes or speed in speeds)
+    return tuple((split.into, speed) for split in fastest.ways for speed in split.speeds if computes or speed in speeds)
 
 
 def buildable(platform: str) -> tuple[str, ...]:
@@ -166,9 +166,9 @@ def buildable(platform: str) -> tuple[str, ...]:
     return tuple(model for model in switches() if obstacle(switch(model), platform) is None)
 
 
-def nearest(word: str, known: tuple[str, ...]) -> str:
+def nearest(word: str, words: tuple[str, ...]) -> str:
     """Return a hint naming the nearest known word, else all of them, or where they are listed if they are many."""
-    close = difflib.get_close_matches(word, known, n=1)
+    close = difflib.get_close_matches(word, words, n=1)
     if close:
         return f"did you mean {close[0]}?"
-    return f"known: {', '.join(known)}" if len(known) <= _MOST_TOLD else "`nodrop hardware` lists those there are"
+    return f"known: {', '.join(words)}" if len(words) <= _MOST_TOLD else "`nodrop hardware` lists those there are"

@@ -90,7 +90,7 @@ def _fastest_mbps(model: str, panel: int, lanes: int) -> int | None:
     """Return the fastest speed that a panel port of a model supports on so many lanes; None where that is not known."""
     group = switch(model).group(panel) if model in switches() else None
     splits = (*group.ways, *group.narrow) if group else ()
-    return max((speed for way in splits if way.lanes == lanes for speed in way.speeds), default=None)
+    return max((speed for breakout in splits if breakout.lanes == lanes for speed in breakout.speeds), default=None)
 
 
 @lru_cache(maxsize=4096)

@@ -43,7 +43,7 @@ def of_switch(model: str, panels: tuple[int, ...], lanes: int, speed_mbps: int) 
 
 def _of_group(group: PortGroup, lanes: int, speed_mbps: int, by_module: bool) -> Plugs:
     """Return the plugs of a kind of ports: with all lanes in use, or fewer if the chip or the rate asks for that."""
-    fastest = max(way.speeds[0] // way.lanes for way in group.ways)
+    fastest = max(breakout.speeds[0] // breakout.lanes for breakout in group.ways)
     counts = [
         count for count in _COUNTS if any(rate * count == speed_mbps for rate in LANE_RATES_MBPS if rate <= fastest)
     ]

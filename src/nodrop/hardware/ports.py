@@ -50,9 +50,9 @@ def show_ways(ports: Ways) -> str:
 def _lane_list(text: str) -> tuple[int, ...]:
     """Read lanes in their order: `1-4`, `4,3,2,1`."""
     lane_lists: list[int] = []
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        lane_lists += range(int(first), int(last or first) + 1)
+    for lane_range in text.split(","):
+        first_lane, _, last = lane_range.partition("-")
+        lane_lists += range(int(first_lane), int(last or first_lane) + 1)
     return tuple(lane_lists)
 
 
@@ -83,10 +83,10 @@ class Split(Facts):
 
     def mode(self, speed_mbps: int | None) -> str:
         """Return SONiC's breakout mode at a speed: `2x400G[200G,100G]`."""
-        fastest, *others = (units.show_speed(speed) for speed in self.speeds)
+        fastest, *slower_speeds = (units.show_speed(speed) for speed in self.speeds)
         speed = fastest if speed_mbps is None else units.show_speed(speed_mbps)
         spelt = next((mode for mode in self.modes if speed in _speeds(mode)), None)
-        return spelt or f"{self.into}x{fastest}" + (f"[{','.join(others)}]" if others else "")
+        return spelt or f"{self.into}x{fastest}" + (f"[{','.join(slower_speeds)}]" if slower_speeds else "")
 
 
 class NarrowWay(Split):
@@ -142,11 +142,11 @@ class SonicPort(NamedTuple):
         width = max(len(self.lanes) // splits, 1)
         return range(split * width, split * width + width)
 
-    def alias_of(self, panel: int, first: int, part: int | None) -> str:
-        """Return the alias of the port whose first lane has a place; `part` counts from 0, None being the whole."""
-        pattern = self.alias if part is None else self.part_alias or self.alias + "{letter}"
-        words = {"panel": panel, "panel0": panel - 1, "number": self.number + first, "letter": _LETTERS[part or 0]}
-        return pattern.format(**words, part=(part or 0) + 1, lane=first + 1)
+    def alias_of(self, panel: int, lane: int, position: int | None) -> str:
+        """Return the alias of the port whose first lane has a place; `position` counts from 0, None being the whole."""
+        pattern = self.alias if position is None else self.part_alias or self.alias + "{letter}"
+        words = {"panel": panel, "panel0": panel - 1, "number": self.number + lane, "letter": _LETTERS[position or 0]}
+        return pattern.format(**words, part=(position or 0) + 1, lane=lane + 1)
 
 
 class PortGroup(Facts):
@@ -175,13 +175,13 @@ class PortGroup(Facts):
 
     def find_breakout(self, into: int) -> Split | None:
         """Return how a port is split into so many parts, 1 for one that is whole; None where it cannot be."""
-        return next((one for one in self.ways if one.into == into), None)
+        return next((split for split in self.ways if split.into == into), None)
 
     def way(self, into: int, lanes: int | None) -> Split | None:
         """Return how a port is split into so many parts with so many lanes each; None for lanes is all of them."""
         if lanes is None:
             return self.find_breakout(into)
-        return next((one for one in (*self.ways, *self.narrow) if (one.into, one.lanes) == (into, lanes)), None)
+        return next((split for split in (*self.ways, *self.narrow) if (split.into, split.lanes) == (into, lanes)), None)
 
     @cached_property
     def panels_set(self) -> frozenset[int]:
@@ -190,7 +190,7 @@ class PortGroup(Facts):
 
     def splits_on(self, platform: str) -> list[Split]:
         """Return the ways in which a network OS breaks a port out."""
-        return [way for way in self.splits if not way.platforms or platform in way.platforms]
+        return [split for split in self.splits if not split.platforms or platform in split.platforms]
 
     def usable(self, into: int) -> tuple[int, ...]:
         """Return its panel ports that can all be split so at once."""
@@ -200,14 +200,14 @@ class PortGroup(Facts):
     @property
     def most_ports(self) -> int:
         """How many ports it gives at most."""
-        return max(way.into * len(self.usable(way.into)) for way in self.ways)
+        return max(split.into * len(self.usable(split.into)) for split in self.ways)
 
     @cached_property
     def other_speeds(self) -> frozenset[int]:
         """Return the speeds of its modes that leave lanes unused or mix parts, in Mb/s."""
-        named = " ".join(mode.partition(" of ")[0] for mode in self.other_modes)
-        narrow = frozenset(speed for way in self.narrow for speed in way.speeds)
-        return narrow | {units.speed_mbps(speed) for speed in re.findall("[0-9]+G", named)}
+        modes_text = " ".join(mode.partition(" of ")[0] for mode in self.other_modes)
+        narrow = frozenset(speed for split in self.narrow for speed in split.speeds)
+        return narrow | {units.speed_mbps(speed) for speed in re.findall("[0-9]+G", modes_text)}
 
     @cached_property
     def ways(self) -> tuple[Split, ...]:
@@ -231,15 +231,15 @@ class PortGroup(Facts):
             yield panel, SonicPort(number, lanes, index, facts.alias, facts.part_alias)
 
 
-def common(way: Split, other_splits: Sequence[Split | None]) -> Split | None:
+def common(split: Split, other_splits: Sequence[Split | None]) -> Split | None:
     """Return what ways to split ports into equally many have in common; None where their lanes differ."""
     if not other_splits:
-        return way
-    if any(one is None or one.lanes != way.lanes for one in other_splits):
+        return split
+    if any(candidate is None or candidate.lanes != split.lanes for candidate in other_splits):
         return None
-    known_splits = [one for one in other_splits if one is not None]
-    speeds = tuple(speed for speed in way.speeds if all(speed in one.speeds for one in known_splits))
-    named_platforms = [set(one.platforms) for one in (way, *known_splits) if one.platforms]
+    known_splits = [candidate for candidate in other_splits if candidate is not None]
+    speeds = tuple(speed for speed in split.speeds if all(speed in candidate.speeds for candidate in known_splits))
+    named_platforms = [set(candidate.platforms) for candidate in (split, *known_splits) if candidate.platforms]
     platforms = tuple(sorted(set.intersection(*named_platforms))) if named_platforms else ()
-    blocks = any(one.blocks_next for one in (way, *known_splits))
-    return way.model_copy(update={"speeds": speeds, "platforms": platforms, "blocks_next": blocks})
+    blocks = any(candidate.blocks_next for candidate in (split, *known_splits))
+    return split.model_copy(update={"speeds": speeds, "platforms": platforms, "blocks_next": blocks})

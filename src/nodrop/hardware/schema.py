@@ -121,9 +121,9 @@ class HeadroomTable(Facts):
     def _fill_rows(cls, facts: dict[str, Any]) -> dict[str, Any]:
         """Give each row (speed, cable, size, xon, xoff) the table's threshold and offset where it has none itself."""
         offset = facts.get("xon_offset_bytes")
-        rest = (int(facts.get("threshold", 0)), None if offset is None else int(offset))
+        row_defaults = (int(facts.get("threshold", 0)), None if offset is None else int(offset))
         rows = [[int(cell) for cell in row] for row in facts["rows"]]
-        return {**facts, "rows": tuple(HeadroomRow(*row, *rest[len(row) - 5 :]) for row in rows)}
+        return {**facts, "rows": tuple(HeadroomRow(*row, *row_defaults[len(row) - 5 :]) for row in rows)}
 
 
 class ShippedPool(NamedTuple):
@@ -148,7 +148,7 @@ class ShippedPools(Facts):
 
 def _by_panel(ports: dict[str, str]) -> dict[int, tuple[int, int]]:
     """Return by panel port what `2x400G: 1-32` says of it: into how many ports, and their speed in Mb/s."""
-    read = ((panels, *way.split("x")) for way, panels in ports.items())
+    read = ((panels, *mode.split("x")) for mode, panels in ports.items())
     return {panel: (int(into), units.speed_mbps(speed)) for panels, into, speed in read for panel in units.ids(panels)}
 
 
@@ -166,8 +166,8 @@ class Layout(Facts):
 
     def has(self, ports: Ways) -> bool:
         """Return whether all these panel ports are broken out so, at that speed or a faster one."""
-        found = ((self.ports.get(panel, (0, 0)), port) for panel, port in ports.items())
-        return all(own[0] == into and own[1] >= speed for own, (into, speed) in found)
+        port_pairs = ((self.ports.get(panel, (0, 0)), port) for panel, port in ports.items())
+        return all(own_port[0] == into and own_port[1] >= speed for own_port, (into, speed) in port_pairs)
 
 
 class SonicSku(Facts):
@@ -246,12 +246,12 @@ class Switch(Facts):
     @cached_property
     def sonic_numbers(self) -> dict[int, tuple[int, int, int]]:
         """By the number in a port's name: its panel port, the place of its first lane there, and that port's lanes."""
-        found = {
+        lane_of_number = {
             port.number + place: (panel, place, len(port.lanes))
             for panel, port in self.sonic_ports.items()
             for place in range(len(port.lanes))
         }
-        return found | {port.number: (panel, 0, len(port.lanes)) for panel, port in self.sonic_ports.items()}
+        return lane_of_number | {port.number: (panel, 0, len(port.lanes)) for panel, port in self.sonic_ports.items()}
 
     @property
     def panels(self) -> tuple[int, ...]:
@@ -273,20 +273,20 @@ class Switch(Facts):
         return tuple(tuple(panel for panel in panels if panel in group.panels_set) for group in self._groups(panels))
 
     def _shared_ways(self, panels: tuple[int, ...]) -> tuple[Split, ...]:
-        first, *other_groups = self._groups(panels)
-        splits = (common(own, [group.find_breakout(own.into) for group in other_groups]) for own in first.ways)
+        base, *other_groups = self._groups(panels)
+        splits = (common(option, [group.find_breakout(option.into) for group in other_groups]) for option in base.ways)
         return tuple(split for split in splits if split)
 
     def find_breakout(self, into: int, panels: tuple[int, ...] = ()) -> Split | None:
         """Return how these panel ports, by default the first for the fabric, are split; None where they cannot be."""
-        return next((one for one in self.ways(panels) if one.into == into), None)
+        return next((split for split in self.ways(panels) if split.into == into), None)
 
     def way(self, into: int, panels: tuple[int, ...], lanes: int | None) -> Split | None:
         """Return how these panel ports are split into parts of so many lanes; None for lanes is all of them."""
         if lanes is None:
             return self.find_breakout(into, panels)
-        first, *other_splits = (group.way(into, lanes) for group in self._groups(panels))
-        return common(first, other_splits) if first else None
+        first_split, *other_splits = (group.way(into, lanes) for group in self._groups(panels))
+        return common(first_split, other_splits) if first_split else None
 
     def usable(self, into: int, speed_mbps: int) -> tuple[int, ...]:
         """Return the panel ports for the fabric that can all be split so at once, and have the speed on fewest lanes.

@@ -28,8 +28,8 @@ def lossless_share_percent(pools: tuple[BufferPool, ...] | Unknown) -> int:
     return 100 if lossy is None else 100 - _percent(lossy, _size(own_pool) - (own_pool.shared_headroom_bytes or 0))
 
 
-def _percent(pool: BufferPool, whole: int) -> int:
-    return round(100 * _size(pool) / whole) if whole > 0 else 0
+def _percent(pool: BufferPool, total_bytes: int) -> int:
+    return round(100 * _size(pool) / total_bytes) if total_bytes > 0 else 0
 
 
 def _size(pool: BufferPool) -> int:

@@ -63,12 +63,12 @@ def table_headroom(
         return None
     cell = cell_bytes(model)
     packed = max(cell / _WIRE_BYTES, 1)
-    found = list(_reaching(model, speed_mbps, length_m))
+    candidates = list(_reaching(model, speed_mbps, length_m))
     bound: float = ieee_bound_bytes(speed_mbps=speed_mbps, mtu_bytes=mtu_bytes, cable_length_m=length_m) or 0
-    if not found:
-        found = list(_prolonged(model, speed_mbps, length_m, cell, packed))
+    if not candidates:
+        candidates = list(_prolonged(model, speed_mbps, length_m, cell, packed))
         bound *= packed
-    xoff, row, table = max(found, key=lambda one: one[0])
+    xoff, row, table = max(candidates, key=lambda candidate: candidate[0])
     xoff = max(xoff, _least(model, speed_mbps, length_m), _cells(bound, cell))
     return TableHeadroom(xoff, length_m, row, table.kind == "static", table.hwskus[0], derived=True)
 

@@ -52,11 +52,11 @@ class Added:
                 gone.setdefault(keys[0], set()).add(keys[1:])
         settings: dict[str, tuple[Extra, ...]] = {}
         lines: dict[str, tuple[str, ...]] = {}
-        told: dict[str, list[str]] = {}
+        by_setting: dict[str, list[str]] = {}
         counted: dict[str, int] = {}
         for box in sight.boxes:
             name, names = box.device.name, _names(box.device.platform, box.device.name)
-            out = set().union(*(gone.get(one, set()) for one in names))
+            out = set().union(*(gone.get(group_name, set()) for group_name in names))
             own_extras = self.settings.get(name, ())
             kept_extras = tuple(one for one in own_extras if not {("tables", *one.path), ("paths", *one.path)} & out)
             for extra in own_extras:
@@ -64,18 +64,18 @@ class Added:
                     if name in self.unlike:
                         counted[box.was] = counted.get(box.was, 0) + 1
                         continue
-                    told.setdefault(_render_extra(extra), []).append(box.was)
+                    by_setting.setdefault(_render_extra(extra), []).append(box.was)
             settings[name] = kept_extras
             lines[name] = () if any(keys[:1] == ("lines",) for keys in out) else self.lines.get(name, ())
             for line in self.lines.get(name, ()) if not lines[name] else ():
-                told.setdefault(f"the routing daemon's `{line.strip()}`", []).append(box.was)
-        left = (f"{listing(names)}: {what}; nothing of an intent says it" for what, names in told.items())
-        more = (
+                by_setting.setdefault(f"the routing daemon's `{line.strip()}`", []).append(box.was)
+        remarks = (f"{listing(names)}: {text}; nothing of an intent says it" for text, names in by_setting.items())
+        count_remarks = (
             f"{was}: {number} {'settings of its files that go' if number > 1 else 'setting of its files that goes'} "
             "with what is told above"
             for was, number in counted.items()
         )
-        return Added(settings=settings, lines=lines, left=(*self.left, *left, *more), unlike=self.unlike)
+        return Added(settings=settings, lines=lines, left=(*self.left, *remarks, *count_remarks), unlike=self.unlike)
 
     def tree(self, sight: TierView) -> Tree:
         """Return the key `extra` of an intent."""
@@ -84,8 +84,8 @@ class Added:
     @property
     def shortened(self) -> tuple[str, ...]:
         """What is left, of a long list the beginning."""
-        more = len(self.left) - _LISTED
-        return (*self.left[:_LISTED], *([f"and {more} more settings of files"] if more > 0 else []))
+        remainder = len(self.left) - _LISTED
+        return (*self.left[:_LISTED], *([f"and {remainder} more settings of files"] if remainder > 0 else []))
 
 
 def _names(platform: str, device: str) -> tuple[str, str, str]:
@@ -97,59 +97,59 @@ def find_additions(sight: TierView, files: Files, built: Mapping[str, Bundle]) -
     """Return what the files of switches say that the built ones do not; of a foreign platform nothing can be."""
     settings: dict[str, tuple[Extra, ...]] = {}
     lines: dict[str, tuple[str, ...]] = {}
-    left: list[str] = []
+    remarks: list[str] = []
     for box in sight.boxes:
-        own, platform = files.bundles.get(box.was, {}), box.device.platform
+        own_files, platform = files.bundles.get(box.was, {}), box.device.platform
         if platform not in platforms.writable_names() or box.device.name not in built:
             continue
-        addition, made = platforms.additions(platform), built[box.device.name]
-        if _same(own, made):
+        addition, built_files = platforms.additions(platform), built[box.device.name]
+        if _same(own_files, built_files):
             continue
-        there = {leaf.path for leaf in addition.leaves(made)}
-        further_extras = [leaf for leaf in addition.leaves(own) if leaf.path not in there and all(leaf.path)]
+        built_keys = {leaf.path for leaf in addition.leaves(built_files)}
+        further_extras = [leaf for leaf in addition.leaves(own_files) if leaf.path not in built_keys and all(leaf.path)]
         secret = files.secret.get(box.was, ())
         hidden = [extra for extra in further_extras if _in_secret(platform, extra, secret)]
         if hidden:
             paths = listing(sorted({_redact_path(platform, extra) for extra in hidden}))
-            left.append(f"{box.was}: {paths}, which hold secrets")
+            remarks.append(f"{box.was}: {paths}, which hold secrets")
         further_extras = [extra for extra in further_extras if extra not in hidden]
         if len(further_extras) > MOST:
-            left.append(f"{box.was}: {len(further_extras)} settings that are written otherwise, or that no key says")
+            remarks.append(f"{box.was}: {len(further_extras)} settings that are written otherwise, or that no key says")
             further_extras = []
         settings[box.device.name] = tuple(further_extras)
-        known = {text for line in addition.lines(made) for text in (line, sight.restore_names(line))}
+        built_lines = {text for line in addition.lines(built_files) for text in (line, sight.restore_names(line))}
         lines[box.device.name] = tuple(
             line
-            for line in addition.lines(own)
-            if line not in known and not suspicious(line) and not any(line.strip() in one for one in secret)
+            for line in addition.lines(own_files)
+            if line not in built_lines and not suspicious(line) and not any(line.strip() in one for one in secret)
         )
-    return Added(settings=settings, lines=lines, left=tuple(left))
+    return Added(settings=settings, lines=lines, left=tuple(remarks))
 
 
 def otherwise(
     sight: TierView, files: Files, built: Mapping[str, Bundle], alike: Iterable[str], added: Added
 ) -> tuple[str, ...]:
     """Return what the files of switches that are `alike` by the model say otherwise than the built ones, in words."""
-    told: dict[str, list[str]] = {}
+    by_remark: dict[str, list[str]] = {}
     chosen = set(alike)
     for box in sight.boxes:
         name, platform = box.device.name, box.device.platform
         if name not in chosen or platform not in platforms.writable_names() or name not in built:
             continue
-        addition, own = platforms.additions(platform), files.bundles.get(box.was, {})
-        if _same(own, built[name]):
+        addition, own_files = platforms.additions(platform), files.bundles.get(box.was, {})
+        if _same(own_files, built[name]):
             continue
-        other_extras = {leaf.path: leaf for leaf in addition.leaves(own)}
+        other_extras = {leaf.path: leaf for leaf in addition.leaves(own_files)}
         own_extras = {leaf.path: leaf for leaf in addition.leaves(built[name])}
-        carried = {one.path for one in added.settings.get(name, ())}
+        carried = {carried_extra.path for carried_extra in added.settings.get(name, ())}
         for path, extra in own_extras.items():
-            here = other_extras.get(path)
-            if here == extra or path in carried or (here and here.value == _restore_value_names(extra, sight)):
+            actual = other_extras.get(path)
+            if actual == extra or path in carried or (actual and actual.value == _restore_value_names(extra, sight)):
                 continue
-            hidden = here is not None and _in_secret(platform, here, files.secret.get(box.was, ()))
-            has = "missing" if here is None else "a secret" if hidden else _value(here)
-            told.setdefault(f"{' '.join(path)} is {has}, this intent comes to {_value(extra)}", []).append(box.was)
-    return tuple(f"{listing(names)}: {what}" for what, names in sorted(told.items()))
+            hidden = actual is not None and _in_secret(platform, actual, files.secret.get(box.was, ()))
+            has = "missing" if actual is None else "a secret" if hidden else _value(actual)
+            by_remark.setdefault(f"{' '.join(path)} is {has}, this intent comes to {_value(extra)}", []).append(box.was)
+    return tuple(f"{listing(names)}: {remark}" for remark, names in sorted(by_remark.items()))
 
 
 def _restore_value_names(extra: Extra, sight: TierView) -> str | tuple[str, ...] | None:
@@ -213,8 +213,8 @@ def _tree(added: Added, sight: TierView) -> Tree:
             for name in members:
                 settings[name].pop(extra)
         same = {lines.get(name) for name in members}
-        if len(same) == 1 and (own := same.pop()):
-            tree.setdefault(group, {})["lines"] = list(own)
+        if len(same) == 1 and (shared_lines := same.pop()):
+            tree.setdefault(group, {})["lines"] = list(shared_lines)
             for name in members:
                 lines.pop(name)
     return tree

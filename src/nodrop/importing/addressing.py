@@ -44,7 +44,7 @@ class _Offset(NamedTuple):
 
 def addressing(sight: TierView, cables: Cables) -> Found:
     """Return the pools, the least blocks of links, and what addresses cannot be had by the plan's rule."""
-    named = list(_named_pools(sight))
+    named_pools = list(_named_pools(sight))
     slots = _slots(sight, cables)
     least = _least(sight)
     most = _Most.of(sight, slots or least)
@@ -52,9 +52,9 @@ def addressing(sight: TierView, cables: Cables) -> Found:
     guessed: dict[Keys, str] = {}
     lacking: list[str] = []
     for key, pools, needed in (
-        ("loopbacks", [_loopbacks(sight, named, version) for version in _FAMILIES], most.switches),
+        ("loopbacks", [_loopbacks(sight, named_pools, version) for version in _FAMILIES], most.switches),
         ("links", [_links(sight, cables, version, slots) for version in _FAMILIES], most.links),
-        ("endpoints", [_endpoints(sight, named, version) for version in _FAMILIES], most.hosts),
+        ("endpoints", [_endpoints(sight, named_pools, version) for version in _FAMILIES], most.hosts),
         ("oob", [_oob(sight)], most.switches),
     ):
         found_pools = [pool for pool in pools if pool is not None and is_pool(pool)]
@@ -67,7 +67,7 @@ def addressing(sight: TierView, cables: Cables) -> Found:
             keys[key] = _render_pools(wide)
         elif key != "links" or not _unnumbered(sight):
             lacking.append(key)
-    vlans, left = _vlan_pools(sight, named, most)
+    vlans, remarks = _vlan_pools(sight, named_pools, most)
     topology = {"slots_per_device": slots} if slots is not None and slots != least else {}
     tree: Tree = {"addressing": keys} if keys else {}
     if topology:
@@ -75,7 +75,7 @@ def addressing(sight: TierView, cables: Cables) -> Found:
     if vlans:
         tree["vlans"] = vlans
     why = "no file says such addresses"
-    texts = [text for one in (keys, vlans) for value in one.values() for text in _texts(value)]
+    texts = [text for subtree in (keys, vlans) for value in subtree.values() for text in _texts(value)]
     free = _free(texts)
     examples: dict[str, Any] = {key: next(free) if key != "oob" else _OOB for key in lacking}
     if "links" in examples and any(":" in text for text in texts):
@@ -84,7 +84,7 @@ def addressing(sight: TierView, cables: Cables) -> Found:
         keys=tree,
         guessed=guessed,
         lacking={("addressing", key): Lack(why, example) for key, example in examples.items()},
-        left=tuple(left),
+        left=tuple(remarks),
     )
 
 
@@ -98,7 +98,7 @@ def _texts(value: Any) -> list[str]:
 
 def _free(taken: Iterable[str]) -> Iterator[str]:
     """Yield pools as they may be, without end: first those that overlap none that is taken."""
-    networks = [one for text in taken if isinstance(one := network_of(text), IPv4Network)]
+    networks = [taken_network for text in taken if isinstance(taken_network := network_of(text), IPv4Network)]
     every = [network for space in _PRIVATE for network in space.subnets(new_prefix=ROUND[4])]
     yield from (
         str(network) for network in every if not any(network.overlaps(other_network) for other_network in networks)
@@ -168,19 +168,19 @@ def _own(device: Device, version: int) -> Address | None:
     return next((address for address in addresses_of(texts, version) if address.network.num_addresses == 1), None)
 
 
-def _loopbacks(sight: TierView, named: list[tuple[Network, int]], version: int) -> Network | None:
-    own = {
-        role: [(box.id, int(one.ip)) for box in sight.tier(role) if (one := _own(box.device, version))]
+def _loopbacks(sight: TierView, named_pools: list[tuple[Network, int]], version: int) -> Network | None:
+    loopbacks = {
+        role: [(box.id, int(interface.ip)) for box in sight.tier(role) if (interface := _own(box.device, version))]
         for role in ROLES
     }
-    every = [address for pairs in own.values() for _, address in pairs]
+    every = [address for pairs in loopbacks.values() for _, address in pairs]
     if not every:
         return None
-    for pool, longer in named:
+    for pool, longer in named_pools:
         if pool.version == version and longer == bits(version) and holds(pool, every):
             return pool
-    first = {role: usual(address - number for number, address in pairs) for role, pairs in own.items()}
-    low, high = first[LEAF], first[ROLES[1]]
+    start_by_role = {role: usual(address - number for number, address in pairs) for role, pairs in loopbacks.items()}
+    low, high = start_by_role[LEAF], start_by_role[ROLES[1]]
     if low is not None and high is not None and high > low:
         size = (high - low) * _TIER_SHARES
         if size & (size - 1) == 0:
@@ -230,21 +230,21 @@ def _slots(sight: TierView, cables: Cables) -> int | None:
             starts.setdefault(offset.leaf, set()).add(offset.address - offset.behind)
         plain = sorted((leaf, found_starts.pop()) for leaf, found_starts in starts.items() if len(found_starts) == 1)
         steps = {
-            (after - before) // (leaf - other)
-            for (other, before), (leaf, after) in pairwise(plain)
-            if (after - before) % (leaf - other) == 0
+            (after - before) // (leaf - previous_leaf)
+            for (previous_leaf, before), (leaf, after) in pairwise(plain)
+            if (after - before) % (leaf - previous_leaf) == 0
         }
         if len(steps) == 1 and (step := steps.pop()) >= 64 and step & (step - 1) == 0:
             return step // 2
     return None
 
 
-def _start(offsets: list[_Offset], each: int) -> tuple[int, int] | None:
+def _start(offsets: list[_Offset], per_leaf: int) -> tuple[int, int] | None:
     """Return where a pool begins by most of its addresses, and the last address that its leaves need."""
-    first = usual(offset.address - offset.behind - offset.leaf * each for offset in offsets)
-    if first is None:
+    first_address = usual(offset.address - offset.behind - offset.leaf * per_leaf for offset in offsets)
+    if first_address is None:
         return None
-    return first, first + each * (max(offset.leaf for offset in offsets) + 1) - 1
+    return first_address, first_address + per_leaf * (max(offset.leaf for offset in offsets) + 1) - 1
 
 
 def _links(sight: TierView, cables: Cables, version: int, slots: int | None) -> Network | None:
@@ -253,16 +253,16 @@ def _links(sight: TierView, cables: Cables, version: int, slots: int | None) -> 
     start = _start(offsets, block)
     if start is None:
         return None
-    first, last = start
-    fits = sum(offset.address - offset.behind - offset.leaf * block == first for offset in offsets)
+    first_address, last = start
+    fits = sum(offset.address - offset.behind - offset.leaf * block == first_address for offset in offsets)
     if fits * 2 > len(offsets):
-        pool = spanning(first, first + (last - first + 1) * _TIER_SHARES - 1, version)
+        pool = spanning(first_address, first_address + (last - first_address + 1) * _TIER_SHARES - 1, version)
         if pool is not None:
             return pool
     return find_smallest_network([offset.address for offset in offsets], version)
 
 
-def _endpoints(sight: TierView, named: list[tuple[Network, int]], version: int) -> Network | None:
+def _endpoints(sight: TierView, named_pools: list[tuple[Network, int]], version: int) -> Network | None:
     blocks = [
         (box.id, network)
         for box in sight.leaves
@@ -272,16 +272,16 @@ def _endpoints(sight: TierView, named: list[tuple[Network, int]], version: int) 
         and network.version == version
     ]
     firsts = [int(block.network_address) for _, block in blocks]
-    for pool, longer in named:
+    for pool, longer in named_pools:
         if firsts and pool.version == version and holds(pool, firsts) and longer == blocks[0][1].prefixlen:
             return pool
     if not blocks:
         return _of_ports(sight, version)
-    each = blocks[0][1].num_addresses
-    first = usual(int(block.network_address) - number * each for number, block in blocks)
-    assert first is not None
-    found = spanning(first, first + each * (max(number for number, _ in blocks) + 1) - 1, version)
-    return found or find_smallest_network(firsts, version)
+    block_size = blocks[0][1].num_addresses
+    first_address = usual(int(block.network_address) - number * block_size for number, block in blocks)
+    assert first_address is not None
+    span = spanning(first_address, first_address + block_size * (max(number for number, _ in blocks) + 1) - 1, version)
+    return span or find_smallest_network(firsts, version)
 
 
 def _of_ports(sight: TierView, version: int) -> Network | None:
@@ -297,50 +297,50 @@ def _of_ports(sight: TierView, version: int) -> Network | None:
 
 
 def _vlan_pools(
-    sight: TierView, named: list[tuple[Network, int]], most: _Most
+    sight: TierView, named_pools: list[tuple[Network, int]], most: _Most
 ) -> tuple[dict[int, str | list[str]], list[str]]:
     """Return the pools of VLANs by number, and what of them no key says.
 
     Each leaf has a block of a pool, whose first address is its own. They are in the order in which policies name them,
     which is that of their groups.
     """
-    left = []
+    remarks = []
     gateways: dict[int, list[tuple[int, Address]]] = {}
     for box in sight.leaves:
         for vlan in known_rows(box.device.vlans):
             for version in _FAMILIES:
                 for address in addresses_of(vlan.addresses, version):
                     gateways.setdefault(vlan.id, []).append((box.id, address))
-    found: dict[int, str | list[str]] = {}
+    pools_by_vlan: dict[int, str | list[str]] = {}
     for number, own_gateways in gateways.items():
         pools = []
         for version in _FAMILIES:
-            of = [(leaf, one) for leaf, one in own_gateways if one.version == version]
-            if not of:
+            rows = [(leaf, gateway) for leaf, gateway in own_gateways if gateway.version == version]
+            if not rows:
                 continue
-            networks = [int(one.network.network_address) for _, one in of]
-            longer = of[0][1].network.prefixlen
-            fitting = (one for one, length in named if one.version == version and length == longer)
-            pool = next((one for one in fitting if holds(one, networks)), None)
+            networks = [int(gateway.network.network_address) for _, gateway in rows]
+            longer = rows[0][1].network.prefixlen
+            fitting = (network for network, length in named_pools if network.version == version and length == longer)
+            pool = next((candidate for candidate in fitting if holds(candidate, networks)), None)
             if pool is None:
-                each = of[0][1].network.num_addresses
-                first = usual(int(one.network.network_address) - leaf * each for leaf, one in of)
-                assert first is not None
-                ends = [*networks, max(networks) + each - 1]
-                pool = spanning(first, max(ends), version) or find_smallest_network(ends, version) or of[0][1].network
-                if len({leaf for leaf, _ in of}) > 1 and len(set(networks)) == 1:
-                    pool = of[0][1].network
-                    left.append(f"VLAN {number} is {pool} on several leaves; an intent has a subnet for each")
+                block_size = rows[0][1].network.num_addresses
+                start = usual(int(gateway.network.network_address) - leaf * block_size for leaf, gateway in rows)
+                assert start is not None
+                ends = [*networks, max(networks) + block_size - 1]
+                pool = spanning(start, max(ends), version) or find_smallest_network(ends, version) or rows[0][1].network
+                if len({leaf for leaf, _ in rows}) > 1 and len(set(networks)) == 1:
+                    pool = rows[0][1].network
+                    remarks.append(f"VLAN {number} is {pool} on several leaves; an intent has a subnet for each")
             pools.append(str(widened(pool, most.hosts(version))))
-        found[number] = pools[0] if len(pools) == 1 else pools
-    order = [str(pool) for pool, _ in named]
+        pools_by_vlan[number] = pools[0] if len(pools) == 1 else pools
+    order = [str(pool) for pool, _ in named_pools]
 
     def place(number: int) -> int:
-        pool = found[number]
+        pool = pools_by_vlan[number]
         first_pool = pool if isinstance(pool, str) else pool[0]
         return order.index(first_pool) if first_pool in order else len(order)
 
-    return {number: found[number] for number in sorted(found, key=place)}, left
+    return {number: pools_by_vlan[number] for number in sorted(pools_by_vlan, key=place)}, remarks
 
 
 def _oob(sight: TierView) -> Network | None:

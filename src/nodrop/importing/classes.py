@@ -48,11 +48,11 @@ def classes(sight: TierView) -> Found:
     if not known_traffic_classes:
         return Found(lacking={("classes",): Lack("no port has QoS", _example(sight.fabric.mode))})
     remainder = max(known_traffic_classes, key=lambda one: (one.purpose == "default", len(one.dscp), one.name)).name
-    named = {dscp for one in known_traffic_classes if one.name != remainder for dscp in one.dscp}
-    total = len(named) + len(next(one for one in known_traffic_classes if one.name == remainder).dscp) == _DSCPS
+    named_dscps = {dscp for row in known_traffic_classes if row.name != remainder for dscp in row.dscp}
+    total = len(named_dscps) + len(next(row for row in known_traffic_classes if row.name == remainder).dscp) == _DSCPS
     queues = _queues(_ports(sight))
     keys: Tree = {}
-    for traffic_class in sorted(known_traffic_classes, key=lambda one: (_place(one), one.name)):
+    for traffic_class in sorted(known_traffic_classes, key=lambda candidate: (_place(candidate), candidate.name)):
         assert isinstance(traffic_class.tc, int)
         own_ports = queues.get(traffic_class.tc, [])
         schedule = usual(seen.queue.scheduler for seen in own_ports)
@@ -80,15 +80,15 @@ def classes(sight: TierView) -> Found:
 
 def evened_out(keys: Tree) -> None:
     """Make shares of all classes that are not strict parts of a hundred, as schedulers take them for weights."""
-    shares = {name: int(one["share"].removesuffix("%")) for name, one in keys.items() if "share" in one}
+    shares = {name: int(facts["share"].removesuffix("%")) for name, facts in keys.items() if "share" in facts}
     total = sum(shares.values())
-    if total in (0, 100) or any("share" not in one and not one.get("strict") for one in keys.values()):
+    if total in (0, 100) or any("share" not in facts and not facts.get("strict") for facts in keys.values()):
         return
     exact = {name: 100 * share / total for name, share in shares.items()}
-    whole = {name: max(int(share), 1) for name, share in exact.items()}
-    for name in sorted(exact, key=lambda one: whole[one] - exact[one])[: max(100 - sum(whole.values()), 0)]:
-        whole[name] += 1
-    for name, share in whole.items():
+    percents = {name: max(int(share), 1) for name, share in exact.items()}
+    for name in sorted(exact, key=lambda key: percents[key] - exact[key])[: max(100 - sum(percents.values()), 0)]:
+        percents[name] += 1
+    for name, share in percents.items():
         keys[name]["share"] = f"{share}%"
 
 
@@ -119,26 +119,26 @@ def _queues(ports: Iterable[Interface]) -> dict[int, list[Seen]]:
 
 def _rate(seen: list[Seen]) -> str | None:
     """Return the cap of a strict queue as a share of the ports' speeds, of those that are known."""
-    seen = [one for one in seen if one.speed_mbps]
+    seen = [seen_port for seen_port in seen if seen_port.speed_mbps]
     for percent in range(1, 101):
-        if seen and all(_capped(one, percent) for one in seen):
+        if seen and all(_capped(seen_port, percent) for seen_port in seen):
             return f"{percent}%"
-    one = next((one for one in seen if isinstance(one.queue.scheduler, Scheduler)), None)
-    if one is None or not isinstance(one.queue.scheduler, Scheduler) or not one.queue.scheduler.peak_bytes_per_s:
+    port = next((candidate for candidate in seen if isinstance(candidate.queue.scheduler, Scheduler)), None)
+    if port is None or not isinstance(port.queue.scheduler, Scheduler) or not port.queue.scheduler.peak_bytes_per_s:
         return None
-    assert one.speed_mbps is not None
-    return f"{min(100, max(1, round(one.queue.scheduler.peak_bytes_per_s * 800 / (one.speed_mbps * 10**6))))}%"
+    assert port.speed_mbps is not None
+    return f"{min(100, max(1, round(port.queue.scheduler.peak_bytes_per_s * 800 / (port.speed_mbps * 10**6))))}%"
 
 
-def _capped(one: Seen, percent: int) -> bool:
-    schedule = one.queue.scheduler
-    assert one.speed_mbps is not None
-    rate = one.speed_mbps * 1_000_000 // 8 * percent // 100
+def _capped(port: Seen, percent: int) -> bool:
+    schedule = port.queue.scheduler
+    assert port.speed_mbps is not None
+    rate = port.speed_mbps * 1_000_000 // 8 * percent // 100
     return isinstance(schedule, Scheduler) and schedule.peak_bytes_per_s == rate
 
 
 def _marking(seen: list[Seen]) -> Tree | None:
-    wred_profile = usual(one.queue.wred for one in seen if isinstance(one.queue.wred, WredProfile))
+    wred_profile = usual(port.queue.wred for port in seen if isinstance(port.queue.wred, WredProfile))
     if wred_profile is None or wred_profile.green.min_bytes is None or wred_profile.green.max_bytes is None:
         return None
     green = wred_profile.green
@@ -163,16 +163,16 @@ def _inferred(ports: list[Interface], mode: Mode) -> Iterator[TrafficClass]:
     qos = usual(profile for profile in of_ports if isinstance(profile.dscp_to_tc, tuple))
     if not isinstance(qos, QosProfile) or not isinstance(qos.dscp_to_tc, tuple):
         return
-    of: dict[int, list[int]] = {}
+    dscps_of: dict[int, list[int]] = {}
     shared = _sharing(qos)
     for dscp, tc in enumerate(qos.dscp_to_tc):
-        of.setdefault(shared.get(tc or 0, tc or 0), []).append(dscp)
+        dscps_of.setdefault(shared.get(tc or 0, tc or 0), []).append(dscp)
     paused = () if isinstance(qos.pfc_rx_priorities, Unknown) else qos.pfc_rx_priorities
     queues = known_rows(qos.queues)
     marked = {queue.index for queue in queues if isinstance(queue.wred, WredProfile) and queue.wred.ecn_colors}
-    rdma = next((tc for tc in paused if tc in of), next((tc for tc in sorted(marked) if tc in of), None))
-    most = max((tc for tc in of if tc != rdma), key=lambda tc: (len(of[tc]), -tc), default=None)
-    for tc, dscps in sorted(of.items()):
+    rdma = next((tc for tc in paused if tc in dscps_of), next((tc for tc in sorted(marked) if tc in dscps_of), None))
+    most = max((tc for tc in dscps_of if tc != rdma), key=lambda tc: (len(dscps_of[tc]), -tc), default=None)
+    for tc, dscps in sorted(dscps_of.items()):
         name = f"class{tc}"
         if tc == rdma:
             name = "rdma"
@@ -183,7 +183,7 @@ def _inferred(ports: list[Interface], mode: Mode) -> Iterator[TrafficClass]:
         elif _CONTROL in dscps:
             name = "control"
         lossless = tc in paused and mode in ("lossless", "pfc-only")
-        purpose: Purpose = next((one for one in PURPOSES if one == name), "unknown")
+        purpose: Purpose = next((candidate for candidate in PURPOSES if candidate == name), "unknown")
         yield TrafficClass(name=name, purpose=purpose, dscp=tuple(dscps), tc=tc, lossless=lossless)
 
 

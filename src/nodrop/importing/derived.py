@@ -61,45 +61,45 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
     against the fabric.
     """
     sight = see(imported)
-    found = _derive_all_parts(sight)
-    found = replace(found, keys=without_defaults(found.keys, lambda keys: spell(replace(found, keys=keys))))
-    intent, problems = _loaded(spell(found))
+    draft = _derive_all_parts(sight)
+    draft = replace(draft, keys=without_defaults(draft.keys, lambda keys: spell(replace(draft, keys=keys))))
+    intent, problems = _loaded(spell(draft))
     if intent is not None and (shared := ratio(sight, intent)):
-        found = together((found, Found(keys={"buffers": {"shared_headroom": shared}})))
-        intent, problems = _loaded(spell(found))
+        draft = together((draft, Found(keys={"buffers": {"shared_headroom": shared}})))
+        intent, problems = _loaded(spell(draft))
     differing: tuple[Unlike, ...] = ()
     beyond: tuple[str, ...] = ()
     if intent is not None:
         try:
             reported_intent = compare_intent(sight, intent, files)
             differing = reported_intent.differing
-            without = found
+            without = draft
             added = find_accepted_additions(
                 reported_intent.added, sight, lambda tree: built(_with_extra(without, tree))
             )
             beyond = (*added.shortened, *reported_intent.said)
             if extra := added.tree(sight):
-                found = replace(found, keys={**found.keys, "extra": extra})
+                draft = replace(draft, keys={**draft.keys, "extra": extra})
         except InputProblems as error:
             problems = error.problems
-    remaining_differences = (*found.left, *render_differences(differing, sight), *beyond)
-    head = (f"Imported from {source} by `nodrop import`.", *of_names(sight), *((_TO_ADD,) if found.lacking else ()))
-    untold = [problem for problem in problems if not (found.lacking and " is missing" in problem.found)]
-    text = spell(found, head, tail=_tail(remaining_differences, untold, tried=intent is not None and not problems))
+    remaining_differences = (*draft.left, *render_differences(differing, sight), *beyond)
+    head = (f"Imported from {source} by `nodrop import`.", *of_names(sight), *((_TO_ADD,) if draft.lacking else ()))
+    untold = [problem for problem in problems if not (draft.lacking and " is missing" in problem.found)]
+    text = spell(draft, head, tail=_tail(remaining_differences, untold, tried=intent is not None and not problems))
     intent, _ = _loaded(text)
     return Imported(
         text=text,
         intent=intent,
-        guessed=tuple(f"{'.'.join(keys)}: {why}" for keys, why in found.guessed.items()),
-        lacking=tuple(f"{'.'.join(keys)}: {lack.why}" for keys, lack in found.lacking.items()),
+        guessed=tuple(f"{'.'.join(keys)}: {why}" for keys, why in draft.guessed.items()),
+        lacking=tuple(f"{'.'.join(keys)}: {lack.why}" for keys, lack in draft.lacking.items()),
         left=remaining_differences,
         unlike=differing,
         problems=tuple(untold),
     )
 
 
-def _with_extra(found: Found, tree: Tree) -> Intent:
-    return loads(spell(replace(found, keys={**found.keys, "extra": tree})).encode(), FILE)
+def _with_extra(draft: Found, tree: Tree) -> Intent:
+    return loads(spell(replace(draft, keys={**draft.keys, "extra": tree})).encode(), FILE)
 
 
 def _loaded(text: str) -> tuple[Intent | None, tuple[Problem, ...]]:
@@ -112,16 +112,16 @@ def _loaded(text: str) -> tuple[Intent | None, tuple[Problem, ...]]:
 def _derive_all_parts(sight: TierView) -> Found:
     """Return all parts as one."""
     cables = Cables(sight)
-    parts = [fabric(sight), tiers(sight), uplinks(sight, cables), endpoints(sight, cables), _limit(sight)]
-    parts += [classes(sight), watchdog(sight, cables), buffers(sight), trimming(sight), hosts(sight), routing(sight)]
-    parts += [addressing(sight, cables), services(sight)]
-    found = together(parts)
-    keys = dict(found.keys)
+    drafts = [fabric(sight), tiers(sight), uplinks(sight, cables), endpoints(sight, cables), _limit(sight)]
+    drafts += [classes(sight), watchdog(sight, cables), buffers(sight), trimming(sight), hosts(sight), routing(sight)]
+    drafts += [addressing(sight, cables), services(sight)]
+    draft = together(drafts)
+    keys = dict(draft.keys)
     pools = keys.pop("vlans", {})
     if "endpoints" in keys:
         keys["endpoints"] = _with_pools(keys["endpoints"], pools)
-    guessed = {at: why for at, why in found.guessed.items() if find_value(keys, at) is not None}
-    return replace(found, keys=keys, guessed=guessed)
+    guessed = {at: why for at, why in draft.guessed.items() if find_value(keys, at) is not None}
+    return replace(draft, keys=keys, guessed=guessed)
 
 
 def _with_pools(groups: Tree, pools: Mapping[int, object]) -> Tree:
@@ -131,11 +131,11 @@ def _with_pools(groups: Tree, pools: Mapping[int, object]) -> Tree:
     ordered = iter(
         sorted(number, key=lambda name: known_pools.index(number[name]) if number[name] in pools else len(known_pools))
     )
-    made: Tree = {}
+    ordered_groups: Tree = {}
     for name in [next(ordered) if name in number else name for name in groups]:
         pool = pools.get(number.get(name, 0))
-        made[name] = groups[name] | ({"vlan": {"id": number[name], "pool": pool}} if pool else {})
-    return made
+        ordered_groups[name] = groups[name] | ({"vlan": {"id": number[name], "pool": pool}} if pool else {})
+    return ordered_groups
 
 
 def _limit(sight: TierView) -> Found:
@@ -159,17 +159,17 @@ def _ratios(sight: TierView) -> Iterator[float]:
             yield ceil(100 * down / up) / 100
 
 
-def _tail(left: tuple[str, ...], problems: list[Problem], *, tried: bool) -> Iterator[str]:
+def _tail(remarks: tuple[str, ...], problems: list[Problem], *, tried: bool) -> Iterator[str]:
     """Yield what the text says at its end: what is not carried, and why it cannot be built."""
     if problems:
         yield ""
         yield "This intent cannot be built yet:"
         for problem in problems:
             yield f"  {_words(problem)}"
-    if left:
+    if remarks:
         yield ""
         yield "Not carried:"
-        for line in left:
+        for line in remarks:
             yield f"  {line}"
     if not tried:
         yield ""

@@ -70,11 +70,11 @@ def endpoints(sight: TierView, cables: Cables) -> Found:
     panels: set[int] = set()
     for group in groups:
         at: Keys = ("endpoints", group.name)
-        own, said, more = _group(sight, cables, group, at, alone=len(groups) == 1)
-        keys[group.name] = own
-        panels |= set(more.panels)
-        guessed |= said
-        unread_peers += more.left
+        group_keys, group_guesses, group_extras = _group(sight, cables, group, at, alone=len(groups) == 1)
+        keys[group.name] = group_keys
+        panels |= set(group_extras.panels)
+        guessed |= group_guesses
+        unread_peers += group_extras.left
     if guess:
         guessed["endpoints",] = guess
     ports_of_leaf = {"leaves": {"ports": {"endpoints": numbers(panels)}}}
@@ -142,8 +142,8 @@ def _report_unread_peers(sight: TierView, cables: Cables) -> Iterator[str]:
 
 def _descriptions(device: Device) -> Callable[[Interface], object]:
     """Return what says where a port leads: its own description, else that of the bundle that it is in."""
-    of = {name: channel.description for channel in known_rows(device.port_channels) for name in channel.members}
-    return lambda port: port.description if isinstance(port.description, str) else of.get(port.name)
+    by_member = {name: channel.description for channel in known_rows(device.port_channels) for name in channel.members}
+    return lambda port: port.description if isinstance(port.description, str) else by_member.get(port.name)
 
 
 def _leads_out(port: Interface) -> bool:
@@ -185,10 +185,10 @@ def _kinds(sight: TierView, plugs: Iterable[Plug]) -> Iterator[tuple[str, list[P
     kinds: dict[tuple[int | None, int], list[Plug]] = {}
     for plug in plugs:
         kinds.setdefault((vlans[plug.leaf].get(plug.interface.name), plug.splits), []).append(plug)
-    split = len({parts for _, parts in kinds}) > 1
+    split = len({into for _, into in kinds}) > 1
     placed = len({vlan for vlan, _ in kinds}) > 1
-    for (vlan, parts), own_plugs in sorted(kinds.items(), key=lambda item: min(one.port for one in item[1])):
-        words = (f"vlan{vlan}" if placed and vlan else "", f"{parts}x" if split and parts > 1 else "")
+    for (vlan, splits), own_plugs in sorted(kinds.items(), key=lambda item: min(own_plug.port for own_plug in item[1])):
+        words = (f"vlan{vlan}" if placed and vlan else "", f"{splits}x" if split and splits > 1 else "")
         yield "-".join((UNNAMED, *filter(None, words))), own_plugs
 
 
@@ -207,11 +207,11 @@ def _access(device: Device) -> dict[str, int]:
 def _enumerated(plugs: list[Plug]) -> tuple[Plug, ...]:
     """Return ports as if a host of one port were at each, as many numbers for each leaf as any has."""
     slots = sorted({(plug.port.panel, plug.port.split) for plug in plugs})
-    each = len(slots)
+    slot_count = len(slots)
     return tuple(
         Plug(
             leaf=plug.leaf, port=plug.port, splits=plug.splits, interface=plug.interface,
-            host=(plug.leaf - 1) * each + slots.index((plug.port.panel, plug.port.split)) + 1, host_port=1,
+            host=(plug.leaf - 1) * slot_count + slots.index((plug.port.panel, plug.port.split)) + 1, host_port=1,
         )
         for plug in plugs
     )  # fmt: skip
@@ -248,9 +248,9 @@ def _stated_groups(sight: TierView, cables: Cables) -> list[Group]:
 
 
 def _number(host: Host) -> int:
-    own = whole_number(host.name.removeprefix(host.group))
-    if own is not None:
-        return own
+    own_number = whole_number(host.name.removeprefix(host.group))
+    if own_number is not None:
+        return own_number
     match = re.search("[0-9]+$", host.name)
     return (whole_number(match[0]) if match else None) or 1
 
@@ -300,8 +300,8 @@ def _group(
         media=media_name,
         length=f"{length}m",
     )
-    left = f"on which ports of leaves the hosts of {group.name} are: no rule of an intent gives them out so"
-    return own_facts, guessed, _More(panels=panels, left=() if fits else (left,))
+    remark = f"on which ports of leaves the hosts of {group.name} are: no rule of an intent gives them out so"
+    return own_facts, guessed, _More(panels=panels, left=() if fits else (remark,))
 
 
 def _card(speed: int | None) -> str:
@@ -311,26 +311,26 @@ def _card(speed: int | None) -> str:
 
 
 def _ports_each(plugs: Iterable[Plug]) -> Mapping[int, int]:
-    found: dict[int, int] = {}
+    ports_by_host: dict[int, int] = {}
     for plug in plugs:
-        found[plug.host] = max(found.get(plug.host, 0), plug.host_port)
-    return found
+        ports_by_host[plug.host] = max(ports_by_host.get(plug.host, 0), plug.host_port)
+    return ports_by_host
 
 
 def _laid_out(group: Group, ports: int) -> tuple[str, int, tuple[int, ...], bool]:
     """Return how hosts are spread, how many share a leaf, on which panel ports, and whether all are so."""
     stated_spread = group.host.spread if group.host else None
-    first, most = min(group.ids), max(group.ids)
-    leaves = {plug.leaf for plug in group.plugs if plug.host == first}
+    first_host, most = min(group.ids), max(group.ids)
+    leaves = {plug.leaf for plug in group.plugs if plug.host == first_host}
     by_leaf = "one-leaf" if ports == 1 or len(leaves) == 1 else "leaves"
     spread = by_leaf if stated_spread is None or isinstance(stated_spread, Unknown) else stated_spread
     spots = {(plug.host, plug.host_port): plug for plug in group.plugs}
-    for each in range(1, min(most, 4096) + 1):
-        shape = _shape(group.ids, ports, spread, each)
-        if all((one := spots.get(place[:2])) is None or one.leaf == place.leaf for place in places(shape)):
+    for hosts_per_leaf in range(1, min(most, 4096) + 1):
+        shape = _shape(group.ids, ports, spread, hosts_per_leaf)
+        if all((host_plug := spots.get(place[:2])) is None or host_plug.leaf == place.leaf for place in places(shape)):
             panels = _panels(spots, list(places(shape)))
             if panels is not None:
-                return spread, each, panels, True
+                return spread, hosts_per_leaf, panels, True
     return spread, most, tuple(sorted({plug.port.panel for plug in group.plugs})), False
 
 
@@ -348,14 +348,14 @@ def _panels(spots: Mapping[tuple[int, int], Plug], found_places: list[Place]) ->
         plug = spots.get((place.host, place.host_port))
         if plug is not None and at.setdefault(place.slot, plug).port != plug.port:
             return None
-    splits = {one.splits for one in at.values()}
+    splits = {placed_plug.splits for placed_plug in at.values()}
     if len(splits) != 1:
         return None
     (into,) = splits
     panels: dict[int, int] = {}
     for slot, plug in at.items():
-        position, part = divmod(slot, into)
-        if plug.port.split != part or panels.setdefault(position, plug.port.panel) != plug.port.panel:
+        position, split_index = divmod(slot, into)
+        if plug.port.split != split_index or panels.setdefault(position, plug.port.panel) != plug.port.panel:
             return None
     return _fill_gaps(panels)
 
@@ -367,7 +367,7 @@ def _fill_gaps(panels: Mapping[int, int]) -> tuple[int, ...] | None:
     for place in range(last + 1):
         panel = panels.get(place)
         if panel is None:
-            after = next((one for spot, one in sorted(panels.items()) if spot > place))
+            after = next((next_panel for spot, next_panel in sorted(panels.items()) if spot > place))
             remaining_panel = next(spot for spot in sorted(panels) if spot > place) - place
             panel = result[-1] + 1 if result else after - remaining_panel
         if panel < 1 or (result and panel <= result[-1]):

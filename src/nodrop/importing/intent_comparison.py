@@ -48,14 +48,14 @@ class Held:
 
 def compare_intent(sight: TierView, intent: Intent, files: Files | None) -> Compared:
     """Return what an intent comes to otherwise than a sight, and than `files`; InputProblems where it is not built."""
-    fabric, made = built(intent)
+    fabric, built_files = built(intent)
     differing = unlike(sight, fabric)
     if files is None:
         return Compared(differing=differing, added=Added(settings={}, lines={}))
-    devices = frozenset(one.device for one in differing)
-    added = replace(find_additions(sight, files, made), unlike=devices)
+    devices = frozenset(difference.device for difference in differing)
+    added = replace(find_additions(sight, files, built_files), unlike=devices)
     alike = [box.device.name for box in sight.boxes if box.device.name not in devices]
-    return Compared(differing=differing, added=added, said=otherwise(sight, files, made, alike, added))
+    return Compared(differing=differing, added=added, said=otherwise(sight, files, built_files, alike, added))
 
 
 def hold(imported: Fabric, intent: Intent, *, files: Files | None = None) -> Held:
@@ -99,12 +99,12 @@ def find_accepted_additions(added: Added, sight: TierView, attempt: Callable[[Tr
 def _with_extra(intent: Intent, tree: Tree) -> Intent:
     """Return an intent with more additions."""
     extra = dict(intent.extra)
-    for group, more in tree.items():
+    for group, group_tree in tree.items():
         additions = extra.get(group, Additions())
         extra[group] = Additions(
-            tables=merge_trees(_nested(additions.tables), more.get("tables", {})),
-            paths=merge_trees(_nested(additions.paths), more.get("paths", {})),
-            lines=(*additions.lines, *more.get("lines", ())),
+            tables=merge_trees(_nested(additions.tables), group_tree.get("tables", {})),
+            paths=merge_trees(_nested(additions.paths), group_tree.get("paths", {})),
+            lines=(*additions.lines, *group_tree.get("lines", ())),
         )
     return intent.model_copy(update={"extra": extra})
 

@@ -28,45 +28,45 @@ def _lines(unlikes: Iterable[Unlike], sight: TierView) -> Iterator[str]:
     facts: dict[tuple[str, str], list[tuple[str, str, Parts]]] = {}
     for (path, has, built, key), devices in sorted(group_differences(unlikes).items()):
         facts.setdefault((path, key), []).append((has, built, devices))
-    for (path, key), ways in facts.items():
+    for (path, key), variants in facts.items():
         decides = f" ({key} decides it)" if key else ""
-        for has, built, of in ways if len(ways) <= _WAYS else ():
+        for has, built, places in variants if len(variants) <= _WAYS else ():
             if path:
-                yield f"{_places(of, sight)}: {path} is {has}, this intent comes to {built}{decides}"
+                yield f"{_places(places, sight)}: {path} is {has}, this intent comes to {built}{decides}"
             else:
-                yield f"{_places(of, sight)}: {has} here, {built} in what this intent comes to"
-        if len(ways) > _WAYS:
-            has, built, _ = ways[0]
-            such = f"such as {has}, where this intent comes to {built}"
-            yield f"{_places(_together(one for *_, one in ways), sight)}: {path} is otherwise, {such}{decides}"
+                yield f"{_places(places, sight)}: {has} here, {built} in what this intent comes to"
+        if len(variants) > _WAYS:
+            has, built, _ = variants[0]
+            example = f"such as {has}, where this intent comes to {built}"
+            yield f"{_places(_together(one for *_, one in variants), sight)}: {path} is otherwise, {example}{decides}"
 
 
-def _together(parts: Iterable[Parts]) -> Parts:
+def _together(mappings: Iterable[Parts]) -> Parts:
     every: dict[str, list[str]] = {}
-    for one in parts:
-        for device, own in one.items():
-            every.setdefault(device, []).extend(own)
+    for device_parts in mappings:
+        for device, part_names in device_parts.items():
+            every.setdefault(device, []).extend(part_names)
     return every
 
 
 def _places(devices: Parts, sight: TierView) -> str:
     """Return switches with their parts, those that have the same parts as one; of very many, how many there are."""
     at: dict[str, list[str]] = {}
-    for device, parts in devices.items():
-        at.setdefault(listing(sorted({part for part in parts if part}, key=natural)), []).append(device)
+    for device, part_names in devices.items():
+        at.setdefault(listing(sorted({name for name in part_names if name}, key=natural)), []).append(device)
     if len(at) > _WAYS:
-        count = sum(len(parts) for parts in devices.values())
+        count = sum(len(device_parts) for device_parts in devices.values())
         return f"{count} places of {_place(_were(devices, sight), '')}"
-    return "; ".join(_place(_were(names, sight), parts) for parts, names in at.items())
+    return "; ".join(_place(_were(names, sight), parts_text) for parts_text, names in at.items())
 
 
 def _were(names: Iterable[str], sight: TierView) -> list[str]:
     return [sight.was.get(name, name) for name in sorted(names, key=natural) if name]
 
 
-def _place(names: list[str], parts: str) -> str:
+def _place(names: list[str], parts_text: str) -> str:
     where = listing(names) if names else "the fabric"
-    return f"{where} {parts}" if parts else where
+    return f"{where} {parts_text}" if parts_text else where
 
 
 def of_names(sight: TierView) -> Iterator[str]:

@@ -15,8 +15,8 @@ from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
 
 _TIMERS: tuple[Keys, ...] = tuple(
-    ("pfc", "watchdog", *rest)
-    for rest in (
+    ("pfc", "watchdog", *timer_keys)
+    for timer_keys in (
         ("hosts", "action"), ("fabric", "action"), ("polling",), ("fabric", "restoration"), ("hosts", "restoration"),
         ("fabric", "detection"), ("hosts", "detection"), ("fabric",), ("polling",),
     )

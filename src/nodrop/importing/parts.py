@@ -31,18 +31,18 @@ class Found:
     """What no key says, in words."""
 
 
-def together(parts: Iterable[Found]) -> Found:
+def together(drafts: Iterable[Found]) -> Found:
     """Return several parts as one; trees are laid over each other."""
     keys: Tree = {}
     guessed: dict[Keys, str] = {}
     lacking: dict[Keys, Lack] = {}
-    left: list[str] = []
-    for part in parts:
-        lay(keys, part.keys)
-        guessed |= part.guessed
-        lacking |= part.lacking
-        left += part.left
-    return Found(keys=keys, guessed=guessed, lacking=lacking, left=tuple(left))
+    remarks: list[str] = []
+    for draft in drafts:
+        lay(keys, draft.keys)
+        guessed |= draft.guessed
+        lacking |= draft.lacking
+        remarks += draft.left
+    return Found(keys=keys, guessed=guessed, lacking=lacking, left=tuple(remarks))
 
 
 def merge_trees(under: Tree, over: Mapping[str, Any]) -> Tree:
@@ -76,8 +76,8 @@ def numbers(found_numbers: Iterable[int]) -> Any:
 
 
 def _one(text: str) -> Any:
-    found = whole_number(text)
-    return text if found is None else found
+    number = whole_number(text)
+    return text if number is None else number
 
 
 def collect_facts(**facts: Any) -> Tree:

@@ -26,15 +26,15 @@ def bits(version: int) -> int:
     return 32 if version == 4 else 128
 
 
-def spanning(first: int, last: int, version: int, length: int | None = None) -> Network | None:
+def spanning(first_address: int, last: int, version: int, length: int | None = None) -> Network | None:
     """Return a pool that begins at an address and holds another: of a round length where that can be."""
-    made = IPv4Network if version == 4 else IPv6Network
-    least = bits(version) - (last - first).bit_length()
-    if first < 0:
+    network_class = IPv4Network if version == 4 else IPv6Network
+    least = bits(version) - (last - first_address).bit_length()
+    if first_address < 0:
         return None
-    for wanted in [length] if length is not None else [ROUND[version], *range(least, 0, -1)]:
-        if wanted <= least and first % (1 << (bits(version) - wanted)) == 0:
-            return made((first, wanted))
+    for prefix_length in [length] if length is not None else [ROUND[version], *range(least, 0, -1)]:
+        if prefix_length <= least and first_address % (1 << (bits(version) - prefix_length)) == 0:
+            return network_class((first_address, prefix_length))
     return None
 
 
@@ -46,11 +46,11 @@ def holds(pool: Network, addresses: Iterable[int]) -> bool:
 
 def find_smallest_network(addresses: list[int], version: int) -> Network | None:
     """Return the least network that holds addresses."""
-    made = IPv4Network if version == 4 else IPv6Network
+    network_class = IPv4Network if version == 4 else IPv6Network
     low, high = min(addresses), max(addresses)
     length = min(bits(version) - (low ^ high).bit_length(), 30 if version == 4 else 112)
     shift = bits(version) - length
-    return made((low >> shift << shift, length))
+    return network_class((low >> shift << shift, length))
 
 
 def widened(pool: Network, needed: int) -> Network:

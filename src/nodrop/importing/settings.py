@@ -191,19 +191,19 @@ def trimming(sight: TierView) -> Found:
     """Return the size to which packets are cut, and the class that cut ones travel in."""
     if sight.fabric.mode not in ("trim", "uec"):
         return Found()
-    told = usual(box.device.trimming for box in sight.boxes if isinstance(box.device.trimming, Trimming))
-    if told is None:
+    device_trimming = usual(box.device.trimming for box in sight.boxes if isinstance(box.device.trimming, Trimming))
+    if device_trimming is None:
         return Found()
     into = next(
         (
             traffic_class.name
             for traffic_class in sight.fabric.classes
-            if isinstance(traffic_class.tc, int) and traffic_class.tc == told.queue
+            if isinstance(traffic_class.tc, int) and traffic_class.tc == device_trimming.queue
         ),
         None,
     )
     implied = (None,) if sight.fabric.mode == "uec" else (None, 256)  # in mode uec, the key turns trimming on
-    bytes_kept = None if told.size_bytes in implied else size(told.size_bytes)
+    bytes_kept = None if device_trimming.size_bytes in implied else size(device_trimming.size_bytes)
     keys = collect_facts(size=bytes_kept, into=None if into == "trimmed" else into)
     return Found(keys={"trimming": keys} if keys else {})
 
@@ -213,8 +213,8 @@ def hosts(sight: TierView) -> Found:
     known_hosts = sight.fabric.hosts
 
     def most(name: str) -> Any:
-        found = usual(getattr(host, name) for host in known_hosts)
-        return None if isinstance(found, Unknown) else found
+        fact = usual(getattr(host, name) for host in known_hosts)
+        return None if isinstance(fact, Unknown) else fact
 
     if not known_hosts:
         mtu = usual(_used_ports(sight, "mtu_bytes")) or 9216
@@ -265,20 +265,20 @@ def services(sight: TierView) -> Found:
     devices = [box.device for box in sight.boxes]
 
     def every(name: str) -> list[Any]:
-        found = (getattr(device, name) for device in devices)
-        return [one for one in found if not isinstance(one, Unknown)]
+        facts = (getattr(device, name) for device in devices)
+        return [fact for fact in facts if not isinstance(fact, Unknown)]
 
-    left: list[str] = []
+    remarks: list[str] = []
 
     def list_servers(name: str) -> list[str] | None:
         most = usual(every(name)) or ()
-        if names := [one for one in most if not address_of(one)]:
-            left.append(f"{name}: {', '.join(names)}; an intent has addresses")
-        return [one for one in most if address_of(one)] or None
+        if names := [server for server in most if not address_of(server)]:
+            remarks.append(f"{name}: {', '.join(names)}; an intent has addresses")
+        return [server for server in most if address_of(server)] or None
 
     snmp = collect_facts(location=usual(every("snmp_location")), contact=usual(every("snmp_contact")))
-    collectors = usual(one for one in every("otlp_collectors") if one)
-    stream = usual(one for one in every("high_frequency") if one)
+    collectors = usual(rows for rows in every("otlp_collectors") if rows)
+    stream = usual(rows for rows in every("high_frequency") if rows)
     telemetry = collect_facts(
         high_frequency=_high_frequency(stream or ()),
         gnmi=True if any(every("gnmi_port")) else None,
@@ -288,9 +288,9 @@ def services(sight: TierView) -> Found:
         ntp=list_servers("ntp_servers"), syslog=list_servers("syslog_servers"), dns=list_servers("dns_servers"),
         snmp=snmp or None, telemetry=telemetry or None,
     )  # fmt: skip
-    found: Tree = {"services": keys} if keys else {}
+    tree: Tree = {"services": keys} if keys else {}
     drained = {device.name: {"drained": True} for device in devices if _drained(device)}
-    return Found(keys=found | ({"devices": drained} if drained else {}), left=tuple(left))
+    return Found(keys=tree | ({"devices": drained} if drained else {}), left=tuple(remarks))
 
 
 def _high_frequency(streams: tuple[CounterStream, ...]) -> Tree | None:
@@ -321,8 +321,8 @@ def routing(sight: TierView) -> Found:
             continue
         asn[key], unlike = found_asn
         if unlike:
-            own = ", ".join(f"{key[:-1] if key == 'spines' else 'leaf'}{number}" for number in unlike[:8])
-            guessed["routing", "asn", key] = f"most have it, and not {own}"
+            switch_names = ", ".join(f"{key[:-1] if key == 'spines' else 'leaf'}{number}" for number in unlike[:8])
+            guessed["routing", "asn", key] = f"most have it, and not {switch_names}"
     fields = usual(box.device.hash_fields for box in sight.boxes if isinstance(box.device.hash_fields, tuple))
     unnumbered = bool(neighbors) and sum(neighbor.interface is not None for neighbor in neighbors) * 2 > len(neighbors)
     keys = collect_facts(

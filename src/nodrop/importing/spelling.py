@@ -35,13 +35,13 @@ _FREE = ("on", "off")
 """Words that are texts in YAML 1.2, and that intents have as they are."""
 
 
-def spell(found: Found, head: Iterable[str] = (), tail: Iterable[str] = ()) -> str:
+def spell(draft: Found, head: Iterable[str] = (), tail: Iterable[str] = ()) -> str:
     """Return an intent's text; `head` and `tail` are lines of comments before and behind it."""
     lines = [_comment(line) for line in head]
-    keys = _with_lacks(found)
+    keys = _with_lacks(draft)
     for key in _ORDER:
         if key in keys:
-            lines += _lines(found, (key,), keys[key])
+            lines += _lines(draft, (key,), keys[key])
     lines += [_comment(line) for line in tail]
     return "\n".join(lines) + "\n"
 
@@ -50,10 +50,10 @@ def _comment(line: str) -> str:
     return f"# {line}" if line else "#"
 
 
-def _with_lacks(found: Found) -> Tree:
+def _with_lacks(draft: Found) -> Tree:
     """Return the keys with what is lacking at its place; a heading under which all is lacking is lacking itself."""
-    keys = _copied(found.keys)
-    for at, lack in sorted(found.lacking.items(), key=lambda item: len(item[0])):
+    keys = _copied(draft.keys)
+    for at, lack in sorted(draft.lacking.items(), key=lambda item: len(item[0])):
         inside: Any = keys
         for key in at[:-1]:
             inside = inside.setdefault(key, {})
@@ -64,7 +64,7 @@ def _with_lacks(found: Found) -> Tree:
 
 
 def _copied(value: Any) -> Any:
-    return {key: _copied(one) for key, one in value.items()} if isinstance(value, dict) else value
+    return {key: _copied(child) for key, child in value.items()} if isinstance(value, dict) else value
 
 
 def _merge_missing_keys(value: Any) -> Any:
@@ -72,19 +72,19 @@ def _merge_missing_keys(value: Any) -> Any:
         return value._replace(example=_example(value.example))
     if not isinstance(value, dict):
         return value
-    inside = {key: _merge_missing_keys(one) for key, one in value.items()}
-    lacks = [one for one in inside.values() if isinstance(one, Lack)]
+    inside = {key: _merge_missing_keys(child) for key, child in value.items()}
+    lacks = [child for child in inside.values() if isinstance(child, Lack)]
     if not lacks or len(lacks) < len(inside):
         return inside
     why = "; ".join(dict.fromkeys(lack.why for lack in lacks))
-    return Lack(why, {key: one.example for key, one in inside.items()})
+    return Lack(why, {key: child.example for key, child in inside.items()})
 
 
 def _example(value: Any) -> Any:
     """Return a value without the reasons inside it."""
     if isinstance(value, Lack):
         return _example(value.example)
-    return {key: _example(one) for key, one in value.items()} if isinstance(value, dict) else value
+    return {key: _example(child) for key, child in value.items()} if isinstance(value, dict) else value
 
 
 def _lacks(value: Any) -> bool:
@@ -94,14 +94,14 @@ def _lacks(value: Any) -> bool:
     return isinstance(value, Lack)
 
 
-def _lines(found: Found, at: Keys, value: Any) -> Iterator[str]:
+def _lines(draft: Found, at: Keys, value: Any) -> Iterator[str]:
     indent = "  " * (len(at) - 1)
     if isinstance(value, Lack):
         yield f"{indent}# to be added: {value.why}"
-        for line in _lines(replace(found, guessed={}), at, value.example):
+        for line in _lines(replace(draft, guessed={}), at, value.example):
             yield f"{indent}# {line.removeprefix(indent)}"
         return
-    above = [why for keys, why in found.guessed.items() if keys == at]
+    above = [why for keys, why in draft.guessed.items() if keys == at]
     block = isinstance(value, dict) and value and (".".join(at) in _BLOCKS or at[0] == _DEEP or _lacks(value))
     flat = "" if block else f"{indent}{_key(at[-1])}: {_flow(at, value)}"
     if not block and isinstance(value, dict) and value and len(flat) > _WIDTH and len(at) < 3:
@@ -109,28 +109,28 @@ def _lines(found: Found, at: Keys, value: Any) -> Iterator[str]:
     for why in above:
         yield f"{indent}# guessed: {why}"
     if not block:
-        for why, names in _guesses_below(found, at).items():
+        for why, names in _guesses_below(draft, at).items():
             yield f"{indent}# guessed: {', '.join(names)}: {why}"
         yield flat
         return
     yield f"{indent}{_key(at[-1])}:"
     inside = _sorted(at, value)
-    width = max((len(_key(key)) for key, one in inside if isinstance(one, dict)), default=0)
+    width = max((len(_key(key)) for key, child in inside if isinstance(child, dict)), default=0)
     aligned = at[0] in ("endpoints", "classes") or at == ("pfc", "watchdog")
     reported_remark = ""
-    for key, one in inside:
-        lines = list(_lines(found, (*at, key), one))
-        remark = lines[0] if isinstance(one, Lack) else ""
+    for key, subtree in inside:
+        lines = list(_lines(draft, (*at, key), subtree))
+        remark = lines[0] if isinstance(subtree, Lack) else ""
         lines, reported_remark = lines[bool(remark) and remark == reported_remark :], remark
-        if aligned and isinstance(one, dict) and lines[-1].startswith(begun := f"{indent}  {_key(key)}: "):
+        if aligned and isinstance(subtree, dict) and lines[-1].startswith(begun := f"{indent}  {_key(key)}: "):
             lines[-1] = f"{begun}{' ' * (width - len(_key(key)))}{lines[-1].removeprefix(begun)}"
         yield from lines
 
 
-def _guesses_below(found: Found, at: Keys) -> dict[str, list[str]]:
+def _guesses_below(draft: Found, at: Keys) -> dict[str, list[str]]:
     """Return the keys under one whose values are guesses, by the reason."""
     reasons: dict[str, list[str]] = {}
-    for keys, why in found.guessed.items():
+    for keys, why in draft.guessed.items():
         if keys[: len(at)] == at and keys != at:
             reasons.setdefault(why, []).append(".".join(keys[len(at) :]))
     return reasons
@@ -143,9 +143,9 @@ def _sorted(at: Keys, value: Tree) -> list[tuple[str, Any]]:
 
 def _flow(at: Keys, value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_key(key)}: {_flow((*at, key), one)}" for key, one in _sorted(at, value)) + "}"
+        return "{" + ", ".join(f"{_key(key)}: {_flow((*at, key), child)}" for key, child in _sorted(at, value)) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_flow(at, one) for one in value) + "]"
+        return "[" + ", ".join(_flow(at, child) for child in value) + "]"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):

@@ -58,18 +58,18 @@ class Box(NamedTuple):
 
     def parts(self, panel: int) -> int:
         """Return into how many ports a panel port is split, of which not all need be there."""
-        there = sum(
+        port_count = sum(
             isinstance(interface.port, Port) and interface.port.panel == panel for interface in self.device.interfaces
         )
-        return next((one for one in _SPLITS if one >= there), _SPLITS[-1])
+        return next((split_count for split_count in _SPLITS if split_count >= port_count), _SPLITS[-1])
 
     def fewer_lanes(self, port: Interface) -> int | None:
         """Return the lanes of a port that uses some of its panel port's, the others being unused; None for others."""
         if self.model is None or not isinstance(port.port, Port) or self.parts(port.port.panel) > 1:
             return None
         group = self.model.group(port.port.panel)
-        ways = (way for way in group.narrow if way.lanes == port.lanes) if group else ()
-        return next((way.lanes for way in ways if port.speed_mbps in way.speeds), None)
+        splits = (split for split in group.narrow if split.lanes == port.lanes) if group else ()
+        return next((split.lanes for split in splits if port.speed_mbps in split.speeds), None)
 
 
 class Run(NamedTuple):
@@ -152,13 +152,13 @@ class Cables:
         channels = known_rows(device.port_channels)
         addresses = [(interface.name, known_rows(interface.addresses)) for interface in device.interfaces]
         addresses += [(channel.name, channel.addresses) for channel in channels]
-        found = {
+        port_names = {
             name
             for name, texts in addresses
-            if any(near in one.network for text in texts if (one := interface_of(text)) for near in neighbors)
+            if any(near in subnet.network for text in texts if (subnet := interface_of(text)) for near in neighbors)
         }
-        found |= {member for channel in channels if channel.name in found for member in channel.members}
-        ports = {interface.name for interface in device.interfaces} & (found | self.find_unnumbered_ports(name))
+        port_names |= {member for channel in channels if channel.name in port_names for member in channel.members}
+        ports = {interface.name for interface in device.interfaces} & (port_names | self.find_unnumbered_ports(name))
         return frozenset(port for port in ports if End(name, port) not in self.switch_link_ends)
 
     def between(self, link: Link) -> bool:
@@ -187,30 +187,30 @@ def faces(port: Interface, side: Side) -> bool:
 def usual(values: Iterable[_T]) -> _T | None:
     """Return what most have, of equally many the first; None where there are none."""
     counted = Counter(values)
-    return max(counted, key=lambda one: counted[one]) if counted else None
+    return max(counted, key=lambda candidate: counted[candidate]) if counted else None
 
 
 def see(fabric: Fabric) -> TierView:
     """Return a fabric as two tiers: by stated roles, else by names, else by cables."""
     roles, guessed = _roles(fabric)
-    named: dict[str, str] = {}
+    names: dict[str, str] = {}
     numbers: dict[str, int] = {}
     for role in ROLES:
-        own_names = sorted((name for name, of in roles.items() if of == role), key=natural)
+        own_names = sorted((name for name, switch_role in roles.items() if switch_role == role), key=natural)
         for name, number in zip(own_names, _numbers(own_names, role), strict=True):
-            named[name], numbers[name] = f"{role}{number}", number
-    seen = _renamed(fabric, named)
+            names[name], numbers[name] = f"{role}{number}", number
+    seen = _renamed(fabric, names)
     devices = {device.name: device for device in seen.devices}
     tiers = {
-        role: tuple(sorted(Box(numbers[name], devices[named[name]], name) for name, of in roles.items() if of == role))
+        role: tuple(sorted(Box(numbers[name], devices[names[name]], name) for name, of in roles.items() if of == role))
         for role in ROLES
     }
     return TierView(
         fabric=seen,
         leaves=tiers[LEAF],
         spines=tiers[SPINE],
-        others=tuple(device.name for device in fabric.devices if device.name not in named),
-        was={new: old for old, new in named.items()},
+        others=tuple(device.name for device in fabric.devices if device.name not in names),
+        was={new: old for old, new in names.items()},
         guessed=guessed,
     )
 
@@ -239,15 +239,15 @@ def _roles(fabric: Fabric) -> tuple[dict[str, str], dict[str, str]]:
             by_name = {name: role for name, role in by_name.items() if name not in above}
             remaining_names = [name for name in remaining_names if name not in above]
     by_cable = _by_cable(fabric, [name for name in remaining_names if name not in by_name], by_name)
-    found = {name: str(role) for name, role in stated.items()} | by_name | by_cable
-    if set(found.values()) == {SPINE} and any(map(_has_hosts, fabric.devices)):
-        return dict.fromkeys(found, LEAF), {LEAF: "their ports: hosts are in VLANs of theirs"}
+    roles = {name: str(role) for name, role in stated.items()} | by_name | by_cable
+    if set(roles.values()) == {SPINE} and any(map(_has_hosts, fabric.devices)):
+        return dict.fromkeys(roles, LEAF), {LEAF: "their ports: hosts are in VLANs of theirs"}
     guessed = {}
     for role in ROLES:
         names = role in by_name.values()
         if names or role in by_cable.values():
             guessed[role] = "their names" if names else "their cables"
-    return found, guessed
+    return roles, guessed
 
 
 def _has_switch_links(fabric: Fabric) -> bool:
@@ -275,7 +275,7 @@ def _by_name(name: str) -> str | None:
     return next((role for role, pattern in _NAMED if pattern.search(re.sub("[0-9]+", "-", name))), None)
 
 
-def _by_cable(fabric: Fabric, left: list[str], known: Mapping[str, str]) -> dict[str, str]:
+def _by_cable(fabric: Fabric, unknown_names: list[str], known_roles: Mapping[str, str]) -> dict[str, str]:
     """Return the roles of switches that no name tells: those joined to leaves alone are spines, and so on."""
     names = {device.name for device in fabric.devices}
     peers: dict[str, set[str]] = {name: set() for name in names}
@@ -283,15 +283,15 @@ def _by_cable(fabric: Fabric, left: list[str], known: Mapping[str, str]) -> dict
         if link.a.node in names and link.b.node in names:
             peers[link.a.node].add(link.b.node)
             peers[link.b.node].add(link.a.node)
-    found: dict[str, str] = dict(known)
-    most = max((len(peers[name]) for name in left), default=0)
-    for name in sorted(left, key=lambda one: (-len(peers[one]), natural(one))):
-        above = {found[peer] for peer in peers[name] if peer in found}
+    roles: dict[str, str] = dict(known_roles)
+    most = max((len(peers[name]) for name in unknown_names), default=0)
+    for name in sorted(unknown_names, key=lambda switch_name: (-len(peers[switch_name]), natural(switch_name))):
+        above = {roles[peer] for peer in peers[name] if peer in roles}
         if not above:
-            found[name] = SPINE if peers[name] and len(peers[name]) == most and most > 1 else LEAF
+            roles[name] = SPINE if peers[name] and len(peers[name]) == most and most > 1 else LEAF
         else:
-            found[name] = LEAF if SPINE in above else SPINE
-    return {name: found[name] for name in left}
+            roles[name] = LEAF if SPINE in above else SPINE
+    return {name: roles[name] for name in unknown_names}
 
 
 def _numbers(names: list[str], role: str) -> list[int]:
@@ -302,41 +302,41 @@ def _numbers(names: list[str], role: str) -> list[int]:
     """
     if len(names) == 1 and _by_name(names[0]) is None:
         return [1]
-    last = [int(found[-1]) if (found := re.findall("[0-9]{1,6}", name)) else 0 for name in names]
+    last = [int(digits[-1]) if (digits := re.findall("[0-9]{1,6}", name)) else 0 for name in names]
     if all(last) and len(set(last)) == len(last):
         return last
     kinds = [re.sub("[0-9]+", "", name) for name in names]
     most = max(kinds, key=lambda kind: (kinds.count(kind), role in kind.lower()))
-    kept = [number for number, kind in zip(last, kinds, strict=True) if kind == most]
-    if not all(kept) or len(set(kept)) < len(kept):
+    own_numbers = [number for number, kind in zip(last, kinds, strict=True) if kind == most]
+    if not all(own_numbers) or len(set(own_numbers)) < len(own_numbers):
         return list(range(1, len(names) + 1))
-    after = count(max(kept, default=0) + 1)
+    after = count(max(own_numbers, default=0) + 1)
     return [number if kind == most else next(after) for number, kind in zip(last, kinds, strict=True)]
 
 
-def _renamed(fabric: Fabric, named: Mapping[str, str]) -> Fabric:
+def _renamed(fabric: Fabric, new_names: Mapping[str, str]) -> Fabric:
     """Return a fabric whose switches, and ports where their platform is not written, are called otherwise."""
     ports: dict[End, str] = {}
     devices = []
     for device in map(_number_ports, fabric.devices):
-        if device.name not in named:
+        if device.name not in new_names:
             continue
         platform = platforms.written_as(device.platform)
-        interfaces, own = [], {}
+        interfaces, new_ports = [], {}
         for port in device.interfaces:
             new = _port_name(device, platform, port)
-            own[port.name] = new
+            new_ports[port.name] = new
             interfaces.append(port if new == port.name else replace(port, name=new))
-        ports |= {End(device.name, old): new for old, new in own.items() if old != new}
-        devices.append(replace(device, name=named[device.name], interfaces=tuple(interfaces)))
+        ports |= {End(device.name, old): new for old, new in new_ports.items() if old != new}
+        devices.append(replace(device, name=new_names[device.name], interfaces=tuple(interfaces)))
 
-    def end(one: End) -> End:
-        return End(named.get(one.node, one.node), ports.get(one, one.port))
+    def end(cable_end: End) -> End:
+        return End(new_names.get(cable_end.node, cable_end.node), ports.get(cable_end, cable_end.port))
 
     links = (replace(link, a=min(end(link.a), end(link.b)), b=max(end(link.a), end(link.b))) for link in fabric.links)
     return replace(
         fabric,
-        devices=tuple(sorted(devices, key=lambda one: natural(one.name))),
+        devices=tuple(sorted(devices, key=lambda renamed_device: natural(renamed_device.name))),
         links=tuple(sorted(links, key=lambda link: (link.a, link.b))),
     )
 
@@ -360,8 +360,8 @@ def _by_model(device: Device, names: list[str]) -> list[Port] | None:
         return None
     model = device.model
     whole_ports = [port_of(model, name, 1) for name in names]
-    parts = Counter(port.panel for port in whole_ports if port)
-    ports = [port_of(model, name, parts[port.panel]) for name, port in zip(names, whole_ports, strict=True) if port]
+    counts = Counter(port.panel for port in whole_ports if port)
+    ports = [port_of(model, name, counts[port.panel]) for name, port in zip(names, whole_ports, strict=True) if port]
     return [port for port in ports if port] if len(ports) == len(names) else None
 
 

@@ -23,7 +23,7 @@ def tiers(sight: TierView) -> Found:
     keys: Tree = {}
     guessed: dict[Keys, str] = {}
     lacking: dict[Keys, Lack] = {}
-    left = list(_others(sight))
+    notes = list(_others(sight))
     for role in ROLES:
         own_boxes = sight.tier(role)
         at: Keys = ("topology", KEYS[role])
@@ -49,8 +49,8 @@ def tiers(sight: TierView) -> Found:
             guessed[(*at, "version")] = how
         if role in sight.guessed:
             guessed[(*at, "ids")] = f"which switches these are follows from {sight.guessed[role]}"
-        left += _unlike(own_boxes, model, platform)
-    return Found(keys={"topology": {"kind": "leaf-spine", **keys}}, guessed=guessed, lacking=lacking, left=tuple(left))
+        notes += _unlike(own_boxes, model, platform)
+    return Found(keys={"topology": {"kind": "leaf-spine", **keys}}, guessed=guessed, lacking=lacking, left=tuple(notes))
 
 
 def _no_model(own_boxes: tuple[Box, ...]) -> str:
@@ -62,8 +62,8 @@ def _no_model(own_boxes: tuple[Box, ...]) -> str:
 
 def likely_model(own_boxes: tuple[Box, ...]) -> Switch:
     """Return the model of most switches, else one that they may be of."""
-    known = usual(model.name for box in own_boxes if (model := box.model))
-    return switch(known or fitting(own_boxes, usual_platform(own_boxes)))
+    usual_name = usual(model.name for box in own_boxes if (model := box.model))
+    return switch(usual_name or fitting(own_boxes, usual_platform(own_boxes)))
 
 
 def usual_platform(own_boxes: tuple[Box, ...]) -> str:
@@ -78,7 +78,7 @@ def fitting(own_boxes: tuple[Box, ...], platform: str) -> str:
     """
     port_of = platforms.model_port(platform)
     names = {port.name for box in own_boxes for port in box.device.interfaces}
-    wanted = {
+    needed_ports = {
         (
             interface.port.panel,
             box.parts(interface.port.panel),
@@ -90,8 +90,8 @@ def fitting(own_boxes: tuple[Box, ...], platform: str) -> str:
     }
     written = (model for name in switches() if platform in (model := switch(name)).platforms)
     named_switches = (one for one in written if port_of is None or all(port_of(one.name, name, 1) for name in names))
-    able = (one for one in named_switches if all(_has(one.name, *port) for port in wanted))
-    panels = {panel for panel, *_ in wanted}
+    able = (candidate for candidate in named_switches if all(_has(candidate.name, *port) for port in needed_ports))
+    panels = {panel for panel, *_ in needed_ports}
     preferred = min(able, key=lambda model: (model.vendor != _VENDOR, *_spare(model, panels), model.name), default=None)
     return preferred.name if preferred else _MODEL
 
@@ -102,11 +102,11 @@ def _spare(model: Switch, panels: set[int]) -> tuple[int, int, bool]:
 
 
 @cache
-def _has(name: str, panel: int, parts: int, speed: int) -> bool:
+def _has(name: str, panel: int, port_count: int, speed: int) -> bool:
     """Whether a model has a panel port that is split so, at a speed."""
     group = switch(name).group(panel)
-    breakout = group.find_breakout(parts) if group else None
-    return group is not None and breakout is not None and panel in group.usable(parts) and speed in breakout.speeds
+    breakout = group.find_breakout(port_count) if group else None
+    return group is not None and breakout is not None and panel in group.usable(port_count) and speed in breakout.speeds
 
 
 def _tier(sight: TierView) -> Tree:
@@ -119,21 +119,21 @@ def _tier(sight: TierView) -> Tree:
 
 def _version(own_boxes: tuple[Box, ...], platform: str) -> tuple[str, str]:
     """Return the release of a tier, and why it is a guess; empty where it is none."""
-    held = traits(platform)
-    found = usual(box.device.version for box in own_boxes if isinstance(box.device.version, str))
-    if found in held.releases:
-        return str(found), ""
-    if found is None or any(box.device.platform != platform for box in own_boxes):
-        return held.usual, "no file says a release that nodrop writes; this one is usual"
-    return held.usual, f"{held.title} {found} is none that nodrop writes"
+    os_traits = traits(platform)
+    release = usual(box.device.version for box in own_boxes if isinstance(box.device.version, str))
+    if release in os_traits.releases:
+        return str(release), ""
+    if release is None or any(box.device.platform != platform for box in own_boxes):
+        return os_traits.usual, "no file says a release that nodrop writes; this one is usual"
+    return os_traits.usual, f"{os_traits.title} {release} is none that nodrop writes"
 
 
 def _style(own_boxes: tuple[Box, ...], platform: str) -> str | None:
     """Return the style of QoS of a tier; None if it is the default, or the platform has no styles."""
-    held = traits(platform)
+    os_traits = traits(platform)
     styles = usual(box.device.qos_style for box in own_boxes if isinstance(box.device.qos_style, str))
     lossless = max((len(_lossless(box)) for box in own_boxes), default=0)
-    return styles if styles in held.styles and styles != held.usual_style(lossless) else None
+    return styles if styles in os_traits.styles and styles != os_traits.usual_style(lossless) else None
 
 
 def _lossless(box: Box) -> set[int]:
@@ -154,10 +154,10 @@ def _others(sight: TierView) -> Iterator[str]:
 
 def _unlike(own_boxes: tuple[Box, ...], model: object, platform: str) -> Iterator[str]:
     """Yield switches of another model or network OS than their tier's."""
-    for what, wanted, found in (
+    for aspect, expected, value_of_switch in (
         ("model", model, {box.was: box.device.model for box in own_boxes if not isinstance(box.device.model, Unknown)}),
         ("platform", platform, {box.was: platforms.written_as(box.device.platform) for box in own_boxes}),
     ):
-        for value in sorted({str(one) for one in found.values() if one != wanted}):
-            names = listing(name for name, one in found.items() if str(one) == value)
-            yield f"{names}: {what} {value}; a tier has one, {wanted} here"
+        for value in sorted({str(own_value) for own_value in value_of_switch.values() if own_value != expected}):
+            names = listing(name for name, own_value in value_of_switch.items() if str(own_value) == value)
+            yield f"{names}: {aspect} {value}; a tier has one, {expected} here"

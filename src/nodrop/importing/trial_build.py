@@ -55,7 +55,7 @@ def built(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]:
             artifacts += platforms.writer(device.platform).write(device, index)
         except Unsupported as error:
             raise InputProblems([Problem(path=device.name, where=error.path, found=error.reason)]) from None
-    readings = list(read_artifacts(artifacts, {one.name: one.platform for one in fabric.devices}, ""))
+    readings = list(read_artifacts(artifacts, {switch.name: switch.platform for switch in fabric.devices}, ""))
     declared = context.loads(context.spell(fabric).encode(), context.FILE)
     files: dict[str, dict[str, bytes]] = {}
     for artifact in artifacts:
@@ -84,7 +84,7 @@ def _unlike(sight: TierView, other_fabric: Fabric) -> Iterator[Unlike]:
         else:  # additions carry access lists as their files have them
             far_device = replace(far_device, access_lists=device.access_lists)
         yield from _of_device(device, far_device, sight)
-    for name in sorted(other_devices.keys() - {one.name for one in own_fabric.devices}):
+    for name in sorted(other_devices.keys() - {own_device.name for own_device in own_fabric.devices}):
         yield Unlike(device=name, part="", path="", has="missing", built="there", key="topology")
     yield from _of_fabric(own_fabric, other_fabric)
 
@@ -98,24 +98,24 @@ def _of_device(device: Device, far_device: Device, sight: TierView) -> Iterator[
         of_port = difference.path[:1] == ("interfaces",) and len(difference.path) > 1
         rows = len(difference.path) > 1 and isinstance(getattr(device, difference.path[0], None), tuple)
         if of_port:
-            part, path, aspect = difference.path[1], difference.path[2:], Aspect("port", difference.path[2:])
+            row_key, path, aspect = difference.path[1], difference.path[2:], Aspect("port", difference.path[2:])
         elif difference.path[:2] == ("bgp", "neighbors"):
-            part, path, aspect = (
+            row_key, path, aspect = (
                 "/".join(difference.path[2:3]),
                 ("bgp", "neighbors", *difference.path[3:]),
                 Aspect("device", difference.path[1:]),
             )
         elif rows:
-            part, path, aspect = (
+            row_key, path, aspect = (
                 difference.path[1],
                 (difference.path[0], *difference.path[2:]),
                 Aspect("device", difference.path),
             )
         else:
-            part, path, aspect = "", difference.path, Aspect("device", difference.path)
+            row_key, path, aspect = "", difference.path, Aspect("device", difference.path)
         if of_port and not path:
-            has, new_built = ("none" if one is None else "there" for one in (difference.a, difference.b))
-            yield Unlike(device=device.name, part=part, path="", has=has, built=new_built, key=keys_in_words(aspect))
+            has, new_built = ("none" if side is None else "there" for side in (difference.a, difference.b))
+            yield Unlike(device=device.name, part=row_key, path="", has=has, built=new_built, key=keys_in_words(aspect))
             continue
         new_built = (
             "the name of the other end"
@@ -123,7 +123,7 @@ def _of_device(device: Device, far_device: Device, sight: TierView) -> Iterator[
             else render_value(difference.b)
         )
         yield Unlike(
-            device=device.name, part=part, path="/".join(path), has=render_value(difference.a), built=new_built,
+            device=device.name, part=row_key, path="/".join(path), has=render_value(difference.a), built=new_built,
             key=keys_in_words(aspect),
         )  # fmt: skip
 
@@ -138,7 +138,7 @@ def _of_fabric(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[Unlike]:
     links, other_links = own_fabric.links, other_fabric.links
     hosts = own_fabric.hosts
     if not hosts:  # nobody states hosts: those of the intent are a guess, and so are their cables
-        links, other_links = (tuple(link for link in of if _between(link, switches)) for of in (links, other_links))
+        links, other_links = (tuple(link for link in side if _between(link, switches)) for side in (links, other_links))
         other_links = other_links if links else ()  # no file says where cables lead
     classes = (
         own_fabric.classes
@@ -146,16 +146,16 @@ def _of_fabric(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[Unlike]:
         else other_fabric.classes
     )
     stated_policy = own_fabric.policy if own_fabric.policy != Policy() else other_fabric.policy
-    mine = replace(own_fabric, links=links, hosts=hosts, classes=classes, policy=stated_policy)
+    own_facts = replace(own_fabric, links=links, hosts=hosts, classes=classes, policy=stated_policy)
     built_ = replace(other_fabric, links=other_links, hosts=other_fabric.hosts if hosts else ())
-    mine, built_ = (replace(fabric, devices=(), nics=(), profile=None) for fabric in (mine, built_))
-    for difference in differences(mine, built_):
+    own_facts, built_ = (replace(fabric, devices=(), nics=(), profile=None) for fabric in (own_facts, built_))
+    for difference in differences(own_facts, built_):
         if _says(difference):
-            heading, part, remaining_paths = difference.path[0], "/".join(difference.path[1:2]), difference.path[2:]
+            heading, row_key, remaining_paths = difference.path[0], "/".join(difference.path[1:2]), difference.path[2:]
             if heading == "policy":
-                part, remaining_paths = "", difference.path[1:]
+                row_key, remaining_paths = "", difference.path[1:]
             yield Unlike(
-                device="", part=part, path="/".join((heading, *remaining_paths)),
+                device="", part=row_key, path="/".join((heading, *remaining_paths)),
                 has=render_value(difference.a), built=render_value(difference.b),
                 key=keys_in_words(Aspect("fabric", difference.path)),
             )  # fmt: skip
@@ -183,7 +183,7 @@ def render_value(value: Any) -> str:
 def group_differences(unlikes: Iterable[Unlike]) -> dict[tuple[str, str, str, str], dict[str, list[str]]]:
     """Return facts that are unlike in the same way as one: by fact, values and key, the parts of each switch."""
     groups: dict[tuple[str, str, str, str], dict[str, list[str]]] = {}
-    for one in unlikes:
-        of = groups.setdefault((one.path, one.has, one.built, one.key), {})
-        of.setdefault(one.device, []).append(one.part)
+    for difference in unlikes:
+        parts_by_switch = groups.setdefault((difference.path, difference.has, difference.built, difference.key), {})
+        parts_by_switch.setdefault(difference.device, []).append(difference.part)
     return groups

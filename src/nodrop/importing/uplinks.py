@@ -44,39 +44,39 @@ def uplinks(sight: TierView, cables: Cables) -> Found:
         panels = _find_external_panels(sight, cables)
         own_example = numbers(panels) if panels else "17-32"
         return Found(lacking={_AT: Lack(why, _example(sight, panels)), (*_PORTS, "uplinks"): Lack(why, own_example)})
-    each = usual(_counts(runs).values()) or 1
+    per_spine = usual(_counts(runs).values()) or 1
     ports = [cables.port(end) for run in runs for end in (run.link.a, run.link.b)]
     speed = usual(port.speed_mbps for port in ports if port and isinstance(port.speed_mbps, int))
     split, spine_split = (_find_usual_split(sight.tier(role), runs, role) for role in (LEAF, SPINE))
     leaf = _model(sight.tier(LEAF))
     lower, upper = map(likely_model, (sight.leaves, sight.spines))
-    mine = leaf_sharing(lower, sight, runs, split, each, _facing_hosts(sight))
-    theirs = spine_sharing(upper, runs, spine_split, each, speed or SPEED_MBPS)
+    leaf_share = leaf_sharing(lower, sight, runs, split, per_spine, _facing_hosts(sight))
+    spine_share = spine_sharing(upper, runs, spine_split, per_spine, speed or SPEED_MBPS)
     fewer = [box.fewer_lanes(port) for box, port in _ends(sight, runs, cables)]
-    lanes = usual(one for one in fewer if one is not None) if any(fewer) else None
+    lanes = usual(lane_count for lane_count in fewer if lane_count is not None) if any(fewer) else None
     no_speed = speed is None
     if speed is None:
-        group = leaf.group(mine.panels[0]) if leaf and mine.panels else None
+        group = leaf.group(leaf_share.panels[0]) if leaf and leaf_share.panels else None
         speed = group.speeds[0] if group else SPEED_MBPS
     length, media_name, guessed = cable(runs_links(runs), ports, speed, _AT, copper=on_copper(sight, ports))
-    left = []
-    if not mine.fits or not theirs.fits:
-        left.append("which port goes to which switch: no rule of an intent gives out ports as they are cabled")
+    remarks = []
+    if not leaf_share.fits or not spine_share.fits:
+        remarks.append("which port goes to which switch: no rule of an intent gives out ports as they are cabled")
     if no_speed:
         guessed[(*_AT, "speed")] = UNSAID
     keys = collect_facts(
-        per_spine=each,
+        per_spine=per_spine,
         speed=show_speed(speed),
         media=media_name,
         length=f"{length}m",
         split=split if split > 1 else None,
         lanes=lanes,
         spine_split=spine_split if spine_split != split else None,
-        spine_slots=mine.slots,
-        leaf_slots=theirs.slots,
+        spine_slots=leaf_share.slots,
+        leaf_slots=spine_share.slots,
     )
-    topology = {"leaves": {"ports": {"uplinks": numbers(mine.panels)}}, "uplinks": keys}
-    return Found(keys={"topology": topology}, guessed=guessed, left=tuple(left))
+    topology = {"leaves": {"ports": {"uplinks": numbers(leaf_share.panels)}}, "uplinks": keys}
+    return Found(keys={"topology": topology}, guessed=guessed, left=tuple(remarks))
 
 
 def _find_external_panels(sight: TierView, cables: Cables) -> frozenset[int]:
@@ -179,7 +179,7 @@ def _facing_hosts(sight: TierView) -> frozenset[int]:
 
 
 def leaf_sharing(
-    model: Switch | None, sight: TierView, runs: tuple[Run, ...], split: int, each: int, hosts: frozenset[int]
+    model: Switch | None, sight: TierView, runs: tuple[Run, ...], split: int, links: int, hosts: frozenset[int]
 ) -> Sharing:
     """Return the leaves' panel ports towards spines and how they are shared out."""
     used = {run.leaf_port.panel for run in runs}
@@ -189,10 +189,10 @@ def leaf_sharing(
     free = [panel for panel in (model.panels if model else ()) if panel not in hosts]
     candidates = list(_candidates(used, free))
     if model and (paths := _paths(sight)) and paths > len(model.panels):
-        found = _shared(blocks, [one for one in candidates if len(one) * split == paths], split, each, SPINE)
-        if found.fits:
-            return found
-    return _shared(blocks, candidates, split, each, SPINE)
+        share = _shared(blocks, [panels for panels in candidates if len(panels) * split == paths], split, links, SPINE)
+        if share.fits:
+            return share
+    return _shared(blocks, candidates, split, links, SPINE)
 
 
 def _paths(sight: TierView) -> int | None:
@@ -203,14 +203,14 @@ def _paths(sight: TierView) -> int | None:
     )
 
 
-def spine_sharing(model: Switch | None, runs: tuple[Run, ...], split: int, each: int, speed: int | None) -> Sharing:
+def spine_sharing(model: Switch | None, runs: tuple[Run, ...], split: int, per_leaf: int, speed: int | None) -> Sharing:
     """Return how the spines' ports are shared out among leaves; which those are follows from the model."""
     blocks: dict[int, set[Port]] = {}
     for run in runs:
         blocks.setdefault(run.leaf, set()).add(run.spine_port)
     used = tuple(sorted({run.spine_port.panel for run in runs}))
     panels = model.usable(split, speed) if model and speed else used
-    return _shared(blocks, [panels], split, each, LEAF)
+    return _shared(blocks, [panels], split, per_leaf, LEAF)
 
 
 def _candidates(used: set[int], free: list[int]) -> Iterator[tuple[int, ...]]:
@@ -219,15 +219,15 @@ def _candidates(used: set[int], free: list[int]) -> Iterator[tuple[int, ...]]:
     low, high = min(used), max(used)
     around = [panel for panel in free if panel >= low], [panel for panel in free if panel <= high]
     runs = {
-        tuple(panel for panel in free if first <= panel <= last)
-        for first in [panel for panel in around[1] if panel <= low]
+        tuple(panel for panel in free if first_panel <= panel <= last)
+        for first_panel in [panel for panel in around[1] if panel <= low]
         for last in [panel for panel in around[0] if panel >= high]
     }
-    yield from sorted(runs, key=lambda one: (len(one), one))
+    yield from sorted(runs, key=lambda panels: (len(panels), panels))
 
 
 def _shared(
-    blocks: Mapping[int, set[Port]], candidates: Iterable[tuple[int, ...]], split: int, each: int, role: str
+    blocks: Mapping[int, set[Port]], candidates: Iterable[tuple[int, ...]], split: int, link_count: int, role: str
 ) -> Sharing:
     """Return the first panel ports and slots by which every peer gets the ports that it has; else the ports in use."""
     ids = tuple(sorted(blocks))
@@ -239,46 +239,46 @@ def _shared(
         if {port.panel for block in blocks.values() for port in block} <= set(panels):
             tried.append((panels, ports))
     for panels, ports in tried:
-        if _fits(blocks, Peers(role=role, ids=ids, ports=ports, slots=None), each):
+        if _fits(blocks, Peers(role=role, ids=ids, ports=ports, slots=None), link_count):
             return Sharing(panels, None)
     for panels, ports in tried:
-        if (slots := _slots(blocks, ids, ports, each, role)) is not None:
+        if (slots := _slots(blocks, ids, ports, link_count, role)) is not None:
             return Sharing(panels, slots)
     return (
         Sharing(first_panels, max(ids), fits=False)
-        if max(ids) * each <= len(first_panels) * split
+        if max(ids) * link_count <= len(first_panels) * split
         else Sharing(first_panels, None, False)
     )
 
 
 def _slots(
-    blocks: Mapping[int, set[Port]], ids: tuple[int, ...], ports: tuple[Jack, ...], each: int, role: str
+    blocks: Mapping[int, set[Port]], ids: tuple[int, ...], ports: tuple[Jack, ...], link_count: int, role: str
 ) -> int | None:
     """Return the slots, whole numbers of which the peers' numbers are the places, by which they get their ports."""
     at = {jack.port: place for place, jack in enumerate(ports)}
     last = ids[-1]
     start = min(at[port] for port in blocks[last])
-    widths = {start // (last - 1)} if last > 1 else {each, *range(each, len(ports) + 1)}
-    wanted = {len(ports) // width for width in widths if width}
-    near = {one + step for one in wanted for step in (0, 1)} | set(range(last, min(len(ports), 512) + 1))
-    tried: list[int] = [one for one in (*sorted(wanted), *sorted(near - wanted)) if last <= one <= 512]
+    widths = {start // (last - 1)} if last > 1 else {link_count, *range(link_count, len(ports) + 1)}
+    slot_counts = {len(ports) // width for width in widths if width}
+    near = {count + step for count in slot_counts for step in (0, 1)} | set(range(last, min(len(ports), 512) + 1))
+    tried: list[int] = [count for count in (*sorted(slot_counts), *sorted(near - slot_counts)) if last <= count <= 512]
     tried += range(len(ids), min(last, 513))  # where the ids begin after those of another fabric
     for slots in tried:
-        if _fits(blocks, Peers(role=role, ids=ids, ports=ports, slots=slots), each):
+        if _fits(blocks, Peers(role=role, ids=ids, ports=ports, slots=slots), link_count):
             return slots
     return None
 
 
-def _fits(blocks: Mapping[int, set[Port]], peers: Peers, each: int) -> bool:
-    if peers.clash(each):
+def _fits(blocks: Mapping[int, set[Port]], peers: Peers, size: int) -> bool:
+    if peers.clash(size):
         return False
-    return all({jack.port for jack in peers.block(number, each)} == own_blocks for number, own_blocks in blocks.items())
+    return all({jack.port for jack in peers.block(number, size)} == own_blocks for number, own_blocks in blocks.items())
 
 
 def on_copper(sight: TierView, ports: Iterable[Interface | None]) -> bool:
     """Return whether ports of leaves autonegotiate where the platform does not by itself: passive copper needs it."""
     traits = [known_traits(box.device.platform) for box in sight.leaves]
-    chosen = all(one is not None and one.autoneg is None for one in traits)
+    chosen = all(os_traits is not None and os_traits.autoneg is None for os_traits in traits)
     return chosen and usual(port.autoneg for port in ports if port and isinstance(port.autoneg, bool)) is True
 
 
@@ -290,8 +290,8 @@ def cable(
     links = tuple(links)
     length = usual(link.length_m for link in links if isinstance(link.length_m, int))
     if length is None:
-        told = [port.cable_length_m for port in ports if port and isinstance(port.cable_length_m, int)]
-        length = max(told, default=None)
+        lengths_m = [port.cable_length_m for port in ports if port and isinstance(port.cable_length_m, int)]
+        length = max(lengths_m, default=None)
         if length is not None:
             guessed[(*at, "length")] = "the longest that ports are told; no file says how long cables are"
     if length is None:

@@ -84,10 +84,10 @@ def is_json(text: bytes) -> bool:
 
 def is_blank(text: bytes) -> bool:
     """Whether a text states nothing: it is empty, or has only comments, brackets, or an NVUE header."""
-    left = _MARKS.sub(b"", decoded(text).removeprefix(b"\xef\xbb\xbf")).strip()
-    if left in (b"", b"{}", b"[]", b"null", b"---"):
+    stripped_text = _MARKS.sub(b"", decoded(text).removeprefix(b"\xef\xbb\xbf")).strip()
+    if stripped_text in (b"", b"{}", b"[]", b"null", b"---"):
         return True
-    return left.startswith(b"- header:") and re.search(rb"^- (?!header:)", left, re.MULTILINE) is None
+    return stripped_text.startswith(b"- header:") and re.search(rb"^- (?!header:)", stripped_text, re.MULTILINE) is None
 
 
 def yaml_kind(head: bytes) -> str:
@@ -125,7 +125,7 @@ def by_content(name: str, head: bytes, *, is_whole: bool, is_switch: Callable[[s
         return Unread("an archive, which is not opened")
     if b"\0" in text:
         return Unread("no text")
-    foreign = next((one for one, pattern in _FOREIGN.items() if pattern.search(text)), "")
+    foreign = next((system_name for system_name, pattern in _FOREIGN.items() if pattern.search(text)), "")
     if foreign:
         return Unread(f"a configuration of {foreign}, which nodrop does not read", is_device=True, is_known=True)
     if _INSIDE_TEMPLATE.search(text):
@@ -157,18 +157,18 @@ def _inflated(head: bytes) -> bytes:
 def _json(text: bytes, *, is_whole: bool) -> Unread:
     """Return what a JSON text is that is no configuration."""
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
+        document = None
         if is_whole:
             return Unread("JSON that cannot be parsed; it may be cut short", is_device=True)
-    keys = found.keys() if isinstance(found, dict) else set()
+    keys = document.keys() if isinstance(document, dict) else set()
     if {"edges"} <= keys or {"nodes", "links"} <= keys:
         return Unread("a topology in JSON, which nodrop does not read", is_known=True)
     if "hostInterfaces" in keys or "iptablesFile" in keys:
         return Unread("a host of a Batfish snapshot", is_known=True)
     if "hosts" in keys:
         return Unread("a list of hosts in JSON, which nodrop does not read", is_known=True)
-    if isinstance(found, list) and found and all(isinstance(one, dict) and "op" in one for one in found):
+    if isinstance(document, list) and document and all(isinstance(step, dict) and "op" in step for step in document):
         return Unread("a JSON patch, which is no state", is_known=True)
     return Unread("JSON of no known form")

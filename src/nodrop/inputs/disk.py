@@ -36,9 +36,9 @@ class Disk:
     is_former = False
     """Whether these are the files of a former state, not those that lie there now."""
 
-    def __init__(self, held: Mapping[str, bytes] | None = None) -> None:
-        """`held` are texts by the paths that they stand for."""
-        self._held = {os.path.abspath(path): raw for path, raw in (held or {}).items()}  # noqa: PTH100
+    def __init__(self, texts_by_path: Mapping[str, bytes] | None = None) -> None:
+        """`texts_by_path` are texts by the paths that they stand for."""
+        self._held = {os.path.abspath(path): raw for path, raw in (texts_by_path or {}).items()}  # noqa: PTH100
         self._roots: dict[str, Root] = {}
         """By folder, or file that was named: what no link leads out of."""
         self._repositories: dict[str, str | None] = {}
@@ -110,9 +110,9 @@ class Disk:
         lies in it, else the folder itself.
         """
         try:
-            here = os.path.realpath(folder)
-            tree = Path(_tree_of(here))
-            leads = [Path(os.path.normpath(Path(here, name))), Path(os.path.realpath(folder / name))]
+            real_folder = os.path.realpath(folder)
+            tree = Path(_tree_of(real_folder))
+            leads = [Path(os.path.normpath(Path(real_folder, name))), Path(os.path.realpath(folder / name))]
         except ValueError:  # no name that a file can have
             return False
         return all(lead.is_relative_to(tree) and REPOSITORY not in lead.relative_to(tree).parts for lead in leads)

@@ -37,9 +37,9 @@ _OPENING = re.compile(rb"^\{", re.MULTILINE)
 
 def find_fabric_file(disk: Disk, path: Path) -> Path | None:
     """Return the fabric.yaml beside a path, or in the folder above."""
-    here = path if disk.is_folder(path) else path.parent
-    above = here.parent if here.name not in ("", "..") else here / ".."
-    beside = (folder / context.FILE for folder in (here, above))
+    base_folder = path if disk.is_folder(path) else path.parent
+    above = base_folder.parent if base_folder.name not in ("", "..") else base_folder / ".."
+    beside = (folder / context.FILE for folder in (base_folder, above))
     return next((candidate for candidate in beside if states(disk, candidate)), None)
 
 
@@ -75,8 +75,8 @@ class Finder:
             if (self._met, len(inputs.problems)) == (met, faults):
                 inputs.notes.append(self._nothing_in(path))
         elif not self._disk.is_file(path):
-            found, hint = "not a regular file", "`-` reads standard input"
-            inputs.problems.append(Problem(path=str(path), found=found, expected="a file or a folder", hint=hint))
+            fault_text, hint = "not a regular file", "`-` reads standard input"
+            inputs.problems.append(Problem(path=str(path), found=fault_text, expected="a file or a folder", hint=hint))
         else:
             self._named_file(inputs, path)
 
@@ -105,19 +105,19 @@ class Finder:
         return self._forced if self._forced is not None else self._detected(name, head)
 
     def _detected(self, name: str, head: bytes) -> str | None:
-        """Return the platform of which a text shows itself to be, whichever is forced."""
-        return next((one for one in self._platforms if head and platforms.reader(one).detect(name, head)), None)
+        """Return the platform that a text shows itself to be of, whichever is forced."""
+        return next((other for other in self._platforms if head and platforms.reader(other).detect(name, head)), None)
 
     def _platform_of_json(self) -> str:
         """Return the platform whose files are JSON, the first where there are several or none."""
         files = {platform: platforms.reader(platform).FILES for platform in self._platforms}
-        return next((one for one, names in files.items() if any(map(_is_json, names))), self._platforms[0])
+        return next((candidate for candidate, names in files.items() if any(map(_is_json, names))), self._platforms[0])
 
     def _is_new(self, path: Path | str) -> bool:
-        known = os.path.abspath(path)  # noqa: PTH100 -- following links would cost a look at every folder above
+        absolute_path = os.path.abspath(path)  # noqa: PTH100 -- following links would cost a look at every folder above
         self._met += 1
-        new = known not in self._seen
-        self._seen.add(known)
+        new = absolute_path not in self._seen
+        self._seen.add(absolute_path)
         return new
 
     def _named_file(self, inputs: Inputs, path: Path) -> None:
@@ -135,10 +135,9 @@ class Finder:
         if platform is None:
             inputs.problems.append(_unrecognised(path, unread))
         elif path.name in (files := platforms.reader(platform).FILES):
-            both = (*files, *platforms.reader(platform).BESIDE)
-            self._device(
-                inputs, path.parent, sorted(file for file in both if self._disk.is_file(path.parent / file)), platform
-            )
+            names = sorted((*files, *platforms.reader(platform).BESIDE))
+            files_there = [name for name in names if self._disk.is_file(path.parent / name)]
+            self._device(inputs, path.parent, files_there, platform)
         else:
             self._other_file(inputs, path, platform, head)
 
@@ -253,24 +252,24 @@ class Finder:
         else:
             self._leave(inputs, path, Unread("a link to a folder, which is not followed; name it to read it", True))
 
-    def _astray(self, inputs: Inputs, path: Path, found: str) -> None:
+    def _astray(self, inputs: Inputs, path: Path, link_fault: str) -> None:
         """Note a link that leads out of the root; it is a problem where a file of its name would be read.
 
         By its name alone, so that nothing is told of what it leads to.
         """
         if self._is_looked_at(path):
-            inputs.problems.append(Problem(path=str(path), found=found, hint="name the file itself to read it"))
+            inputs.problems.append(Problem(path=str(path), found=link_fault, hint="name the file itself to read it"))
         else:
-            self._leave(inputs, path, Unread(f"{found}, which is not followed"))
+            self._leave(inputs, path, Unread(f"{link_fault}, which is not followed"))
 
     def _is_looked_at(self, path: Path) -> bool:
         """Whether the name of a file says that it is a configuration."""
         readers = [platforms.reader(platform) for platform in self._platforms]
         if any(path.name in (*reader.FILES, *reader.BESIDE) for reader in readers):
             return True
-        own = {*_YAML, ".json"}.union(*(reader.SUFFIXES for reader in readers))
+        config_suffixes = {*_YAML, ".json"}.union(*(reader.SUFFIXES for reader in readers))
         of_host = self._forced is None and host_files.may_be(path.suffix)
-        return path.suffix != "" and (of_host or path.suffix in own)
+        return path.suffix != "" and (of_host or path.suffix in config_suffixes)
 
     def _stages(self, inputs: Inputs, path: Path, files: list[str], platform: str, state: Text) -> list[str]:
         """Add the stages of a device that lie in a folder, and return the names of the other files there."""
@@ -359,7 +358,8 @@ class Finder:
     def _is_beside_others(self, platform: str) -> bool:
         """Whether files of a platform may lie beside those of another, to which they then belong."""
         files = platforms.reader(platform).FILES
-        return any(set(files).intersection(platforms.reader(one).BESIDE) for one in self._platforms if one != platform)
+        others = (name for name in self._platforms if name != platform)
+        return any(set(files).intersection(platforms.reader(name).BESIDE) for name in others)
 
 
 def _is_json(name: str) -> bool:

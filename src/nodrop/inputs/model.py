@@ -99,9 +99,9 @@ class Inputs:
         """Return the inputs of the one fabric there is; InputProblems names them where there are several."""
         fabrics = self.fabrics()
         if sum(bool(inputs.bundles) for inputs in fabrics) > 1:
-            found = "one of several fabrics"
+            fault_text = "one of several fabrics"
             beside = (text.display for inputs in fabrics for text in inputs.stated)
-            raise InputProblems(Problem(path=path, found=found, hint="read each by itself") for path in beside)
+            raise InputProblems(Problem(path=path, found=fault_text, hint="read each by itself") for path in beside)
         whole_inputs = Inputs()
         for fabric in fabrics:
             whole_inputs.take(fabric)
@@ -117,14 +117,14 @@ class Inputs:
         """Return every intent."""
         return [*self.intents, *(intent for nested in self.nested for intent in nested.all_intents())]
 
-    def take(self, other: "Inputs") -> None:
+    def take(self, fabric_inputs: "Inputs") -> None:
         """Make what belongs to another fabric part of this one."""
-        self.bundles += other.bundles
-        self.hosts += other.hosts
-        self.intents += other.intents
-        self.stated += other.stated
-        self.problems += other.problems
-        self.notes += other.notes
-        self.ignored += other.ignored
-        self.stages += other.stages
-        self.nested += other.nested
+        self.bundles += fabric_inputs.bundles
+        self.hosts += fabric_inputs.hosts
+        self.intents += fabric_inputs.intents
+        self.stated += fabric_inputs.stated
+        self.problems += fabric_inputs.problems
+        self.notes += fabric_inputs.notes
+        self.ignored += fabric_inputs.ignored
+        self.stages += fabric_inputs.stages
+        self.nested += fabric_inputs.nested

@@ -29,7 +29,7 @@ def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
     that its schema lies in `SCHEMA`.
     """
     box = switch(model)
-    held, (into, uplink) = traits(platform), headroom_ways(box)[0]
+    platform_traits, (into, uplink) = traits(platform), headroom_ways(box)[0]
     panels = box.usable(into, uplink)
     half = len(panels) // 2
     speed = max(lane for lane in nic(NIC).lanes if lane <= uplink)
@@ -42,9 +42,9 @@ def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
         file=file,
         model=model,
         platform=platform,
-        version=held.usual
+        version=platform_traits.usual
         if max(group.speeds[0] for group in box.ports) <= _FASTEST_OF_ALL_MBPS
-        else held.releases[-1],
+        else platform_traits.releases[-1],
         servers=servers,
         down=f"{down[0]}-{down[-1]}",
         up=f"{up[0]}-{up[-1]}",

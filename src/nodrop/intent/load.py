@@ -70,8 +70,8 @@ def problems_of(document: Document, error: ValidationError, schema: type[BaseMod
     listed = details[:MAX_REMARKS]
     yield from (_problem(document, detail, schema) for detail in listed)
     if count > len(listed):
-        found = f"{count - len(listed):,} {'more ' if listed else ''}faults"
-        yield Problem(path=document.path, found=found, hint="correct the listed ones first" if listed else "")
+        fault_text = f"{count - len(listed):,} {'more ' if listed else ''}faults"
+        yield Problem(path=document.path, found=fault_text, hint="correct the listed ones first" if listed else "")
 
 
 def _first(data: Any, schema: type[BaseModel]) -> list[Any]:
@@ -79,16 +79,16 @@ def _first(data: Any, schema: type[BaseModel]) -> list[Any]:
     try:
         schema.model_validate(_truncate_data(data, iter(range(MAX_DETAILED))))
     except ValidationError as error:
-        return [one for one in error.errors(include_url=False) if one["type"] != "missing"]  # it may have been cut off
+        return [row for row in error.errors(include_url=False) if row["type"] != "missing"]  # it may have been cut off
     return []
 
 
-def _truncate_data(data: Any, left: Iterator[int]) -> Any:
-    """Return the first values of a document in their order, as many as `left` yields."""
+def _truncate_data(data: Any, budget: Iterator[int]) -> Any:
+    """Return the first values of a document in their order, as many as `budget` yields."""
     if isinstance(data, dict):
-        return {key: _truncate_data(value, left) for key, value in data.items() if next(left, None) is not None}
+        return {key: _truncate_data(value, budget) for key, value in data.items() if next(budget, None) is not None}
     if isinstance(data, list):
-        return [_truncate_data(value, left) for value in data if next(left, None) is not None]
+        return [_truncate_data(value, budget) for value in data if next(budget, None) is not None]
     return data
 
 
@@ -136,20 +136,20 @@ def _unknown_key(key: str, model: type[BaseModel] | None) -> _Words:
     return f"unknown key {key}", "", _nearest(key, list(model.model_fields) if model else [], "known keys")
 
 
-def _other_word(key: str, found: str, expected: str) -> _Words:
-    if found in LATER_VALUES.get(key, ()):
-        return f"{found} is not built by this release", expected, ""
+def _other_word(key: str, actual_word: str, expected: str) -> _Words:
+    if actual_word in LATER_VALUES.get(key, ()):
+        return f"{actual_word} is not built by this release", expected, ""
     words = expected.replace(" or ", ", ").split(", ")
-    return found, expected, _nearest(found, words, "") if words[1:] else ""
+    return actual_word, expected, _nearest(actual_word, words, "") if words[1:] else ""
 
 
-def _nearest(word: str, known: Sequence[str], all_of_them: str) -> str:
+def _nearest(word: str, known_words: Sequence[str], all_of_them: str) -> str:
     """Return a hint naming the nearest known word, else all of them where they have a name."""
-    alike = [each for each in known if each.casefold() == word.casefold()]
-    close = alike or difflib.get_close_matches(word, known, n=1)
+    alike = [candidate for candidate in known_words if candidate.casefold() == word.casefold()]
+    close = alike or difflib.get_close_matches(word, known_words, n=1)
     if close:
         return f"did you mean {close[0]}?"
-    return f"{all_of_them}: {', '.join(known)}" if all_of_them and known else ""
+    return f"{all_of_them}: {', '.join(known_words)}" if all_of_them and known_words else ""
 
 
 def _model_at(schema: type[BaseModel], loc: Sequence[Any]) -> type[BaseModel] | None:
@@ -157,18 +157,18 @@ def _model_at(schema: type[BaseModel], loc: Sequence[Any]) -> type[BaseModel] | 
     annotation: Any = schema
     for step in loc:
         annotation = _inside(annotation, step)
-    return next((part for part in _parts(annotation) if _is_model(part)), None)
+    return next((member_type for member_type in _parts(annotation) if _is_model(member_type)), None)
 
 
 def _inside(annotation: Any, step: Any) -> Any:
     """Return the type of what stands at a key; the tag of a union leads nowhere."""
-    for part in _parts(annotation):
-        if get_origin(part) is dict:
-            return get_args(part)[1]
-        if get_origin(part) is tuple and isinstance(step, int):
-            return get_args(part)[0]
-        if _is_model(part) and step in part.model_fields:
-            return part.model_fields[step].annotation
+    for member_type in _parts(annotation):
+        if get_origin(member_type) is dict:
+            return get_args(member_type)[1]
+        if get_origin(member_type) is tuple and isinstance(step, int):
+            return get_args(member_type)[0]
+        if _is_model(member_type) and step in member_type.model_fields:
+            return member_type.model_fields[step].annotation
     return annotation
 
 
@@ -178,14 +178,14 @@ def _parts(annotation: Any) -> Iterator[Any]:
     if origin is Annotated:
         yield from _parts(get_args(annotation)[0])
     elif origin in (Union, types.UnionType):
-        for part in get_args(annotation):
-            yield from _parts(part)
+        for member_type in get_args(annotation):
+            yield from _parts(member_type)
     else:
         yield annotation
 
 
-def _is_model(part: Any) -> bool:
-    return isinstance(part, type) and issubclass(part, BaseModel)
+def _is_model(member_type: Any) -> bool:
+    return isinstance(member_type, type) and issubclass(member_type, BaseModel)
 
 
 def _keys_of(model: type[BaseModel] | None) -> str:

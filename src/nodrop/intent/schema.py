@@ -362,9 +362,9 @@ class Intent(Part):
         """How its file is shown, or what the fabric is called where there is no file."""
         return self._document.path if self._document is not None else self.fabric
 
-    def problem(self, keys: Sequence[str | int], found: str, expected: str = "", hint: str = "") -> Problem:
+    def problem(self, keys: Sequence[str | int], fault_text: str, expected: str = "", hint: str = "") -> Problem:
         """Return a problem at a path of the intent's keys, with its line where the text is known."""
         if self._document is not None:
-            return self._document.problem(keys, found, expected, hint)
+            return self._document.problem(keys, fault_text, expected, hint)
         where = ".".join(on_one_line(str(key)) for key in keys)
-        return Problem(path=self.path, where=where, found=found, expected=expected, hint=hint)
+        return Problem(path=self.path, where=where, found=fault_text, expected=expected, hint=hint)

@@ -69,7 +69,7 @@ def _text(read: Callable[[str], object], pattern: str, *, numeric: str | None = 
 
 
 def _make_bounded_reader(
-    read: Callable[[str], float], low: float, high: float, what: str, unit: str = ""
+    read: Callable[[str], float], low: float, high: float, quantity_name: str, unit: str = ""
 ) -> Callable[[str], float]:
     def read_in_range(text: str) -> float:
         try:
@@ -78,7 +78,7 @@ def _make_bounded_reader(
                 return value
         except Misread:
             pass
-        raise Misread(f"{what} from {low}{unit} to {high}{unit}")
+        raise Misread(f"{quantity_name} from {low}{unit} to {high}{unit}")
 
     return read_in_range
 
@@ -138,17 +138,17 @@ def numbers(low: int, high: int | None = None, *, empty: bool = False, word: str
             return word
         if empty and value == []:
             return ()
-        parts = value if isinstance(value, list) else [value]
-        ids = units.ids(", ".join(part if isinstance(part, str) else "?" for part in parts))
-        outside = tuple(one for one in ids if one < low or (high is not None and one > high))
+        raw_numbers = value if isinstance(value, list) else [value]
+        ids = units.ids(", ".join(raw_number if isinstance(raw_number, str) else "?" for raw_number in raw_numbers))
+        outside = tuple(candidate for candidate in ids if candidate < low or (high is not None and candidate > high))
         if outside:
             raise Misread(f"numbers from {low}" + ("" if high is None else f" to {high}"), units.show_ids(outside))
         return ids
 
     bounds = {"minimum": low} if high is None else {"minimum": low, "maximum": high}
-    one = {"type": ["integer", "string"], "pattern": f"^({units.IDS})$"} | bounds
-    several = {"type": "array", "items": one, "minItems": 0 if empty else 1}
-    return Scalar(read_numbers, {"anyOf": [one, several, *([{"const": word}] if word else [])]})
+    single_schema = {"type": ["integer", "string"], "pattern": f"^({units.IDS})$"} | bounds
+    several = {"type": "array", "items": single_schema, "minItems": 0 if empty else 1}
+    return Scalar(read_numbers, {"anyOf": [single_schema, several, *([{"const": word}] if word else [])]})
 
 
 def _name(text: str) -> str:
@@ -230,7 +230,7 @@ def raw(depth: int | None = None) -> Scalar:
             for key, inside in value.items():
                 yield from leaves(inside, (*path, _raw_text(key, expected)))
         elif isinstance(value, list) and value:
-            yield path, tuple(_raw_text(one, expected) for one in value)
+            yield path, tuple(_raw_text(leaf, expected) for leaf in value)
         else:
             yield path, None if value == {} else _raw_text(value, expected)
 

@@ -46,7 +46,7 @@ class Rewrite:
     new: str
 
 
-def fixed(look: Look, findings: Sequence[Finding], held: Held) -> list[Rewrite]:
+def fixed(look: Look, findings: Sequence[Finding], open_texts: Held) -> list[Rewrite]:
     """Return the files that the fixes of findings change; none where none can be made, or each brings anything new."""
     keys = {key_of(finding) for finding in findings if finding.fix is not None}
     if not keys:
@@ -65,22 +65,22 @@ def fixed(look: Look, findings: Sequence[Finding], held: Held) -> list[Rewrite]:
         else:
             path = next(iter(look.marks))
             intent = JudgeOfIntents(rules=look.site.rules, settings=settings).open_documents(
-                Text(display=path, held=held[path])
+                Text(display=path, held=open_texts[path])
             )
             new_settler = Settler(intent, matches_keys)
             new_settler.settle()
             rewritten_intents = list(rewritten_intent(intent, new_settler.world))
     except InputProblems:
         return []
-    return [Rewrite(path=one.display, old=one.old.decode(), new=one.new.decode()) for one in rewritten_intents]
+    return [Rewrite(path=file.display, old=file.old.decode(), new=file.new.decode()) for file in rewritten_intents]
 
 
-def suppressed(finding: Finding, look: Look, path: Path, held: Held) -> Rewrite | None:
+def suppressed(finding: Finding, look: Look, path: Path, open_texts: Held) -> Rewrite | None:
     """Return the site's nodrop.yaml with an entry for a finding more; None where it has no place for one."""
     where = look.site.settings.config.path or _home(path) / FILE
     if where.suffix == ".toml" or look.site.problems:
         return None
-    old = _text(where, held)
+    old = _text(where, open_texts)
     entry = f"rule: {finding.rule}\n  at: {_quoted(subject_text(finding.subject))}\n  reason: {REASON}\n"
     if old is None or not re.search(r"^suppress:", old, re.MULTILINE):
         before = old if old is None or not old or old.endswith("\n") else f"{old}\n"
@@ -95,12 +95,12 @@ def suppressed(finding: Finding, look: Look, path: Path, held: Held) -> Rewrite 
     )
 
 
-def commented(desk: Desk, look: Look, finding: Finding, path: Path, line: int, held: Held) -> Rewrite | None:
+def commented(desk: Desk, look: Look, finding: Finding, path: Path, line: int, open_texts: Held) -> Rewrite | None:
     """Return a file with a comment above a line, from 0, that suppresses a finding; None where none would.
 
     It is looked at first: the finding is gone with it, and nothing new is there.
     """
-    old = held[str(path)].decode()
+    old = open_texts[str(path)].decode()
     if old.lstrip()[:1] in ("{", "["):
         return None
     rows = Rows(old)
@@ -108,9 +108,9 @@ def commented(desk: Desk, look: Look, finding: Finding, path: Path, line: int, h
     end = "\r\n" if "\r\n" in old else "\n"
     indent = row[: len(row) - len(row.lstrip())]
     new = f"{old[:at]}{indent}# nodrop: allow[{finding.rule}]: {REASON}{end}{old[at:]}"
-    after = desk.look(path, {**held, str(path): raw(new)})
-    there = set(_keys_of_marks(after))
-    if finding.fingerprint in {key for key, _ in there} or there - set(_keys_of_marks(look)):
+    after = desk.look(path, {**open_texts, str(path): raw(new)})
+    mark_keys = set(_keys_of_marks(after))
+    if finding.fingerprint in {key for key, _ in mark_keys} or mark_keys - set(_keys_of_marks(look)):
         return None
     return Rewrite(path=str(path), old=old, new=new)
 
@@ -127,9 +127,9 @@ def _home(path: Path) -> Path:
     return next((parent for parent in path.parents if (parent / _REPOSITORY).exists()), path.parent)
 
 
-def _text(path: Path, held: Held) -> str | None:
-    if str(path) in held:
-        return held[str(path)].decode()
+def _text(path: Path, open_texts: Held) -> str | None:
+    if str(path) in open_texts:
+        return open_texts[str(path)].decode()
     try:
         return Disk().text(path).read_bytes(MAX_BYTES).decode()
     except (InputProblems, UnicodeDecodeError):
@@ -163,6 +163,6 @@ def _different(before: Sequence[str], after: Sequence[str], at: int) -> Iterator
     for line in before:
         starts.append(starts[-1] + len(line))
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    for tag, first, last, new_first, new_last in matcher.get_opcodes():
+    for tag, first_index, last, new_first, new_last in matcher.get_opcodes():
         if tag != "equal":
-            yield Piece(start=starts[first], end=starts[last], text="".join(after[new_first:new_last]))
+            yield Piece(start=starts[first_index], end=starts[last], text="".join(after[new_first:new_last]))

@@ -73,10 +73,10 @@ def _schema(kind: Kind) -> Schema:
 
 def _nodes(kind: Kind, path: Sequence[Step]) -> Iterator[Schema]:
     """Yield what the schema allows at a path, each alternative for itself."""
-    whole = _schema(kind)
-    nodes = list(_alternatives(whole, whole))
+    root_schema = _schema(kind)
+    nodes = list(_alternatives(root_schema, root_schema))
     for step in path:
-        nodes = [inner for node in nodes for inner in _inside(whole, node, step)]
+        nodes = [inner for node in nodes for inner in _inside(root_schema, node, step)]
     yield from nodes
 
 
@@ -87,11 +87,11 @@ def _alternatives(whole_schema: Schema, node: Any, depth: int = 0) -> Iterator[S
     around = {key: value for key, value in node.items() if key in ("description", "default")}
     if "$ref" in node:
         target = whole_schema["$defs"][node["$ref"].rpartition("/")[2]]
-        yield from (dict(one) | around for one in _alternatives(whole_schema, target, depth + 1))
+        yield from (dict(alternative) | around for alternative in _alternatives(whole_schema, target, depth + 1))
         return
     several = [*node.get("anyOf", ()), *node.get("oneOf", ())]
-    for each in several:
-        yield from (dict(one) | around for one in _alternatives(whole_schema, each, depth + 1))
+    for branch in several:
+        yield from (dict(alternative) | around for alternative in _alternatives(whole_schema, branch, depth + 1))
     if not several:
         yield node
 
@@ -103,16 +103,16 @@ def _inside(whole_schema: Schema, node: Schema, step: Step) -> Iterator[Schema]:
         inner = [node["properties"][step]]
     else:
         inner = [node.get("additionalProperties"), *node.get("patternProperties", {}).values()]
-    for each in inner:
-        yield from _alternatives(whole_schema, each)
+    for branch in inner:
+        yield from _alternatives(whole_schema, branch)
 
 
 def _keys(whole_schema: Schema, nodes: Iterable[Schema]) -> Iterator[Offer]:
     for node in nodes:
         needed = node.get("required", ())
-        for name, of in node.get("properties", {}).items():
-            about = next((text for one in _alternatives(whole_schema, of) if (text := _about(one))), "")
-            yield Offer(word=name, is_key=True, short=_default(of), about=about, needed=name in needed)
+        for name, key_schema in node.get("properties", {}).items():
+            about = next((text for option in _alternatives(whole_schema, key_schema) if (text := _about(option))), "")
+            yield Offer(word=name, is_key=True, short=_default(key_schema), about=about, needed=name in needed)
 
 
 def _words(node: Schema) -> Iterator[str]:
@@ -155,9 +155,9 @@ def _find_catalog_offers(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> list[
     path = tuple("*" if isinstance(step, int) else step for step in spot.path)
     if kind == "config" and path[:1] == ("fabric",):
         kind, path = "fabric", path[1:]
-    for pattern, is_key, of in _KNOWN.get(kind, ()):
+    for pattern, is_key, list_offers in _KNOWN.get(kind, ()):
         if is_key == spot.is_key and re.fullmatch(pattern, "/".join(path)):
-            return list(of(spot, rules))
+            return list(list_offers(spot, rules))
     return []
 
 

@@ -232,7 +232,7 @@ class _Scan:
         """Add the keys that stand behind in the mapping that is open."""
         frame = self.top
         assert frame is not None
-        depth, known = len(self.frames), set(frame.values)
+        depth, known_keys = len(self.frames), set(frame.values)
         for number, line in enumerate(text[ends : ends + _FAR].split("\n")):
             if number == 0:
                 if frame.flow:
@@ -241,7 +241,7 @@ class _Scan:
                 self.line(line)
             if len(self.frames) < depth or self.frames[depth - 1] is not frame:
                 break
-        beside |= {key: value for key, value in frame.values.items() if key not in known}
+        beside |= {key: value for key, value in frame.values.items() if key not in known_keys}
 
 
 def _strip_quotes(word: str) -> str:
@@ -250,9 +250,9 @@ def _strip_quotes(word: str) -> str:
     return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'" else word
 
 
-def _value(rest: str) -> str:
-    match = _WORD.match(rest)
-    return _strip_quotes(match[0]) if match and rest[:1] not in ("{", "[", "#") else ""
+def _value(value_text: str) -> str:
+    match = _WORD.match(value_text)
+    return _strip_quotes(match[0]) if match and value_text[:1] not in ("{", "[", "#") else ""
 
 
 def _commented(remaining_text: str) -> bool:

@@ -98,13 +98,13 @@ class Desk:
         every = {rule.name: rule for _, site in self._sites.values() for rule in site.every}
         return tuple(every.values()) or shipped()
 
-    def look(self, path: Path, held: Held) -> Look:
+    def look(self, path: Path, open_texts: Held) -> Look:
         """Judge the text that is held for a path."""
-        site = self.site(path, held)
-        text = held[str(path)]
+        site = self.site(path, open_texts)
+        text = open_texts[str(path)]
         kind = kind_of(path, text, site.settings.config.rules)
         if kind == "device":
-            return self._device(path, held, site)
+            return self._device(path, open_texts, site)
         if kind == "intent":
             return self._intent(path, text, site)
         marks: Marks = {str(path): []}
@@ -114,7 +114,7 @@ class Desk:
             ]
         return Look(kind=kind, marks=marks, site=site)
 
-    def site(self, path: Path, held: Held) -> Site:
+    def site(self, path: Path, texts: Held) -> Site:
         """Return how what lies at a path is judged; a configuration with faults counts as none."""
         try:
             found_path = config.find((str(path),))
@@ -124,12 +124,12 @@ class Desk:
         if where is None:
             return self._get_site("", None, lambda: self._build_site(Config()))
         try:
-            raw = Text(display=str(where), path=None if str(where) in held else where, held=held.get(str(where), b""))
+            raw = Text(display=str(where), path=None if str(where) in texts else where, held=texts.get(str(where), b""))
             text = raw.read_bytes(config.reading.MAX_BYTES)
             load = config.loads(text, where)
         except InputProblems as error:
             return replace(self._get_site("", None, lambda: self._build_site(Config())), problems=error.problems)
-        stamps = tuple(_stamp(one) for folder in load.rules for one in sorted(folder.rglob("*.yaml")))
+        stamps = tuple(_stamp(rule_file) for folder in load.rules for rule_file in sorted(folder.rglob("*.yaml")))
         return self._get_site(str(where), (text, stamps), lambda: self._build_site(load))
 
     def _get_site(self, name: str, key: object, make: Callable[[], Site]) -> Site:
@@ -147,8 +147,8 @@ class Desk:
             )
             return Site(settings=alone, rules=of_files(shipped()), every=shipped(), problems=error.problems)
 
-    def _device(self, path: Path, held: Held, site: Site) -> Look:
-        inputs = find((str(path),), held=held).only()
+    def _device(self, path: Path, open_texts: Held, site: Site) -> Look:
+        inputs = find((str(path),), held=open_texts).only()
         files = {text.display for bundle in (*inputs.bundles, *inputs.hosts) for _, text in bundle.files}
         marks: Marks = {file: [] for file in sorted({*files, str(path)})}
         try:
@@ -227,7 +227,7 @@ def _of_problem(problem: Problem, *, crashed: bool = False) -> Mark:
 
 
 def _of_finding(finding: Finding) -> Mark:
-    related = tuple((one.located, one.message) for one in finding.related if one.located is not None)
+    related = tuple((place.located, place.message) for place in finding.related if place.located is not None)
     return Mark(
         severity=finding.severity,
         message=_message(finding),
@@ -238,27 +238,27 @@ def _of_finding(finding: Finding) -> Mark:
     )
 
 
-def _message(finding: Finding, others: int = 0) -> str:
-    more = f" (and {others} more of the same)" if others else ""
+def _message(finding: Finding, other_count: int = 0) -> str:
+    count_text = f" (and {other_count} more of the same)" if other_count else ""
     fix = f"\nfix: {finding.fix.text}" if finding.fix else ""
-    return f"{finding.message}{more}{fix}"
+    return f"{finding.message}{count_text}{fix}"
 
 
 def _of_group(group: Iterable[Finding], intent: str, around: Span | None) -> Mark:
     """Return one mark for findings with one cause, at the key of the intent that decided the first of them."""
     first_finding, *other_findings = group
-    decided = next((one for one in _located(first_finding) if one[0].file == intent), None)
+    decided = next((place for place in _located(first_finding) if place[0].file == intent), None)
     return Mark(
         severity=first_finding.severity,
         message=_message(first_finding, len(other_findings)),
         code=first_finding.rule,
         span=decided[0].span if decided else around,
-        related=tuple(one for one in _located(first_finding) if one[0].file == intent and one is not decided),
+        related=tuple(place for place in _located(first_finding) if place[0].file == intent and place is not decided),
         finding=first_finding,
     )
 
 
 def _located(finding: Finding) -> Iterator[tuple[Located, str]]:
-    for one in finding.related:
-        if one.located is not None:
-            yield one.located, one.message
+    for place in finding.related:
+        if place.located is not None:
+            yield place.located, place.message

@@ -66,9 +66,9 @@ def range_of(mark: Mark, rows: Rows) -> Range:
     return rows.range(Span(line, column, line, word_end(text, column - 1) + 1))
 
 
-def protocol_range(of: Range) -> types.Range:
+def protocol_range(text_range: Range) -> types.Range:
     """Return a range in the protocol's words."""
-    (line, column), (end_line, end_column) = of
+    (line, column), (end_line, end_column) = text_range
     return types.Range(types.Position(line, column), types.Position(end_line, end_column))
 
 

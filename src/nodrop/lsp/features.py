@@ -61,12 +61,12 @@ async def _value(server: "Server", path: str, at: types.Position) -> types.Hover
     before = rows.offset((at.line, at.character)) - rows.offset((at.line, 0))
     column = before + 1 - (at.line == 0 and rows.text.startswith(BOM))
     loop = asyncio.get_running_loop()
-    found = await loop.run_in_executor(
+    explanation = await loop.run_in_executor(
         server.worker, value_at, look.reading, look.inputs, path, at.line + 1, max(column, 1)
     )
-    if found is None:
+    if explanation is None:
         return None
-    text, span = found
+    text, span = explanation
     return types.Hover(_markdown("\n".join(fenced(text.splitlines(), "text"))), protocol_range(rows.range(span)))
 
 
@@ -115,13 +115,13 @@ async def act(server: "Server", path: str, asked: types.CodeActionParams) -> lis
     only = asked.context.only
     if look is None or (only and types.CodeActionKind.QuickFix not in only):
         return []
-    diagnostics = [one for one in shown if _meets(one.range, asked.range)]
+    diagnostics = [candidate for candidate in shown if _meets(candidate.range, asked.range)]
     known_findings = {mark.finding.fingerprint: mark.finding for mark in look.marks.get(path, ()) if mark.finding}
     actions: list[Action] = []
     for diagnostic in diagnostics[:_MOST_FIXES]:
         finding = known_findings.get(diagnostic.data["fingerprint"]) if isinstance(diagnostic.data, dict) else None
         if finding is not None:
-            alike = [one for one in known_findings.values() if one.rule == finding.rule and one.fix is not None]
+            alike = [match for match in known_findings.values() if match.rule == finding.rule and match.fix is not None]
             actions += await _fixes(server, look, diagnostic, [finding])
             actions += await _fixes(server, look, diagnostic, alike) if len(alike) > 1 else []
             actions += await _others(server, path, look, diagnostic, finding)
@@ -154,14 +154,14 @@ async def _others(
 ) -> list[Action]:
     """Return what else can be done about a finding: suppress it, with a reason, or read of it."""
     actions: list[Action] = []
-    held, line = server.open_texts, diagnostic.range.start.line
+    texts, line = server.open_texts, diagnostic.range.start.line
     comment = await asyncio.get_running_loop().run_in_executor(
-        server.worker, commented, server.desk, look, finding, Path(path), line, held
+        server.worker, commented, server.desk, look, finding, Path(path), line, texts
     )
-    ways = (("a comment above", comment), ("an entry in nodrop.yaml", suppressed(finding, look, Path(path), held)))
-    for way, changed in ways:
+    options = (("a comment above", comment), ("an entry in nodrop.yaml", suppressed(finding, look, Path(path), texts)))
+    for method, changed in options:
         if changed is not None and (edit := _edit(server, [changed])) is not None:
-            title = f"Suppress {finding.rule} here by {way}, with a reason"
+            title = f"Suppress {finding.rule} here by {method}, with a reason"
             actions.append(types.CodeAction(title, types.CodeActionKind.QuickFix, [diagnostic], edit=edit))
     actions.append(types.Command(f"Explain {finding.rule}", EXPLAIN, arguments=[finding.rule]))
     return actions
@@ -214,11 +214,11 @@ def outline(server: "Server", path: str) -> list[types.DocumentSymbol]:
     return document_symbols
 
 
-def kind_at(desk: Desk, path: Path, text: str, held: Held, look: Look | None) -> Kind:
+def kind_at(desk: Desk, path: Path, text: str, open_texts: Held, look: Look | None) -> Kind:
     """Return what kind of file a text is, be it judged already or not."""
     if look is not None and look.kind != "other":
         return look.kind
-    return kind_of(path, raw(text), desk.site(path, held).settings.config.rules)
+    return kind_of(path, raw(text), desk.site(path, open_texts).settings.config.rules)
 
 
 def _is_yaml(kind: Kind, path: str) -> bool:
@@ -234,10 +234,10 @@ def _markdown(text: str) -> types.MarkupContent:
     return types.MarkupContent(types.MarkupKind.Markdown, text)
 
 
-def _holds(of: types.Range, at: types.Position) -> bool:
-    return of.start <= at <= of.end
+def _holds(text_range: types.Range, at: types.Position) -> bool:
+    return text_range.start <= at <= text_range.end
 
 
-def _meets(one: types.Range, other: types.Range) -> bool:
+def _meets(first_range: types.Range, second_range: types.Range) -> bool:
     """Whether two ranges have anything in common, lines they only touch included: editors ask for the cursor's."""
-    return one.start.line <= other.end.line and other.start.line <= one.end.line
+    return first_range.start.line <= second_range.end.line and second_range.start.line <= first_range.end.line

@@ -10,14 +10,14 @@ _LEFT_OUT = ("Found where", "Not found where")
 
 def rule_page(rule: Rule) -> str:
     """Return what a rule finds, why that matters, what to do, its options and references."""
-    of = sheet(rule)
+    rule_sheet = sheet(rule)
     lines = [f"**{rule.name}** ({rule.severity}, {rule.confidence}, area {rule.area})"]
-    told = (part for part in of.parts if not part.title.startswith(_LEFT_OUT))
-    lines += [f"**{markdown_of_ours(part.title)}**\n\n{_blocks(part)}" for part in told]
+    shown_parts = (section for section in rule_sheet.parts if not section.title.startswith(_LEFT_OUT))
+    lines += [f"**{markdown_of_ours(section.title)}**\n\n{_blocks(section)}" for section in shown_parts]
     lines.append(f"`nodrop explain {rule.name}` has examples.")
     return "\n\n".join(lines)
 
 
-def _blocks(part: Part) -> str:
-    texts = [markdown_of_ours(block) for block in part.blocks if isinstance(block, str)]
-    return "\n\n".join(texts) if part.prose else "\n".join(f"* {text}" for text in texts)
+def _blocks(section: Part) -> str:
+    texts = [markdown_of_ours(block) for block in section.blocks if isinstance(block, str)]
+    return "\n\n".join(texts) if section.prose else "\n".join(f"* {text}" for text in texts)

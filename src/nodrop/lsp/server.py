@@ -164,8 +164,8 @@ class Server(LanguageServer):
         if path is None or path not in self._uris:
             return
         del self._uris[path]
-        for kept in (self.looks, self._last_s):
-            kept.pop(path, None)
+        for cache in (self.looks, self._last_s):
+            cache.pop(path, None)
         if (timer := self._waiting.pop(path, None)) is not None:
             timer.cancel()
         self.shown.pop(path, None)
@@ -206,9 +206,9 @@ class Server(LanguageServer):
                 self.later(path, 0.0)
 
     async def _refresh_look(self, path: str) -> None:
-        held, before = self.open_texts, self._versions()
+        open_texts, before = self.open_texts, self._versions()
         try:
-            look, seconds = await asyncio.get_running_loop().run_in_executor(self.worker, self._timed, path, held)
+            look, seconds = await asyncio.get_running_loop().run_in_executor(self.worker, self._timed, path, open_texts)
         except Exception as error:  # noqa: BLE001 -- one look that fails must not end the server
             _log.exception("looking at %s failed", path)
             self.tell(f"nodrop failed on {path}: {error!r}")
@@ -220,9 +220,9 @@ class Server(LanguageServer):
         for line in look.log:
             self.tell(line)
 
-    def _timed(self, path: str, held: Held) -> tuple[Look, float]:
+    def _timed(self, path: str, open_texts: Held) -> tuple[Look, float]:
         began = perf_counter()
-        look = self.desk.look(Path(path), held)
+        look = self.desk.look(Path(path), open_texts)
         return look, perf_counter() - began
 
     def _versions(self) -> dict[str, int | None]:

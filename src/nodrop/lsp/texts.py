@@ -23,8 +23,8 @@ class Opened(TextDocument):
         return self._source or ""
 
     def _apply_incremental_change(self, change: types.TextDocumentContentChangePartial) -> None:
-        rows, of = self.rows, change.range
-        ends = [rows.offset((position.line, position.character)) for position in (of.start, of.end)]
+        rows, text_range = self.rows, change.range
+        ends = [rows.offset((position.line, position.character)) for position in (text_range.start, text_range.end)]
         start, end = min(ends), max(ends)
         self._source = f"{rows.text[:start]}{change.text}{rows.text[end:]}"
 

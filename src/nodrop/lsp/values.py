@@ -29,7 +29,7 @@ def value_at(reading: Reading, inputs: Inputs, file: str, line: int, column: int
     that covers the least; of several, the one around the others.
     """
     names = [name for name, sources in reading.sources.items() if any(source.display == file for source in sources)]
-    device = next((one for one in reading.fabric.devices if one.name in names), None)
+    device = next((candidate for candidate in reading.fabric.devices if candidate.name in names), None)
     bundle = next((one for one in inputs.bundles if any(text.display == file for _, text in one.files)), None)
     if device is None or bundle is None:
         return None
@@ -37,17 +37,17 @@ def value_at(reading: Reading, inputs: Inputs, file: str, line: int, column: int
         texts = {name: text.read_bytes(MAX_BYTES) for name, text in bundle.files}
     except InputProblems:
         return None
-    own = next(name for name, text in bundle.files if text.display == file)
+    file_name = next(name for name, text in bundle.files if text.display == file)
     where = platforms.where(bundle.platform, texts)
-    port = _port(device, texts[own].decode("utf-8", "replace").splitlines(), line)
-    found = [
+    port = _port(device, texts[file_name].decode("utf-8", "replace").splitlines(), line)
+    candidates = [
         (_size(place.span), len(subject), subject, place.span)
         for subject in _subjects(device, port)
-        if (place := where(subject)) is not None and place.file == own and _holds(place.span, line, column)
+        if (place := where(subject)) is not None and place.file == file_name and _holds(place.span, line, column)
     ]
-    if not found:
+    if not candidates:
         return None
-    _, _, subject, span = min(found)
+    _, _, subject, span = min(candidates)
     stands = Stands(part=subject, located=Located(file=file, span=span), line=None)
     return explained(reading, subject, stands), span
 

@@ -38,8 +38,8 @@ _VERSION = re.compile(r"[0-9]")
 class _Misread(Exception):
     """A comment says something else: what was found, and of which kind the remark is."""
 
-    def __init__(self, found: str, hint: str = "", kind: str = MALFORMED) -> None:
-        self.found, self.hint, self.kind = found, hint, kind
+    def __init__(self, fault: str, hint: str = "", kind: str = MALFORMED) -> None:
+        self.found, self.hint, self.kind = fault, hint, kind
 
 
 def allowing(comments: Iterable[Comment], file: str, subject: Subject) -> tuple[list[Allow], list[Remark]]:

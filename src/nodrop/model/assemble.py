@@ -46,13 +46,13 @@ class Shared:
         Where `all_cables` of the device are stated, the ports without one have no side.
         """
         stated = declared.roles.get(read.name), declared.models.get(read.name)
-        made = self._made.get(id(read))
-        if made is not None and made.sides is sides and (made.stated, made.all_cables) == (stated, all_cables):
-            return made.device
-        rest = None if all_cables else UNKNOWN
-        facing = [sides.get((read.name, port.name), rest) for port in read.interfaces]
-        if made is not None and made.stated == stated and all(map(is_, made.facing, facing)):
-            return made.device
+        memo = self._made.get(id(read))
+        if memo is not None and memo.sides is sides and (memo.stated, memo.all_cables) == (stated, all_cables):
+            return memo.device
+        default_side = None if all_cables else UNKNOWN
+        facing = [sides.get((read.name, port.name), default_side) for port in read.interfaces]
+        if memo is not None and memo.stated == stated and all(map(is_, memo.facing, facing)):
+            return memo.device
         device = _completed(_apply_declared_facts(read, *stated), facing, self._interner)
         self._made[id(read)] = _Made(read, stated, sides, all_cables, facing, device)
         return device
@@ -203,9 +203,9 @@ def _groups(devices: Sequence[Device], links: Sequence[Link], declared: Declared
     """Return the switches by the mode that is inferred; none where it is stated. A stated fabric is one group."""
     if declared.mode is not None:
         return []
-    one = declared.name is not None or declared.cables is not None or declared.hosts is not None
+    is_one_fabric = declared.name is not None or declared.cables is not None or declared.hosts is not None
     hosts = [host.name for host in declared.hosts or ()]
-    return modes.inferred(devices, links, hosts, paused=paused, one_fabric=one)
+    return modes.inferred(devices, links, hosts, paused=paused, one_fabric=is_one_fabric)
 
 
 def _possible(

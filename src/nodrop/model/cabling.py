@@ -47,8 +47,8 @@ class Cabling:
 
     def holds(self, readings: Sequence[DeviceReading], declared: Declared) -> bool:
         """Whether another state is cabled alike, for all that its cables are known by is the same."""
-        before, now = ((one.cables, one.hosts, one.roles) for one in (self.declared, declared))
-        if before != now or len(self.readings) != len(readings):
+        before, current_facts = ((state.cables, state.hosts, state.roles) for state in (self.declared, declared))
+        if before != current_facts or len(self.readings) != len(readings):
             return False
         return all(
             reading is other_reading or _alike(reading, other_reading)
@@ -83,8 +83,8 @@ def _links(readings: Sequence[DeviceReading], declared: Declared) -> list[Link]:
     devices = [reading.device for reading in readings]
     links = list(declared.cables or ())
     taken = {end for link in links for end in (link.a, link.b)}
-    for found in (_by_subnet(devices, taken), _by_neighbor_table(readings, taken)):
-        for near, far in found:
+    for end_pairs in (_by_subnet(devices, taken), _by_neighbor_table(readings, taken)):
+        for near, far in end_pairs:
             if near not in taken and far not in taken:
                 links.append(Link(a=min(near, far), b=max(near, far)))
                 taken.add(near)

@@ -43,8 +43,8 @@ class Step:
     @property
     def operation(self) -> Mapping[str, object]:
         """The operation as RFC 6902 spells it."""
-        said: dict[str, object] = {"op": self.op, "path": self.path}
-        return said if self.op == "remove" else said | {"value": self.value}
+        members: dict[str, object] = {"op": self.op, "path": self.path}
+        return members if self.op == "remove" else members | {"value": self.value}
 
 
 def worst(steps: Iterable[Step]) -> Disruption:

@@ -42,18 +42,18 @@ def project(device: Device, not_carried: Iterable[str]) -> Device:
     return device
 
 
-def _without(part: Any, path: Sequence[str]) -> Any:
+def _without(node: Any, path: Sequence[str]) -> Any:
     if not path:
         return UNKNOWN
-    if part is None or isinstance(part, Unknown):
-        return part
+    if node is None or isinstance(node, Unknown):
+        return node
     head, *remaining_paths = path
-    if isinstance(part, tuple) and not hasattr(part, "_fields"):
-        named = zip(part, map(key_of, part, range(len(part))), strict=True)
-        return tuple(_without(row, remaining_paths) if head in ("*", key) else row for row, key in named)
-    old = getattr(part, head)
+    if isinstance(node, tuple) and not hasattr(node, "_fields"):
+        keyed_rows = zip(node, map(key_of, node, range(len(node))), strict=True)
+        return tuple(_without(row, remaining_paths) if head in ("*", key) else row for row, key in keyed_rows)
+    old = getattr(node, head)
     new = _without(old, remaining_paths)
-    return part if new is old else replace(part, **{head: new})
+    return node if new is old else replace(node, **{head: new})
 
 
 def differences(a: Any, b: Any, *, whole_lists: bool = False) -> Iterator[Difference]:
@@ -66,21 +66,21 @@ def differences(a: Any, b: Any, *, whole_lists: bool = False) -> Iterator[Differ
     yield from _differences(a, b, (), whole_lists)
 
 
-def _differences(a: Any, b: Any, path: Subject, whole: bool) -> Iterator[Difference]:
+def _differences(a: Any, b: Any, path: Subject, whole_lists: bool) -> Iterator[Difference]:
     if a is b:
         return
     if type(a) is not type(b):
         yield Difference(path, a, b)
     elif isinstance(a, tuple) and not hasattr(a, "_fields"):
-        if whole and not any(map(is_dataclass, (*a, *b))):
+        if whole_lists and not any(map(is_dataclass, (*a, *b))):
             yield from () if a == b else (Difference(path, a, b),)
         else:
-            yield from _in_rows(a, b, path, whole)
+            yield from _in_rows(a, b, path, whole_lists)
     elif names := _field_names(a.__class__):
         for name in names:
             old, new = getattr(a, name), getattr(b, name)
             if old is not new:
-                yield from _differences(old, new, (*path, name), whole)
+                yield from _differences(old, new, (*path, name), whole_lists)
     elif a != b:
         yield Difference(path, a, b)
 
@@ -104,58 +104,58 @@ def _apply_at_path(a: Any, b: Any, path: Subject, takes: Takes) -> Any:
         alike = type(a) is type(b) and a == b
         return a if alike or not takes(path, a, b) else b
     pairs = {field.name: (getattr(a, field.name), getattr(b, field.name)) for field in fields(a)}
-    made = {name: _apply_at_path(old, new, (*path, name), takes) for name, (old, new) in pairs.items()}
-    if all(made[name] is new for name, (_, new) in pairs.items()):
+    merged_fields = {name: _apply_at_path(old, new, (*path, name), takes) for name, (old, new) in pairs.items()}
+    if all(merged_fields[name] is new for name, (_, new) in pairs.items()):
         return b
-    if all(made[name] is old for name, (old, _) in pairs.items()):
+    if all(merged_fields[name] is old for name, (old, _) in pairs.items()):
         return a
     changed: Any = a
-    return replace(changed, **made)
+    return replace(changed, **merged_fields)
 
 
 def _mixed_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, takes: Takes) -> tuple[Any, ...]:
     """Return rows in the order of the new ones, those that stay although the new ones lack them where they stood."""
-    left, right = _keys(a), _keys(b)
-    if left == right:
-        found = [_apply_at_path(row, other, (*path, key), takes) for row, other, key in zip(a, b, left, strict=True)]
-        return _same_rows(tuple(found), a, b)
-    if not _distinct(left) or not _distinct(right):
+    a_keys, right = _keys(a), _keys(b)
+    if a_keys == right:
+        output = [_apply_at_path(row, b_row, (*path, key), takes) for row, b_row, key in zip(a, b, a_keys, strict=True)]
+        return _same_rows(tuple(output), a, b)
+    if not _distinct(a_keys) or not _distinct(right):
         return b if takes(path, a, b) else a
-    rows, others = dict(zip(left, a, strict=True)), dict(zip(right, b, strict=True))
-    both = [[key for key in keys if key in rows and key in others] for keys in (left, right)]
-    reordered = both[0] == both[1] or takes(path, tuple(both[0]), tuple(both[1]))
-    first, second = (right, left) if reordered else (left, right)
-    order = list(first)
-    for at, key in enumerate(second):
-        if key not in rows or key not in others:
-            before = next((one for one in reversed(second[:at]) if one in order), None)
+    rows, new_rows = dict(zip(a_keys, a, strict=True)), dict(zip(right, b, strict=True))
+    common_keys = [[key for key in keys if key in rows and key in new_rows] for keys in (a_keys, right)]
+    reordered = common_keys[0] == common_keys[1] or takes(path, tuple(common_keys[0]), tuple(common_keys[1]))
+    main_keys, added_keys = (right, a_keys) if reordered else (a_keys, right)
+    order = list(main_keys)
+    for at, key in enumerate(added_keys):
+        if key not in rows or key not in new_rows:
+            before = next((earlier_key for earlier_key in reversed(added_keys[:at]) if earlier_key in order), None)
             order.insert(0 if before is None else order.index(before) + 1, key)
-    found = []
+    output = []
     for key in order:
-        if key in rows and key in others:
-            found.append(_apply_at_path(rows[key], others[key], (*path, key), takes))
-        elif takes((*path, key), rows.get(key), others.get(key)) == (key in others):
-            found.append(rows.get(key, others.get(key)))
-    return _same_rows(tuple(found), a, b)
+        if key in rows and key in new_rows:
+            output.append(_apply_at_path(rows[key], new_rows[key], (*path, key), takes))
+        elif takes((*path, key), rows.get(key), new_rows.get(key)) == (key in new_rows):
+            output.append(rows.get(key, new_rows.get(key)))
+    return _same_rows(tuple(output), a, b)
 
 
-def _same_rows(found: tuple[Any, ...], *sides: tuple[Any, ...]) -> tuple[Any, ...]:
+def _same_rows(rows: tuple[Any, ...], *sides: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return rows as the object that one of the sides has for them."""
-    return next((side for side in reversed(sides) if len(side) == len(found) and all(map(is_, found, side))), found)
+    return next((side for side in reversed(sides) if len(side) == len(rows) and all(map(is_, rows, side))), rows)
 
 
-def _in_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, whole: bool) -> Iterator[Difference]:
-    left, right = _keys(a), _keys(b)
-    if left == right:
-        for row, other, key in zip(a, b, left, strict=True):
-            yield from _differences(row, other, (*path, key), whole)
-    elif all(map(_has_key, (*a, *b))) and _distinct(left) and _distinct(right):
-        rows, others = dict(zip(left, a, strict=True)), dict(zip(right, b, strict=True))
-        for key in dict.fromkeys((*left, *right)):
-            yield from _differences(rows.get(key), others.get(key), (*path, key), whole)
-        in_both = rows.keys() & others.keys()
-        if (order := [key for key in left if key in in_both]) != (other := [key for key in right if key in in_both]):
-            yield Difference(path, tuple(order), tuple(other))
+def _in_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, whole_lists: bool) -> Iterator[Difference]:
+    a_keys, right = _keys(a), _keys(b)
+    if a_keys == right:
+        for row, b_side, key in zip(a, b, a_keys, strict=True):
+            yield from _differences(row, b_side, (*path, key), whole_lists)
+    elif all(map(_has_key, (*a, *b))) and _distinct(a_keys) and _distinct(right):
+        rows, new_rows = dict(zip(a_keys, a, strict=True)), dict(zip(right, b, strict=True))
+        for key in dict.fromkeys((*a_keys, *right)):
+            yield from _differences(rows.get(key), new_rows.get(key), (*path, key), whole_lists)
+        in_both = rows.keys() & new_rows.keys()
+        if (order := [key for key in a_keys if key in in_both]) != (b_side := [key for key in right if key in in_both]):
+            yield Difference(path, tuple(order), tuple(b_side))
     else:
         yield Difference(path, a, b)
 

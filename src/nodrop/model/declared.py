@@ -22,25 +22,25 @@ class Declared:
     profile: Profile | None = None
     """What nobody states of a fabric, but who judges it chooses."""
 
-    def with_policy_of(self, other: "Declared") -> "Declared":
+    def with_policy_of(self, statement: "Declared") -> "Declared":
         """Return this statement with the policy of another one.
 
         Policy is what the owner wants of the fabric: mode, classes, policy and the roles that the other states. Facts
         are its name, models, cables, hosts and the roles of further switches.
         """
-        roles = {**self.roles, **other.roles}
-        return replace(self, mode=other.mode, classes=other.classes, policy=other.policy, roles=roles)
+        roles = {**self.roles, **statement.roles}
+        return replace(self, mode=statement.mode, classes=statement.classes, policy=statement.policy, roles=roles)
 
-    def over(self, other: "Declared") -> "Declared":
+    def over(self, fallback: "Declared") -> "Declared":
         """Return this statement, completed key by key from a weaker one."""
         return Declared(
-            name=self.name or other.name,
-            mode=self.mode or other.mode,
-            classes=other.classes if self.classes is None else self.classes,
-            roles={**other.roles, **self.roles},
-            models={**other.models, **self.models},
-            cables=other.cables if self.cables is None else self.cables,
-            hosts=other.hosts if self.hosts is None else self.hosts,
-            policy=self.policy or other.policy,
-            profile=self.profile or other.profile,
+            name=self.name or fallback.name,
+            mode=self.mode or fallback.mode,
+            classes=fallback.classes if self.classes is None else self.classes,
+            roles={**fallback.roles, **self.roles},
+            models={**fallback.models, **self.models},
+            cables=fallback.cables if self.cables is None else self.cables,
+            hosts=fallback.hosts if self.hosts is None else self.hosts,
+            policy=self.policy or fallback.policy,
+            profile=self.profile or fallback.profile,
         )

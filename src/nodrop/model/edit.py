@@ -13,7 +13,7 @@ from nodrop.model.fabric import Fabric, Link
 from nodrop.model.spelling import describe_value, parse_value, row
 from nodrop.model.states import Unknown
 from nodrop.model.subject import FABRIC, Subject, matches, natural
-from nodrop.model.subject import text as spelt
+from nodrop.model.subject import text as subject_text
 from nodrop.model.types import Type, attributes, fields, is_property, key_of, label, nearest, sources, type_of
 
 _STORED: Mapping[str, Subject] = {"neighbors": ("bgp", "neighbors")}
@@ -40,9 +40,9 @@ def set_value(fabric: Fabric, subject: Subject, value: object) -> Fabric:
     try:
         changed: Fabric = edit.part(fabric, type_of(Fabric), edit.steps)
     except ValueError as error:
-        raise ValueError(f"{spelt(subject)}: {error}") from None
+        raise ValueError(f"{subject_text(subject)}: {error}") from None
     if not edit.places:
-        raise ValueError(f"{spelt(subject)}: nothing fits the pattern")
+        raise ValueError(f"{subject_text(subject)}: nothing fits the pattern")
     return changed
 
 
@@ -51,7 +51,7 @@ def get_value(fabric: Fabric, subject: Subject) -> object:
     try:
         return part_of(fabric, _steps(subject, {}))
     except ValueError as error:
-        raise ValueError(f"{spelt(subject)}: {error}") from None
+        raise ValueError(f"{subject_text(subject)}: {error}") from None
 
 
 def find_value(fabric: Fabric, subject: Subject) -> object:
@@ -154,11 +154,11 @@ class _Edit:
             return self._with_new_row(rows, element, steps, keys)
         pairs = zip(rows, keys, chosen, strict=True)
         if len(steps) > 1:
-            return tuple(self.part(node, element, steps[1:]) if here else node for node, _, here in pairs)
+            return tuple(self.part(node, element, steps[1:]) if is_chosen else node for node, _, is_chosen in pairs)
         self.places += sum(chosen)
         if self.value is None and not element.none:
-            return tuple(each for each, _, here in pairs if not here)
-        return tuple(self._row(element, key) if here else each for each, key, here in pairs)
+            return tuple(each for each, _, is_chosen in pairs if not is_chosen)
+        return tuple(self._row(element, key) if is_chosen else each for each, key, is_chosen in pairs)
 
     def _with_new_row(self, rows: tuple[Any, ...], element: Type, steps: Subject, keys: list[str]) -> tuple[Any, ...]:
         """Rows and a new one in its order, where the subject ends with its key; plain lists go on at their end."""

@@ -127,13 +127,13 @@ def cnp_company(fabric: Fabric, qos: QosProfile | None) -> tuple[tuple[int, str]
     }
     paused = {queue_of_tc(qos, tc) for tc in range(16) if is_lossless(qos, tc)}
     company = {leaves(0): REST, **{queue: name for queue, name in bulk.items() if queue != leaves(0)}}
-    own = {dscp: leaves(dscp) for dscp in dscps if dscp != 0}
-    return tuple((dscp, company[queue]) for dscp, queue in own.items() if queue in company and queue not in paused)
+    queues = {dscp: leaves(dscp) for dscp in dscps if dscp != 0}
+    return tuple((dscp, company[queue]) for dscp, queue in queues.items() if queue in company and queue not in paused)
 
 
 def queue(qos: QosProfile, index: int) -> Queue | None:
     """Return a port's queue of that number; None where it is not configured."""
-    return next((one for one in require_fact(qos.queues, "interface.qos.queues") if one.index == index), None)
+    return next((row for row in require_fact(qos.queues, "interface.qos.queues") if row.index == index), None)
 
 
 def group_buffer(qos: QosProfile, index: int) -> BufferProfile | None:

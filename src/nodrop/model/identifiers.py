@@ -48,23 +48,23 @@ def identifiers_of(fabric: Fabric) -> Identifiers:
     """Return the identifiers of a fabric."""
     own_names = {device.name for device in fabric.devices}
     ends = {end.node for link in fabric.links for end in (link.a, link.b)}
-    found = _wide(fabric)
+    number_ranges = _wide(fabric)
     return Identifiers(
         fabric="" if fabric.name == UNNAMED else fabric.name,
         devices=tuple(sorted(own_names)),
         management=tuple(sorted({address for device in fabric.devices for address in management_of(device)})),
         nodes=tuple(sorted(ends - own_names)),
-        numbers=tuple((kind, *ends) for kind in sorted(found) for ends in _merge_ranges(found[kind])),
+        numbers=tuple((kind, *ends) for kind in sorted(number_ranges) for ends in _merge_ranges(number_ranges[kind])),
     )
 
 
 def _wide(fabric: Fabric) -> dict[Kind, set[Range]]:
     """Return the numbers of a fabric by kind, prefixes as blocks; most of them by the text before their last dot."""
     blocks: dict[Kind, set[str]] = {_LINKS: set(), _HOSTS: set()}
-    found: dict[Kind, set[Range]] = {}
+    numbers_by_kind: dict[Kind, set[Range]] = {}
     for kind, subject, texts in holdings(fabric):
         if kind not in blocks:
-            found.setdefault(kind, set()).update([span for _, span in Holding(kind, subject, texts).spans()])
+            numbers_by_kind.setdefault(kind, set()).update([span for _, span in Holding(kind, subject, texts).spans()])
             continue
         for text in texts:
             if text[-3:-2] == "/" and text[-2:] >= "24" and ":" not in text:
@@ -72,12 +72,12 @@ def _wide(fabric: Fabric) -> dict[Kind, set[Range]]:
             elif (span := _span(text)) is not None:
                 version, low, high = span
                 within = 0xFF if version == 4 else (1 << 64) - 1
-                found.setdefault(kind, set()).add((version, low & ~within, high | within))
+                numbers_by_kind.setdefault(kind, set()).add((version, low & ~within, high | within))
     for kind, heads in blocks.items():
         spans = [_span(f"{head}.0/24") for head in heads]
         if spans:
-            found.setdefault(kind, set()).update(span for span in spans if span is not None)
-    return found
+            numbers_by_kind.setdefault(kind, set()).update(span for span in spans if span is not None)
+    return numbers_by_kind
 
 
 def management_of(device: Device) -> tuple[str, ...]:
@@ -213,12 +213,12 @@ def sharing(fabrics: Sequence[Identifiers], *, one_site: bool) -> Sharing:
     Of several fabrics with one identifier each later one is paired with the first. In one site a name means the same
     switch or host in every fabric; else only in fabrics without a switch of the same name.
     """
-    overlaps = _overlaps(fabrics) | _first_holders([one.management for one in fabrics])
+    overlaps = _overlaps(fabrics) | _first_holders([fabric_ids.management for fabric_ids in fabrics])
     if one_site:
-        overlaps |= _first_holders([one.devices for one in fabrics])
+        overlaps |= _first_holders([fabric_ids.devices for fabric_ids in fabrics])
     overlaps |= {
         (later, earlier)
-        for later, earlier in _first_holders([one.nodes for one in fabrics])
+        for later, earlier in _first_holders([fabric_ids.nodes for fabric_ids in fabrics])
         if same_names(fabrics[later], fabrics[earlier], one_site=one_site)
     }
     owners: dict[str, list[int]] = {}
@@ -228,15 +228,15 @@ def sharing(fabrics: Sequence[Identifiers], *, one_site: bool) -> Sharing:
     joined = list(range(len(fabrics)))
     for at, identifiers in enumerate(fabrics):
         for node in identifiers.nodes:
-            for other in owners.get(node, ()):
-                if same_names(identifiers, fabrics[other], one_site=one_site):
-                    overlaps.add((max(at, other), min(at, other)))
-                    old, new = sorted((joined[at], joined[other]))[::-1]
+            for owner in owners.get(node, ()):
+                if same_names(identifiers, fabrics[owner], one_site=one_site):
+                    overlaps.add((max(at, owner), min(at, owner)))
+                    old, new = sorted((joined[at], joined[owner]))[::-1]
                     joined = [new if number == old else number for number in joined]
     pairs: dict[int, list[int]] = {}
     for later, earlier in sorted(overlaps):
         pairs.setdefault(later, []).append(earlier)
-    return Sharing(pairs={later: tuple(others) for later, others in pairs.items()}, joined=joined)
+    return Sharing(pairs={later: tuple(earlier_fabrics) for later, earlier_fabrics in pairs.items()}, joined=joined)
 
 
 def same_names(identifiers: Identifiers, other_identifiers: Identifiers, *, one_site: bool) -> bool:
@@ -245,13 +245,13 @@ def same_names(identifiers: Identifiers, other_identifiers: Identifiers, *, one_
 
 
 def _first_holders(rows: Sequence[Sequence[str]]) -> set[tuple[int, int]]:
-    first: dict[str, int] = {}
-    found = set()
+    index_by_text: dict[str, int] = {}
+    pairs = set()
     for at, texts in enumerate(rows):
         for text in texts:
-            if (holder := first.setdefault(text, at)) != at:
-                found.add((at, holder))
-    return found
+            if (holder := index_by_text.setdefault(text, at)) != at:
+                pairs.add((at, holder))
+    return pairs
 
 
 def _overlaps(fabrics: Sequence[Identifiers]) -> set[tuple[int, int]]:

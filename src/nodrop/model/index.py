@@ -15,10 +15,10 @@ _Made = TypeVar("_Made")
 
 
 def _by_name(rows: Iterable[_T]) -> Mapping[str, _T]:
-    found: dict[str, _T] = {}
+    row_of_name: dict[str, _T] = {}
     for row in rows:
-        found.setdefault(row.name, row)
-    return found
+        row_of_name.setdefault(row.name, row)
+    return row_of_name
 
 
 class Index:
@@ -37,8 +37,8 @@ class Index:
         """Return what is kept under a name, made when it is first asked for."""
         if name not in self.kept:
             self.kept[name] = make()
-        kept: _Made = self.kept[name]
-        return kept
+        cached_value: _Made = self.kept[name]
+        return cached_value
 
     @cached_property
     def devices(self) -> Mapping[str, Device]:
@@ -61,11 +61,11 @@ class Index:
     @cached_property
     def far_ends(self) -> Mapping[str, Mapping[str, End]]:
         """The other ends of the cables of each device and host, by port."""
-        found: dict[str, dict[str, End]] = {}
+        ends_by_node: dict[str, dict[str, End]] = {}
         for link in self.fabric.links:
-            found.setdefault(link.a.node, {}).setdefault(link.a.port, link.b)
-            found.setdefault(link.b.node, {}).setdefault(link.b.port, link.a)
-        return found
+            ends_by_node.setdefault(link.a.node, {}).setdefault(link.a.port, link.b)
+            ends_by_node.setdefault(link.b.node, {}).setdefault(link.b.port, link.a)
+        return ends_by_node
 
     @cached_property
     def neighbor_names(self) -> Mapping[str, Set[str]]:
@@ -109,13 +109,13 @@ class Index:
         Groups go by their first ports, and none is empty. A rule that asks for no more need not look at each of a
         million ports.
         """
-        known = self._alike.get(id(device))
-        if known is None:
+        memo = self._alike.get(id(device))
+        if memo is None:
             interfaces: dict[object, list[Interface]] = {}
             for port in device.interfaces:
                 interfaces.setdefault((id(port.qos), port.side, port.speed_mbps, port.enabled), []).append(port)
-            known = self._alike[id(device)] = device, tuple(interfaces.values())  # held, so that no other gets its id
-        return known[1]
+            memo = self._alike[id(device)] = device, tuple(interfaces.values())  # held, so that no other gets its id
+        return memo[1]
 
     def far_end(self, node: str, port: str) -> End | None:
         """Return the other end of the cable at a port, also where nothing more is known of it."""

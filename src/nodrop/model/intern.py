@@ -21,11 +21,11 @@ class Interner:
 
     def profile(self, qos: QosProfile) -> QosProfile:
         """Return the one object that stands for the content of a profile."""
-        found = self._by_id.get(id(qos))
-        if found is None:
+        cached_profile = self._by_id.get(id(qos))
+        if cached_profile is None:
             # Held, so that no other profile gets its id.
-            found = self._by_id[id(qos)] = (self._by_content.setdefault(qos, qos), qos)
-        return found[0]
+            cached_profile = self._by_id[id(qos)] = (self._by_content.setdefault(qos, qos), qos)
+        return cached_profile[0]
 
     def pools(self, pools: tuple[BufferPool, ...] | Unknown) -> tuple[BufferPool, ...] | Unknown:
         """Return the one object that stands for the content of these pools."""

@@ -93,10 +93,10 @@ def cabled_groups(names: Sequence[str], links: Iterable[Link], hosts: Iterable[s
 
 def _groups(names: Sequence[str], links: Iterable[Link], hosts: Iterable[str]) -> list[list[str]]:
     root = find_components([*names, *hosts], links)
-    found: dict[str, list[str]] = {}
+    names_by_root: dict[str, list[str]] = {}
     for name in names:
-        found.setdefault(root[name], []).append(name)
-    return list(found.values())
+        names_by_root.setdefault(root[name], []).append(name)
+    return list(names_by_root.values())
 
 
 def inferred(
@@ -123,35 +123,35 @@ def inferred(
 
 def of_all(groups: Iterable[Group]) -> Mode:
     """Return the mode of a fabric as a whole: the one that asks most of a switch."""
-    found = {group.modes[0] for group in groups}
-    return next((mode for mode in ("trim", "lossless") if mode in found), "lossy")
+    modes = {group.modes[0] for group in groups}
+    return next((mode for mode in ("trim", "lossless") if mode in modes), "lossy")
 
 
 def note_of(groups: Sequence[Group]) -> Note | None:
     """Return a note on groups that no known cable joins; None for a single one."""
     if len(groups) < 2:
         return None
-    said = "; ".join(f"{abbreviate_names(group.devices)} ({' or '.join(group.modes)})" for group in groups)
-    message = f"no known cable joins these {len(groups)} groups, so each has its own mode and siblings: {said}"
+    group_text = "; ".join(f"{abbreviate_names(group.devices)} ({' or '.join(group.modes)})" for group in groups)
+    message = f"no known cable joins these {len(groups)} groups, so each has its own mode and siblings: {group_text}"
     return Note(kind="groups", message=f"{message}. If they are one fabric, state its cables in fabric.yaml")
 
 
 def assumptions(groups: Sequence[Group]) -> list[Assumption]:
     """Return what is assumed of the mode, one for each mode and reason."""
-    found: dict[tuple[str, str], frozenset[str]] = {}
+    by_mode: dict[tuple[str, str], frozenset[str]] = {}
     for group in groups:
         key = (group.modes[0] if len(group.modes) == 1 else UNDECIDED, group.why)
-        found[key] = found.get(key, frozenset()) | group.devices
+        by_mode[key] = by_mode.get(key, frozenset()) | group.devices
     return [
-        Assumption(fact="mode", value=mode, because=why if len(found) == 1 else f"{abbreviate_names(devices)}: {why}")
-        for (mode, why), devices in found.items()
+        Assumption(fact="mode", value=mode, because=why if len(by_mode) == 1 else f"{abbreviate_names(devices)}: {why}")
+        for (mode, why), devices in by_mode.items()
     ]
 
 
 def abbreviate_names(devices: Collection[str]) -> str:
     """Return the first names in words, and the number of the others."""
-    first_devices, more = sorted(devices, key=natural)[:NAMED], len(devices) - NAMED
-    return ", ".join(first_devices) + (f" and {more} more" if more > 0 else "")
+    first_devices, omitted_count = sorted(devices, key=natural)[:NAMED], len(devices) - NAMED
+    return ", ".join(first_devices) + (f" and {omitted_count} more" if omitted_count > 0 else "")
 
 
 def profiles(devices: Iterable[Device]) -> list[QosProfile]:

@@ -32,7 +32,7 @@ def _of_group(group: list[tuple[DeviceReading, str]]) -> Iterator[Remark]:
     alike = sum(_alike(reading) for reading, _ in group)
     shared = Counter(reading.device.name for reading, _ in group)
     owners: dict[str, DeviceReading] = {}
-    for reading, _ in sorted(group, key=lambda one: not _alike(one[0])):
+    for reading, _ in sorted(group, key=lambda pair: not _alike(pair[0])):
         owners.setdefault(reading.device.name, reading)
     for reading, name in group:
         own_name = reading.device.name
@@ -41,8 +41,8 @@ def _of_group(group: list[tuple[DeviceReading, str]]) -> Iterator[Remark]:
             continue
         facts = {"name": own_name, "file": reading.called or ""}
         if other_device_reading is not reading:
-            said = other_device_reading.called or ""
-            yield Remark(kind="name-of-two-devices", subject=(name,), place=None, facts={**facts, "other": said})
+            other_file = other_device_reading.called or ""
+            yield Remark(kind="name-of-two-devices", subject=(name,), place=None, facts={**facts, "other": other_file})
         elif shared[own_name] == 1 and (2 * alike > len(group) or reading.called in owners):
             yield Remark(kind="name-unlike-file", subject=(name,), place=None, facts=facts)
 

@@ -25,26 +25,26 @@ def unlike(readings: Sequence[DeviceReading], links: Iterable[Link], hosts: Iter
     far: dict[tuple[str, str], End] = {}
     for link in links:
         far[link.a], far[link.b] = link.b, link.a
-    known = _Known(readings, hosts, far)
+    known_ends = _Known(readings, hosts, far)
     for reading in readings:
         name = reading.device.name
-        told: set[str] = set()
+        reported_ports: set[str] = set()
         for cable in reading.cables:
             if far.get((name, cable.local_port)) == cable.remote:
                 continue
             near = End(name, cable.local_port)
-            if truth := known.truth(far, near, cable.remote):
-                told.add(cable.local_port)
+            if truth := known_ends.truth(far, near, cable.remote):
+                reported_ports.add(cable.local_port)
                 yield _remark((*near, "neighbor"), cable.evidence, cable.remote, truth)
         for port in reading.device.interfaces:
             text = port.description
-            if isinstance(text, Unknown) or not text or port.name in told:
+            if isinstance(text, Unknown) or not text or port.name in reported_ports:
                 continue
             end = far.get((name, port.name))
             if end is not None and text == f"{end[0]}:{end[1]}":
                 continue
-            near, named_end = End(name, port.name), known.find_end(text)
-            if named_end is not None and (truth := known.truth(far, near, named_end)):
+            near, named_end = End(name, port.name), known_ends.find_end(text)
+            if named_end is not None and (truth := known_ends.truth(far, near, named_end)):
                 yield _remark((*near, "description"), "its description", named_end, truth)
 
 

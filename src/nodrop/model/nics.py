@@ -105,5 +105,5 @@ class Nic:
 
 def value_or_none(nic: Nic, field: str) -> Any:
     """Return what a file says of a NIC, None where it does not speak of it."""
-    found = getattr(nic, field)
-    return None if isinstance(found, Unknown) else found
+    fact = getattr(nic, field)
+    return None if isinstance(fact, Unknown) else fact

@@ -87,7 +87,7 @@ def shared_groups(qos: QosProfile) -> Iterator[tuple[int, tuple[int, ...]]]:
     Those are counted that no packet lands in too: what is mapped to them later is paused with the others.
     """
     table = require_fact(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") or ()
-    for group in sorted({each for each in table if each is not None}):
+    for group in sorted({mapped_group for mapped_group in table if mapped_group is not None}):
         tcs = tuple(tc for tc, mapped in enumerate(table) if mapped == group)
         if len(tcs) > 1 and effects.pausing_priorities(qos, group):
             yield group, tcs

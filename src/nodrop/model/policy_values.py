@@ -101,14 +101,14 @@ def goes_on(sequence: int, value: str) -> bool:
     return value == "next" or (match is not None and sequence < int(match[1]) <= _LARGEST_SEQUENCE)
 
 
-def is_computable_list(one: CommunityList | AsPathList) -> bool:
+def is_computable_list(policy_list: CommunityList | AsPathList) -> bool:
     """Whether all lines of a list are computed."""
-    if isinstance(one, CommunityList) and not one.expanded:
-        return all(map(community, (each for _, wanted in one.rules for each in wanted)))
-    read = path_expression if isinstance(one, AsPathList) else community_expression
+    if isinstance(policy_list, CommunityList) and not policy_list.expanded:
+        return all(map(community, (text for _, texts in policy_list.rules for text in texts)))
+    read = path_expression if isinstance(policy_list, AsPathList) else community_expression
     states = 0
-    for _, said in one.rules:
-        expression = read(said if isinstance(said, str) else " ".join(said))
+    for _, expression_text in policy_list.rules:
+        expression = read(expression_text if isinstance(expression_text, str) else " ".join(expression_text))
         if expression is None:
             return False
         states += expression.states
@@ -118,8 +118,8 @@ def is_computable_list(one: CommunityList | AsPathList) -> bool:
 def as_number(text: str) -> int | None:
     """Return an AS number, plain or with a dot (RFC 5396); None where the text is none."""
     high, dot, low = text.partition(".")
-    parts = [high, low] if dot else [high]
-    if not all(map(_DECIMAL.fullmatch, parts)):
+    numerals = [high, low] if dot else [high]
+    if not all(map(_DECIMAL.fullmatch, numerals)):
         return None
     number = int(high)
     if dot:
@@ -163,10 +163,10 @@ def communities_set(value: str) -> tuple[tuple[str, ...], bool] | None:
     """Return the communities that `set community` gives, and whether those that are there stay."""
     if value == "none":
         return (), False
-    *named, last = value.split() or [""]
+    *tokens, last = value.split() or [""]
     added = last == "additive"
-    found = tuple(map(community, named if added else (*named, last)))
-    return (tuple(one for one in found if one), added) if found and None not in found else None
+    communities = tuple(map(community, tokens if added else (*tokens, last)))
+    return (tuple(text for text in communities if text), added) if communities and None not in communities else None
 
 
 def preferred_next_hop(value: str) -> str | None:
@@ -200,9 +200,9 @@ def community(text: str) -> str | None:
     return None if value is None else _NAMES.get(value, f"{value >> 16}:{value & 0xFFFF}")
 
 
-def render_communities(own: Iterable[str]) -> str:
+def render_communities(communities: Iterable[str]) -> str:
     """Return communities as FRR shows them, in the order of their values: what expressions are matched with."""
-    return " ".join(sorted(own, key=lambda text: _value(text) or 0))
+    return " ".join(sorted(communities, key=lambda text: _value(text) or 0))
 
 
 def _value(text: str) -> int | None:

@@ -214,5 +214,5 @@ class Reading:
     @property
     def secret_lines(self) -> frozenset[tuple[str, str, int]]:
         """The lines that no report repeats: (device, canonical name of the file, line)."""
-        found = ((remark.subject[0], remark.place) for remark in self.remarks if remark.secret)
-        return frozenset((device, place.file, place.span.line) for device, place in found if place is not None)
+        secret_places = ((remark.subject[0], remark.place) for remark in self.remarks if remark.secret)
+        return frozenset((device, place.file, place.span.line) for device, place in secret_places if place is not None)

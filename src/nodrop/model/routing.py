@@ -12,7 +12,7 @@ FAMILY_NAMES: Mapping[AddressFamily, str] = {"ipv4": "IPv4", "ipv6": "IPv6"}
 RouteSource = Literal["connected", "static", "kernel"]
 PrivateAsns = Literal["remove", "remove-all", "replace", "replace-all"]
 LocalAsnMode = Literal["prepend", "no-prepend", "replace-as"]
-SOURCES: Mapping[str, RouteSource] = {one: one for one in sorted(get_args(RouteSource))}
+SOURCES: Mapping[str, RouteSource] = {route_source: route_source for route_source in sorted(get_args(RouteSource))}
 """The sources of routes that BGP can originate by redistribution, by name; every platform has the same names."""
 
 

@@ -20,12 +20,12 @@ def parse_value(kind: Type, value: object) -> Any:
     such word of its own.
     """
     if isinstance(value, Unknown) or (value == "unknown" and kind.unknown and "unknown" not in kind.words):
-        found: Any = UNKNOWN if kind.unknown else None
+        model_value: Any = UNKNOWN if kind.unknown else None
     else:
-        found = _convert_value(kind, value)
-    if found is None and not (value is None and kind.none):
+        model_value = _convert_value(kind, value)
+    if model_value is None and not (value is None and kind.none):
         raise ValueError(f"{describe_value(value)}; expected {kind.describe()}{' or unknown' if kind.unknown else ''}")
-    return found
+    return model_value
 
 
 def row(owner: Owner, value: object, key: str) -> Any:

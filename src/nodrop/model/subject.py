@@ -18,12 +18,12 @@ _CABLE = re.compile(r"([^:]*+):(?>(.*?)--)([^:]*+):(.*)", re.DOTALL)
 
 def text(subject: Subject) -> str:
     """Join the parts with `/`; a `/` or `%` inside a part becomes %2F or %25."""
-    return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in subject)
+    return "/".join(segment.replace("%", "%25").replace("/", "%2F") for segment in subject)
 
 
 def parse(written: str) -> Subject:
     """Read what `text` wrote."""
-    return tuple(part.replace("%2F", "/").replace("%25", "%") for part in written.split("/"))
+    return tuple(segment.replace("%2F", "/").replace("%25", "%") for segment in written.split("/"))
 
 
 def link(a: End, b: End) -> Subject:
@@ -44,9 +44,9 @@ def cable_ends(key: str) -> tuple[End, ...]:
 @lru_cache(maxsize=1024)
 def _glob(pattern: str) -> re.Pattern[str]:
     """Return a glob as a pattern that never goes back behind a `*`, so that no glob takes long."""
-    first, *rest = ("".join("." if c == "?" else re.escape(c) for c in part) for part in pattern.split("*"))
-    between = "".join(f"(?>.*?{part})" for part in rest[:-1])
-    return re.compile(f"{first}{between}.*{rest[-1]}" if rest else first, re.DOTALL)
+    head, *tails = ("".join("." if c == "?" else re.escape(c) for c in literal) for literal in pattern.split("*"))
+    between = "".join(f"(?>.*?{segment})" for segment in tails[:-1])
+    return re.compile(f"{head}{between}.*{tails[-1]}" if tails else head, re.DOTALL)
 
 
 def matches(pattern: Subject, subject: Subject) -> bool:
@@ -54,7 +54,7 @@ def matches(pattern: Subject, subject: Subject) -> bool:
     if pattern and pattern[-1] == "**":
         pattern, subject = pattern[:-1], subject[: len(pattern) - 1]
     return len(pattern) == len(subject) and all(
-        _glob(glob).fullmatch(part) is not None for glob, part in zip(pattern, subject, strict=True)
+        _glob(glob).fullmatch(segment) is not None for glob, segment in zip(pattern, subject, strict=True)
     )
 
 

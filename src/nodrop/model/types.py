@@ -94,17 +94,17 @@ def label(owner: Owner) -> str:
     return owner.name if isinstance(owner, Record) else owner.__name__
 
 
-def join(left: Type, right: Type) -> Type:
+def join(left_type: Type, right: Type) -> Type:
     """Join two types: what is either of them."""
-    elements = [each.element for each in (left, right) if each.element is not None]
+    elements = [side.element for side in (left_type, right) if side.element is not None]
     return Type(
-        owners=tuple(dict.fromkeys(left.owners + right.owners)),
-        scalars=left.scalars | right.scalars,
-        words=left.words | right.words,
+        owners=tuple(dict.fromkeys(left_type.owners + right.owners)),
+        scalars=left_type.scalars | right.scalars,
+        words=left_type.words | right.words,
         element=reduce(join, elements) if elements else None,
-        none=left.none or right.none,
-        unknown=left.unknown or right.unknown,
-        anything=left.anything or right.anything,
+        none=left_type.none or right.none,
+        unknown=left_type.unknown or right.unknown,
+        anything=left_type.anything or right.anything,
     )
 
 
@@ -176,8 +176,8 @@ def sources(owner: Owner, name: str) -> frozenset[str]:
 def _properties(owner: Owner) -> Mapping[str, Any]:
     if isinstance(owner, Record):
         return {}
-    found = {name: kind.fget for name, kind in vars(owner).items() if isinstance(kind, property)}
-    return {name: getter for name, getter in found.items() if not name.startswith("_")}
+    properties = {name: kind.fget for name, kind in vars(owner).items() if isinstance(kind, property)}
+    return {name: getter for name, getter in properties.items() if not name.startswith("_")}
 
 
 def key_of(row: Any, position: int) -> str:
@@ -197,21 +197,21 @@ def key_name(kind: type[Any]) -> str | None:
     return next((key for key in KEYS if key in names or hasattr(kind, key)), None)
 
 
-def nearest(word: str, known: Iterable[str], alike: float = 0.6) -> str:
+def nearest(word: str, known_words: Iterable[str], alike: float = 0.6) -> str:
     """Return a hint that names the known word nearest to `word`, else those that there are.
 
     `alike` is how much they have to be alike, as difflib counts.
     """
-    words = sorted(known)
+    words = sorted(known_words)
     shown = ", ".join(words[:24]) + (", …" if len(words) > 24 else "")
     return meant(word, words, alike) or (f"known: {shown}" if words else "")
 
 
-def meant(word: str, known: Iterable[str], alike: float = 0.6) -> str:
+def meant(word: str, known_words: Iterable[str], alike: float = 0.6) -> str:
     """Name in a hint the known word nearest to `word`, however it is capitalised; nothing where none is near."""
     if len(word) > MAX_GUESSED:
         return ""
-    words = sorted(known)
-    same = [each for each in words if each.casefold() == word.casefold()]
+    words = sorted(known_words)
+    same = [candidate for candidate in words if candidate.casefold() == word.casefold()]
     close = same or difflib.get_close_matches(word, words, n=1, cutoff=alike)
     return f"did you mean `{close[0]}`?" if close else ""

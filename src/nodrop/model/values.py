@@ -21,8 +21,8 @@ def value(cls: _C) -> _C:
 
     Two values are equal when every field is; an UNKNOWN field equals only UNKNOWN, and comparing it never raises.
     """
-    made = dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)(cls)
-    names = [field.name for field in dataclasses.fields(made)]
+    value_class = dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)(cls)
+    names = [field.name for field in dataclasses.fields(value_class)]
     content = attrgetter(*names) if len(names) > 1 else lambda self: (getattr(self, names[0]),)
 
     def equal(self: Any, other: object) -> Any:
@@ -41,14 +41,14 @@ def value(cls: _C) -> _C:
     def state(self: Any) -> Any:
         return content(self)
 
-    setters = {name: getattr(made, name).__set__ for name in names}
-    _COPIERS[made] = _copier(made, setters), setters
-    made.__getstate__ = state  # type: ignore[assignment]
-    made.__setstate__ = _filler(setters)
-    made.__init__ = _maker(made, setters)
-    made.__eq__ = equal  # type: ignore[assignment]
-    made.__hash__ = digest  # type: ignore[assignment]
-    return made  # type: ignore[return-value]
+    setters = {name: getattr(value_class, name).__set__ for name in names}
+    _COPIERS[value_class] = _copier(value_class, setters), setters
+    value_class.__getstate__ = state  # type: ignore[assignment]
+    value_class.__setstate__ = _filler(setters)
+    value_class.__init__ = _maker(value_class, setters)
+    value_class.__eq__ = equal  # type: ignore[assignment]
+    value_class.__hash__ = digest  # type: ignore[assignment]
+    return value_class  # type: ignore[return-value]
 
 
 def classes() -> tuple[type[Any], ...]:
@@ -56,25 +56,25 @@ def classes() -> tuple[type[Any], ...]:
     return tuple(copy_function for copy_function in _COPIERS if copy_function.__module__.startswith(__package__))
 
 
-def _copier(made: type[Any], setters: dict[str, Callable[[Any, Any], None]]) -> Callable[[Any], Any]:
+def _copier(cls: type[Any], setters: dict[str, Callable[[Any, Any], None]]) -> Callable[[Any], Any]:
     """Return a function that copies a value of a class; written out, it takes a quarter of the time of a loop."""
     sets = "".join(f"    set_{name}(new, old.{name})\n" for name in setters)
     copy: Callable[[Any], Any] = _defined(
-        "copy", f"def copy(old):\n    new = make(made)\n{sets}    return new\n", setters, made
+        "copy", f"def copy(old):\n    new = make(made)\n{sets}    return new\n", setters, cls
     )
     return copy
 
 
-def _maker(made: type[Any], setters: dict[str, Callable[[Any, Any], None]]) -> Callable[..., None]:
+def _maker(cls: type[Any], setters: dict[str, Callable[[Any, Any], None]]) -> Callable[..., None]:
     """Return the `__init__` of a class: that of a frozen dataclass, at half of its cost."""
     defaults = {
-        field.name: field.default for field in dataclasses.fields(made) if field.default is not dataclasses.MISSING
+        field.name: field.default for field in dataclasses.fields(cls) if field.default is not dataclasses.MISSING
     }
-    given = ", ".join(f"{name}=default_{name}" if name in defaults else name for name in setters)
+    keywords = ", ".join(f"{name}=default_{name}" if name in defaults else name for name in setters)
     sets = "".join(f"    set_{name}(self, {name})\n" for name in setters)
     bound = {f"default_{name}": default for name, default in defaults.items()}
-    make: Callable[..., None] = _defined("__init__", f"def __init__(self, *, {given}):\n{sets}", setters, made, bound)
-    make.__qualname__ = f"{made.__name__}.__init__"
+    make: Callable[..., None] = _defined("__init__", f"def __init__(self, *, {keywords}):\n{sets}", setters, cls, bound)
+    make.__qualname__ = f"{cls.__name__}.__init__"
     return make
 
 
@@ -89,10 +89,10 @@ def _defined(
     name: str,
     code: str,
     setters: dict[str, Callable[[Any, Any], None]],
-    made: type[Any] | None,
+    cls: type[Any] | None,
     bound: Mapping[str, Any] = MappingProxyType({}),
 ) -> Any:
-    names = {f"set_{field}": setter for field, setter in setters.items()} | {"make": object.__new__, "made": made}
+    names = {f"set_{field}": setter for field, setter in setters.items()} | {"make": object.__new__, "made": cls}
     names |= bound
     exec(code, names)  # noqa: S102 -- the source is ours, made of names of fields
     return names[name]

@@ -22,17 +22,17 @@ def drift(running: Reading, wanted_reading: Reading) -> Drift:
     plan); what a switch writes by itself, as its platform's table has it, is no drift either (`own`, `own_outside`).
     """
     device_changes = compare_devices(running, wanted_reading)
-    both = [
+    split_changes = [
         _separate_own_parts(device_change)
         for device_change in device_changes
         if device_change.kind in ("changed", "replaced")
     ]
     kept_device_changes = [
         device_change
-        for device_change, _ in both
+        for device_change, _ in split_changes
         if device_change.parts or device_change.unsaid or device_change.kind == "replaced"
     ]
-    aside = [replace(device_change, parts=added) for device_change, added in both if added]
+    aside = [replace(device_change, parts=added) for device_change, added in split_changes if added]
     beside, own_beside = outside_drift(running, wanted_reading, device_changes)
     return Drift(
         plan=planned(running, wanted_reading, kept_device_changes, _of_fabric(running, wanted_reading), beside),
@@ -61,22 +61,26 @@ def _separate_own_parts(change: DeviceChange) -> tuple[DeviceChange, tuple[Part,
     """Return what differs on a switch, and what it wrote by itself."""
     assert change.old is not None
     platform = change.old.platform
-    kept, added = [], []
-    for part in change.parts:
-        of_port = bool(part.ports)
-        own_entries = [entry for entry in part.entries if own(platform, entry.path, of_port, entry.old, entry.new)]
-        remaining_entries = tuple(entry for entry in part.entries if entry not in own_entries and not _is_order(entry))
-        kept += [Part(part.ports, remaining_entries)] if remaining_entries else []
-        added += [Part(part.ports, tuple(own_entries))] if own_entries else []
-    return replace(change, parts=tuple(kept)), tuple(added)
+    drifting_parts, added = [], []
+    for changed_part in change.parts:
+        of_port = bool(changed_part.ports)
+        own_entries = [
+            entry for entry in changed_part.entries if own(platform, entry.path, of_port, entry.old, entry.new)
+        ]
+        remaining_entries = tuple(
+            entry for entry in changed_part.entries if entry not in own_entries and not _is_order(entry)
+        )
+        drifting_parts += [Part(changed_part.ports, remaining_entries)] if remaining_entries else []
+        added += [Part(changed_part.ports, tuple(own_entries))] if own_entries else []
+    return replace(change, parts=tuple(drifting_parts)), tuple(added)
 
 
 def _is_order(entry: Entry) -> bool:
     """Whether the same stands on both sides in another order, which says nothing there: that of rows with a name."""
-    both = (entry.old, entry.new)
-    if not all(isinstance(one, tuple) for one in both):
+    sides = (entry.old, entry.new)
+    if not all(isinstance(side, tuple) for side in sides):
         return False
-    names = entry.path[-1] in rows() and all(isinstance(name, str) for one in both for name in one)
+    names = entry.path[-1] in rows() and all(isinstance(name, str) for side in sides for name in side)
     return (names or entry.path[-1] in field_names(unordered=True)) and Counter(entry.old) == Counter(entry.new)
 
 

@@ -92,8 +92,8 @@ class Effects:
         reasons = [impact.reason for impact in known_impacts if impact is not None]
         if edit is None:
             return Effect(risk=worst([*risks, "unknown"]), reasons=once(reasons), means="unknown")
-        if edit.by_hand and not {_shape_of(one) for one in wanted_changes} & {
-            _shape_of(one.change) for one in whole_edit.by_hand
+        if edit.by_hand and not {_shape_of(wanted_change) for wanted_change in wanted_changes} & {
+            _shape_of(manual_step.change) for manual_step in whole_edit.by_hand
         }:
             edit = whole_edit if None in known_impacts else Edit()
         if edit.by_hand:
@@ -143,17 +143,23 @@ class Effects:
             every = uncomputed(change)
             whole_edit = self._edit(change, every)
             if whole_edit is not None and whole_edit.by_hand:
-                alone = {one.subject for one in self._by_hand(change)}
-                left = tuple(one for one in whole_edit.by_hand if one.change.subject in alone)
-                gone = {one.change.subject for one in left}
-                remaining_edit = self._edit(change, [one for one in every if one.subject not in gone])
+                alone = {manual_change.subject for manual_change in self._by_hand(change)}
+                remaining_steps = tuple(
+                    manual_step for manual_step in whole_edit.by_hand if manual_step.change.subject in alone
+                )
+                gone = {manual_step.change.subject for manual_step in remaining_steps}
+                remaining_edit = self._edit(
+                    change, [other_change for other_change in every if other_change.subject not in gone]
+                )
                 whole_edit = (
                     whole_edit
                     if remaining_edit is None
-                    else replace(remaining_edit, by_hand=(*remaining_edit.by_hand, *left))
+                    else replace(remaining_edit, by_hand=(*remaining_edit.by_hand, *remaining_steps))
                 )
             if whole_edit is not None and whole_edit.by_hand:
-                self.left[change.name] = {one.change.subject: one.line for one in whole_edit.by_hand}
+                self.left[change.name] = {
+                    manual_step.change.subject: manual_step.line for manual_step in whole_edit.by_hand
+                }
             self._whole[key] = whole_edit if whole_edit is None else self._towards(change, whole_edit)
         return self._whole[key] or Edit()
 
@@ -200,7 +206,10 @@ class Effects:
 
 def shape_of(change: DeviceChange) -> Hashable:
     """Return what a change has in common with those of other switches of its make: the kinds of facts, and how many."""
-    shapes = ((len(part.ports), tuple(map(shape_key, merge_entries(part.entries)))) for part in change.parts)
+    shapes = (
+        (len(changed_part.ports), tuple(map(shape_key, merge_entries(changed_part.entries))))
+        for changed_part in change.parts
+    )
     return make_of(change), tuple(shapes)
 
 
@@ -210,8 +219,8 @@ def _rank(edit: Edit) -> int:
 
 def _shape_of(change: Change) -> Subject:
     """Return where a change is, without the names of switches, ports and rows."""
-    area, *rest = change.subject[1:]
-    return template((area[1:], *rest) if area.startswith("@") else ("interfaces", area, *rest))
+    area, *inner_path = change.subject[1:]
+    return template((area[1:], *inner_path) if area.startswith("@") else ("interfaces", area, *inner_path))
 
 
 def _idle(change: DeviceChange, ports: tuple[str, ...]) -> bool:
@@ -242,23 +251,30 @@ def _flag_off(path: Subject, ports: tuple[str, ...], change: DeviceChange) -> st
 
 def uncomputed(change: DeviceChange) -> Sequence[Change]:
     """Return the changes of a switch without what it works out by itself."""
-    parts = (Part(part.ports, tuple(entry for entry in part.entries if not entry.computed)) for part in change.parts)
-    return list(replace(change, parts=tuple(part for part in parts if part.entries)).changes())
+    uncomputed_parts = (
+        Part(changed_part.ports, tuple(entry for entry in changed_part.entries if not entry.computed))
+        for changed_part in change.parts
+    )
+    return list(
+        replace(
+            change, parts=tuple(changed_part for changed_part in uncomputed_parts if changed_part.entries)
+        ).changes()
+    )
 
 
 def bundle(reading: Reading, name: str) -> dict[str, bytes] | None:
     """Return the files of a switch by canonical name; None where they are not as they were read, or there are none."""
     try:
-        found = {source.name: load(source) for source in reading.sources.get(name, ())}
+        files = {source.name: load(source) for source in reading.sources.get(name, ())}
     except InputProblems:
         return None
-    return found or None
+    return files or None
 
 
 def _reasons(steps: Sequence[Step]) -> list[str]:
     """Return why steps disturb a switch, the worst first."""
     disturbing = [step for step in steps if step.disruption != "none" and step.reason]
-    levels = sorted({step.disruption for step in disturbing}, key=lambda one: worst([one]), reverse=True)
+    levels = sorted({step.disruption for step in disturbing}, key=lambda disruption: worst([disruption]), reverse=True)
     return [step.reason for level in levels for step in disturbing if step.disruption == level]
 
 

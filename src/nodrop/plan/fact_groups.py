@@ -42,7 +42,7 @@ def _classes() -> tuple[type[Any], ...]:
 def template(path: Subject) -> Subject:
     """Return a path with every key of a row, and every color, as a star."""
     before = ("", *path)
-    return tuple(ANY if at in rows() or part in COLORS else part for at, part in zip(before, path, strict=False))
+    return tuple(ANY if at in rows() or step in COLORS else step for at, step in zip(before, path, strict=False))
 
 
 def kind_of(entry: Entry) -> str:
@@ -55,13 +55,13 @@ def is_row(entry: Entry) -> bool:
     return len(entry.path) > 1 and entry.path[-2] in rows() and kind_of(entry) != "changed"
 
 
-def group_facts(changes: Sequence[DeviceChange], parts: str = "parts") -> Iterator[Told]:
+def group_facts(changes: Sequence[DeviceChange], parts_field: str = "parts") -> Iterator[Told]:
     """Yield facts of switches, those that hold for the same ports of the same switches together."""
     where: dict[tuple[Make, tuple[str, ...], Entry], list[str]] = {}
     for change in changes:
         make = make_of(change)
-        given: tuple[Part, ...] = getattr(change, parts)
-        for ports, entry in _by_entry(given):
+        device_parts: tuple[Part, ...] = getattr(change, parts_field)
+        for ports, entry in _by_entry(device_parts):
             where.setdefault((make, ports, entry), []).append(change.name)
     blocks: dict[tuple[Make, tuple[str, ...], tuple[str, ...]], list[Entry]] = {}
     for (make, ports, entry), devices in where.items():
@@ -71,12 +71,12 @@ def group_facts(changes: Sequence[DeviceChange], parts: str = "parts") -> Iterat
         yield Told(devices=key[1], ports=key[2], facts=tuple(merge_entries(blocks[key])))
 
 
-def _by_entry(parts: Iterable[Part]) -> Iterator[tuple[tuple[str, ...], Entry]]:
+def _by_entry(device_parts: Iterable[Part]) -> Iterator[tuple[tuple[str, ...], Entry]]:
     """Yield each entry once, with all ports of a switch that it holds for."""
     ports: dict[tuple[bool, Entry], list[str]] = {}
-    for part in parts:
-        for entry in part.entries:
-            ports.setdefault((bool(part.ports), entry), []).extend(part.ports)
+    for device_part in device_parts:
+        for entry in device_part.entries:
+            ports.setdefault((bool(device_part.ports), entry), []).extend(device_part.ports)
     for (_, entry), names in ports.items():
         yield tuple(sorted(names, key=natural)), entry
 
@@ -91,8 +91,8 @@ def merge_entries(entries: Iterable[Entry]) -> Iterator[Fact]:
         shape = template(entry.path)
         key = (shape, kind_of(entry)) if is_row(entry) else (shape, entry.old, entry.new, entry.computed)
         alike.setdefault(key, []).append(entry)
-    for each in alike.values():
-        yield Fact(entries=tuple(each))
+    for similar_entries in alike.values():
+        yield Fact(entries=tuple(similar_entries))
 
 
 def shape(fact: Fact) -> Mapping[str, object]:
@@ -109,5 +109,10 @@ def shape(fact: Fact) -> Mapping[str, object]:
 
 def shape_key(fact: Fact, *, counted: bool = True) -> tuple[object, ...]:
     """Return the shape as something to look up by."""
-    said = shape(fact)
-    return (said["path"], said["kind"], said["values"], *((said["entries"],) if counted else ()))
+    shape_fields = shape(fact)
+    return (
+        shape_fields["path"],
+        shape_fields["kind"],
+        shape_fields["values"],
+        *((shape_fields["entries"],) if counted else ()),
+    )

@@ -38,10 +38,10 @@ class Comparing:
 
     def device(self, old: Device | None, new: Device | None) -> DeviceChange | None:
         """Return what becomes of a switch; None where nothing does and nothing is left unsaid."""
-        one = new or old
-        assert one is not None
+        present_device = new or old
+        assert present_device is not None
         if old is None or new is None:
-            return DeviceChange(name=one.name, kind="added" if old is None else "removed", old=old, new=new)
+            return DeviceChange(name=present_device.name, kind="added" if old is None else "removed", old=old, new=new)
         if old is new:
             return None
         old, new = self._interner.device(old), self._interner.device(new)
@@ -54,10 +54,10 @@ class Comparing:
             unsaid = {*platforms.unsupported_paths(old.platform), *platforms.unsupported_paths(new.platform)}
             pair = project(old, unsaid), _with_names_of(old, project(new, unsaid))
             before, after = map(self._interner.device, pair)
-        parts, unsaid_parts = self._parts(before, after)
-        if not parts and not unsaid_parts and kind == "changed":
+        changed_parts, unsaid_parts = self._parts(before, after)
+        if not changed_parts and not unsaid_parts and kind == "changed":
             return None
-        return DeviceChange(name=new.name, kind=kind, old=old, new=new, parts=parts, unsaid=unsaid_parts)
+        return DeviceChange(name=new.name, kind=kind, old=old, new=new, parts=changed_parts, unsaid=unsaid_parts)
 
     def _parts(self, old: Device, new: Device) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
         own_entries, unsaid = sorted_out(_of_device(old, new))
@@ -79,20 +79,20 @@ class Comparing:
 
     def _port(self, device: str, old: Interface, new: Interface) -> Iterator[Entry]:
         for name in _OF_PORT:
-            was, now = getattr(old, name), getattr(new, name)
-            if same(was, now):
+            was, new_value = getattr(old, name), getattr(new, name)
+            if same(was, new_value):
                 continue
-            if name == "qos" and isinstance(was, QosProfile) and isinstance(now, QosProfile):
-                yield from (self._mark_computed_entry(device, new.name, entry) for entry in self._qos(was, now))
+            if name == "qos" and isinstance(was, QosProfile) and isinstance(new_value, QosProfile):
+                yield from (self._mark_computed_entry(device, new.name, entry) for entry in self._qos(was, new_value))
             else:
-                yield from _diff_entries((name,), was, now)
+                yield from _diff_entries((name,), was, new_value)
 
     def _mark_computed_entry(self, device: str, port: str, entry: Entry) -> Entry:
         """Return an entry about a priority group as computed, where the switch adds that by itself."""
         if entry.path[1] != "priority_groups" or len(entry.path) != 3:
             return entry
         at = (device, port, *entry.path)
-        return entry._replace(computed=any(at in known for known in self._derived))
+        return entry._replace(computed=any(at in derived_paths for derived_paths in self._derived))
 
     def _qos(self, old: QosProfile, new: QosProfile) -> tuple[Entry, ...]:
         pair = (id(old), id(new))
@@ -110,13 +110,13 @@ def of_fabric(old: Reading, new: Reading) -> Found:
     silent = [_unstated(reading) for reading in (old, new)]
     entries: list[Entry] = []
     for name in _OF_FABRIC:
-        was, now = (
+        was, new_value = (
             UNKNOWN
             if name in without and _get_fabric_value(reading, name) != _get_fabric_value(other_reading, name)
             else _get_fabric_value(reading, name)
             for reading, other_reading, without in ((old, new, silent[0]), (new, old, silent[1]))
         )
-        entries += _diff_entries((name,), was, now)
+        entries += _diff_entries((name,), was, new_value)
     nics = [_nics(reading.fabric) for reading in (old, new)]
     if all(nics):
         for key in sorted({**nics[0], **nics[1]}):
@@ -170,9 +170,9 @@ def _of_device(old: Device, new: Device) -> Iterator[Entry]:
 
 
 def _together(own_entries: tuple[Entry, ...], by_entries: Mapping[tuple[Entry, ...], list[str]]) -> tuple[Part, ...]:
-    parts = [Part((), own_entries)] if own_entries else []
-    parts += (Part(tuple(sorted(ports, key=natural)), entries) for entries, ports in by_entries.items())
-    return tuple(parts)
+    device_parts = [Part((), own_entries)] if own_entries else []
+    device_parts += (Part(tuple(sorted(ports, key=natural)), entries) for entries, ports in by_entries.items())
+    return tuple(device_parts)
 
 
 def _of_headroom(entry: Entry, old: QosProfile, new: QosProfile) -> bool:

@@ -36,13 +36,13 @@ def not_there(by_hand: Sequence[ByHand], platform: str, name: str, files: Bundle
     if not by_hand:
         return
     fabric = Fabric(name="", mode="lossless", devices=(parse_device(platform, name, files),))
-    for one in by_hand:
+    for manual_step in by_hand:
         try:
-            there = same(get_value(fabric, one.change.subject), one.change.new)
+            is_present = same(get_value(fabric, manual_step.change.subject), manual_step.change.new)
         except ValueError:
-            there = one.change.new is None
-        if not there:
-            yield one
+            is_present = manual_step.change.new is None
+        if not is_present:
+            yield manual_step
 
 
 def parse_device(platform: str, name: str, files: Bundle) -> Device:

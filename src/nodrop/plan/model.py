@@ -150,9 +150,9 @@ class Stage:
         """The switches that it is about: not those of which only what leads to these changes."""
         return tuple(device for device in self.devices if self.share(device).kind != "towards")
 
-    def follows(self, other: "Stage") -> bool:
+    def follows(self, other_stage: "Stage") -> bool:
         """Whether it is one switch of those that go one after the other for one reason."""
-        return len(self.own) == 1 and (self.why, self.tier) == (other.why, other.tier)
+        return len(self.own) == 1 and (self.why, self.tier) == (other_stage.why, other_stage.tier)
 
 
 When = Literal["between", "within", "inside"]

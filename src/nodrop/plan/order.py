@@ -46,14 +46,14 @@ def orders(changes: Sequence[DeviceChange], shares: Shares, new: Fabric, *, rest
 
     Each is also tried with what is stated of the fabric changed first, where that is `restated`.
     """
-    first = "what is stated of the fabric, and how hosts are set, changes before the switches"
+    first_reason = "what is stated of the fabric, and how hosts are set, changes before the switches"
     met: set[tuple[Stage, ...]] = set()
     for order, why in _candidates(_Tiers(changes, new), shares):
         if order and order not in met:
             met.add(order)
             yield Order(stages=order, why=why)
             if restated:
-                yield Order(stages=order, why=f"{why}; {first}" if why else first, stated="first")
+                yield Order(stages=order, why=f"{why}; {first_reason}" if why else first_reason, stated="first")
 
 
 def _candidates(tiers: "_Tiers", shares: Shares) -> Iterator[tuple[tuple[Stage, ...], str]]:
@@ -121,7 +121,9 @@ class _Tiers:
                 near.setdefault(end, []).append(name)
         if not near:
             return
-        remaining_names = [one for one in self._staying if one not in near and one not in idle]
+        remaining_names = [
+            staying_name for staying_name in self._staying if staying_name not in near and staying_name not in idle
+        ]
         other_stages = [
             _with(stage, [remaining_share.get(name, Share()) for name in stage.devices])
             for stage in self._tier_by_tier(remaining_names)
@@ -140,12 +142,12 @@ class _Tiers:
 
     def passes(self, shares: Shares, *kinds: Share) -> Iterator[Stage]:
         """Yield the stages of as many passes over the switches, each with a share of the changes."""
-        made = []
+        stage_lists = []
         for share in kinds:
             names = [name for name in self._staying if shares.any(name, share)]
-            made.append([_with(stage, [share] * len(stage.devices)) for stage in self._tier_by_tier(names)])
-        if all(made):
-            yield from self._whole(chain(*made))
+            stage_lists.append([_with(stage, [share] * len(stage.devices)) for stage in self._tier_by_tier(names)])
+        if all(stage_lists):
+            yield from self._whole(chain(*stage_lists))
 
     def _whole(self, staying: Iterable[Stage]) -> Iterator[Stage]:
         """Yield stages with those of what comes and goes around them."""
@@ -177,13 +179,13 @@ def _with(stage: Stage, shares: Sequence[Share]) -> Stage:
 
 
 def _nearest_hosts(names: Sequence[str], beside: Mapping[str, Set[str]]) -> Iterator[Stage]:
-    first, *others = sorted(names, key=natural)
-    yield Stage(devices=(first,), why="alone, and looked at before anything else")
-    above = beside.get(first, set())
-    pod = tuple(name for name in others if beside.get(name, set()) & above)
-    remaining_devices = tuple(name for name in others if name not in pod)
+    first_device, *other_devices = sorted(names, key=natural)
+    yield Stage(devices=(first_device,), why="alone, and looked at before anything else")
+    above = beside.get(first_device, set())
+    pod = tuple(name for name in other_devices if beside.get(name, set()) & above)
+    remaining_devices = tuple(name for name in other_devices if name not in pod)
     if pod:
-        yield Stage(devices=pod, why=f"in the pod of {first}: a switch above in common")
+        yield Stage(devices=pod, why=f"in the pod of {first_device}: a switch above in common")
     if remaining_devices:
         yield Stage(devices=remaining_devices, why="the rest of the tier")
 
@@ -208,11 +210,13 @@ def _depths(fabric: Fabric, beside: Mapping[str, Set[str]]) -> Mapping[str, int]
     depths = dict.fromkeys(sorted(edge & beside.keys()), 0)
     ring = list(depths)
     while ring:
-        ring = sorted({other for name in ring for other in beside[name]} - depths.keys())
+        ring = sorted({neighbor for name in ring for neighbor in beside[name]} - depths.keys())
         depths |= {name: depths[_nearest_below(name, beside, depths)] + 1 for name in ring}
     return depths
 
 
 def _nearest_below(name: str, beside: Mapping[str, Set[str]], depths: Mapping[str, int]) -> str:
     """Return the switch nearest to hosts that a switch has a cable to."""
-    return min((other for other in beside[name] if other in depths), key=lambda other: (depths[other], natural(other)))
+    return min(
+        (neighbor for neighbor in beside[name] if neighbor in depths), key=lambda other: (depths[other], natural(other))
+    )

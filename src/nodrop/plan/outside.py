@@ -33,8 +33,8 @@ def outside(old: Reading, new: Reading, device_changes: Sequence[DeviceChange]) 
     Only files whose bytes differ are opened. Where facts of a switch change too, a setting is one of the model if the
     switch reads otherwise with it than without it; that is tried on the first switch of each shape of changes.
     """
-    told: dict[Alike, list[str]] = {}
-    known = Known(recabled=old.fabric.links != new.fabric.links)
+    switches_by_change: dict[Alike, list[str]] = {}
+    known_settings = Known(recabled=old.fabric.links != new.fabric.links)
     effects: dict[Alike, Mapping[Head, Effect]] = {}
     for device, change in staying(old, new, device_changes):
         name, platform = device.name, device.platform
@@ -45,17 +45,17 @@ def outside(old: Reading, new: Reading, device_changes: Sequence[DeviceChange]) 
             continue
         means = platforms.settings_of(platform)
         try:
-            both = Opened(files[0], means), Opened(files[1], means)
+            opened_sides = Opened(files[0], means), Opened(files[1], means)
         except InputProblems:
             continue
-        every = tuple(both[0].differences(both[1]))
-        beside = tuple(known.find_unmodeled_differences(change, both, every))
+        every = tuple(opened_sides[0].differences(opened_sides[1]))
+        beside = tuple(known_settings.find_unmodeled_differences(change, opened_sides, every))
         key = (platform, make_of(change), beside)
-        if beside and key not in told:
+        if beside and key not in switches_by_change:
             effects[key] = effects_of(change, files[0], files[1], beside)
         if beside:
-            told.setdefault(key, []).append(name)
-    return list(together(told, effects))
+            switches_by_change.setdefault(key, []).append(name)
+    return list(together(switches_by_change, effects))
 
 
 def staying(
@@ -63,7 +63,7 @@ def staying(
 ) -> Iterator[tuple[Device, DeviceChange]]:
     """Yield each old switch that stays and keeps its system, with its change: empty where `device_changes` lacks it."""
     changes = {device_change.name: device_change for device_change in device_changes}
-    after = {one.name: one for one in new.fabric.devices}
+    after = {new_device.name: new_device for new_device in new.fabric.devices}
     for device in old.fabric.devices:
         name = device.name
         change = changes.get(name) or DeviceChange(name=name, kind="changed", old=device, new=after.get(name))
@@ -89,7 +89,7 @@ class Known:
         self._kinds: dict[tuple[object, Path], _Of] = {}
 
     def find_unmodeled_differences(
-        self, change: DeviceChange, both: tuple[Opened, Opened], every: Sequence[Difference]
+        self, change: DeviceChange, sides: tuple[Opened, Opened], every: Sequence[Difference]
     ) -> Iterator[Difference]:
         """Yield the differences that are no facts of the model, with why they are harmless, where that is known.
 
@@ -104,22 +104,22 @@ class Known:
         shape, shut, means = shape_of(change), _shut(change), platforms.settings_of(change.old.platform)
         for kind, paths in kinds.items():
             if (shape, kind) not in self._kinds:
-                self._kinds[shape, kind] = self._of(change, both, paths)
-        for one in every:
-            of = self._kinds[shape, one.shape]
-            words = one.path[1:]
-            if of == "rest" and means is not None and not one.line and _is_default(means, both, one):
-                of = "default"
-            idle = shut.get(means.port(words), "") if means is not None and not one.line else ""
-            if of == "rest" or (of == "default" and (self._by_facts or not idle)):
-                yield one._replace(harmless=_DEFAULT if of == "default" else idle)
+                self._kinds[shape, kind] = self._of(change, sides, paths)
+        for setting in every:
+            origin = self._kinds[shape, setting.shape]
+            words = setting.path[1:]
+            if origin == "rest" and means is not None and not setting.line and _is_default(means, sides, setting):
+                origin = "default"
+            idle = shut.get(means.port(words), "") if means is not None and not setting.line else ""
+            if origin == "rest" or (origin == "default" and (self._by_facts or not idle)):
+                yield setting._replace(harmless=_DEFAULT if origin == "default" else idle)
 
-    def _of(self, change: DeviceChange, both: tuple[Opened, Opened], paths: set[Path]) -> _Of:
+    def _of(self, change: DeviceChange, sides: tuple[Opened, Opened], paths: set[Path]) -> _Of:
         assert change.old is not None
-        otherwises = _read_otherwise(change.old.platform, both, paths)
-        told = bool(change.parts) or self._by_facts
-        if ("facts" in otherwises and told) or (
-            "cables" in otherwises and not self._by_facts and (told or self._recabled)
+        otherwises = _read_otherwise(change.old.platform, sides, paths)
+        has_facts = bool(change.parts) or self._by_facts
+        if ("facts" in otherwises and has_facts) or (
+            "cables" in otherwises and not self._by_facts and (has_facts or self._recabled)
         ):
             return "model"
         if otherwises == {"defaults"}:
@@ -139,23 +139,25 @@ def _shut(change: DeviceChange) -> Mapping[str, str]:
     }
 
 
-def _is_default(means: Settings, both: tuple[Opened, Opened], difference: Difference) -> bool:
+def _is_default(means: Settings, sides: tuple[Opened, Opened], difference: Difference) -> bool:
     """Whether a setting that one side has alone states the default of the platform's schema."""
     file, *words = difference.path
-    side = both[1 if difference.kind == "added" else 0]
+    side = sides[1 if difference.kind == "added" else 0]
     return difference.kind != "changed" and file in side.trees and means.states_default(side.trees[file], tuple(words))
 
 
 def _read_otherwise(
-    platform: str, both: tuple[Opened, Opened], paths: set[Path]
+    platform: str, sides: tuple[Opened, Opened], paths: set[Path]
 ) -> set[Literal["facts", "cables", "defaults"]]:
     """Return what a switch reads otherwise with some settings of the other side, whichever side it is.
 
     "defaults" is that it reads the same values, of which others follow from defaults: settings state them.
     """
     otherwises: set[Literal["facts", "cables", "defaults"]] = set()
-    for one, other in (both, both[::-1]):
-        was, device_reading = (_read_files(platform, files) for files in (one.bundle, one.taking(other, paths)))
+    for base_side, far_side in (sides, sides[::-1]):
+        was, device_reading = (
+            _read_files(platform, files) for files in (base_side.bundle, base_side.taking(far_side, paths))
+        )
         if next(differences(was.device, device_reading.device, whole_lists=True), None) is not None:
             otherwises.add("facts")
         elif was.derived.keys() != device_reading.derived.keys():
@@ -217,16 +219,18 @@ def head_of(platform: str, difference: Difference) -> Path:
     return difference.path[: 1 + means.HEAD] if means is not None and not difference.line else difference.path[:1]
 
 
-def together(told: Mapping[Alike, Sequence[str]], effects: Mapping[Alike, Mapping[Head, Effect]]) -> Iterator[Outside]:
+def together(
+    switches_by_change: Mapping[Alike, Sequence[str]], effects: Mapping[Alike, Mapping[Head, Effect]]
+) -> Iterator[Outside]:
     """Yield each part of files once, with all switches on which the same of it changes and does the same."""
-    found: dict[tuple[Path, tuple[Difference, ...], Effect], list[str]] = {}
-    for key, names in told.items():
+    switches_by_part: dict[tuple[Path, tuple[Difference, ...], Effect], list[str]] = {}
+    for key, names in switches_by_change.items():
         platform, _, beside = key
         for (head, harmless), inside in _by_head(platform, beside).items():
             keys = tuple(mask_secrets(platform, difference) for difference in inside)
             at = mask_secrets(platform, Difference(head, "changed")).path
-            found.setdefault((at, keys, effects[key][head, harmless]), []).extend(names)
-    for (head, keys, effect), names in found.items():
+            switches_by_part.setdefault((at, keys, effects[key][head, harmless]), []).extend(names)
+    for (head, keys, effect), names in switches_by_part.items():
         yield Outside(devices=tuple(names), at=head, keys=keys, effect=effect)
 
 

@@ -25,9 +25,9 @@ def outside_drift(
     What is wanted was said, and is drift wherever it does not run. What runs alone is drift unless the platform's table
     has it. What the model reads is told by its facts, and no drift where those are equal: the same in other words.
     """
-    known = Known(by_facts=True)
+    known_settings = Known(by_facts=True)
     drifting: dict[Alike, list[str]] = {}
-    mine: dict[Alike, list[str]] = {}
+    own_switches: dict[Alike, list[str]] = {}
     effects: dict[Alike, Mapping[Head, Effect]] = {}
     for device, change in staying(running, wanted_reading, device_changes):
         name, platform = device.name, device.platform
@@ -35,59 +35,59 @@ def outside_drift(
         if sides is None:
             continue
         differing, own_differences = _separate_own_settings(platform, sides)
-        beside = tuple(known.find_unmodeled_differences(change, sides, differing))
+        beside = tuple(known_settings.find_unmodeled_differences(change, sides, differing))
         key = (platform, make_of(change), beside)
         if beside:
             if key not in drifting:
-                then = sides[0].taking(sides[1], {difference.path for difference in beside})
-                effects[key] = effects_of(change, sides[0].bundle, then, beside)
+                result_files = sides[0].taking(sides[1], {difference.path for difference in beside})
+                effects[key] = effects_of(change, sides[0].bundle, result_files, beside)
             drifting.setdefault(key, []).append(name)
         if own_differences:
-            mine.setdefault((platform, make_of(change), own_differences), []).append(name)
-    unharmed = {key: {(head_of(key[0], difference), ""): Effect() for difference in key[2]} for key in mine}
-    return list(together(drifting, effects)), list(together(mine, unharmed))
+            own_switches.setdefault((platform, make_of(change), own_differences), []).append(name)
+    unharmed = {key: {(head_of(key[0], difference), ""): Effect() for difference in key[2]} for key in own_switches}
+    return list(together(drifting, effects)), list(together(own_switches, unharmed))
 
 
 def open_sides(
-    platform: str, running: Mapping[str, bytes] | None, wanted: Mapping[str, bytes] | None
+    platform: str, running: Mapping[str, bytes] | None, intended_files: Mapping[str, bytes] | None
 ) -> tuple[Opened, Opened] | None:
     """Return both sides' files, each with all settings in one; None where they have none, or cannot be read."""
     means = platforms.settings_of(platform)
-    if means is None or running is None or wanted is None:
+    if means is None or running is None or intended_files is None:
         return None
     try:
-        (shown_files, runs), (files, wants) = means.merge_files(running), means.merge_files(wanted)
+        (shown_files, runs), (files, wants) = means.merge_files(running), means.merge_files(intended_files)
         return Opened(shown_files, means, runs), Opened(files, means, wants)
     except InputProblems:
         return None
 
 
-def settings_between(platform: str, both: tuple[Opened, Opened]) -> Iterator[Difference]:
+def settings_between(platform: str, sides: tuple[Opened, Opened]) -> Iterator[Difference]:
     """Yield the settings that differ, without those that one side does not speak of, and secrets that both have."""
     means = platforms.settings_of(platform)
     if means is None:
         return
-    for difference in both[0].differences(both[1]):
+    for difference in sides[0].differences(sides[1]):
         file, *words = difference.path
         if (
             not difference.line
-            and all(file in side.trees for side in both)
-            and not _aside(means, difference, both, tuple(words))
+            and all(file in side.trees for side in sides)
+            and not _aside(means, difference, sides, tuple(words))
         ):
             yield difference
 
 
 def with_outside(
-    platform: str, running: Mapping[str, bytes], wanted: Mapping[str, bytes], told: Sequence[Outside]
+    platform: str, running: Mapping[str, bytes], intended_files: Mapping[str, bytes], outside_parts: Sequence[Outside]
 ) -> Mapping[str, bytes]:
     """Return running files with what is told of them as it is wanted, as far as they can be changed for that.
 
     What the software writes by itself, and runs otherwise, stays: without it, it would not be as it was.
     """
-    means, sides = platforms.settings_of(platform), open_sides(platform, running, wanted)
+    means, sides = platforms.settings_of(platform), open_sides(platform, running, intended_files)
     if means is None or sides is None:
         return running
-    keys = {key for one in told for key in one.keys}
+    keys = {key for outside_part in outside_parts for key in outside_part.keys}
     differing = (
         difference
         for difference in _separate_own_settings(platform, sides)[0]
@@ -105,21 +105,21 @@ def with_outside(
 
 
 def left_outside(
-    platform: str, running: Mapping[str, bytes], wanted: Mapping[str, bytes], told: Sequence[Outside]
+    platform: str, running: Mapping[str, bytes], intended_files: Mapping[str, bytes], outside_parts: Sequence[Outside]
 ) -> Iterator[Path]:
     """Yield the settings that are told and still differ, the name of the file left out."""
-    sides = open_sides(platform, running, wanted)
+    sides = open_sides(platform, running, intended_files)
     remaining_differences = (
         {mask_secrets(platform, difference) for difference in _separate_own_settings(platform, sides)[0]}
         if sides is not None
         else set()
     )
-    for one in told:
-        yield from (key.path[1:] for key in one.keys if sides is None or key in remaining_differences)
+    for outside_part in outside_parts:
+        yield from (key.path[1:] for key in outside_part.keys if sides is None or key in remaining_differences)
 
 
-def _aside(means: Settings, difference: Difference, both: tuple[Opened, Opened], words: Path) -> bool:
-    trees = [side.trees[difference.path[0]] for side in both]
+def _aside(means: Settings, difference: Difference, sides: tuple[Opened, Opened], words: Path) -> bool:
+    trees = [side.trees[difference.path[0]] for side in sides]
     if difference.kind == "changed":
         before, after = (_as_words(_at(tree, words)) for tree in trees)
         return before == after or means.masked(words)
@@ -132,17 +132,17 @@ def _as_words(value: Any) -> Any:
 
 
 def _separate_own_settings(
-    platform: str, both: tuple[Opened, Opened]
+    platform: str, sides: tuple[Opened, Opened]
 ) -> tuple[tuple[Difference, ...], tuple[Difference, ...]]:
     """Return what differs, and what the switch wrote by itself; rows that are both, setting by setting."""
     differing: list[Difference] = []
     own_differences: list[Difference] = []
-    for difference in settings_between(platform, both):
+    for difference in settings_between(platform, sides):
         file, *words = difference.path
-        runs = None if difference.kind == "added" else _at(both[0].trees[file], words)
+        runs = None if difference.kind == "added" else _at(sides[0].trees[file], words)
         if difference.kind == "removed":
-            for path, mine in _split_by_owner(platform, tuple(words), runs):
-                (own_differences if mine else differing).append(difference._replace(path=(file, *path)))
+            for path, is_own in _split_by_owner(platform, tuple(words), runs):
+                (own_differences if is_own else differing).append(difference._replace(path=(file, *path)))
         elif difference.kind == "changed" and own_setting(platform, tuple(words), runs, over=True):
             own_differences.append(difference)
         else:
@@ -160,6 +160,6 @@ def _split_by_owner(platform: str, path: Path, value: Any) -> list[tuple[Path, b
     """Return what is set at a path and below, as high as all there is the switch's own, or nothing is; and which."""
     if not isinstance(value, dict) or not value:
         return [(path, own_setting(platform, path, value))]
-    parts = [part for key, inside in value.items() for part in _split_by_owner(platform, (*path, key), inside)]
-    kinds = {mine for _, mine in parts}
-    return [(path, kinds.pop())] if len(kinds) == 1 else parts
+    settings = [setting for key, inside in value.items() for setting in _split_by_owner(platform, (*path, key), inside)]
+    kinds = {is_own for _, is_own in settings}
+    return [(path, kinds.pop())] if len(kinds) == 1 else settings

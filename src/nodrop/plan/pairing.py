@@ -39,7 +39,7 @@ def _none_of(name: str, other_readings: dict[str, Reading]) -> Reading:
 
 def _by_name(readings: Sequence[Reading], path: str) -> dict[str, Reading]:
     found_readings: dict[str, Reading] = {}
-    for reading in sorted(readings, key=lambda one: one.decided is None):  # intents first
+    for reading in sorted(readings, key=lambda candidate: candidate.decided is None):  # intents first
         name = reading.fabric.name
         if name not in found_readings:
             found_readings[name] = reading

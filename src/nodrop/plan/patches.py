@@ -35,8 +35,8 @@ Bundle = Mapping[str, bytes]
 def forms() -> tuple[str, ...]:
     """Return the names of all files that a patch of a switch can have, as patterns: steps have a number before them."""
     readers = map(platforms.reader, platforms.names())
-    whole = dict.fromkeys(name for reader in readers for name in (*reader.FILES, *reader.BESIDE))
-    return (*_FORM, *(f"[0-9]*-{form}" for form in _FORM), *whole, *platforms.writes())
+    platform_files = dict.fromkeys(name for reader in readers for name in (*reader.FILES, *reader.BESIDE))
+    return (*_FORM, *(f"[0-9]*-{form}" for form in _FORM), *platform_files, *platforms.writes())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +80,9 @@ def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = 
     lines = by_hand(plan)
     least = _risks_of(plan, lines)
     outer: dict[str, list[Outside]] = {}
-    for part in plan.outside:
-        for name in part.devices:
-            outer.setdefault(name, []).append(part)
+    for outside_part in plan.outside:
+        for name in outside_part.devices:
+            outer.setdefault(name, []).append(outside_part)
     staged = any(stage.shares for stage in plan.order)
     shares = Shares(plan.devices, old.fabric, new.fabric)
     passes: dict[str, list[tuple[str, Share]]] = {}
@@ -93,8 +93,10 @@ def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = 
         if device.kind != "changed":
             yield replace(_of_whole(device, bundle(new, device.name)), turn=passes[device.name][0][0])
             continue
-        known = lines.get(device.name, {})
-        tasks.append([_task(shares.part(device.name, share), turn, old, known) for turn, share in passes[device.name]])
+        manual_lines = lines.get(device.name, {})
+        tasks.append(
+            [_task(shares.part(device.name, share), turn, old, manual_lines) for turn, share in passes[device.name]]
+        )
         tasks[-1][-1] = replace(
             tasks[-1][-1],
             new=bundle(new, device.name),
@@ -106,7 +108,7 @@ def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = 
         yield from new_map_chunks
 
 
-def _task(device_change: DeviceChange, turn: str, old: Reading, known: Mapping[Subject, str]) -> _Task:
+def _task(device_change: DeviceChange, turn: str, old: Reading, manual_lines: Mapping[Subject, str]) -> _Task:
     assert device_change.old is not None
     every = uncomputed(device_change)
     return _Task(
@@ -114,8 +116,12 @@ def _task(device_change: DeviceChange, turn: str, old: Reading, known: Mapping[S
         platform=device_change.old.platform,
         old=bundle(old, device_change.name),
         new=None,
-        changes=tuple(change for change in every if change.subject not in known),
-        by_hand=tuple(ByHand(change=change, line=known[change.subject]) for change in every if change.subject in known),
+        changes=tuple(change for change in every if change.subject not in manual_lines),
+        by_hand=tuple(
+            ByHand(change=change, line=manual_lines[change.subject])
+            for change in every
+            if change.subject in manual_lines
+        ),
         turn=turn,
     )
 
@@ -133,29 +139,33 @@ def _in_turn(tasks: Sequence[_Task]) -> list[Patch]:
 
 def by_hand(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
     """Return what to do by hand, by switch and part, of facts that no patch makes."""
-    found: dict[str, dict[Subject, str]] = {name: dict(left) for name, left in plan.left.items()}
+    lines_by_switch: dict[str, dict[Subject, str]] = {
+        name: dict(switch_lines) for name, switch_lines in plan.left.items()
+    }
     for block in plan.told:
         entries = [
             (entry, fact.effect) for fact in block.facts if fact.effect.means == "by hand" for entry in fact.entries
         ]
         for name in block.devices if entries else ():
             for entry, effect in entries:
-                part = Part(block.ports, (entry,))
-                for change in DeviceChange(name=name, kind="changed", old=None, new=None, parts=(part,)).changes():
+                changed_part = Part(block.ports, (entry,))
+                for change in DeviceChange(
+                    name=name, kind="changed", old=None, new=None, parts=(changed_part,)
+                ).changes():
                     line = f"{text(change.subject)}: {'; '.join(effect.by_hand)}"
-                    found.setdefault(name, {})[change.subject] = line
-    return found
+                    lines_by_switch.setdefault(name, {})[change.subject] = line
+    return lines_by_switch
 
 
-def _risks_of(plan: Plan, left: Mapping[str, Mapping[Subject, str]]) -> Mapping[str, Risk]:
-    """Return the worst effect of the facts that are `left`, by switch."""
+def _risks_of(plan: Plan, remaining_lines: Mapping[str, Mapping[Subject, str]]) -> Mapping[str, Risk]:
+    """Return the worst effect of the facts that are `remaining_lines`, by switch."""
     risks: dict[str, Risk] = {}
     for block in plan.told:
-        for name in (name for name in block.devices if name in left):
+        for name in (name for name in block.devices if name in remaining_lines):
             for fact in block.facts:
-                part = Part(block.ports, fact.entries)
-                changes = DeviceChange(name=name, kind="changed", old=None, new=None, parts=(part,)).changes()
-                if any(change.subject in left[name] for change in changes):
+                changed_part = Part(block.ports, fact.entries)
+                changes = DeviceChange(name=name, kind="changed", old=None, new=None, parts=(changed_part,)).changes()
+                if any(change.subject in remaining_lines[name] for change in changes):
                     risks[name] = worst((risks.get(name, "none"), fact.effect.risk))
     return risks
 
@@ -186,7 +196,7 @@ def _build_patch(task: _Task) -> Patch:
     """Return what takes a switch's files to what the changes say, and to nothing else."""
     old, edit = task.old, _edited(task, task.changes)
     if edit is None or old is None:
-        lines = [one.line for one in task.by_hand]
+        lines = [manual_step.line for manual_step in task.by_hand]
         lines += [f"{text(change.subject)}: nodrop does not change these files" for change in task.changes]
         return Patch(device=task.name, files=_make_by_hand_files(lines), by_hand=tuple(lines))
     edit, astray = _straight(task, old, edit)
@@ -196,27 +206,27 @@ def _build_patch(task: _Task) -> Patch:
     patched = platforms.file_of(task.platform, old)
     result = {**old, **edit.files}
     files = {name: form.encode() for name, form in edit.forms.items()}
-    whole = {name: raw for name, raw in edit.files.items() if name != patched}
-    left = list(not_there((*edit.by_hand, *task.by_hand), task.platform, task.name, result))
+    complete_files = {name: raw for name, raw in edit.files.items() if name != patched}
+    remaining_steps = list(not_there((*edit.by_hand, *task.by_hand), task.platform, task.name, result))
     rewritten = whole_files is not None and task.exact
-    if (left or rewritten) and task.new is not None:
+    if (remaining_steps or rewritten) and task.new is not None:
         besides = {name: raw for name, raw in task.new.items() if name != patched and result.get(name) != raw}
-        then = list(not_there(left, task.platform, task.name, {**result, **besides}))
-        if len(then) < len(left) or rewritten:
-            left, whole = then, {**whole, **besides}
-    result |= whole
-    lines = [*(one.line for one in left), *astray]
+        later_steps = list(not_there(remaining_steps, task.platform, task.name, {**result, **besides}))
+        if len(later_steps) < len(remaining_steps) or rewritten:
+            remaining_steps, complete_files = later_steps, {**complete_files, **besides}
+    result |= complete_files
+    lines = [*(manual_step.line for manual_step in remaining_steps), *astray]
     if edit.disruption == "refused" and patched in edit.files:
-        whole[patched] = edit.files[patched]
+        complete_files[patched] = edit.files[patched]
         why = once([step.reason for step in edit.steps if step.disruption == "refused"])
         lines.insert(0, f"refused as a whole, load {patched} instead: {'; '.join(why)}")
     lines += _left_outside(task, result)
     lines = list(dict.fromkeys(lines))
-    if (left or astray) and task.new is not None and patched in task.new:
-        whole[patched] = task.new[patched]
+    if (remaining_steps or astray) and task.new is not None and patched in task.new:
+        complete_files[patched] = task.new[patched]
         lines.append(f"or load {patched}, which is that of the new tree, whole, and nothing else of this")
     return Patch(
-        device=task.name, files=files | whole | _make_by_hand_files(lines), result=result, by_hand=tuple(lines)
+        device=task.name, files=files | complete_files | _make_by_hand_files(lines), result=result, by_hand=tuple(lines)
     )
 
 
@@ -225,7 +235,7 @@ def _whole_files(task: _Task, old: Bundle, facts: Edit) -> Edit | None:
     if task.new is None or not (task.exact or task.outer):
         return None
     new = task.new if task.exact else with_outside(task.platform, {**old, **facts.files}, task.new, task.outer)
-    least = worst((*(() if facts.files else (task.least,)), *(one.effect.risk for one in task.outer)))
+    least = worst((*(() if facts.files else (task.least,)), *(outside_part.effect.risk for outside_part in task.outer)))
     return towards(task.platform, task.name, old, new, facts, least=least)
 
 
@@ -235,10 +245,10 @@ def _left_outside(task: _Task, result: Bundle) -> Iterator[str]:
         for words in left_outside(task.platform, result, task.new, task.outer):
             yield f"{' '.join(words)}: left as it runs, to be set by hand"
         return
-    for one in task.outer:
-        file = one.at[0]
+    for change in task.outer:
+        file = change.at[0]
         if task.new is not None and result.get(file) != task.new.get(file):
-            yield f"{' '.join(one.at[1:]) or file}: nodrop changes facts of its model alone here; see the new {file}"
+            yield f"{' '.join(change.at[1:]) or file}: nodrop changes facts of its model alone here; see the new {file}"
 
 
 def _edited(task: _Task, changes: Sequence[Change]) -> Edit | None:
@@ -277,10 +287,10 @@ def _astray(task: _Task, old: Bundle, edit: Edit) -> Iterator[Change]:
         return
     wanted_device, was = (parse_device(task.platform, task.name, files) for files in (task.new, old))
     device = parse_device(task.platform, task.name, {**old, **edit.files})
-    meant = [change.subject for change in (*task.changes, *(one.change for one in task.by_hand))]
+    meant = [change.subject for change in (*task.changes, *(manual_step.change for manual_step in task.by_hand))]
     before = {found_difference.path for found_difference in differences(was, wanted_device, whole_lists=True)}
     for difference in differences(device, wanted_device, whole_lists=True):
         at = subject_of(task.name, difference.path)
         silent = isinstance(difference.a, Unknown) or isinstance(difference.b, Unknown)
-        if not silent and difference.path not in before and not any(touch(at, one) for one in meant):
+        if not silent and difference.path not in before and not any(touch(at, subject) for subject in meant):
             yield Change(subject=at, old=UNKNOWN, new=difference.b)

@@ -47,8 +47,8 @@ def planned(
     `beside` is what changes in files, and in no fact.
     """
     outer: dict[str, Risk] = {}
-    for part in beside:
-        outer |= {name: worst((outer.get(name, "none"), part.effect.risk)) for name in part.devices}
+    for outside_part in beside:
+        outer |= {name: worst((outer.get(name, "none"), outside_part.effect.risk)) for name in outside_part.devices}
     changes = [
         device_change
         for device_change in device_changes
@@ -72,9 +72,9 @@ def planned(
         for device_change in changes
     }
     for block in facts:
-        here = worst(fact.effect.risk for fact in block.facts)
+        block_risk = worst(fact.effect.risk for fact in block.facts)
         for name in block.devices:
-            worsts[name] = worst((worsts[name], here))
+            worsts[name] = worst((worsts[name], block_risk))
     together: dict[Effect, list[str]] = {}
     for change in (device_change for device_change in changes if device_change.parts):
         effect = effects.together(change)

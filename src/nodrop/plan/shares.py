@@ -45,27 +45,29 @@ class Shares:
         change = self._changes[name]
         if share == Share():
             return change
-        made: dict[tuple[Entry, ...], list[str]] = {}
-        for part in change.parts:
-            for port in part.ports or ("",):
+        ports_by_entries: dict[tuple[Entry, ...], list[str]] = {}
+        for changed_part in change.parts:
+            for port in changed_part.ports or ("",):
                 above = ("interfaces", port) if port else ()
                 taken = tuple(
                     entry
-                    for entry in part.entries
+                    for entry in changed_part.entries
                     if self._takes(name, share, (*above, *entry.path), entry.old, entry.new)
                 )
-                made.setdefault(taken, []).append(port)
-        parts = (Part(tuple(filter(None, ports)), entries) for entries, ports in made.items() if entries)
-        return replace(change, parts=tuple(parts))
+                ports_by_entries.setdefault(taken, []).append(port)
+        shared_parts = (
+            Part(tuple(filter(None, ports)), entries) for entries, ports in ports_by_entries.items() if entries
+        )
+        return replace(change, parts=tuple(shared_parts))
 
     def ends(self, name: str) -> set[str | None]:
         """Return to which switches and hosts the changes of a switch lead; None is what leads to none."""
         found_ends: set[str | None] = set()
-        for part in self._changes[name].parts:
-            if part.ports:
-                found_ends.update(self._far.get(End(name, port)) for port in part.ports)
+        for changed_part in self._changes[name].parts:
+            if changed_part.ports:
+                found_ends.update(self._far.get(End(name, port)) for port in changed_part.ports)
             else:
-                found_ends.update(self.end(name, entry.path) for entry in part.entries)
+                found_ends.update(self.end(name, entry.path) for entry in changed_part.entries)
         return found_ends
 
     def device(self, name: str, done: Iterable[Share]) -> Device | None:

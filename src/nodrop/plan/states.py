@@ -52,8 +52,8 @@ def moments(stages: Sequence[Stage]) -> tuple[list[Moment], int]:
     for at in chosen:
         stage, half = stages[at], len(stages[at].devices) // 2
         if half:
-            part = replace(stage, devices=stage.devices[:half], shares=stage.shares[:half])
-            found_moments.append(Moment("within", at + 1, done_after([*stages[:at], part])))
+            half_stage = replace(stage, devices=stage.devices[:half], shares=stage.shares[:half])
+            found_moments.append(Moment("within", at + 1, done_after([*stages[:at], half_stage])))
     return found_moments, alike
 
 

@@ -114,10 +114,10 @@ def written_as(platform: str) -> str:
 
 
 @cache
-def _module(platform: str, part: str) -> Any:
+def _module(platform: str, module_name: str) -> Any:
     if platform not in (*names(), HOSTS):
         raise KeyError(platform)
-    return importlib.import_module(f"nodrop.platforms.{platform}.{part}")
+    return importlib.import_module(f"nodrop.platforms.{platform}.{module_name}")
 
 
 def _package(platform: str) -> Any:
@@ -162,8 +162,8 @@ def model_port(platform: str) -> Callable[[str, str, int], Port | None] | None:
     """
     if platform not in writable_names():
         raise KeyError(platform)
-    found = getattr(_module(platform, "naming"), "model_port", None)
-    return cast("Callable[[str, str, int], Port | None] | None", found)
+    port_finder = getattr(_module(platform, "naming"), "model_port", None)
+    return cast("Callable[[str, str, int], Port | None] | None", port_finder)
 
 
 class Added(Protocol):
@@ -207,9 +207,9 @@ def between(platform: str) -> Between | None:
 
 def regrouped(platform: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterator[str]:
     """Yield what it does that BGP sessions join or leave peer groups, as reasons; nothing where that is not known."""
-    found = getattr(editor(platform), "regrouped", None)
-    if found is not None:
-        yield from found(old, new)
+    regroup_function = getattr(editor(platform), "regrouped", None)
+    if regroup_function is not None:
+        yield from regroup_function(old, new)
 
 
 def settings_of(platform: str) -> Settings | None:
@@ -281,8 +281,8 @@ def batfish_tables(device: Device, bundle: Mapping[str, bytes], hostname: str, f
     """
     if not (_HERE / device.platform / "batfish.py").exists():
         return None
-    made = _module(device.platform, "batfish").tables(device, bundle, hostname, frr_conf)
-    return cast("BatfishTables | None", made)
+    device_tables = _module(device.platform, "batfish").tables(device, bundle, hostname, frr_conf)
+    return cast("BatfishTables | None", device_tables)
 
 
 def comments(platform: str, name: str, raw: bytes) -> list[Comment]:

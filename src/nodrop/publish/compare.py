@@ -54,29 +54,29 @@ class Comparison:
         digests = {path: digest(files[path]) for path in files}
         lines = {}
         with in_words(self.display):
-            there = self._there()
+            folder = self._there()
             for path in files:
                 with suppress(FileNotFoundError, NotADirectoryError, NotPlain):
-                    if there is not None and (found := there.read_file(path)[1]) != files[path]:
-                        lines[path] = first_difference(found, files[path])
+                    if folder is not None and (current_data := folder.read_file(path)[1]) != files[path]:
+                        lines[path] = first_difference(current_data, files[path])
         return Compared(digests=digests, lines=lines)
 
-    def drifts(self, parts: Sequence[Compared]) -> tuple[Drift, ...]:
+    def drifts(self, comparisons: Sequence[Compared]) -> tuple[Drift, ...]:
         """Tell how the folder differs from what a build of all the parts would leave there.
 
         What the manifest says of the inputs is taken as it stands: other inputs that give the same files are no drift.
         """
-        digests = {path: data for part in parts for path, data in part.digests.items()}
-        lines = {path: line for part in parts for path, line in part.lines.items()}
+        digests = {path: data for part in comparisons for path, data in part.digests.items()}
+        lines = {path: line for part in comparisons for path, line in part.lines.items()}
         require_safe_paths(digests)
         with in_words(self.display):
             folder = self._there()
             if folder is None:
                 return tuple(Drift(path=path, kind="missing") for path in sorted([*digests, MANIFEST]))
-            said = _manifest_or_empty(folder)
-            status = dict(walk(folder, folders_of([*digests, *said.files])))
+            old_manifest = _manifest_or_empty(folder)
+            status = dict(walk(folder, folders_of([*digests, *old_manifest.files])))
             if MANIFEST in status and is_file(status[MANIFEST]):
-                manifest = Manifest(inputs=said.inputs, files=digests).to_bytes()
+                manifest = Manifest(inputs=old_manifest.inputs, files=digests).to_bytes()
                 if (bytes_there := _bytes_of(folder)) != manifest:
                     lines[MANIFEST] = first_difference(bytes_there, manifest)
         drifts = []

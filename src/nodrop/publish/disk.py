@@ -57,9 +57,9 @@ class Disk:
 
         With `mode`, it has that mode, whatever the umask.
         """
-        now = stat.S_IMODE(folder.status().st_mode)
-        wanted_mode = now | 0o700 if mode is None else mode
-        if wanted_mode != now:
+        current_mode = stat.S_IMODE(folder.status().st_mode)
+        wanted_mode = current_mode | 0o700 if mode is None else mode
+        if wanted_mode != current_mode:
             os.fchmod(folder.handle, wanted_mode)
         marker = folder.at(MARKER)
         if marker.status() is None:  # a full disk has no room for a second one, not even for a moment
@@ -153,17 +153,17 @@ class Disk:
         or another user's.
         """
         while True:
-            handle, held = _lock_file(place), False
+            handle, is_locked = _lock_file(place), False
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # The last holder may have removed the file since it was opened; then the next run would lock another.
-                held = _is_at(handle, place)
+                is_locked = _is_at(handle, place)
             except BlockingIOError:
                 return None
             finally:
-                if not held:
+                if not is_locked:
                     os.close(handle)
-            if held:
+            if is_locked:
                 return handle
 
     def unlock(self, place: Landing, handle: int) -> None:

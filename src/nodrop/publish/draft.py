@@ -77,10 +77,10 @@ class Part:
         require_safe_paths(files)
         with in_words(self.display):
             digests = {path: digest(files[path]) for path in files}
-            there = self.standing.listed.keys() & files.keys()
-            same = frozenset(path for path in sorted(there) if self._stands(path, files[path]))
+            listed_paths = self.standing.listed.keys() & files.keys()
+            same = frozenset(path for path in sorted(listed_paths) if self._stands(path, files[path]))
             new = sorted(files.keys() - same)
-            edited = self.standing.edited(self.old, sorted(there - same), digests)
+            edited = self.standing.edited(self.old, sorted(listed_paths - same), digests)
             folders = sorted(folders_of(new))
             for folder in folders:
                 make_folder(self.new, folder, self.disk, private=self.private)
@@ -94,8 +94,8 @@ class Part:
     def _stands(self, path: str, data: bytes) -> bool:
         """Whether the old tree has just this file."""
         assert self.old is not None, "it has files"
-        status, there = self.old.read_file(path)
-        return there == data and has_mode(status, file_mode(path, private=self.private))
+        status, old_data = self.old.read_file(path)
+        return old_data == data and has_mode(status, file_mode(path, private=self.private))
 
 
 def make_folder(new: Held, folder: str, disk: Disk, *, private: bool) -> None:
@@ -150,11 +150,11 @@ class Draft:
             self._refuse_edited(puts, digests)
             manifest = Manifest(inputs=inputs, files=digests).to_bytes()
             if manifest != old.manifest or same != digests.keys():
-                made = frozenset[str]().union(*(put.folders for put in puts))
-                self._complete(digests, same, made, manifest)
+                new_folders = frozenset[str]().union(*(put.folders for put in puts))
+                self._complete(digests, same, new_folders, manifest)
                 if self._old is not None and old.manifest is not None and not unchanged_since(self._old, old):
-                    found = "was changed by somebody else while the build ran"
-                    raise make_refusal(self._display, found, "build again")
+                    message = "was changed by somebody else while the build ran"
+                    raise make_refusal(self._display, message, "build again")
                 swap(self._place, self._new, self._old, old, self._disk)
                 self.done = True
                 self._leave_nothing()
@@ -173,7 +173,7 @@ class Draft:
             raise InputProblems([edited_problem(path, self._display) for path in edited])
 
     def _complete(
-        self, digests: Mapping[str, str], same: frozenset[str], made: frozenset[str], manifest: bytes
+        self, digests: Mapping[str, str], same: frozenset[str], new_folders: frozenset[str], manifest: bytes
     ) -> None:
         """Add what is neither new nor changed, and the manifest, and make all of it safe from a power cut.
 
@@ -185,7 +185,7 @@ class Draft:
         folders = sorted(folders_of(digests))
         at_once = len(digests) + len(folders) >= _MANY
         for folder in folders:
-            if folder not in made:
+            if folder not in new_folders:
                 make_folder(new, folder, disk, private=self._private)
         for path in sorted(same):
             assert old is not None, "it has files"
@@ -208,15 +208,15 @@ class Draft:
             self._disk.fsync_folder(self._place.tree.folder)
             clear(self._place, self._ours(), self._disk)
         except OSError as error:
-            found = f"holds the new build, but the tree that it replaced could not be removed: {reason(error)}"
+            message = f"holds the new build, but the tree that it replaced could not be removed: {reason(error)}"
             hint = f"remove {self._place.new.name} beside it by hand"
-            raise make_refusal(self._display, found, hint) from error
+            raise make_refusal(self._display, message, hint) from error
 
     def end(self) -> None:
         """Leave one whole tree, as far as the system lets us; the old one stays beside what somebody else put there."""
         tree, ours = self._place.tree, self._ours()
         with suppress(OSError):
-            if tree.status() is not None and not any(one.is_at(tree) for one in ours):
+            if tree.status() is not None and not any(folder.is_at(tree) for folder in ours):
                 ours = [self._new]
             settle(self._place, ours, self._disk)
 

@@ -17,8 +17,8 @@ class NotRegular(OSError):
     """The place of an output is taken by something that is no regular file."""
 
     def __init__(self) -> None:
-        found = "not a regular file; for a pipe name its descriptor, as >(command) and /dev/fd/3 do"
-        super().__init__(errno.EINVAL, found)
+        message = "not a regular file; for a pipe name its descriptor, as >(command) and /dev/fd/3 do"
+        super().__init__(errno.EINVAL, message)
 
 
 def replace_file(path: Path, data: bytes) -> None:

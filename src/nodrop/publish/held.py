@@ -101,9 +101,9 @@ class Held:
         if self._below is not None and self._below[0] == path:
             return self._below[1]
         at = self.handle
-        for part in path.split("/"):
+        for segment in path.split("/"):
             try:
-                below = os.open(part, _FOLDER, dir_fd=at)
+                below = os.open(segment, _FOLDER, dir_fd=at)
             finally:
                 if at != self.handle:
                     os.close(at)

@@ -69,12 +69,12 @@ def _discard(draft: Landing) -> None:
 def _require_unchanged(file: Replacement, place: Landing) -> None:
     try:
         with os.fdopen(place.open(os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
-            there = opened.read()
+            current_data = opened.read()
     except OSError:
-        there = None
-    if there != file.old:
-        found, hint = "changed since it was read", "nothing was written; run it again"
-        raise InputProblems([Problem(path=file.display, found=found, hint=hint)])
+        current_data = None
+    if current_data != file.old:
+        message, hint = "changed since it was read", "nothing was written; run it again"
+        raise InputProblems([Problem(path=file.display, found=message, hint=hint)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +87,10 @@ class Built:
 
 def built_from(path: Path) -> Built | None:
     """Return the build that a file belongs to; None where it is of none."""
-    here = Path(os.path.realpath(path))
-    for folder in here.parents:
+    real_path = Path(os.path.realpath(path))
+    for folder in real_path.parents:
         with suppress(OSError, ValueError):
             manifest = Manifest.from_bytes(manifest_bytes(folder / MANIFEST))
-            if here.relative_to(folder).as_posix() in manifest.files:
+            if real_path.relative_to(folder).as_posix() in manifest.files:
                 return Built(folder=folder, inputs=tuple(sorted(manifest.inputs)))
     return None

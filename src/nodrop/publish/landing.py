@@ -103,25 +103,25 @@ def landing(path: Path, make: Callable[[Landing], None] | None = None) -> Iterat
     `make` makes each folder that is missing above it; without it that is a FileNotFoundError. What has no folder above
     it, which only `/` is, is called `.`.
     """
-    with _walked(path) as (folder, left, above):
+    with _walked(path) as (folder, names_below, above):
         at = os.open(".", _FOLDER, dir_fd=folder)
         try:
-            for name in left[:-1]:
+            for name in names_below[:-1]:
                 if make is None:
                     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
                 make(Landing(at, name))
                 below = os.open(name, _FOLDER, dir_fd=at)
                 os.close(at)
                 at = below
-            yield Landing(at, left[-1], os.path.join(above, *left[:-1]))  # noqa: PTH118
+            yield Landing(at, names_below[-1], os.path.join(above, *names_below[:-1]))  # noqa: PTH118
         finally:
             os.close(at)
 
 
 def resolve_output(path: Path) -> str:
     """Return where an output really goes, without links; LeadsOut or IsLink where one is in the way below the root."""
-    with _walked(path) as (_, left, above):
-        return os.path.join(above, *left)  # noqa: PTH118
+    with _walked(path) as (_, names_below, above):
+        return os.path.join(above, *names_below)  # noqa: PTH118
 
 
 @contextmanager
@@ -133,20 +133,20 @@ def _walked(path: Path) -> Iterator[tuple[int, list[str], str]]:
     absolute = os.path.abspath(path)  # noqa: PTH100
     root = _root(absolute)
     if root is None:
-        with Root("/", "/").walked(absolute, missing=True) as (folders, names, left):
-            if left or not names:
-                yield folders[-1], left or ["."], "/" + "/".join(names)
+        with Root("/", "/").walked(absolute, missing=True) as (folders, names, missing_names):
+            if missing_names or not names:
+                yield folders[-1], missing_names or ["."], "/" + "/".join(names)
             else:
                 yield folders[len(names) - 1], names[-1:], "/" + "/".join(names[:-1])
         return
     above, name = os.path.split(absolute)
-    with root.walked(above, missing=True) as (folders, names, left):
-        if not left and len(folders) == len(names):
+    with root.walked(above, missing=True) as (folders, names, missing_names):
+        if not missing_names and len(folders) == len(names):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        status = None if left else Landing(folders[-1], name).status()
+        status = None if missing_names else Landing(folders[-1], name).status()
         if status is not None and stat.S_ISLNK(status.st_mode):
             raise IsLink
-        yield folders[-1], [*left, name], os.path.join(os.path.realpath(root.top), *names)  # noqa: PTH118
+        yield folders[-1], [*missing_names, name], os.path.join(os.path.realpath(root.top), *names)  # noqa: PTH118
 
 
 def _root(absolute: str) -> Root | None:
@@ -156,10 +156,10 @@ def _root(absolute: str) -> Root | None:
     """
     if (top := repository_of(absolute)) is not None:
         return None if absolute == top else Root(top, "the repository", _open_top(top))
-    here = os.getcwd()  # noqa: PTH109
-    if here in ("/", absolute) or not absolute.startswith(f"{here}/"):
+    working_directory = os.getcwd()  # noqa: PTH109
+    if working_directory in ("/", absolute) or not absolute.startswith(f"{working_directory}/"):
         return None
-    return Root(here, "the working directory", os.open(".", _FOLDER))
+    return Root(working_directory, "the working directory", os.open(".", _FOLDER))
 
 
 def _open_top(top: str) -> int | None:

@@ -12,9 +12,9 @@ def matching(patterns: Iterable[str]) -> Names:
     split = [pattern.split("/") for pattern in patterns]
 
     def matches(path: str) -> bool:
-        parts = path.split("/")
-        if not all(parts) or any(part.startswith(".") for part in parts):
+        segments = path.split("/")
+        if not all(segments) or any(segment.startswith(".") for segment in segments):
             return False
-        return any(len(parts) == len(pattern) and all(map(fnmatchcase, parts, pattern)) for pattern in split)
+        return any(len(segments) == len(pattern) and all(map(fnmatchcase, segments, pattern)) for pattern in split)
 
     return matches

@@ -25,9 +25,9 @@ _REASONS = {
 """Where the system's own words would not help."""
 
 
-def make_refusal(path: str, found: str, hint: str) -> InputProblems:
+def make_refusal(path: str, message: str, hint: str) -> InputProblems:
     """Return the refusal of a path, and what to do about it."""
-    return InputProblems([Problem(path=path, found=found, hint=hint)])
+    return InputProblems([Problem(path=path, found=message, hint=hint)])
 
 
 def reason(error: OSError) -> str:
@@ -45,18 +45,18 @@ def in_words(display: str) -> Iterator[None]:
         raise InputProblems([Problem(path=display, found=str(error.strerror))]) from None
     except (OSError, ValueError) as error:
         name = f"{display}/{printable_path(error.filename)}" if isinstance(error, Within) else display
-        found = f"cannot be read or written: {reason(error) if isinstance(error, OSError) else error}"
-        raise make_refusal(name, found, "nothing was touched; mend this or give another folder") from error
+        message = f"cannot be read or written: {reason(error) if isinstance(error, OSError) else error}"
+        raise make_refusal(name, message, "nothing was touched; mend this or give another folder") from error
 
 
 def not_ours(place: Place, display: str, error: NotOurs) -> InputProblems:
     """Return the advice for a file in the way that nodrop did not make."""
-    found = f"{error.name} beside it was not made by nodrop, and a build needs the name"
+    message = f"{error.name} beside it was not made by nodrop, and a build needs the name"
     if error.owner is not None:
-        found = f"{error.name} beside it belongs to another user, {user(error.owner)}, and a build needs the name"
+        message = f"{error.name} beside it belongs to another user, {user(error.owner)}, and a build needs the name"
     elif error.name == place.old.name and place.tree.status() is None:
-        found = f"{error.name} beside it is not what a build left, or was changed since"
-    return make_refusal(display, found, f"move {error.name} away; nothing was touched")
+        message = f"{error.name} beside it is not what a build left, or was changed since"
+    return make_refusal(display, message, f"move {error.name} away; nothing was touched")
 
 
 def unsettled(place: Place, display: str, error: OSError) -> InputProblems:
@@ -86,5 +86,5 @@ def require_replaceable(place: Place, display: str) -> None:
         raise make_refusal(display, "is a mount point, which cannot be replaced", "build into a folder inside it")
     path = Path.cwd()
     if any(os.path.samestat(status, parent.stat()) for parent in (path, *path.parents)):
-        found = "is or holds the working directory, and a build replaces the whole folder"
-        raise make_refusal(display, found, "build from outside the folder")
+        message = "is or holds the working directory, and a build replaces the whole folder"
+        raise make_refusal(display, message, "build from outside the folder")

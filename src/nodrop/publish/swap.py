@@ -48,8 +48,8 @@ class Place:
         """The file that is locked."""
         return self._reserved_sibling("lock")
 
-    def _reserved_sibling(self, what: str) -> Landing:
-        return self.tree.sibling(f".{self.tree.name}.nodrop-{what}")
+    def _reserved_sibling(self, suffix: str) -> Landing:
+        return self.tree.sibling(f".{self.tree.name}.nodrop-{suffix}")
 
 
 @contextmanager
@@ -121,9 +121,9 @@ def _one_of(ours: Sequence[Held], name: Landing) -> Held | None:
     """Return which of these folders has a name; None where nothing has it, an OSError where anything else has."""
     if name.status() is None:
         return None
-    for one in ours:
-        if one.is_at(name):
-            return one
+    for folder in ours:
+        if folder.is_at(name):
+            return folder
     raise stale_handle_error()
 
 
@@ -158,8 +158,8 @@ def _is_mark(folder: Held, *, alone: bool) -> bool:
         status = folder.at(MARKER).status()
         if status is None or status.st_size > len(MARK):
             return False
-        _, said = folder.read_file(MARKER)
-        return said == MARK or (alone and MARK.startswith(said))
+        _, mark_bytes = folder.read_file(MARKER)
+        return mark_bytes == MARK or (alone and MARK.startswith(mark_bytes))
     return False
 
 

@@ -75,15 +75,15 @@ class Standing:
 
     def only(self, prefix: str) -> "Standing":
         """Return what part of a build has to know: the folder's mode, and the listed files whose names begin so."""
-        listed = {path: there for path, there in self.listed.items() if path.startswith(prefix)}
+        listed = {path: file_digest for path, file_digest in self.listed.items() if path.startswith(prefix)}
         return Standing(mode=self.mode, listed=listed, signatures={})
 
     def edited(self, root: Held | None, paths: Iterable[str], new: Mapping[str, str]) -> frozenset[str]:
         """Those of the listed files `paths` that were changed since nodrop wrote them, and not into the `new` ones."""
         if root is None:
             return frozenset()
-        there = ((path, digest(root.read_file(path)[1])) for path in paths)
-        return frozenset(path for path, found in there if found not in (self.listed[path], new.get(path)))
+        pairs = ((path, digest(root.read_file(path)[1])) for path in paths)
+        return frozenset(path for path, file_digest in pairs if file_digest not in (self.listed[path], new.get(path)))
 
 
 def survey(root: Held | None, names: Names, *, display: str, mark: str | None = None) -> Standing:
@@ -105,10 +105,10 @@ def survey(root: Held | None, names: Names, *, display: str, mark: str | None = 
         raise InputProblems([_not_ours(entries, display)])
     data, claimed = _read_manifest(root, display)
     if mark is not None and claimed and mark not in claimed:
-        found = f"holds what another command of nodrop wrote, without {mark}"
+        message = f"holds what another command of nodrop wrote, without {mark}"
         hint = "give a new or an empty folder; nothing was touched"
-        raise InputProblems([Problem(path=display, found=found, hint=hint)])
-    listed = {path: there for path, there in claimed.items() if names(path)}
+        raise InputProblems([Problem(path=display, found=message, hint=hint)])
+    listed = {path: file_digest for path, file_digest in claimed.items() if names(path)}
     stats = dict(walk(root, folders_of(listed)))
     ours = {path: listed[path] for path, status in stats.items() if path in listed and is_file(status)}
     standing = Standing(
@@ -135,8 +135,8 @@ def walk(root: Held, folders: frozenset[str]) -> Iterator[tuple[str, os.stat_res
     while pending:
         prefix = pending.pop()
         with os.scandir(root.folder(prefix.rstrip("/"))) as entries:
-            found = [(prefix + entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
-        for path, status in found:
+            statuses = [(prefix + entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
+        for path, status in statuses:
             if path in folders and stat.S_ISDIR(status.st_mode):
                 pending.append(path + "/")
             else:
@@ -158,10 +158,10 @@ def require_safe_paths(paths: Iterable[str]) -> None:
     """Refuse, as a bug of the caller, names that could leave the folder or that take another's place."""
     names = frozenset(paths)
     for path in sorted(names):
-        parts = path.split("/")
-        if not all(_PART.fullmatch(part) and part not in (".", "..") for part in parts):
+        segments = path.split("/")
+        if not all(_PART.fullmatch(segment) and segment not in (".", "..") for segment in segments):
             raise ValueError(f"not a plain relative path: {path!r}")
-        if parts[-1].casefold() == MANIFEST:
+        if segments[-1].casefold() == MANIFEST:
             raise ValueError(f"the name of the manifest is taken: {path!r}")
     if clash := sorted(names & folders_of(names)):
         raise ValueError(f"both a file and a folder: {clash[0]!r}")
@@ -172,14 +172,14 @@ def file_mode(path: str, *, private: bool) -> int:
 
     What is `private`, for it may hold secrets, is for its owner alone.
     """
-    whole = 0o777 if path.endswith(".sh") else 0o666
-    return whole & 0o700 if private else whole
+    full_mode = 0o777 if path.endswith(".sh") else 0o666
+    return full_mode & 0o700 if private else full_mode
 
 
 def has_mode(status: os.stat_result, mode: int) -> bool:
     """Whether a file has such permissions, whatever the umask was: it can be run if it should, and by nobody else."""
-    found = stat.S_IMODE(status.st_mode)
-    return found & 0o600 == 0o600 and bool(found & 0o100) == bool(mode & 0o100) and not found & ~mode
+    bits = stat.S_IMODE(status.st_mode)
+    return bits & 0o600 == 0o600 and bool(bits & 0o100) == bool(mode & 0o100) and not bits & ~mode
 
 
 def is_file(status: os.stat_result) -> bool:
@@ -187,10 +187,10 @@ def is_file(status: os.stat_result) -> bool:
     return stat.S_ISREG(status.st_mode)
 
 
-def first_difference(one: bytes, other: bytes) -> int:
+def first_difference(old_data: bytes, new_data: bytes) -> int:
     """Return the first line, from 1, in which two different texts differ."""
-    pairs = enumerate(zip_longest(io.BytesIO(one), io.BytesIO(other)), 1)
-    return next(number for number, (left, right) in pairs if left != right)
+    pairs = enumerate(zip_longest(io.BytesIO(old_data), io.BytesIO(new_data)), 1)
+    return next(number for number, (left_line, right) in pairs if left_line != right)
 
 
 def printable_path(path: str) -> str:
@@ -225,19 +225,19 @@ def _read_manifest(root: Held, display: str) -> tuple[bytes, Mapping[str, str]]:
 
 def _not_ours(entries: list[str], display: str) -> Problem:
     names = ", ".join(printable_path(entry) for entry in entries[:3])
-    more = f" and {len(entries) - 3} more" if len(entries) > 3 else ""
-    found = f"is not empty and has no {MANIFEST}, so nodrop did not write it: {names}{more}"
-    return Problem(path=display, found=found, hint="give a new or an empty folder; nothing was touched")
+    suffix = f" and {len(entries) - 3} more" if len(entries) > 3 else ""
+    message = f"is not empty and has no {MANIFEST}, so nodrop did not write it: {names}{suffix}"
+    return Problem(path=display, found=message, hint="give a new or an empty folder; nothing was touched")
 
 
 def _foreign(path: str, display: str, *, listed: bool, claimed: bool) -> Problem:
-    found = "was not written by nodrop"
+    message = "was not written by nodrop"
     if listed:
-        found = NO_FILE
+        message = NO_FILE
     elif claimed:
-        found = f"is listed in {MANIFEST}, but this command gives no file that name"
+        message = f"is listed in {MANIFEST}, but this command gives no file that name"
     hint = "move it out of the folder, which a build replaces as a whole; nothing was touched"
-    return Problem(path=f"{display}/{printable_path(path)}", found=found, hint=hint)
+    return Problem(path=f"{display}/{printable_path(path)}", found=message, hint=hint)
 
 
 def edited_problem(path: str, display: str) -> Problem:

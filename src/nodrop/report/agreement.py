@@ -73,12 +73,12 @@ class Validation:
 
 def validation(index: Index, observations: Sequence[Observation]) -> Validation:
     """Return what nodrop and the validators saw of a fabric, check by check."""
-    told = tuple(
+    messages = tuple(
         words if words.startswith(observation.by) else f"{observation.by}: {words}"
         for observation in observations
         for words in dict.fromkeys(observation.told)
     )
-    return Validation(name="", rows=tuple(_rows(index, observations)), told=told)
+    return Validation(name="", rows=tuple(_rows(index, observations)), told=messages)
 
 
 def _rows(index: Index, observations: Sequence[Observation]) -> Iterator[Row]:
@@ -118,15 +118,15 @@ def text(shown: Validation) -> Iterator[str]:
     """Yield the table, and below it what could not be seen, and why."""
     if not shown.rows:
         return
-    names = [one.validator for one in shown.rows[0].columns]
+    names = [validator_column.validator for validator_column in shown.rows[0].columns]
     rows = [(TITLES[row.check], *map(_cell, row.columns), row.verdict) for row in shown.rows]
     title = f"validation of {shown.name}" if shown.name else "validation"
     yield from list(section(title, ("check", *names, "verdict"), rows))[1:]
     for row in shown.rows:
         for column in row.columns:
             if column.unseen:
-                what = f"{TITLES[row.check]}, {column.unseen} of {row.items}"
-                yield from wrap_text(f"{column.validator} cannot see {what}: {'; '.join(column.because)}", "  ", "    ")
+                gap = f"{TITLES[row.check]}, {column.unseen} of {row.items}"
+                yield from wrap_text(f"{column.validator} cannot see {gap}: {'; '.join(column.because)}", "  ", "    ")
     for words in shown.told:
         yield from wrap_text(words, "  ", "    ")
 

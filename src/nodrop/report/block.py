@@ -56,7 +56,7 @@ class Page:
         """Return what is wrong with the input, its place linked to its file."""
         if self.links is None:
             return self.format_line("error", "error", str(problem))
-        place = ":".join(str(part) for part in (problem.path, problem.line, problem.column) if part is not None)
+        place = ":".join(str(field) for field in (problem.path, problem.line, problem.column) if field is not None)
         address = self.links.place(problem.path, problem.line)
         shown = linked(address, self.paint("", place))
         return f"{self.paint('error', 'error')}: {shown}{self.paint('', str(problem).removeprefix(place))}"
@@ -71,17 +71,17 @@ def block(group: Sequence[Finding], page: Page) -> list[str]:
     first_finding, *other_findings = group
     place, besides = openable(first_finding), related_places(first_finding)
     related = besides if page.verbose else besides[:_RELATED]
-    sheet = _Sheet(page=page, gutter=_gutter([place, *(each.located for each in related)], page))
+    sheet = _Sheet(page=page, gutter=_gutter([place, *(mention.located for mention in related)], page))
     lines = [
         f"{page.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
         f"{page.paint('strong', first_finding.message)}"
     ]
-    captions = [subject.text(first_finding.subject), *(_caption(each, first_finding) for each in related)]
+    captions = [subject.text(first_finding.subject), *(_caption(mention, first_finding) for mention in related)]
     if place is not first_finding.located:
         captions[:2] = [first_finding.related[0].message, f"{related[0].message}: {captions[0]}"]
     lines += sheet.spot("-->", place, ("^", first_finding.severity), captions[0])
-    for each, caption in zip(related, captions[1:], strict=True):
-        lines += sheet.spot(":::", each.located, ("-", "frame"), caption)
+    for related_place, caption in zip(related, captions[1:], strict=True):
+        lines += sheet.spot(":::", related_place.located, ("-", "frame"), caption)
     if remaining_number := len(besides) - len(related):
         lines.append(sheet.footer(f"{count(remaining_number, 'more related part')}; -v shows them"))
     if first_finding.confidence != "certain":
@@ -125,13 +125,13 @@ class _Sheet:
         """Return a line about the finding rather than a place."""
         return f"{'':{self.gutter}} {self.page.paint('frame', '=')} {self.page.paint('', text)}"
 
-    def footers(self, first_text: str, rest: Iterable[str]) -> list[str]:
+    def footers(self, first_text: str, other_texts: Iterable[str]) -> list[str]:
         """Such a line, and others that belong to it."""
-        return [self.footer(first_text), *self.under(self.page.paint("", text) for text in rest)]
+        return [self.footer(first_text), *self.under(self.page.paint("", text) for text in other_texts)]
 
-    def under(self, rest: Iterable[str]) -> Iterable[str]:
+    def under(self, texts: Iterable[str]) -> Iterable[str]:
         """Lines that belong to a footer, already escaped."""
-        return (f"{'':{self.gutter + 3}}{text}" for text in rest)
+        return (f"{'':{self.gutter + 3}}{text}" for text in texts)
 
     def fix(self, fix: Fix) -> list[str]:
         """Return what to do, wrapped."""
@@ -141,8 +141,8 @@ class _Sheet:
         """Return a footer in lines that fit; the line breaks of its author stay."""
         room = max(self.page.width - self.gutter - 3, 40)
         written = terminal(text, lines=True).split("\n")
-        first, *rest = (row for line in written for row in textwrap.wrap(line, room, break_long_words=False))
-        return self.footers(first, rest)
+        first_row, *other_rows = (row for line in written for row in textwrap.wrap(line, room, break_long_words=False))
+        return self.footers(first_row, other_rows)
 
     def each(self, other_findings: Sequence[Finding]) -> list[str]:
         """Return the others of a group, one by one."""
@@ -175,7 +175,7 @@ def _caption(related: Related, finding: Finding) -> str:
 
 def _more_here(device: str | None, subjects: Sequence[Subject]) -> str:
     where = "" if device is None else f" on {name(device)}"
-    labels = [label(each, device) for each in subjects if each != (device,)]
+    labels = [label(other_subject, device) for other_subject in subjects if other_subject != (device,)]
     return f"{len(subjects)} more of the same{where}" + (f": {listing(labels)}" if labels else "")
 
 
@@ -192,6 +192,6 @@ def _more_outside(away: Sequence[Finding], outside: Sequence[Finding]) -> str:
     fabrics = {name(finding.within) for finding in outside}
     devices = {(finding.within, finding.device) for finding in other_findings if finding.device}
     numbers = [count(len(fabrics), "other fabric"), *([count(len(devices), "device")] if devices else [])]
-    parts = counts((finding.subject for finding in other_findings), (finding.within for finding in other_findings))
-    here = f"on {listing(near)}, and " if near else ""
-    return f"the same {here}in {listing(fabrics)} ({', '.join([*numbers, *parts])})"
+    totals = counts((finding.subject for finding in other_findings), (finding.within for finding in other_findings))
+    location = f"on {listing(near)}, and " if near else ""
+    return f"the same {location}in {listing(fabrics)} ({', '.join([*numbers, *totals])})"

@@ -35,7 +35,7 @@ class Capacity:
         for host in self._fabric.hosts:
             by_group[host.group].append(host)
         return [
-            _group(name, hosts, leaves) for name, hosts in sorted(by_group.items(), key=lambda one: natural(one[0]))
+            _group(name, hosts, leaves) for name, hosts in sorted(by_group.items(), key=lambda pair: natural(pair[0]))
         ]
 
     def tiers(self) -> list[Facts]:
@@ -99,23 +99,23 @@ class Capacity:
         """What switches send upwards and downwards, by switch, and what levels send upwards."""
         up, down, between = Counter[str](), Counter[str](), Counter[int]()
         for link, near, far in self._ends():
-            own, other = self.level.get(near.node), self.level.get(far.node, 0)
-            if own is None:
+            near_level, far_level = self.level.get(near.node), self.level.get(far.node, 0)
+            if near_level is None:
                 continue
             speed = self.speed_mbps(link) or 0
-            if other < own:
+            if far_level < near_level:
                 down[near.node] += speed
-            elif other > own:
+            elif far_level > near_level:
                 up[near.node] += speed
-                between[own] += speed
+                between[near_level] += speed
         return up, down, between
 
     def _first_hops(self) -> Mapping[str, set[str]]:
-        found: dict[str, set[str]] = defaultdict(set)
+        leaves_of_host: dict[str, set[str]] = defaultdict(set)
         for _, near, far in self._ends():
             if near.node not in self.index.devices:
-                found[near.node].add(far.node)
-        return found
+                leaves_of_host[near.node].add(far.node)
+        return leaves_of_host
 
 
 def _host_mbps(host: Host) -> int:

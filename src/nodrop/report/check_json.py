@@ -39,21 +39,21 @@ def render(checked: Checked) -> bytes:
     )
 
 
-def _fabric(one: Changed) -> dict[str, Any]:
+def _fabric(fabric_change: Changed) -> dict[str, Any]:
     return {
-        "name": one.name,
-        "was": one.was,
-        "gone": one.gone,
-        "told_by": list(one.told_by),
-        "plan": plan_json.document(one.plan),
-        "fixed": [of_finding(finding) for finding in one.findings.fixed],
-        "suppressed": [of_finding(finding) for finding in one.findings.silenced],
-        "unchanged": one.findings.unchanged,
+        "name": fabric_change.name,
+        "was": fabric_change.was,
+        "gone": fabric_change.gone,
+        "told_by": list(fabric_change.told_by),
+        "plan": plan_json.document(fabric_change.plan),
+        "fixed": [of_finding(finding) for finding in fabric_change.findings.fixed],
+        "suppressed": [of_finding(finding) for finding in fabric_change.findings.silenced],
+        "unchanged": fabric_change.findings.unchanged,
         "routing": {
-            "changes": [_rerouted(change) for change in one.routing.changes],
-            "not_computed": one.routing.not_computed or None,
-            "flows": [_flow(flow) for flow in one.routing.flows],
-            "told": list(one.routing.told),
+            "changes": [_rerouted(change) for change in fabric_change.routing.changes],
+            "not_computed": fabric_change.routing.not_computed or None,
+            "flows": [_flow(flow) for flow in fabric_change.routing.flows],
+            "told": list(fabric_change.routing.told),
         },
     }
 
@@ -78,12 +78,12 @@ def _difference(difference: Difference) -> dict[str, Any]:
     }
 
 
-def _rerouted(one: Rerouted) -> dict[str, Any]:
-    return {"check": one.check, "item": subject.text(one.item), "old": _value(one.old), "new": _value(one.new)}
+def _rerouted(delta: Rerouted) -> dict[str, Any]:
+    return {"check": delta.check, "item": subject.text(delta.item), "old": _value(delta.old), "new": _value(delta.new)}
 
 
 def _value(value: object) -> Any:
-    return sorted(_value(one) for one in value) if isinstance(value, frozenset) else json_value(value)
+    return sorted(_value(member) for member in value) if isinstance(value, frozenset) else json_value(value)
 
 
 def _flow(flow: Flow) -> dict[str, Any]:

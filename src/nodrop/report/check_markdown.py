@@ -20,24 +20,24 @@ def render(checked: Checked) -> str:
 
     Beyond `LIMIT` whole parts are left out, the last first, and it says so.
     """
-    parts: list[str] = [
+    sections: list[str] = [
         f"### nodrop: {markdown(verdict(checked))}",
         "\n".join(f"- 🔴 {markdown(str(problem))}" for problem in checked.outcome.problems),
         "\n".join(map(_verdict, decisive(checked))),
         "\n".join(findings_of(checked.outcome)),
         "\n".join(map(_verdict, decisive(checked, notes=True))),
-        "\n".join(f"- 🔴 {markdown(unfit(one))}" for one in checked.unfit),
+        "\n".join(f"- 🔴 {markdown(unfit(build))}" for build in checked.unfit),
     ]
     summed = len(changing(checked)) > 1
-    for one, head in heads(checked):
-        parts += [f"#### {markdown(head)}", *_fabric(one, summed=summed)]
-    parts.append("\n".join(f"- before: {markdown(str(problem))}" for problem in checked.problems))
-    parts.append(
+    for fabric_change, head in heads(checked):
+        sections += [f"#### {markdown(head)}", *_fabric(fabric_change, summed=summed)]
+    sections.append("\n".join(f"- before: {markdown(str(problem))}" for problem in checked.problems))
+    sections.append(
         "\n".join(f"- {markdown(' '.join(filter(None, (note.file, note.message))))}" for note in checked.notes)
     )
     text = "; ".join((f"compared with {checked.base}", *unchanged(checked)))
-    parts = list(fitting([part for part in parts if part]))
-    return "\n\n".join((*parts, f"<sub>{markdown(text)}</sub>")) + "\n"
+    sections = list(fitting([section for section in sections if section]))
+    return "\n\n".join((*sections, f"<sub>{markdown(text)}</sub>")) + "\n"
 
 
 def _verdict(finding: Finding) -> str:
@@ -54,10 +54,10 @@ def findings_of(outcome: Outcome, which: str = "new ") -> Iterator[str]:
         place = openable(first_finding)
         where = "" if place is None else f" ({place.file}{f':{place.span.line}' if place.span else ''})"
         other_devices = list(dict.fromkeys(finding.device for finding in group[1:] if finding.device))
-        more = f"; {count(len(group) - 1, 'more place')}" if len(group) > 1 else ""
-        on = f" on {listing(name(device) for device in other_devices)}" if more and other_devices else ""
-        said = markdown(f"{first_finding.message}{where}{more}{on}")
-        yield f"- {_MARKS[first_finding.severity]} **{which}{first_finding.severity}** `{first_finding.rule}`: {said}"
+        more_places = f"; {count(len(group) - 1, 'more place')}" if len(group) > 1 else ""
+        on = f" on {listing(name(device) for device in other_devices)}" if more_places and other_devices else ""
+        text = markdown(f"{first_finding.message}{where}{more_places}{on}")
+        yield f"- {_MARKS[first_finding.severity]} **{which}{first_finding.severity}** `{first_finding.rule}`: {text}"
         if first_finding.fix and first_finding.fix.text not in remedies:
             remedies.add(first_finding.fix.text)
             yield f"  - what to do: {markdown(first_finding.fix.text)}"
@@ -65,27 +65,27 @@ def findings_of(outcome: Outcome, which: str = "new ") -> Iterator[str]:
         yield f"- {count(len(every) - len(shown), f'more {which}finding')}: `--format text` tells all"
 
 
-def _fabric(one: Changed, *, summed: bool) -> Iterator[str]:
-    yield "\n".join(f"- 🔴 {markdown(line)}" for line in losses(one.routing))
-    if not one.plan.empty:
-        yield plan_markdown.page(one.plan, summed=summed).rstrip("\n")
-    yield _fold("Routing", list(rerouting(one.routing)))
-    if one.routing.wanted and one.routing.not_computed:
-        yield f"Routing is not worked out: {markdown(one.routing.not_computed)}"
-    yield _fold("Fixed", list(by_rule(one.findings.fixed)))
-    yield _fold("Suppressed now", list(by_rule(one.findings.silenced)))
+def _fabric(fabric_change: Changed, *, summed: bool) -> Iterator[str]:
+    yield "\n".join(f"- 🔴 {markdown(line)}" for line in losses(fabric_change.routing))
+    if not fabric_change.plan.empty:
+        yield plan_markdown.page(fabric_change.plan, summed=summed).rstrip("\n")
+    yield _fold("Routing", list(rerouting(fabric_change.routing)))
+    if fabric_change.routing.wanted and fabric_change.routing.not_computed:
+        yield f"Routing is not worked out: {markdown(fabric_change.routing.not_computed)}"
+    yield _fold("Fixed", list(by_rule(fabric_change.findings.fixed)))
+    yield _fold("Suppressed now", list(by_rule(fabric_change.findings.silenced)))
 
 
 def _fold(title: str, lines: Sequence[str]) -> str:
     return "\n".join(plan_markdown.render_fold(f"{title}: {len(lines)}", [f"- {markdown(line)}" for line in lines]))
 
 
-def fitting(parts: Sequence[str]) -> Iterator[str]:
+def fitting(texts: Sequence[str]) -> Iterator[str]:
     """Yield the parts that fit into a comment, the first first, and that others were left out."""
     remaining_limit = LIMIT
-    for number, part in enumerate(parts):
-        remaining_limit -= len(part.encode()) + 2
+    for number, text in enumerate(texts):
+        remaining_limit -= len(text.encode()) + 2
         if remaining_limit < 0:
-            yield f"{count(len(parts) - number, 'part')} left out here, which would not fit: `--format text` tells all."
+            yield f"{count(len(texts) - number, 'part')} left out here, which would not fit: `--format text` tells all."
             return
-        yield part
+        yield text

@@ -25,31 +25,31 @@ def summary(checked: Checked) -> str:
 def verdict(checked: Checked) -> str:
     """Return what a check comes to, the worst first."""
     changed, problems = changing(checked), len(checked.outcome.problems)
-    said = [f"{count(problems, 'problem')}, so that not all of it is judged"] if problems else []
+    phrases = [f"{count(problems, 'problem')}, so that not all of it is judged"] if problems else []
     if checked.fabrics or checked.same or not problems:
-        said.append(format_finding_counts(checked))
+        phrases.append(format_finding_counts(checked))
     if checked.unfit:
-        said.append(f"{count(len(checked.unfit), 'build')} not as the intent has it")
+        phrases.append(f"{count(len(checked.unfit), 'build')} not as the intent has it")
     if any(stop.rule == RISK.name for stop in checked.stops):
-        said.append("more risk than --fail-on-risk lets through")
+        phrases.append("more risk than --fail-on-risk lets through")
     of_policy = decisive(checked)
     if hiding := sum(finding.rule == POLICY.name for finding in of_policy):
-        said.append(f"{count(hiding, 'change')} of policy would let faults pass")
+        phrases.append(f"{count(hiding, 'change')} of policy would let faults pass")
     if gone := sum(finding.rule == MISSING.name for finding in of_policy):
-        said.append(f"{count(gone, 'configuration')} no longer checked")
+        phrases.append(f"{count(gone, 'configuration')} no longer checked")
     if losing := sum(is_loss(change) for fabric in checked.fabrics for change in fabric.routing.changes):
-        said.append(f"routing: {count(losing, 'loss')}")
+        phrases.append(f"routing: {count(losing, 'loss')}")
     if len(changed) == 1:
-        said.append(plan_page.summary(changed[0].plan))
+        phrases.append(plan_page.summary(changed[0].plan))
     elif changed:
-        if hazards := sum(len(one.plan.rollout.hazards) for one in changed if one.plan.rollout):
-            said.append(f"{count(hazards, 'hazard')} on the way")
-        switches = sum(len(one.plan.devices) for one in changed)
-        risk = RISK_SAID[worst(one.plan.risk for one in changed)]
-        said.append(f"{count(switches, 'switch')} of {count(len(changed), 'fabric')} changed; worst: {risk}")
+        if hazards := sum(len(delta.plan.rollout.hazards) for delta in changed if delta.plan.rollout):
+            phrases.append(f"{count(hazards, 'hazard')} on the way")
+        switches = sum(len(delta.plan.devices) for delta in changed)
+        risk = RISK_SAID[worst(delta.plan.risk for delta in changed)]
+        phrases.append(f"{count(switches, 'switch')} of {count(len(changed), 'fabric')} changed; worst: {risk}")
     elif not problems:
-        said.append("nothing changes")
-    return "; ".join(said)
+        phrases.append("nothing changes")
+    return "; ".join(phrases)
 
 
 def changing(checked: Checked) -> Sequence[Changed]:
@@ -67,15 +67,15 @@ def format_finding_counts(checked: Checked) -> str:
     """Return how many findings have come, gone and stayed."""
     new = Counter(finding.severity for finding in checked.outcome.findings)
     every = [fabric.findings for fabric in checked.fabrics]
-    said = [count(new[severity], f"new {severity}") for severity in SEVERITIES if new[severity]]
-    said = said or ["no new finding"]
+    phrases = [count(new[severity], f"new {severity}") for severity in SEVERITIES if new[severity]]
+    phrases = phrases or ["no new finding"]
     for number, words in (
-        (sum(len(one.fixed) for one in every), "fixed"),
-        (sum(len(one.silenced) for one in every), "suppressed now"),
-        (sum(one.unchanged or 0 for one in every), "as before"),
+        (sum(len(fabric_findings.fixed) for fabric_findings in every), "fixed"),
+        (sum(len(fabric_findings.silenced) for fabric_findings in every), "suppressed now"),
+        (sum(fabric_findings.unchanged or 0 for fabric_findings in every), "as before"),
     ):
-        said += [f"{number} {words}"] if number else []
-    return ", ".join(said)
+        phrases += [f"{number} {words}"] if number else []
+    return ", ".join(phrases)
 
 
 def by_rule(findings: Iterable[Finding]) -> Iterator[str]:
@@ -84,44 +84,44 @@ def by_rule(findings: Iterable[Finding]) -> Iterator[str]:
     for finding in findings:
         rules.setdefault((SEVERITIES.index(finding.severity), finding.rule), []).append(finding)
     for (rank, rule), own_findings in sorted(rules.items(), key=lambda item: item[0]):
-        devices = listing(name(device) for device in dict.fromkeys(one.device for one in own_findings if one.device))
+        devices = listing(name(device) for device in dict.fromkeys(hit.device for hit in own_findings if hit.device))
         where = f" on {devices}" if devices else ""
         yield f"{SEVERITIES[rank]}[{rule}]: {count(len(own_findings), 'finding')}{where}"
 
 
-def routing(one: Routing) -> Iterator[str]:
+def routing(routing_change: Routing) -> Iterator[str]:
     """Yield what becomes of routing, changes that are alike in one line; nothing where it was not worked out."""
-    yield from losses(one)
-    yield from rerouting(one)
+    yield from losses(routing_change)
+    yield from rerouting(routing_change)
 
 
-def losses(one: Routing) -> Iterator[str]:
+def losses(routing_change: Routing) -> Iterator[str]:
     """Yield what worked and does not any more."""
-    yield from _alike([change for change in one.changes if is_loss(change)])
+    yield from _alike([change for change in routing_change.changes if is_loss(change)])
 
 
-def rerouting(one: Routing) -> Iterator[str]:
+def rerouting(routing_change: Routing) -> Iterator[str]:
     """Yield what else becomes of routing."""
-    yield from _alike([change for change in one.changes if not is_loss(change)])
-    yield from (_flow(flow) for flow in one.flows[:_SHOWN])
-    if len(one.flows) > _SHOWN:
-        yield f"{count(len(one.flows) - _SHOWN, 'more flow')} that only one of the two delivers"
-    yield from one.told
+    yield from _alike([change for change in routing_change.changes if not is_loss(change)])
+    yield from (_flow(flow) for flow in routing_change.flows[:_SHOWN])
+    if len(routing_change.flows) > _SHOWN:
+        yield f"{count(len(routing_change.flows) - _SHOWN, 'more flow')} that only one of the two delivers"
+    yield from routing_change.told
 
 
 def _alike(changes: Sequence[Rerouted]) -> Iterator[str]:
     together: dict[tuple[str, str], list[Rerouted]] = {}
     for change in changes:
         together.setdefault((change.check, _format_change(change)), []).append(change)
-    for (check, said), alike in together.items():
+    for (check, description), alike in together.items():
         if check in ("routes", "reach"):
             devices = listing(name(device) for device in dict.fromkeys(change.item[0] for change in alike))
             prefixes = list(dict.fromkeys(change.item[-1] for change in alike))
             to = prefixes[0] if len(prefixes) == 1 else count(len(prefixes), "prefix")
-            yield f"{'routes' if check == 'routes' else 'packets'} of {devices} to {to}: {said}"
+            yield f"{'routes' if check == 'routes' else 'packets'} of {devices} to {to}: {description}"
         else:
             items = listing(dict.fromkeys(_item(change) for change in alike))
-            yield f"{_SINGULAR[check]} {items}: {said}"
+            yield f"{_SINGULAR[check]} {items}: {description}"
 
 
 _SINGULAR = {"links": "cable", "sessions": "session", "failures": "failure of"}
@@ -195,14 +195,14 @@ def decisive(checked: Checked, *, notes: bool = False) -> list[Finding]:
     ]
 
 
-def unfit(one: Unfit) -> str:
+def unfit(build: Unfit) -> str:
     """Return that files are not as the intent has them, and on which switches."""
-    said = [
+    reasons = [
         f"{listing(map(name, devices))} {words}"
-        for devices, words in ((one.missing, "missing"), (one.extra, "too much"), (one.differ, "different"))
+        for devices, words in ((build.missing, "missing"), (build.extra, "too much"), (build.differ, "different"))
         if devices
     ]
-    return f"{one.build} is not what {one.intent} comes to: {'; '.join(said)}; `nodrop build` makes it so"
+    return f"{build.build} is not what {build.intent} comes to: {'; '.join(reasons)}; `nodrop build` makes it so"
 
 
 def heads(checked: Checked) -> Sequence[tuple[Changed, str]]:

@@ -20,35 +20,35 @@ def render(
 
     `quiet` leaves the new findings and what is wrong.
     """
-    parts: list[str] = []
+    sections: list[str] = []
     if not quiet:
         summed = len(changing(checked)) > 1
-        for one, head in heads(checked):
-            parts += _fabric(one, head, color=color, verbose=verbose, summed=summed)
-    parts.append("\n".join(_lines(map(unfit, checked.unfit))))
-    parts.append("\n".join(_lines(map(_verdict, decisive(checked)))))
-    parts.append(findings_text(checked.outcome, color=color, verbose=verbose, quiet=True, links=links).rstrip("\n"))
-    parts.append("\n".join(_lines(map(_verdict, decisive(checked, notes=True)))))
-    parts.append("\n".join(_lines(f"before: {problem}" for problem in checked.problems)))
+        for fabric_change, head in heads(checked):
+            sections += _fabric(fabric_change, head, color=color, verbose=verbose, summed=summed)
+    sections.append("\n".join(_lines(map(unfit, checked.unfit))))
+    sections.append("\n".join(_lines(map(_verdict, decisive(checked)))))
+    sections.append(findings_text(checked.outcome, color=color, verbose=verbose, quiet=True, links=links).rstrip("\n"))
+    sections.append("\n".join(_lines(map(_verdict, decisive(checked, notes=True)))))
+    sections.append("\n".join(_lines(f"before: {problem}" for problem in checked.problems)))
     if not quiet:
-        parts.append(
+        sections.append(
             "\n".join(_lines(f"note: {': '.join(filter(None, (note.file, note.message)))}" for note in checked.notes))
         )
-        parts.append(paint(terminal(summary(checked)), "1", color))
-    said = "\n\n".join(part for part in parts if part)
-    return said + "\n" if said else ""
+        sections.append(paint(terminal(summary(checked)), "1", color))
+    text = "\n\n".join(section for section in sections if section)
+    return text + "\n" if text else ""
 
 
-def _fabric(one: Changed, head: str, *, color: bool, verbose: bool, summed: bool) -> Iterator[str]:
+def _fabric(change: Changed, head: str, *, color: bool, verbose: bool, summed: bool) -> Iterator[str]:
     yield paint(f"== {terminal(head)}", "1", color)
-    if not one.plan.empty:
-        yield plan_text.page(one.plan, color=color, verbose=verbose, summed=summed).rstrip("\n")
-    rerouted = list(routing(one.routing))
+    if not change.plan.empty:
+        yield plan_text.page(change.plan, color=color, verbose=verbose, summed=summed).rstrip("\n")
+    rerouted = list(routing(change.routing))
     if rerouted:
         yield "\n".join((paint("routing", "1", color), *_lines(rerouted, "  ")))
-    elif one.routing.not_computed and one.routing.wanted:
-        yield "\n".join(_lines([f"routing is not worked out: {one.routing.not_computed}"]))
-    for title, findings in (("fixed", one.findings.fixed), ("suppressed now", one.findings.silenced)):
+    elif change.routing.not_computed and change.routing.wanted:
+        yield "\n".join(_lines([f"routing is not worked out: {change.routing.not_computed}"]))
+    for title, findings in (("fixed", change.findings.fixed), ("suppressed now", change.findings.silenced)):
         if findings:
             yield "\n".join((paint(title, "1", color), *_lines(by_rule(findings), "  ")))
 

@@ -27,16 +27,16 @@ def render(outcome: Outcome) -> bytes:
 def _finding(finding: Finding) -> str:
     located = openable(finding)
     span = located.span if located else None
-    said = f"{finding.severity}[{finding.rule}] {finding.message} ({subject.text(finding.subject)})"
-    return _line(located.file if located else None, span.line if span else None, span.column if span else None, said)
+    text = f"{finding.severity}[{finding.rule}] {finding.message} ({subject.text(finding.subject)})"
+    return _line(located.file if located else None, span.line if span else None, span.column if span else None, text)
 
 
 def _unknown_lines(verdict: UnknownVerdict) -> str:
-    first_place, more = verdict.places[0], len(verdict.places) - 1
-    said = f"unknown[{verdict.rule}] {verdict.of_lines}" + (f" ({more} more)" if more else "")
-    return _line(first_place.file, first_place.span.line if first_place.span else None, None, said)
+    first_place, more_count = verdict.places[0], len(verdict.places) - 1
+    text = f"unknown[{verdict.rule}] {verdict.of_lines}" + (f" ({more_count} more)" if more_count else "")
+    return _line(first_place.file, first_place.span.line if first_place.span else None, None, text)
 
 
-def _line(file: str | None, line: int | None, column: int | None, said: str) -> str:
-    place = [str(part) for part in (file, line, column) if part is not None]
-    return f"{':'.join(place)}: {said}" if place else said
+def _line(file: str | None, line: int | None, column: int | None, text: str) -> str:
+    place = [str(field) for field in (file, line, column) if field is not None]
+    return f"{':'.join(place)}: {text}" if place else text

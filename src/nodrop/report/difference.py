@@ -16,26 +16,26 @@ _NO_NEWLINE = "\\ No newline at end of file\n"
 _Opcode = tuple[str, int, int, int, int]
 
 
-def diff(of: Rewritten) -> str:
+def diff(file: Rewritten) -> str:
     """Write how a file changes; nothing where it does not. Bytes that are no UTF-8 are kept as lone surrogates.
 
     Changes of lines with a secret are left out, which a comment before the diff says.
     """
-    old, new = (text.decode("utf-8", "surrogateescape") for text in (of.old, of.new))
+    old, new = (text.decode("utf-8", "surrogateescape") for text in (file.old, file.new))
     before, after = _lines(old), _lines(new)
-    hidden = of.hidden | {number for number, line in enumerate(before, 1) if suspicious(line)}
+    hidden = file.hidden | {number for number, line in enumerate(before, 1) if suspicious(line)}
     added = frozenset(number for number, line in enumerate(after, 1) if suspicious(line))
     groups = list(_groups(before, after))
-    parts = [part for group in groups for part in _without(group, hidden, added)]
-    hunks = [line for part in parts for line in _hunk(part, before, after)]
-    left = _changes(groups) > _changes(parts)
-    told = [f"# {_name(of.display)}: changes of lines that hold a secret are not shown\n"] if left else []
-    head = [f"--- {_name(of.display)}\n", f"+++ {_name(of.display)}\n"] if hunks else []
-    return "".join([*told, *head, *hunks])
+    opcode_groups = [opcode_group for group in groups for opcode_group in _without(group, hidden, added)]
+    hunks = [line for opcode_group in opcode_groups for line in _hunk(opcode_group, before, after)]
+    has_hidden = _changes(groups) > _changes(opcode_groups)
+    comments = [f"# {_name(file.display)}: changes of lines that hold a secret are not shown\n"] if has_hidden else []
+    head = [f"--- {_name(file.display)}\n", f"+++ {_name(file.display)}\n"] if hunks else []
+    return "".join([*comments, *head, *hunks])
 
 
 def _changes(groups: Iterable[Sequence[_Opcode]]) -> int:
-    return sum(one[0] != "equal" for group in groups for one in group)
+    return sum(opcode[0] != "equal" for group in groups for opcode in group)
 
 
 def painted(text: str) -> str:
@@ -76,36 +76,36 @@ def _without(group: list[_Opcode], hidden: frozenset[int], added: frozenset[int]
 
     A change of such a line is left out.
     """
-    part: list[_Opcode] = []
+    opcode_group: list[_Opcode] = []
     for tag, a, b, c, d in group:
         if tag != "equal" and not (hidden.isdisjoint(range(a + 1, b + 1)) and added.isdisjoint(range(c + 1, d + 1))):
-            if any(one[0] != "equal" for one in part):
-                yield part
-            part = []
+            if any(opcode[0] != "equal" for opcode in opcode_group):
+                yield opcode_group
+            opcode_group = []
             continue
         shown = [at for at in range(a, b) if at + 1 not in hidden]
         if tag != "equal" or len(shown) == b - a:
-            part.append((tag, a, b, c, d))
+            opcode_group.append((tag, a, b, c, d))
             continue
         lead = next(at for at in range(a, b) if at + 1 in hidden)
         trail = next(at for at in range(b - 1, a - 1, -1) if at + 1 in hidden) + 1
-        part += [("equal", a, lead, c, c + lead - a)] if lead > a and part else []
-        if any(one[0] != "equal" for one in part):
-            yield part
-        part = [("equal", trail, b, d - (b - trail), d)] if b > trail else []
-    if any(one[0] != "equal" for one in part):
-        yield part
+        opcode_group += [("equal", a, lead, c, c + lead - a)] if lead > a and opcode_group else []
+        if any(opcode[0] != "equal" for opcode in opcode_group):
+            yield opcode_group
+        opcode_group = [("equal", trail, b, d - (b - trail), d)] if b > trail else []
+    if any(opcode[0] != "equal" for opcode in opcode_group):
+        yield opcode_group
 
 
 def _hunk(group: Sequence[_Opcode], before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
     (_, a, _, c, _), (_, _, b, _, d) = group[0], group[-1]
     yield f"@@ -{_range(a, b)} +{_range(c, d)} @@\n"
-    for tag, first, last, other, end in group:
+    for tag, old_start, last, new_start, end in group:
         if tag == "equal":
-            yield from _prefix_lines(" ", before[first:last])
+            yield from _prefix_lines(" ", before[old_start:last])
             continue
-        yield from _prefix_lines("-", before[first:last])
-        yield from _prefix_lines("+", after[other:end])
+        yield from _prefix_lines("-", before[old_start:last])
+        yield from _prefix_lines("+", after[new_start:end])
 
 
 def _range(start: int, stop: int) -> str:

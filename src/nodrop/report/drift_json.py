@@ -20,8 +20,8 @@ def render(drifted: Drifted) -> bytes:
             "plans": [document(drift.plan, DIFFERING)],
             "uncollected": list(drift.uncollected),
             "foreign": list(drift.foreign),
-            "own": [render_fact_group(one, DIFFERING) for one in drift.own],
-            "own_outside": [_part(one) for one in drift.own_outside],
+            "own": [render_fact_group(fact_block, DIFFERING) for fact_block in drift.own],
+            "own_outside": [_part(outside_table) for outside_table in drift.own_outside],
             "findings": [of_finding(finding) for finding in outcome.findings],
             "notes": [of_note(note) for note in outcome.notes],
             "problems": [of_problem(problem) for problem in outcome.problems],
@@ -37,5 +37,5 @@ def render(drifted: Drifted) -> bytes:
     )
 
 
-def _part(one: Outside) -> dict[str, Any]:
-    return {"devices": list(one.devices), "file": one.at[0], "at": list(one.at[1:])}
+def _part(outside_table: Outside) -> dict[str, Any]:
+    return {"devices": list(outside_table.devices), "file": outside_table.at[0], "at": list(outside_table.at[1:])}

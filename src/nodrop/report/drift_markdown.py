@@ -16,7 +16,7 @@ def render(drifted: Drifted) -> str:
     What would not fit into a comment is left out, the last first, and it says so.
     """
     plan = drifted.drift.plan
-    parts = [
+    sections = [
         [f"### nodrop: {markdown(summary(drifted))}"],
         [f"- {MARKS['-']} {markdown(line)}" for line in sides(drifted)],
         [f"- {MARKS[mark]} {markdown(line)}" for mark, line in devices(plan, VERBS)],
@@ -30,4 +30,4 @@ def render(drifted: Drifted) -> str:
         list(render_fold(UNSAID.capitalize(), [f"- {markdown(line)}" for line in unsaid(plan, SIDES)])),
         list(render_fold(OWN.capitalize(), [f"- {markdown(line)}" for line in own(drifted)])),
     ]
-    return "\n\n".join(fitting(["\n".join(lines) for lines in parts if lines])) + "\n"
+    return "\n\n".join(fitting(["\n".join(lines) for lines in sections if lines])) + "\n"

@@ -40,25 +40,25 @@ def own(drifted: Drifted) -> Iterator[str]:
     for block in drifted.drift.own:
         for fact in block.facts:
             for line in lines(fact, DIFFERING):
-                what = line.rpartition(": ")[0]
-                where.setdefault(what, set()).update(block.devices)
-    for what, devices in sorted(where.items()):
-        yield f"{what}: {listing(map(name, sorted(devices)))}"
-    parts: dict[str, set[str]] = {}
-    for one in drifted.drift.own_outside:
-        parts.setdefault(" ".join(one.at[1:]), set()).update(one.devices)
+                label = line.rpartition(": ")[0]
+                where.setdefault(label, set()).update(block.devices)
+    for label, devices in sorted(where.items()):
+        yield f"{label}: {listing(map(name, sorted(devices)))}"
+    devices_by_table: dict[str, set[str]] = {}
+    for outside_table in drifted.drift.own_outside:
+        devices_by_table.setdefault(" ".join(outside_table.at[1:]), set()).update(outside_table.devices)
     alike: dict[tuple[str, ...], list[str]] = {}
-    for what, devices in sorted(parts.items()):
-        alike.setdefault(tuple(sorted(devices)), []).append(what)
-    for names, said in alike.items():
-        yield f"{', '.join(said)}: {listing(map(name, names))}"
+    for label, devices in sorted(devices_by_table.items()):
+        alike.setdefault(tuple(sorted(devices)), []).append(label)
+    for names, labels in alike.items():
+        yield f"{', '.join(labels)}: {listing(map(name, names))}"
 
 
 def summary(drifted: Drifted) -> str:
     """Return in one line how many switches differ or are on one side alone, what the way back does, and findings."""
     drift = drifted.drift
     differing = len(drift.plan.devices)
-    said = [
+    phrases = [
         f"{count(number, noun)} {verb}"
         for number, noun, verb in (
             (differing, "switch", "differs" if differing == 1 else "differ"),
@@ -68,14 +68,14 @@ def summary(drifted: Drifted) -> str:
         if number
     ]
     if not differing and drift.plan.told:
-        said.append("cables or NICs differ")
-    found = Counter(finding.severity for finding in drifted.outcome.findings)
-    findings = [count(found[severity], severity) for severity in SEVERITIES if found[severity]]
-    said += [f"{' and '.join(findings)} that {drifted.wanted} does not have"] if findings else []
+        phrases.append("cables or NICs differ")
+    severity_counts = Counter(finding.severity for finding in drifted.outcome.findings)
+    findings = [count(severity_counts[severity], severity) for severity in SEVERITIES if severity_counts[severity]]
+    phrases += [f"{' and '.join(findings)} that {drifted.wanted} does not have"] if findings else []
     if drift.empty:
         alike = f"{count(drifted.switches, 'switch')} as {drifted.wanted} has it"
-        return "; ".join([f"no drift: {alike}", *said])
+        return "; ".join([f"no drift: {alike}", *phrases])
     back = f"; way back: {harm(drift.plan)}" if drift.plan.risk != "none" else ""
     if drift.plan.rollout and drift.plan.rollout.hazards:
         back += f"; {count(len(drift.plan.rollout.hazards), 'hazard')} on the way"
-    return f"{', '.join(said)}{back}"
+    return f"{', '.join(phrases)}{back}"

@@ -38,5 +38,5 @@ def render(
             render_section(WAY, hazards(plan), color),
             [paint(terminal(summary(drifted)), "1", color)],
         ]
-    said = "\n\n".join("\n".join(lines) for lines in sheets if lines)
-    return said + "\n" if said else ""
+    page_text = "\n\n".join("\n".join(lines) for lines in sheets if lines)
+    return page_text + "\n" if page_text else ""

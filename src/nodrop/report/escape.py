@@ -23,8 +23,8 @@ def terminal(text: str, *, lines: bool = False) -> str:
     What comes out contains nothing that would be written out again. Nor is any line a command to a CI: `_COMMAND`.
     """
     if not text.isprintable():
-        kept = "\n" if lines else ""
-        text = "".join(char if char in kept or _is_visible(char) else _escape_char(char) for char in text)
+        allowed_chars = "\n" if lines else ""
+        text = "".join(char if char in allowed_chars or _is_visible(char) else _escape_char(char) for char in text)
     if "::" in text or "##" in text:
         text = _COMMAND.sub(lambda match: f"{match[1] or ''}\\x{ord(match[0][-1]):x}", text)
     return text
@@ -133,8 +133,8 @@ def _piece(text: str, kind: int, *, cell: bool) -> str:
         return _MARKS.sub(lambda match: f"\\{match[0]}", text)
     if kind == 1:
         return text.replace("|", "\\|") if cell else text
-    kept = text.rstrip(".,;:!?')\"")
-    return f"<{kept}>{_piece(text[len(kept) :], 0, cell=cell)}"
+    address = text.rstrip(".,;:!?')\"")
+    return f"<{address}>{_piece(text[len(address) :], 0, cell=cell)}"
 
 
 def html(text: str) -> str:
@@ -153,8 +153,8 @@ def fenced(lines: Iterable[str], language: str = "") -> list[str]:
 
 def text_of_command(text: str) -> str:
     """Text as the message of a workflow command of GitHub, which a line feed would end and begin another one."""
-    said = terminal(text, lines=True)
-    return said.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    safe_text = terminal(text, lines=True)
+    return safe_text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def property_of_command(text: str) -> str:

@@ -37,8 +37,8 @@ def _lines(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> 
     yield from (f"  {terminal(line)}" for line in _value(value))
     yield ""
     yield "Where it comes from"
-    for said in _origin(reading, at, value, stands):
-        yield from wrap_text(terminal(said), "  ", "    ")
+    for sentence in _origin(reading, at, value, stands):
+        yield from wrap_text(terminal(sentence), "  ", "    ")
     if stands is not None and stands.line is not None:
         yield f"    {terminal(stands.line.strip())[: WIDTH - 4]}"
     yield from _headroom(reading, at)
@@ -72,7 +72,7 @@ def _whole(value: Any) -> str:
         return "true" if value else "false"
     if dataclasses.is_dataclass(value):
         stated = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
-        return "{" + ", ".join(f"{name}: {_whole(each)}" for name, each in stated if each is not None) + "}"
+        return "{" + ", ".join(f"{name}: {_whole(content)}" for name, content in stated if content is not None) + "}"
     if isinstance(value, frozenset):
         return "[" + ", ".join(sorted(map(_whole, value))) + "]"
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
@@ -89,7 +89,7 @@ def _origin(reading: Reading, at: Subject, value: Any, stands: Stands | None) ->
             yield f"derived: {reason}"
             break
     if at[0] == FABRIC:
-        assumed = [one for one in reading.assumed if _ASSUMED.get(one.fact) == at[1:2]]
+        assumed = [candidate for candidate in reading.assumed if _ASSUMED.get(candidate.fact) == at[1:2]]
         for assumption in assumed:
             yield f"assumed: {assumption.fact} is {assumption.value}, because: {assumption.because}"
         if not assumed and at[1:2] == ("links",):
@@ -110,13 +110,13 @@ def _origin(reading: Reading, at: Subject, value: Any, stands: Stands | None) ->
 
 def is_computed_by_switch(reading: Reading, at: Subject, value: Any) -> bool:
     """Whether a part, or one around it, is a headroom or a pool's size that the switch works out."""
-    wanted: list[Any] = [value]
+    candidates: list[Any] = [value]
     for length in range(len(at) - 1, 1, -1):
         try:
-            wanted.append(get_value(reading.fabric, at[:length]))
+            candidates.append(get_value(reading.fabric, at[:length]))
         except ValueError:
             continue
-    return any(isinstance(one, Headroom | BufferPool) and one.computed for one in wanted)
+    return any(isinstance(candidate, Headroom | BufferPool) and candidate.computed for candidate in candidates)
 
 
 def _headroom(reading: Reading, at: Subject) -> Iterator[str]:
@@ -125,7 +125,7 @@ def _headroom(reading: Reading, at: Subject) -> Iterator[str]:
         return
     group = get_value(reading.fabric, at[:5])
     port = get_value(reading.fabric, at[:2])
-    device = next(one for one in reading.fabric.devices if one.name == at[0])
+    device = next(switch for switch in reading.fabric.devices if switch.name == at[0])
     assert isinstance(group, PriorityGroup)
     assert isinstance(port, Interface)
     if not isinstance(group.buffer, BufferProfile) or not isinstance(group.buffer.headroom, Headroom):

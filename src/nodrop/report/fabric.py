@@ -49,7 +49,7 @@ def facts(
         "further_lossless": list(costs(fabric, alone)) if alone else [],
         "streams": list(streams(fabric)),
         "first_apply": list(_first_apply(fabric)),
-        "adapted": [dict(zip(("path", "wanted", "made", "reason"), one, strict=True)) for one in adapted],
+        "adapted": [dict(zip(("path", "wanted", "made", "reason"), row, strict=True)) for row in adapted],
         "defaults": [{"key": key, "value": value, "source": source} for key, value, source in defaults],
     }
 
@@ -79,12 +79,12 @@ def _device(device: Device) -> Facts:
 
 def _first_apply(fabric: Fabric) -> Iterator[Facts]:
     """Yield what restarts services or brings all ports down at the first apply, with its switches by release."""
-    found: dict[tuple[str, str, FirstApply], list[str]] = {}
+    names_of: dict[tuple[str, str, FirstApply], list[str]] = {}
     for device in fabric.devices:
-        for one in platforms.first_apply(device):
-            found.setdefault((device.platform, str(known_or_none(device.version)), one), []).append(device.name)
-    for (platform, version, one), names in found.items():
-        yield {"devices": names, "platform": platform, "version": version, **one._asdict()}
+        for effect in platforms.first_apply(device):
+            names_of.setdefault((device.platform, str(known_or_none(device.version)), effect), []).append(device.name)
+    for (platform, version, effect), names in names_of.items():
+        yield {"devices": names, "platform": platform, "version": version, **effect._asdict()}
 
 
 def _bandwidth(fabric: Fabric, capacity: Capacity) -> Facts:
@@ -118,7 +118,7 @@ def _classes(fabric: Fabric) -> list[Facts]:
     _, interface, qos = next(profiles(fabric), (None, None, None))
     result = []
     for traffic_class in sorted(
-        fabric.classes, key=lambda one: (not isinstance(one.tc, int), one.tc if isinstance(one.tc, int) else 0)
+        fabric.classes, key=lambda row: (not isinstance(row.tc, int), row.tc if isinstance(row.tc, int) else 0)
     ):
         tc = traffic_class.tc if isinstance(traffic_class.tc, int) else None
         queue = effects.queue(qos, effects.queue_of_tc(qos, tc)) if qos is not None and tc is not None else None

@@ -72,7 +72,7 @@ class Fixed:
     @property
     def files(self) -> Mapping[str, bytes]:
         """The new texts by the names under which the files are shown."""
-        return {one.display: one.new for one in self.rewritten}
+        return {file.display: file.new for file in self.rewritten}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

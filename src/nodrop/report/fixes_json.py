@@ -10,33 +10,33 @@ from nodrop.report.json import dumped, of_change, of_finding, of_problem
 VERSION = 1
 
 
-def render(made: Made) -> bytes:
+def render(fixes: Made) -> bytes:
     """Write what was fixed, or would be where only that was asked, and what is left, as JSON in UTF-8."""
-    fixed, what = made.fixed, made.what
-    left = Counter(each.why for one in fixed for each in one.left)
+    fixed, output = fixes.fixed, fixes.what
+    leftover_counts = Counter(leftover.why for fabric in fixed for leftover in fabric.left)
     document = {
         "version": VERSION,
-        "written": None if what == "diff" else what,
-        "fixed": [of_finding(finding) for one in fixed for finding in one.made],
-        "left": [_remaining_finding(each) for one in fixed for each in one.left],
-        "files": [_file(each) for one in fixed for each in one.rewritten],
-        "patches": [_patch(patch) for one in fixed for patch in one.patches],
-        "problems": [of_problem(problem) for one in fixed for problem in one.outcome.problems],
+        "written": None if output == "diff" else output,
+        "fixed": [of_finding(finding) for fabric in fixed for finding in fabric.made],
+        "left": [_remaining_finding(leftover) for fabric in fixed for leftover in fabric.left],
+        "files": [_file(file) for fabric in fixed for file in fabric.rewritten],
+        "patches": [_patch(patch) for fabric in fixed for patch in fabric.patches],
+        "problems": [of_problem(problem) for fabric in fixed for problem in fabric.outcome.problems],
         "summary": {
-            "fixed": sum(len(one.made) for one in fixed),
-            "files": sum(len(one.rewritten) for one in fixed),
-            "left": {why: left[why] for why in WHYS},
+            "fixed": sum(len(fabric.made) for fabric in fixed),
+            "files": sum(len(fabric.rewritten) for fabric in fixed),
+            "left": {why: leftover_counts[why] for why in WHYS},
         },
     }
     return dumped(document)
 
 
-def _remaining_finding(each: Left) -> dict[str, Any]:
-    return {**of_finding(each.finding), "left": {"why": each.why, "text": each.text or None}}
+def _remaining_finding(leftover: Left) -> dict[str, Any]:
+    return {**of_finding(leftover.finding), "left": {"why": leftover.why, "text": leftover.text or None}}
 
 
-def _file(each: Rewritten) -> dict[str, Any]:
-    return {"file": each.display, "device": each.device or None, "diff": diff(each)}
+def _file(file: Rewritten) -> dict[str, Any]:
+    return {"file": file.display, "device": file.device or None, "diff": diff(file)}
 
 
 def _patch(patch: Patch) -> dict[str, Any]:

@@ -35,61 +35,61 @@ _VERBS: dict[What, tuple[str, str]] = {
 
 
 def render(
-    made: Made, *, color: bool = False, verbose: bool = False, quiet: bool = False, links: Links | None = None
+    fixes: Made, *, color: bool = False, verbose: bool = False, quiet: bool = False, links: Links | None = None
 ) -> str:
     """Write what was fixed, or would be where only that was asked, and what is left.
 
     Findings that are left stand together by rule and reason, the first with its place; `verbose` lists each, and
     `quiet` leaves only what is left and problems.
     """
-    fixed, what = made.fixed, made.what
+    fixed, output = fixes.fixed, fixes.what
     page = Page(color=color, verbose=verbose, width=100, line=lambda _file, _line: None, links=links)
-    left = [each for one in fixed for each in one.left]
-    parts = [
-        [line for one in fixed for line in _format_outcome(one, page, what)],
-        [page.format_line("strong", "by hand", line) for line in _typed(left)],
-        [line for group in _groups(left) for line in _group(group, page)],
-        [page.problem(problem) for one in fixed for problem in one.outcome.problems],
-        [page.paint("strong", totals(fixed, what))],
+    leftovers = [leftover for fabric in fixed for leftover in fabric.left]
+    sections = [
+        [line for fabric in fixed for line in _format_outcome(fabric, page, output)],
+        [page.format_line("strong", "by hand", line) for line in _typed(leftovers)],
+        [line for group in _groups(leftovers) for line in _group(group, page)],
+        [page.problem(problem) for fabric in fixed for problem in fabric.outcome.problems],
+        [page.paint("strong", totals(fixed, output))],
     ]
-    text = "\n\n".join("\n".join(lines) for lines in (parts[1:-1] if quiet else parts) if lines)
+    text = "\n\n".join("\n".join(lines) for lines in (sections[1:-1] if quiet else sections) if lines)
     return text + "\n" if text else ""
 
 
-def totals(fixed: Sequence[Fixed], what: What) -> str:
+def totals(fixed: Sequence[Fixed], output: What) -> str:
     """Return the last line: how many findings are gone, in how many files, and how many are left for which reasons."""
-    new_number, files = sum(len(one.made) for one in fixed), sum(len(one.rewritten) for one in fixed)
-    left = Counter(each.why for one in fixed for each in one.left)
-    verb = _VERBS[what][1]
-    where = f"patches of {count(_switches(fixed), 'switch')}" if what == "patches" else count(files, "file")
+    new_number, files = sum(len(fabric.made) for fabric in fixed), sum(len(fabric.rewritten) for fabric in fixed)
+    leftover_counts = Counter(leftover.why for fabric in fixed for leftover in fabric.left)
+    verb = _VERBS[output][1]
+    where = f"patches of {count(_switches(fixed), 'switch')}" if output == "patches" else count(files, "file")
     head = f"{count(new_number, 'finding')} {verb} in {where}" if new_number or files else "nothing to fix"
     besides = (
-        (sum(one.outcome.suppressed for one in fixed), "suppressed"),
-        (sum(one.outcome.baseline for one in fixed), "in the baseline"),
+        (sum(fabric.outcome.suppressed for fabric in fixed), "suppressed"),
+        (sum(fabric.outcome.baseline for fabric in fixed), "in the baseline"),
     )
     alone = "".join(f", {number} {words}" for number, words in besides if number)
-    if not left:
+    if not leftover_counts:
         return head + alone
-    reasons = ", ".join(f"{left[why]} {_TOTALS[why]}" for why in WHYS if left[why])
-    return f"{head}, {sum(left.values())} left: {reasons}{alone}"
+    reasons = ", ".join(f"{leftover_counts[why]} {_TOTALS[why]}" for why in WHYS if leftover_counts[why])
+    return f"{head}, {sum(leftover_counts.values())} left: {reasons}{alone}"
 
 
 def _switches(fixed: Iterable[Fixed]) -> int:
-    return sum(len(one.patches) for one in fixed)
+    return sum(len(fabric.patches) for fabric in fixed)
 
 
-def _format_outcome(one: Fixed, page: Page, what: What) -> Iterator[str]:
+def _format_outcome(fabric: Fixed, page: Page, output: What) -> Iterator[str]:
     """Render each switch or intent: its files, the findings that are gone, and the traffic impact."""
-    patches = {patch.device: patch for patch in one.patches}
+    patches = {patch.device: patch for patch in fabric.patches}
     devices: dict[str, list[str]] = {}
-    for file in one.rewritten:
+    for file in fabric.rewritten:
         devices.setdefault(file.device, []).append(file.display)
     for device, files in devices.items():
-        findings = [finding for finding in one.made if not device or finding.device == device]
-        yield page.format_line("strong", _VERBS[what][0], f"{', '.join(files)}: {_rules(findings) or 'with others'}")
-        if device in patches and (what == "patches" or patches[device].disruption != "none"):
+        findings = [finding for finding in fabric.made if not device or finding.device == device]
+        yield page.format_line("strong", _VERBS[output][0], f"{', '.join(files)}: {_rules(findings) or 'with others'}")
+        if device in patches and (output == "patches" or patches[device].disruption != "none"):
             yield from (f"  = {page.paint('', line)}" for line in _steps(patches[device]))
-    elsewhere = [finding for finding in one.made if devices.keys().isdisjoint({"", finding.device or ""})]
+    elsewhere = [finding for finding in fabric.made if devices.keys().isdisjoint({"", finding.device or ""})]
     if elsewhere and devices:
         yield page.format_line("strong", "gone with that", _rules(elsewhere))
 
@@ -117,26 +117,26 @@ def _steps(patch: Patch) -> Iterator[str]:
         if step.disruption != "none":
             alike.setdefault((-DISRUPTIONS.index(step.disruption), step.reason), []).append(step)
     for (_, reason), steps in sorted(alike.items()):
-        on = listing(dict.fromkeys(one for step in steps for one in step.affected))
+        on = listing(dict.fromkeys(affected_name for step in steps for affected_name in step.affected))
         where = f" of {on}" if on else ""
         yield f"{count(len(steps), 'step')}: {steps[0].disruption}{where}: {reason}"
 
 
-def _typed(left: Iterable[Left]) -> Iterable[str]:
+def _typed(leftovers: Iterable[Left]) -> Iterable[str]:
     """Render the steps by hand, each after the line that it is about."""
     lines: dict[str, None] = {}
-    for each in left:
-        place = f"{_place(each.finding.located)}: " if each.finding.located else ""
-        lines |= dict.fromkeys(f"{place}{line}" for line in each.text.split("\n") if each.why == "by hand")
+    for leftover in leftovers:
+        place = f"{_place(leftover.finding.located)}: " if leftover.finding.located else ""
+        lines |= dict.fromkeys(f"{place}{line}" for line in leftover.text.split("\n") if leftover.why == "by hand")
     return lines
 
 
-def _groups(left: Iterable[Left]) -> list[list[Left]]:
+def _groups(leftovers: Iterable[Left]) -> list[list[Left]]:
     together: dict[tuple[int, int, str, str], list[Left]] = {}
-    for each in left:
-        finding = each.finding
-        key = (SEVERITIES.index(finding.severity), WHYS.index(each.why), finding.rule, finding.group)
-        together.setdefault(key, []).append(each)
+    for leftover in leftovers:
+        finding = leftover.finding
+        key = (SEVERITIES.index(finding.severity), WHYS.index(leftover.why), finding.rule, finding.group)
+        together.setdefault(key, []).append(leftover)
     return [together[key] for key in sorted(together)]
 
 
@@ -157,9 +157,9 @@ def _group(group: Sequence[Left], page: Page) -> list[str]:
     reason = _WHAT[why] if why in ("unsafe", "by hand") else f"{_WHAT[why]}: {text}"
     lines.append(f"  = {page.paint('', reason)}")
     if len(group) > 1 and not page.verbose:
-        lines.append(f"  = {page.paint('', _others([each.finding for each in group[1:]]))}")
+        lines.append(f"  = {page.paint('', _others([leftover.finding for leftover in group[1:]]))}")
     elif page.verbose:
-        lines += [f"  = {page.paint('', _each(each.finding))}" for each in group[1:]]
+        lines += [f"  = {page.paint('', _each(leftover.finding))}" for leftover in group[1:]]
     return lines
 
 

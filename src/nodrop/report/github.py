@@ -26,8 +26,8 @@ def render(outcome: Outcome) -> bytes:
     causes = [(group[0], [finding.subject for finding in group[1:]]) for group in groups(outcome.findings)]
     for severity, command in _COMMANDS.items():
         lines += (
-            _finding(command, first_finding, others)
-            for first_finding, others in causes
+            _finding(command, first_finding, other_subjects)
+            for first_finding, other_subjects in causes
             if first_finding.severity == severity
         )
     lines += (
@@ -50,13 +50,13 @@ def render(outcome: Outcome) -> bytes:
 
 
 def _finding(command: str, finding: Finding, other_subjects: list[Subject]) -> str:
-    named = ", ".join(map(subject.text, other_subjects[:SHOWN])) + (
+    subject_list = ", ".join(map(subject.text, other_subjects[:SHOWN])) + (
         f" and {len(other_subjects) - SHOWN} more" if len(other_subjects) > SHOWN else ""
     )
-    lines = [finding.message, *([f"The same on {named}."] if other_subjects else [])]
+    lines = [finding.message, *([f"The same on {subject_list}."] if other_subjects else [])]
     place = openable(finding)
     lines += [
-        f"{_at(one.located)}: {one.message}" for one in finding.related[:SHOWN] if one.located and one.located != place
+        f"{_at(ref.located)}: {ref.message}" for ref in finding.related[:SHOWN] if ref.located and ref.located != place
     ]
     lines += [f"Fix: {finding.fix.text}"] if finding.fix else []
     return _command(command, {"title": finding.rule} | _place(place), "\n".join(lines))
@@ -91,5 +91,5 @@ def _text_properties(place: Mapping[str, object]) -> dict[str, str]:
 
 
 def _command(name: str, properties: Mapping[str, str], text: str) -> str:
-    said = ",".join(f"{key}={property_of_command(value)}" for key, value in properties.items())
-    return f"::{name} {said}::{text_of_command(text)}"
+    property_text = ",".join(f"{key}={property_of_command(value)}" for key, value in properties.items())
+    return f"::{name} {property_text}::{text_of_command(text)}"

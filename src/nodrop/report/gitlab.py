@@ -73,5 +73,5 @@ def _row(text: str, name: str, fingerprint: str, severity: str, file: str | None
     }
 
 
-def _digest(*parts: str) -> str:
-    return hashlib.blake2b("\0".join(parts).encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
+def _digest(*texts: str) -> str:
+    return hashlib.blake2b("\0".join(texts).encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()

@@ -23,12 +23,12 @@ def listing(form: str) -> str:
     """Return a line for each switch, NIC and medium, as text or JSON."""
     boxes = [switch(name) for name in switches()]
     if form == "json":
-        found = {
+        catalog = {
             "switches": [_summary(box) for box in boxes],
             "nics": [nic(name).model_dump(mode="json") for name in nics()],
             "media": [medium.model_dump(mode="json") for medium in media().values()],
         }
-        return json.dumps(found, indent=2)
+        return json.dumps(catalog, indent=2)
     rows = [
         (
             box.name,
@@ -40,7 +40,7 @@ def listing(form: str) -> str:
         )
         for box in boxes
     ]
-    adapters = [(one.name, one.vendor, _lanes(one)) for one in map(nic, nics())]
+    adapters = [(adapter.name, adapter.vendor, _lanes(adapter)) for adapter in map(nic, nics())]
     cables = [(medium.name, _reach(medium), " ".join(map(show_speed, medium.speeds))) for medium in media().values()]
     return "\n".join(
         (
@@ -150,8 +150,8 @@ def _page(box: Switch) -> Iterator[str]:
         yield from _pairs([("also", ", ".join(box.also))])
     for platform in default_first():
         reason, since = obstacle(box, platform), box.since.get(platform)
-        known = "fabrics are designed and written" + (f", from {since} on" if since else "")
-        yield from _pairs([(platform, known if reason is None else f"no: {reason}")])
+        support = "fabrics are designed and written" + (f", from {since} on" if since else "")
+        yield from _pairs([(platform, support if reason is None else f"no: {reason}")])
     if any(traits(platform).counts_ports for platform in box.platforms):
         yield from _pairs([("ports", f"{box.most_ports} at most, those for service among them")])
     yield from _pairs(("known trouble", trouble) for trouble in box.troubles)
@@ -214,21 +214,21 @@ def _watchdog(actions: tuple[str, ...] | None) -> str:
     return f"yes: {', '.join(actions)}" if actions else "none"
 
 
-def _way(way: Split) -> str:
-    speeds = " ".join(map(show_speed, way.speeds))
-    rest = [f"on {', '.join(way.platforms)}"] if way.platforms else []
-    rest += ["odd ports, blocks the next one"] if way.blocks_next else []
-    lanes = f"{way.lanes} lane{'s' if way.lanes > 1 else ''}" + (" each" if way.into > 1 else "")
-    return f"{way.into} x {speeds} ({'; '.join((lanes, *rest))})"
+def _way(split: Split) -> str:
+    speeds = " ".join(map(show_speed, split.speeds))
+    conditions = [f"on {', '.join(split.platforms)}"] if split.platforms else []
+    conditions += ["odd ports, blocks the next one"] if split.blocks_next else []
+    lanes = f"{split.lanes} lane{'s' if split.lanes > 1 else ''}" + (" each" if split.into > 1 else "")
+    return f"{split.into} x {speeds} ({'; '.join((lanes, *conditions))})"
 
 
 def _group(group: PortGroup) -> Iterator[tuple[str, str]]:
-    whole, *splits = group.ways
-    yield "whole", _way(whole)
-    for way in splits:
-        yield "broken out", _way(way)
-    for way in group.narrow:
-        yield "fewer lanes", f"{_way(way)}: {', '.join(way.modes)}"
+    unsplit_port, *splits = group.ways
+    yield "whole", _way(unsplit_port)
+    for split in splits:
+        yield "broken out", _way(split)
+    for split in group.narrow:
+        yield "fewer lanes", f"{_way(split)}: {', '.join(split.modes)}"
     if group.connector:
         yield "cage", f"{group.connector}: also takes QSFP modules, on four of its lanes"
     if group.other_modes:
@@ -283,8 +283,8 @@ def _nic_page(one: Nic) -> Iterator[tuple[str, str]]:
             f"{one.ports_per_gpu} of each GPU leave the server, {one.ports_between_gpus} join it to the others",
         )
     yield "trusts", one.trust or "not known"
-    known = one.cnp_dscp is not None
-    yield "notifies with", f"DSCP {one.cnp_dscp}, priority {one.cnp_priority}" if known else "not known"
+    has_cnp = one.cnp_dscp is not None
+    yield "notifies with", f"DSCP {one.cnp_dscp}, priority {one.cnp_priority}" if has_cnp else "not known"
     yield "set with", one.tool or "not known"
     yield "marks packets that may be sprayed", "yes" if one.adaptive_routing else "not known"
 

@@ -84,12 +84,12 @@ def _headroom_parts(rows: Sequence[Facts]) -> Iterator[str]:
     )
     if new_rows:
         sum_of = " + ".join(_PARTS[key] for key in shown[: shown.index("cell_occupancy")])
-        said = (
+        explanation = (
             f"xoff = ({sum_of}) × in cells + pattern + rounding. In brackets is what arrives after the pause is sent: "
             "a packet that the port was sending, the cable both ways, MAC and PHY, and what the peer may still send "
             "(pause quanta, IEEE 802.3 31B.3.7). It fills cells badly; pattern is one more packet of the traffic."
         )
-        yield from textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="  ")
+        yield from textwrap.wrap(explanation, WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def _part(key: str, value: float) -> str:
@@ -115,11 +115,11 @@ def _against(rows: Sequence[Facts]) -> Iterator[str]:
         for row in rows
     )
     yield from section("What xoff is held against, bytes", _AGAINST, cells)
-    said = (
+    explanation = (
         "A computed xoff follows from the traffic pattern that the switch is given. A stated one is an error below "
         "both the row of the SKU's own table (the cable rounded up to its next row) and the ASIC's published formula. "
         "It is a warning below the row, below the formula where there is no row, and below the bound of IEEE 802.1Q "
         "Annex N where no formula is published. Without a stated pattern the formula is for packets of "
         f"{STOCK_PATTERN_MTU_BYTES} bytes, {STOCK_SMALL_PACKET_PERCENT} % of them small."
     )
-    yield from textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="  ")
+    yield from textwrap.wrap(explanation, WIDTH, initial_indent="  ", subsequent_indent="  ")

@@ -18,11 +18,11 @@ def hidden(findings: Iterable[Finding], page: Page) -> list[str]:
 
 
 def _why(finding: Finding) -> tuple[str, str]:
-    found = finding.suppressed
-    if found is None:
+    suppression = finding.suppressed
+    if suppression is None:
         return "baseline", ""
-    until = f", until {found.until}" if found.until else ""
-    return "suppressed", f": {found.reason} ({found.by}{until})"
+    until = f", until {suppression.until}" if suppression.until else ""
+    return "suppressed", f": {suppression.reason} ({suppression.by}{until})"
 
 
 def _subjects(findings: Iterable[Finding]) -> str:

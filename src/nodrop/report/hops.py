@@ -49,18 +49,18 @@ def facts(plane: ControlPlane, walk: Walk, dscp: int, source: Address | None = N
     stages = []
     for stage in walk.stages:
         own_dscp = carried.get(stage.router, dscp)
-        found = _stage(plane, stage, own_dscp, roce_packet(source, walk.to, own_dscp))
-        stages.append(found)
+        stage_facts = _stage(plane, stage, own_dscp, roce_packet(source, walk.to, own_dscp))
+        stages.append(stage_facts)
         for hop in stage.route.hops if stage.route is not None else ():
             if hop.router is not None:
-                carried.setdefault(hop.router, found["dscp_out"])
-    refused = any(one["action"] == "deny" for stage in stages for one in stage["filters"])
+                carried.setdefault(hop.router, stage_facts["dscp_out"])
+    refused = any(acl["action"] == "deny" for stage in stages for acl in stage["filters"])
     return {
         "paths": walk.paths,
         "delivered": walk.delivered and not refused,
         "ways": [
-            {"switches": [name[router] for router in way.routers], "paths": way.paths, "outcome": way.outcome}
-            for way in walk.ways
+            {"switches": [name[router] for router in path.routers], "paths": path.paths, "outcome": path.outcome}
+            for path in walk.ways
         ],
         "stages": stages,
     }
@@ -74,7 +74,7 @@ def _stage(plane: ControlPlane, stage: Stage, dscp: int, packet: Packets) -> Fac
     ingress = _alike(arriving, lambda port: _ingress(port, dscp))
     tc = ingress[0]["tc"] if ingress else UNKNOWN  # what a switch sends itself it queues as it likes
     egress = _alike(leaving, lambda port: _egress(port, tc))
-    sent = [one["dscp"] for one in egress if isinstance(one["dscp"], int)]
+    sent = [row["dscp"] for row in egress if isinstance(row["dscp"], int)]
     route = stage.route
     return {
         "device": router.name,
@@ -87,18 +87,18 @@ def _stage(plane: ControlPlane, stage: Stage, dscp: int, packet: Packets) -> Fac
         "dscp_out": sent[0] if sent else dscp,
         "ingress": ingress,
         "egress": egress,
-        "filters": [_filtered(one) for one in filters(plane, stage, packet) if one.entry or one.action != "permit"],
+        "filters": [_filtered(acl) for acl in filters(plane, stage, packet) if acl.entry or acl.action != "permit"],
     }
 
 
-def _filtered(one: Filtered) -> Facts:
+def _filtered(acl: Filtered) -> Facts:
     """Return what an access list does, and which entry of it decides; `unknown` where it may do either."""
     return {
-        "list": one.rules.name,
-        "entry": None if one.entry is None else one.entry.name,
-        "interface": one.interface,
-        "stage": one.stage,
-        "action": one.action,
+        "list": acl.rules.name,
+        "entry": None if acl.entry is None else acl.entry.name,
+        "interface": acl.interface,
+        "stage": acl.stage,
+        "action": acl.action,
     }
 
 
@@ -120,9 +120,9 @@ def _alike(ports: Sequence[Interface], read: Callable[[Interface], Facts]) -> li
     """Return what ports do, once for those that do the same."""
     rows: dict[str, tuple[list[str], Facts]] = {}
     for port in ports:
-        found = read(port)
-        rows.setdefault(repr(found), ([], found))[0].append(port.name)
-    return [{"ports": named, **found} for named, found in rows.values()]
+        port_facts = read(port)
+        rows.setdefault(repr(port_facts), ([], port_facts))[0].append(port.name)
+    return [{"ports": port_names, **shared_facts} for port_names, shared_facts in rows.values()]
 
 
 def _qos(port: Interface) -> QosProfile | None:
@@ -228,13 +228,13 @@ def _rewritten(qos: QosProfile | None, tc: int | str) -> int | None:
 def text(shown: Facts) -> str:
     """Return the page of `nodrop path`, every line ended."""
     lines = [terminal(shown["title"]), ""]
-    for way in shown["ways"]:
-        end = "" if way["outcome"] == "delivered" else f": {way['outcome']}"
-        count = f"{way['paths']} path{'s' if way['paths'] != 1 else ''}"
-        lines.append(f"  {' > '.join(map(terminal, way['switches']))}  ({count}){end}")
+    for path in shown["ways"]:
+        end = "" if path["outcome"] == "delivered" else f": {path['outcome']}"
+        count = f"{path['paths']} path{'s' if path['paths'] != 1 else ''}"
+        lines.append(f"  {' > '.join(map(terminal, path['switches']))}  ({count}){end}")
     lines += _of_pairs(shown["pairs"])
     for depth, alike in _group_stages(shown["stages"]):
-        lines += ["", f"{depth + 1}  {listing([one['device'] for one in alike])}", *_lines(alike[0])]
+        lines += ["", f"{depth + 1}  {listing([stage['device'] for stage in alike])}", *_lines(alike[0])]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -266,13 +266,13 @@ def _lines(stage: Facts) -> list[str]:
     lines = []
     for row in stage["ingress"]:
         lossless = {True: "lossless", False: "lossy"}.get(row["lossless"], "lossless or not is unknown")
-        kept = f", xoff {show_bytes(row['xoff_bytes'])}" if isinstance(row["xoff_bytes"], int) else ""
+        xoff = f", xoff {show_bytes(row['xoff_bytes'])}" if isinstance(row["xoff_bytes"], int) else ""
         pauses = f", pauses priority {', '.join(map(str, row['pauses']))}" if row["pauses"] not in ([], UNKNOWN) else ""
         lines.append(
             f"   in   {listing(row['ports'])}: DSCP {stage['dscp_in']}, traffic class {row['tc']}, "
-            f"priority group {row['priority_group']}, {lossless}{pauses}{kept}"
+            f"priority group {row['priority_group']}, {lossless}{pauses}{xoff}"
         )
-    lines += [f"   acl  {_decided(one)}" for one in stage["filters"] if one["stage"] == "ingress"]
+    lines += [f"   acl  {_decided(acl)}" for acl in stage["filters"] if acl["stage"] == "ingress"]
     route = stage["route"]
     if route is None:
         lines.append("   no route")
@@ -281,17 +281,17 @@ def _lines(stage: Facts) -> list[str]:
         hops = f", {count} next hop{'s' if count != 1 else ''}" if route["source"] == "bgp" else ""
         lines.append(f"   by   {route['prefix']}, {route['source']}{hops}")
     lines += [f"   out  {listing(row['ports'])}: {_leaving(row)}" for row in stage["egress"]]
-    lines += [f"   acl  {_decided(one)}" for one in stage["filters"] if one["stage"] == "egress"]
+    lines += [f"   acl  {_decided(acl)}" for acl in stage["filters"] if acl["stage"] == "egress"]
     if stage["outcome"] not in (None, "delivered"):
         lines.append(f"   {stage['outcome']}")
     return lines
 
 
-def _decided(one: Facts) -> str:
+def _decided(acl: Facts) -> str:
     """Return which entry of an access list decides, and what it does."""
-    entry = "no entry matches" if one["entry"] is None else f"entry {terminal(one['entry'])}"
-    does = {"permit": "permits", "deny": "drops", UNKNOWN: "may drop"}[one["action"]]
-    return f"{terminal(one['interface'])}, {one['stage']}: {terminal(one['list'])}, {entry}, {does}"
+    entry = "no entry matches" if acl["entry"] is None else f"entry {terminal(acl['entry'])}"
+    does = {"permit": "permits", "deny": "drops", UNKNOWN: "may drop"}[acl["action"]]
+    return f"{terminal(acl['interface'])}, {acl['stage']}: {terminal(acl['list'])}, {entry}, {does}"
 
 
 def _leaving(row: Facts) -> str:

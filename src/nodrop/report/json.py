@@ -34,7 +34,7 @@ def render(outcome: Outcome) -> bytes:
         if outcome.work is None
         else [dataclasses.asdict(statistic) for statistic in statistics(outcome)],
         "validations": [dataclasses.asdict(validation) for validation in outcome.validations] or None,
-        "skipped": [dataclasses.asdict(each) for each in outcome.skipped],
+        "skipped": [dataclasses.asdict(skip) for skip in outcome.skipped],
         "summary": dataclasses.asdict(summary(outcome)),
     }
     return dumped(document)
@@ -77,13 +77,13 @@ def json_value(value: object) -> Any:
         case None | bool() | int() | float() | str():
             return value
         case Mapping():
-            return {str(key): json_value(each) for key, each in value.items()}
+            return {str(key): json_value(child) for key, child in value.items()}
         case frozenset() | set():
             return sorted(map(json_value, value), key=repr)
         case tuple() if hasattr(value, "_asdict"):
             return json_value(value._asdict())
         case tuple() | list():
-            return [json_value(each) for each in value]
+            return [json_value(child) for child in value]
         case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return {field.name: json_value(getattr(value, field.name)) for field in dataclasses.fields(value)}
     raise TypeError(f"{type(value).__name__} is not a type of the model")
@@ -150,8 +150,8 @@ def of_note(note: Note) -> dict[str, Any]:
     return _fields(note, without=("about", "text"))
 
 
-def _fields(part: UnknownVerdict | Note, *, without: Sequence[str]) -> dict[str, Any]:
-    return {name: value for name, value in dataclasses.asdict(part).items() if name not in without}
+def _fields(record: UnknownVerdict | Note, *, without: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in dataclasses.asdict(record).items() if name not in without}
 
 
 def _assumption(assumption: Assumption) -> dict[str, Any]:
@@ -178,7 +178,7 @@ def _encodable(value: Any) -> Any:
         case int() if abs(value) > _LARGEST:
             return orjson.Fragment(str(value))
         case dict():
-            return {utf8(key): _encodable(each) for key, each in value.items()}
+            return {utf8(key): _encodable(child) for key, child in value.items()}
         case list() | tuple():
-            return [_encodable(each) for each in value]
+            return [_encodable(child) for child in value]
     return value

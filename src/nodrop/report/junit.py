@@ -44,9 +44,9 @@ _Suite = tuple[dict[str, int], list[str]]
 
 def _total(suites: Iterable[_Suite]) -> dict[str, int]:
     counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
-    for each, _ in suites:
+    for suite_counts, _ in suites:
         for key in counts:
-            counts[key] += each[key]
+            counts[key] += suite_counts[key]
     return counts
 
 
@@ -55,10 +55,10 @@ def _suite(name: str, findings: list[Finding]) -> _Suite:
     hidden: defaultdict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
         (hidden if finding.hidden else by_rule)[finding.rule].append(finding)
-    cases = [line for rule, found in sorted(by_rule.items()) for line in _case(name, rule, found)]
+    cases = [line for rule, rule_findings in sorted(by_rule.items()) for line in _case(name, rule, rule_findings)]
     for rule, found_findings in sorted(hidden.items()):
         cases += _skipped(name, f"{rule} (suppressed)" if rule in by_rule else rule, found_findings)
-    failed = sum(any(one.severity != "note" for one in found) for found in by_rule.values())
+    failed = sum(any(hit.severity != "note" for hit in hits) for hits in by_rule.values())
     counts = {"tests": len(by_rule) + len(hidden), "failures": failed, "errors": 0, "skipped": len(hidden)}
     return _wrapped(name, counts, cases)
 

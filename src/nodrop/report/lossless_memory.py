@@ -38,19 +38,19 @@ def costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
         for traffic_class in fabric.classes
         if traffic_class.lossless is True and isinstance(traffic_class.tc, int)
     }
-    first = next(
+    first_tc = next(
         traffic_class.tc
         for traffic_class in alone.classes
         if traffic_class.lossless is True and isinstance(traffic_class.tc, int)
     )
-    further = sorted(lossless.keys() - {first})
+    further = sorted(lossless.keys() - {first_tc})
     before = {device.name: device for device in alone.devices}
     kinds: dict[tuple[object, ...], dict[str, list[_Group]]] = defaultdict(dict)
     devices = {device.name: device for device in fabric.devices}
     for device in fabric.devices:
         kinds[device.role, device.platform, device.model][device.name] = list(_groups(device, set(further)))
     for groups in kinds.values():
-        name = max(groups, key=lambda one: _sum(group.buffer.size_bytes for group in groups[one]))
+        name = max(groups, key=lambda device_name: _sum(group.buffer.size_bytes for group in groups[device_name]))
         device, ports = devices[name], defaultdict[str, int](int)
         for group in groups[name]:
             ports[group.port] += _sum([group.buffer.size_bytes])
@@ -58,13 +58,13 @@ def costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
             continue
 
         def both(size: Callable[[Device, int], int | None], device: Device = device) -> Facts:
-            return {"with": size(device, first), "without": size(before[device.name], first)}
+            return {"with": size(device, first_tc), "without": size(before[device.name], first_tc)}
 
         yield {
             "role": device.role,
             "platform": device.platform,
             "model": device.model,
-            "first": lossless[first],
+            "first": lossless[first_tc],
             "further": [lossless[tc] for tc in further],
             "ports": len(ports),
             "port": {"low": min(ports.values()), "high": max(ports.values())},
@@ -80,14 +80,14 @@ def _sum(sizes: Any) -> int:
     return sum(size for size in sizes if isinstance(size, int))
 
 
-def _groups(device: Device, wanted: Set[int]) -> Iterator[_Group]:
+def _groups(device: Device, indexes: Set[int]) -> Iterator[_Group]:
     """Yield the lossless priority groups of some numbers, of ports that are up."""
     for port in device.interfaces:
         if port.enabled is not True or not isinstance(port.qos, QosProfile):
             continue
         for group in known_rows(port.qos.priority_groups):
             buffer = group.buffer
-            if group.index in wanted and isinstance(buffer, BufferProfile) and isinstance(buffer.headroom, Headroom):
+            if group.index in indexes and isinstance(buffer, BufferProfile) and isinstance(buffer.headroom, Headroom):
                 yield _Group(port.name, port.qos, buffer, buffer.headroom)
 
 
@@ -108,14 +108,14 @@ def _left_bytes(device: Device, tc: int) -> int | None:
 def _paused_from_bytes(device: Device, tc: int) -> int | None:
     """Return from which depth of its queue the senders of a class are paused, at the port where that is soonest."""
     profiles = {id(group.qos): group.qos for group in _groups(device, {tc})}
-    found = []
+    depths = []
     try:
         for qos in profiles.values():
             queue = effects.queue_of_tc(qos, tc)
-            found.append(pause_threshold_bytes(device.model, device.buffer_model, device.buffer_pools, qos, queue))
+            depths.append(pause_threshold_bytes(device.model, device.buffer_model, device.buffer_pools, qos, queue))
     except UnknownFact:
         return None
-    return min((round(depth) for depth in found if depth is not None), default=None)
+    return min((round(depth) for depth in depths if depth is not None), default=None)
 
 
 _HEADS = ("at", "model", "of a port", "of a switch", "pool for headroom", "left to share")

@@ -39,7 +39,7 @@ def merge_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
         assumed=tuple(dict.fromkeys(fact for outcome in outcomes for fact in outcome.assumed)),
         suppressed=sum(outcome.suppressed for outcome in outcomes),
         baseline=sum(outcome.baseline for outcome in outcomes),
-        settled=tuple(each for outcome in outcomes for each in outcome.settled),
+        settled=tuple(suppression_counts for outcome in outcomes for suppression_counts in outcome.settled),
         validations=tuple(
             replace(validation, name=outcome.name) for outcome in outcomes for validation in outcome.validations
         ),
@@ -50,8 +50,8 @@ def merge_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
-def _number(of: Sequence[Skipped]) -> int:
-    return sum(len(one.rules) for one in of)
+def _number(skips: Sequence[Skipped]) -> int:
+    return sum(len(skip.rules) for skip in skips)
 
 
 def work_of_all(outcomes: Sequence[Outcome]) -> tuple[RuleWork, ...] | None:

@@ -90,8 +90,8 @@ def listing(names: Iterable[str]) -> str:
     """Names, numbers that run drawn together; of a long list the beginning, and how many names it leaves out."""
     entries = collapse(names)
     text = ", ".join(entry.text for entry in entries[:_LISTED])
-    left = sum(entry.names for entry in entries[_LISTED:])
-    return f"{text} and {left} more" if left else text
+    more_count = sum(entry.names for entry in entries[_LISTED:])
+    return f"{text} and {more_count} more" if more_count else text
 
 
 class Entry(NamedTuple):
@@ -156,9 +156,9 @@ def _end_of_run(texts: list[str], start: int) -> tuple[int, int]:
     """Where the run that begins at `start` ends, exclusive, and its step; a number alone where there is no run."""
     if start + 1 == len(texts):
         return start + 1, 1
-    first, width, end = int(texts[start]), len(texts[start]), start + 1
-    step = int(texts[end]) - first
-    while end < len(texts) and step and texts[end] == str(first + step * (end - start)).zfill(width):
+    first_number, width, end = int(texts[start]), len(texts[start]), start + 1
+    step = int(texts[end]) - first_number
+    while end < len(texts) and step and texts[end] == str(first_number + step * (end - start)).zfill(width):
         end += 1
     return (end, step) if end - start >= (3 if step == 1 else 4) else (start + 1, 1)
 

@@ -61,7 +61,7 @@ def _value(reading: Reading, at: Subject) -> object:
 
 def of_fabric(reading: Reading, key: str, stated_by: StatedBy) -> Iterator[str]:
     """Yield who says a key of the fabric (`mode`, `classes`, …): what was assumed, who stated it, or nobody."""
-    assumed = [one for one in reading.assumed if _TOPICS.get(one.fact) == key]
+    assumed = [candidate for candidate in reading.assumed if _TOPICS.get(candidate.fact) == key]
     for assumption in assumed:
         yield f"assumed: {assumption.fact} is {assumption.value}, because: {assumption.because}"
     if assumed:

@@ -41,11 +41,11 @@ class Files:
     def of(cls, inputs: Inputs) -> "Files":
         """List what lies at the paths of a command."""
         every = tuple(inputs.every())
-        devices = (text for one in every for bundle in (*one.bundles, *one.hosts) for _, text in bundle.files)
-        stages = (text for one in every for stages in one.stages for text in stages.texts)
-        other_texts = (*stages, *(text for one in every for text in (*one.intents, *one.stated)))
+        devices = (text for fabric in every for bundle in (*fabric.bundles, *fabric.hosts) for _, text in bundle.files)
+        stages = (text for fabric in every for stages in fabric.stages for text in stages.texts)
+        other_texts = (*stages, *(text for fabric in every for text in (*fabric.intents, *fabric.stated)))
         read = dict.fromkeys(text.display for text in (*devices, *other_texts))
-        return cls(read=tuple(read), ignored=tuple(row for one in every for row in one.ignored))
+        return cls(read=tuple(read), ignored=tuple(row for fabric in every for row in fabric.ignored))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +113,7 @@ class Outcome:
             ("problems", Problem.sort_key),
         ):
             rows = getattr(self, name)
-            if not any(rows is each for each in self.in_order):
+            if not any(rows is ordered_rows for ordered_rows in self.in_order):
                 rows = tuple(sorted(rows, key=key))
                 object.__setattr__(self, name, rows)
             in_order.append(rows)
@@ -234,11 +234,11 @@ class Statistic:
 
 def statistics(outcome: Outcome) -> tuple[Statistic, ...]:
     """Return what each rule that was checked found and cost, the slowest first; nothing where nobody asked."""
-    found = Counter(finding.rule for finding in outcome.findings)
+    counts_by_rule = Counter(finding.rule for finding in outcome.findings)
     rows = (
         Statistic(
             rule=rule_work.rule,
-            findings=found[rule_work.rule],
+            findings=counts_by_rule[rule_work.rule],
             evaluations=rule_work.evaluations,
             seconds=round(rule_work.seconds, 6),
         )
@@ -261,8 +261,8 @@ def related_places(finding: Finding) -> tuple[Related, ...]:
     """Return the places that a finding speaks of besides the one where it is mended."""
     if not _is_decided(finding):
         return finding.related
-    made = Related(subject=finding.at, message="what it comes to", located=finding.located)
-    return (made, *finding.related[1:])
+    computed_place = Related(subject=finding.at, message="what it comes to", located=finding.located)
+    return (computed_place, *finding.related[1:])
 
 
 def _is_decided(finding: Finding) -> bool:
@@ -289,20 +289,20 @@ def groups(findings: Iterable[Finding]) -> Groups:
     return tuple(sorted(ordered, key=lambda group: _finding_key(group[0])))
 
 
-def foremost(of: Groups) -> Groups:
+def foremost(cause_groups: Groups) -> Groups:
     """Return the groups to show where there are too many: the worst first, each rule before any has a second,
     then the largest; they stay in their order.
     """
-    if len(of) <= SHOWN:
-        return of
+    if len(cause_groups) <= SHOWN:
+        return cause_groups
     ranks: dict[int, tuple[int, int, int]] = {}
     of_rule: Counter[str] = Counter()
-    sizes = [_by_size(group) for group in of]
-    for place, at in enumerate(sorted(range(len(of)), key=lambda at: sizes[at])):
-        first_finding = of[at][0]
+    sizes = [_by_size(group) for group in cause_groups]
+    for place, at in enumerate(sorted(range(len(cause_groups)), key=lambda at: sizes[at])):
+        first_finding = cause_groups[at][0]
         ranks[at] = (SEVERITIES.index(first_finding.severity), of_rule[first_finding.rule], place)
         of_rule[first_finding.rule] += 1
-    return tuple(of[at] for at in sorted(nsmallest(SHOWN, ranks, key=lambda at: ranks[at])))
+    return tuple(cause_groups[at] for at in sorted(nsmallest(SHOWN, ranks, key=lambda at: ranks[at])))
 
 
 def heads(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -96,9 +96,9 @@ def _bandwidth(facts: Facts) -> Iterator[str]:
             yield f"  per GPU           {_rate(row['per_gpu_mbps'])} for {row['gpus']} GPUs of {terminal(row['group'])}"
     for row in wide["tiers"]:
         if row["oversubscription"] is not None:
-            both = f"{show_speed(row['down_mbps'])} down, {show_speed(row['up_mbps'])} up"
+            rates = f"{show_speed(row['down_mbps'])} down, {show_speed(row['up_mbps'])} up"
             roles = terminal(", ".join(row["roles"]))
-            yield f"  oversubscription  {row['oversubscription']:g}:1 at {roles} ({both}; the worst switch counts)"
+            yield f"  oversubscription  {row['oversubscription']:g}:1 at {roles} ({rates}; the worst switch counts)"
     yield f"  bisection         {_rate(wide['bisection_mbps'])} one way, from one half of the fabric to the other"
 
 
@@ -167,13 +167,13 @@ def _watchdog_rows(facts: Facts) -> Rows:
     for row in facts["watchdogs"]:
         side = {"host": "hosts", "fabric": "switches"}.get(row["side"], "unknown")
         where = (str(row["role"]), side, row["platform"])
-        held = row["watchdog"]
-        if held is None:
+        watchdog = row["watchdog"]
+        if watchdog is None:
             yield (*where, "off", "", "", "", "")
             continue
-        priorities = "unknown" if held["priorities"] is None else show_ids(held["priorities"])
-        times = (_ms(held["detection_ms"]), _ms(held["restoration_ms"]) or "none")
-        yield (*where, priorities, *times, held["action"] or "none", _ms(row["polling_ms"]))
+        priorities = "unknown" if watchdog["priorities"] is None else show_ids(watchdog["priorities"])
+        times = (_ms(watchdog["detection_ms"]), _ms(watchdog["restoration_ms"]) or "none")
+        yield (*where, priorities, *times, watchdog["action"] or "none", _ms(row["polling_ms"]))
 
 
 def _marking_rows(facts: Facts) -> Rows:
@@ -181,8 +181,8 @@ def _marking_rows(facts: Facts) -> Rows:
         ecn = row["ecn"] or {"min": None, "max": None}
         cells = [show_bytes(value) if value is not None else "never" for value in (ecn["min"], ecn["max"])]
         paused = row["pause_from"]
-        said = "never" if paused is None else paused if isinstance(paused, str) else show_bytes(paused)
-        yield (f"{row['role']} ({row['platform']})", str(row["model"]), str(row["queue"]), *cells, said)
+        pause_text = "never" if paused is None else paused if isinstance(paused, str) else show_bytes(paused)
+        yield (f"{row['role']} ({row['platform']})", str(row["model"]), str(row["queue"]), *cells, pause_text)
 
 
 def _stream_rows(facts: Facts) -> Rows:

@@ -37,10 +37,10 @@ def document(plan: Plan, wording: Wording = CHANGING) -> dict[str, Any]:
         "old": plan.old,
         "new": plan.new,
         "devices": [_device(device, plan) for device in plan.devices],
-        "changes": [render_fact_group(one, wording) for one in plan.told],
-        "together": [_together(one) for one in plan.together],
-        "outside": [_outside(one) for one in plan.outside],
-        "unsaid": [render_fact_group(one, wording) for one in plan.unsaid],
+        "changes": [render_fact_group(fact_group, wording) for fact_group in plan.told],
+        "together": [_together(joint_change) for joint_change in plan.together],
+        "outside": [_outside(outside_table) for outside_table in plan.outside],
+        "unsaid": [render_fact_group(fact_group, wording) for fact_group in plan.unsaid],
         "order": [_stage(number, stage) for number, stage in turns(plan.order)],
         "rollout": None if plan.rollout is None else _rollout(plan.rollout, turns(plan.order)),
         "problems": [of_problem(problem) for problem in plan.problems],
@@ -58,10 +58,10 @@ def _device(device_change: DeviceChange, plan: Plan) -> dict[str, Any]:
     }
 
 
-def render_fact_group(one: Told, wording: Wording) -> dict[str, Any]:
+def render_fact_group(fact_group: Told, wording: Wording) -> dict[str, Any]:
     """Return facts of one place."""
-    facts = [_fact(fact, wording) for fact in one.facts]
-    return {"devices": list(one.devices), "ports": list(one.ports), "facts": facts}
+    facts = [_fact(fact, wording) for fact in fact_group.facts]
+    return {"devices": list(fact_group.devices), "ports": list(fact_group.ports), "facts": facts}
 
 
 def _fact(fact: Fact, wording: Wording) -> dict[str, Any]:
@@ -77,19 +77,19 @@ def _fact(fact: Fact, wording: Wording) -> dict[str, Any]:
     }
 
 
-def _together(one: Together) -> dict[str, Any]:
-    return {"devices": list(one.devices), "risk": one.effect.risk, "reasons": list(one.effect.reasons)}
+def _together(batch: Together) -> dict[str, Any]:
+    return {"devices": list(batch.devices), "risk": batch.effect.risk, "reasons": list(batch.effect.reasons)}
 
 
-def _outside(one: Outside) -> dict[str, Any]:
-    keys = [{"path": list(difference.path[1:]), "kind": difference.kind} for difference in one.keys]
+def _outside(outside_table: Outside) -> dict[str, Any]:
+    keys = [{"path": list(difference.path[1:]), "kind": difference.kind} for difference in outside_table.keys]
     return {
-        "devices": list(one.devices),
-        "file": one.at[0],
-        "at": list(one.at[1:]),
+        "devices": list(outside_table.devices),
+        "file": outside_table.at[0],
+        "at": list(outside_table.at[1:]),
         "keys": keys,
-        "risk": one.effect.risk,
-        "reasons": list(one.effect.reasons),
+        "risk": outside_table.effect.risk,
+        "reasons": list(outside_table.effect.reasons),
     }
 
 

@@ -43,7 +43,7 @@ def render(plans: Sequence[Plan]) -> str:
 
 def page(plan: Plan, *, summed: bool = True) -> str:
     """Write the plan of one fabric; without its summary where that has been said."""
-    parts = [
+    sections = [
         [f"**{markdown(summary(plan))}**"] if summed else [],
         [f"- {MARKS[mark]} {markdown(line)}" for mark, line in devices(plan)],
         [f"- {MARKS['!']} on the way, {markdown(line)}" for line in hazards(plan)],
@@ -54,15 +54,15 @@ def page(plan: Plan, *, summed: bool = True) -> str:
         order(plan, "Order of the rollout"),
         [f"- error: {markdown(str(problem))}" for problem in plan.problems],
     ]
-    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 
-def places(plan: Plan, said: Sequence[Block], what: str, wording: Wording = CHANGING) -> Iterator[list[str]]:
+def places(plan: Plan, fact_blocks: Sequence[Block], heading: str, wording: Wording = CHANGING) -> Iterator[list[str]]:
     """Yield the table of places where facts differ, the worst first, what all changes together do, and the rest."""
-    said = sorted(said, key=lambda block: -RISKS.index(block.risk))
-    yield list(_table(said, what, wording))
+    fact_blocks = sorted(fact_blocks, key=lambda block: -RISKS.index(block.risk))
+    yield list(_table(fact_blocks, heading, wording))
     yield [f"- {markdown(f'{head}: {line}')}" for head, effect in together(plan) for line in reasons(effect)]
-    yield list(render_fold("In full, with reasons", list(_full(said, wording))))
+    yield list(render_fold("In full, with reasons", list(_full(fact_blocks, wording))))
 
 
 def outer(plan: Plan, verbs: Mapping[str, str] = KEYS) -> list[str]:
@@ -77,25 +77,25 @@ def order(plan: Plan, head: str) -> list[str]:
     return list(render_fold(head, rows))
 
 
-def _table(said: Sequence[Block], what: str, wording: Wording) -> Iterator[str]:
-    if not said:
+def _table(fact_blocks: Sequence[Block], heading: str, wording: Wording) -> Iterator[str]:
+    if not fact_blocks:
         return
-    yield f"| where | {what} | risk |"
+    yield f"| where | {heading} | risk |"
     yield "|---|---|---|"
-    for block in said[:_ROWS]:
-        lines = [markdown(line, cell=True) for each, _ in block.groups(wording) for line in each]
-        more = [f"and {len(lines) - _LINES} more"] if len(lines) > _LINES else []
+    for block in fact_blocks[:_ROWS]:
+        lines = [markdown(line, cell=True) for group_lines, _ in block.groups(wording) for line in group_lines]
+        overflow = [f"and {len(lines) - _LINES} more"] if len(lines) > _LINES else []
         where = [markdown(_where(block), cell=True)] + ([markdown(block.others, cell=True)] if block.others else [])
-        yield f"| {'<br>'.join(where)} | {'<br>'.join((*lines[:_LINES], *more))} | {_risk(block)} |"
-    if len(said) > _ROWS:
-        yield f"| {len(said) - _ROWS} more | in the fold | |"
+        yield f"| {'<br>'.join(where)} | {'<br>'.join((*lines[:_LINES], *overflow))} | {_risk(block)} |"
+    if len(fact_blocks) > _ROWS:
+        yield f"| {len(fact_blocks) - _ROWS} more | in the fold | |"
 
 
 def _risk(block: Block) -> str:
     means = {effect.means for _, effect in block.groups()}
     if means == {"follows"}:
         return "follows from the rest"
-    how = [said for mean, said in (("commands", "by command"), ("by hand", "by hand")) if mean in means]
+    how = [phrase for mean, phrase in (("commands", "by command"), ("by hand", "by hand")) if mean in means]
     return ", ".join((RISK_SAID[block.risk], *how))
 
 
@@ -104,18 +104,18 @@ def _where(block: Block) -> str:
     return "; ".join(map(_place, (block.told, *block.same)))
 
 
-def _place(told: Told) -> str:
-    if not told.devices:
+def _place(fact_group: Told) -> str:
+    if not fact_group.devices:
         return "the fabric"
-    devices, ports = (listing(map(name, names)) for names in (told.devices, told.ports))
-    each = " each" if len(told.devices) > 1 else ""
-    port = ports if len(ports) <= _PORTS else f"{count(len(told.ports), 'port')}{each}"
+    devices, ports = (listing(map(name, names)) for names in (fact_group.devices, fact_group.ports))
+    suffix = " each" if len(fact_group.devices) > 1 else ""
+    port = ports if len(ports) <= _PORTS else f"{count(len(fact_group.ports), 'port')}{suffix}"
     return f"{devices}: {port}" if port else devices
 
 
-def _full(said: Sequence[Block], wording: Wording) -> Iterator[str]:
+def _full(fact_blocks: Sequence[Block], wording: Wording) -> Iterator[str]:
     """Yield in full what the table does not have whole: many facts, long lists of ports, effects and their reasons."""
-    untold = [block for at, block in enumerate(said) if at >= _ROWS or not _whole(block)]
+    untold = [block for at, block in enumerate(fact_blocks) if at >= _ROWS or not _whole(block)]
     for block in untold[:_FULL]:
         yield f"**{markdown(block.head)}**: {RISK_SAID[block.risk]}"
         yield ""

@@ -54,33 +54,33 @@ class Block:
         together: dict[Effect, list[str]] = {}
         for fact in self.told.facts:
             together.setdefault(fact.effect, []).extend(lines(fact, wording))
-        for effect, said in together.items():
-            yield said, effect
+        for effect, fact_lines in together.items():
+            yield fact_lines, effect
 
     @property
     def others(self) -> str:
         """Where else the same facts change, each to values of its own; nothing where that is nowhere."""
         if not self.alike:
             return ""
-        devices = listing(name(device) for one in self.alike for device in one.devices)
-        ports = sum(len(one.ports) * len(one.devices) for one in self.alike)
+        devices = listing(name(device) for fact_group in self.alike for device in fact_group.devices)
+        ports = sum(len(fact_group.ports) * len(fact_group.devices) for fact_group in self.alike)
         where = f"{count(ports, 'port')} of {devices}" if ports else devices
         return f"and alike, to values of their own: {where}"
 
 
-def blocks(told: Iterable[Told], *, folded: bool = True) -> list[Block]:
+def blocks(fact_groups: Iterable[Told], *, folded: bool = True) -> list[Block]:
     """Return facts as blocks; `folded`, of those that differ only in names and addresses the first is shown."""
     alike: dict[object, list[Told]] = {}
-    for number, one in enumerate(told):
-        key: object = (bool(one.ports), tuple((shape_key(fact), fact.effect) for fact in one.facts))
-        alike.setdefault(key if folded and one.devices else number, []).append(one)
+    for number, fact_group in enumerate(fact_groups):
+        key: object = (bool(fact_group.ports), tuple((shape_key(fact), fact.effect) for fact in fact_group.facts))
+        alike.setdefault(key if folded and fact_group.devices else number, []).append(fact_group)
     return [_block(places) for places in alike.values()]
 
 
 def _block(places: Sequence[Told]) -> Block:
-    first, *others = places
-    same = [one for one in others if one.facts == first.facts]
-    return Block(told=first, same=tuple(same), alike=tuple(one for one in others if one not in same))
+    first_group, *other_groups = places
+    same = [group for group in other_groups if group.facts == first_group.facts]
+    return Block(told=first_group, same=tuple(same), alike=tuple(group for group in other_groups if group not in same))
 
 
 def place(told: Told) -> str:
@@ -108,45 +108,45 @@ def reasons(effect: Effect) -> Iterator[str]:
 
 def outside(plan: Plan, verbs: Mapping[str, str] = KEYS) -> Iterator[tuple[str, Effect]]:
     """Yield what changes in files beside the model, and what that does; parts of one kind, such as ports, together."""
-    parts: dict[tuple[tuple[str, ...], tuple[str, ...], str, Effect], list[str]] = {}
-    for one in plan.outside:
-        kind, named = (one.at[1:-1], one.at[-1:]) if len(one.at) > _TABLE else (one.at[1:] or one.at, ())
-        said = "; ".join(_format_keys(one, verbs))
-        parts.setdefault((one.devices, kind, said, one.effect), []).extend(named)
-    for (devices, kind, said, effect), names in parts.items():
+    names_by_change: dict[tuple[tuple[str, ...], tuple[str, ...], str, Effect], list[str]] = {}
+    for table in plan.outside:
+        kind, tail = (table.at[1:-1], table.at[-1:]) if len(table.at) > _TABLE else (table.at[1:] or table.at, ())
+        key_text = "; ".join(_format_keys(table, verbs))
+        names_by_change.setdefault((table.devices, kind, key_text, table.effect), []).extend(tail)
+    for (devices, kind, key_text, effect), names in names_by_change.items():
         where = " ".join((*kind, listing(map(name, names)))).strip()
-        yield f"{listing(map(name, devices))}: {where}: {said}", effect
+        yield f"{listing(map(name, devices))}: {where}: {key_text}", effect
 
 
-def _format_keys(one: Outside, verbs: Mapping[str, str]) -> Iterator[str]:
-    rest = len(one.at)
+def _format_keys(outside_table: Outside, verbs: Mapping[str, str]) -> Iterator[str]:
+    depth = len(outside_table.at)
     for kind, verb in verbs.items():
-        keys = [" ".join(difference.path[rest:]) for difference in one.keys if difference.kind == kind]
+        keys = [" ".join(difference.path[depth:]) for difference in outside_table.keys if difference.kind == kind]
         if keys:
-            more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
-            yield f"{', '.join(keys[:_SHOWN])}{more} {verb}".strip()
+            overflow = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+            yield f"{', '.join(keys[:_SHOWN])}{overflow} {verb}".strip()
 
 
 def together(plan: Plan) -> Iterator[tuple[str, Effect]]:
     """Yield where all changes together do worse than each alone, and what they do."""
-    for one in plan.together:
-        yield f"{listing(map(name, one.devices))}: all changes together", one.effect
+    for joint_change in plan.together:
+        yield f"{listing(map(name, joint_change.devices))}: all changes together", joint_change.effect
 
 
 def devices(plan: Plan, verbs: Mapping[Kind, str] = _VERBS) -> Iterator[tuple[str, str]]:
     """Yield a mark and a line for switches that come, go, are replaced or change."""
     marks = {"added": "+", "removed": "-", "replaced": "!", "changed": "~"}
     for kind in KINDS:
-        device_changes = [one for one in plan.devices if one.kind == kind]
+        device_changes = [change for change in plan.devices if change.kind == kind]
         by_make: dict[str, list[str]] = {}
         for device_change in device_changes:
             device = device_change.new or device_change.old
             assert device is not None
-            known = (each for each in (device.platform, device.version) if not isinstance(each, Unknown) and each)
-            said = " ".join(known)
+            words = (word for word in (device.platform, device.version) if not isinstance(word, Unknown) and word)
+            release_text = " ".join(words)
             model = "" if isinstance(device.model, Unknown) else f"{device.model}, "
             was = f"{device_change.old.platform} before, " if kind == "replaced" and device_change.old else ""
-            by_make.setdefault(f"({model}{was}{said})", []).append(device_change.name)
+            by_make.setdefault(f"({model}{was}{release_text})", []).append(device_change.name)
         for make, names in by_make.items():
             yield marks[kind], f"{listing(map(name, names))} {verbs[kind]} {make}"
 
@@ -154,23 +154,23 @@ def devices(plan: Plan, verbs: Mapping[Kind, str] = _VERBS) -> Iterator[tuple[st
 def unsaid(plan: Plan, sides: tuple[str, str] = _SIDES) -> Iterator[str]:
     """Yield what one of the two sides does not say, each part once."""
     silent: dict[tuple[str, str], set[str]] = {}
-    for one in plan.unsaid:
-        for fact in one.facts:
+    for fact_group in plan.unsaid:
+        for fact in fact_group.facts:
             entry = fact.entries[0]
             side = sides[not isinstance(entry.old, Unknown)]
-            silent.setdefault((side, format_path(entry.path)), set()).update(one.devices)
-    for (side, said), names in sorted(silent.items()):
+            silent.setdefault((side, format_path(entry.path)), set()).update(fact_group.devices)
+    for (side, path_text), names in sorted(silent.items()):
         where = f" of {listing(map(name, names))}" if names else ""
-        yield f"{said}{where}: {side}"
+        yield f"{path_text}{where}: {side}"
 
 
 def summary(plan: Plan) -> str:
     """Return in one line what becomes of how many switches, and the worst that is done to any."""
     kinds = Counter(device.kind for device in plan.devices)
-    said = [f"{count(kinds[kind], 'switch')} {_VERBS[kind]}" for kind in KINDS if kinds[kind]]
-    if not said:
+    phrases = [f"{count(kinds[kind], 'switch')} {_VERBS[kind]}" for kind in KINDS if kinds[kind]]
+    if not phrases:
         return "facts of the fabric change, and no switch" if plan.told else "nothing changes"
-    text = ", ".join(said)
+    text = ", ".join(phrases)
     if plan.rollout and plan.rollout.hazards:
         text = f"{text}; {count(len(plan.rollout.hazards), 'hazard')} on the way"
     if plan.risk == "none":

@@ -61,8 +61,8 @@ def sheets_of(plan: Plan, wording: Wording = CHANGING, *, color: bool, verbose: 
     """Yield the lines of each place where facts differ, with what becomes of the switches."""
     for block in blocks(plan.told, folded=not verbose):
         page = [paint(terminal(block.head), "1", color)]
-        for said, effect in block.groups(wording):
-            page += [line for text in said for line in wrap_text(terminal(text), "  ", "      ")]
+        for texts, effect in block.groups(wording):
+            page += [line for text in texts for line in wrap_text(terminal(text), "  ", "      ")]
             for reason in reasons(effect):
                 page += [
                     paint(line, _STYLES[effect.risk], color) for line in wrap_text(terminal(reason), "    = ", "      ")
@@ -71,8 +71,8 @@ def sheets_of(plan: Plan, wording: Wording = CHANGING, *, color: bool, verbose: 
             page += wrap_text(terminal(block.others), "  ", "    ")
         yield page
     for head, effect in together(plan):
-        said = [line for text in reasons(effect) for line in wrap_text(terminal(text), "    = ", "      ")]
-        yield [paint(terminal(head), "1", color), *(paint(line, _STYLES[effect.risk], color) for line in said)]
+        texts = [line for text in reasons(effect) for line in wrap_text(terminal(text), "    = ", "      ")]
+        yield [paint(terminal(head), "1", color), *(paint(line, _STYLES[effect.risk], color) for line in texts)]
 
 
 def outer(plan: Plan, verbs: Mapping[str, str] = KEYS, *, color: bool) -> list[str]:
@@ -89,8 +89,8 @@ def outer(plan: Plan, verbs: Mapping[str, str] = KEYS, *, color: bool) -> list[s
 
 def render_section(head: str, lines: Iterable[str], color: bool) -> list[str]:
     """Return lines below a head; none where there are no lines."""
-    said = [part for line in lines for part in wrap_text(terminal(line), "  ", "    ")]
-    return [paint(head, "1", color), *said] if said else []
+    wrapped_lines = [wrapped_line for line in lines for wrapped_line in wrap_text(terminal(line), "  ", "    ")]
+    return [paint(head, "1", color), *wrapped_lines] if wrapped_lines else []
 
 
 def render_order(plan: Plan) -> Iterator[str]:

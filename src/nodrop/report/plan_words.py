@@ -53,7 +53,7 @@ def lines(fact: Fact, wording: Wording = CHANGING) -> Iterator[str]:
     elif _is_set(entry):
         yield f"{called}: {_format_list(entry.old, entry.new, wording)}"
     else:
-        old, new = (value(entry.path[-1], each) for each in (entry.old, entry.new))
+        old, new = (value(entry.path[-1], side) for side in (entry.old, entry.new))
         if old == new == "":
             old, new = "none", "none"
         yield f"{called}: {wording.change.format(old, new)}"
@@ -61,41 +61,41 @@ def lines(fact: Fact, wording: Wording = CHANGING) -> Iterator[str]:
 
 def _is_set(entry: Entry) -> bool:
     """Return whether an entry is a list of plain values without an order: only those that come and go are listed."""
-    both = (entry.old, entry.new)
-    if entry.path[-1] not in field_names(unordered=True) or not all(isinstance(one, tuple) for one in both):
+    sides = (entry.old, entry.new)
+    if entry.path[-1] not in field_names(unordered=True) or not all(isinstance(side, tuple) for side in sides):
         return False
-    return not any(isinstance(value, tuple) for one in both for value in one)
+    return not any(isinstance(value, tuple) for side in sides for value in side)
 
 
 def what(fact: Fact) -> str:
     """Return what a fact is called: `queue 3: ECN minimum`."""
     paths = [entry.path for entry in fact.entries]
     shape = template(paths[0])
-    said: list[str] = []
+    labels: list[str] = []
     colors: list[str] = []
-    for at, part in enumerate(shape):
+    for at, field in enumerate(shape):
         keys = list(dict.fromkeys(path[at] for path in paths))
         before = shape[at - 1] if at else ""
-        if part == ANY and before in rows():
+        if field == ANY and before in rows():
             noun = entry_label(before)
             which = _pairs(keys) if before == "links" else listing(map(name, keys))
-            said.append(f"{noun if len(keys) == 1 else _plural(noun)} {which}")
-        elif part == ANY:
+            labels.append(f"{noun if len(keys) == 1 else _plural(noun)} {which}")
+        elif field == ANY:
             colors = keys
-        elif at + 1 < len(shape) and (part in rows() or part in field_names(heading=True)):
+        elif at + 1 < len(shape) and (field in rows() or field in field_names(heading=True)):
             continue
         else:
-            said.append(_color_flag(part) if colors else label_of(part))
-    text = ": ".join(_join_buffer_parts(said))
+            labels.append(_color_flag(field) if colors else label_of(field))
+    text = ": ".join(_join_buffer_parts(labels))
     return text if not colors or set(colors) == set(COLORS) else f"{text} ({', '.join(colors)})"
 
 
-def _join_buffer_parts(said: Sequence[str]) -> Iterator[str]:
+def _join_buffer_parts(labels: Sequence[str]) -> Iterator[str]:
     """Yield the parts of a name, a buffer together with what is said of it."""
-    for before, part in zip(("", *said), said, strict=False):
-        if part == "buffer" and part != said[-1]:
+    for before, label in zip(("", *labels), labels, strict=False):
+        if label == "buffer" and label != labels[-1]:
             continue
-        yield f"{before} {part}" if before == "buffer" else part
+        yield f"{before} {label}" if before == "buffer" else label
 
 
 def _pairs(keys: Sequence[str]) -> str:
@@ -109,47 +109,47 @@ def _pairs(keys: Sequence[str]) -> str:
     )
 
 
-def _color_flag(part: str) -> str:
-    return "WRED drops" if part == "enabled" else label_of(part)
+def _color_flag(field: str) -> str:
+    return "WRED drops" if field == "enabled" else label_of(field)
 
 
-def value(part: str, count: Any) -> str:
+def value(field: str, count: Any) -> str:
     """Return a value in words, with the unit that its attribute's name has."""
     match count:
         case Unknown():
             return "unknown"
         case None:
-            return _NONE.get(part, "none")
+            return _NONE.get(field, "none")
         case bool():
             return "on" if count else "off"
-        case int() | float() if part.endswith("_mbps"):
+        case int() | float() if field.endswith("_mbps"):
             return show_speed(int(count))
-        case int() if part.endswith("_bytes_per_s"):
+        case int() if field.endswith("_bytes_per_s"):
             return f"{count * 8 / 10**9:.6g} Gb/s"
-        case int() if part.endswith("mtu_bytes"):
+        case int() if field.endswith("mtu_bytes"):
             return f"{count} B"
-        case int() if part.endswith("_bytes"):
+        case int() if field.endswith("_bytes"):
             return size(count)
-        case int() if part == "dynamic_th":
+        case int() if field == "dynamic_th":
             return str(2**count) if 0 <= count <= MAX_POWER else f"2^{count}"
-        case int() | float() if unit_of(part):
-            return f"{count}%" if unit_of(part) == "percent" else f"{count} {unit_of(part)}"
+        case int() | float() if unit_of(field):
+            return f"{count}%" if unit_of(field) == "percent" else f"{count} {unit_of(field)}"
         case End():
             return str(count)
-        case tuple() if part in numbers():
+        case tuple() if field in numbers():
             return "a map"
         case QosProfile():
             return "set"
         case frozenset():
-            return ", ".join(sorted(value(part, each) for each in count)) or "none"
+            return ", ".join(sorted(value(field, member) for member in count)) or "none"
         case tuple() if hasattr(count, "_fields"):
-            return "/".join(value("", each) for each in count)
-        case tuple() if part.endswith("_mbps"):
-            return ", ".join(value(part, each) for each in count)
-        case tuple() if count and all(type(each) is int for each in count) and len(set(count)) == len(count):
+            return "/".join(value("", member) for member in count)
+        case tuple() if field.endswith("_mbps"):
+            return ", ".join(value(field, member) for member in count)
+        case tuple() if count and all(type(number) is int for number in count) and len(set(count)) == len(count):
             return show_ids(count)
         case tuple():
-            return _short(", ".join(value(part, each) for each in count)) or "none"
+            return _short(", ".join(value(field, member) for member in count)) or "none"
         case _ if dataclasses.is_dataclass(count):
             return _short(_record(count))
     return str(count) or "none"
@@ -166,30 +166,30 @@ def size(count: int) -> str:
 
 
 def _exact(count: int, digits: int) -> str:
-    whole, rest = divmod(count, 10**digits)
-    return f"{whole}.{rest:0{digits}d}".rstrip("0").rstrip(".")
+    integer, fraction = divmod(count, 10**digits)
+    return f"{integer}.{fraction:0{digits}d}".rstrip("0").rstrip(".")
 
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 4] + " ..."
 
 
-def _record(given: Any) -> str:
+def _record(row: Any) -> str:
     """Return a row in words without what names it, what is not there and what is as it always is."""
     shown = []
-    for field in dataclasses.fields(given):
-        each = getattr(given, field.name)
+    for field in dataclasses.fields(row):
+        cell = getattr(row, field.name)
         if (
             field.name in (*KEYS, "a", "b")
-            or each is None
-            or isinstance(each, Unknown)
-            or each == ()
-            or each is field.default
+            or cell is None
+            or isinstance(cell, Unknown)
+            or cell == ()
+            or cell is field.default
         ):
             continue
-        if not isinstance(field.default, Unknown) and each == field.default and not isinstance(each, bool | str):
+        if not isinstance(field.default, Unknown) and cell == field.default and not isinstance(cell, bool | str):
             continue
-        shown.append(f"{label_of(field.name)} {value(field.name, each)}")
+        shown.append(f"{label_of(field.name)} {value(field.name, cell)}")
     return ", ".join(shown) or "there"
 
 
@@ -213,17 +213,17 @@ def _map_lines(called: str, entry: Entry, wording: Wording) -> Iterator[str]:
         if old != new:
             alike.setdefault((old, new), []).append(at)
     for (old, new), indexes in alike.items():
-        said = wording.change.format(value("", old), value("", new))
-        yield f"{prefix}{words.source} {show_ids(indexes)}: {words.target} {said}"
+        change_text = wording.change.format(value("", old), value("", new))
+        yield f"{prefix}{words.source} {show_ids(indexes)}: {words.target} {change_text}"
 
 
 def _format_list(old: Sequence[Any], new: Sequence[Any], wording: Wording) -> str:
-    gone, come = [each for each in old if each not in new], [each for each in new if each not in old]
+    gone, come = [member for member in old if member not in new], [member for member in new if member not in old]
     if len(gone) == len(come) == 1 or (not gone and not come):
         return wording.change.format(value("", tuple(gone) or tuple(old)), value("", tuple(come) or tuple(new)))
-    both = ((wording.without, gone), (wording.having, come))
-    said = [verb.format(value("", tuple(each))) for verb, each in both if each]
-    return ", ".join(said)
+    verb_values = ((wording.without, gone), (wording.having, come))
+    phrases = [verb.format(value("", tuple(members))) for verb, members in verb_values if members]
+    return ", ".join(phrases)
 
 
 def _plural(noun: str) -> str:

@@ -47,10 +47,10 @@ def _window(line: str, start: int, room: int) -> tuple[int, int]:
         return 0, len(line)
     room -= 2 * len(_CUT)
     before = line[max(0, start - room) : start]
-    left = start - _fitting(reversed(before), room // 3)
-    right = start + _fitting(line[start : start + room], room - columns(line[left:start]))
-    left = start - _fitting(reversed(before), room - columns(line[start:right]))
-    return left, right
+    left_edge = start - _fitting(reversed(before), room // 3)
+    right = start + _fitting(line[start : start + room], room - columns(line[left_edge:start]))
+    left_edge = start - _fitting(reversed(before), room - columns(line[start:right]))
+    return left_edge, right
 
 
 def _fitting(chars: Iterable[str], room: int) -> int:

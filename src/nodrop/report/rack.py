@@ -152,7 +152,7 @@ class _Rack:
         inside = End(far.node, channel.name) if far and channel else far
         holders = (switch, channel, self._vlan_of.get(inside) if inside else None)
         for address in port.addresses or ("",):
-            facing = next((one for holder in holders if (one := _facing(holder, address))), "")
+            facing = next((far_address for holder in holders if (far_address := _facing(holder, address))), "")
             gateway = facing.partition("/")[0]
             at = (host.name, host.group, host.nic, port.name, port.bond, speed, address, gateway, mtu)
             yield (*at, *(far or ("", "")), *roce)
@@ -164,7 +164,7 @@ def _addresses(port: Interface | HostPort | PortChannel | Vlan | None) -> tuple[
 
 def _facing(far: Interface | HostPort | PortChannel | Vlan | None, address: str) -> str:
     """Return the far end's first address of the same family."""
-    return next((one for one in _addresses(far) if (":" in one) == (":" in address)), "")
+    return next((candidate for candidate in _addresses(far) if (":" in candidate) == (":" in address)), "")
 
 
 def _by_name(*columns: int) -> Any:

@@ -32,12 +32,12 @@ def book(rules: Sequence[Rule], catalogue: Sequence[Row] = ()) -> dict[str, str]
     return {INDEX: _index(rules, catalogue), **pages}
 
 
-def _known_as(rule: Rule, catalogue: Iterable[Row], known: set[str]) -> list[str]:
+def _known_as(rule: Rule, catalogue: Iterable[Row], known_names: set[str]) -> list[str]:
     """Return what a rule looks for, with the rules that look for the same."""
     lines = []
     for row in catalogue:
         if rule.name in row.rules:
-            other_links = [_link(name) for name in row.rules if name != rule.name and name in known]
+            other_links = [_link(name) for name in row.rules if name != rule.name and name in known_names]
             with_them = f" (with {', '.join(other_links)})" if other_links else ""
             lines.append(f"* {row.id}: {markdown_of_ours(row.says)}{with_them}")
     return lines
@@ -48,15 +48,15 @@ def _link(name: str) -> str:
 
 
 def _page(rule: Rule, rows: Sequence[str]) -> str:
-    of = sheet(rule)
-    lines = [f"# {of.name}", "", markdown_of_ours(of.finds), "", "| | |", "|---|---|"]
-    lines += [f"| {name} | {markdown_of_ours(text, cell=True)} |" for name, text in of.facts]
+    rule_sheet = sheet(rule)
+    lines = [f"# {rule_sheet.name}", "", markdown_of_ours(rule_sheet.finds), "", "| | |", "|---|---|"]
+    lines += [f"| {name} | {markdown_of_ours(text, cell=True)} |" for name, text in rule_sheet.facts]
     lines.append(f"| file | [{rule.area}/{rule.name}.yaml](../../rules/{rule.area}/{rule.name}.yaml) |")
-    for part in of.parts:
-        lines += ["", f"## {markdown_of_ours(part.title.rstrip(','))}"]
-        for block in part.blocks:
-            lines += [""] * (isinstance(block, Shown) or part.prose or block is part.blocks[0])
-            lines += _block(block, prose=part.prose)
+    for section in rule_sheet.parts:
+        lines += ["", f"## {markdown_of_ours(section.title.rstrip(','))}"]
+        for block in section.blocks:
+            lines += [""] * (isinstance(block, Shown) or section.prose or block is section.blocks[0])
+            lines += _block(block, prose=section.prose)
     if rows:
         lines += ["", "## What it belongs to", "", *rows]
     lines += ["", f"[Other rules of the area {rule.area}]({INDEX}#{rule.area})"]
@@ -139,22 +139,22 @@ def _told_from(rule: Rule) -> str:
 def _list_rules(
     keys: Iterable[str],
     rules: Iterable[Rule],
-    of: Callable[[Rule], Iterable[str]],
+    keys_of: Callable[[Rule], Iterable[str]],
     about: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
     """Yield the rules under each key that has any, one a line, so that branches which add rules merge."""
     names: defaultdict[str, list[str]] = defaultdict(list)
     for rule in rules:
-        for key in of(rule):
+        for key in keys_of(rule):
             names[key].append(rule.name)
     for key in keys:
         if key in names:
-            told = f": {about[key]}" if about else ""
-            yield from ("", f"**{key}**{told}", "")
+            description = f": {about[key]}" if about else ""
+            yield from ("", f"**{key}**{description}", "")
             yield from map(_link, names[key])
 
 
-def _row(row: Row, known: set[str]) -> str:
-    there = ", ".join(_link(name) for name in row.rules if name in known)
-    there = there or markdown_of_ours(row.undecided or "none", cell=True)
-    return f"| {row.id} | {markdown_of_ours(row.says, cell=True)} | {there} |"
+def _row(row: Row, known_names: set[str]) -> str:
+    links = ", ".join(_link(name) for name in row.rules if name in known_names)
+    links = links or markdown_of_ours(row.undecided or "none", cell=True)
+    return f"| {row.id} | {markdown_of_ours(row.says, cell=True)} | {links} |"

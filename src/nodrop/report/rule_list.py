@@ -39,20 +39,20 @@ def render(rules: Sequence[Listed], form: str) -> str:
 
 
 def _text(rules: Sequence[Listed]) -> Iterator[str]:
-    heads = [(each.rule.name, each.rule.area, "off" if each.off else each.severity) for each in rules]
+    heads = [(row.rule.name, row.rule.area, "off" if row.off else row.severity) for row in rules]
     widths = [max(map(len, column)) for column in zip(*heads, strict=True)]
     indent = " " * (sum(widths) + 2 * len(widths))
     for head, rule in zip(heads, rules, strict=True):
-        first = "".join(f"{cell:{width}}  " for cell, width in zip(head, widths, strict=True))
+        first_indent = "".join(f"{cell:{width}}  " for cell, width in zip(head, widths, strict=True))
         text = f"({rule.off}) {first_sentence(rule.rule.why)}" if rule.off else first_sentence(rule.rule.why)
-        yield textwrap.fill(terminal(text), WIDTH, initial_indent=first, subsequent_indent=indent)
+        yield textwrap.fill(terminal(text), WIDTH, initial_indent=first_indent, subsequent_indent=indent)
 
 
 def _markdown(rules: Sequence[Listed]) -> Iterator[str]:
     yield "| rule | area | severity | modes | why |"
     yield "|---|---|---|---|---|"
-    for each in rules:
-        rule, severity = each.rule, markdown_of_ours(f"off: {each.off}", cell=True) if each.off else each.severity
+    for row in rules:
+        rule, severity = row.rule, markdown_of_ours(f"off: {row.off}", cell=True) if row.off else row.severity
         yield f"| `{rule.name}` | {rule.area} | {severity} | {spoken_modes(rule)} | {in_short(rule)} |"
 
 

@@ -9,7 +9,7 @@ from nodrop.engine.examples import views_of
 from nodrop.engine.rule import Example, Rule
 from nodrop.model.reading import Reading
 from nodrop.model.subject import parse
-from nodrop.model.subject import text as spelt
+from nodrop.model.subject import text as subject_text
 from nodrop.platforms.kit.examples import TIERS
 from nodrop.report.escape import terminal
 from nodrop.report.rules import PAGE, finds
@@ -51,7 +51,7 @@ def _example(rule: Rule, example: Example, platform: str) -> Iterator[str]:
         return
     (sound,) = setting.views(setting.base({}))
     table = names(setting.base({}), platform)
-    at = ", ".join(spelt(spelt_as(parse(each), table)) for each in example.at)
+    at = ", ".join(subject_text(spelt_as(parse(path), table)) for path in example.at)
     yield from textwrap.wrap(f"Found at {at}, where a sound fabric is changed so:", PAGE)
     lines = list(_differences(sound.reading, view.reading)) or ["no line of a file, but what is stated beside them"]
     yield from (f"  {line}" for line in lines[:_LINES])

@@ -20,14 +20,14 @@ def render(results: Sequence[Tested], form: str) -> bytes:
 
 
 def _text(results: Sequence[Tested]) -> Iterator[str]:
-    width = max((len(_name(each)) for each in results), default=0)
-    for each in results:
-        tried = f"{each.bad} bad, {each.good} good" + (f", {each.mutants} changes" if each.mutants else "")
-        on = f" on {_join_names(each.tried_on)}" if each.tried_on else ""
-        yield f"{'FAIL' if each.faults else 'ok  '}  {_name(each):{width}}  {tried}{on}"
-        yield from (f"  {terminal(_line(each, fault))}" for fault in each.faults)
-        yield from (f"  {terminal(f'{one}: {platform} cannot say it: {why}')}" for one, platform, why in each.unsaid)
-    failed = sum(bool(each.faults) for each in results)
+    width = max((len(_name(rule_test)) for rule_test in results), default=0)
+    for test in results:
+        tried = f"{test.bad} bad, {test.good} good" + (f", {test.mutants} changes" if test.mutants else "")
+        on = f" on {_join_names(test.tried_on)}" if test.tried_on else ""
+        yield f"{'FAIL' if test.faults else 'ok  '}  {_name(test):{width}}  {tried}{on}"
+        yield from (f"  {terminal(_line(test, fault))}" for fault in test.faults)
+        yield from (f"  {terminal(f'{name}: {platform} cannot say it: {why}')}" for name, platform, why in test.unsaid)
+    failed = sum(bool(rule_test.faults) for rule_test in results)
     yield f"{len(results)} {'rule' if len(results) == 1 else 'rules'}: {len(results) - failed} ok, {failed} failed"
 
 
@@ -45,19 +45,19 @@ def _join_names(names: Sequence[str]) -> str:
 
 
 def _document(results: Sequence[Tested]) -> dict[str, object]:
-    failed = sum(bool(each.faults) for each in results)
+    failed = sum(bool(test.faults) for test in results)
     return {
         "version": 1,
         "rules": [
             {
-                "name": each.rule.name,
-                "area": each.rule.area,
-                "file": utf8(each.rule.path),
-                "passed": not each.faults,
-                "bad": each.bad,
-                "good": each.good,
-                "platforms": list(each.tried_on),
-                "mutants": each.mutants,
+                "name": test.rule.name,
+                "area": test.rule.area,
+                "file": utf8(test.rule.path),
+                "passed": not test.faults,
+                "bad": test.bad,
+                "good": test.good,
+                "platforms": list(test.tried_on),
+                "mutants": test.mutants,
                 "faults": [
                     {
                         "at": utf8(fault.where),
@@ -66,32 +66,32 @@ def _document(results: Sequence[Tested]) -> dict[str, object]:
                         "platforms": list(fault.platforms),
                         "message": utf8(fault.message),
                     }
-                    for fault in each.faults
+                    for fault in test.faults
                 ],
                 "unsaid": [
-                    {"example": one, "platform": platform, "reason": utf8(reason)}
-                    for one, platform, reason in each.unsaid
+                    {"example": example, "platform": platform, "reason": utf8(reason)}
+                    for example, platform, reason in test.unsaid
                 ],
             }
-            for each in results
+            for test in results
         ],
         "summary": {"rules": len(results), "passed": len(results) - failed, "failed": failed},
     }
 
 
 def _junit(results: Sequence[Tested]) -> Iterator[str]:
-    counts = {"tests": len(results), "failures": sum(bool(each.faults) for each in results), "errors": 0}
+    counts = {"tests": len(results), "failures": sum(bool(rule_test.faults) for rule_test in results), "errors": 0}
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield f"<testsuites {attributes(name='nodrop test-rules', **counts)}>"
     yield f"  <testsuite {attributes(name='rules', **counts)}>"
-    for each in results:
-        case = f"    <testcase {attributes(classname=each.rule.area, name=each.rule.name, file=each.rule.path)}"
-        if not each.faults:
+    for test in results:
+        case = f"    <testcase {attributes(classname=test.rule.area, name=test.rule.name, file=test.rule.path)}"
+        if not test.faults:
             yield f"{case}/>"
             continue
-        body = escape(terminal("\n".join(_line(each, fault) for fault in each.faults), lines=True))
+        body = escape(terminal("\n".join(_line(test, fault) for fault in test.faults), lines=True))
         yield f"{case}>"
-        yield f"      <failure {attributes(type='rule', message=each.faults[0].message)}>{body}</failure>"
+        yield f"      <failure {attributes(type='rule', message=test.faults[0].message)}>{body}</failure>"
         yield "    </testcase>"
     yield "  </testsuite>"
     yield "</testsuites>"

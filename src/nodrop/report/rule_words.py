@@ -52,8 +52,8 @@ def _lines() -> Iterator[str]:
         yield ""
         yield f"### {label(owner)}"
         yield ""
-        if said := (inspect.getdoc(owner) or "").partition("\n\n")[0]:
-            yield " ".join(said.split())
+        if summary := (inspect.getdoc(owner) or "").partition("\n\n")[0]:
+            yield " ".join(summary.split())
             yield ""
         yield "| attribute | is |"
         yield "|---|---|"
@@ -76,13 +76,13 @@ _SUBJECTS = {
 
 
 def _word(word: Word) -> str:
-    given = [f"{name}: {_described(kind)}" for name, kind in word.parameters]
-    given = [each if at < word.required else f"[{each}]" for at, each in enumerate(given)]
+    parameters = [f"{name}: {_described(kind)}" for name, kind in word.parameters]
+    parameters = [parameter if at < word.required else f"[{parameter}]" for at, parameter in enumerate(parameters)]
     if word.kind != "function":
-        first, *rest = given
-        written = f"{first} → {word.name}" + (f"({', '.join(rest)})" if rest else "")
+        receiver, *arguments = parameters
+        written = f"{receiver} → {word.name}" + (f"({', '.join(arguments)})" if arguments else "")
     else:
-        written = f"{word.name}({', '.join(given)})"
+        written = f"{word.name}({', '.join(parameters)})"
     text = " ".join(word.doc.split()).partition(". ")[0].rstrip(".").removeprefix("Return ")
     text = text[:1].upper() + text[1:]
     return f"| `{_cell(written)}` | {_cell(word.result.describe())} | {markdown_of_ours(text, cell=True)} |"
@@ -94,8 +94,8 @@ def _described(kind: Type) -> str:
     return f"{kind.describe()}, or unknown" if kind.unknown else kind.describe()
 
 
-def _cell(said: str) -> str:
-    return said.replace("|", "\\|")
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 def _owners() -> list[Owner]:

@@ -78,20 +78,20 @@ class Sheet:
 
 def sheet(rule: Rule) -> Sheet:
     """All there is to say of a rule."""
-    parts = [
+    sections = [
         Part(title="Why", blocks=(rule.why,), prose=True),
         Part(title="What to do", blocks=(rule.fix, *_by_itself(rule)), prose=True),
     ]
     if rule.options:
-        told = (
+        option_lines = (
             f"{option.name} = {_format_yaml_value(option.default)}: {option.description}" for option in rule.options
         )
-        parts.append(Part(title="Options", blocks=tuple(told)))
+        sections.append(Part(title="Options", blocks=tuple(option_lines)))
     for kind, title in (("bad", "Found where"), ("good", "Not found where")):
         examples = tuple(_example(example) for example in rule.examples if example.kind == kind)
-        parts.append(Part(title=f"{title}, in the fabric intents/two-by-two.yaml,", blocks=examples))
-    parts.append(Part(title="References", blocks=rule.references))
-    return Sheet(name=rule.name, finds=finds(rule), facts=tuple(_facts(rule)), parts=tuple(parts))
+        sections.append(Part(title=f"{title}, in the fabric intents/two-by-two.yaml,", blocks=examples))
+    sections.append(Part(title="References", blocks=rule.references))
+    return Sheet(name=rule.name, finds=finds(rule), facts=tuple(_facts(rule)), parts=tuple(sections))
 
 
 def _by_itself(rule: Rule) -> Iterator[str]:
@@ -190,19 +190,19 @@ def _example(example: Example) -> Shown:
     return Shown(values=tuple(values), files=tuple(files), at=example.at)
 
 
-def _format_second_fabric(other: Mapping[str, Any] | None) -> Iterator[str]:
+def _format_second_fabric(spec: Mapping[str, Any] | None) -> Iterator[str]:
     """Return what the other fabric of an example is, which begins as the same fabric."""
-    if other is None:
+    if spec is None:
         return
-    yield f"a second fabric is {'in the same site' if other['one_site'] else 'in another site'}"
-    if not other["intent"] and not other["model"]:
+    yield f"a second fabric is {'in the same site' if spec['one_site'] else 'in another site'}"
+    if not spec["intent"] and not spec["model"]:
         yield "the second fabric is built from the same intent"
     yield from (
         f"in the intent of the second fabric {path} is {_format_yaml_value(value)}"
-        for path, value in other["intent"].items()
+        for path, value in spec["intent"].items()
     )
-    yield from (f"in the second fabric {path} is {_format_yaml_value(value)}" for path, value in other["model"].items())
-    yield from (f"a cable from {a} to {b} is stated" for a, b in other["cables"])
+    yield from (f"in the second fabric {path} is {_format_yaml_value(value)}" for path, value in spec["model"].items())
+    yield from (f"a cable from {a} to {b} is stated" for a, b in spec["cables"])
 
 
 def _format_observations(otherwise: Mapping[str, Any]) -> Iterator[str]:
@@ -232,7 +232,7 @@ def _diff_file(path: str, edits: str | Sequence[Mapping[str, str]]) -> Changed:
 def _format_yaml_value(value: object) -> str:
     """Return a value of an example in YAML on one line; texts that YAML would take for more are quoted."""
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key}: {_format_yaml_value(each)}' for key, each in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {_format_yaml_value(child)}' for key, child in value.items())}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_format_yaml_value, value))}]"
     plain = isinstance(value, str) and re.fullmatch(r"[\w./%*-]+( [\w./%*-]+)*", value)
@@ -249,20 +249,20 @@ def page(rule: Rule, rules: Iterable[Rule] = ()) -> str:
     return "\n".join(lines)
 
 
-def _page(of: Sheet) -> Iterator[str]:
-    facts = dict(of.facts)
-    yield f"{of.name}  ({facts.pop('severity')}, {facts.pop('confidence')})"
+def _page(rule_sheet: Sheet) -> Iterator[str]:
+    facts = dict(rule_sheet.facts)
+    yield f"{rule_sheet.name}  ({facts.pop('severity')}, {facts.pop('confidence')})"
     yield ""
-    yield from _wrapped(of.finds)
+    yield from _wrapped(rule_sheet.finds)
     yield ""
     width = max(map(len, facts))
     for name, text in facts.items():
         yield from _wrapped(text, f"  {name:{width}}  ", " " * (width + 4))
-    for part in of.parts:
+    for section in rule_sheet.parts:
         yield ""
-        yield part.title
-        for block in part.blocks:
-            yield from _block(block, "  " if part.prose else "  - ")
+        yield section.title
+        for block in section.blocks:
+            yield from _block(block, "  " if section.prose else "  - ")
 
 
 def _block(block: str | Shown, bullet: str) -> Iterator[str]:
@@ -289,8 +289,8 @@ def _format_example(example: Shown) -> Iterator[str]:
         yield f"is found at {', '.join(example.at)}"
 
 
-def _wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:
-    return wrap_text(terminal(" ".join(text.split())), first, rest, width=PAGE)
+def _wrapped(text: str, indent: str = "", later_indent: str | None = None) -> list[str]:
+    return wrap_text(terminal(" ".join(text.split())), indent, later_indent, width=PAGE)
 
 
 def in_short(rule: Rule) -> str:

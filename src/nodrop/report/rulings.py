@@ -26,8 +26,8 @@ class Ruling:
     @property
     def page(self) -> str:
         """What `nodrop explain` prints of it."""
-        parts = (f"{self.name}: {self.by}", self.why, f"What to do: {self.fix}")
-        return "\n\n".join(textwrap.fill(text, _WIDTH) for text in parts) + "\n"
+        paragraphs = (f"{self.name}: {self.by}", self.why, f"What to do: {self.fix}")
+        return "\n\n".join(textwrap.fill(text, _WIDTH) for text in paragraphs) + "\n"
 
 
 HAZARD = Ruling(
@@ -77,4 +77,4 @@ LINES = Ruling(
     severity="note",
     by="unknown, of every command that reads configurations",
 )
-RULINGS: Mapping[str, Ruling] = {one.name: one for one in (HAZARD, UNFIT, RISK, POLICY, MISSING, LINES)}
+RULINGS: Mapping[str, Ruling] = {ruling.name: ruling for ruling in (HAZARD, UNFIT, RISK, POLICY, MISSING, LINES)}

@@ -67,7 +67,7 @@ def _rule(rule: Rule | Ruling) -> dict[str, Any]:
     text = f"{rule.why.strip()}\n\nWhat to do: {rule.fix}"
     return {
         "id": rule.name,
-        "name": "".join(part.capitalize() for part in rule.name.split("-")),
+        "name": "".join(word.capitalize() for word in rule.name.split("-")),
         "shortDescription": {"text": rule.name.replace("-", " ")},
         "fullDescription": {"text": _escape_text(rule.why.strip())},
         "help": {"text": _escape_text(text)},
@@ -94,20 +94,20 @@ def _result(finding: Finding, at: Mapping[str, int], *, compared: bool) -> dict[
     if compared:
         result["baselineState"] = "unchanged" if finding.baselined else "new"
     if related:
-        result["relatedLocations"] = [_related(one) for one in related]
+        result["relatedLocations"] = [_related(mention) for mention in related]
     return result
 
 
 def _suppression(finding: Finding) -> dict[str, Any]:
     """Why a finding is hidden, and where that is written."""
-    found = finding.suppressed
-    if found is None:
+    suppression = finding.suppressed
+    if suppression is None:
         return {"kind": "external", "justification": "in the baseline"}
-    until = f" (until {found.until})" if found.until else ""
+    until = f" (until {suppression.until})" if suppression.until else ""
     return {
-        "kind": "inSource" if found.inline else "external",
-        "justification": f"{_escape_text(found.reason)}{until}",
-        "properties": {"by": _escape_text(found.by)},
+        "kind": "inSource" if suppression.inline else "external",
+        "justification": f"{_escape_text(suppression.reason)}{until}",
+        "properties": {"by": _escape_text(suppression.by)},
     }
 
 

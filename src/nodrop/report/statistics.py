@@ -25,13 +25,13 @@ def table(outcome: Outcome, *, verbose: bool) -> list[str]:
         else []
     )
     rows.append(_row(f"({count(len(every), 'rule')} together)", list(every)))
-    first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
+    first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
     return [
-        "  ".join([name.ljust(first), *(number.rjust(width) for number, width in zip(numbers, others, strict=True))])
+        "  ".join([name.ljust(first), *(number.rjust(width) for number, width in zip(numbers, widths, strict=True))])
         for name, *numbers in rows
     ]
 
 
-def _row(name: str, of: list[Statistic]) -> tuple[str, str, str, str]:
-    findings, evaluations = sum(row.findings for row in of), sum(row.evaluations for row in of)
-    return terminal(name), str(findings), str(evaluations), f"{sum(row.seconds for row in of):.3f}"
+def _row(name: str, stats: list[Statistic]) -> tuple[str, str, str, str]:
+    findings, evaluations = sum(row.findings for row in stats), sum(row.evaluations for row in stats)
+    return terminal(name), str(findings), str(evaluations), f"{sum(row.seconds for row in stats):.3f}"

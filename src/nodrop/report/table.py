@@ -10,13 +10,13 @@ _NARROWEST = 12
 _GAP = "  "
 
 
-def wrap_text(text: str, first: str = "", rest: str | None = None, *, width: int = WIDTH) -> list[str]:
-    """Return a text in lines, the later ones behind `rest`, or `first` too; words such as paths are never broken."""
+def wrap_text(text: str, indent: str = "", later_indent: str | None = None, *, width: int = WIDTH) -> list[str]:
+    """Return a text in lines, the later ones behind `later_indent`, or `indent` too; words are never broken."""
     return textwrap.wrap(
         text,
         width,
-        initial_indent=first,
-        subsequent_indent=first if rest is None else rest,
+        initial_indent=indent,
+        subsequent_indent=indent if later_indent is None else later_indent,
         break_long_words=False,
         break_on_hyphens=False,
     )
@@ -39,7 +39,7 @@ def section(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> I
         ]
         for number in range(max(map(len, cells))):
             line = (cell[number] if number < len(cell) else "" for cell in cells)
-            yield _GAP + _GAP.join(part.ljust(width) for part, width in zip(line, widths, strict=True))
+            yield _GAP + _GAP.join(fragment.ljust(width) for fragment, width in zip(line, widths, strict=True))
 
 
 def _widths(table: Sequence[Sequence[str]]) -> list[int]:
@@ -54,7 +54,7 @@ def _widths(table: Sequence[Sequence[str]]) -> list[int]:
         spare = [
             (width - lowest, width, place) for place, (width, lowest) in enumerate(zip(widths, least, strict=True))
         ]
-        most, _, place = max(spare, key=lambda one: (one[1] if one[0] > 0 else 0, one[0]))
+        most, _, place = max(spare, key=lambda slack: (slack[1] if slack[0] > 0 else 0, slack[0]))
         if most <= 0:
             break
         widths[place] -= 1

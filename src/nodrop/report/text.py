@@ -85,21 +85,21 @@ def totals(outcome: Outcome) -> str:
         (total.declared, "line declared harmless" if total.declared == 1 else "lines declared harmless"),
         (len(outcome.problems), "problem" if len(outcome.problems) == 1 else "problems"),
     )
-    said = [count(getattr(total, severity), severity) for severity in SEVERITIES] if outcome.findings else []
-    said += [f"{number} {words}" for number, words in besides if number]
+    counts = [count(getattr(total, severity), severity) for severity in SEVERITIES] if outcome.findings else []
+    counts += [f"{number} {words}" for number, words in besides if number]
     opening = (
         ("" if outcome.findings else nothing) + ", ".join(looked_at)
         if total.devices or outcome.hosts
         else "nothing checked"
     )
-    new_total = f"{opening}: {', '.join(said)}" if said else opening
+    new_total = f"{opening}: {', '.join(counts)}" if counts else opening
     if total.evpn_not_computed:
         new_total += f"; EVPN routes of {count(total.evpn_not_computed, 'device')} not computed"
     return new_total
 
 
 def _assumed(assumptions: Sequence[Assumption], page: Page) -> list[str]:
-    said = (
+    assumption_texts = (
         (
             assumption.value
             if assumption.fact == "mode" and assumption.value != UNDECIDED
@@ -108,7 +108,7 @@ def _assumed(assumptions: Sequence[Assumption], page: Page) -> list[str]:
         + f" ({assumption.because})"
         for assumption in assumptions
     )
-    return [page.format_line("strong", "assumed", ", ".join(said))] if assumptions else []
+    return [page.format_line("strong", "assumed", ", ".join(assumption_texts))] if assumptions else []
 
 
 def _by_rule(every: Groups, page: Page) -> list[str]:
@@ -156,9 +156,9 @@ def _unknown_lines(verdict: UnknownVerdict, page: Page) -> str:
     first_place = verdict.places[0]
     place = f"{first_place.file}:{first_place.span.line}" if first_place.span else first_place.file
     lines = len(verdict.places)
-    others = f" ({lines} lines on {listing(map(name, verdict.devices))})" if lines > 1 else ""
+    extent = f" ({lines} lines on {listing(map(name, verdict.devices))})" if lines > 1 else ""
     head = page.rules("unknown", "unknown", verdict.rule)
-    return f"{head}: {page.paint('', f'{place}: {verdict.of_lines}{others}')}"
+    return f"{head}: {page.paint('', f'{place}: {verdict.of_lines}{extent}')}"
 
 
 def _notes(notes: Sequence[Note], page: Page) -> list[str]:
@@ -171,8 +171,8 @@ def _notes(notes: Sequence[Note], page: Page) -> list[str]:
         for note in of_kind:
             alike.setdefault(note.message, []).append(note)
         shown = list(alike.values())[:_NOTES_OF_A_KIND]
-        left = len(alike) - len(shown)
-        lines += [_note(same) for same in shown] + ([f"{left} more about {kind}; -v lists them"] if left else [])
+        excess = len(alike) - len(shown)
+        lines += [_note(same) for same in shown] + ([f"{excess} more about {kind}; -v lists them"] if excess else [])
     return lines
 
 

@@ -36,7 +36,7 @@ def changes(finding: Finding, reading: Reading) -> Iterator[Line]:
 
 
 def _in_files(device: str, wanted_changes: list[Change], reading: Reading) -> Iterator[Line]:
-    platform = next((one.platform for one in reading.fabric.devices if one.name == device), "")
+    platform = next((switch.platform for switch in reading.fabric.devices if switch.name == device), "")
     editor = platforms.editor(platform) if platform in platforms.names() else None
     if editor is None:
         return
@@ -51,7 +51,7 @@ def _in_files(device: str, wanted_changes: list[Change], reading: Reading) -> It
         if source.name in edit.files:
             lines = _diff(device, source, bundle[source.name], edit.files[source.name], reading)
             yield from ((True, line) for line in lines)
-    yield from ((False, f"by hand: {line}") for line in dict.fromkeys(one.line for one in edit.by_hand))
+    yield from ((False, f"by hand: {line}") for line in dict.fromkeys(hand_edit.line for hand_edit in edit.by_hand))
     for follow in edit.follows:
         yield False, f"and so {subject.text(follow.subject)}: {spell(follow.old)} becomes {spell(follow.new)}"
 

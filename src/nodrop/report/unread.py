@@ -34,8 +34,8 @@ def last(outcome: Outcome) -> str:
 
 def _rules(outcome: Outcome) -> str:
     """Return how many rules did not run, and why; nothing where all did, or where there was nothing to check."""
-    total = sum(len(one.rules) for one in outcome.skipped if outcome.devices or outcome.hosts)
-    reasons = ", ".join(f"{len(one.rules)} {one.reason}" for one in outcome.skipped)
+    total = sum(len(skip.rules) for skip in outcome.skipped if outcome.devices or outcome.hosts)
+    reasons = ", ".join(f"{len(skip.rules)} {skip.reason}" for skip in outcome.skipped)
     return f"{count(total, 'rule')} skipped: {terminal(reasons)}" if total else ""
 
 
@@ -43,21 +43,21 @@ def _files(outcome: Outcome) -> str:
     """Return how many files were read, and which were not or are excluded; nothing where there are none of these."""
     unread = list(dict.fromkeys(note.file or "" for note in outcome.unread))
     excluded = [row.file for row in outcome.files.ignored if row.is_excluded] if outcome.files is not None else []
-    said = [f"{len(unread):,} not read ({_first(unread, _NAMED_LAST)})"] if unread else []
-    said += [f"{len(excluded):,} excluded ({_first(excluded, _NAMED_LAST)})"] if excluded else []
-    if not said:
+    file_counts = [f"{len(unread):,} not read ({_first(unread, _NAMED_LAST)})"] if unread else []
+    file_counts += [f"{len(excluded):,} excluded ({_first(excluded, _NAMED_LAST)})"] if excluded else []
+    if not file_counts:
         return ""
     read = [] if outcome.files is None else [f"{count(len(outcome.files.read), 'file')} read"]
-    return "files: " + ", ".join([*read, *said])
+    return "files: " + ", ".join([*read, *file_counts])
 
 
 def _by_reason(rows: Iterable[tuple[str, str] | Ignored], page: Page) -> list[str]:
     files: dict[str, list[str]] = {}
     for row in rows:
         files.setdefault(row[1], []).append(row[0])
-    return [f"{_first(of, len(of) if page.verbose else _NAMED)}: {reason}" for reason, of in files.items()]
+    return [f"{_first(names, len(names) if page.verbose else _NAMED)}: {reason}" for reason, names in files.items()]
 
 
 def _first(files: Sequence[str], most: int) -> str:
-    left = len(files) - most
-    return ", ".join(files[:most]) + (f" and {left:,} more; -v lists them" if left > 0 else "")
+    more_count = len(files) - most
+    return ", ".join(files[:most]) + (f" and {more_count:,} more; -v lists them" if more_count > 0 else "")

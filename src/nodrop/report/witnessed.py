@@ -13,7 +13,7 @@ from nodrop.model.fabric import MODES
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import FABRIC, Subject, cable_ends, sort_key
-from nodrop.model.subject import text as spelt
+from nodrop.model.subject import text as subject_text
 from nodrop.report.escape import terminal
 from nodrop.report.explained import spell
 from nodrop.report.origins import StatedBy, of_fabric, origins
@@ -65,12 +65,12 @@ def page(asked: Asked) -> str:
 def _preface(asked: Asked) -> Iterator[str]:
     """Why the rule says nothing of this fabric, whatever it sees."""
     if asked.rule.modes.isdisjoint(asked.reading.modes):
-        mode = " or ".join(one for one in MODES if one in asked.reading.modes)
-        speaks = ", ".join(one for one in MODES if one in asked.rule.modes)
+        mode = " or ".join(mode_name for mode_name in MODES if mode_name in asked.reading.modes)
+        speaks = ", ".join(mode_name for mode_name in MODES if mode_name in asked.rule.modes)
         yield from _wrapped(f"{asked.rule.name} is silent here: it speaks of {speaks} fabrics, and this one is {mode}")
         yield ""
     if len(asked.reading.modes) > 1:
-        several = " or ".join(one for one in MODES if one in asked.reading.modes)
+        several = " or ".join(mode_name for mode_name in MODES if mode_name in asked.reading.modes)
         yield from _wrapped(f"the mode is {several}; values are shown for {asked.reading.fabric.mode}")
         yield ""
     if asked.off:
@@ -79,12 +79,12 @@ def _preface(asked: Asked) -> Iterator[str]:
 
 
 def _items(asked: Asked) -> Iterator[str]:
-    found = meant(asked.rule, asked.at, asked.index)
-    if len(found.items) == 1:
-        yield from _item(asked, found.items[0])
+    selection = meant(asked.rule, asked.at, asked.index)
+    if len(selection.items) == 1:
+        yield from _item(asked, selection.items[0])
     else:
-        yield from _several(asked, found.items)
-    for gap in found.gaps:
+        yield from _several(asked, selection.items)
+    for gap in selection.gaps:
         yield from _wrapped(
             f"not known: {gap.missing}, of {gap.device}; what would settle it: {_gap_advice(asked, gap)}"
         )
@@ -106,18 +106,18 @@ def _several(asked: Asked, items: Sequence[Item]) -> Iterator[str]:
     """Yield what the rule finds at each item below a subject."""
     rule = asked.rule
     if not items:
-        yield f"{rule.name} at {spelt(asked.at)}: cannot be decided"
+        yield f"{rule.name} at {subject_text(asked.at)}: cannot be decided"
         return
-    yield f"{rule.name} looks at {len(items)} parts at {spelt(asked.at)}"
+    yield f"{rule.name} looks at {len(items)} parts at {subject_text(asked.at)}"
     verdicts: dict[str, list[Subject]] = {}
     for item in items:
         witness = Witness(rule=rule, item=item, index=asked.index, options=asked.options)
         verdicts.setdefault(_verdict(rule, _steps(witness)), []).append(rule.scope.subject(item))
     for verdict, subjects in verdicts.items():
-        names = [spelt(each) for each in sorted(subjects, key=sort_key)]
-        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        names = [subject_text(subject) for subject in sorted(subjects, key=sort_key)]
+        overflow = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
         yield ""
-        yield from _wrapped(f"{verdict}: {', '.join(names[:_LISTED])}{more}")
+        yield from _wrapped(f"{verdict}: {', '.join(names[:_LISTED])}{overflow}")
     yield ""
     yield "name one of them to see its values"
 
@@ -150,7 +150,7 @@ def _item(asked: Asked, item: Item) -> Iterator[str]:
     subject = rule.scope.subject(item)
     witness = Witness(rule=rule, item=item, index=asked.index, options=asked.options)
     steps = _steps(witness)
-    findings = [one for one in asked.findings if one.subject == subject]
+    findings = [candidate for candidate in asked.findings if candidate.subject == subject]
     verdict = _verdict(rule, steps)
     silent = rule.modes.isdisjoint(asked.reading.modes)
     yield _title(rule, subject, "would be found" if silent and verdict == "found" else verdict, findings)
@@ -164,7 +164,7 @@ def _item(asked: Asked, item: Item) -> Iterator[str]:
 
 def _title(rule: Rule, subject: Subject, verdict: str, findings: Sequence[Finding]) -> str:
     how = f" ({findings[0].severity}, {findings[0].confidence})" if findings else ""
-    return f"{rule.name} at {spelt(subject)}: {verdict}{how}"
+    return f"{rule.name} at {subject_text(subject)}: {verdict}{how}"
 
 
 def _finding(finding: Finding) -> Iterator[str]:
@@ -207,8 +207,8 @@ def _rows(step: Step, depth: int, *, head: bool = True) -> Iterator[tuple[str, s
         case Logic(word=word) if step.parts:
             if head:
                 yield f"{indent}{'all' if word == 'and' else 'one'} of", _truth(step), note
-            for part in step.parts:
-                yield from _rows(part, depth + head)
+            for substep in step.parts:
+                yield from _rows(substep, depth + head)
         case Not(node=Logic()):
             yield f"{indent}not", _truth(step), note
             yield from _rows(step.parts[0], depth + 1)
@@ -242,8 +242,8 @@ def _format_facts(asked: Asked, witness: Witness) -> Iterator[str]:
     for leaf in facts:
         step = witness.step(leaf)
         yield from _wrapped(f"{text(leaf)} = {_format_step(step)}", "  ")
-        for said in dict.fromkeys(_whence(asked, witness, leaf, step.value)):
-            yield from _wrapped(said, "    ")
+        for origin in dict.fromkeys(_whence(asked, witness, leaf, step.value)):
+            yield from _wrapped(origin, "    ")
 
 
 def _whence(asked: Asked, witness: Witness, leaf: Node, value: object) -> Iterator[str]:
@@ -259,7 +259,7 @@ def _whence(asked: Asked, witness: Witness, leaf: Node, value: object) -> Iterat
                     yield f"from {text(inner)} = {_format_step(step)}; {told}"
             for topic in sorted(word.rests_on):
                 yield from (
-                    f"from the fabric's {topic}; {said}" for said in of_fabric(asked.reading, topic, asked.stated_by)
+                    f"from the fabric's {topic}; {line}" for line in of_fabric(asked.reading, topic, asked.stated_by)
                 )
 
 
@@ -280,7 +280,7 @@ def _of_path(asked: Asked, witness: Witness, leaf: Attribute, value: object) -> 
 def _format_findings(asked: Asked) -> Iterator[str]:
     """Of an analysis or a remark: what it told at the subject, with its facts."""
     rule = asked.rule
-    findings = [one for one in asked.findings if _touches(one, asked.at)]
+    findings = [candidate for candidate in asked.findings if _touches(candidate, asked.at)]
     if not findings:
         yield from _format_no_findings(asked)
     for number, finding in enumerate(findings):
@@ -302,7 +302,7 @@ def _format_findings(asked: Asked) -> Iterator[str]:
 
 def _touches(finding: Finding, at: Subject) -> bool:
     """Whether a finding is about a subject, about what it lies in or holds, or speaks of it."""
-    subjects = [finding.subject, finding.at, *(each.subject for each in finding.related)]
+    subjects = [finding.subject, finding.at, *(mention.subject for mention in finding.related)]
     ends = [tuple(end) for end in cable_ends(finding.subject[2])] if finding.subject[1:2] == ("links",) else []
     return any(part[: len(at)] == at or (at[: len(part)] == part and part != (FABRIC,)) for part in (*subjects, *ends))
 
@@ -311,8 +311,8 @@ def _format_no_findings(asked: Asked) -> Iterator[str]:
     rule, at = asked.rule, asked.at
     if at[0] != FABRIC and at[0] not in asked.index.devices and at[0] not in asked.reading.sources:
         raise ValueError(absent(at, asked.index, ()))
-    unknown = [one for one in asked.outcome.unknown if one.rule == rule.name]
-    open_here = [one for one in unknown if at[0] in (FABRIC, *one.devices)]
+    unknown = [candidate for candidate in asked.outcome.unknown if candidate.rule == rule.name]
+    open_here = [candidate for candidate in unknown if at[0] in (FABRIC, *candidate.devices)]
     verdict = f"cannot be decided, for want of {open_here[0].missing}" if open_here else "nothing found"
     yield _title(rule, at, verdict, [])
     yield from _arguments(asked)
@@ -323,11 +323,11 @@ def _format_no_findings(asked: Asked) -> Iterator[str]:
     if not open_here:
         yield ""
         yield from _wrapped(f"it looks for: {finds(rule)}", "  ")
-    others = [spelt(finding.subject) for finding in asked.findings]
-    if others:
-        more = f" and {len(others) - _LISTED} more" if len(others) > _LISTED else ""
+    other_places = [subject_text(finding.subject) for finding in asked.findings]
+    if other_places:
+        overflow = f" and {len(other_places) - _LISTED} more" if len(other_places) > _LISTED else ""
         yield ""
-        yield from _wrapped(f"it finds something at {', '.join(others[:_LISTED])}{more}", "  ")
+        yield from _wrapped(f"it finds something at {', '.join(other_places[:_LISTED])}{overflow}", "  ")
 
 
 def _arguments(asked: Asked) -> Iterator[str]:
@@ -353,5 +353,5 @@ def _to_change(finding: Finding, asked: Asked) -> Iterator[str]:
         yield from [f"    {line}"] if verbatim else _wrapped(line, "  ")
 
 
-def _wrapped(said: str, indent: str = "") -> list[str]:
-    return wrap_text(said, indent, f"{indent}  ")
+def _wrapped(sentence: str, indent: str = "") -> list[str]:
+    return wrap_text(sentence, indent, f"{indent}  ")

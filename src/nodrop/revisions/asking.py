@@ -140,13 +140,13 @@ def _not_run(error: Exception) -> Problem:
     return Problem(path="--base", found=f"git cannot be asked: {error}")
 
 
-def _fault(folder: Path, words: tuple[str, ...], said: str) -> Problem:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    first = next((line.removeprefix("fatal: ") for line in lines), f"`git {words[0]}` failed")
-    if "dubious ownership" in said:
+def _fault(folder: Path, words: tuple[str, ...], output: str) -> Problem:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    first_line = next((line.removeprefix("fatal: ") for line in lines), f"`git {words[0]}` failed")
+    if "dubious ownership" in output:
         command = next((line for line in lines if line.startswith("git config --global --add safe.directory")), "")
         hint = f"if you trust it: `{command}`" if command else "git's safe.directory says whom it trusts"
         return Problem(path=str(folder), found="git does not read a repository of another owner", hint=hint)
-    if "not a git repository" in said:
+    if "not a git repository" in output:
         return Problem(path=str(folder), found="in no git repository", hint=REVISION_HINT)
-    return Problem(path=str(folder), found=f"git says: {first}")
+    return Problem(path=str(folder), found=f"git says: {first_line}")

@@ -47,9 +47,9 @@ def _refuse_impossible(base: str) -> None:
     if not base:
         raise InputProblems([Problem(path='--base ""', found="an empty base", hint=REVISION_HINT)])
     named_path = f"--base {on_one_line(base)}"
-    if any(ord(one) < ord(" ") or ord(one) == 127 for one in base):
+    if any(ord(character) < ord(" ") or ord(character) == 127 for character in base):
         raise InputProblems([Problem(path=named_path, found="a control character in the base", hint=REVISION_HINT)])
-    sizes = [len(part.encode("utf-8", "surrogateescape")) for part in (base, *base.split("/"))]
+    sizes = [len(segment.encode("utf-8", "surrogateescape")) for segment in (base, *base.split("/"))]
     if sizes[0] > _NAME_BYTES or max(sizes[1:]) > _PART_BYTES:
         expected = f"at most {_PART_BYTES} bytes between slashes, and {_NAME_BYTES:,} in all"
         raise InputProblems([Problem(path=named_path, found=f"a name of {len(base):,} characters", expected=expected)])

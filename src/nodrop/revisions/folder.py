@@ -47,24 +47,24 @@ class _Folder(Former):
         return self._is_now(Path(text.display))
 
     def _is_now(self, path: Path) -> bool:
-        there = self.there(path)
-        if there is None:
+        folder_path = self.there(path)
+        if folder_path is None:
             return False
         if str(path) not in self._now:
-            self._now[str(path)] = _alike(self.text_of(there), super().text(path))
+            self._now[str(path)] = _alike(self.text_of(folder_path), super().text(path))
         return self._now[str(path)]
 
     def is_folder(self, path: Path) -> bool:
         """Whether a path led to a folder."""
-        there = self.there(path)
-        return there is not None and self._disk.is_folder(there)
+        folder_path = self.there(path)
+        return folder_path is not None and self._disk.is_folder(folder_path)
 
     def is_file(self, path: Path) -> bool:
         """Whether a path led to a file, or is a link that leads out of the folder, behind which there may be one."""
-        there = self.there(path)
-        if there is None:
+        folder_path = self.there(path)
+        if folder_path is None:
             return self.key(path) is not None
-        return self._disk.is_file(there)
+        return self._disk.is_file(folder_path)
 
     def entries(self, folder: Path) -> list[Entry]:
         """Return what a folder held, by name; OSError where it cannot be read."""
@@ -73,16 +73,16 @@ class _Folder(Former):
 
     def head(self, path: Path) -> bytes:
         """Return the first bytes that a file had."""
-        there = self.there(path)
-        return b"" if there is None else self._disk.head(there)
+        folder_path = self.there(path)
+        return b"" if folder_path is None else self._disk.head(folder_path)
 
     def text(self, path: Path, display: str | None = None) -> Text:
         """Return a file as a text to be read, shown by the path that it has now."""
         shown = str(path) if display is None else display
-        there = self.there(path)
-        if there is None:
+        folder_path = self.there(path)
+        if folder_path is None:
             return Text(display=shown)
-        return super().text(path, shown) if self._is_now(path) else self.text_of(there, shown)
+        return super().text(path, shown) if self._is_now(path) else self.text_of(folder_path, shown)
 
     def text_of(self, path: Path, display: str = "") -> Text:
         """Return a file of the folder as a text, out of which no link leads."""
@@ -104,19 +104,19 @@ def of_folder(folder: Path, paths: Sequence[str]) -> Former:
     except OSError as error:
         raise InputProblems([Problem(path=named_path, found=reason(error))]) from None
     if _holds_working_directory(folder):
-        found = "the working directory lies in it, with the files of now"
-        found = "that is the working directory, with the files of now" if folder.samefile(".") else found
+        fault = "the working directory lies in it, with the files of now"
+        fault = "that is the working directory, with the files of now" if folder.samefile(".") else fault
         hint = "give a revision, such as origin/main, or another folder, with the files as they were"
-        raise InputProblems([Problem(path=named_path, found=found, hint=hint)])
+        raise InputProblems([Problem(path=named_path, found=fault, hint=hint)])
     former, disk = _Folder(folder), Disk()
     outside = [path for path in paths if former.key(path) is None]
     if outside:
-        found = f"not below the working directory, which {folder} stands for"
+        fault = f"not below the working directory, which {folder} stands for"
         hint = "run it in the folder that the base is a former state of"
-        raise InputProblems([Problem(path=path, found=found, hint=hint) for path in outside])
-    there = [path for path in paths if disk.fault(path) is None]
-    if there and not empty and all(former.fault(path) is not None for path in paths):
-        raise InputProblems([_unlike(named_path, folder, former.key(path) or "", path) for path in there])
+        raise InputProblems([Problem(path=path, found=fault, hint=hint) for path in outside])
+    existing_paths = [path for path in paths if disk.fault(path) is None]
+    if existing_paths and not empty and all(former.fault(path) is not None for path in paths):
+        raise InputProblems([_unlike(named_path, folder, former.key(path) or "", path) for path in existing_paths])
     return former
 
 
@@ -137,7 +137,7 @@ def _holds_working_directory(folder: Path) -> bool:
 def _alike(text: Text, other_text: Text) -> bool:
     """Whether two files have the same bytes."""
     try:
-        with text.open_stream() as (first, size), other_text.open_stream() as (second, other_size):
-            return size == other_size and first.read() == second.read()
+        with text.open_stream() as (stream, size), other_text.open_stream() as (other_stream, other_size):
+            return size == other_size and stream.read() == other_stream.read()
     except InputProblems:
         return False

@@ -42,8 +42,8 @@ class Stamp(NamedTuple):
             status = path.lstat()
         except OSError:
             return False
-        found = (status.st_size & _BITS, status.st_mtime_ns, status.st_ctime_ns, status.st_ino & _BITS)
-        return stat.S_ISREG(status.st_mode) and found == self[1:]
+        file_stamp = (status.st_size & _BITS, status.st_mtime_ns, status.st_ctime_ns, status.st_ino & _BITS)
+        return stat.S_ISREG(status.st_mode) and file_stamp == self[1:]
 
 
 _BITS = 0xFFFFFFFF
@@ -75,11 +75,11 @@ class Repository:
     def commit(self, revision: str) -> str:
         """Return the commit that a revision names; InputProblems where there is none, with the nearest branch."""
         if _SEARCH.match(revision):
-            found, hint = (
+            fault, hint = (
                 "a search in messages of commits, which a change can bring along",
                 "name a branch, tag or commit",
             )
-            raise InputProblems([Problem(path=f"--base {revision}", found=found, hint=hint)])
+            raise InputProblems([Problem(path=f"--base {revision}", found=fault, hint=hint)])
         if revision.startswith("^"):
             raise InputProblems([Problem(path=f"--base {revision}", found="no such revision", hint=REVISION_HINT)])
         self._require_one_meaning(revision)
@@ -88,13 +88,13 @@ class Repository:
         except InputProblems:
             pass
         names = self.ask("for-each-ref", "--format=%(refname:short)").decode("utf-8", "replace").split()
-        found, hint = "no such revision", self._hint(revision, names)
+        fault, hint = "no such revision", self._hint(revision, names)
         if revision in names:
-            found, hint = (
+            fault, hint = (
                 "git cannot read the commit that it names",
                 "the repository is damaged or forged: clone it anew",
             )
-        raise InputProblems([Problem(path=f"--base {revision}", found=found, hint=hint)])
+        raise InputProblems([Problem(path=f"--base {revision}", found=fault, hint=hint)])
 
     def _commit(self, revision: str) -> str:
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
@@ -105,11 +105,11 @@ class Repository:
         name = _SUFFIX.split(revision, maxsplit=1)[0]
         meant = [f"refs/{name}", *(f"refs/{kind}/{name}" for kind in _KINDS), f"refs/remotes/{name}/HEAD"]
         words = self.ask("for-each-ref", "--format=%(refname)", *meant).decode("utf-8", "replace").split()
-        found = {ref: self._commit(ref) for ref in meant if ref in words} if len(words) > 1 else {}
-        if len(set(found.values())) > 1:
-            said = f"a name of {len(found)} refs with different commits: {', '.join(found)}"
-            hint = f"write the whole name: --base {next(reversed(found))}"
-            raise InputProblems([Problem(path=f"--base {revision}", found=said, hint=hint)])
+        commit_by_ref = {ref: self._commit(ref) for ref in meant if ref in words} if len(words) > 1 else {}
+        if len(set(commit_by_ref.values())) > 1:
+            fault = f"a name of {len(commit_by_ref)} refs with different commits: {', '.join(commit_by_ref)}"
+            hint = f"write the whole name: --base {next(reversed(commit_by_ref))}"
+            raise InputProblems([Problem(path=f"--base {revision}", found=fault, hint=hint)])
 
     def _hint(self, revision: str, names: Sequence[str]) -> str:
         shallow = self._is_shallow()
@@ -119,7 +119,7 @@ class Repository:
         fetch = f"`git fetch {remote} {branch}` brings a branch that is not here" if slash else ""
         if shallow and not slash:
             fetch = f"the clone is shallow: {DEEPER}"
-        return "; ".join(one for one in (nearest(revision, names), fetch) if one)
+        return "; ".join(hint for hint in (nearest(revision, names), fetch) if hint)
 
     def base(self, revision: str, *, exact: bool) -> str:
         """Return the commit to compare with: where HEAD left a revision, or that itself if it is to be `exact`."""
@@ -129,21 +129,21 @@ class Repository:
         try:
             head = self.commit("HEAD")
         except InputProblems:
-            found, hint = (
+            fault, hint = (
                 "HEAD has no commits yet, so it has left no other branch",
                 "--exact compares with the revision",
             )
-            raise InputProblems([Problem(path=f"--base {revision}", found=found, hint=hint)]) from None
+            raise InputProblems([Problem(path=f"--base {revision}", found=fault, hint=hint)]) from None
         try:
             return self.ask("merge-base", commit, head).decode().split()[0]
         except (InputProblems, IndexError):
             pass
         shallow = self._is_shallow()
         exactly = "compare with the revision itself: --exact"
-        found = "no commit that it and HEAD have in common"
-        found += "; the clone is shallow" if shallow else ""
+        fault = "no commit that it and HEAD have in common"
+        fault += "; the clone is shallow" if shallow else ""
         hint = f"{DEEPER}, or {exactly}" if shallow else f"the histories are not related: {exactly}"
-        raise InputProblems([Problem(path=f"--base {revision}", found=found, hint=hint)])
+        raise InputProblems([Problem(path=f"--base {revision}", found=fault, hint=hint)])
 
     def _is_shallow(self) -> bool:
         return self.ask("rev-parse", "--is-shallow-repository").strip() == b"true"

@@ -24,9 +24,9 @@ def locate(paths: Sequence[str]) -> Place:
     InputProblems where there is none, git does not trust its owner, it has no work tree, or a path, or what its links
     lead to, is not in the work tree.
     """
-    here = Path(os.path.realpath("."))
-    given = os.environ.get("GIT_DIR")
-    place = _resolve_place(here, given) if given else _discover_place(here)
+    current_dir = Path(os.path.realpath("."))
+    stated_dir = os.environ.get("GIT_DIR")
+    place = _resolve_place(current_dir, stated_dir) if stated_dir else _discover_place(current_dir)
     wrong = [problem for path in paths if (problem := _elsewhere(path, place)) is not None]
     if wrong:
         raise InputProblems(wrong)
@@ -42,12 +42,12 @@ def locate_submodule(outer: Place, folder: Path) -> Place | None:
     git_dir = _git_dir(folder / ".git") if os.path.realpath(folder) == str(folder) else None
     if git_dir is None:
         return None
-    parts = git_dir.relative_to(outer.common).parts if git_dir.is_relative_to(outer.common) else ()
-    if parts[:1] == ("worktrees",):
-        parts = parts[2:]
-    if parts[:1] != ("modules",):
-        found = "the git directory of the submodule is not below that of the repository, so it is not asked"
-        raise InputProblems([Problem(path=str(folder), found=found, hint="`git submodule absorbgitdirs` moves it")])
+    segments = git_dir.relative_to(outer.common).parts if git_dir.is_relative_to(outer.common) else ()
+    if segments[:1] == ("worktrees",):
+        segments = segments[2:]
+    if segments[:1] != ("modules",):
+        fault = "the git directory of the submodule is not below that of the repository, so it is not asked"
+        raise InputProblems([Problem(path=str(folder), found=fault, hint="`git submodule absorbgitdirs` moves it")])
     return Place(top=folder, git_dir=git_dir, common=_common(git_dir))
 
 
@@ -64,11 +64,11 @@ def _discover_place(path: Path) -> Place:
     raise InputProblems([Problem(path=str(path), found="in no git repository", hint=REVISION_HINT)])
 
 
-def _resolve_place(path: Path, given: str) -> Place:
+def _resolve_place(path: Path, stated_dir: str) -> Place:
     """Return the place that GIT_DIR names, and GIT_WORK_TREE; both are relative to the working directory."""
-    git_dir = _git_dir(path / given)
+    git_dir = _git_dir(path / stated_dir)
     if git_dir is None:
-        raise InputProblems([Problem(path=f"GIT_DIR={given}", found="no git directory", hint=REVISION_HINT)])
+        raise InputProblems([Problem(path=f"GIT_DIR={stated_dir}", found="no git directory", hint=REVISION_HINT)])
     tree = os.environ.get("GIT_WORK_TREE")
     if not tree:
         asked = Asked(cwd=path, options=(f"--git-dir={git_dir}",))
@@ -83,8 +83,8 @@ def _resolve_place(path: Path, given: str) -> Place:
 
 def _upwards(path: Path) -> Iterator[Path]:
     """Yield a folder and those above it that are below what GIT_CEILING_DIRECTORIES names."""
-    named = os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)
-    ceilings = {os.path.realpath(one) for one in named if one}
+    ceiling_texts = os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)
+    ceilings = {os.path.realpath(ceiling) for ceiling in ceiling_texts if ceiling}
     yield path
     for above in path.parents:
         if str(above) in ceilings:
@@ -107,15 +107,15 @@ def _git_dir(named_path: Path) -> Path | None:
     except (OSError, ValueError) as error:
         raise InputProblems([Problem(path=str(named_path), found=reason(error))]) from None
     if not is_one:
-        found = "a file that names no git directory"
-        raise InputProblems([Problem(path=str(named_path), found=found, expected="`gitdir: ` and the path of one")])
+        fault = "a file that names no git directory"
+        raise InputProblems([Problem(path=str(named_path), found=fault, expected="`gitdir: ` and the path of one")])
     return to
 
 
 def _is_git_dir(folder: Path) -> bool:
     """Whether a folder is a git directory, of a repository or of a linked work tree; OSError if it is unreadable."""
-    whole = (folder / "objects").is_dir() and (folder / "refs").is_dir()
-    return (whole or (folder / "commondir").is_file()) and os.path.lexists(folder / "HEAD")
+    is_repository = (folder / "objects").is_dir() and (folder / "refs").is_dir()
+    return (is_repository or (folder / "commondir").is_file()) and os.path.lexists(folder / "HEAD")
 
 
 def _common(git_dir: Path) -> Path:
@@ -136,8 +136,8 @@ def _refuse_inside(git_dir: Path, top: Path) -> None:
             continue
         own_path = None if folder == top else _named_above(folder)
         if folder == top or (own_path is not None and not git_dir.is_relative_to(own_path)):
-            found = f"its git directory {git_dir} lies among the files of the work tree {folder}, so it is not asked"
-            raise InputProblems([Problem(path=str(top / ".git"), found=found)])
+            fault = f"its git directory {git_dir} lies among the files of the work tree {folder}, so it is not asked"
+            raise InputProblems([Problem(path=str(top / ".git"), found=fault)])
 
 
 def _named_above(folder: Path) -> Path | None:
@@ -150,14 +150,14 @@ def _named_above(folder: Path) -> Path | None:
 def _refuse_untrusted(git_dir: Path, top: Path) -> None:
     """Have git say by its own rules (safe.directory) whether it reads the repository of that work tree."""
     words = ("rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--show-prefix", "--absolute-git-dir")
-    bare, inside, prefix, named = Asked(cwd=top).ask(*words).decode("utf-8", "surrogateescape").split("\n", 3)
+    bare, inside, prefix, git_path = Asked(cwd=top).ask(*words).decode("utf-8", "surrogateescape").split("\n", 3)
     if bare == "true":
         raise InputProblems([_bare(git_dir)])
     if inside != "true" or prefix:
-        found, hint = "its configuration has another work tree (core.worktree)", "set GIT_DIR and GIT_WORK_TREE"
-        raise InputProblems([Problem(path=str(git_dir), found=found, hint=hint)])
-    if os.path.realpath(named.removesuffix("\n")) != str(git_dir):
-        raise InputProblems([Problem(path=str(top), found=f"git takes {named.strip()} for its repository")])
+        fault, hint = "its configuration has another work tree (core.worktree)", "set GIT_DIR and GIT_WORK_TREE"
+        raise InputProblems([Problem(path=str(git_dir), found=fault, hint=hint)])
+    if os.path.realpath(git_path.removesuffix("\n")) != str(git_dir):
+        raise InputProblems([Problem(path=str(top), found=f"git takes {git_path.strip()} for its repository")])
 
 
 def _elsewhere(path: str, place: Place) -> Problem | None:
@@ -170,10 +170,10 @@ def _elsewhere(path: str, place: Place) -> Problem | None:
     if real.is_relative_to(place.top) and not of_git:
         return None
     where = "is in its git directory" if of_git else "is not in it"
-    found = f"leads to {real}, and that {where}: the work tree of the working directory is {place.top}"
-    return Problem(path=path, found=found, hint="run it in the repository that the base is a revision of")
+    fault = f"leads to {real}, and that {where}: the work tree of the working directory is {place.top}"
+    return Problem(path=path, found=fault, hint="run it in the repository that the base is a revision of")
 
 
 def _bare(at: Path) -> Problem:
-    found, hint = "a bare repository, which has no files to check", "run in a work tree: `git worktree add`"
-    return Problem(path=str(at), found=found, hint=hint)
+    fault, hint = "a bare repository, which has no files to check", "run in a work tree: `git worktree add`"
+    return Problem(path=str(at), found=fault, hint=hint)

@@ -60,8 +60,8 @@ class Objects:
         """
         (raw,) = self._read_objects("blob", [blob.oid], [display])
         if raw is None:
-            found = f"the clone does not have what stood there (blob {blob.oid[:12]})"
-            raise InputProblems([Problem(path=display, found=found, hint=_PARTIAL)])
+            fault = f"the clone does not have what stood there (blob {blob.oid[:12]})"
+            raise InputProblems([Problem(path=display, found=fault, hint=_PARTIAL)])
         return raw
 
     def files(self, commit: str) -> dict[bytes, Blob]:
@@ -91,12 +91,12 @@ class Objects:
         for at in range(0, len(oids), _AT_ONCE):
             batch = oids[at : at + _AT_ONCE]
             answers = self._answers(batch)
-            for oid, display, (found, raw) in zip(batch, displays[at : at + _AT_ONCE], answers, strict=True):
-                if found == kind and object_name(kind, raw, len(oid)) != oid:
-                    said = f"the content of the {kind} {oid[:12]} does not fit its name"
+            for oid, display, (actual_kind, raw) in zip(batch, displays[at : at + _AT_ONCE], answers, strict=True):
+                if actual_kind == kind and object_name(kind, raw, len(oid)) != oid:
+                    fault = f"the content of the {kind} {oid[:12]} does not fit its name"
                     hint = "the repository is damaged or forged: clone it anew"
-                    raise Forged([Problem(path=display or "--base", found=said, hint=hint)])
-                yield raw if found == kind else None
+                    raise Forged([Problem(path=display or "--base", found=fault, hint=hint)])
+                yield raw if actual_kind == kind else None
 
     def _answers(self, oids: Sequence[str]) -> list[tuple[str, bytes]]:
         """Return kind and content of objects, "" for the kind of a missing one; after a failure each is asked alone."""
@@ -156,10 +156,10 @@ def open_objects(asked: Asked) -> Iterator[Objects]:
 
 def object_name(kind: str, content: bytes, digits: int) -> str:
     """Return the name of an object in hexadecimal: 40 digits for SHA-1, 64 for SHA-256."""
-    made = hashlib.sha1(usedforsecurity=False) if digits == _SHA1_DIGITS else hashlib.sha256()
-    made.update(b"%s %d\0" % (kind.encode(), len(content)))
-    made.update(content)
-    return made.hexdigest()
+    hasher = hashlib.sha1(usedforsecurity=False) if digits == _SHA1_DIGITS else hashlib.sha256()
+    hasher.update(b"%s %d\0" % (kind.encode(), len(content)))
+    hasher.update(content)
+    return hasher.hexdigest()
 
 
 def _entries(tree: bytes, oid: str) -> Iterator[tuple[str, bytes, str]]:
@@ -172,8 +172,8 @@ def _entries(tree: bytes, oid: str) -> Iterator[tuple[str, bytes, str]]:
             raise InputProblems([Problem(path="--base", found=f"the tree {oid[:12]} is cut short or no tree")])
         name = entry[2]
         if name in (b".", b"..", b".git") or b"/" in name:
-            found = f"{name.decode('utf-8', 'backslashreplace')!r} in the tree {oid[:12]} is no name of a file"
-            raise InputProblems([Problem(path="--base", found=found)])
+            fault = f"{name.decode('utf-8', 'backslashreplace')!r} in the tree {oid[:12]} is no name of a file"
+            raise InputProblems([Problem(path="--base", found=fault)])
         yield entry[1].decode().lstrip("0"), name, tree[entry.end() : end].hex()
         at = end
 

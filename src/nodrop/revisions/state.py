@@ -34,10 +34,10 @@ class Former(Disk, ABC):
         return self._keys[text]
 
     def _key(self, path: str) -> str | None:
-        known, top = os.path.abspath(path), str(self._top)  # noqa: PTH100 -- links in it are those of now
-        if known == top or known.startswith(top + os.sep):
-            return known[len(top) + 1 :]
-        at, names = Path(known), list[str]()
+        absolute_path, top = os.path.abspath(path), str(self._top)  # noqa: PTH100 -- links in it are those of now
+        if absolute_path == top or absolute_path.startswith(top + os.sep):
+            return absolute_path[len(top) + 1 :]
+        at, names = Path(absolute_path), list[str]()
         while at != at.parent:
             if os.path.exists(at) and Path(os.path.realpath(at)) == self._top:  # noqa: PTH110 -- raises nothing
                 return "/".join(reversed(names))

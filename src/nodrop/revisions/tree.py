@@ -65,10 +65,10 @@ class _Tree(Former):
         folder, _, name = path.rpartition("/")
         is_folder = False
         while True:
-            known = self._below.setdefault(folder, {})
-            if name in known or not name:
+            children = self._below.setdefault(folder, {})
+            if name in children or not name:
                 return
-            known[name] = is_folder
+            children[name] = is_folder
             if not folder:
                 return
             folder, _, name = folder.rpartition("/")
@@ -89,8 +89,8 @@ class _Tree(Former):
         key = self.key(path)
         if key is None:
             return False
-        there = self._there(key, str(path))
-        return key in self._files if there is None else there in self._files
+        resolved_key = self._there(key, str(path))
+        return key in self._files if resolved_key is None else resolved_key in self._files
 
     def entries(self, folder: Path) -> list[Entry]:
         """Return what a folder held, by name."""
@@ -106,22 +106,22 @@ class _Tree(Former):
 
     def head(self, path: Path) -> bytes:
         """Return the first bytes that a file had."""
-        there = self._path(path)
-        return b"" if there is None else super().head(there)
+        content_path = self._path(path)
+        return b"" if content_path is None else super().head(content_path)
 
     def text(self, path: Path, display: str | None = None) -> Text:
         """Return a file as a text to be read, shown by the path that it had."""
         shown = str(path) if display is None else display
-        there = self._path(path)
-        return Text(display=shown) if there is None else super().text(there, shown)
+        content_path = self._path(path)
+        return Text(display=shown) if content_path is None else super().text(content_path, shown)
 
     def _there(self, key: str, display: str) -> str | None:
         """Follow links; None where one leads out of the tree, which is a problem of what messages call `display`."""
         target = self._resolve_links(key)
         if isinstance(target, str):
             return target
-        found = f"a link that leads out of the repository ({target.link} -> {target.target}), so it is not followed"
-        problem = Problem(path=display, found=found)
+        fault = f"a link that leads out of the repository ({target.link} -> {target.target}), so it is not followed"
+        problem = Problem(path=display, found=fault)
         if problem not in self.problems:
             self.problems.append(problem)
         return None
@@ -145,10 +145,10 @@ class _Tree(Former):
         file = self._files.get(key)
         if key in self._below or (file is not None and not file.blob.is_link):
             return ""
-        parts = key.split("/")
-        for number in range(1, len(parts) + 1):
-            held = self._files.get(prefix := "/".join(parts[:number]))
-            if held is not None and held.blob.is_link:
+        segments = key.split("/")
+        for number in range(1, len(segments) + 1):
+            tree_file = self._files.get(prefix := "/".join(segments[:number]))
+            if tree_file is not None and tree_file.blob.is_link:
                 return prefix
         return ""
 
@@ -158,12 +158,12 @@ class _Tree(Former):
         if key is None:
             return None
         if key not in self._known:
-            there = self._there(key, str(path))
-            found_path = None if there is None else self._extract_file(there, str(path))
+            resolved_key = self._there(key, str(path))
+            found_path = None if resolved_key is None else self._extract_file(resolved_key, str(path))
             if (
-                there is not None
-                and found_path == self._top / there
-                and (there == key or os.path.realpath(path) == str(found_path))
+                resolved_key is not None
+                and found_path == self._top / resolved_key
+                and (resolved_key == key or os.path.realpath(path) == str(found_path))
             ):
                 found_path = Path(path)
                 self._now.add(key)
@@ -187,11 +187,11 @@ class _Tree(Former):
                 self.problems.extend(error.problems)
                 return None
             if raw.startswith(_POINTER):
-                found, hint = (
+                fault, hint = (
                     "what stood there is with Git LFS",
                     "--base takes a folder with the files as they were, too",
                 )
-                self.problems.append(Problem(path=display, found=found, hint=hint))
+                self.problems.append(Problem(path=display, found=fault, hint=hint))
                 return None
             scratch.write_bytes(raw)
         return scratch
@@ -224,9 +224,9 @@ def of_revision(repository: Repository, commit: str) -> Iterator[Former]:
         problems: list[Problem] = []
         pending = [("", repository, commit)]
         while pending:
-            prefix, at, one = pending.pop()
+            prefix, at, commit_id = pending.pop()
             objects = open_ones.enter_context(open_objects(at.place.git_client()))
-            tree = objects.files(one)
+            tree = objects.files(commit_id)
             stamps, sparse = at.stamps(tree), at.left_out()
             for raw, blob in tree.items():
                 path = prefix + os.fsdecode(raw)
@@ -254,5 +254,5 @@ def of_revision(repository: Repository, commit: str) -> Iterator[Former]:
 
 
 def _missing(path: str, oid: str) -> Problem:
-    found = f"the submodule does not have the commit that it was at ({oid[:12]})"
-    return Problem(path=path, found=found, hint=f"`git -C {path} fetch origin {oid}` brings it")
+    fault = f"the submodule does not have the commit that it was at ({oid[:12]})"
+    return Problem(path=path, found=fault, hint=f"`git -C {path} fetch origin {oid}` brings it")

@@ -141,21 +141,21 @@ class _Lines:
     @cached_property
     def _next(self) -> list[int]:
         """By line, the first line below that says something; the line itself where there is none."""
-        found = list(range(len(self._rows) + 1))
+        next_lines = list(range(len(self._rows) + 1))
         below = None
         for line in range(len(self._rows), 0, -1):
-            found[line] = below or line
+            next_lines[line] = below or line
             if not self._is_bare(self._rows[line - 1]):
                 below = line
-        return found
+        return next_lines
 
-    def _last(self, first: int) -> int:
+    def _last(self, first_line: int) -> int:
         """Return the last line of what begins in a line."""
-        return self._last_of_block(first) if self._syntax == "frr" else self._lasts[first]
+        return self._last_of_block(first_line) if self._syntax == "frr" else self._lasts[first_line]
 
-    def _last_of_block(self, first: int) -> int:
-        inner = self._statements.get(first)
-        last = first
+    def _last_of_block(self, first_line: int) -> int:
+        inner = self._statements.get(first_line)
+        last = first_line
         while inner is not None:
             last = inner.line
             inner = inner.children[-1] if inner.children else None
@@ -208,24 +208,24 @@ class _Lines:
         lasts = list(range(count + 1))
         runs = list(range(count + 1))
         """By line, the last of the lines that it goes on in."""
-        for first in range(count, 0, -1):
-            if first < count and continued[first + 1]:
-                runs[first] = runs[first + 1]
-            item = rows[first - 1].lstrip().startswith("- ")
-            last, line = runs[first], runs[first] + 1
+        for start in range(count, 0, -1):
+            if start < count and continued[start + 1]:
+                runs[start] = runs[start + 1]
+            item = rows[start - 1].lstrip().startswith("- ")
+            last, line = runs[start], runs[start] + 1
             while line <= count:
                 if bare[line]:
                     if self._next[line] == line:
                         break
                     line = self._next[line]
                 entry = (
-                    syntax == "yaml" and not item and indents[line] == indents[first] and _ENTRY.match(rows[line - 1])
+                    syntax == "yaml" and not item and indents[line] == indents[start] and _ENTRY.match(rows[line - 1])
                 )
-                if not (indents[line] > indents[first] or entry):
+                if not (indents[line] > indents[start] or entry):
                     break
                 last = max(lasts[line], runs[line])
                 line = last + 1
-            lasts[first] = last
+            lasts[start] = last
         return lasts
 
 

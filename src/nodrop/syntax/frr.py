@@ -110,8 +110,8 @@ def _is_of_top(words: str, block: Statement) -> bool:
         return False
     if words.startswith(_INSIDE.get(" ".join(block.words[:2]), ())):
         return False
-    first, *others = words.removeprefix("no ").split()
-    return first not in ("ip", "ipv6") or block.words[0] not in _IP or not {*others[:1]}.isdisjoint(_IP[block.words[0]])
+    verb, *args = words.removeprefix("no ").split()
+    return verb not in ("ip", "ipv6") or block.words[0] not in _IP or not {*args[:1]}.isdisjoint(_IP[block.words[0]])
 
 
 def walk(statements: list[Statement]) -> Iterator[tuple[tuple[Statement, ...], Statement]]:

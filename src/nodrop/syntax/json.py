@@ -111,9 +111,9 @@ def _spells(raw: bytes, keys: int) -> bool:
 def _fault(text: str, path: str, offset: int, message: str) -> Problem:
     lines, end, opened = Lines(text), len(text.rstrip(" \t\n\r")), _find_open_brackets(text, offset)
 
-    def problem(offset: int, found: str, expected: str = "", hint: str = "") -> Problem:
+    def problem(offset: int, fault: str, expected: str = "", hint: str = "") -> Problem:
         line, column = lines.place(offset)
-        return Problem(path=path, line=line, column=column, found=found, expected=expected, hint=hint)
+        return Problem(path=path, line=line, column=column, found=fault, expected=expected, hint=hint)
 
     if not end:
         return problem(0, "an empty file", "JSON")
@@ -126,9 +126,9 @@ def _fault(text: str, path: str, offset: int, message: str) -> Problem:
         line, column = lines.place(opened[-1])
         return problem(end, f"the file ends inside {_OPENED[text[opened[-1]]]} opened at line {line}, column {column}")
     escape = _ESCAPE.match(text, offset)
-    found = quote_text(escape[0]) if escape else word_at(text, offset)
-    expected = next((words for said, words in _EXPECTED if said in message), message)
-    return problem(offset, found, expected, _HINTS.get(found, ""))
+    token = quote_text(escape[0]) if escape else word_at(text, offset)
+    expected = next((words for fragment, words in _EXPECTED if fragment in message), message)
+    return problem(offset, token, expected, _HINTS.get(token, ""))
 
 
 def _find_open_brackets(text: str, end: int) -> list[int]:
@@ -303,9 +303,9 @@ def _duplicates(
             raise ValueError(f"no entry at offset {at}")
         (_, after), place, (start, _) = entry.regs
         key = _key(text, *place, decoder) if place[0] < place[1] else index
-        first = firsts.setdefault(key, place)
-        if first is not place:
-            yield Duplicate(keys=(*path, key), span=lines.span(*place), first=lines.span(*first))
+        first_place = firsts.setdefault(key, place)
+        if first_place is not place:
+            yield Duplicate(keys=(*path, key), span=lines.span(*place), first=lines.span(*first_place))
         if start < 0:
             if text[after] in "{[":
                 end = yield from _duplicates(text, after, (*path, key), lines, decoder)

@@ -76,7 +76,7 @@ def parse(text: str) -> Script:
     """Read the commands; `nv config apply` and others that are known to set nothing are passed over."""
     lines = Lines(text)
     commands: list[Command] = []
-    others: list[tuple[int, str]] = []
+    other_lines: list[tuple[int, str]] = []
     applied: list[int] = []
     words: list[_Word] = []
     at = 0
@@ -85,7 +85,7 @@ def parse(text: str) -> Script:
             at = prompt.end()
         token = _TOKEN.match(text, at)
         if token is None or token["end"] is not None:
-            if _take(words, lines, commands, others)[:3] == ["nv", "config", "apply"]:
+            if _take(words, lines, commands, other_lines)[:3] == ["nv", "config", "apply"]:
                 applied.append(len(commands))
             words = []
         elif token["word"] is not None:
@@ -93,10 +93,10 @@ def parse(text: str) -> Script:
             meant = _meant(word)
             words.append(_Word(meant, token.start(), token.end(), meant == word))
         at = max(token.end() if token else 0, at + 1)
-    return Script(tuple(commands), tuple(others), tuple(applied))
+    return Script(tuple(commands), tuple(other_lines), tuple(applied))
 
 
-def _take(words: list[_Word], lines: Lines, commands: list[Command], others: list[tuple[int, str]]) -> list[str]:
+def _take(words: list[_Word], lines: Lines, commands: list[Command], other_lines: list[tuple[int, str]]) -> list[str]:
     """Add a finished command to those of its kind, and return its words."""
     while words and words[0].text in ("$", "sudo"):
         words = words[1:]
@@ -107,7 +107,7 @@ def _take(words: list[_Word], lines: Lines, commands: list[Command], others: lis
         spans = tuple(lines.span(word.start, word.end) for word in words[2:])
         commands.append(Command("set" if texts[1] == "set" else "unset", tuple(texts[2:]), spans))
     elif texts and not _sets_nothing(texts, first=not commands):
-        others.append((lines.place(words[0].start)[0], " ".join(texts)))
+        other_lines.append((lines.place(words[0].start)[0], " ".join(texts)))
     return texts
 
 
@@ -117,9 +117,9 @@ def _sets_nothing(texts: Sequence[str], *, first: bool) -> bool:
         return texts[0] in _OF_SHELLS
     if texts[1] != "config":
         return texts[1] in _SET_NOTHING
-    verb, *rest = texts[2:] or [""]
+    verb, *arguments = texts[2:] or [""]
     if verb == "apply":
-        return first or not any(map(_is_revision, rest, ("", *rest)))
+        return first or not any(map(_is_revision, arguments, ("", *arguments)))
     return verb in _OF_REVISIONS or (verb == "detach" and first)
 
 
@@ -133,5 +133,5 @@ def _meant(word: str) -> str:
     if not any(mark in word for mark in "'\"\\"):
         return word
     return "".join(
-        one or _ESCAPED.sub(r"\1", two) or escaped or plain for one, two, escaped, plain in _PIECE.findall(word)
+        literal or _ESCAPED.sub(r"\1", two) or escaped or plain for literal, two, escaped, plain in _PIECE.findall(word)
     )

@@ -47,7 +47,7 @@ class Table:
     def __init__(self, classes: Iterable[type[Any]], constants: Sequence[object] = ()) -> None:
         """Take classes, of which no two are called alike, and objects that stand for themselves, one of each kind."""
         self._ways = {traffic_class: _Way(traffic_class) for traffic_class in classes}
-        self._named = {one.__name__: way for one, way in self._ways.items()}
+        self._named = {value_class.__name__: codec for value_class, codec in self._ways.items()}
         self._constants = {type(constant): (number, constant) for number, constant in enumerate(constants)}
         self._numbered = list(constants)
         assert len(self._named) == len(self._ways)
@@ -61,13 +61,13 @@ class Table:
             raise Unpackable(str(error)) from None
         return data
 
-    def unpack(self, data: bytes, of: Any = Any) -> Any:
-        """Return the value that bytes stand for; raises Unreadable, also where it is not `of` this annotation.
+    def unpack(self, data: bytes, annotation: Any = Any) -> Any:
+        """Return the value that bytes stand for; raises Unreadable, also where it is not `annotation` this annotation.
 
         Fields hold what the annotations of their classes say, down to the kind of every text and number.
         """
         try:
-            (value,), _ = self._unpacked(orjson.loads(data), 1, 0, _fit(of))
+            (value,), _ = self._unpacked(orjson.loads(data), 1, 0, _fit(annotation))
         except (ValueError, TypeError, LookupError, RecursionError, MemoryError, OverflowError) as error:
             raise Unreadable(f"{type(error).__name__}: {error}") from None
         return value
@@ -93,12 +93,12 @@ class Table:
                 self._pack_column(list(chain.from_iterable(values)), depth + 1),
             ]
         if kind is dict or kind is MappingProxyType:
-            keys, held = list(chain.from_iterable(values)), list(chain.from_iterable(one.values() for one in values))
+            keys, targets = list(chain.from_iterable(values)), list(chain.from_iterable(one.values() for one in values))
             return [
                 "maps",
                 list(map(len, values)),
                 self._pack_column(keys, depth + 1),
-                self._pack_column(held, depth + 1),
+                self._pack_column(targets, depth + 1),
             ]
         if kind in self._constants:
             return ["constant", self._constants[kind][0]]
@@ -109,12 +109,12 @@ class Table:
     def _pack_mixed_column(self, values: Sequence[Any], kinds: set[type[Any]], depth: int) -> list[Any]:
         """Return the column of values of several kinds: of which each is, and the columns of these."""
         groups: dict[Any, list[Any]] = {}
-        of = {kind: "plain" if kind in _PLAIN else kind for kind in kinds}
+        form_of_kind = {kind: "plain" if kind in _PLAIN else kind for kind in kinds}
         for value in values:
-            groups.setdefault(of[type(value)], []).append(value)
+            groups.setdefault(form_of_kind[type(value)], []).append(value)
         numbers = {kind: number for number, kind in enumerate(groups)}
         columns = [[len(group), self._pack_column(group, depth + 1)] for group in groups.values()]
-        return ["mixed", [numbers[of[type(value)]] for value in values], columns]
+        return ["mixed", [numbers[form_of_kind[type(value)]] for value in values], columns]
 
     def _objects(self, kind: type[Any], values: Sequence[Any], depth: int) -> list[Any]:
         distinct = {id(value): value for value in values}
@@ -129,8 +129,8 @@ class Table:
         """Return so many values of a column, and how many values the largest of them comes to, at most."""
         if depth > _DEEPEST:
             raise Unreadable("columns lie too deep in each other")
-        form, *parts = column
-        return _FORMS[form](self, count, depth + 1, fit, *parts)
+        form, *arguments = column
+        return _FORMS[form](self, count, depth + 1, fit, *arguments)
 
     def _same(self, count: int, depth: int, fit: "_Fit", column: Any) -> _Column:
         (value,), size = self._unpacked(column, 1, depth, fit)
@@ -164,14 +164,14 @@ class Table:
 
     def _maps(self, count: int, depth: int, fit: "_Fit", lengths: Any, keys: Any, values: Any) -> _Column:
         _require(fit.takes(dict))
-        cut, (names, held), most = self._unpack_ranges(count, depth, lengths, (keys, fit.outer), (values, fit.inner))
-        return [dict(zip(names[start:end], held[start:end], strict=True)) for start, end in cut], most
+        cut, (names, targets), most = self._unpack_ranges(count, depth, lengths, (keys, fit.outer), (values, fit.inner))
+        return [dict(zip(names[start:end], targets[start:end], strict=True)) for start, end in cut], most
 
     def _unpack_ranges(
         self, count: int, depth: int, lengths: Any, *inner: "tuple[Any, _Fit]"
     ) -> tuple[list[tuple[int, int]], list[Sequence[Any]], int]:
         """Return where each of some tuples begins and ends in their columns, these columns, and their size."""
-        _require(type(lengths) is list and len(lengths) == count and all(type(one) is int for one in lengths))
+        _require(type(lengths) is list and len(lengths) == count and all(type(number) is int for number in lengths))
         _require(not lengths or min(lengths) >= 0)
         total = _check_size(sum(lengths))
         columns = [self._unpacked(column, total, depth, fit) for column, fit in inner]
@@ -183,7 +183,7 @@ class Table:
 
     def _mix(self, count: int, depth: int, fit: "_Fit", kinds: Any, columns: Any) -> _Column:
         _require(type(kinds) is list and len(kinds) == count and _check_size(sum(held for held, _ in columns)) == count)
-        groups = [self._unpacked(column, held, depth, fit) for held, column in columns]
+        groups = [self._unpacked(column, group_size, depth, fit) for group_size, column in columns]
         following = [iter(values).__next__ for values, _ in groups]
         try:
             return [following[kind]() for kind in kinds], max((size for _, size in groups), default=1)
@@ -196,12 +196,12 @@ class Table:
         return [values[number] for number in numbers], size
 
     def _objects_of(self, count: int, depth: int, fit: "_Fit", name: Any, columns: Any) -> _Column:
-        way = self._named[name]
-        _require(fit.takes(way.kind) and type(columns) is list and len(columns) == len(way.fields))
+        codec = self._named[name]
+        _require(fit.takes(codec.kind) and type(columns) is list and len(columns) == len(codec.fields))
         _check_size(count * (1 + len(columns)))
-        found = [self._unpacked(column, count, depth, fit) for column, fit in zip(columns, way.fits, strict=True)]
-        rows = zip(*(values for values, _ in found), strict=True) if found else repeat((), count)
-        return way.make_objects(rows), _check_size(1 + sum(size for _, size in found))
+        contents = [self._unpacked(column, count, depth, fit) for column, fit in zip(columns, codec.fits, strict=True)]
+        rows = zip(*(values for values, _ in contents), strict=True) if contents else repeat((), count)
+        return codec.make_objects(rows), _check_size(1 + sum(size for _, size in contents))
 
 
 _FORMS: Mapping[str, Callable[..., tuple[Sequence[Any], int]]] = {
@@ -251,26 +251,26 @@ def _fit(*annotations: Any) -> _Fit:
     keys: list[Any] = []
     pending = list(annotations)
     while pending:
-        one = pending.pop()
-        origin, args = get_origin(one), get_args(one)
+        annotation = pending.pop()
+        origin, args = get_origin(annotation), get_args(annotation)
         if origin in (Union, UnionType):
             pending += args
         elif origin is Literal:
             kinds |= set(map(type, args))
         elif origin in (tuple, list, frozenset):
             kinds.add(origin)
-            elements += [each for each in args if each is not ...]
+            elements += [argument for argument in args if argument is not ...]
         elif origin in (dict, Mapping):
             kinds.add(dict)
             keys.append(args[0])
             elements.append(args[1])
-        elif isinstance(one, type) and one not in (Any, object, Hashable):
-            kinds.add(one)
+        elif isinstance(annotation, type) and annotation not in (Any, object, Hashable):
+            kinds.add(annotation)
         else:
             return _ANYTHING
     kinds |= {int} if float in kinds else set()
     kinds |= {bool} if int in kinds else set()
-    return _Fit(frozenset(kinds), *(_fit(*each) if each else _ANYTHING for each in (elements, keys)))
+    return _Fit(frozenset(kinds), *(_fit(*hints) if hints else _ANYTHING for hints in (elements, keys)))
 
 
 class _Way:
@@ -294,12 +294,12 @@ class _Way:
         """Return an object for each row of its fields."""
         if self._fill is None:
             return list(map(self._make or tuple, rows))
-        kind, new, fill, made = self.kind, object.__new__, self._fill, []
+        kind, new, fill, objects = self.kind, object.__new__, self._fill, []
         for row in rows:
-            one = new(kind)
-            fill(one, row)
-            made.append(one)
-        return made
+            instance = new(kind)
+            fill(instance, row)
+            objects.append(instance)
+        return objects
 
 
 def classes_of(annotations: Iterable[Any]) -> tuple[type[Any], ...]:
@@ -309,8 +309,8 @@ def classes_of(annotations: Iterable[Any]) -> tuple[type[Any], ...]:
     while pending:
         kind = pending.pop()
         pending += get_args(kind)
-        known = not isinstance(kind, type) or kind in classes
-        if not known and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")):
+        is_known = not isinstance(kind, type) or kind in classes
+        if not is_known and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")):
             classes[kind] = None
             pending += get_type_hints(kind).values()
     return tuple(classes)

@@ -118,8 +118,8 @@ def decode(raw: bytes, path: str) -> str:
     except UnicodeDecodeError as error:
         before = raw[: error.start].decode().removeprefix(BOM)
         line, column = Lines(before).place(len(before))
-        found = f"byte 0x{raw[error.start]:02x} at offset {error.start:,}"
-        raise InputProblems([Problem(path=path, line=line, column=column, found=found, expected="UTF-8")]) from None
+        fault = f"byte 0x{raw[error.start]:02x} at offset {error.start:,}"
+        raise InputProblems([Problem(path=path, line=line, column=column, found=fault, expected="UTF-8")]) from None
 
 
 def read_regular_file(path: Path, display: str, max_bytes: int, root: Root | None = None) -> bytes:
@@ -160,8 +160,8 @@ def regular(
     except LeadsOut as error:
         raise InputProblems([leads_out(display, error)]) from None
     except (OSError, ValueError) as error:
-        found = getattr(error, "strerror", None) or str(error)
-        raise InputProblems([Problem(path=display, found=found.lower(), expected="a readable file")]) from None
+        fault = getattr(error, "strerror", None) or str(error)
+        raise InputProblems([Problem(path=display, found=fault.lower(), expected="a readable file")]) from None
 
 
 def leads_out(display: str, error: LeadsOut) -> Problem:

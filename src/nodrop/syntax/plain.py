@@ -106,10 +106,10 @@ def _structure(rows: list[tuple[str, str, str, str, str]]) -> Any:
 
 
 def _scalar(text: str) -> Any:
-    first = text[0]
-    if first in "'\"":
+    first_character = text[0]
+    if first_character in "'\"":
         return text[1:-1]
-    if first in "{[":
+    if first_character in "{[":
         return _flow(text)
     return WORDS.get(text, text)
 

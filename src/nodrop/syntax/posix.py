@@ -36,7 +36,7 @@ _CLASSES: Final = {
     "graph": _GRAPH,
     "lower": _LOWER,
     "print": " " + _GRAPH,
-    "punct": "".join(one for one in _GRAPH if not one.isalnum()),
+    "punct": "".join(character for character in _GRAPH if not character.isalnum()),
     "space": " \t\n\v\f\r",
     "upper": _UPPER,
     "xdigit": _DIGITS + "abcdefABCDEF",
@@ -92,11 +92,11 @@ class _Parser:
         return self._text[self._at : self._at + 1]
 
     def _take(self) -> str:
-        found = self._next()
+        character = self._next()
         self._at += 1
-        if not found or not found.isascii() or not found.isprintable():
+        if not character or not character.isascii() or not character.isprintable():
             raise _NotCompiled
-        return found
+        return character
 
     def _alternatives(self) -> _Node:
         branches = [self._branch()]
@@ -160,7 +160,7 @@ class _Parser:
         return int(digits)
 
     def _atom(self) -> _Node:
-        match one := self._take():
+        match character := self._take():
             case "(":
                 return self._group()
             case "[":
@@ -174,10 +174,10 @@ class _Parser:
             case "*" | "+" | "?" | "{":  # nothing stands before it to be repeated
                 raise _NotCompiled
             case "\\":
-                one = self._take()
-                if one not in _ESCAPED:
+                character = self._take()
+                if character not in _ESCAPED:
                     raise _NotCompiled
-        return _Node("set", 1, characters=1 << ord(one))
+        return _Node("set", 1, characters=1 << ord(character))
 
     def _group(self) -> _Node:
         self._depth += 1
@@ -196,28 +196,28 @@ class _Parser:
         self._at += negated
         if self._next() and self._next() in ":.=":  # PCRE2 takes `[.1.]` for a collating symbol
             raise _NotCompiled
-        begin, found = self._at, 0
+        begin, character_mask = self._at, 0
         while self._next() != "]" or self._at == begin:
-            found |= self._member(first=self._at == begin)
+            character_mask |= self._member(first=self._at == begin)
         self._at += 1
-        return _Node("set", 1, characters=~found if negated else found)
+        return _Node("set", 1, characters=~character_mask if negated else character_mask)
 
     def _member(self, *, first: bool) -> int:
         """Return a member of a bracket expression: a class, a range or a character."""
-        one, after = self._take(), self._next()
-        if one == "\\":  # a character to glibc, an escape to PCRE2
+        character, after = self._take(), self._next()
+        if character == "\\":  # a character to glibc, an escape to PCRE2
             raise _NotCompiled
-        if one == "[" and after and after in ":.=":
+        if character == "[" and after and after in ":.=":
             return self._class()
-        if one == "-" and not first and after != "]":
+        if character == "-" and not first and after != "]":
             raise _NotCompiled
         if after != "-" or self._text[self._at + 1 : self._at + 2] == "]":
-            return 1 << ord(one)
+            return 1 << ord(character)
         self._at += 1
         last = self._take()
-        if one == "-" or last in "-[\\" or last < one:
+        if character == "-" or last in "-[\\" or last < character:
             raise _NotCompiled
-        return sum(1 << code for code in range(ord(one), ord(last) + 1))
+        return sum(1 << code for code in range(ord(character), ord(last) + 1))
 
     def _class(self) -> int:
         name, closed, _ = self._text[self._at + 1 : self._at + 9].partition(":]")
@@ -264,12 +264,12 @@ class Expression:
             self._build()
         begin = self._begin
         assert begin is not None
-        for one in text:
+        for character in text:
             if begin.matched:
                 return True
-            after = begin.next.get(one)
+            after = begin.next.get(character)
             if after is None:
-                after = begin.next[one] = self._after(begin, one)
+                after = begin.next[character] = self._after(begin, character)
             begin = after
         return begin.matched or begin.matched_at_end
 
@@ -294,29 +294,29 @@ class Expression:
             case "end":
                 return self._state(None, _AT_END, after)
             case "all":
-                for part in reversed(node.parts):
-                    after = self._emitted(part, after)
+                for child_node in reversed(node.parts):
+                    after = self._emitted(child_node, after)
                 return after
             case "any":
-                return self._state(None, *(self._emitted(part, after) for part in node.parts))
-        (part,) = node.parts
+                return self._state(None, *(self._emitted(branch, after) for branch in node.parts))
+        (child_node,) = node.parts
         first_state = after
         if node.high is None:
             again = self._state(None)
-            entered = self._emitted(part, again)
+            entered = self._emitted(child_node, again)
             self._follow[again] = (entered, after)
             first_state = entered if node.low else again
         for _ in range(0 if node.high is None else node.high - node.low):
-            first_state = self._state(None, self._emitted(part, first_state), after)
+            first_state = self._state(None, self._emitted(child_node, first_state), after)
         for _ in range(node.low - (node.high is None and node.low > 0)):
-            first_state = self._emitted(part, first_state)
+            first_state = self._emitted(child_node, first_state)
         return first_state
 
-    def _after(self, here: _Reached, one: str) -> _Reached:
+    def _after(self, start_states: _Reached, character: str) -> _Reached:
         """Return what is reached by a character; the expression may also begin behind it."""
-        code = ord(one)
-        self.visited += len(here.waiting)
-        seeds = {self._follow[state][0] for state in here.waiting if (self._characters[state] or 0) >> code & 1}
+        code = ord(character)
+        self.visited += len(start_states.waiting)
+        seeds = {self._follow[state][0] for state in start_states.waiting if (self._characters[state] or 0) >> code & 1}
         seeds.add(self._entry)
         key = frozenset(seeds)
         closure = self._known.get(key)
@@ -328,7 +328,7 @@ class Expression:
                 self.remembered = 0
                 assert self._begin is not None
                 self._begin.next.clear()
-                here.next.clear()
+                start_states.next.clear()
             self._known[key] = closure
             self.remembered += size
         return closure
@@ -349,7 +349,7 @@ class Expression:
                 continue
             if follow[:1] == (_AT_BEGIN,):
                 follow = follow[1:] if begin else ()
-            further_follows = [one for one in follow if one not in seen]
+            further_follows = [next_state for next_state in follow if next_state not in seen]
             seen.update(further_follows)
             todo += further_follows
         at_end = self._at_end(behind, seen, begin=begin)
@@ -358,14 +358,14 @@ class Expression:
 
     def _at_end(self, behind: set[int], seen: set[int], *, begin: bool) -> bool:
         """Whether the match is reached where the text ends, from states behind an anchor of the end."""
-        todo = [one for one in behind if one not in seen]
+        todo = [candidate for candidate in behind if candidate not in seen]
         also = set(todo)
         while todo:
             state = todo.pop()
             follow = () if self._characters[state] is not None else self._follow[state]
             if follow[:1] in ((_AT_END,), (_AT_BEGIN,)):
                 follow = follow[1:] if begin or follow[0] == _AT_END else ()
-            further_follows = [one for one in follow if one not in seen and one not in also]
+            further_follows = [next_state for next_state in follow if next_state not in seen and next_state not in also]
             also.update(further_follows)
             todo += further_follows
         self.visited += len(also)

@@ -34,8 +34,8 @@ class ForeignLink(LeadsOut):
     """A link that another user put where everybody may write."""
 
     def __init__(self, owner: int) -> None:
-        found = f"a link of another user, {user(owner)}, where everybody may write, so it is not followed"
-        OSError.__init__(self, errno.EXDEV, found)
+        fault = f"a link of another user, {user(owner)}, where everybody may write, so it is not followed"
+        OSError.__init__(self, errno.EXDEV, fault)
 
 
 def user(uid: int) -> str:
@@ -109,8 +109,8 @@ class Root:
 
     def resolve_path(self, path: str | os.PathLike[str]) -> str:
         """Return the real path of what is named below the root, of which the last parts may be missing."""
-        with self.walked(path, missing=True) as (_, names, left):
-            return os.path.join(os.path.realpath(self.top), *names, *left)  # noqa: PTH118
+        with self.walked(path, missing=True) as (_, names, missing_names):
+            return os.path.join(os.path.realpath(self.top), *names, *missing_names)  # noqa: PTH118
 
     @property
     def handle(self) -> int:
@@ -144,30 +144,30 @@ class Root:
         What is no folder is the last name, without a folder. Parts that are `missing` are left, where that may be.
         LeadsOut where a link leads out, or is another user's where everybody may write.
         """
-        left, hops = self._below(path).split("/")[::-1], 0
+        pending_names, hops = self._below(path).split("/")[::-1], 0
         folders, names = [os.open(".", _FOLDER, dir_fd=self.handle)], list[str]()
         try:
-            while left:
-                part = left.pop()
-                if part in ("", "."):
+            while pending_names:
+                name = pending_names.pop()
+                if name in ("", "."):
                     continue
-                if part == "..":
+                if name == "..":
                     self._up(folders, names)
                     continue
-                if hops and part.casefold() == REPOSITORY:
+                if hops and name.casefold() == REPOSITORY:
                     raise LeadsOut(self.shown)
                 try:
-                    dir_fd = os.open(part, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folders[-1])
+                    dir_fd = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folders[-1])
                 except FileNotFoundError:
-                    if not missing or ".." in left:
+                    if not missing or ".." in pending_names:
                         raise
-                    left.append(part)
+                    pending_names.append(name)
                     break
                 status = os.fstat(dir_fd)
                 kind = status.st_mode
                 if stat.S_ISDIR(kind):
                     folders.append(dir_fd)
-                    names.append(part)
+                    names.append(name)
                     continue
                 try:
                     if stat.S_ISLNK(kind):
@@ -179,12 +179,12 @@ class Root:
                     hops += 1
                     if hops > _HOPS:
                         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-                    left += self._target(target, folders, names)[::-1]
-                elif left:
+                    pending_names += self._target(target, folders, names)[::-1]
+                elif pending_names:
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
                 else:
-                    names.append(part)
-            yield folders, names, [part for part in reversed(left) if part not in ("", ".")]
+                    names.append(name)
+            yield folders, names, [segment for segment in reversed(pending_names) if segment not in ("", ".")]
         finally:
             for handle in folders:
                 os.close(handle)
@@ -221,8 +221,8 @@ def repository_of(absolute: str) -> str | None:
     """
     top = None
     at = ""
-    for part in absolute.split("/"):
-        at = f"{at}/{part}" if at != "/" else f"/{part}"
+    for segment in absolute.split("/"):
+        at = f"{at}/{segment}" if at != "/" else f"/{segment}"
         if top is not None and os.path.islink(at):  # noqa: PTH114
             break
         if os.path.lexists(f"{at}/{REPOSITORY}"):

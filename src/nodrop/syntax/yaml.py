@@ -102,7 +102,7 @@ class Document:
     def problem(
         self,
         keys: Sequence[str | int],
-        found: str,
+        fault: str,
         expected: str = "",
         hint: str = "",
         *,
@@ -111,7 +111,7 @@ class Document:
         """Return a problem of the value at `keys`, or of its key, at its `place`."""
         line, column = self.place(keys, of=of)
         where = ".".join(on_one_line(str(key)) for key in keys)
-        return Problem(path=self.path, line=line, column=column, where=where, found=found, expected=expected, hint=hint)
+        return Problem(path=self.path, line=line, column=column, where=where, found=fault, expected=expected, hint=hint)
 
 
 class Double(NamedTuple):
@@ -282,8 +282,8 @@ class _Reader:
             self.stop(at, f"alias number {self.aliases}", f"at most {MAX_ALIASES} aliases")
         self.repeated += node.size
         if self.repeated > MAX_REPEATED_CHARACTERS:
-            found = f"{self.repeated:,} characters repeated by aliases"
-            self.stop(at, found, f"at most {MAX_REPEATED_CHARACTERS:,}")
+            fault = f"{self.repeated:,} characters repeated by aliases"
+            self.stop(at, fault, f"at most {MAX_REPEATED_CHARACTERS:,}")
         self.refuse_depth(at, len(self.open) - 1 + node.levels)
         top.levels = max(top.levels, node.levels + 1)
         self.add(node.data, at, node.places or None)
@@ -320,8 +320,8 @@ class _Reader:
 
     def refuse_tag(self, event: Any) -> None:
         if event.tag is not None:
-            found = f"the tag {quote_text(str(event.tag).replace('tag:yaml.org,2002:', '!!'))}"
-            self.fault(event.start_mark.index, found, "a value without a tag", "quote text that begins with '!'")
+            fault = f"the tag {quote_text(str(event.tag).replace('tag:yaml.org,2002:', '!!'))}"
+            self.fault(event.start_mark.index, fault, "a value without a tag", "quote text that begins with '!'")
 
     def refuse_depth(self, at: int, levels: int) -> None:
         if levels > MAX_LEVELS:
@@ -333,16 +333,16 @@ class _Reader:
             self.stop(0, "text that cannot be read", "YAML", where="")
         at = error.problem_mark.index
         begin = error.context_mark.index if error.context_mark else at
-        said = f"{error.context or ''} {error.problem}"
-        if "cannot start any token" in said:
+        parser_message = f"{error.context or ''} {error.problem}"
+        if "cannot start any token" in parser_message:
             tab = self.text.startswith("\t", at)
             hint = "YAML indents with spaces only" if tab else "quote text that begins with it"
             self.stop(at, word_at(self.text, at), "a value", hint, where="")
-        for part, found, expected, hint, at_begin in _SYNTAX:
-            if part in said:
+        for pattern, token, expected, hint, at_begin in _SYNTAX:
+            if pattern in parser_message:
                 at = begin if at_begin else at
                 expected = expected.format(line=self.lines.place(begin)[0])
-                self.stop(at, found or word_at(self.text, at), expected, hint, where="")
+                self.stop(at, token or word_at(self.text, at), expected, hint, where="")
         self.stop(at, word_at(self.text, at), "YAML", where="")
 
     def steps(self) -> tuple[str, ...]:
@@ -354,16 +354,16 @@ class _Reader:
         """Return the path to what comes next, as a message shows it."""
         return ".".join(map(on_one_line, self.steps()))
 
-    def fault(self, at: int, found: str, expected: str, hint: str = "", *, where: str | None = None) -> None:
+    def fault(self, at: int, fault_text: str, expected: str, hint: str = "", *, where: str | None = None) -> None:
         """Note a fault and go on, unless there are too many."""
         line, column = self.lines.place(at)
         where = self.where() if where is None else where
-        said = {"found": found, "expected": expected, "hint": hint}
-        self.problems.append(Problem(path=self.path, line=line, column=column, where=where, **said))
+        texts = {"found": fault_text, "expected": expected, "hint": hint}
+        self.problems.append(Problem(path=self.path, line=line, column=column, where=where, **texts))
         if len(self.problems) >= MAX_PROBLEMS:
             raise InputProblems(self.problems)
 
-    def stop(self, at: int, found: str, expected: str, hint: str = "", *, where: str | None = None) -> NoReturn:
+    def stop(self, at: int, fault_text: str, expected: str, hint: str = "", *, where: str | None = None) -> NoReturn:
         """Raise with this fault and those noted before."""
-        self.fault(at, found, expected, hint, where=where)
+        self.fault(at, fault_text, expected, hint, where=where)
         raise InputProblems(self.problems)

@@ -84,7 +84,7 @@ def copy_of(node: Node) -> Node:
 def compose(text: str) -> Node:
     """Return the document as a tree; what an alias stands for is new wherever it is named, and so written out."""
     done = Node()
-    parts: list[list[Node]] = [[]]
+    children_stack: list[list[Node]] = [[]]
     opened: list[Node] = []
     anchors: dict[str, Node] = {}
     for event in events(text):
@@ -92,17 +92,17 @@ def compose(text: str) -> Node:
         if kind in _OPENING:
             node = Node(start=event.start_mark.index, flow=bool(event.flow_style))
             opened.append(node)
-            parts.append([])
+            children_stack.append([])
             if event.anchor:
                 anchors[event.anchor] = node
             continue
         if kind in _CLOSING:
             node = opened.pop()
-            _close(node, parts.pop(), mapping=kind is MappingEndEvent)
+            _close(node, children_stack.pop(), mapping=kind is MappingEndEvent)
             node.end = event.end_mark.index if node.flow else node.end
         elif kind is ScalarEvent:
-            said = None if event.implicit[0] and not event.value else event.value
-            node = Node(text=said, start=event.start_mark.index, end=event.end_mark.index, stood=(said, ()))
+            scalar = None if event.implicit[0] and not event.value else event.value
+            node = Node(text=scalar, start=event.start_mark.index, end=event.end_mark.index, stood=(scalar, ()))
             spelt = text[node.start : node.end] if node.start is not None else ""
             node.raw = None if "\n" in spelt or event.style in ("|", ">") else spelt
             if event.anchor:
@@ -112,7 +112,7 @@ def compose(text: str) -> Node:
             node.start, node.end, node.named = event.start_mark.index, event.end_mark.index, data_of(node)
         else:
             continue
-        parts[-1].append(node)
+        children_stack[-1].append(node)
         done = node
     return done
 
@@ -235,8 +235,8 @@ class _Writer:
     @staticmethod
     def _is_anew(value: Node) -> bool:
         """Whether a mapping has nothing of what it had: it was empty, or everything in it is new."""
-        kept = any(entry.stood for entry in value.entries or ())
-        return bool(value.stood[1] or value.entries) and not kept
+        has_old_entries = any(entry.stood for entry in value.entries or ())
+        return bool(value.stood[1] or value.entries) and not has_old_entries
 
     def _flow(self, node: Node, entries: list[Entry]) -> None:
         """Write what became of the entries of a mapping in braces, which had some and has some of them still."""
@@ -338,8 +338,8 @@ class _Writer:
         """Return where the line ends in which a value ends, its line break included."""
         if at and self._text[at - 1] == "\n":
             return at
-        found = self._text.find("\n", at)
-        return len(self._text) if found < 0 else found + 1
+        line_break = self._text.find("\n", at)
+        return len(self._text) if line_break < 0 else line_break + 1
 
 
 def _stood(entry: Entry) -> Node:

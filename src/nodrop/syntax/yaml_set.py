@@ -20,15 +20,15 @@ def set_in(raw: bytes, keys: Sequence[str], value: object) -> bytes:
     """
     text = decode(raw, "")
     data = parse(text, "").data
-    wanted = _set_value(_expand_aliases(data), keys, value)
+    expected_data = _set_value(_expand_aliases(data), keys, value)
     tree = compose(text)
     _set(tree, keys, value)
     new = write(text, tree, _render_scalar, _render_scalar)
     try:
-        made = parse(new, "").data
+        actual_data = parse(new, "").data
     except InputProblems:
-        made = None
-    if made != wanted:
+        actual_data = None
+    if actual_data != expected_data:
         raise ValueError("it stands for several values (an anchor), or in a layout that cannot be changed alone")
     return ((BOM if raw.startswith(BOM.encode()) else "") + new).encode()
 
@@ -36,49 +36,49 @@ def set_in(raw: bytes, keys: Sequence[str], value: object) -> bytes:
 def _expand_aliases(data: Any) -> Any:
     """Return the data with a copy of its own for every place where an alias stands."""
     if isinstance(data, dict):
-        return {key: _expand_aliases(each) for key, each in data.items()}
-    return [_expand_aliases(each) for each in data] if isinstance(data, list) else data
+        return {key: _expand_aliases(child) for key, child in data.items()}
+    return [_expand_aliases(child) for child in data] if isinstance(data, list) else data
 
 
 def _set_value(data: Any, keys: Sequence[str], value: object) -> Any:
     """Return the data with a value at keys, as `parse` would read it."""
-    first, *rest = keys
+    first_key, *inner_keys = keys
     data = {} if data is None else data
     if not isinstance(data, dict):
-        raise ValueError(f"{first} would be a key of what has none")
-    if rest:
-        data[first] = _set_value(data.get(first), rest, value)
+        raise ValueError(f"{first_key} would be a key below a value that has no keys")
+    if inner_keys:
+        data[first_key] = _set_value(data.get(first_key), inner_keys, value)
     elif value is None:
-        data.pop(first, None)
+        data.pop(first_key, None)
     else:
-        data[first] = _normalize_value(value)
+        data[first_key] = _normalize_value(value)
     return data
 
 
 def _normalize_value(value: object) -> Any:
     """Return a value as `parse` reads it: numbers are texts."""
     if isinstance(value, dict):
-        return {str(key): _normalize_value(each) for key, each in value.items()}
+        return {str(key): _normalize_value(child) for key, child in value.items()}
     if isinstance(value, list | tuple):
-        return [_normalize_value(each) for each in value]
+        return [_normalize_value(child) for child in value]
     return value if value is None or isinstance(value, bool) else str(value)
 
 
 def _set(node: Node, keys: Sequence[str], value: object) -> None:
-    first, *rest = keys
+    first_key, *inner_keys = keys
     entries = node.entries = [] if node.entries is None else node.entries
-    entry = next((one for one in entries if one.key == first), None)
-    if value is None and not rest:
-        entries[:] = [one for one in entries if one is not entry]
+    entry = next((candidate for candidate in entries if candidate.key == first_key), None)
+    if value is None and not inner_keys:
+        entries[:] = [candidate for candidate in entries if candidate is not entry]
     elif entry is None:
-        entries.append(Entry(first, _node(_nested(rest, value))))
-    elif not rest and not isinstance(value, dict | list | tuple) and entry.value.entries is None:
+        entries.append(Entry(first_key, _node(_nested(inner_keys, value))))
+    elif not inner_keys and not isinstance(value, dict | list | tuple) and entry.value.entries is None:
         new = _node(value)
         entry.value.text, entry.value.raw = new.text, new.raw
-    elif not rest or entry.value.entries is None:
-        entry.value = _node(_nested(rest, value))
+    elif not inner_keys or entry.value.entries is None:
+        entry.value = _node(_nested(inner_keys, value))
     else:
-        _set(entry.value, rest, value)
+        _set(entry.value, inner_keys, value)
 
 
 def _nested(keys: Sequence[str], value: object) -> object:
@@ -89,9 +89,9 @@ def _nested(keys: Sequence[str], value: object) -> object:
 
 def _node(value: object) -> Node:
     if isinstance(value, dict):
-        return Node(entries=[Entry(str(key), _node(each)) for key, each in value.items()])
+        return Node(entries=[Entry(str(key), _node(child)) for key, child in value.items()])
     if isinstance(value, list | tuple):
-        return Node(items=[_node(each) for each in value])
+        return Node(items=[_node(child) for child in value])
     if value is None or isinstance(value, bool):
         word = "null" if value is None else str(value).lower()
         return Node(text=word, raw=word)

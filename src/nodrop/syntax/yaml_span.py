@@ -23,16 +23,16 @@ class Entries:
 
     def scalar(self, keys: Sequence[str | int]) -> bool:
         """Whether the nearest entry to `keys` that the document has is a text or number, which ends the way there."""
-        way = self._way(keys)
-        node = way[-1].value if way and isinstance(way[-1], Entry) else way[-1] if way else self._root
+        trail = self._way(keys)
+        node = trail[-1].value if trail and isinstance(trail[-1], Entry) else trail[-1] if trail else self._root
         return isinstance(node, Node) and node.entries is None and not node.items
 
     def span(self, keys: Sequence[str | int]) -> Span:
         """Return the place of the entry at `keys` or the nearest around it; of a value over several lines, its key."""
-        way = [found for found in self._way(keys) if _begin(found) is not None]
-        if not way:
+        trail = [node for node in self._way(keys) if _begin(node) is not None]
+        if not trail:
             return self._lines.span(0, 0)
-        start, end, key_end = _begin(way[-1]) or 0, _end(way[-1]), _key_end(way[-1])
+        start, end, key_end = _begin(trail[-1]) or 0, _end(trail[-1]), _key_end(trail[-1])
         span = self._lines.span(start, end)
         return span if span.line == span.end_line else self._lines.span(start, key_end)
 
@@ -46,31 +46,31 @@ class Entries:
 
     def _way(self, keys: Sequence[str | int]) -> list[Entry | Node]:
         """Return the entries and items that the keys lead through, as far as there are any."""
-        way: list[Entry | Node] = []
+        trail: list[Entry | Node] = []
         node = self._root
         for step in keys:
             if node.entries is not None:
-                entry = next((one for one in node.entries if one.key == step), None)
+                entry = next((candidate for candidate in node.entries if candidate.key == step), None)
                 if entry is None:
                     break
-                way.append(entry)
+                trail.append(entry)
                 node = entry.value
             elif isinstance(step, int) and step < len(node.items):
                 node = node.items[step]
-                way.append(node)
+                trail.append(node)
             else:
                 break
-        return way
+        return trail
 
 
-def _begin(found: Entry | Node) -> int | None:
+def _begin(node: Entry | Node) -> int | None:
     """Where it begins; None below an alias, which stands for what is written elsewhere."""
-    return found.start
+    return node.start
 
 
-def _end(found: Entry | Node) -> int:
-    return max(found.end, found.value.end) if isinstance(found, Entry) else found.end
+def _end(node: Entry | Node) -> int:
+    return max(node.end, node.value.end) if isinstance(node, Entry) else node.end
 
 
-def _key_end(found: Entry | Node) -> int:
-    return found.end if isinstance(found, Entry) else (found.start or 0) + 1
+def _key_end(node: Entry | Node) -> int:
+    return node.end if isinstance(node, Entry) else (node.start or 0) + 1

@@ -175,7 +175,7 @@ def test_other_files_behind_an_interfaces_file_are_told_once() -> None:
         ("swp1", 9216, "uplink"),
         ("swp2", 1500, None),
     ]
-    assert notes(reading) == [(5, "line '/etc/hosts' is not understood and was not looked at")]
+    assert notes(reading) == [(5, "line '/etc/hosts' is not understood and was not checked")]
 
 
 def test_a_glob_of_ports_means_those_that_are_there() -> None:
@@ -315,8 +315,8 @@ def test_what_is_wrong_with_adaptive_routing_has_its_line() -> None:
     reading = features(_PFC, adaptive_routing__conf=text)
     assert remarks(reading) == [("malformed-value", 1)]
     assert notes(reading) == [
-        (2, "setting 'adaptive_routing.colour' is not understood and was not looked at"),
-        (3, "the line is not understood and was not looked at"),
+        (2, "setting 'adaptive_routing.colour' is not understood and was not checked"),
+        (3, "the line is not understood and was not checked"),
     ]
 
 
@@ -397,7 +397,7 @@ def test_malformed_values_have_the_line_of_the_file(text: str, line: int) -> Non
 def test_what_is_not_known_is_told(text: str) -> None:
     ((line, said),) = notes(features(f"# one\n{text}\n"))
     assert line == 2
-    assert said.endswith("is not understood and was not looked at")
+    assert said.endswith("is not understood and was not checked")
 
 
 @pytest.mark.parametrize(

@@ -280,7 +280,7 @@ def test_commands_that_nclu_does_not_have_are_found_with_what_was_meant(line: st
 def test_what_is_not_known_is_told(line: str) -> None:
     ((number, said),) = notes(nclu(f"net add interface swp1\n{line}\n"))
     assert number == 2
-    assert said.endswith("is not understood and was not looked at")
+    assert said.endswith("is not understood and was not checked")
 
 
 @pytest.mark.parametrize(

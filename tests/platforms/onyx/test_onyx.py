@@ -427,7 +427,7 @@ def test_pfc_that_sets_up_the_link_of_an_mlag_is_a_matter_of_form(lines: list[st
 def test_commands_that_onyx_may_have_are_noted(line: str) -> None:
     ((number, said),) = notes(onyx(f"hostname a\n{line}\n"))
     assert number == 2
-    assert said.endswith("is not understood and was not looked at")
+    assert said.endswith("is not understood and was not checked")
 
 
 def test_commands_about_other_things_are_passed_over() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.model.subject import text as spelt
+from nodrop.model.subject import text as subject_text
 from support import sonic_faults as faulty
 
 PORTS = ("Ethernet0", "Ethernet8", "Ethernet16", "Ethernet224", "Ethernet232", "Ethernet240", "Ethernet248")
@@ -210,7 +210,7 @@ def test_a_fault_is_found_where_it_stands_and_nothing_else_is(name: str) -> None
     findings = faulty.located(reading)
     rules = {rule for rule, _, _ in one.found}
     seen = [
-        (found.rule, spelt(found.subject), found.located.file, found.located.span.line)
+        (found.rule, subject_text(found.subject), found.located.file, found.located.span.line)
         for found in findings
         if found.rule in rules and found.located and found.located.span
     ]

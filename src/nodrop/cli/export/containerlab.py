@@ -53,7 +53,7 @@ def command(paths: tuple[str, ...], output: str, named: tuple[str, ...], stated:
         return WRONG
     new_lab = lab(reading, chosen)
     write_folder(output, new_lab.files, patterns(), mark=new_lab.topology)
-    for text in (*new_lab.told, *(f"changed: {one}" for one in new_lab.changed)):
+    for text in (*new_lab.told, *(f"changed: {change}" for change in new_lab.changed)):
         tell(text)
     tell(
         f"{output}: {new_lab.switches} switches, {new_lab.hosts} hosts, "
@@ -63,15 +63,15 @@ def command(paths: tuple[str, ...], output: str, named: tuple[str, ...], stated:
     return 0
 
 
-def _images(named: tuple[str, ...], known: tuple[str, ...]) -> dict[str, str]:
+def _images(image_options: tuple[str, ...], platforms: tuple[str, ...]) -> dict[str, str]:
     from nodrop.cli.options import unknown
 
     chosen: dict[str, str] = {}
-    for text in named:
+    for text in image_options:
         name, equals, image = text.partition("=")
         if not equals or not image or not image.isprintable() or " " in image:
             raise click.UsageError(f"--image {text}: expected PLATFORM=IMAGE")
-        if name not in known:
-            raise click.UsageError(unknown("platform", name, known))
+        if name not in platforms:
+            raise click.UsageError(unknown("platform", name, platforms))
         chosen[name] = image
     return chosen

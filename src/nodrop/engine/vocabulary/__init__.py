@@ -88,13 +88,17 @@ def vocabulary() -> Mapping[tuple[Kind, str], Word]:
     """All words by kind and name; two words of one kind with one name are a bug."""
     words: dict[tuple[Kind, str], Word] = {}
     for module in pkgutil.iter_modules(__path__):
-        for each in declared_in(importlib.import_module(f"{__name__}.{module.name}")):
-            if words.setdefault((each.kind, each.name), each) is not each:
-                raise TypeError(f"two {each.kind}s are called {each.name}")
+        for declared_word in declared_in(importlib.import_module(f"{__name__}.{module.name}")):
+            if words.setdefault((declared_word.kind, declared_word.name), declared_word) is not declared_word:
+                raise TypeError(f"two {declared_word.kind}s are called {declared_word.name}")
     return words
 
 
 def declared_in(module: Any) -> list[Word]:
     """Return the words that a module declares itself."""
-    members = [each for each in vars(module).values() if getattr(each, "__module__", "") == module.__name__]
+    members = [
+        module_member
+        for module_member in vars(module).values()
+        if getattr(module_member, "__module__", "") == module.__name__
+    ]
     return [getattr(member, _MARK) for member in members if hasattr(member, _MARK)]

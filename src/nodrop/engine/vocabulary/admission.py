@@ -35,11 +35,11 @@ def pause_threshold_bytes(
     queue which marks too late for it does so in either case.
     """
     sharers = sum(group.lossless for group in _groups(qos))
-    found = [
+    group_depths = [
         _filled_bytes(model, buffer_model, pools, buffer_profile, sharers=sharers)
         for buffer_profile in _feeding(qos, queue)
     ]
-    return min((depth for depth in found if depth is not None), default=None)
+    return min((depth for depth in group_depths if depth is not None), default=None)
 
 
 def _feeding(qos: QosProfile, queue: int) -> list[BufferProfile]:
@@ -67,10 +67,10 @@ def _lone_pause_bytes(
     model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile, queue: int
 ) -> float | None:
     """Return the depth of a queue at which one sender is paused that fills it alone, the memory else empty."""
-    found = [
+    group_depths = [
         _filled_bytes(model, buffer_model, pools, buffer_profile, sharers=1) for buffer_profile in _feeding(qos, queue)
     ]
-    return min((depth for depth in found if depth is not None), default=None)
+    return min((depth for depth in group_depths if depth is not None), default=None)
 
 
 @word("function")
@@ -94,12 +94,14 @@ def all_paused_bytes(device: Device, interface: Interface, queue: Queue) -> floa
         return None
     senders = max(sum(map(_may_pause, device.interfaces)) - _may_pause(interface), 1)
     chip = asic_of(device.model)
-    parts = min(chip.memory_parts if chip else 1, senders)
-    sharers = ceil(senders / parts)
+    memory_parts = min(chip.memory_parts if chip else 1, senders)
+    sharers = ceil(senders / memory_parts)
     feeding = _feeding(interface.qos, queue.index)
-    found = [_filled_bytes(*facts, buffer_profile, sharers=sharers, senders=sharers) for buffer_profile in feeding]
-    depths = [depth * parts for depth in found if depth is not None]
-    return max(depths) if len(depths) == len(found) and minimum >= max(depths) else None
+    group_depths = [
+        _filled_bytes(*facts, buffer_profile, sharers=sharers, senders=sharers) for buffer_profile in feeding
+    ]
+    depths = [depth * memory_parts for depth in group_depths if depth is not None]
+    return max(depths) if len(depths) == len(group_depths) and minimum >= max(depths) else None
 
 
 def _may_pause(port: Interface) -> bool:
@@ -138,7 +140,7 @@ def _shared_headroom_bytes(buffer_model: _Model, pools: _Pools, name: str | None
 
 
 def _size_bytes(pools: _Pools, name: str | None) -> int:
-    pool = next((one for one in require_fact(pools, "device.buffer_pools") if one.name == name), None)
+    pool = next((candidate for candidate in require_fact(pools, "device.buffer_pools") if candidate.name == name), None)
     if pool is None or pool.size_bytes is None or isinstance(pool.size_bytes, Unknown):
         raise UnknownFact("buffer_pool.size_bytes")
     return pool.size_bytes

@@ -61,8 +61,8 @@ def half_adaptive(device: Device) -> str:
         return ""
     if on:
         return "on for the switch, and none of its ports has it"
-    more = len(ports) - _MOST_NAMED
-    names = ", ".join(ports[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    extra_count = len(ports) - _MOST_NAMED
+    names = ", ".join(ports[:_MOST_NAMED]) + (f" and {extra_count} more" if extra_count > 0 else "")
     return f"off for the switch, though {names} {'has' if len(ports) == 1 else 'have'} it"
 
 
@@ -89,5 +89,5 @@ def _far_role(device: Device, interface: Interface, index: Index) -> str | None:
 def hosts_in_order(fabric: Fabric) -> str:
     """Return the hosts whose NICs are stated to take packets in order only, as a sentence names them; none: nothing."""
     names = [host.name for host in fabric.hosts if host.out_of_order is False]
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
+    count_suffix = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + count_suffix

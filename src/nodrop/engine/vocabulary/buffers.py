@@ -89,8 +89,8 @@ def _speeds(model: str | Unknown, port: Port | None | Unknown, lanes: int | None
     if isinstance(model, Unknown) or model not in switches() or port is None or isinstance(port, Unknown):
         return frozenset()
     group = switch(model).group(port.panel)
-    splits = () if group is None else tuple(way for way in group.ways if way.lanes == lanes)
-    speeds = frozenset(speed for way in splits for speed in way.speeds)
+    splits = () if group is None else tuple(breakout for breakout in group.ways if breakout.lanes == lanes)
+    speeds = frozenset(speed for breakout in splits for speed in breakout.speeds)
     return speeds | group.other_speeds if speeds and group else speeds
 
 

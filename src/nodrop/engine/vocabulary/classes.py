@@ -40,7 +40,7 @@ def lacking_maps(qos: QosProfile | None) -> str:
             require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue") is None,
         ),
     )
-    return ", and ".join(f"no {what}" for what, lacks in lacking if lacks)
+    return ", and ".join(f"no {map_text}" for map_text, lacks in lacking if lacks)
 
 
 def _pauses(qos: QosProfile) -> bool:
@@ -55,8 +55,11 @@ def unmapped_dscps(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     unmapped = [dscp for dscp, tc in enumerate(table) if tc is None]
     if not unmapped:
         return ()
-    told = {*lossy_rdma_dscps(fabric, qos), *(effects.cnp_dscps(fabric) if effects.cnp_company(fabric, qos) else ())}
-    return tuple(dscp for dscp in unmapped if dscp not in told)
+    reported_dscps = {
+        *lossy_rdma_dscps(fabric, qos),
+        *(effects.cnp_dscps(fabric) if effects.cnp_company(fabric, qos) else ()),
+    }
+    return tuple(dscp for dscp in unmapped if dscp not in reported_dscps)
 
 
 @word("function", rests_on=("classes",))

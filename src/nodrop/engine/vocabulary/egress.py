@@ -28,8 +28,14 @@ def lossless_admitted_bytes(device: Device, pool: BufferPool) -> int:
     if not any(pool.name in _pools_out(profile) for profile in qos):
         return 0
     taken = {name for profile in qos for name in _pools_in(profile)}
-    pools = [one for one in require_fact(device.buffer_pools, "device.buffer_pools") if one.name in taken]
-    sizes = [require_fact(one.size_bytes, "buffer_pool.size_bytes") for one in pools if one.direction == "ingress"]
+    pools = [
+        candidate for candidate in require_fact(device.buffer_pools, "device.buffer_pools") if candidate.name in taken
+    ]
+    sizes = [
+        require_fact(candidate.size_bytes, "buffer_pool.size_bytes")
+        for candidate in pools
+        if candidate.direction == "ingress"
+    ]
     return sum(size or 0 for size in sizes)
 
 

@@ -46,8 +46,8 @@ def unmarked_rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, .
 def unmarked_paused_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """Return the other queues of lossless traffic classes that packets land in, without any WRED profile."""
     paused = {effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)}
-    others = sorted(paused - set(effects.rdma_queues(fabric, qos)))
-    return tuple(index for index in others if not _wred(qos, index))
+    paused_queues = sorted(paused - set(effects.rdma_queues(fabric, qos)))
+    return tuple(index for index in paused_queues if not _wred(qos, index))
 
 
 @word("function", rests_on=("classes", "mode"))
@@ -76,16 +76,16 @@ def inverted_thresholds(wred: WredProfile) -> str:
 
     A maximum that is not stated is 0 (sonic-swss orchagent/qosorch.cpp, WredMapHandler).
     """
-    found = (("green", wred.green), ("yellow", wred.yellow), ("red", wred.red))
+    color_settings = (("green", wred.green), ("yellow", wred.yellow), ("red", wred.red))
     return ", ".join(
         [
             f"{name} ({color.min_bytes} to {'no' if color.max_bytes is None else color.max_bytes} bytes)"
-            for name, color in found
+            for name, color in color_settings
             if (color.min_bytes or 0) > (color.max_bytes or 0)
         ]
         + [
             f"{name} ({color.min_percent} to {color.max_percent} %)"
-            for name, color in found
+            for name, color in color_settings
             if color.min_percent is not None and color.min_percent > (color.max_percent or 0)
         ]
     )
@@ -97,8 +97,8 @@ def sooner_colors(wred: WredProfile | None) -> str:
     if wred is None:
         return ""
     green = wred.green
-    found = [("yellow", wred.yellow), ("red", wred.red)]
-    acting = [(name, wred_color) for name, wred_color in found if wred_color.enabled or name in wred.ecn_colors]
+    colors = [("yellow", wred.yellow), ("red", wred.red)]
+    acting = [(name, wred_color) for name, wred_color in colors if wred_color.enabled or name in wred.ecn_colors]
     lower = [
         f"{name} from {_bytes(wred_color.min_bytes)} to {_bytes(wred_color.max_bytes)}"
         for name, wred_color in acting
@@ -107,8 +107,8 @@ def sooner_colors(wred: WredProfile | None) -> str:
     return f"{' and '.join(lower)}, green from {_bytes(green.min_bytes)} to {_bytes(green.max_bytes)}" if lower else ""
 
 
-def _lower(one: int | None, other: int | None) -> bool:
-    return one is not None and other is not None and one < other
+def _lower(color_bytes: int | None, green_bytes: int | None) -> bool:
+    return color_bytes is not None and green_bytes is not None and color_bytes < green_bytes
 
 
 def _bytes(count: int | None) -> str:
@@ -231,7 +231,7 @@ def _queue_limit_bytes(pools: _Pools, qos: QosProfile | None, index: int) -> int
         return None
     if buffer.static_th_bytes is not None:
         return buffer.static_th_bytes
-    pool = next((one for one in pools if one.name == buffer.pool), None)
+    pool = next((candidate for candidate in pools if candidate.name == buffer.pool), None)
     size = None if pool is None or isinstance(pool.size_bytes, Unknown) else pool.size_bytes
     if size is None or buffer.dynamic_th is None:
         return size

@@ -24,7 +24,9 @@ def tunnels_that_hide_the_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[str, ...]:
 @word("function")
 def tunnels_that_derive_the_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[str, ...]:
     """Return the tunnels that compute a DSCP from the traffic class, and which one: `vxlan (outside)`."""
-    return tuple(f"{tunnel.name} ({' and '.join(ways)})" for tunnel in tunnels if (ways := _derived_ways(tunnel)))
+    return tuple(
+        f"{tunnel.name} ({' and '.join(directions)})" for tunnel in tunnels if (directions := _derived_ways(tunnel))
+    )
 
 
 def _derived_ways(tunnel: Tunnel) -> list[str]:
@@ -62,8 +64,8 @@ def flooded_across(device: Device) -> str:
         ports = [
             name for member in vlan.members if member.interface != peer for name in _ports(device, member.interface)
         ]
-        if len(ports) > 1 and (found := _flooded(device, frozenset(ports))):
-            return f"VLAN {vlan.id} goes on to another switch by {found[0]}, in priority {found[1]} as on {found[2]}"
+        if len(ports) > 1 and (flood := _flooded(device, frozenset(ports))):
+            return f"VLAN {vlan.id} goes on to another switch by {flood[0]}, in priority {flood[1]} as on {flood[2]}"
     return ""
 
 
@@ -87,8 +89,8 @@ def _flooded(device: Device, names: frozenset[str]) -> tuple[str, int, str] | No
             onward.append((port.name, priorities))
     for name, priorities in onward:
         for priority in priorities:
-            if other := next((one for one in paused[priority] if one != name), None):
-                return name, priority, other
+            if other_port := next((port_name for port_name in paused[priority] if port_name != name), None):
+                return name, priority, other_port
     return None
 
 
@@ -108,11 +110,11 @@ def neighbors_beyond_macs(device: Device) -> str:
     ageing = traits.mac_ageing_s if mac is None else mac
     for vlan in known_rows(device.vlans):
         families = {":" in address for address in vlan.addresses}
-        kept = max(
-            (one or traits.reachable_s for is_6, one in ((False, arp), (True, nd)) if is_6 in families), default=0
+        neighbor_s = max(
+            (time_s or traits.reachable_s for is_6, time_s in ((False, arp), (True, nd)) if is_6 in families), default=0
         )
-        if kept > ageing and _is_lossless(device, vlan):
-            return f"a neighbor in VLAN {vlan.id} is kept for {kept} s, and its MAC address for {ageing} s"
+        if neighbor_s > ageing and _is_lossless(device, vlan):
+            return f"a neighbor in VLAN {vlan.id} is kept for {neighbor_s} s, and its MAC address for {ageing} s"
     return ""
 
 
@@ -124,4 +126,4 @@ def _is_lossless(device: Device, vlan: Vlan) -> bool:
         for port in device.interfaces
         if port.name in names and not surely_off(port.enabled) and isinstance(port.qos, QosProfile)
     )
-    return len(vlan.members) > 1 and any(not isinstance(one, Unknown) and one for one in paused)
+    return len(vlan.members) > 1 and any(not isinstance(priorities, Unknown) and priorities for priorities in paused)

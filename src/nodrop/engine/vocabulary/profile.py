@@ -23,12 +23,12 @@ def ecn_outside(profile: Profile, speed_mbps: int | None | Unknown, queue: Queue
     if wred is None or band is None:
         return ""
     green = wred.green
-    found = (
+    clauses = (
         _outside("marks from", green.min_bytes, band.min_bytes, _bytes),
         _outside("is at its most from", green.max_bytes, band.max_bytes, _bytes),
         _outside("then marks", green.probability_percent, band.probability_percent, _percent),
     )
-    return _render_differences(found, profile, band.source)
+    return _render_differences(clauses, profile, band.source)
 
 
 def _ecn_band(profile: Profile, speed_mbps: int | None | Unknown) -> EcnBand | None:
@@ -58,13 +58,13 @@ def watchdog_outside(
     wrong = bool(band.actions) and action is not None and action not in band.actions
     detection = require_fact(watchdog.detection_ms, "interface.qos.pfc_watchdog.detection_ms")
     restoration = require_fact(watchdog.restoration_ms, "interface.qos.pfc_watchdog.restoration_ms")
-    found = (
+    clauses = (
         _outside("detects after", detection, band.detection_ms, _ms),
         _outside("restores after", restoration, band.restoration_ms, _ms),
         _outside("is polled every", polling if isinstance(polling, int) else None, band.polling_ms, _ms),
         f"takes the action {action} instead of {' or '.join(band.actions)}" if wrong else "",
     )
-    return _render_differences(found, profile, band.source)
+    return _render_differences(clauses, profile, band.source)
 
 
 def _watchdog_band(profile: Profile, side: str | None | Unknown) -> WatchdogBand | None:
@@ -82,14 +82,14 @@ def share_outside(fabric: Fabric, profile: Profile, qos: QosProfile) -> str:
     """Which kinds of traffic have another share of a port than in a profile, as a clause; nothing where none has."""
     queues = require_fact(qos.queues, "interface.qos.queues") if profile.shares else ()
     weights = {queue.index: weight for queue in queues if (weight := _weight(queue))}
-    told = []
+    clauses = []
     for band in profile.shares:
         used = [weights[index] for index in _queues_of(fabric, qos, band.purpose) if index in weights]
         share = round(100 * sum(used) / sum(weights.values())) if used else None
         outside = _outside(f"gives {band.purpose}", share, band.percent, _percent)
         if outside:
-            told.append(_render_differences((outside,), profile, band.source))
-    return "; ".join(told)
+            clauses.append(_render_differences((outside,), profile, band.source))
+    return "; ".join(clauses)
 
 
 def _weight(queue: Queue) -> int:
@@ -120,8 +120,8 @@ def _outside(words: str, number: int | None, band: Band | None, spell: Callable[
     return f"{words} {spell(number)} instead of {right}"
 
 
-def _render_differences(found: Iterable[str], profile: Profile, source: str) -> str:
-    differences = ", ".join(filter(None, found))
+def _render_differences(clauses: Iterable[str], profile: Profile, source: str) -> str:
+    differences = ", ".join(filter(None, clauses))
     return f"{differences} (profile {profile.name}: {source})" if differences else ""
 
 
@@ -131,8 +131,8 @@ def _bytes(count: int) -> str:
     with suppress(units.Misread):  # four digits of a large number may be no size: 1e+11 MB
         if units.size_bytes(shown.replace(" ", "")) == count:
             return shown
-    found = next(((size, unit) for size, unit in ((2**20, "MiB"), (2**10, "KiB")) if count % size == 0), None)
-    return f"{count // found[0]} {found[1]}" if found else f"{count} bytes"
+    size_unit = next(((size, unit) for size, unit in ((2**20, "MiB"), (2**10, "KiB")) if count % size == 0), None)
+    return f"{count // size_unit[0]} {size_unit[1]}" if size_unit else f"{count} bytes"
 
 
 def _ms(time: int) -> str:

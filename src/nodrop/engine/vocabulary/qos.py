@@ -95,7 +95,10 @@ def _may_pause(qos: QosProfile | None | Unknown) -> bool:
     """Whether a port has PFC, or may have it."""
     if isinstance(qos, Unknown) or qos is None:
         return isinstance(qos, Unknown)
-    return any(isinstance(one, Unknown) or one != () for one in (qos.pfc_rx_priorities, qos.pfc_tx_priorities))
+    return any(
+        isinstance(priorities, Unknown) or priorities != ()
+        for priorities in (qos.pfc_rx_priorities, qos.pfc_tx_priorities)
+    )
 
 
 @word("function", rests_on=("policy",))

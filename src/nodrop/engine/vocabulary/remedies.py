@@ -30,8 +30,8 @@ def own_watchdog(
     Where a switch has one set of timers for all of its ports, it is what any other port of it has. UNKNOWN where no
     policy is stated, and where there is no such port.
     """
-    held = known_traits(platform)
-    if held is None or held.watchdog is None or held.watchdog.robustness is None:
+    platform_traits = known_traits(platform)
+    if platform_traits is None or platform_traits.watchdog is None or platform_traits.watchdog.robustness is None:
         return policy_watchdog(fabric, side)
     return next(_watchdogs(interfaces), UNKNOWN)
 
@@ -66,12 +66,12 @@ def wide_enough(
     needed = headroom_needed_bytes(device, interface, index=index)
     if table_of_formula_chip(device, interface, index=index):
         needed = max(needed, headroom_by_formula_bytes(device, interface, index=index))
-    more = needed - headroom.xoff_bytes
-    if more <= 0:
+    growth_bytes = needed - headroom.xoff_bytes
+    if growth_bytes <= 0:
         return UNKNOWN
-    size = buffer.size_bytes if isinstance(buffer.size_bytes, Unknown) else buffer.size_bytes + more
+    size = buffer.size_bytes if isinstance(buffer.size_bytes, Unknown) else buffer.size_bytes + growth_bytes
     return replace_fields(
-        buffer, size_bytes=size, headroom=replace_fields(headroom, xoff_bytes=headroom.xoff_bytes + more)
+        buffer, size_bytes=size, headroom=replace_fields(headroom, xoff_bytes=headroom.xoff_bytes + growth_bytes)
     )
 
 
@@ -85,12 +85,12 @@ def with_rdma(fabric: Fabric, qos: QosProfile | None) -> Map | Unknown:
     if qos is None or isinstance(table, Unknown) or table is None:
         return UNKNOWN
     paused = [tc for tc in range(8) if effects.is_lossless(qos, tc)]
-    wanted = dict(enumerate(table))
+    tc_by_dscp = dict(enumerate(table))
     for roce_class in effects.roce_classes(fabric):
         tc = paused[0] if isinstance(roce_class.tc, Unknown) and len(paused) == 1 else roce_class.tc
         if require_fact(roce_class.lossless, "traffic_class.lossless") and not isinstance(tc, Unknown) and tc in paused:
-            wanted |= dict.fromkeys(roce_class.dscp, tc)
-    return tuple(wanted[dscp] for dscp in sorted(wanted))
+            tc_by_dscp |= dict.fromkeys(roce_class.dscp, tc)
+    return tuple(tc_by_dscp[dscp] for dscp in sorted(tc_by_dscp))
 
 
 @word("function", rests_on=("classes",))
@@ -110,7 +110,9 @@ def intended_watchdog(fabric: Fabric, qos: QosProfile | None) -> PfcWatchdog | N
     if isinstance(mask, Unknown):
         return UNKNOWN
     return (
-        replace_fields(qos.pfc_watchdog, priorities=tuple(one for one in mask if one in remaining_intended_pauses))
+        replace_fields(
+            qos.pfc_watchdog, priorities=tuple(priority for priority in mask if priority in remaining_intended_pauses)
+        )
         if remaining_intended_pauses
         else None
     )
@@ -171,7 +173,7 @@ def common_fec(fec_a: str | None, fec_b: str | None) -> Literal["rs", "fc"]:
 @word("function")
 def larger(a: int | None, b: int | None) -> int | Unknown:
     """Return the larger of two numbers; UNKNOWN where there is neither."""
-    return max((each for each in (a, b) if each is not None), default=UNKNOWN)
+    return max((number for number in (a, b) if number is not None), default=UNKNOWN)
 
 
 @word("function")
@@ -189,8 +191,12 @@ def slow_enough_ms(device: Device, polling_ms: int) -> int | Unknown:
 
     Detections are whole numbers of it where there is such a polling; UNKNOWN where it would be too fast for the switch.
     """
-    held = known_traits(device.platform)
-    least = held.watchdog.polling_ms[0] if held is not None and held.watchdog is not None else 1
+    platform_traits = known_traits(device.platform)
+    least = (
+        platform_traits.watchdog.polling_ms[0]
+        if platform_traits is not None and platform_traits.watchdog is not None
+        else 1
+    )
     times = {ms for watchdog in _watchdogs(device.interfaces) if isinstance(ms := watchdog.detection_ms, int)}
     times = {ms for ms in times if ms >= POLLS * least}
     most = min((polling_ms, *(ms // POLLS for ms in times)))
@@ -219,7 +225,7 @@ def filled(table: Map | None | Unknown) -> Map | Unknown:
     """Return a map in which every entry is stated: what it did not name goes to 0, where it went without a word."""
     if isinstance(table, Unknown) or table is None:
         raise UnknownFact("interface.qos.dscp_to_tc")
-    return tuple(each or 0 for each in table)
+    return tuple(target or 0 for target in table)
 
 
 @word("function")

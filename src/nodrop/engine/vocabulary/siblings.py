@@ -12,12 +12,12 @@ def told_otherwise(
     aspect: str, device: str, port: str, sibling_device: str, sibling_port: str, *, index: Index
 ) -> bool:
     """Whether other rules find in this aspect what sets a port apart from its sibling: one fault is one finding."""
-    told: Told = index.kept.get(TOLD, {})
-    one, other = (
-        {rule for area, rule, _ in told.get(end, ()) if area in areas_of(aspect)}
+    reported_rules: Told = index.kept.get(TOLD, {})
+    own_rules, sibling_rules = (
+        {rule for area, rule, _ in reported_rules.get(end, ()) if area in areas_of(aspect)}
         for end in ((device, port), (sibling_device, sibling_port))
     )
-    return one != other
+    return own_rules != sibling_rules
 
 
 @word("function", last=True)
@@ -26,12 +26,12 @@ def error_near(devices: str, causes: str = "", *, index: Index) -> bool:
 
     Devices and rules have a comma between them. What is found at a cable is found at both of its ends.
     """
-    named, explain = set(devices.split(", ")), set(causes.split(", "))
-    told: Told = index.kept.get(TOLD, {})
+    device_names, explain = set(devices.split(", ")), set(causes.split(", "))
+    reported_rules: Told = index.kept.get(TOLD, {})
     return any(
-        any(severity == "error" or rule in explain for _, rule, severity in told[subject])
-        for subject in told
-        if not named.isdisjoint(_devices(subject))
+        any(severity == "error" or rule in explain for _, rule, severity in reported_rules[subject])
+        for subject in reported_rules
+        if not device_names.isdisjoint(_devices(subject))
     )
 
 

@@ -17,20 +17,24 @@ DSCPS_OF_BLOCK = 8
 
 def misplaced_tcs(qos: QosProfile) -> tuple[int, ...]:
     """Return the traffic classes of which a PFC priority has the queue or the priority group, but not both."""
-    return tuple(sorted({each.tc for each in misplaced(qos)}))
+    return tuple(sorted({misplacement.tc for misplacement in misplaced(qos)}))
 
 
 @word("function")
 def misplaced_pause(qos: QosProfile) -> str:
     """How a PFC priority has the queue of one traffic class and the priority group of another; else nothing."""
-    return next((each.why for each in misplaced(qos)), "")
+    return next((misplacement.why for misplacement in misplaced(qos)), "")
 
 
 @word("function")
 def misplaced_between_maps(qos: QosProfile) -> str:
     """Return the text of `misplaced_pause` where no single row of a map to priority groups decides it; else nothing."""
-    found = [each for each in misplaced(qos) if each.row is None or each.row.field not in GROUP_MAPS]
-    return found[0].why if found else ""
+    misplacements = [
+        misplacement
+        for misplacement in misplaced(qos)
+        if misplacement.row is None or misplacement.row.field not in GROUP_MAPS
+    ]
+    return misplacements[0].why if misplacements else ""
 
 
 def stopped_queues(qos: QosProfile) -> frozenset[int | None]:
@@ -134,8 +138,8 @@ def dscps_of_macro(fabric: Fabric, device: Device) -> tuple[int, ...]:
         return ()
     up = (port for port in device.interfaces if isinstance(port.enabled, Unknown) or port.enabled)
     profiles = {id(port.qos): port.qos for port in up if not isinstance(port.qos, Unknown)}
-    found = ((qos, dscp) for qos in profiles.values() for dscp in unintended_dscps(fabric, qos))
-    return tuple(sorted({dscp for qos, dscp in found if _in_whole_block(qos, dscp)}))
+    dscp_pairs = ((qos, dscp) for qos in profiles.values() for dscp in unintended_dscps(fabric, qos))
+    return tuple(sorted({dscp for qos, dscp in dscp_pairs if _in_whole_block(qos, dscp)}))
 
 
 def _is_macro(style: str | None | Unknown) -> bool:
@@ -145,7 +149,9 @@ def _is_macro(style: str | None | Unknown) -> bool:
 def _in_whole_block(qos: QosProfile | None, dscp: int) -> bool:
     """Whether all DSCPs with the same class selector land in one traffic class, as a RoCE macro maps them."""
     first_dscp = dscp - dscp % DSCPS_OF_BLOCK
-    return len({effects.tc_of_dscp(qos, each) for each in range(first_dscp, first_dscp + DSCPS_OF_BLOCK)}) == 1
+    return (
+        len({effects.tc_of_dscp(qos, block_dscp) for block_dscp in range(first_dscp, first_dscp + DSCPS_OF_BLOCK)}) == 1
+    )
 
 
 def _dscps(classes: Iterable[TrafficClass]) -> set[int]:

@@ -40,8 +40,8 @@ def mark_counters(device: Device) -> str:
     """Return the group of counters of ECN marks, off by default, that the switch's release has; else nothing."""
     if known_traits(device.platform) is None:
         return ""
-    first = first_release(device.platform, lambda held: held.mark_counters is not None)
-    if first is None or str(require_fact(device.version, "device.version")) < first:
+    first_version = first_release(device.platform, lambda platform_traits: platform_traits.mark_counters is not None)
+    if first_version is None or str(require_fact(device.version, "device.version")) < first_version:
         return ""
     return traits(device.platform).mark_counters or ""
 
@@ -71,7 +71,7 @@ def counted_too(counters: tuple[Counter, ...], group: str) -> tuple[Counter, ...
         (replace_fields(counter, enabled=True) for counter in counters if counter.group == group),
         Counter(group=group, enabled=True),
     )
-    return tuple(sorted((*(counter for counter in counters if counter.group != group), on), key=lambda one: one.group))
+    return tuple(sorted((*(counter for counter in counters if counter.group != group), on), key=lambda row: row.group))
 
 
 @word("function", whole=True)
@@ -91,9 +91,9 @@ def most_state(fact: str, platform: str, *, index: Index) -> bool:
 
 def _states(device: Device, fact: str) -> bool | None:
     """Return whether a switch states a fact; None where its source does not cover it."""
-    ways = ("gnmi_port", "otlp_collectors", "snmp_location", "snmp_contact")
-    facts = [getattr(device, one) for one in (ways if fact == "export" else (fact,))]
-    return None if any(isinstance(one, Unknown) for one in facts) else any(facts)
+    export_fields = ("gnmi_port", "otlp_collectors", "snmp_location", "snmp_contact")
+    facts = [getattr(device, field) for field in (export_fields if fact == "export" else (fact,))]
+    return None if any(isinstance(fact_value, Unknown) for fact_value in facts) else any(facts)
 
 
 @word("function")

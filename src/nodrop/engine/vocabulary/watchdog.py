@@ -183,8 +183,8 @@ def unmet_condition(platform: str, polling_ms: int | None, conditions: WatchdogC
         return f"a queue would have to be more than {fill} % full"
     slowest_ms = settings.queue_polling_ms if settings is not None else 0
     if fill is not None and polling_ms is not None and polling_ms <= slowest_ms:
-        what = "it is to look at how full queues are"
-        return f"{what}, which takes a polling slower than {slowest_ms} ms, and polls every {polling_ms} ms"
+        cause_text = "it is set to read how full queues are"
+        return f"{cause_text}, which takes a polling slower than {slowest_ms} ms, and polls every {polling_ms} ms"
     return ""
 
 

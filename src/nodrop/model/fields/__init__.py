@@ -72,13 +72,13 @@ def field_names(*owners: type[Any], **columns: object) -> tuple[str, ...]:
 
     Without classes, of all classes.
     """
-    found = (
+    names = (
         name
         for owner in owners or TABLE
         for name, row in TABLE[owner].items()
         if "/" not in name and all(getattr(row, column) == value for column, value in columns.items())
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(names))
 
 
 def own(owner: type[Any], name: str) -> Field:
@@ -126,7 +126,7 @@ def _owners(path: Subject) -> Iterator[tuple[int, type[Any]]]:
     while at < len(path) and (kind := attributes(owner).get(path[at])) is not None:
         inside = kind.element or kind
         at += 2 if kind.element else 1
-        owners = [one for one in inside.owners if isinstance(one, type) and one in TABLE]
+        owners = [candidate for candidate in inside.owners if isinstance(candidate, type) and candidate in TABLE]
         if not owners or at > len(path):
             return
         owner = owners[0]

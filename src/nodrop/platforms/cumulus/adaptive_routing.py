@@ -17,7 +17,7 @@ _LEFT = ("profile0", "congestion_threshold", "buffer-mode", "link_utilization_th
 
 def take(text: str, translation: Translation) -> None:
     """Take the file over; a switch that it does not turn on is off, whatever its ports have."""
-    told, first_setting = False, None
+    enable_stated, first_setting = False, None
     for setting in settings(ADAPTIVE, text):
         if isinstance(setting, Place):
             translation.ignore(setting, "the line")
@@ -25,7 +25,7 @@ def take(text: str, translation: Translation) -> None:
         word = "on" if setting.flag else "off"
         match setting.parts:
             case ("adaptive_routing", "enable"):
-                told = True
+                enable_stated = True
                 translation.add(f"{_BELOW} enable {word}", setting.place, setting.key)
             case ("interface", port, "adaptive_routing", "enable"):
                 first_setting = first_setting or setting
@@ -38,5 +38,5 @@ def take(text: str, translation: Translation) -> None:
                 pass
             case _:
                 translation.ignore(setting.place, f"setting {quote_text(setting.key)}")
-    if first_setting is not None and not told:
+    if first_setting is not None and not enable_stated:
         translation.add(f"{_BELOW} enable off", first_setting.place, first_setting.key)

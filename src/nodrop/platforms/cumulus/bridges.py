@@ -40,9 +40,9 @@ class Stanza:
 
 def take(stanzas: Mapping[str, Stanza], translation: Translation) -> None:
     """Add what the bridges mean; where they are not one that is aware of VLANs, the VLANs are not known."""
-    bridges = {name: one for name, one in stanzas.items() if "bridge-ports" in one.settings}
+    bridges = {name: iface_stanza for name, iface_stanza in stanzas.items() if "bridge-ports" in iface_stanza.settings}
     aware = {name for name, bridge in bridges.items() if bridge.word("bridge-vlan-aware") == "yes"}
-    tells = any(set(_OF_PORT) & {*one.settings} for one in stanzas.values())
+    tells = any(set(_OF_PORT) & {*iface_stanza.settings} for iface_stanza in stanzas.values())
     if bridges.keys() - aware or len(aware) > 1 or (tells and not aware):
         translation.bridged = True
         return
@@ -100,18 +100,18 @@ def _vlan(name: str, bridge: str, stanza: Stanza, translation: Translation) -> N
     if vlan is None:
         translation.ignore(stanza.place, f"VLAN {quote_text(stated)} of iface {name}")
         return
-    own = f"interface vlan{vlan}"
-    translation.add(f"{own} type svi", stanza.place, f"iface {name}")
-    translation.add(f"{own} vlan {vlan}", stanza.place, f"iface {name}")
+    head = f"interface vlan{vlan}"
+    translation.add(f"{head} type svi", stanza.place, f"iface {name}")
+    translation.add(f"{head} vlan {vlan}", stanza.place, f"iface {name}")
     for key, command in _OF_VLAN.items():
         for words, place in stanza.settings.get(key, ()):
             for word in words[:1]:
                 safe = re.sub(r"[^A-Za-z0-9_.,:/%-]", "", word) or "-"
-                translation.add(f"{own} {command} {safe}", place, f"{key} of {name}")
+                translation.add(f"{head} {command} {safe}", place, f"{key} of {name}")
 
 
 def _numbers(words: Sequence[str]) -> str:
     """Return a list of VLANs as one word; what is no number stays, to be told."""
-    parts = [part for word in words for part in word.split(",") if part]
-    kept = [part if _LIST.fullmatch(part) else re.sub(r"[^A-Za-z0-9_.-]", "", part) or "-" for part in parts]
-    return ",".join(kept) or "-"
+    vlan_words = [vlan_word for word in words for vlan_word in word.split(",") if vlan_word]
+    vlans = [vlan if _LIST.fullmatch(vlan) else re.sub(r"[^A-Za-z0-9_.-]", "", vlan) or "-" for vlan in vlan_words]
+    return ",".join(vlans) or "-"

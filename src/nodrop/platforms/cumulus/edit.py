@@ -33,9 +33,9 @@ def _line(change: Change, features: str) -> str:
 
 def _render_change(change: Change, features: str) -> tuple[str, tuple[str, ...], str] | None:
     """Return the file, the lines and the command that make a change; None where they are not known."""
-    name, *part = change.subject[1:] or ("",)
+    name, *field_path = change.subject[1:] or ("",)
     new = change.new
-    match part:
+    match field_path:
         case ["mtu_bytes"] if name.startswith("swp") and isinstance(new, int):
             return f"the stanza of {name} in {INTERFACES}", (f"mtu {new}",), _IFRELOAD
         case ["enabled"] if name.startswith("swp") and isinstance(new, bool):

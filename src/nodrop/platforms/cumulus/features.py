@@ -111,8 +111,8 @@ class Features:
                 self._before_5 = self._before_5 or setting
             unread: list[Setting] = []
             understood(setting, partial(self._take, file), unread)
-            for one in unread:
-                self._unknown(one)
+            for unread_setting in unread:
+                self._unknown(unread_setting)
 
     def _take(self, file: str, setting: Setting) -> None:
         if not (self._switchd if file == SWITCHD else self._setting)(setting) and file not in (*INFRA, SWITCHD):
@@ -183,14 +183,14 @@ class Features:
 
     def _setting(self, setting: Setting) -> bool:
         """Take a setting over; False where it is none that is known."""
-        parts = setting.parts
-        match parts:
+        key_parts = setting.parts
+        match key_parts:
             case (kind, "port_group_list") if kind in _KINDS:
                 self._lists[kind] = setting
                 self._groups.setdefault(kind, {})
             case ("traffic", "priority_group_list"):
                 pass
-            case (kind, name, *_) if kind in _KINDS and len(parts) > 2:
+            case (kind, name, *_) if kind in _KINDS and len(key_parts) > 2:
                 self._groups.setdefault(kind, {}).setdefault(name, []).append(setting)
             case ("traffic", *rest):
                 return self._classify(GLOBAL, rest, setting)
@@ -216,11 +216,11 @@ class Features:
             case ("priority_group", name, "weight"):
                 self._weights[name] = setting
             case _:
-                return parts[0] in _ELSEWHERE or parts[0].startswith("priority_group")
+                return key_parts[0] in _ELSEWHERE or key_parts[0].startswith("priority_group")
         return True
 
-    def _classify(self, profile: str, parts: Sequence[str], setting: Setting) -> bool:
-        match parts:
+    def _classify(self, profile: str, key_parts: Sequence[str], setting: Setting) -> bool:
+        match key_parts:
             case ["packet_priority_source_set"]:
                 trust = TRUSTS.get(frozenset(setting.items))
                 self._add(f"qos mapping {profile} trust {trust or word_of(setting.value)}", setting)
@@ -248,9 +248,9 @@ class Features:
 
     def _overlap(self, setting: Setting, before: Mapping[int, Setting]) -> None:
         """Remark values of a list that another list has too: a packet gets one internal priority."""
-        for other_setting in {one.key: one for one in before.values()}.values():
-            both = ", ".join(str(value) for value, one in before.items() if one is other_setting)
-            facts = {"values": both, "key": setting.key, "other": other_setting.key}
+        for other_setting in {old_setting.key: old_setting for old_setting in before.values()}.values():
+            values = ", ".join(str(value) for value, old_setting in before.items() if old_setting is other_setting)
+            facts = {"values": values, "key": setting.key, "other": other_setting.key}
             self._found.remarks.append(("value-in-two-lists", (), setting.place, facts))
 
     def _share(self, profile: str, queue: str, setting: Setting) -> bool:
@@ -340,9 +340,9 @@ class Features:
     def _pools(self) -> None:
         """Add the shares of the memory on the way in: one pool is lossless, all others are not."""
         lossless = self._lossless_pool.get("ingress")
-        for (way, pool), setting in self._percents.items():
+        for (direction, pool), setting in self._percents.items():
             percent = setting.value.partition(".")[0]
-            if way == "ingress" and pool in ("0", lossless) and whole_number(percent):
+            if direction == "ingress" and pool in ("0", lossless) and whole_number(percent):
                 name = "default-lossless" if pool == lossless else "default-lossy"
                 self._add(f"qos traffic-pool {name} memory-percent {percent}", setting)
 
@@ -363,7 +363,7 @@ class Features:
 
 def ports_of(text: str) -> tuple[str, ...]:
     """Return the ports of a set such as `swp1-swp4,swp6,swp50s0-swp50s3`; `allports` is none by itself."""
-    matches = (_PORT.fullmatch(part.strip()) for part in text.strip("[] \t").split(","))
+    matches = (_PORT.fullmatch(port_text.strip()) for port_text in text.strip("[] \t").split(","))
     return tuple(f"{match[1]}-{match[2]}" if match[2] else match[1] for match in matches if match)
 
 

@@ -107,8 +107,8 @@ class Interfaces:
             current = () if stray and words[0] not in _STANZAS else current
             lost = not current and words[0] not in _STANZAS
         for name, address, place in self._bare:
-            said = f"address of {name}"
-            self._found.add(f"interface {name} ip address {word_of(self._with_prefix(name, address))}", place, said)
+            origin = f"address of {name}"
+            self._found.add(f"interface {name} ip address {word_of(self._with_prefix(name, address))}", place, origin)
         self._bare.clear()
         bridges.take(self._stanzas, self._found)
 
@@ -122,8 +122,8 @@ class Interfaces:
         """Count names before they are made, or given a setting. Raise InputProblems above MAX_COMMANDS."""
         self._written += names
         if self._written > MAX_COMMANDS:
-            found = f"more than {MAX_COMMANDS:,} interfaces and settings of theirs, ranges written out"
-            raise InputProblems([Problem(path=file, found=found, expected=f"at most {MAX_COMMANDS:,}")])
+            problem_text = f"more than {MAX_COMMANDS:,} interfaces and settings of theirs, ranges written out"
+            raise InputProblems([Problem(path=file, found=problem_text, expected=f"at most {MAX_COMMANDS:,}")])
 
     def _stanza(self, words: Sequence[str], place: Place, file: str) -> tuple[str, ...]:
         if words[0] != "iface" or len(words) < 2:
@@ -143,24 +143,24 @@ class Interfaces:
 
     def _attribute(self, words: Sequence[str], place: Place, name: str) -> None:
         key, value = words[0].replace("_", "-"), words[1] if len(words) > 1 else ""
-        own = f"interface {name}"
-        said = f"{key} of {name}"
+        head = f"interface {name}"
+        origin = f"{key} of {name}"
         self._stanzas[name].settings.setdefault(key, []).append((words[1:], place))
-        named = nvue_port(name) is not None or name in ("lo", "eth0")
+        is_known_name = nvue_port(name) is not None or name in ("lo", "eth0")
         if key not in _ATTRIBUTES and (meant := slip(key, _ATTRIBUTES)):
             self._found.unknown(place, " ".join(words), "ifupdown2", f"`{words[0]}`: did you mean `{meant}`?")
         elif key == "bond-slaves":
             for member in words[1:]:
-                self._found.add(f"{own} bond member {word_of(member)}", place, said)
+                self._found.add(f"{head} bond member {word_of(member)}", place, origin)
         elif key in _BRIDGING:
             pass
-        elif not named or not value:
+        elif not is_known_name or not value:
             if not key.startswith((*_IGNORED, "address", "alias", "mtu", "vrf")):
                 self._found.ignore(place, f"setting {quote_text(key)} of {name}")
         elif key == "address" and "/" not in value:
             self._bare.append((name, value, place))
         elif (translate := _TRANSLATED.get(key)) is not None:
-            self._found.add(f"{own} {translate(words[1:])}", place, said)
+            self._found.add(f"{head} {translate(words[1:])}", place, origin)
         elif not key.startswith(_IGNORED):
             self._found.ignore(place, f"setting {quote_text(key)} of {name}")
 
@@ -172,19 +172,19 @@ class Interfaces:
             if not body:
                 continue
             if split := _SPLIT.fullmatch(body):
-                parts = [f"swp{split[1]}s{part}" for part in range(int(split[2]))]
-                if not self.names or self.names & set(parts):
+                breakout_ports = [f"swp{split[1]}s{subport_index}" for subport_index in range(int(split[2]))]
+                if not self.names or self.names & set(breakout_ports):
                     self._found.add(f"interface swp{split[1]} link breakout {split[2]}x", place, body)
-                    for name in parts if split[3] else ():
+                    for name in breakout_ports if split[3] else ():
                         self._speed(name, split[3], place, body)
             elif whole_match := _WHOLE.fullmatch(body):
                 self._speed(f"swp{whole_match[1]}", whole_match[2], place, body)
             elif not re.fullmatch(r"[0-9]{1,3}=(?:disabled|loopback|[0-9]+x.*)|[0-9]{1,3}-[0-9]{1,3}=.*", body):
                 self._found.ignore(place, f"line {quote_text(line)}")
 
-    def _speed(self, name: str, gigabits: str, place: Place, said: str) -> None:
+    def _speed(self, name: str, gigabits: str, place: Place, origin: str) -> None:
         if not self.names or name in self.names:
-            self._found.add(f"interface {name} link speed {gigabits}G", place, said)
+            self._found.add(f"interface {name} link speed {gigabits}G", place, origin)
 
 
 def _settles(key: str) -> bool:

@@ -100,16 +100,16 @@ class Rules:
             if stage == "transit" and rule.outputs and not rule.inputs:
                 stage, called = "transit-out", f"{called} -o"
             if entry is not None:
-                sections = self.chains.setdefault((called, stage), {one: [] for one in _SECTIONS})
+                sections = self.chains.setdefault((called, stage), {section_name: [] for section_name in _SECTIONS})
                 sections[section].append(_Rule(entry, rule.inputs, rule.outputs))
 
     def access_lists(self, device: Device) -> tuple[AccessList, ...]:
         """Return the lists, for a device with the ports that names of interfaces stand for."""
-        named = _Named(device)
+        named_ports = _Named(device)
         return by_binding(
             AccessList(
                 name=name,
-                entries=tuple(_at_ports(rule, stage, named) for rules in sections.values() for rule in rules),
+                entries=tuple(_at_ports(rule, stage, named_ports) for rules in sections.values() for rule in rules),
                 own_packets=True,
                 bindings=(Binding(interface=None, stage=stage),),
             )
@@ -147,15 +147,15 @@ def _words(line: str, variables: Mapping[str, str]) -> list[str]:
         raise Unread("a quote without an end") from error
 
 
-def _at_ports(rule: _Rule, stage: Stage, named: "_Named") -> AccessEntry:
+def _at_ports(rule: _Rule, stage: Stage, named_ports: "_Named") -> AccessEntry:
     """Return an entry with the ports of its side, and the interfaces of the other side as a condition."""
     leaves = stage in ("transit-out", "egress", "control-plane-out")
     names, far_names = (rule.outputs, rule.inputs) if leaves else (rule.inputs, rule.outputs)
-    ports = named.ports(names, of_switch=stage == "control-plane")
-    other = (f"{'-i' if leaves else '-o'} {','.join(far_names)}",) if named.ports(far_names) else ()
+    ports = named_ports.ports(names, of_switch=stage == "control-plane")
+    far_condition = (f"{'-i' if leaves else '-o'} {','.join(far_names)}",) if named_ports.ports(far_names) else ()
     return (
-        replace_fields(rule.entry, interfaces=ports, others=(*rule.entry.others, *other))
-        if ports or other
+        replace_fields(rule.entry, interfaces=ports, others=(*rule.entry.others, *far_condition))
+        if ports or far_condition
         else rule.entry
     )
 

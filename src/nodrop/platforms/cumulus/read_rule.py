@@ -79,15 +79,15 @@ class Rule:
         conditional = self.fields or self.others or self.inputs or self.outputs or self.bridged
         if action is None or (self.target == "ACCEPT" and not conditional):
             return None
-        others = [*self.others, *(["a rule for bridged frames"] if self.bridged else ())]
-        others += [f"-j {self.target}"] if self.target in _LOGGING else []
-        found: dict[str, Any] = {"family": self.family, "polices": self.target in _POLICING, **self.fields}
+        other_conditions = [*self.others, *(["a rule for bridged frames"] if self.bridged else ())]
+        other_conditions += [f"-j {self.target}"] if self.target in _LOGGING else []
+        entry_fields: dict[str, Any] = {"family": self.family, "polices": self.target in _POLICING, **self.fields}
         return AccessEntry(
             name=name,
             action=action,
-            others=tuple(dict.fromkeys(others)),
+            others=tuple(dict.fromkeys(other_conditions)),
             mirrors=self.target in _MIRRORING,
-            **found,
+            **entry_fields,
         )
 
 
@@ -133,10 +133,10 @@ def _options(words: Iterable[str]) -> list[_Option]:
 
 
 def _parts(option: _Option) -> list[str]:
-    found = [part for part in option.value.replace(" ", "").split(",") if part]
-    if not found:
+    option_values = [option_value for option_value in option.value.replace(" ", "").split(",") if option_value]
+    if not option_values:
         raise Unread(f"`{option.name}` without a value")
-    return found
+    return option_values
 
 
 def _table(rule: Rule, option: _Option) -> None:
@@ -190,7 +190,7 @@ def _ether_type(rule: Rule, option: _Option) -> None:
 
 def _addresses(side: str) -> Callable[[Rule, _Option], None]:
     def take(rule: Rule, option: _Option) -> None:
-        networks = [network_of(part) for part in _parts(option)]
+        networks = [network_of(address_text) for address_text in _parts(option)]
         if None in networks:
             rule.others.append(f"{option.name} {option.value}")
         else:
@@ -202,9 +202,9 @@ def _addresses(side: str) -> Callable[[Rule, _Option], None]:
 def _ports(side: str) -> Callable[[Rule, _Option], None]:
     def take(rule: Rule, option: _Option) -> None:
         port_ranges: list[PortRange] = []
-        for part in _parts(option):
-            first, is_range, last = part.partition(":") if part not in PORT_WORDS else (part, "", "")
-            low = _number(first or "0", PORT_WORDS, 65_535)
+        for port_text in _parts(option):
+            low_text, is_range, last = port_text.partition(":") if port_text not in PORT_WORDS else (port_text, "", "")
+            low = _number(low_text or "0", PORT_WORDS, 65_535)
             high = _number(last or "65535", PORT_WORDS, 65_535) if is_range else low
             if low is None or high is None or low > high:
                 rule.others.append(f"{option.name} {option.value}")
@@ -237,11 +237,11 @@ def _syn(rule: Rule, option: _Option) -> None:
     rule.fields["tcp_flags"] = _SYN
 
 
-def _mark(what: Literal["dscp", "traffic_class"]) -> Callable[[Rule, _Option], None]:
+def _mark(field_name: Literal["dscp", "traffic_class"]) -> Callable[[Rule, _Option], None]:
     def take(rule: Rule, option: _Option) -> None:
-        words, most = (DSCP_WORDS, 63) if what == "dscp" else ({}, 7)
-        rule.fields[what] = _number(option.value, words, most)
-        if rule.fields[what] is None:
+        words, most = (DSCP_WORDS, 63) if field_name == "dscp" else ({}, 7)
+        rule.fields[field_name] = _number(option.value, words, most)
+        if rule.fields[field_name] is None:
             raise Unread(f"the value of an option of the target {rule.target}")
 
     return take
@@ -258,8 +258,8 @@ def _number(text: str, words: Mapping[str, int], most: int) -> int | None:
         except ValueError:
             return None
         return number if number <= most and len(text) <= 10 else None
-    found = whole_number(text, most)
-    return words.get(text.lower()) if found is None else found
+    parsed_number = whole_number(text, most)
+    return words.get(text.lower()) if parsed_number is None else parsed_number
 
 
 def _map_names(act: Callable[[Rule, _Option], None], *names: str) -> dict[str, Callable[[Rule, _Option], None]]:

@@ -67,8 +67,8 @@ def translated(texts: Mapping[str, str]) -> Translation:
     if PORTS in texts:
         interfaces.ports(texts[PORTS])
     of_rules = in_order(texts)
-    others = (*BESIDE, *of_rules)
-    of_qos = [file for file, text in texts.items() if file not in others and not _is_interfaces(file, text)]
+    non_qos_files = (*BESIDE, *of_rules)
+    of_qos = [file for file, text in texts.items() if file not in non_qos_files and not _is_interfaces(file, text)]
     for file in (*sorted(of_qos, key=(*FEATURES, *INFRA, INTERFACES).index), SWITCHD):
         if file in texts:
             features.take(file, texts[file])
@@ -80,7 +80,7 @@ def translated(texts: Mapping[str, str]) -> Translation:
     translation.of_5 = FEATURES[0] in of_qos
     if of_rules:
         _rules(texts, of_rules, translation)
-    for file in [one for one in FRR if one in texts][:1]:
+    for file in [frr_file for frr_file in FRR if frr_file in texts][:1]:
         translation.routes = True
         translation.hide(of_frr(texts[file]), file)
         for number, line in enumerate(texts[file].split("\n"), 1):
@@ -107,9 +107,9 @@ def _addresses(translation: Translation) -> None:
             continue
         for child in block.children:
             if child.words[:2] in frr.ADDRESSES and len(child.words) == 3:
-                said = f"{child.text.strip()} of {block.words[1]}"
+                source_text = f"{child.text.strip()} of {block.words[1]}"
                 command = f"interface {block.words[1]} ip address {word_of(child.words[2])}"
-                translation.add(command, translation.frr[child.line - 1][1], said)
+                translation.add(command, translation.frr[child.line - 1][1], source_text)
 
 
 def _is_interfaces(file: str, text: str) -> bool:

@@ -57,13 +57,13 @@ def _process(bgp: Bgp, ends: FarEnds) -> Quoted:
     return _render_template("bgp", head=head, commands=own_commands, families=blocks)
 
 
-def _session(neighbor: BgpNeighbor, found: Grouped) -> list[str]:
+def _session(neighbor: BgpNeighbor, peer_groups: Grouped) -> list[str]:
     """Return the commands of a session: all its settings, or those that its peer group does not hold."""
-    group = found.group_of.get(neighbor.key)
+    group = peer_groups.group_of.get(neighbor.key)
     if group is None:
         return frr_rows.session_lines(neighbor.key, neighbor)
-    makes_it, *rest = frr_rows.session_lines(neighbor.key, of_session(neighbor))
-    return [makes_it, frr_rows.of_session(neighbor.key, f"peer-group {group}"), *rest]
+    makes_it, *setting_lines = frr_rows.session_lines(neighbor.key, of_session(neighbor))
+    return [makes_it, frr_rows.of_session(neighbor.key, f"peer-group {group}"), *setting_lines]
 
 
 def _of_family(bgp: Bgp, family: "Family") -> Iterator[str]:

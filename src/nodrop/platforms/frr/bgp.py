@@ -52,12 +52,12 @@ class Process:
 
     def bgp(self, shared: dict[str, Any], *, drained: bool) -> Bgp:
         """Return the process with the settings that those of all VRFs share."""
-        said = self._said
-        unicast = said.get("default_ipv4_unicast", self._bgp.default_ipv4_unicast)
+        process_fields = self._said
+        unicast = process_fields.get("default_ipv4_unicast", self._bgp.default_ipv4_unicast)
         return replace_fields(
             self._bgp,
             **shared,
-            **said | {"graceful_shutdown": drained or said.get("graceful_shutdown", False)},
+            **process_fields | {"graceful_shutdown": drained or process_fields.get("graceful_shutdown", False)},
             networks=tuple(sorted(self._networks, key=lambda network: ":" in network)),
             aggregates=tuple(sorted(self._aggregates.values(), key=lambda aggregate: ":" in aggregate.prefix)),
             redistributions=tuple(redistribution for _, redistribution in sorted(self._redistributions.items())),
@@ -66,25 +66,25 @@ class Process:
 
     def _with_group(self, key: str, unicast: bool) -> BgpNeighbor:
         """Return a neighbor with what its peer group says, before or after, wherever it says nothing itself."""
-        own = self._neighbors[key]
+        own_fields = self._neighbors[key]
         group = self._groups.get(self._member_of.get(key, ""), {})
         inherited = {name: value for name, value in group.items() if name not in frr_rows.OWN}
-        said = {"active": unicast} | self._every | inherited | own
-        if said.get("interface") is not None:
-            said.pop("extended_next_hop", None)
-            said.pop("ebgp_multihop", None)  # bgpd refuses it, for such a neighbor is at the far end of its link
-        return BgpNeighbor(ipv6=self._ipv6_of(key), **said)
+        settings = {"active": unicast} | self._every | inherited | own_fields
+        if settings.get("interface") is not None:
+            settings.pop("extended_next_hop", None)
+            settings.pop("ebgp_multihop", None)  # bgpd refuses it, for such a neighbor is at the far end of its link
+        return BgpNeighbor(ipv6=self._ipv6_of(key), **settings)
 
     def _ipv6_of(self, key: str) -> Ipv6Unicast:
-        said = self._every_ipv6 | self._ipv6.get(self._member_of.get(key, ""), {}) | self._ipv6.get(key, {})
-        return Ipv6Unicast(**said) if said else _NOTHING
+        ipv6_fields = self._every_ipv6 | self._ipv6.get(self._member_of.get(key, ""), {}) | self._ipv6.get(key, {})
+        return Ipv6Unicast(**ipv6_fields) if ipv6_fields else _NOTHING
 
     def _command(self, statement: Statement) -> None:
         words = statement.words
         on = words[0] != "no"
-        said = words if on else words[1:] or words
-        if said[0] == "neighbor":
-            self._neighbor(statement, said[1:], on=on, family="ipv4")
+        command_words = words if on else words[1:] or words
+        if command_words[0] == "neighbor":
+            self._neighbor(statement, command_words[1:], on=on, family="ipv4")
         elif words in FAMILIES:
             family = FAMILIES[words]
             for child in statement.children:
@@ -92,7 +92,7 @@ class Process:
         elif words == EVPN:
             self._evpn(statement)
             raise NotUnderstood
-        elif not self._states_fields(said, on):
+        elif not self._states_fields(command_words, on):
             self._in_family(statement, "ipv4")  # FRR takes commands of IPv4 unicast right under `router bgp` too
 
     def _evpn(self, block: Statement) -> None:
@@ -115,10 +115,10 @@ class Process:
             (frr_rows.EVERY_SESSION, self._every),
             (frr_rows.EVERY_SESSION_IPV6, self._every_ipv6),
         )
-        for commands, said in tables:
+        for commands, stated_fields in tables:
             stated = commands.read(words, on)
             if stated is not None:
-                _state(said, stated)
+                _state(stated_fields, stated)
                 return True
         return False
 
@@ -140,12 +140,12 @@ class Process:
         elif harmless("process", *without_no(words)) is None:
             raise NotUnderstood
 
-    def _redistribute(self, statement: Statement, source: str, rest: tuple[str, ...], family: Family) -> None:
+    def _redistribute(self, statement: Statement, source: str, options: tuple[str, ...], family: Family) -> None:
         policy = None
-        if rest:
-            if rest[0] != "route-map" or len(rest) != 2:
+        if options:
+            if options[0] != "route-map" or len(options) != 2:
                 raise NotUnderstood
-            policy = rest[1]
+            policy = options[1]
             self._policies.refer(statement, "route map", policy)
         row = Redistribution(source=SOURCES[source], family=family, policy=policy)
         self._redistributions[family, source] = row
@@ -163,10 +163,10 @@ class Process:
                 raise NotUnderstood
             _state(self._ipv6.setdefault(key, {}), stated)
         else:
-            own = self._session(key)
-            if on and any({name, *own} >= frr_rows.ONE_OF for name in frr_rows.ONE_OF.intersection(stated)):
+            session_fields = self._session(key)
+            if on and any({name, *session_fields} >= frr_rows.ONE_OF for name in frr_rows.ONE_OF.intersection(stated)):
                 raise NotUnderstood  # bgpd refuses the second of the two (bgpd/bgpd.c, peer_ttl_security_hops_set)
-            _state(own, stated)
+            _state(session_fields, stated)
 
     def _join(self, key: str, group: str) -> None:
         """Put a session into a peer group; NotUnderstood where bgpd refuses it.
@@ -175,9 +175,9 @@ class Process:
         without an AS number keeps out all that have one (bgpd/bgpd.c, peer_group_bind and peer_sort).
         """
         own_asn, stated = self._session(key).get("remote_asn"), self._groups[group].get("remote_asn")
-        first = self._first_member(group)
-        if stated is None and first is not None:
-            first_kind = self._kind(self._neighbors[first].get("remote_asn"))
+        first_member = self._first_member(group)
+        if stated is None and first_member is not None:
+            first_kind = self._kind(self._neighbors[first_member].get("remote_asn"))
         else:
             first_kind = self._kind(own_asn if stated is None else stated)
         fits = own_asn is None or isinstance(stated, int) or self._kind(own_asn) == first_kind
@@ -194,9 +194,9 @@ class Process:
 
         A group without an AS number is what its first session is (bgpd/bgpd.c, peer_calc_sort).
         """
-        first = self._first_member(key) or key
-        own = self._session(key).get("remote_asn", self._session(first).get("remote_asn"))
-        return self._kind(self._groups.get(self._member_of.get(key, ""), {}).get("remote_asn", own)) == "internal"
+        member_key = self._first_member(key) or key
+        own_asn = self._session(key).get("remote_asn", self._session(member_key).get("remote_asn"))
+        return self._kind(self._groups.get(self._member_of.get(key, ""), {}).get("remote_asn", own_asn)) == "internal"
 
     def _kind(self, asn: int | str | None) -> str | None:
         """Return whether sessions to an AS are `internal` or `external`; None for none."""
@@ -241,10 +241,10 @@ def _of(family: Family, found: str) -> str:
     return found
 
 
-def _state(said: dict[str, Any], stated: Mapping[str, Any]) -> None:
+def _state(current_fields: dict[str, Any], stated: Mapping[str, Any]) -> None:
     """Update the fields that are stated so far by those of a command."""
     for field, value in stated.items():
         if value is None:
-            said.pop(field, None)
+            current_fields.pop(field, None)
         else:
-            said[field] = value
+            current_fields[field] = value

@@ -26,11 +26,11 @@ def _of_rows() -> Iterator[str]:
         (frr_rows.OF_SESSION, r"neighbor \S+(?: interface)? "),
     ):
         for words in (row.where[0].split() for row in commands.rows if row.decode is not None):
-            given = [position for position, word in enumerate(words) if word in VALUES]
-            if given and given[-1] + 1 < len(words):
-                yield rf"({subject}{' '.join(words[: given[0]])}) .+ ({' '.join(words[given[-1] + 1 :])})"
-            elif given:
-                yield rf"({subject}{' '.join(words[: given[0]])})(?: .+)?"
+            positions = [position for position, word in enumerate(words) if word in VALUES]
+            if positions and positions[-1] + 1 < len(words):
+                yield rf"({subject}{' '.join(words[: positions[0]])}) .+ ({' '.join(words[positions[-1] + 1 :])})"
+            elif positions:
+                yield rf"({subject}{' '.join(words[: positions[0]])})(?: .+)?"
 
 
 _ONE_VALUE = tuple(
@@ -56,7 +56,7 @@ _KEPT = ("interface ", "address-family ")
 
 
 def changes(old: str, new: str) -> str | None:
-    """Return lines for `vtysh -f`, none where nothing changes; None where they cannot be told from the two files.
+    """Return lines for `vtysh -f`, none where nothing changes; None where the two files do not settle them.
 
     That is where FRR's defaults change, which it takes when it starts, or a block that is not known here, or where a
     session stays and leaves its peer group: FRR removes the sessions of a group with it.
@@ -69,10 +69,10 @@ def changes(old: str, new: str) -> str | None:
     gone = [block for block in before if block and block not in after]
     if any(not block[-1].startswith((*_REMOVED, *_KEPT)) for block in gone):
         return None
-    whole = [block for block in gone if len(block) == 1 and block[0].startswith(_REMOVED)]
+    removed_blocks = [block for block in gone if len(block) == 1 and block[0].startswith(_REMOVED)]
     lines = [*_moved(before[()], after[()]), *_find_added_lines((), before, after)]
-    lines += [f"no {block[0]}" for block in reversed(whole)]
-    for block in [block for block in before if block and block[:1] not in whole]:
+    lines += [f"no {block[0]}" for block in reversed(removed_blocks)]
+    for block in [block for block in before if block and block[:1] not in removed_blocks]:
         lines += _wrap_block(block, [*_taken_back(block, before, after)])
     for block in [block for block in after if block]:
         lines += _wrap_block(block, [*_find_added_lines(block, before, after)], new=block not in before)
@@ -93,10 +93,10 @@ def regrouped(old: str, new: str) -> Iterator[str]:
         groups = [_groups(lines) for lines in (before[block], after.get(block, ()))]
         stay = _neighbors(before[block]) & _neighbors(after.get(block, ()))
         for name in sorted(stay & (groups[0].keys() | groups[1].keys())):
-            was, now = (one.get(name) for one in groups)
-            if was is None and now is not None:
-                yield f"BGP session {name} is reset: it joins peer group {now}"
-            elif was is not None and now != was:
+            was, new_group = (group_of.get(name) for group_of in groups)
+            if was is None and new_group is not None:
+                yield f"BGP session {name} is reset: it joins peer group {new_group}"
+            elif was is not None and new_group != was:
                 yield (
                     f"BGP session {name} is reset: it leaves peer group {was}, which {CHANGES} cannot do; "
                     "load the new frr.conf with apply.sh"
@@ -105,7 +105,7 @@ def regrouped(old: str, new: str) -> Iterator[str]:
 
 def _groups(lines: Sequence[str]) -> Mapping[str, str]:
     """Return the peer group of each session that is in one."""
-    joins = (found for line in lines if (found := _JOINS.fullmatch(line)))
+    joins = (match for line in lines if (match := _JOINS.fullmatch(line)))
     return {join[1]: join[0].split()[-1] for join in joins}
 
 
@@ -122,17 +122,17 @@ def _blocks(statements: Sequence[Statement], at: Block = ()) -> dict[Block, list
 
 
 def _moved(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
-    """Yield what takes entries out of prefix lists that are to stand at another place there: FRR takes none twice."""
-    wanted = {found.group(1, 3) for line in new if line not in old and (found := _ENTRY.fullmatch(line))}
+    """Yield lines that remove entries of prefix lists which get another place there: FRR takes none twice."""
+    new_entries = {entry.group(1, 3) for line in new if line not in old and (entry := _ENTRY.fullmatch(line))}
     for line in old:
         match = _ENTRY.fullmatch(line)
-        if match and line not in new and match.group(1, 3) in wanted:
+        if match and line not in new and match.group(1, 3) in new_entries:
             yield f"no {line}"
 
 
 def _leave(before: Sequence[str], after: Sequence[str]) -> bool:
     """Whether a session is in a peer group before, and afterwards in none or in another."""
-    joins = [found for line in before if line not in after and (found := _JOINS.fullmatch(line))]
+    joins = [match for line in before if line not in after and (match := _JOINS.fullmatch(line))]
     return not _neighbors(after).isdisjoint(join[1] for join in joins)
 
 
@@ -151,8 +151,8 @@ def _taken_back(
     block: Block, before: Mapping[Block, Sequence[str]], after: Mapping[Block, Sequence[str]]
 ) -> Iterator[str]:
     """Yield what undoes the commands of a block that are not said any more, the last first."""
-    said = after.get(block, ())
-    kept = {key for line in said if (key := _key(line))}
+    new_lines = after.get(block, ())
+    new_keys = {key for line in new_lines if (key := _key(line))}
     neighbors = _neighbors(after.get(block[:1], ()))
     gone: set[str] = set()
     for line in reversed(before[block]):
@@ -161,7 +161,7 @@ def _taken_back(
             if len(block) == 1 and peer[1] not in gone:
                 gone.add(peer[1])
                 yield f"no neighbor {peer[1]}{' interface' if _of_interface(peer[1], before[block]) else ''}"
-        elif line not in said and not (_key(line) and _key(line) in kept):
+        elif line not in new_lines and not (_key(line) and _key(line) in new_keys):
             yield line.removeprefix("no ") if line.startswith("no ") else f"no {line}"
 
 

@@ -60,13 +60,13 @@ def form(where: str) -> Form:
     words = where.split()
     literals = tuple((position, word) for position, word in enumerate(words) if word not in (*VALUES, "..."))
     values = [position for position, word in enumerate(words) if word in VALUES]
-    first, last = (values[0], values[-1] + 1) if values else (0, 0)
+    value_start, last = (values[0], values[-1] + 1) if values else (0, 0)
     return Form(
         literals=literals,
         numbers=tuple(position for position, word in enumerate(words) if word == "#"),
-        values=slice(first, None if words[-1] == "**" else last),
+        values=slice(value_start, None if words[-1] == "**" else last),
         least=sum(word not in _OPTIONAL for word in words),
-        least_off=first if values else len(literals),
+        least_off=value_start if values else len(literals),
         most=_ANY_LENGTH if words[-1] in ("**", "...") else len(words),
     )
 
@@ -86,7 +86,7 @@ class Commands:
             for where in row.where:
                 bindings.setdefault(where, []).append(row)
         self._read: dict[str, list[tuple[Form, list[Row]]]] = {}
-        for where in sorted(bindings, key=lambda one: -len(form(one).literals)):
+        for where in sorted(bindings, key=lambda pattern: -len(form(pattern).literals)):
             self._read.setdefault(where.split()[0], []).append((form(where), bindings[where]))
         self.read = lru_cache(maxsize=4096)(self._decode_command)
         """`_stated`, remembered: most sessions of a fabric are configured by the same words."""
@@ -96,12 +96,12 @@ class Commands:
 
         NotUnderstood where FRR does not take its values.
         """
-        found = self._match(words, on)
-        if found is None:
+        match = self._match(words, on)
+        if match is None:
             return None
-        rows, values = found
-        said = Said(values, on)
-        stated = {row.field: row.decode(said) for row in rows if row.decode is not None}
+        rows, values = match
+        command = Said(values, on)
+        stated = {row.field: row.decode(command) for row in rows if row.decode is not None}
         return stated or None
 
     def _match(self, words: Sequence[str], on: bool) -> tuple[Sequence[Row], tuple[str, ...]] | None:
@@ -114,20 +114,20 @@ class Commands:
     def states(self, field: str, words: Sequence[str]) -> bool:
         """Whether a command, with or without `no`, states a field, even with a value that FRR does not take."""
         on = "no" not in words[:1]
-        found = self._match(words if on else words[1:], on)
-        return found is not None and any(row.field == field for row in found[0])
+        match = self._match(words if on else words[1:], on)
+        return match is not None and any(row.field == field for row in match[0])
 
-    def lines(self, part: Any, **unless: object) -> Iterator[str]:
+    def lines(self, model: Any, **unless: object) -> Iterator[str]:
         """Yield the commands of a part of the model whose fields are not at their defaults, each command once.
 
         `unless` has the default values of fields for which those of the class do not apply here.
         """
         last = None
         for field, encode, default in self._written:
-            value = getattr(part, field)
+            value = getattr(model, field)
             if unless and field in unless:
                 default = unless[field]
-            if value is not default and value != default and (line := encode(value, part)) != last:
+            if value is not default and value != default and (line := encode(value, model)) != last:
                 yield line
                 last = line
 
@@ -135,8 +135,8 @@ class Commands:
         """Return one of the fields that each command states, for those of which a field is among `moved`."""
         return list({row.where[0]: row.field for row in self.rows if row.where and row.field in moved}.values())
 
-    def line(self, field: str, part: Any, **unless: object) -> str | None:
+    def line(self, field: str, model: Any, **unless: object) -> str | None:
         """Return the command that states a field and what goes with it; None where all of that is at its default."""
         where = self._rows[field].where[:1]
-        together = Commands(type(part), (row for row in self.rows if row.where[:1] == where))
-        return next(together.lines(part, **unless), None)
+        together = Commands(type(model), (row for row in self.rows if row.where[:1] == where))
+        return next(together.lines(model, **unless), None)

@@ -286,8 +286,8 @@ class _Index:
 
     def row(self, words: Sequence[str], *, on: bool) -> Harmless | None:
         """Return the row of a line, of which `words` are those without `no`."""
-        for one, row in self._rows.get(words[0], ()) if words else ():
-            if (on or row.takes_no) and one.match(words, on=on) is not None:
+        for command_form, row in self._rows.get(words[0], ()) if words else ():
+            if (on or row.takes_no) and command_form.match(words, on=on) is not None:
                 return row
         return None
 
@@ -302,7 +302,7 @@ def _indexes() -> Mapping[Block, _Index]:
     blocks: dict[Block, list[Harmless]] = {}
     for row in _ROWS:
         blocks.setdefault(row.block, []).append(row)
-    return {block: _Index(of) for block, of in blocks.items()}
+    return {block: _Index(block_rows) for block, block_rows in blocks.items()}
 
 
 @lru_cache(maxsize=4096)

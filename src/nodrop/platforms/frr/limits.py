@@ -76,25 +76,25 @@ def check(device: Device) -> tuple[Bgp, ...]:
     for route in require_fact(device.static_routes):
         _check_prefix(route.prefix, "static_routes", route.prefix, "prefix")
         check_range(route.distance, 1, MAX_DISTANCE, "static_routes", route.prefix, "distance")
-    check_rows(other_bgps, "vrf_bgp", order=lambda one: natural(one.key))
+    check_rows(other_bgps, "vrf_bgp", order=lambda instance: natural(instance.key))
     if bgp is not None and bgp.vrf is not None:
         raise refuse(["bgp", "vrf"], "the process of another VRF is in `vrf_bgp`")
-    found: list[tuple[tuple[str, ...], Bgp]] = [(("vrf_bgp", one.key), one) for one in other_bgps]
+    processes: list[tuple[tuple[str, ...], Bgp]] = [(("vrf_bgp", one.key), one) for one in other_bgps]
     if bgp is not None:
-        found.insert(0, (("bgp",), bgp))
-    for path, one in found:
-        _PLAIN.check(one, *path)
-        _check_process(one, *path)
+        processes.insert(0, (("bgp",), bgp))
+    for path, process in processes:
+        _PLAIN.check(process, *path)
+        _check_process(process, *path)
     _check_shut(require_fact(device.shut_by_daemon))
-    if found:
-        _check_shared(found[0][1])
-    for path, one in found[1 if bgp is not None else 0 :]:
-        if one.vrf is None or one.vrf == "default":
+    if processes:
+        _check_shared(processes[0][1])
+    for path, process in processes[1 if bgp is not None else 0 :]:
+        if process.vrf is None or process.vrf == "default":
             raise refuse(path, "the process of the default VRF is `bgp`")
         for name in SHARED:
-            if getattr(one, name) != getattr(found[0][1], name):
+            if getattr(process, name) != getattr(processes[0][1], name):
                 raise refuse((*path, name), "FRR has this once for all VRFs")
-    return tuple(one for _, one in found)
+    return tuple(one for _, one in processes)
 
 
 def _check_shut(names: tuple[str, ...]) -> None:
@@ -127,8 +127,8 @@ def _check_prefix(prefix: str, *path: object) -> None:
 def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
     # The two families may share a name, so that each is looked at by itself.
     for family in _LENGTH:
-        check_rows([one for one in lists if one.family == family], "bgp", "prefix_lists")
-    check_rows([f"{one.family} {one.name}" for one in lists], "bgp", "prefix_lists")
+        check_rows([named_list for named_list in lists if named_list.family == family], "bgp", "prefix_lists")
+    check_rows([f"{named_list.family} {named_list.name}" for named_list in lists], "bgp", "prefix_lists")
     for prefix_list in lists:
         path = ("bgp", "prefix_lists", prefix_list.name, "rules")
         if not prefix_list.rules:
@@ -159,12 +159,12 @@ def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
 
 def _check_as_path_lists(lists: tuple[AsPathList, ...]) -> None:
     check_rows(lists, "bgp", "as_path_lists")
-    for one in lists:
-        _NAME.check(one, "bgp", "as_path_lists", one.name)
-        path = ("bgp", "as_path_lists", one.name, "rules")
-        if not one.rules:
+    for path_list in lists:
+        _NAME.check(path_list, "bgp", "as_path_lists", path_list.name)
+        path = ("bgp", "as_path_lists", path_list.name, "rules")
+        if not path_list.rules:
             raise refuse(path, "a list without rules is no list")
-        for _, expression in one.rules:
+        for _, expression in path_list.rules:
             if not _PATHS.fullmatch(expression) or on_one_line(expression):
                 raise refuse(path, f"{expression!r} is no expression of AS paths")
 
@@ -195,8 +195,8 @@ def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
 
 
 def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
-    one = (neighbor.address is None) != (neighbor.interface is None)
-    if one and is_address(neighbor.key) != (neighbor.address is not None):
+    has_one_end = (neighbor.address is None) != (neighbor.interface is None)
+    if has_one_end and is_address(neighbor.key) != (neighbor.address is not None):
         kind = "address" if neighbor.interface is None else "interface"
         raise refuse((*path, kind), f"FRR takes {neighbor.key} for something else")
     check_far_end(neighbor, *path)

@@ -23,11 +23,11 @@ def _local_as(asn: int | None, neighbor: BgpNeighbor) -> str:
     return f"local-as {asn} {words}".rstrip()
 
 
-def _local_as_mode(said: Said) -> LocalAsnMode | None:
-    mode = _LOCAL_AS_MODES.get(" ".join(said.values[1:]))
+def _local_as_mode(command: Said) -> LocalAsnMode | None:
+    mode = _LOCAL_AS_MODES.get(" ".join(command.values[1:]))
     if mode is None:
         raise NotUnderstood
-    return mode if said.on else None
+    return mode if command.on else None
 
 
 def _needs_local_asn(mode: str, neighbor: BgpNeighbor) -> str | None:
@@ -39,7 +39,7 @@ LOCAL_AS: tuple[Row, ...] = (
     Binding(
         field="local_asn",
         where=(_LOCAL_AS,),
-        decode=lambda said: number(said.values[0], 1) if said.on else None,
+        decode=lambda command: number(command.values[0], 1) if command.on else None,
         encode=_local_as,
         refuses=(Within(1, MAX_32_BITS),),
     ),

@@ -6,10 +6,10 @@ from nodrop.platforms.kit.bindings import Binding
 from nodrop.syntax.lines import NotUnderstood
 
 
-def _self_hop(said: Said) -> bool:
-    if said.values not in ((), ("force",)):
+def _self_hop(command: Said) -> bool:
+    if command.values not in ((), ("force",)):
         raise NotUnderstood
-    return said.on
+    return command.on
 
 
 def _needs_self(forced: bool, carried: BgpNeighbor | Ipv6Unicast) -> str | None:
@@ -28,7 +28,7 @@ NEXT_HOPS: tuple[Row, ...] = (
     Binding(
         field="next_hop_forced",
         where=("next-hop-self [*]",),
-        decode=lambda said: _self_hop(said) and said.values == ("force",),
+        decode=lambda command: _self_hop(command) and command.values == ("force",),
         encode=lambda value, _: f"next-hop-self{' force' if value else ''}",
         refuses=(_needs_self,),
     ),

@@ -30,30 +30,30 @@ _POLICIES = {
 _Found = tuple[tuple[Statement, ...], Statement]
 
 
-def _in_ipv6(found: _Found) -> bool:
+def _in_ipv6(nested_statement: _Found) -> bool:
     """Whether a command is in the family of IPv6."""
-    return any(outer.starts("address-family", "ipv6") for outer in found[0])
+    return any(outer.starts("address-family", "ipv6") for outer in nested_statement[0])
 
 
 def _candidates(statements: list[_Found], subject: Subject) -> Iterator[Statement]:
     """Yield the commands that say the subject, the most exact first."""
-    head, *rest = subject or ("",)
+    head, *subpath = subject or ("",)
     if head == "@static_routes":
         routes = [
             statement for _, statement in statements if statement.words[:2] in (("ip", "route"), ("ipv6", "route"))
         ]
-        yield from (route for route in routes if rest[:1] and rest[0] == route.words[2])
+        yield from (route for route in routes if subpath[:1] and subpath[0] == route.words[2])
         yield from routes
     elif head == "@shut_by_daemon":
-        found = [
+        shut_rows = [
             (outer[-1].text, statement) for outer, statement in statements if outer and _shuts(outer[-1], statement)
         ]
-        shut = [statement for _, statement in sorted(found, key=lambda row: natural(row[0]))]
-        yield from shut[number:] if (number := whole_number("".join(rest[:1]))) is not None else shut
+        shut = [statement for _, statement in sorted(shut_rows, key=lambda row: natural(row[0]))]
+        yield from shut[number:] if (number := whole_number("".join(subpath[:1]))) is not None else shut
     elif head == "@vrf_bgp":
-        yield from _in_process(_of_process(statements, "".join(rest[:1])), rest[1:])
+        yield from _in_process(_of_process(statements, "".join(subpath[:1])), subpath[1:])
     elif head in ("@bgp", "@neighbors"):
-        yield from _in_process(_of_process(statements, None), rest if head == "@bgp" else ["neighbors", *rest])
+        yield from _in_process(_of_process(statements, None), subpath if head == "@bgp" else ["neighbors", *subpath])
     if head in ("@bgp", "@static_routes", "@neighbors"):
         yield from (statement for _, statement in statements if statement.starts("router", "bgp"))
 
@@ -65,40 +65,40 @@ def _shuts(outer: Statement, command: Statement) -> bool:
 def _of_process(statements: list[_Found], vrf: str | None) -> list[_Found]:
     """Return the commands of the process of a VRF, and those of no process."""
 
-    def belongs(found: _Found) -> bool:
-        block = (*found[0], found[1])[0]
+    def belongs(nested_statement: _Found) -> bool:
+        block = (*nested_statement[0], nested_statement[1])[0]
         other_word = block.words[4] if block.words[3:4] == ("vrf",) and len(block.words) > 4 else None
         return not block.starts("router", "bgp") or (None if other_word == "default" else other_word) == vrf
 
     return list(filter(belongs, statements))
 
 
-def _in_process(statements: list[_Found], part: list[str]) -> Iterator[Statement]:
+def _in_process(statements: list[_Found], subpath: list[str]) -> Iterator[Statement]:
     """Yield the commands that say a part of a process, then the process itself."""
-    field, key, *rest = (*part, "", "")
+    field, key, *inner_path = (*subpath, "", "")
     if field == "neighbors" and key:
-        yield from _in_neighbor(statements, key, [word for word in rest if word])
+        yield from _in_neighbor(statements, key, [word for word in inner_path if word])
     elif field == "redistributions":
         family, _, source = key.partition("-")
         every = [statement for statement in statements if statement[1].starts("redistribute")]
-        said = [statement for _, statement in sorted(every, key=lambda found: _in_ipv6(found) != (family == "ipv6"))]
-        yield from (statement for statement in said if statement.starts("redistribute", source))
-        yield from said
+        commands = [statement for _, statement in sorted(every, key=lambda pair: _in_ipv6(pair) != (family == "ipv6"))]
+        yield from (statement for statement in commands if statement.starts("redistribute", source))
+        yield from commands
     elif field in _POLICIES:
-        yield from _in_policies(statements, field, part[1:])
+        yield from _in_policies(statements, field, subpath[1:])
     else:
         in_ipv6 = field in bound_fields(frr_rows.FAMILY["ipv6"].rows)
         every = [statement for statement in statements if frr_rows.OF_PROCESS.states(field, statement[1].words)]
-        said = [statement for _, statement in sorted(every, key=lambda found: _in_ipv6(found) != in_ipv6)]
-        yield from said[number:] if (number := whole_number(key)) is not None else ()
-        yield from said
+        commands = [statement for _, statement in sorted(every, key=lambda found: _in_ipv6(found) != in_ipv6)]
+        yield from commands[number:] if (number := whole_number(key)) is not None else ()
+        yield from commands
     yield from (statement for _, statement in statements if statement.starts("router", "bgp"))
 
 
-def _in_neighbor(statements: list[_Found], key: str, part: list[str]) -> Iterator[Statement]:
+def _in_neighbor(statements: list[_Found], key: str, subpath: list[str]) -> Iterator[Statement]:
     """Yield the commands of a session that say a part of it, then all of them."""
-    ipv6 = part[:1] == ["ipv6"]
-    field = "".join(part[1:2] if ipv6 else part[:1])
+    ipv6 = subpath[:1] == ["ipv6"]
+    field = "".join(subpath[1:2] if ipv6 else subpath[:1])
     own_statements = _of_session(statements, key, ipv6=ipv6)
     group = next((statement.words[-1] for statement in own_statements if "peer-group" in statement.words[2:-1]), None)
     of_group = [] if group is None else _of_session(statements, group, ipv6=ipv6)
@@ -113,7 +113,7 @@ def _in_neighbor(statements: list[_Found], key: str, part: list[str]) -> Iterato
 def _of_session(statements: list[_Found], key: str, *, ipv6: bool) -> list[Statement]:
     """Return the commands of a session or a peer group, those of the family first."""
     every = [statement for statement in statements if _is_of_neighbor(statement[1], key)]
-    return [statement for _, statement in sorted(every, key=lambda found: _in_ipv6(found) != ipv6)]
+    return [statement for _, statement in sorted(every, key=lambda pair: _in_ipv6(pair) != ipv6)]
 
 
 def _is_of_neighbor(command: Statement, key: str) -> bool:
@@ -121,9 +121,9 @@ def _is_of_neighbor(command: Statement, key: str) -> bool:
     return words[:2] == ("neighbor", key)
 
 
-def _in_policies(statements: list[_Found], kind: str, part: list[str]) -> Iterator[Statement]:
+def _in_policies(statements: list[_Found], kind: str, subpath: list[str]) -> Iterator[Statement]:
     """Yield the commands of a list or map: of the rule that is named, then of the whole."""
-    name, _, rule, field, *_ = (*part, "", "", "", "")
+    name, _, rule, field, *_ = (*subpath, "", "", "", "")
     every = [statement for statement in statements if any(statement[1].starts(*words) for words in _POLICIES[kind])]
     own_statements = [statement for _, statement in every if name in statement.words[1:4]]
     if kind == "route_maps" and field in ("matches", "sets"):
@@ -134,7 +134,7 @@ def _in_policies(statements: list[_Found], kind: str, part: list[str]) -> Iterat
             if outer and outer[-1] in own_statements and outer[-1].words[-1] == rule
         ]
         lines = [statement for statement in inside if statement.words[0] == word]
-        position = (*part, "")[4]
+        position = (*subpath, "")[4]
         yield from lines[whole_number(position) or 0 :]
     elif kind == "community_lists":
         yield from own_statements[number:] if (number := whole_number(rule)) is not None else ()

@@ -94,14 +94,14 @@ class Policies:
 
     def prefix_list(self, statement: Statement) -> None:
         """Read a line of a prefix list."""
-        family, _, name, *rest = (*statement.words, "", "")
-        rest = rest[:-2]
+        family, _, name, *rule_words = (*statement.words, "", "")
+        rule_words = rule_words[:-2]
         sequence = 0
-        if rest[:1] == ["seq"] and len(rest) > 1:
-            sequence, rest = number(rest[1]), rest[2:]
-        if len(rest) not in (2, 4, 6):
+        if rule_words[:1] == ["seq"] and len(rule_words) > 1:
+            sequence, rule_words = number(rule_words[1]), rule_words[2:]
+        if len(rule_words) not in (2, 4, 6):
             raise NotUnderstood
-        said, prefix, *bounds = rest
+        action_word, prefix, *bounds = rule_words
         limits = {
             word: number(length, most=_MAX_LENGTH) for word, length in zip(bounds[::2], bounds[1::2], strict=True)
         }
@@ -111,7 +111,7 @@ class Policies:
         sequence = self._assign_sequence(sequence, "prefix list", name, family)
         rules[sequence] = PrefixRule(
             sequence=sequence,
-            action=action(said),
+            action=action(action_word),
             prefix=_parse_prefix_or_any(prefix),
             ge=limits.get("ge"),
             le=limits.get("le"),
@@ -119,12 +119,12 @@ class Policies:
 
     def community_list(self, statement: Statement) -> None:
         """Read a line of a community list; those with a number from 100 on are of expressions."""
-        _, _, *rest = statement.words
-        style = rest[0] if rest else ""
+        _, _, *rule_words = statement.words
+        style = rule_words[0] if rule_words else ""
         if style not in ("standard", "expanded"):
             style = "standard" if number(style) < _FIRST_EXPANDED else "expanded"
-            rest.insert(0, style)
-        name, sequence, said, communities = _line_of_list(rest[1:])
+            rule_words.insert(0, style)
+        name, sequence, said, communities = _line_of_list(rule_words[1:])
         if name in self._community_lists and (style == "expanded") != (name in self._expanded):
             raise NotUnderstood  # bgpd refuses a line of the other style (bgp_clist.c, community_list_set)
         if style == "expanded":
@@ -151,26 +151,26 @@ class Policies:
         One that is not understood is kept, so that nobody takes the entry for more than it is.
         """
         _, name, word, place = statement.words
-        sequence, what = number(place), action(word)
-        found: dict[str, dict[str, str]] = {"match": {}, "set": {}}
+        sequence, verdict = number(place), action(word)
+        entry: dict[str, dict[str, str]] = {"match": {}, "set": {}}
         for child in statement.children:
             remaining_statements: list[Statement] = []
-            understood(child, lambda one: self._in_entry(one, sequence, what, found), remaining_statements)
-            for one in remaining_statements:
-                kind, _, remainder = one.text.partition(" ")
-                attribute, _, value = (remainder if kind in found else one.text).partition(" ")
-                _put(found[kind if kind in found else "set"], attribute, value)
+            understood(child, lambda command: self._in_entry(command, sequence, verdict, entry), remaining_statements)
+            for unknown_statement in remaining_statements:
+                kind, _, remainder = unknown_statement.text.partition(" ")
+                attribute, _, value = (remainder if kind in entry else unknown_statement.text).partition(" ")
+                _put(entry[kind if kind in entry else "set"], attribute, value)
             self._others += remaining_statements
         rules = self._route_maps.setdefault(name, {})
         before = rules.get(sequence)
         if before is not None:
-            found["match"] = dict(before.matches) | found["match"]
-            found["set"] = dict(before.sets) | found["set"]
+            entry["match"] = dict(before.matches) | entry["match"]
+            entry["set"] = dict(before.sets) | entry["set"]
         rules[sequence] = RouteMapRule(
-            sequence=sequence, action=what, matches=tuple(found["match"].items()), sets=tuple(found["set"].items())
+            sequence=sequence, action=verdict, matches=tuple(entry["match"].items()), sets=tuple(entry["set"].items())
         )
 
-    def _in_entry(self, statement: Statement, sequence: int, what: Action, found: dict[str, dict[str, str]]) -> None:
+    def _in_entry(self, statement: Statement, sequence: int, what: Action, entry: dict[str, dict[str, str]]) -> None:
         """Read a command of an entry into what it matches and sets."""
         kind, _, remainder = statement.text.partition(" ")
         if kind == "description":
@@ -182,17 +182,17 @@ class Policies:
                 return
             if "on-match" in goes and not policy_values.goes_on(sequence, goes["on-match"]):
                 self._others.append(statement)
-            found["set"] |= goes
+            entry["set"] |= goes
             return
-        known = {"match": MATCHES, "set": SETS}.get(kind, ())
-        attribute = next(iter([one for one in known if remainder.startswith(f"{one} ")]), None)
+        attributes = {"match": MATCHES, "set": SETS}.get(kind, ())
+        attribute = next(iter([name for name in attributes if remainder.startswith(f"{name} ")]), None)
         if attribute is None:
             raise NotUnderstood
         value = remainder[len(attribute) + 1 :]
         if not policy_values.computable("match" if kind == "match" else "set", attribute, value):
             self._others.append(statement)
         self._refer_to_list(statement, attribute, value)
-        _put(found[kind], attribute, value)
+        _put(entry[kind], attribute, value)
 
     def _refer_to_list(self, match: Statement, attribute: str, value: str) -> None:
         """Keep that a command of a route map names a list, if it does."""
@@ -229,10 +229,10 @@ def _line_of_list(words: Sequence[str]) -> tuple[str, int | None, Action, tuple[
     raise NotUnderstood
 
 
-def _put(said: dict[str, str], attribute: str, value: str) -> None:
+def _put(values_by_attribute: dict[str, str], attribute: str, value: str) -> None:
     """Set what is said of an attribute, behind what was said before."""
-    said.pop(attribute, None)
-    said[attribute] = value
+    values_by_attribute.pop(attribute, None)
+    values_by_attribute[attribute] = value
 
 
 def _parse_prefix_or_any(word: str) -> str:

@@ -15,7 +15,7 @@ def flag_row(field: str, *where: str, means: bool = True, refuses: tuple[Refuses
     return Binding(
         field=field,
         where=where,
-        decode=lambda said: said.on is means,
+        decode=lambda command: command.on is means,
         encode=lambda value, _: words if value is means else f"no {words}",
         refuses=refuses,
     )
@@ -24,10 +24,10 @@ def flag_row(field: str, *where: str, means: bool = True, refuses: tuple[Refuses
 def value_row(field: str, *where: str, read: Callable[..., Any] = str, refuses: tuple[Refuses, ...] = ()) -> Row:
     """Return the row of a command with one value, which `read` takes from its words."""
 
-    def decode(said: Said) -> Any:
-        if not said.on:
+    def decode(command: Said) -> Any:
+        if not command.on:
             raise NotUnderstood
-        return read(*said.values)
+        return read(*command.values)
 
     words = " ".join("{}" if word in VALUES else word for word in where[0].split())
     return Binding(
@@ -35,10 +35,10 @@ def value_row(field: str, *where: str, read: Callable[..., Any] = str, refuses: 
     )
 
 
-def number_row(field: str, where: str, bounds: Within, *others: Refuses, bare: int = 0) -> Row:
+def number_row(field: str, where: str, bounds: Within, *refusals: Refuses, bare: int = 0) -> Row:
     """Return the row of a command with a number; without one, it means `bare`."""
 
     def read_number(word: str | None = None) -> int:
         return bare if word is None else number(word, bounds.low, bounds.high)
 
-    return value_row(field, where, read=read_number, refuses=(bounds, *others))
+    return value_row(field, where, read=read_number, refuses=(bounds, *refusals))

@@ -76,9 +76,9 @@ def _private(said: Said) -> str | None:
     return private if said.on else None
 
 
-def _default(told: bool, carried: BgpNeighbor | Ipv6Unicast) -> str:
-    policy = f" route-map {carried.default_policy}" if told and carried.default_policy else ""
-    return f"{'' if told else 'no '}default-originate{policy}"
+def _default(originates: bool, carried: BgpNeighbor | Ipv6Unicast) -> str:
+    policy = f" route-map {carried.default_policy}" if originates and carried.default_policy else ""
+    return f"{'' if originates else 'no '}default-originate{policy}"
 
 
 def _needs_default(policy: str | None, carried: BgpNeighbor | Ipv6Unicast) -> str | None:
@@ -94,8 +94,8 @@ def _limit(said: Said) -> int | None:
 
 
 def _has_one_hop(hops: int | None, neighbor: BgpNeighbor) -> str | None:
-    there = hops is not None and neighbor.interface is not None
-    return "a session over an interface is to the far end of its link" if there else None
+    is_refused = hops is not None and neighbor.interface is not None
+    return "a session over an interface is to the far end of its link" if is_refused else None
 
 
 def _has_multihop(hops: int | None, neighbor: BgpNeighbor) -> str | None:
@@ -253,7 +253,7 @@ def _distances(field: str) -> Row:
         return tuple(number(word, 1, 255) for word in words)
 
     def refuses(value: tuple[int, int, int] | None, _: object) -> str | None:
-        within = value is None or all(1 <= one <= 255 for one in value)
+        within = value is None or all(1 <= distance <= 255 for distance in value)
         return None if within else "is not from 1 to 255"
 
     return replace(
@@ -278,9 +278,9 @@ def aggregate(words: tuple[str, ...]) -> Aggregate:
     return Aggregate(prefix=prefix(words[0]), summary_only="summary-only" in words, as_set="as-set" in words)
 
 
-def aggregate_line(one: Aggregate) -> str:
+def aggregate_line(route: Aggregate) -> str:
     """Return the command of an aggregate."""
-    return f"aggregate-address {one.prefix}{' as-set' * one.as_set}{' summary-only' * one.summary_only}"
+    return f"aggregate-address {route.prefix}{' as-set' * route.as_set}{' summary-only' * route.summary_only}"
 
 
 def _are_aggregates(aggregates: tuple[Aggregate, ...], _: object) -> str | None:
@@ -363,10 +363,10 @@ OF_PROCESS = Commands(Bgp, (row for commands in (PROCESS, *FAMILY.values(), INST
 
 def states_of_session(field: str, words: tuple[str, ...]) -> bool:
     """Whether a command, with `neighbor KEY` and perhaps `no`, states a field of the session."""
-    first = 1 if words[0] == "no" else 0
-    said = words[first + 2 :]
-    inner = behind_interface(said) if said[:1] == ("interface",) else said
-    return OF_SESSION.states(field, (*words[:first], *said)) or OF_SESSION.states(field, (*words[:first], *inner))
+    start = 1 if words[0] == "no" else 0
+    setting = words[start + 2 :]
+    inner = behind_interface(setting) if setting[:1] == ("interface",) else setting
+    return OF_SESSION.states(field, (*words[:start], *setting)) or OF_SESSION.states(field, (*words[:start], *inner))
 
 
 def of_session(key: str, words: str) -> str:

@@ -172,15 +172,15 @@ class _Reader:
 
     def _route(self, words: tuple[str, ...], vrf: str | None) -> None:
         """Read a static route; the words behind its next hop come in any order (staticd/static_vty.c, ip_route)."""
-        _, _, prefix, next_hop, *rest = (*words, *[""] * (4 - len(words)))
+        _, _, prefix, next_hop, *options = (*words, *[""] * (4 - len(words)))
         if not next_hop:
             raise NotUnderstood
         distance = 1
-        while rest:
-            match rest:
-                case ["vrf", own, *rest]:
+        while options:
+            match options:
+                case ["vrf", own, *options]:
                     vrf = own
-                case [word, *rest] if word.isdecimal():
+                case [word, *options] if word.isdecimal():
                     distance = number(word, 1, MAX_DISTANCE)
                 case _:
                     raise NotUnderstood

@@ -11,10 +11,10 @@ from nodrop.units import whole_number
 
 def number(word: str, least: int = 0, most: int = MAX_32_BITS) -> int:
     """Return what a word says in decimal; NotUnderstood where it is no number that FRR takes."""
-    found = whole_number(word, most)
-    if found is None or found < least:
+    integer = whole_number(word, most)
+    if integer is None or integer < least:
         raise NotUnderstood
-    return found
+    return integer
 
 
 def prefix(word: str) -> str:

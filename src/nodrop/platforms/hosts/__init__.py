@@ -74,16 +74,16 @@ def read_host(name: str, bundle: Iterable[tuple[Source, bytes]]) -> HostReading:
         except InputProblems as error:
             problems.extend(error.problems)
             continue
-        for found in everything:
+        for parsed_facts in everything:
             remarks += (
                 Remark(kind=one.kind, subject=(name, source.name), place=Place(source.name, one.span), facts=one.facts)
-                for one in found.noticed
+                for one in parsed_facts.noticed
             )
             notes += (
                 Note(kind=note.kind, message=note.message, device=name, file=source.display, line=note.span.line)
-                for note in found.notes
+                for note in parsed_facts.notes
             )
-            for nic, facts in _nics(name, source.name, found):
+            for nic, facts in _nics(name, source.name, parsed_facts):
                 nics.append(nic)
                 derived |= {(*nic.subject, field): fact.default for field, fact in facts.items() if fact.default}
     return HostReading(
@@ -97,18 +97,18 @@ def read_host(name: str, bundle: Iterable[tuple[Source, bytes]]) -> HostReading:
     )
 
 
-def _nics(host: str, file: str, found: Parsed) -> Iterator[tuple[Nic, dict[str, Fact]]]:
-    for part, facts in found.parts.items():
-        said = {field: fact.value for field, fact in facts.items()}
+def _nics(host: str, file: str, parsed_facts: Parsed) -> Iterator[tuple[Nic, dict[str, Fact]]]:
+    for nic_part, facts in parsed_facts.parts.items():
+        nic_fields = {field: fact.value for field, fact in facts.items()}
         yield (
             Nic(
                 host=host,
                 file=file,
-                part=part,
-                models=found.part_models.get(part, found.models),
-                pci_addresses=found.pci_addresses,
-                node_selector=found.node_selector,
-                **said,
+                part=nic_part,
+                models=parsed_facts.part_models.get(nic_part, parsed_facts.models),
+                pci_addresses=parsed_facts.pci_addresses,
+                node_selector=parsed_facts.node_selector,
+                **nic_fields,
             ),
             facts,
         )

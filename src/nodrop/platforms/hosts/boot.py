@@ -26,13 +26,13 @@ def _shows(head: str) -> bool:
 
 
 def _parse(text: str) -> tuple[Parsed, ...]:
-    found = Parsed()
+    parsed_facts = Parsed()
     for number, line in enumerate(text.splitlines(), 1):
         if (started := _STARTED.match(line)) is not None:
-            fact = found.parts.get("", {}).get("starts")
+            fact = parsed_facts.parts.get("", {}).get("starts")
             programs = (*(fact.value if fact else ()), started[1].rstrip('" ').strip())
-            found.say("", "starts", programs, fact.span if fact else line_span(number, line))
-    return (found,)
+            parsed_facts.say("", "starts", programs, fact.span if fact else line_span(number, line))
+    return (parsed_facts,)
 
 
 FORM = Form(_shows, _parse)

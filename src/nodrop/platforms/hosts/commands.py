@@ -89,9 +89,9 @@ class _Script:
                 self._command(piece.strip(), span)
         self._environment.end()
         self._contradictions()
-        kept = RESTORES.search(text) is not None
-        for part, span in self._lost.items():
-            self._found.say(part, "kept", kept, span)
+        has_restore = RESTORES.search(text) is not None
+        for nic_part, span in self._lost.items():
+            self._found.say(nic_part, "kept", has_restore, span)
         makers = self._found.by_command
         return replace(self._found, models=() if _NVIDIA in makers else tuple(sorted(makers)))
 
@@ -104,10 +104,10 @@ class _Script:
                     message = f"{lower} {rates[lower]} is above {upper} {rates[upper]}"
                     self._found.notes.append(Noted("contradiction", message, facts["reaction_point"].span))
 
-    def _say(self, part: str, name: str, value: object, span: Span) -> None:
+    def _say(self, nic_part: str, name: str, value: object, span: Span) -> None:
         """Note a fact that a restart ends."""
-        self._lost.setdefault(part, span)
-        self._found.say(part, name, value, span)
+        self._lost.setdefault(nic_part, span)
+        self._found.say(nic_part, name, value, span)
 
     def _expanded(self, line: str) -> str:
         """Return a line with the values of its variables; as it is written if that is longer than MAX_LINE."""
@@ -138,12 +138,12 @@ class _Script:
         say(part, "dcqcn_priorities", tuple(sorted(set.intersection(*ends.values()))), span)
 
     def _reaction(
-        self, part: str, name: str, value: str, span: Span, say: Callable[[str, str, object, Span], None]
+        self, nic_part: str, name: str, value: str, span: Span, say: Callable[[str, str, object, Span], None]
     ) -> None:
         if (stated := number(value)) is not None:
-            fact = self._found.parts.get(part, {}).get("reaction_point")
+            fact = self._found.parts.get(nic_part, {}).get("reaction_point")
             values = dict(fact.value) if fact else {}
-            say(part, "reaction_point", tuple(sorted({**values, name: stated}.items())), span)
+            say(nic_part, "reaction_point", tuple(sorted({**values, name: stated}.items())), span)
 
     def _command(self, piece: str, span: Span) -> None:
         try:
@@ -172,7 +172,7 @@ class _Script:
             name, equals, value = word.partition("=") if word.startswith("--") else (word[:2], "", word[2:])
             known_option = _option(name)
             if known_option is None:
-                close = "its options are " + ", ".join(f"--{one}" for one in _LONG)
+                close = "its options are " + ", ".join(f"--{long_option}" for long_option in _LONG)
                 self._found.noticed.append(Noticed("nic-option", {"found": name, "expected": close}, span))
                 continue
             if known_option not in _FLAGS and not equals and not value and remaining_words:
@@ -182,28 +182,28 @@ class _Script:
         for name, value in options:
             self._set(_nic(path), name, value, span)
 
-    def _set(self, part: str, name: str, value: str, span: Span) -> None:
+    def _set(self, nic_part: str, name: str, value: str, span: Span) -> None:
         match name:
             case "trust" if value in ("dscp", "pcp"):
-                self._say(part, "trust", value, span)
+                self._say(nic_part, "trust", value, span)
             case "pfc" if (priorities := switches(value)) is not None:
-                self._say(part, "pfc_priorities", priorities, span)
+                self._say(nic_part, "pfc_priorities", priorities, span)
             case "cable_len" if (length_m := number(value)) is not None:
-                self._say(part, "cable_length_m", length_m, span)
+                self._say(nic_part, "cable_length_m", length_m, span)
             case "prio2buffer" if re.fullmatch(r"[0-7](,[0-7]){7}", value):
-                self._say(part, "priority_to_buffer", tuple(map(int, value.split(","))), span)
+                self._say(nic_part, "priority_to_buffer", tuple(map(int, value.split(","))), span)
             case "dscp2prio":
-                self._mapped(part, value.split(","), span)
+                self._mapped(nic_part, value.split(","), span)
 
-    def _mapped(self, part: str, words: Sequence[str], span: Span) -> None:
+    def _mapped(self, nic_part: str, words: Sequence[str], span: Span) -> None:
         if len(words) != 3 or words[0] != "set":
             return
         dscp, priority = number(words[1]), number(words[2])
         if dscp is not None and dscp < 64 and priority is not None and priority < 8:
-            fact = self._found.parts.get(part, {}).get("dscp_to_priority")
+            fact = self._found.parts.get(nic_part, {}).get("dscp_to_priority")
             table = list(fact.value) if fact else [None] * 64
             table[dscp] = priority
-            self._say(part, "dscp_to_priority", tuple(table), span)
+            self._say(nic_part, "dscp_to_priority", tuple(table), span)
 
     def _cma_tos(self, words: Sequence[str], span: Span) -> None:
         if (value := byte(after(words, "-t"))) is not None:
@@ -252,18 +252,18 @@ class _Script:
 
 def _whole_lines(text: str) -> Iterator[tuple[str, Span]]:
     """Yield the lines that say something, those that go on after a backslash as one, with the span of the first."""
-    held, span = "", None
+    joined_line, span = "", None
     for at, raw in enumerate(text.splitlines(), 1):
         line = raw.strip()
-        if not held and (not line or line.startswith("#")):
+        if not joined_line and (not line or line.startswith("#")):
             continue
-        span = span if held and span else line_span(at, raw)
-        held += line.removesuffix("\\")
+        span = span if joined_line and span else line_span(at, raw)
+        joined_line += line.removesuffix("\\")
         if not line.endswith("\\"):
-            yield held, span
-            held = ""
-    if held and span:
-        yield held, span
+            yield joined_line, span
+            joined_line = ""
+    if joined_line and span:
+        yield joined_line, span
 
 
 def _option(name: str) -> str | None:
@@ -271,7 +271,7 @@ def _option(name: str) -> str | None:
     if not name.startswith("--"):
         return _SHORT.get(name[1:])
     wanted_name = name[2:]
-    fitting = [one for one in _LONG if one.startswith(wanted_name)] if wanted_name not in _LONG else [wanted_name]
+    fitting = [word for word in _LONG if word.startswith(wanted_name)] if wanted_name not in _LONG else [wanted_name]
     return fitting[0] if len(fitting) == 1 else None
 
 

@@ -67,8 +67,8 @@ _FIELDS: Mapping[str, tuple[str, Callable[[str], object]]] = {
 class Environment:
     """The variables of a file, in the order in which it sets them."""
 
-    def __init__(self, found: Parsed) -> None:
-        self._found = found
+    def __init__(self, parsed_facts: Parsed) -> None:
+        self._found = parsed_facts
         self._held: dict[str, tuple[str, Span]] = {}
         self._named = ""
         self._elsewhere = False
@@ -105,8 +105,8 @@ class Environment:
         if read is not None and (stated := read[1](value)) is not None:
             self._found.say("", read[0], stated, span)
         if name in ("NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE"):
-            both = all(self._value(f"NCCL_{way}_DISABLE") == "1" for way in ("P2P", "SHM"))
-            self._found.say("", "loopback", both, span)
+            both_off = all(self._value(f"NCCL_{transport_name}_DISABLE") == "1" for transport_name in ("P2P", "SHM"))
+            self._found.say("", "loopback", both_off, span)
 
     def end(self) -> None:
         """Say which libraries use RDMA and have no traffic class, unless the file takes variables from another one."""
@@ -149,10 +149,10 @@ class Environment:
         return self._first("NVSHMEM_IBGDA_")
 
     def _ucx(self) -> Span | None:
-        ways = self._value("UCX_TLS").lower().split(",")
-        if any(way in _RDMA_TLS for way in ways):
+        transports = self._value("UCX_TLS").lower().split(",")
+        if any(transport in _RDMA_TLS for transport in transports):
             return self._held["UCX_TLS"][1]
-        return self._first("UCX_IB_") if ways == [""] else None
+        return self._first("UCX_IB_") if transports == [""] else None
 
     def _first(self, start: str, *, without: str = "") -> Span | None:
         return min(

@@ -47,9 +47,9 @@ class Parsed:
     by_command: set[str] = field(default_factory=set)
     """The NICs that the commands of the file are made for."""
 
-    def say(self, part: str, name: str, value: Any, span: Span, default: str = "") -> None:
+    def say(self, nic_part: str, name: str, value: Any, span: Span, default: str = "") -> None:
         """Note a fact; a later one counts."""
-        self.parts.setdefault(part, {})[name] = Fact(value, span, default)
+        self.parts.setdefault(nic_part, {})[name] = Fact(value, span, default)
 
 
 class Form(NamedTuple):
@@ -91,7 +91,7 @@ def after(words: Sequence[str], *names: str) -> str:
 def byte(text: str) -> int | None:
     """Return a number of one byte, decimal or hexadecimal; None where it is none."""
     try:
-        found = int(text, 0) if len(text) <= 9 else -1
+        byte_value = int(text, 0) if len(text) <= 9 else -1
     except ValueError:
         return None
-    return found if 0 <= found <= 255 else None
+    return byte_value if 0 <= byte_value <= 255 else None

@@ -36,7 +36,7 @@ def infiniband(span: Span) -> Noted:
     return Noted("not-checked", "InfiniBand: rules for RoCE do not apply", span)
 
 
-def say(found: Parsed, part: str, setting: str, value: int, span: Span) -> None:
+def say(parsed_facts: Parsed, nic_part: str, setting: str, value: int, span: Span) -> None:
     """Say what a setting of the firmware is, by its name without the port."""
     field = _FIELDS[setting]
     link_layer: object = value
@@ -47,9 +47,9 @@ def say(found: Parsed, part: str, setting: str, value: int, span: Span) -> None:
     elif field == "link_layer":
         link_layer = _LINK_LAYERS.get(value)
     if link_layer is not None:
-        found.say(part, field, link_layer, span)
+        parsed_facts.say(nic_part, field, link_layer, span)
     if link_layer == "infiniband":
-        found.notes.append(infiniband(span))
+        parsed_facts.notes.append(infiniband(span))
 
 
 def _shows(head: str) -> bool:
@@ -57,7 +57,7 @@ def _shows(head: str) -> bool:
 
 
 def _parse(text: str) -> tuple[Parsed, ...]:
-    found = Parsed()
+    parsed_facts = Parsed()
     device = ""
     several = len(_DEVICE.findall(text)) > 1
     for number, line in enumerate(text.splitlines(), 1):
@@ -68,9 +68,9 @@ def _parse(text: str) -> tuple[Parsed, ...]:
             written = _NUMBER.search(setting[3].split()[-1])
             value = byte(written[1]) if written else None
             if value is not None:
-                part = f"{device}P{setting[2]}" if setting[2] else device.rstrip(".")
-                say(found, part, setting[1], value, line_span(number, line))
-    return (found,)
+                nic_part = f"{device}P{setting[2]}" if setting[2] else device.rstrip(".")
+                say(parsed_facts, nic_part, setting[1], value, line_span(number, line))
+    return (parsed_facts,)
 
 
 def _shows_register(head: str) -> bool:
@@ -78,11 +78,11 @@ def _shows_register(head: str) -> bool:
 
 
 def _parse_register(text: str) -> tuple[Parsed, ...]:
-    found = Parsed()
+    parsed_facts = Parsed()
     for number, line in enumerate(text.splitlines(), 1):
         if (forced := _FORCED.match(line)) is not None:
-            found.say("", "adaptive_routing", int(forced[1], 16) != 0, line_span(number, line))
-    return (found,)
+            parsed_facts.say("", "adaptive_routing", int(forced[1], 16) != 0, line_span(number, line))
+    return (parsed_facts,)
 
 
 FORM = Form(_shows, _parse)

@@ -22,7 +22,7 @@ def _shows(head: str) -> bool:
 
 
 def _parse(text: str) -> tuple[Parsed, ...]:
-    found = Parsed()
+    parsed_facts = Parsed()
     stated: set[str] = set()
     for words, span in _lines(text):
         if len(words) < 2 or words[0] != "options" or (field := FIELDS.get(words[1])) is None:
@@ -30,26 +30,26 @@ def _parse(text: str) -> tuple[Parsed, ...]:
         tos = next((word.removeprefix("tos=") for word in reversed(words[2:]) if word.startswith("tos=")), None)
         if tos is not None and (value := UNSET if tos == "-1" else byte(tos)) is not None:
             stated.add(field)
-            found.say("", field, value, span)
+            parsed_facts.say("", field, value, span)
         elif field not in stated:
-            found.say("", field, UNSET, span, _DEFAULT.format(module=words[1]))
-    return (found,)
+            parsed_facts.say("", field, UNSET, span, _DEFAULT.format(module=words[1]))
+    return (parsed_facts,)
 
 
 def _lines(text: str) -> Iterator[tuple[list[str], Span]]:
     """Yield the words of every line, joined to the next where it ends with a backslash, and the span of its first."""
-    held, start = "", None
+    joined_line, start = "", None
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.strip()
-        if not held and (not line or line.startswith("#")):
+        if not joined_line and (not line or line.startswith("#")):
             continue
         start = start or line_span(number, raw)
-        held += line.removesuffix("\\")
+        joined_line += line.removesuffix("\\")
         if not line.endswith("\\"):
-            yield held.split(), start
-            held, start = "", None
-    if held and start:
-        yield held.split(), start
+            yield joined_line.split(), start
+            joined_line, start = "", None
+    if joined_line and start:
+        yield joined_line.split(), start
 
 
 FORM = Form(_shows, _parse)

@@ -29,7 +29,7 @@ _MOST = 255
 
 def connection(words: Sequence[str]) -> Mapping[str, str]:
     """Return the transport, address and ToS among the arguments of `nvme connect`, as far as they are stated."""
-    found: dict[str, str] = {}
+    connect_options: dict[str, str] = {}
     remaining_words = list(words)
     while remaining_words:
         word = remaining_words.pop(0)
@@ -38,34 +38,34 @@ def connection(words: Sequence[str]) -> Mapping[str, str]:
         else:
             name, equals, value = _OPTIONS.get(word[:2], ""), "", word[2:]
         if name in _OPTIONS.values():
-            found[name] = value if equals or value or not remaining_words else remaining_words.pop(0)
-    return found
+            connect_options[name] = value if equals or value or not remaining_words else remaining_words.pop(0)
+    return connect_options
 
 
-def say(found: Parsed, stated: Mapping[str, str], span: Span) -> None:
+def say(parsed_facts: Parsed, stated: Mapping[str, str], span: Span) -> None:
     """Note the ToS of a connection; nothing where its transport is another one, or its ToS is a variable."""
     name = FIELDS.get(stated.get("transport", ""))
     tos = stated.get("tos", "")
     value = UNSET if tos in ("", "-1") else whole_number(tos, 10**9 - 1)
     if name is not None and value is not None:
         address = stated.get("traddr", "")
-        found.say("" if "$" in address else address, name, min(value, _MOST), span, "" if tos else _UNSTATED)
+        parsed_facts.say("" if "$" in address else address, name, min(value, _MOST), span, "" if tos else _UNSTATED)
 
 
 def _parse_arguments(text: str) -> tuple[Parsed, ...]:
-    found = Parsed()
+    parsed_facts = Parsed()
     for number, line in enumerate(text.splitlines(), 1):
         try:
             words = shlex.split(line[:MAX_LINE], comments=True)
         except ValueError:
             words = line[:MAX_LINE].split()
-        say(found, connection(words), line_span(number, line))
-    return (found,)
+        say(parsed_facts, connection(words), line_span(number, line))
+    return (parsed_facts,)
 
 
 def _parse_sections(text: str) -> tuple[Parsed, ...]:
     """Read nvme-fabrics.conf: a controller line overrides its section, that `[Host]`, that the defaults of its kind."""
-    found = Parsed()
+    parsed_facts = Parsed()
     sections: list[_Section] = []
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.strip()
@@ -77,13 +77,13 @@ def _parse_sections(text: str) -> tuple[Parsed, ...]:
                 sections[-1].controllers.append((pairs, line_span(number, raw)))
             elif setting[1] == "tos":
                 sections[-1].tos = setting[2]
-    shared = {one.name: one.tos for one in sections if one.tos is not None}
+    shared = {config_section.name: config_section.tos for config_section in sections if config_section.tos is not None}
     for section in sections:
         scopes = (section.tos, shared.get("Host"), shared.get("I/O Controller Defaults"))
         tos = next((scope for scope in scopes if scope is not None), "")
         for pairs, span in section.controllers if section.name == "Subsystem" else ():
-            say(found, {"tos": tos, **pairs}, span)
-    return (found,)
+            say(parsed_facts, {"tos": tos, **pairs}, span)
+    return (parsed_facts,)
 
 
 @dataclass

@@ -21,8 +21,8 @@ _NICCTL = re.compile(r"update (qos|port|dcqcn|pipeline|lif|card|profile)\b")
 class Commands:
     """Reads such commands of one file; what it finds goes to `say`, what it does not know to the file's notes."""
 
-    def __init__(self, found: Parsed, say: Say) -> None:
-        self._found = found
+    def __init__(self, parsed_facts: Parsed, say: Say) -> None:
+        self._found = parsed_facts
         self._say = say
 
     def read_command(self, name: str, words: Sequence[str], span: Span) -> bool:
@@ -35,104 +35,104 @@ class Commands:
     def _note(self, message: str, span: Span) -> None:
         self._found.notes.append(Noted("not-understood", message, span))
 
-    def _map(self, part: str, dscps: Iterable[int | None], priority: int | None, span: Span) -> None:
+    def _map(self, nic_part: str, dscps: Iterable[int | None], priority: int | None, span: Span) -> None:
         """Map DSCPs to a priority; those that are none are left out."""
         codes = [dscp for dscp in dscps if dscp is not None and dscp in _DSCPS]
         if priority not in _PRIORITIES or not codes:
             return
-        fact = self._found.parts.get(part, {}).get("dscp_to_priority")
+        fact = self._found.parts.get(nic_part, {}).get("dscp_to_priority")
         table = list(fact.value) if fact else [None] * 64
         for dscp in codes:
             table[dscp] = priority
-        self._say(part, "dscp_to_priority", tuple(table), span)
+        self._say(nic_part, "dscp_to_priority", tuple(table), span)
 
-    def _pause(self, part: str, priorities: Sequence[int], span: Span, *, on: bool) -> None:
+    def _pause(self, nic_part: str, priorities: Sequence[int], span: Span, *, on: bool) -> None:
         """Add priorities to those with PFC, or take them out."""
-        fact = self._found.parts.get(part, {}).get("pfc_priorities")
+        fact = self._found.parts.get(nic_part, {}).get("pfc_priorities")
         former = set(fact.value) if fact else set()
         changed = former.union(priorities) if on else former.difference(priorities)
-        self._say(part, "pfc_priorities", tuple(sorted(changed)), span)
+        self._say(nic_part, "pfc_priorities", tuple(sorted(changed)), span)
 
     def _bnxt_setupcc(self, words: Sequence[str], span: Span) -> None:
         options = dict(_options(words))
         for name in options.keys() - _BNXT_OPTIONS:
             self._note(f"bnxt_setupcc.sh has no option -{name}", span)
-        part = _literal_part(options.get("i", ""))
+        nic_part = _literal_part(options.get("i", ""))
         priority, dscp = byte(options.get("r", "")), byte(options.get("s", ""))
         cnp_priority, cnp_dscp = byte(options.get("c", "")), byte(options.get("p", ""))
         self._models("Thor-2")
         if priority in _PRIORITIES:
-            self._say(part, "pfc_priorities", (priority,) if options.get("m", "3") in ("1", "3") else (), span)
-            self._map(part, [dscp], priority, span)
+            self._say(nic_part, "pfc_priorities", (priority,) if options.get("m", "3") in ("1", "3") else (), span)
+            self._map(nic_part, [dscp], priority, span)
             if options.get("m", "3") in ("2", "3"):
-                self._say(part, "dcqcn_priorities", (priority,), span)
+                self._say(nic_part, "dcqcn_priorities", (priority,), span)
         if cnp_dscp in _DSCPS:
-            self._say(part, "cnp_dscp", cnp_dscp, span)
+            self._say(nic_part, "cnp_dscp", cnp_dscp, span)
         if cnp_priority in _PRIORITIES:
-            self._say(part, "cnp_priority", cnp_priority, span)
-        self._say(part, "link_pause", False, span)
+            self._say(nic_part, "cnp_priority", cnp_priority, span)
+        self._say(nic_part, "link_pause", False, span)
 
     def _niccli(self, words: Sequence[str], span: Span) -> None:
         """Read the settings of QoS; all else that the tool does is no fact of the model."""
         self._models("Thor-2")
-        part = _literal_part(after(words, "-dev", "--dev", "-i", "--pci"))
+        nic_part = _literal_part(after(words, "-dev", "--dev", "-i", "--pci"))
         text = " ".join(words)
         if (paused := re.search(r"set_pfc.*enabled=(\S+)|--pfc\s+--enable[= ](\S+)", text)) is not None:
             wanted_text = paused[1] or paused[2]
             priorities = (
                 () if wanted_text in ("none", "0xFF", "0xff") else tuple(sorted(_numbers(wanted_text, _PRIORITIES)))
             )
-            self._say(part, "pfc_priorities", priorities, span)
+            self._say(nic_part, "pfc_priorities", priorities, span)
         elif (mapped := re.search(r"(?:app=|--app[= ])([0-7]),5,(0x[0-9a-fA-F]+|[0-9]+)", text)) is not None:
             if " -d " not in f" {text} " and "--del" not in text:
-                self._map(part, [byte(mapped[2])], int(mapped[1]), span)
+                self._map(nic_part, [byte(mapped[2])], int(mapped[1]), span)
         elif re.search(r"\bqos\b|set_(?!option|map)|dscp2prio", text) and not re.search(
             r"get_|--show|--ets|set_ets", text
         ):
             self._note(f"niccli {text[:60]}: not read", span)
 
     def _dcb(self, words: Sequence[str], span: Span) -> None:
-        part = _literal_part(after(words, "dev"))
+        nic_part = _literal_part(after(words, "dev"))
         if "pfc" in words and "set" in words and "prio-pfc" in words:
             for word in words[words.index("prio-pfc") + 1 :]:
                 which, _, state = word.partition(":")
                 priorities = tuple(_PRIORITIES) if which == "all" else tuple(_numbers(which, _PRIORITIES))
                 if state in ("on", "off"):
-                    self._pause(part, priorities, span, on=state == "on")
+                    self._pause(nic_part, priorities, span, on=state == "on")
         elif "app" in words and "dscp-prio" in words and {"add", "replace"} & set(words):
             for word in words[words.index("dscp-prio") + 1 :]:
                 dscp, _, priority = word.partition(":")
-                self._map(part, [byte(dscp)], number(priority), span)
+                self._map(nic_part, [byte(dscp)], number(priority), span)
 
     def _nicctl(self, words: Sequence[str], span: Span) -> None:
         self._models("Pollara-400")
         text = " ".join(words)
         if not text.startswith("update "):
             return
-        part = _literal_part(after(words, "-p", "--port", "-b", "--card"))
+        nic_part = _literal_part(after(words, "-p", "--port", "-b", "--card"))
         if _NICCTL.match(text) is None:
             self._note(f"nicctl {text[:60]}: not read", span)
         elif words[1] == "port":
-            self._nicctl_port(words, part, span)
+            self._nicctl_port(words, nic_part, span)
         elif words[1] == "qos":
-            self._nicctl_qos(words, part, span)
+            self._nicctl_qos(words, nic_part, span)
 
-    def _nicctl_port(self, words: Sequence[str], part: str, span: Span) -> None:
+    def _nicctl_port(self, words: Sequence[str], nic_part: str, span: Span) -> None:
         if (mtu := number(after(words, "--mtu"))) is not None:
-            self._say(part, "mtu_bytes", mtu, span)
+            self._say(nic_part, "mtu_bytes", mtu, span)
         if (pause := after(words, "--pause-type")) in ("pfc", "link", "none"):
-            self._say(part, "link_pause", pause == "link", span)
+            self._say(nic_part, "link_pause", pause == "link", span)
 
-    def _nicctl_qos(self, words: Sequence[str], part: str, span: Span) -> None:
+    def _nicctl_qos(self, words: Sequence[str], nic_part: str, span: Span) -> None:
         kind = after(words, "--classification-type").lower()
         priority = number(after(words, "--priority"))
         if kind in ("dscp", "pcp"):
-            self._say(part, "trust", kind, span)
+            self._say(nic_part, "trust", kind, span)
         elif "dscp-to-priority" in words:
-            self._map(part, _numbers(after(words, "--dscp"), _DSCPS), priority, span)
+            self._map(nic_part, _numbers(after(words, "--dscp"), _DSCPS), priority, span)
         elif "pfc" in words:
             self._pause(
-                part,
+                nic_part,
                 tuple(_numbers(after(words, "--priority"), _PRIORITIES)),
                 span,
                 on=after(words, "--no-drop") == "enable",
@@ -160,11 +160,11 @@ def _numbers(text: str, within: range) -> Iterator[int]:
         first_text, dash, last = piece.partition("-")
         start, end = number(first_text), number(last if dash else first_text)
         if start is not None and end is not None:
-            yield from (one for one in within if start <= one <= end)
+            yield from (listed_number for listed_number in within if start <= listed_number <= end)
 
 
-def _literal_part(part: str) -> str:
-    return "" if "$" in part or "%" in part else part
+def _literal_part(nic_part: str) -> str:
+    return "" if "$" in nic_part or "%" in nic_part else nic_part
 
 
 _BY_NAME: Mapping[str, Callable[[Commands, Sequence[str], Span], None]] = {

@@ -29,13 +29,13 @@ def _shows(head: str) -> bool:
 
 
 def _parse(text: str) -> tuple[Parsed, ...]:
-    found = Parsed()
+    parsed_facts = Parsed()
     for address, name, status, span in _adapters(text):
         rate, lanes = _MBPS.get(float(status[1])), int(status[2])
         if rate is not None and lanes:
-            found.say(address, "pcie_mbps", int(rate * lanes), span)
-            found.part_models[address] = (_model(name),)
-    return (found,)
+            parsed_facts.say(address, "pcie_mbps", int(rate * lanes), span)
+            parsed_facts.part_models[address] = (_model(name),)
+    return (parsed_facts,)
 
 
 def _adapters(text: str) -> Iterator[tuple[str, str, re.Match[str], Span]]:
@@ -56,9 +56,9 @@ def _model(name: str) -> str:
         known_model = next((nic for nic in hardware.nics() if hardware.nic(nic).pci_device == match[1]), None)
         if known_model is not None:
             return known_model
-    for shape, made in _NAMES:
+    for shape, model_format in _NAMES:
         if (words := shape.search(name)) is not None:
-            return "-".join(filter(None, (made.format(*words.groups()), *words.groups()[2:])))
+            return "-".join(filter(None, (model_format.format(*words.groups()), *words.groups()[2:])))
     return name[:80]
 
 

@@ -16,7 +16,7 @@ def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
     @lru_cache(maxsize=len(bundle) or 1)
     def of(file: str) -> Mapping[str, Mapping[str, Fact]]:
         try:
-            return {part: facts for one in parsed(bundle[file], file) for part, facts in one.parts.items()}
+            return {nic: facts for document in parsed(bundle[file], file) for nic, facts in document.parts.items()}
         except InputProblems:
             return {}
 
@@ -24,8 +24,8 @@ def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
         if len(subject) < 2 or subject[1] not in bundle:
             return None
         parts = of(subject[1])
-        part, field = subject[2:] if len(subject) == 4 else ("", subject[-1])
-        if (fact := parts.get(part, {}).get(field)) is not None:
+        nic_part, field = subject[2:] if len(subject) == 4 else ("", subject[-1])
+        if (fact := parts.get(nic_part, {}).get(field)) is not None:
             return Place(subject[1], fact.span)
         own = [parts.get(subject[2], {})] if len(subject) == 3 else list(parts.values()) if len(subject) == 2 else []
         spans = sorted(fact.span for facts in own for fact in facts.values())

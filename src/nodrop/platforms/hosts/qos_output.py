@@ -16,28 +16,28 @@ def _shows(head: str) -> bool:
 
 
 def _parse(text: str) -> tuple[Parsed, ...]:
-    found = Parsed()
+    parsed_facts = Parsed()
     table: list[int | None] = [None] * 64
     mapped: Span | None = None
     for number, line in enumerate(text.splitlines(), 1):
         span = line_span(number, line)
         if (trust := _TRUST.match(line)) is not None and trust[1] != "both":
-            found.say("", "trust", trust[1], span)
+            parsed_facts.say("", "trust", trust[1], span)
         elif (dscps := _DSCPS.match(line)) is not None:
             for word in dscps[2].replace(",", " ").split():
                 if int(word) < 64:
                     table[int(word)] = int(dscps[1])
                     mapped = mapped or span
         elif (cable := _CABLE.match(line)) is not None:
-            found.say("", "cable_length_m", int(cable[1]), span)
+            parsed_facts.say("", "cable_length_m", int(cable[1]), span)
         elif (row := _ROW.match(line)) is not None:
             if row[1] == "buffer":
-                found.say("", "priority_to_buffer", tuple(map(int, row[2].split())), span)
+                parsed_facts.say("", "priority_to_buffer", tuple(map(int, row[2].split())), span)
             elif (priorities := switches(row[2])) is not None:
-                found.say("", "pfc_priorities", priorities, span)
+                parsed_facts.say("", "pfc_priorities", priorities, span)
     if mapped is not None:
-        found.say("", "dscp_to_priority", tuple(table), mapped)
-    return (found,)
+        parsed_facts.say("", "dscp_to_priority", tuple(table), mapped)
+    return (parsed_facts,)
 
 
 FORM = Form(_shows, _parse)

@@ -163,7 +163,7 @@ def settings(fabric: Fabric) -> list[Setting]:
         taken: set[str] = set()
         for hosts in by_model[model].values():
             name = model if len(by_model[model]) == 1 else f"{model}.{hosts[0].group or hosts[0].name}"
-            name = next(one for one in (name, f"{model}.{hosts[0].name}") if one not in taken)
+            name = next(candidate for candidate in (name, f"{model}.{hosts[0].name}") if candidate not in taken)
             taken.add(name)
             new_settings.append(_setting(fabric, index, name, hosts))
     return new_settings
@@ -177,8 +177,8 @@ def _settings_key(host: Host) -> tuple[Any, ...]:
 def _setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Setting:
     host = hosts[0]
     assert isinstance(host.nic, str)
-    known = host.nic in hardware.nics()
-    facts = hardware.nic(host.nic) if known else None
+    is_known_model = host.nic in hardware.nics()
+    facts = hardware.nic(host.nic) if is_known_model else None
     tos, pfc = _or_none(host.tos), _or_none(host.pfc_priorities)
     cnp_dscp, fifo_tos = _or_none(host.cnp_dscp), _or_none(host.fifo_tos)
     owners = {
@@ -219,7 +219,7 @@ def _setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Sett
             if dscp >> 3 != priority_of[dscp]
         ),
         by_priority=tuple(
-            (show_ids([dscp for dscp, own in priority_of.items() if own == priority]).replace(" ", ""), priority)
+            (show_ids([dscp for dscp, target in priority_of.items() if target == priority]).replace(" ", ""), priority)
             for priority in sorted(set(priority_of.values()))
         ),
         cnp_dscp=cnp_dscp,

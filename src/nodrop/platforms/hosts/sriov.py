@@ -38,8 +38,8 @@ class _Policy:
         """The policy's own name."""
         return str(self._at("metadata", "name") or "")
 
-    def parse_policy(self, part: str) -> Parsed:
-        """Return what it says of physical functions; `part` tells it apart from others in the same file."""
+    def parse_policy(self, nic_part: str) -> Parsed:
+        """Return what it says of physical functions; `nic_part` tells it apart from others in the same file."""
         nodes = self._at("spec", "nodeSelector")
         addresses = self._at("spec", "nicSelector", "rootDevices")
         policy = Parsed(
@@ -51,14 +51,14 @@ class _Policy:
         )
         link_type = str(self._at("spec", "linkType") or "").lower()
         if link_type in ("ib", "eth"):
-            held = "infiniband" if link_type == "ib" else "ethernet"
-            policy.say(part, "link_layer", held, self._span("linkType"))
-            if held == "infiniband":
+            link_layer = "infiniband" if link_type == "ib" else "ethernet"
+            policy.say(nic_part, "link_layer", link_layer, self._span("linkType"))
+            if link_layer == "infiniband":
                 policy.notes.append(infiniband(self._span("linkType")))
         if (mtu := number(str(self._at("spec", "mtu")))) is not None:
-            policy.say(part, "mtu_bytes", mtu, self._span("mtu"))
+            policy.say(nic_part, "mtu_bytes", mtu, self._span("mtu"))
         if isinstance(rdma := self._at("spec", "isRdma"), bool):
-            policy.say(part, "rdma", rdma, self._span("isRdma"))
+            policy.say(nic_part, "rdma", rdma, self._span("isRdma"))
             if rdma and self._at("spec", "deviceType") == "vfio-pci":
                 facts = {"path": "spec.deviceType", "found": "vfio-pci with isRdma", "expected": "netdevice"}
                 policy.noticed.append(Noticed("nic-template", facts, self._span("deviceType")))

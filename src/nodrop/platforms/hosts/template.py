@@ -62,9 +62,9 @@ class _Template:
         """The template's own name."""
         return str(self._at("metadata", "name") or "")
 
-    def parse_template(self, part: str) -> Parsed:
-        """Return what it says; `part` tells it apart from others in the same file."""
-        self._part = part
+    def parse_template(self, nic_part: str) -> Parsed:
+        """Return what it says; `nic_part` tells it apart from others in the same file."""
+        self._part = nic_part
         nic_type = str(self._at("spec", "nicSelector", "nicType") or "")
         models = tuple(name for name in hardware.nics() if hardware.nic(name).operator_type == nic_type != "")
         addresses = self._at("spec", "nicSelector", "pciAddresses")
@@ -74,69 +74,69 @@ class _Template:
         selector = self._at("spec", "nodeSelector")
         nodes = tuple(sorted(f"{key}={value}" for key, value in selector.items())) if isinstance(selector, dict) else ()
         template = Parsed(models=models, pci_addresses=pci_addresses, node_selector=nodes)
-        for one in find_refusals(self._document.data):
-            facts = {"path": ".".join(map(str, one.keys)), "found": one.found, "expected": one.expected}
-            template.noticed.append(Noticed("nic-template", facts, self._span(*one.keys)))
+        for refusal in find_refusals(self._document.data):
+            facts = {"path": ".".join(map(str, refusal.keys)), "found": refusal.found, "expected": refusal.expected}
+            template.noticed.append(Noticed("nic-template", facts, self._span(*refusal.keys)))
         link_type = self._at("spec", "template", "linkType")
         if link_type == "Infiniband":
-            template.say(part, "link_layer", "infiniband", self._span("spec", "template", "linkType"))
+            template.say(nic_part, "link_layer", "infiniband", self._span("spec", "template", "linkType"))
             template.notes.append(firmware.infiniband(self._span("spec", "template", "linkType")))
         elif self._on(_SPECTRUM_X):
-            template.say(part, "spectrum_x", True, self._span(*_SPECTRUM_X))
-            template.say(part, "adaptive_routing", True, self._span(*_SPECTRUM_X), _BY_PROFILE)
+            template.say(nic_part, "spectrum_x", True, self._span(*_SPECTRUM_X))
+            template.say(nic_part, "adaptive_routing", True, self._span(*_SPECTRUM_X), _BY_PROFILE)
         elif self._on(_ROCE):
             self._roce(template)
         self._settings(template)
-        template.say(part, "template", self.name, self._span("spec", "nicSelector"))
+        template.say(nic_part, "template", self.name, self._span("spec", "nicSelector"))
         return template
 
-    def _roce(self, found: Parsed) -> None:
+    def _roce(self, facts: Parsed) -> None:
         where = self._span(*_ROCE, of="key")
         qos = self._at(*_ROCE, "qos")
         qos = qos if isinstance(qos, Mapping) else {}
         trust = "pcp" if qos.get("trust") == "pcp" else "dscp"
-        found.say(self._part, "trust", trust, self._qos("trust", qos), "" if "trust" in qos else _DEFAULT)
+        facts.say(self._part, "trust", trust, self._qos("trust", qos), "" if "trust" in qos else _DEFAULT)
         pfc = switches(str(qos["pfc"])) if "pfc" in qos else None
         reason = "" if pfc is not None else _DEFAULT
-        found.say(self._part, "pfc_priorities", _DEFAULT_PFC if pfc is None else pfc, self._qos("pfc", qos), reason)
+        facts.say(self._part, "pfc_priorities", _DEFAULT_PFC if pfc is None else pfc, self._qos("pfc", qos), reason)
         tos = _number(qos.get("tos", _DEFAULT_TOS))
-        found.say(self._part, "tos", tos, self._qos("tos", qos), "" if "tos" in qos else _DEFAULT)
+        facts.say(self._part, "tos", tos, self._qos("tos", qos), "" if "tos" in qos else _DEFAULT)
         if (length_m := _number(qos.get("cableLen"))) is not None:
-            found.say(self._part, "cable_length_m", length_m, self._qos("cableLen", qos))
+            facts.say(self._part, "cable_length_m", length_m, self._qos("cableLen", qos))
         if isinstance(ecn := qos.get("ecn"), Mapping):
             priority = _number(ecn.get("priority", 3))
-            held = (priority,) if ecn.get("enabled") is True and priority is not None else ()
-            found.say(self._part, "dcqcn_priorities", held, self._qos("ecn", qos))
+            dcqcn_priorities = (priority,) if ecn.get("enabled") is True and priority is not None else ()
+            facts.say(self._part, "dcqcn_priorities", dcqcn_priorities, self._qos("ecn", qos))
         if isinstance(pause := qos.get("pauseFrames"), Mapping):
-            found.say(self._part, "link_pause", pause.get("enabled") is True, self._qos("pauseFrames", qos))
+            facts.say(self._part, "link_pause", pause.get("enabled") is True, self._qos("pauseFrames", qos))
         if (mode := _number(self._at(*_ROCE, "roceMode"))) in (1, 2):
-            found.say(self._part, "roce_version", mode, self._span(*_ROCE, "roceMode"))
-        found.say(self._part, "cnp_dscp", _DEFAULT_CNP_DSCP, where, _DEFAULT)
-        found.say(self._part, "cnp_priority", _DEFAULT_CNP_PRIORITY, where, _DEFAULT)
+            facts.say(self._part, "roce_version", mode, self._span(*_ROCE, "roceMode"))
+        facts.say(self._part, "cnp_dscp", _DEFAULT_CNP_DSCP, where, _DEFAULT)
+        facts.say(self._part, "cnp_priority", _DEFAULT_CNP_PRIORITY, where, _DEFAULT)
 
     def _qos(self, key: str, qos: Mapping[str, Any]) -> Span:
         keys = (*_ROCE, "qos", key) if key in qos else (*_ROCE, "qos") if qos else _ROCE
         return self._span(*keys, of="key")
 
-    def _settings(self, found: Parsed) -> None:
+    def _settings(self, facts: Parsed) -> None:
         """Say what raw settings of the firmware set, port by port; they win over all else."""
         for at, entry in enumerate(self._raw()):
             setting = firmware.PORT.fullmatch(str(entry.get("name")))
             value = byte(str(entry.get("value")))
             if setting is not None and value is not None:
                 port = "" if setting[2] in (None, "1") else f"P{setting[2]}"
-                part = ".".join(filter(None, (self._part, port)))
+                nic_part = ".".join(filter(None, (self._part, port)))
                 span = self._span("spec", "template", "rawNvConfig", at)
                 if setting[1] == _MASK:
-                    self._mask(found, part, firmware.priorities(value), span)
+                    self._mask(facts, nic_part, firmware.priorities(value), span)
                 else:
-                    firmware.say(found, part, setting[1], value, span)
+                    firmware.say(facts, nic_part, setting[1], value, span)
 
-    def _mask(self, found: Parsed, part: str, masked: tuple[int, ...], span: Span) -> None:
+    def _mask(self, facts: Parsed, nic_part: str, masked: tuple[int, ...], span: Span) -> None:
         """Add the priorities with DCQCN of a raw setting to those of `ecn`, unless `ecn` turns DCQCN off."""
-        ecn = found.parts.get(part, {}).get("dcqcn_priorities")
+        ecn = facts.parts.get(nic_part, {}).get("dcqcn_priorities")
         if ecn is None or ecn.value:
-            found.say(part, "dcqcn_priorities", tuple(sorted({*masked, *(ecn.value if ecn else ())})), span)
+            facts.say(nic_part, "dcqcn_priorities", tuple(sorted({*masked, *(ecn.value if ecn else ())})), span)
 
     def _raw(self) -> Sequence[Mapping[str, Any]]:
         raw = self._at("spec", "template", "rawNvConfig")

@@ -45,8 +45,8 @@ class _Row:
     @property
     def expected_words(self) -> str:
         """The words for a right value."""
-        *others, last = self.values or ("",)
-        return self.expected or (f"{', '.join(others)} or {last}" if others else last)
+        *leading_values, last = self.values or ("",)
+        return self.expected or (f"{', '.join(leading_values)} or {last}" if leading_values else last)
 
 
 class _Rows(NamedTuple):
@@ -89,16 +89,16 @@ def _row(row: Mapping[str, Any]) -> _Row:
 
 def find_refusals(document: object) -> Iterator[Refused]:
     """Yield what the API or the operator refuses of a template, each key once, in the order of the rows."""
-    told: set[Keys] = set()
+    refused_keys: set[Keys] = set()
     for row in _rows().rows:
-        if not all(_holds(document, path, wanted) for path, wanted in row.when.items()):
+        if not all(_holds(document, path, condition) for path, condition in row.when.items()):
             continue
         for keys, parent, value in _places(document, row.at):
             fault = _fault(
                 row, _fill_default(".".join(row.at[1:]), parent, value), in_place=isinstance(parent, Mapping)
             )
-            if fault is not None and keys not in told:
-                told.add(keys)
+            if fault is not None and keys not in refused_keys:
+                refused_keys.add(keys)
                 yield Refused(keys, fault, row.expected_words)
 
 
@@ -112,12 +112,12 @@ def _fault(row: _Row, value: object, *, in_place: bool) -> str | None:
     return None if text is None or row.takes(text) else row.found.format(value=on_one_line(text or ""))
 
 
-def _holds(document: object, path: str, wanted: str | tuple[str, ...]) -> bool:
+def _holds(document: object, path: str, condition: str | tuple[str, ...]) -> bool:
     (_, parent, value), *_ = _places(document, ("spec", *path.split(".")))
     value = _fill_default(path, parent, value)
-    if isinstance(wanted, tuple):
-        return value is not None and _text(value) in wanted
-    return (value is not None) is (wanted == "present")
+    if isinstance(condition, tuple):
+        return value is not None and _text(value) in condition
+    return (value is not None) is (condition == "present")
 
 
 def _fill_default(path: str, parent: object, value: object) -> object:
@@ -127,14 +127,14 @@ def _fill_default(path: str, parent: object, value: object) -> object:
 
 def _places(document: object, path: tuple[str, ...], keys: Keys = ()) -> Iterator[tuple[Keys, object, object]]:
     """Yield the places that a path names: their keys, what holds them, and their values; None where there is none."""
-    key, *rest = path
+    key, *path_tail = path
     if key == "*":
         for at, item in enumerate(document if isinstance(document, list) else ()):
-            yield from _places(item, tuple(rest), (*keys, at)) if rest else [((*keys, at), document, item)]
+            yield from _places(item, tuple(path_tail), (*keys, at)) if path_tail else [((*keys, at), document, item)]
         return
     value = document.get(key) if isinstance(document, Mapping) else None
-    if rest:
-        yield from _places(value, tuple(rest), (*keys, key))
+    if path_tail:
+        yield from _places(value, tuple(path_tail), (*keys, key))
     else:
         yield (*keys, key), document, value
 

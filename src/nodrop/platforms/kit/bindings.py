@@ -56,10 +56,10 @@ def decoded(rows: Iterable[Binding[Any, Source, Any, Any]], source: Source) -> d
     return {field: value for field, value in stated if value is not None}
 
 
-def encoded(rows: Iterable[Binding[Any, Any, Context, Text]], part: object, context: Context) -> Iterator[Text]:
+def encoded(rows: Iterable[Binding[Any, Any, Context, Text]], model: object, context: Context) -> Iterator[Text]:
     """Yield the text of each field of a part of the model that is not None, in the order of the rows."""
     for row in rows:
-        if row.encode is not None and (value := getattr(part, row.field)) is not None:
+        if row.encode is not None and (value := getattr(model, row.field)) is not None:
             yield row.encode(value, context)
 
 
@@ -73,30 +73,30 @@ def bound_fields(rows: Iterable[AnyBinding]) -> frozenset[str]:
     return frozenset(row.field for row in rows)
 
 
-def faults(rows: Iterable[AnyBinding], part: object) -> Iterator[tuple[str, str]]:
+def faults(rows: Iterable[AnyBinding], model: object) -> Iterator[tuple[str, str]]:
     """Yield each field of a part of the model that its row refuses, and the reason."""
     for row in rows:
         for refuses in row.refuses:
-            if reason := refuses(getattr(part, row.field), part):
+            if reason := refuses(getattr(model, row.field), model):
                 yield row.field, reason
                 break
 
 
-def check(rows: Iterable[AnyBinding], part: object, *path: object) -> None:
+def check(rows: Iterable[AnyBinding], model: object, *path: object) -> None:
     """Raise Unsupported for the first field of a part of the model, at `path`, that its row refuses."""
-    for field, reason in faults(rows, part):
+    for field, reason in faults(rows, model):
         raise refuse((*path, field), reason)
 
 
-def check_release(rows: Iterable[AnyBinding], part: Any, lacks: Callable[[str], str | None], *path: object) -> None:
+def check_release(rows: Iterable[AnyBinding], model: Any, lacks: Callable[[str], str | None], *path: object) -> None:
     """Raise Unsupported for the first field that is not at its default and that a release does not have.
 
     `lacks` returns why a release does not have what a row needs; None if it has it.
     """
     for row in rows:
         if row.since is not None and (reason := lacks(row.since)):
-            default = next(field.default for field in dataclasses.fields(part) if field.name == row.field)
-            if (value := getattr(part, row.field)) is not default and value != default:
+            default = next(field.default for field in dataclasses.fields(model) if field.name == row.field)
+            if (value := getattr(model, row.field)) is not default and value != default:
                 raise refuse((*path, row.field), reason)
 
 

@@ -49,10 +49,10 @@ def _rows(platform: str) -> tuple[_Row, ...]:
     return rows_of(platform, _FILE, _row)
 
 
-def _row(given: Mapping[str, Any]) -> _Row:
+def _row(raw_row: Mapping[str, Any]) -> _Row:
     """Return a row of the file; ValueError if it has an unknown word."""
-    kinds = tuple(given.get("kinds", KINDS))
-    if given["disruption"] not in DISRUPTIONS or not set(kinds) <= set(KINDS) or not given.keys() <= _WORDS:
-        raise ValueError(f"{_FILE}: {given}")
-    values = tuple(given["values"]) if "values" in given else None
-    return _Row(patterns(given["paths"]), Impact(given["disruption"], given["reason"], kinds, values))
+    kinds = tuple(raw_row.get("kinds", KINDS))
+    if raw_row["disruption"] not in DISRUPTIONS or not set(kinds) <= set(KINDS) or not raw_row.keys() <= _WORDS:
+        raise ValueError(f"{_FILE}: {raw_row}")
+    values = tuple(raw_row["values"]) if "values" in raw_row else None
+    return _Row(patterns(raw_row["paths"]), Impact(raw_row["disruption"], raw_row["reason"], kinds, values))

@@ -21,7 +21,7 @@ from nodrop.model.reading import DeviceReading, Remark, Source
 from nodrop.model.spelling import describe_value
 from nodrop.model.states import Unknown, UnknownFact
 from nodrop.model.subject import Subject, matches
-from nodrop.model.subject import text as spelt
+from nodrop.model.subject import text as subject_text
 from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.entry_order import in_order
 
@@ -53,7 +53,7 @@ class Means:
     follows: Callable[[Found], bool]
     """Whether the switch works it out from what was changed."""
     spelling: frozenset[str]
-    """Kinds of remarks about how a whole file is spelt."""
+    """Kinds of remarks about how a whole file is subject_text."""
     meaning: frozenset[str] = frozenset()
     """Kinds of remarks about what a file that is in order says, which a change may bring about: rules tell of them."""
 
@@ -109,19 +109,19 @@ class State:
         if why is None:
             return
         if len(changes) == 1:
-            yield ByHand(change=changes[0], line=f"{spelt(changes[0].subject)}: {why}")
+            yield ByHand(change=changes[0], line=f"{subject_text(changes[0].subject)}: {why}")
             return
         middle = len(changes) // 2
-        for part in (changes[:middle], changes[middle:]):
+        for half in (changes[:middle], changes[middle:]):
             if self._budget.spend():
-                yield from self.make(part)
+                yield from self.make(half)
             else:
-                said = "not tried, for too many changes of this switch cannot be made together"
-                yield from (ByHand(change=change, line=f"{spelt(change.subject)}: {said}") for change in part)
+                reason = "not tried, for too many changes of this switch cannot be made together"
+                yield from (ByHand(change=change, line=f"{subject_text(change.subject)}: {reason}") for change in half)
 
     def apply_changes(self, changes: Sequence[Change]) -> tuple[ByHand, ...]:
         """Make changes as far as they can be; return what is left, without what follows from those that were made."""
-        return tuple(each for each in tuple(self.make(changes)) if not self._is_there(each.change))
+        return tuple(hand_edit for hand_edit in tuple(self.make(changes)) if not self._is_there(hand_edit.change))
 
     def _is_there(self, change: Change) -> bool:
         """Whether the files say now what a change was to make them say, and did not before."""
@@ -130,9 +130,9 @@ class State:
             for device_reading in (self.first, self.reading)
         )
         try:
-            wanted = get_value(set_value(fabric, change.subject, change.new), change.subject)
-            return same(get_value(fabric, change.subject), wanted) and not same(
-                _value_or_none(before, change.subject), wanted
+            target_value = get_value(set_value(fabric, change.subject, change.new), change.subject)
+            return same(get_value(fabric, change.subject), target_value) and not same(
+                _value_or_none(before, change.subject), target_value
             )
         except ValueError:
             return False
@@ -144,7 +144,7 @@ class State:
         try:
             new = apply_to_device(old, changes, self._means)
             names = ([interface.name for interface in device.interfaces] for device in (old, new))
-            if len({tuple(each) for each in names}) > 1:
+            if len({tuple(port_names) for port_names in names}) > 1:
                 return "ports come and go with their breakout, which makes anew what is said of them"
             for bundle in self._means.draw(self.bundle, self.reading, new):
                 reading = self._read_bundle(bundle)
@@ -156,7 +156,7 @@ class State:
         except UnknownFact as error:
             return why or str(error) or "not all that it depends on is known"
         except ValueError as error:
-            return why or str(error).removeprefix(f"{spelt(changes[0].subject)}: ")
+            return why or str(error).removeprefix(f"{subject_text(changes[0].subject)}: ")
         return why
 
     def _unlike(self, reading: DeviceReading, new: Device, changes: Sequence[Change]) -> str | None:
@@ -166,15 +166,19 @@ class State:
         known_faults = {self._fault(remark) for remark in self.reading.remarks}
         for remark in reading.remarks:
             if remark.kind not in self._means.meaning and self._fault(remark) not in known_faults:
-                parts = filter(None, (value.lstrip("; ") for value in remark.facts.values()))
-                return f"the file would have a fault ({remark.kind}: {', '.join(parts)})"
+                fact_texts = filter(None, (value.lstrip("; ") for value in remark.facts.values()))
+                return f"the file would have a fault ({remark.kind}: {', '.join(fact_texts)})"
         subjects = [change.subject for change in changes]
         for difference in differences(new, reading.device):
             at = subject_of(new.name, difference.path)
-            one = Found(subject=at, difference=difference, old=self.reading, new=reading, wanted=subjects)
-            if any(touch(at, subject) for subject in subjects) or not self._means.follows(one):
-                part, value, wanted = spelt(at), describe_value(difference.b), describe_value(difference.a)
-                return f"{part} would be {value}, not {wanted}"
+            deviation = Found(subject=at, difference=difference, old=self.reading, new=reading, wanted=subjects)
+            if any(touch(at, subject) for subject in subjects) or not self._means.follows(deviation):
+                label, value, expected_text = (
+                    subject_text(at),
+                    describe_value(difference.b),
+                    describe_value(difference.a),
+                )
+                return f"{label} would be {value}, not {expected_text}"
         return None
 
     def _fault(self, remark: Remark) -> tuple[str, ...]:
@@ -183,8 +187,8 @@ class State:
 
     def find_side_changes(self, changes: Sequence[Change], by_hand: Sequence[ByHand]) -> Iterator[Change]:
         """Yield what is different beside the changes that were made."""
-        left = {id(one.change) for one in by_hand}
-        subjects = [change.subject for change in changes if id(change) not in left]
+        manual_ids = {id(hand_edit.change) for hand_edit in by_hand}
+        subjects = [change.subject for change in changes if id(change) not in manual_ids]
         name = self.first.device.name
         for difference in differences(self.first.device, self.reading.device):
             at = subject_of(name, difference.path)
@@ -204,10 +208,10 @@ def apply_to_device(device: Device, changes: Sequence[Change], means: Means) -> 
 def _check_old(fabric: Fabric, change: Change) -> None:
     if isinstance(change.old, Unknown):
         return
-    found = _value_or_none(fabric, change.subject)
-    if not same(found, change.old):
+    current_value = _value_or_none(fabric, change.subject)
+    if not same(current_value, change.old):
         raise ValueError(
-            f"it is {describe_value(found)}, not {describe_value(change.old)}, for which the change was made"
+            f"it is {describe_value(current_value)}, not {describe_value(change.old)}, for which the change was made"
         )
 
 
@@ -257,15 +261,15 @@ def both_ways(
     if not same(old.qos.pfc_rx_priorities, old.qos.pfc_tx_priorities):
         return new
     directions = ("pfc_rx_priorities", "pfc_tx_priorities")
-    for one, other in (directions, directions[::-1]):
-        value = getattr(new.qos, one)
-        moved = not same(getattr(old.qos, one), value)
+    for direction, opposite in (directions, directions[::-1]):
+        value = getattr(new.qos, direction)
+        moved = not same(getattr(old.qos, direction), value)
         if (
             moved
             and not apart(value)
-            and not any(matches(subject[: len(at) + 1], (*at, other)) for subject in subjects)
+            and not any(matches(subject[: len(at) + 1], (*at, opposite)) for subject in subjects)
         ):
-            qos = replace_fields(qos, **{other: value})
+            qos = replace_fields(qos, **{opposite: value})
     return replace_fields(new, qos=qos)
 
 
@@ -277,9 +281,9 @@ def touch(at: Subject, wanted_subject: Subject) -> bool:
 
 def subject_of(device: str, path: Subject) -> Subject:
     """Return the subject of a path inside a device."""
-    head, *rest = path or ("",)
+    head, *subpath = path or ("",)
     if head == "interfaces":
-        return (device, *rest)
-    if head == "bgp" and rest[:1] == ["neighbors"]:
-        return (device, "@neighbors", *rest[1:])
-    return (device, f"@{head}", *rest)
+        return (device, *subpath)
+    if head == "bgp" and subpath[:1] == ["neighbors"]:
+        return (device, "@neighbors", *subpath[1:])
+    return (device, f"@{head}", *subpath)

@@ -25,10 +25,10 @@ def by_binding(lists: Iterable[AccessList]) -> tuple[AccessList, ...]:
     """Return access lists by name, with bindings by interface; their entries stay in the order that they have."""
     return tuple(
         replace_fields(
-            one,
-            bindings=tuple(sorted(one.bindings, key=lambda binding: (natural(binding.interface or ""), binding.stage))),
+            acl,
+            bindings=tuple(sorted(acl.bindings, key=lambda binding: (natural(binding.interface or ""), binding.stage))),
         )
-        for one in sorted(lists, key=lambda access_list: natural(access_list.name))
+        for acl in sorted(lists, key=lambda access_list: natural(access_list.name))
     )
 
 

@@ -49,9 +49,9 @@ class Plain:
         self._skipped, self._free = skipped, free
         self._plans: dict[type[Any], tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]] = {}
 
-    def check(self, part: Any, *path: object) -> None:
+    def check(self, model: Any, *path: object) -> None:
         """Raise Unsupported where a scalar cannot; what is shared by value is looked at once."""
-        if fault := self._fault_of(part, set()):
+        if fault := self._fault_of(model, set()):
             raise refuse((*path, *fault[0]), fault[1])
 
     def _plan(self, kind: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
@@ -100,11 +100,11 @@ def _wrong(value: int | str) -> str | None:
     return None if -(10**_DIGITS) < value < 10**_DIGITS else f"has more than {_DIGITS} digits"
 
 
-def _is_computed_part(part: Any) -> bool:
+def _is_computed_part(model: Any) -> bool:
     """Whether the switch works out what is not known here."""
-    if isinstance(part, BufferProfile):
-        return isinstance(part.headroom, Headroom) and part.headroom.computed
-    return isinstance(part, Headroom | BufferPool) and part.computed
+    if isinstance(model, BufferProfile):
+        return isinstance(model.headroom, Headroom) and model.headroom.computed
+    return isinstance(model, Headroom | BufferPool) and model.computed
 
 
 def check_rows(rows: Sequence[Any], *path: object, order: Callable[[Any], Any] | None = None) -> None:

@@ -43,10 +43,10 @@ OPEN: Mapping[str, None] = dict.fromkeys(
 def additions(device: Device) -> tuple[Extra, ...]:
     """Return a device's additions; none where it is not known which they are. Unsupported where one has no path."""
     extra = known_rows(device.extra)
-    for position, one in enumerate(extra):
-        texts = (*one.path, *(one.value if isinstance(one.value, tuple) else (one.value or "",)))
-        if not one.path or not all(one.path) or any(map(quotable, texts)):
-            raise _build_refusal(one, position, "is no path and value of texts")
+    for position, addition in enumerate(extra):
+        texts = (*addition.path, *(addition.value if isinstance(addition.value, tuple) else (addition.value or "",)))
+        if not addition.path or not all(addition.path) or any(map(quotable, texts)):
+            raise _build_refusal(addition, position, "is no path and value of texts")
     return extra
 
 
@@ -54,21 +54,21 @@ def merge_extras(device: Device, tree: Tree, spell: Callable[[Tree], str], read:
     """Return a device's text with its additions; Touched where one of them changes what the model says."""
     extra = additions(device)
     together, free = deepcopy(tree), True
-    for one in extra:
-        free &= _insert(together, one)
+    for addition in extra:
+        free &= _insert(together, addition)
     written = spell(together)
     base = read(spell(tree))
     if not free or read(written) != base:
-        for position, one in enumerate(extra):
+        for position, addition in enumerate(extra):
             alone = deepcopy(tree)
-            was_free = _insert(alone, one)
+            was_free = _insert(alone, addition)
             difference = next(differences(base, read(spell(alone))), None)
             if difference is not None:
                 raise _build_refusal(
-                    one, position, f"changes {text(difference.path)}, which the intent decides", difference.path
+                    addition, position, f"changes {text(difference.path)}, which the intent decides", difference.path
                 )
             if not was_free:
-                raise _build_refusal(one, position, "is written already, and nothing of the intent changes it")
+                raise _build_refusal(addition, position, "is written already, and nothing of the intent changes it")
         raise Touched("extra", "two of them are in each other's way")
     return written
 

@@ -8,34 +8,34 @@ _SHORT = 5
 """Letters below which a word with one other letter may well be another word."""
 
 
-def slip(word: str, known: Iterable[str]) -> str | None:
+def slip(word: str, known_words: Iterable[str]) -> str | None:
     """Return the known word that another is all but: a letter more, less, other, or two swapped; None where none is.
 
     Words that a number tells apart (`dhcp-relay6`) are others, and a known word is none of itself.
     """
     first_word, lengths = word[:1], (len(word) - 1, len(word), len(word) + 1)
-    begun = _by_first(known).get(first_word, ()) if isinstance(known, frozenset) else known
-    near = [each for each in begun if each[:1] == first_word and len(each) in lengths and each != word]
-    return next((each for each in sorted(near) if _is_slip(each, word)), None)
+    begun = _by_first(known_words).get(first_word, ()) if isinstance(known_words, frozenset) else known_words
+    near = [option for option in begun if option[:1] == first_word and len(option) in lengths and option != word]
+    return next((option for option in sorted(near) if _is_slip(option, word)), None)
 
 
 @lru_cache(maxsize=16)
-def _by_first(known: frozenset[str]) -> Mapping[str, Sequence[str]]:
+def _by_first(known_words: frozenset[str]) -> Mapping[str, Sequence[str]]:
     """Return words by their first letter, once for a list that thousands of unknown lines are compared with."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for word in known:
-        found[word[:1]].append(word)
-    return found
+    words_by_letter: defaultdict[str, list[str]] = defaultdict(list)
+    for word in known_words:
+        words_by_letter[word[:1]].append(word)
+    return words_by_letter
 
 
-def _is_slip(known: str, word: str) -> bool:
-    if word in (f"{known}s", known.removesuffix("s")):
+def _is_slip(term: str, word: str) -> bool:
+    if word in (f"{term}s", term.removesuffix("s")):
         return True
-    if len(known) < _SHORT or any(letter.isdigit() for letter in known + word):
+    if len(term) < _SHORT or any(letter.isdigit() for letter in term + word):
         return False
-    shorter = min(len(known), len(word))
-    at = next((at for at in range(shorter) if known[at] != word[at]), shorter)
-    rests = (known[at + 1 :], word[at:]), (known[at:], word[at + 1 :]), (known[at + 1 :], word[at + 1 :])
-    return any(one == other for one, other in rests) or (
-        known[at : at + 2] == word[at : at + 2][::-1] and known[at + 2 :] == word[at + 2 :]
+    shorter = min(len(term), len(word))
+    at = next((at for at in range(shorter) if term[at] != word[at]), shorter)
+    rests = (term[at + 1 :], word[at:]), (term[at:], word[at + 1 :]), (term[at + 1 :], word[at + 1 :])
+    return any(term_suffix == word_suffix for term_suffix, word_suffix in rests) or (
+        term[at : at + 2] == word[at : at + 2][::-1] and term[at + 2 :] == word[at + 2 :]
     )

@@ -33,12 +33,12 @@ class Own:
     over: bool
 
 
-def own(platform: str, path: Subject, of_port: bool, running: object, wanted: object) -> bool:
+def own(platform: str, path: Subject, of_port: bool, running: object, intended_value: object) -> bool:
     """Whether a switch wrote by itself what runs at a path below it, or below one of its ports.
 
     Never where something is wanted there.
     """
-    if wanted not in (None, ()) or running in (None, ()):
+    if intended_value not in (None, ()) or running in (None, ()):
         return False
     whole_subjects = below_switch(path, of_port)
     return any(
@@ -74,11 +74,11 @@ def _fits(platform: str, path: Subject, value: str | None, *, over: bool) -> boo
 
 @cache
 def _by_first_word(platform: str) -> Mapping[str, list[tuple[Subject, Own]]]:
-    found: dict[str, list[tuple[Subject, Own]]] = {}
+    rows_by_word: dict[str, list[tuple[Subject, Own]]] = {}
     for row in rows(platform):
         for pattern in row.settings:
-            found.setdefault(pattern[0], []).append((pattern, row))
-    return found
+            rows_by_word.setdefault(pattern[0], []).append((pattern, row))
+    return rows_by_word
 
 
 @cache
@@ -87,12 +87,12 @@ def rows(platform: str) -> tuple[Own, ...]:
     return rows_of(platform, _FILE, _row)
 
 
-def _row(given: Mapping[str, Any]) -> Own:
-    if not _NEEDED <= given.keys() <= _KNOWN or not all(given.values()) or not given.keys() & _AT:
-        raise ValueError(f"{_FILE}: {given}")
-    values = tuple(tuple(one) if isinstance(one, list) else one for one in given.get("values", ()))
-    paths, settings = (patterns(given.get(word, ())) for word in ("paths", "settings"))
-    return Own(paths=paths, settings=settings, values=values, over="over" in given)
+def _row(raw_row: Mapping[str, Any]) -> Own:
+    if not _NEEDED <= raw_row.keys() <= _KNOWN or not all(raw_row.values()) or not raw_row.keys() & _AT:
+        raise ValueError(f"{_FILE}: {raw_row}")
+    values = tuple(tuple(literal) if isinstance(literal, list) else literal for literal in raw_row.get("values", ()))
+    paths, settings = (patterns(raw_row.get(word, ())) for word in ("paths", "settings"))
+    return Own(paths=paths, settings=settings, values=values, over="over" in raw_row)
 
 
 def _is_any(running: object, values: tuple[object, ...]) -> bool:
@@ -102,5 +102,5 @@ def _is_any(running: object, values: tuple[object, ...]) -> bool:
 def _is(running: object, value: object) -> bool:
     """Whether something of the model is a value of the file: a row, if it has the attributes that stand there."""
     if isinstance(value, Mapping):
-        return all(hasattr(running, name) and _is(getattr(running, name), one) for name, one in value.items())
+        return all(hasattr(running, name) and _is(getattr(running, name), target) for name, target in value.items())
     return running == value and type(running) is type(value)

@@ -16,8 +16,8 @@ def rows_of(platform: str, name: str, row: Callable[[Mapping[str, Any]], _Row]) 
     path = _PLATFORMS / platform / name
     if not path.exists():
         return ()
-    given: Any = parse(path.read_bytes(), path.name).data
-    return tuple(map(row, given))
+    raw_rows: Any = parse(path.read_bytes(), path.name).data
+    return tuple(map(row, raw_rows))
 
 
 def patterns(texts: Iterable[str]) -> tuple[Subject, ...]:

@@ -105,9 +105,9 @@ _NCLU: tuple[tuple[str, str], ...] = (
 
 def of_frr(text: str) -> list[Found]:
     """Return the secrets of an FRR configuration, comments included. `password 8` is what crypt(3) made of one."""
-    found: list[Found] = []
+    secrets: list[Found] = []
     if not any(word in text for word in _LIKELY):
-        return found
+        return secrets
     line, counted = 1, 0
     for match in _FRR.finditer(text):
         line, counted = line + text.count("\n", counted, match.start("secret")), match.start("secret")
@@ -116,25 +116,25 @@ def of_frr(text: str) -> list[Found]:
         if how is not None and match["secret"] not in SHIPPED.get(_COMMANDS[at][1], ()):
             hashed = match[f"c{at}"].split()[-1] == "8"
             start = text.rfind("\n", 0, match.start("secret")) + 1
-            first = match.start() - start + len(match[0]) - len(match[0].lstrip()) + 1
-            what = _COMMANDS[at][1]
-            found.append((line, first, match.start("secret") - start, what, "scrambled" if hashed else how))
-    return found
+            column = match.start() - start + len(match[0]) - len(match[0].lstrip()) + 1
+            secret_kind = _COMMANDS[at][1]
+            secrets.append((line, column, match.start("secret") - start, secret_kind, "scrambled" if hashed else how))
+    return secrets
 
 
 def of_nclu(text: str) -> list[Found]:
     """Return the secrets of a list of NCLU's commands, of those that are misspelt too."""
-    found: list[Found] = []
+    secrets: list[Found] = []
     if not any(word in text for word in ("password", "secret", "community", "md5", "auth-", "-key", "encrypt-")):
-        return found
+        return secrets
     for number, line in enumerate(text.split("\n"), 1):
         match = _match_secret(line)
         how = exposure(match["secret"].strip("'\"")) if match else None
         if match is not None and how is not None:
-            what = next(what for word, what in _NCLU if word in f" {line} ")
-            first = len(line) - len(line.lstrip()) + 1
-            found.append((number, first, match.start("secret"), what, "scrambled" if match["hashed"] else how))
-    return found
+            label = next(kind for word, kind in _NCLU if word in f" {line} ")
+            column = len(line) - len(line.lstrip()) + 1
+            secrets.append((number, column, match.start("secret"), label, "scrambled" if match["hashed"] else how))
+    return secrets
 
 
 def mask_secret(line: str) -> str:

@@ -70,9 +70,9 @@ def group_sessions(bgp: Bgp, ends: FarEnds) -> Grouped:
     groups: dict[str, BgpNeighbor] = {}
     group_of: dict[str, str] = {}
     for name, alike in sorted(kinds.items()):
-        first_neighbors, *rest = sorted(alike.values(), key=len, reverse=True)
+        first_neighbors, *smaller_groups = sorted(alike.values(), key=len, reverse=True)
         for number, members in enumerate(
-            [first_neighbors, *(neighbors for neighbors in rest if len(neighbors) > 1)], 1
+            [first_neighbors, *(neighbors for neighbors in smaller_groups if len(neighbors) > 1)], 1
         ):
             spelt = name if number == 1 else f"{name}-{number}"
             if spelt not in taken:
@@ -95,13 +95,13 @@ def of_session(neighbor: BgpNeighbor) -> BgpNeighbor:
 
 def far_ends(device: Device, index: Index) -> FarEnds:
     """Return how the groups of a device's sessions are called."""
-    found: dict[str, str] = {}
+    group_names: dict[str, str] = {}
     for port, end in index.far_ends.get(device.name, {}).items():
         name = _name_of(end.node, index)
         if name is not None:
-            found[port] = name
-            found.update((address, name) for address in _addresses(index.interface(*end)))
-    return found
+            group_names[port] = name
+            group_names.update((address, name) for address in _addresses(index.interface(*end)))
+    return group_names
 
 
 def _name_of(node: str, index: Index) -> str | None:

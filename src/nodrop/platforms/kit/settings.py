@@ -76,53 +76,53 @@ class Opened:
         """Take what files set, where that is known. Raise InputProblems where a file cannot be read."""
         self.bundle, self._means = bundle, means
         if trees is None:
-            found = {name: means.settings(name, raw) if means else None for name, raw in bundle.items()}
-            trees = {name: tree for name, tree in found.items() if tree is not None}
+            parsed_trees = {name: means.settings(name, raw) if means else None for name, raw in bundle.items()}
+            trees = {name: tree for name, tree in parsed_trees.items() if tree is not None}
         self.trees = trees
 
     def differences(self, new: "Opened") -> Iterator[Difference]:
         """Yield what is different, file by file; no more than the words of a line that say what it is about."""
         for name in sorted(self.bundle.keys() | new.bundle.keys()):
-            one, other = self.bundle.get(name), new.bundle.get(name)
-            if one == other:
+            old_file, new_file = self.bundle.get(name), new.bundle.get(name)
+            if old_file == new_file:
                 continue
             if name in self.trees and name in new.trees:
                 depth = self._means.HEAD if self._means is not None else 0
                 yield from _between(self.trees[name], new.trees[name], (name,), depth)
             else:
-                yield from _lines(name, _count_lines(one), _count_lines(other))
+                yield from _lines(name, _count_lines(old_file), _count_lines(new_file))
 
     def taking(self, new: "Opened", paths: Iterable[Path]) -> dict[str, bytes]:
         """Return the files with some settings as they are in the new ones; of lines, with all of a file.
 
         What comes is written in the order of its path: the same bytes whatever order the paths are in.
         """
-        made, ordered = dict(self.bundle), sorted(paths)
+        new_files, ordered = dict(self.bundle), sorted(paths)
         for name in dict.fromkeys(path[0] for path in ordered):
             if name in self.trees and name in new.trees and self._means is not None:
                 tree = _copy(self.trees[name])
                 for path in ordered:
                     if path[0] == name:
                         _take(tree, new.trees[name], path[1:])
-                made[name] = self._means.render_file(self.bundle[name], tree)
+                new_files[name] = self._means.render_file(self.bundle[name], tree)
             elif name in new.bundle:
-                made[name] = new.bundle[name]
+                new_files[name] = new.bundle[name]
             else:
-                made.pop(name, None)
-        return made
+                new_files.pop(name, None)
+        return new_files
 
 
 def _between(old: Mapping[str, object], new: Mapping[str, object], at: Path, depth: int) -> Iterator[Difference]:
     """Yield differences; of what comes or goes above or at `depth`, what is right below it."""
     for key in sorted(old.keys() | new.keys()):
-        path, was, now = (*at, key), old.get(key), new.get(key)
+        path, was, new_value = (*at, key), old.get(key), new.get(key)
         alone = key not in old or key not in new
-        tables = all(isinstance(one[key], dict) for one in (old, new) if key in one)
-        if tables and (was or now) and (not alone or len(at) <= depth):
-            yield from _between(mapping(was), mapping(now), path, depth) if was != now else ()
+        tables = all(isinstance(side[key], dict) for side in (old, new) if key in side)
+        if tables and (was or new_value) and (not alone or len(at) <= depth):
+            yield from _between(mapping(was), mapping(new_value), path, depth) if was != new_value else ()
         elif alone:
             yield Difference(path, "removed" if key in old else "added")
-        elif was != now:
+        elif was != new_value:
             yield Difference(path, "changed")
 
 
@@ -132,7 +132,7 @@ def _count_lines(raw: bytes | None) -> Counter[str]:
 
 
 def _lines(name: str, old: Counter[str], new: Counter[str]) -> Iterator[Difference]:
-    gone, come = (dict.fromkeys(map(_shorten_line, one)) for one in (old - new, new - old))
+    gone, come = (dict.fromkeys(map(_shorten_line, line_counts)) for line_counts in (old - new, new - old))
     for words in {**gone, **come}:
         kind: Kind = "changed" if words in gone and words in come else "removed" if words in gone else "added"
         yield Difference((name, words), kind, line=True)

@@ -235,8 +235,8 @@ def traits(platform: str, release: str | None = None) -> Traits:
     if release not in newest.releases:
         return newest
     at = newest.releases.index
-    older = [one.traits for one in newest.before if at(release) < at(one.release)]
-    return replace(newest, **{name: value for one in older for name, value in one.items()})
+    older = [version.traits for version in newest.before if at(release) < at(version.release)]
+    return replace(newest, **{name: value for overrides in older for name, value in overrides.items()})
 
 
 def known_traits(platform: str) -> Traits | None:

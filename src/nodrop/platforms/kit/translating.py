@@ -75,23 +75,23 @@ class Translation:
     secrets: list[tuple[Place, str, Exposure]] = field(default_factory=list)
     """Where secrets stand, what they are, and how they are exposed."""
 
-    def add(self, command: str, place: Place, said: str) -> None:
+    def add(self, command: str, place: Place, source_text: str) -> None:
         """Add a command without its `nv set`."""
-        self.lines.append(Line(f"nv set {command}", place, said))
+        self.lines.append(Line(f"nv set {command}", place, source_text))
 
     def unknown(self, place: Place, command: str, system: str, hint: str) -> None:
         """Remark a line that the system does not have, and what there is instead."""
         facts = {"command": on_one_line(mask_secret(command))[:80], "system": system, "hint": hint}
         self.remarks.append(("unknown-command", (), place, facts))
 
-    def hide(self, found: Iterable[Found], file: str) -> None:
+    def hide(self, secrets: Iterable[Found], file: str) -> None:
         """Add the secrets of a file."""
-        for line, first_column, last, what, how in found:
-            self.secrets.append((Place(file, Span(line, first_column, line, last)), what, how))
+        for line, first_column, last, secret_kind, how in secrets:
+            self.secrets.append((Place(file, Span(line, first_column, line, last)), secret_kind, how))
 
-    def ignore(self, place: Place, said: str) -> None:
+    def ignore(self, place: Place, source_text: str) -> None:
         """Add a line that was not understood."""
-        self.others.append((place, f"{said} is not understood and was not looked at"))
+        self.others.append((place, f"{source_text} is not understood and was not checked"))
 
 
 def word_of(text: str) -> str:
@@ -127,13 +127,13 @@ def read_translation(
 ) -> DeviceReading:
     """Read a device from what its files mean."""
     if len(found.lines) > MAX_COMMANDS:
-        said = f"{len(found.lines):,} settings, lists and ranges of ports written out"
+        size_text = f"{len(found.lines):,} settings, lists and ranges of ports written out"
         expected = f"at most {MAX_COMMANDS:,}"
-        problems = (*problems, Problem(path=sources[0].display, found=said, expected=expected))
+        problems = (*problems, Problem(path=sources[0].display, found=size_text, expected=expected))
         found = Translation()
     text = "\n".join(line.command for line in found.lines)
-    held = Source(name=_TARGET, display=_TARGET, held=text.encode())
-    reading = reader.read_device(name, [(held, text.encode())] if text else [])
+    target_source = Source(name=_TARGET, display=_TARGET, held=text.encode())
+    reading = reader.read_device(name, [(target_source, text.encode())] if text else [])
     displays = {source.name: source.display for source in sources}
     device, derived = _device(platform, reading, found)
     routing = frr.read_frr("\n".join(line for line, _ in found.frr), frr.DATACENTER, addressed=found.addressed)
@@ -166,7 +166,7 @@ def read_translation(
         Remark(kind=kind, subject=(device.name, *subject), place=place, facts=facts)
         for kind, subject, place, facts in found.remarks
     ]
-    remarks += [remark_secret(device.name, place, what, how) for place, what, how in found.secrets]
+    remarks += [remark_secret(device.name, place, secret_kind, how) for place, secret_kind, how in found.secrets]
     for fault in faults(routing, device):
         place = found.frr[fault.statement.line - 1][1]
         remarks.append(Remark(kind=fault.kind, subject=fault.subject, place=place, facts=fault.facts))
@@ -189,12 +189,12 @@ def _device(platform: str, reading: DeviceReading, translation: Translation) -> 
     derived = {subject: reason.replace("NVUE", "Cumulus Linux") for subject, reason in reading.derived.items()}
     ports: list[Interface] = []
     for port in reading.device.interfaces:
-        own = (reading.device.name, port.name)
+        port_subject = (reading.device.name, port.name)
         if not translation.classifies:
             port = replace_fields(port, qos=UNKNOWN, link_pause=UNKNOWN, cable_length_m=UNKNOWN)
         if not translation.balances:
             port = replace_fields(port, adaptive_routing=UNKNOWN, utilization_threshold_percent=UNKNOWN)
-        if not translation.of_5 and derived.pop((*own, "mtu_bytes"), ""):
+        if not translation.of_5 and derived.pop((*port_subject, "mtu_bytes"), ""):
             port = replace_fields(port, mtu_bytes=UNKNOWN)
         ports.append(port)
     device = replace_fields(

@@ -77,4 +77,4 @@ def maker(platform: str) -> Maker | None:
 def makers() -> Mapping[str, Maker]:
     """Return the makers that there are, by platform."""
     found_makers = {path.parent.name: maker(path.parent.name) for path in sorted(_PLATFORMS.glob("*/virtual.py"))}
-    return {platform: one for platform, one in found_makers.items() if one is not None}
+    return {platform: factory for platform, factory in found_makers.items() if factory is not None}

@@ -78,7 +78,7 @@ def translated(text: str) -> Translation:
         if prompt:
             hosts.setdefault(prompt[1], Place(FILE, span))
         body = line[prompt.end() :] if prompt else line
-        words = [one or two or plain for one, two, plain in _WORD.findall(body)]
+        words = [quoted_word or two or plain for quoted_word, two, plain in _WORD.findall(body)]
         if words[:1] != ["net"] or len(words) < 2:
             if not line.startswith(("#", "!", "...")) and words[:1] != ["sudo"]:
                 reader.stray.append((Place(FILE, span), line))
@@ -150,15 +150,15 @@ class _Reader:
         self._delete()
         for place, line in self.stray:
             self._found.ignore(place, f"line {quote_text(mask_secret(line))}")
-        for _, _, command, where, said in self._bgp:
+        for _, _, command, where, source_text in self._bgp:
             if over := _OVER_PORT.match(command):
-                self._found.add(f"interface {over[1]} type swp", where, said)
+                self._found.add(f"interface {over[1]} type swp", where, source_text)
         self._found.bridged = len(self._bridges) > 1
         name = next(iter(self._bridges), "bridge")
-        for command, where, said in self._bridged:
-            self._found.add(command.format(bridge=word_of(name)), where, said)
+        for command, where, source_text in self._bridged:
+            self._found.add(command.format(bridge=word_of(name)), where, source_text)
         for vrf, (number, place) in self._asns.items():
-            own_commands = [one[1:] for one in self._bgp if one[0] == vrf]
+            own_commands = [bgp_row[1:] for bgp_row in self._bgp if bgp_row[0] == vrf]
             self._process(f"router bgp {number} vrf {vrf}" if vrf else f"router bgp {number}", place, own_commands)
 
     def _delete(self) -> None:
@@ -167,8 +167,8 @@ class _Reader:
         bridged = [(before, gone) for _, before, _, gone in self._gone]
         bgp = [(before, gone) for _, _, before, gone in self._gone]
         self._found.lines[:] = drop_deleted_rows(self._found.lines, lines, lambda line: line.said)
-        self._bridged[:] = drop_deleted_rows(self._bridged, bridged, lambda one: one[2])
-        self._bgp[:] = drop_deleted_rows(self._bgp, bgp, lambda one: one[4])
+        self._bridged[:] = drop_deleted_rows(self._bridged, bridged, lambda bridge_row: bridge_row[2])
+        self._bgp[:] = drop_deleted_rows(self._bgp, bgp, lambda bgp_row: bgp_row[4])
 
     def _process(self, head: str, place: Place, commands: Sequence[tuple[str, str, Place, str]]) -> None:
         self._found.frr.append((head, place))
@@ -181,53 +181,53 @@ class _Reader:
             else:
                 self._found.frr.append((f" {line}", where))
 
-    def _add(self, words: list[str], place: Place, said: str) -> bool:
+    def _add(self, words: list[str], place: Place, source_text: str) -> bool:
         """Take what is added over; False where it is not known."""
         match words:
             case ["interface", names, *rest]:
-                return self._interface(_ports(names), rest, place, said)
+                return self._interface(_ports(names), rest, place, source_text)
             case [("loopback" | "loop"), "lo", *rest]:
-                return self._interface("lo", rest, place, said)
+                return self._interface("lo", rest, place, source_text)
             case ["bond", name, "bond", "slaves", *members]:
-                self._members(name, ",".join(members), place, said)
+                self._members(name, ",".join(members), place, source_text)
             case ["clag", "port", "bond", name, "interface", members, *_]:
-                self._members(name, members, place, said)
+                self._members(name, members, place, source_text)
             case ["bond", name, "bridge", *rest]:
-                self._bridge_port(name, rest, place, said)
+                self._bridge_port(name, rest, place, source_text)
             case ["vxlan", name, *_]:
                 self._tunnels.add(name)
             case ["bridge", name, *rest]:
-                self._bridge(name, rest, place, said)
+                self._bridge(name, rest, place, source_text)
             case ["vlan", numbers, *rest]:
-                self._vlan(numbers, rest, place, said)
+                self._vlan(numbers, rest, place, source_text)
             case ["bond", name, *_]:
-                self._found.add(f"interface {word_of(name)} bond mode lacp", place, said)
+                self._found.add(f"interface {word_of(name)} bond mode lacp", place, source_text)
             case ["hostname", name]:
-                self._found.add(f"system hostname {word_of(name)}", place, said)
+                self._found.add(f"system hostname {word_of(name)}", place, source_text)
             case ["time", "ntp", "server", server, *_]:
-                self._found.add(f"service ntp mgmt server {word_of(server)}", place, said)
+                self._found.add(f"service ntp mgmt server {word_of(server)}", place, source_text)
             case ["dns", "nameserver", *rest]:
                 server = next((word for word in rest if word[:1].isdigit() or ":" in word), "")
-                self._found.add(f"service dns default server {word_of(server)}", place, said)
+                self._found.add(f"service dns default server {word_of(server)}", place, source_text)
             case ["syslog", "host", *rest]:
                 server = next((word for word in rest if word[:1].isdigit() and "." in word), "")
-                self._found.add(f"service syslog default server {word_of(server)}", place, said)
+                self._found.add(f"service syslog default server {word_of(server)}", place, source_text)
             case ["roce", ("lossless" | "lossy") as mode]:
-                self._roce("", mode == "lossless", place, said)
+                self._roce("", mode == "lossless", place, source_text)
             case ["bgp", *rest]:
                 vrf = rest[1] if rest[:1] == ["vrf"] and len(rest) > 2 else ""
-                return self._in_bgp(word_of(vrf) if vrf else "", rest[2:] if vrf else rest, place, said)
+                return self._in_bgp(word_of(vrf) if vrf else "", rest[2:] if vrf else rest, place, source_text)
             case ["routing", *rest]:
                 return self._routing(rest, place)
             case [word, *_]:
                 return word in _ELSEWHERE
         return True
 
-    def _interface(self, names: str, words: list[str], place: Place, said: str) -> bool:
-        own = f"interface {names}"
+    def _interface(self, names: str, words: list[str], place: Place, source_text: str) -> bool:
+        head = f"interface {names}"
         kind = "loopback" if names == "lo" else "eth" if names.startswith("eth") else "swp"
         if re.match(r"(?:swp|eth|lo)", names) and "." not in names:
-            self._found.add(f"{own} type {kind}", place, said)
+            self._found.add(f"{head} type {kind}", place, source_text)
         commands: list[str] = []
         match words:
             case []:
@@ -257,102 +257,102 @@ class _Reader:
             case ["link", "breakout", value] | ["breakout", value]:
                 commands = [f"link breakout {word_of(value)}"]
             case ["bridge", *rest]:
-                self._bridge_port(names, rest, place, said)
+                self._bridge_port(names, rest, place, source_text)
             case ["storage-optimized", *rest]:
-                self._roce(names, rest[:1] == ["pfc"], place, said)
+                self._roce(names, rest[:1] == ["pfc"], place, source_text)
             case [word, *_] if word in _PORT_ELSEWHERE or word in ("link", "vxlan"):
                 pass
             case _:
                 return False
         for command in commands:
-            self._found.add(f"{own} {command}", place, said)
+            self._found.add(f"{head} {command}", place, source_text)
         return True
 
-    def _bridge(self, name: str, words: list[str], place: Place, said: str) -> None:
+    def _bridge(self, name: str, words: list[str], place: Place, source_text: str) -> None:
         """Take a setting of the bridge, which is aware of VLANs unless it is told not to be."""
         self._bridges.add(name)
         match words:
             case ["ports", *listed]:
                 for port in _ports(",".join(listed)).split(","):
                     if port and port not in self._tunnels and not port.startswith(_TUNNELS):
-                        self._bridged.append((f"interface {port} bridge domain {{bridge}}", place, said))
+                        self._bridged.append((f"interface {port} bridge domain {{bridge}}", place, source_text))
             case ["vids", *listed]:
-                self._bridged.append((f"bridge domain {{bridge}} vlan {word_of(','.join(listed))}", place, said))
+                self._bridged.append((f"bridge domain {{bridge}} vlan {word_of(','.join(listed))}", place, source_text))
             case ["pvid", number]:
-                self._bridged.append((f"bridge domain {{bridge}} untagged {word_of(number)}", place, said))
+                self._bridged.append((f"bridge domain {{bridge}} untagged {word_of(number)}", place, source_text))
             case ["vlan-aware", "no"]:
                 self._bridges.add("")
 
-    def _bridge_port(self, names: str, words: list[str], place: Place, said: str) -> None:
+    def _bridge_port(self, names: str, words: list[str], place: Place, source_text: str) -> None:
         """Take what a port or a bond says of the bridge; saying it puts it there."""
-        own = f"interface {word_of(names)} bridge domain {{bridge}}"
+        head = f"interface {word_of(names)} bridge domain {{bridge}}"
         match words:
             case ["access", number]:
-                self._bridged.append((f"{own} access {word_of(number)}", place, said))
+                self._bridged.append((f"{head} access {word_of(number)}", place, source_text))
             case ["vids", *listed]:
-                self._bridged.append((f"{own} vlan {word_of(','.join(listed))}", place, said))
+                self._bridged.append((f"{head} vlan {word_of(','.join(listed))}", place, source_text))
             case ["pvid", number]:
-                self._bridged.append((f"{own} untagged {word_of(number)}", place, said))
+                self._bridged.append((f"{head} untagged {word_of(number)}", place, source_text))
             case ["allow-untagged", "no"]:
-                self._bridged.append((f"{own} untagged none", place, said))
+                self._bridged.append((f"{head} untagged none", place, source_text))
 
-    def _vlan(self, numbers: str, words: list[str], place: Place, said: str) -> None:
+    def _vlan(self, numbers: str, words: list[str], place: Place, source_text: str) -> None:
         """Take the switch's own interface in a VLAN; with it, the VLAN is one of the bridge."""
         for number in filter(str.isdecimal, numbers.split(",")):
-            own = f"interface vlan{number}"
-            self._bridged.append((f"bridge domain {{bridge}} vlan {number}", place, said))
-            commands = [f"{own} type svi", f"{own} vlan {number}"]
+            head = f"interface vlan{number}"
+            self._bridged.append((f"bridge domain {{bridge}} vlan {number}", place, source_text))
+            commands = [f"{head} type svi", f"{head} vlan {number}"]
             match words:
                 case [("ip" | "ipv6"), ("address" | "add"), address, *_]:
-                    commands.append(f"{own} ip address {word_of(address)}")
+                    commands.append(f"{head} ip address {word_of(address)}")
                 case ["vrf", name]:
-                    commands.append(f"{own} ip vrf {word_of(name)}")
+                    commands.append(f"{head} ip vrf {word_of(name)}")
                 case ["mtu", size]:
-                    commands.append(f"{own} link mtu {word_of(size)}")
+                    commands.append(f"{head} link mtu {word_of(size)}")
                 case ["alias", *text]:
-                    commands.append(f"{own} description '{mask_secret(' '.join(text)).replace(chr(39), '')}'")
-            self._bridged += [(command.replace("{", "").replace("}", ""), place, said) for command in commands]
+                    commands.append(f"{head} description '{mask_secret(' '.join(text)).replace(chr(39), '')}'")
+            self._bridged += [(command.replace("{", "").replace("}", ""), place, source_text) for command in commands]
 
-    def _members(self, bond: str, members: str, place: Place, said: str) -> None:
+    def _members(self, bond: str, members: str, place: Place, source_text: str) -> None:
         for member in members.split(","):
-            self._found.add(f"interface {_ports(member)} type swp", place, said)
-            self._found.add(f"interface {word_of(bond)} bond member {_ports(member)}", place, said)
+            self._found.add(f"interface {_ports(member)} type swp", place, source_text)
+            self._found.add(f"interface {word_of(bond)} bond member {_ports(member)}", place, source_text)
 
-    def _roce(self, ports: str, pauses: bool, place: Place, said: str) -> None:
+    def _roce(self, ports: str, pauses: bool, place: Place, source_text: str) -> None:
         """Add what the macro means: on some ports, or on all."""
         self._found.classifies = True
         profile = "ROCE" if ports else "default-global"
-        told = [*_ROCE, *(one.replace("{0}", "{1}") for one in _PFC if pauses)]
-        for command in told:
-            self._found.add(f"qos {command.format('default-global', profile)}", place, said)
+        qos_commands = [*_ROCE, *(pfc_command.replace("{0}", "{1}") for pfc_command in _PFC if pauses)]
+        for command in qos_commands:
+            self._found.add(f"qos {command.format('default-global', profile)}", place, source_text)
         for kind in ("congestion-control", *(("pfc",) if pauses else ())) if ports else ():
-            self._found.add(f"interface {ports} qos {kind} profile {profile}", place, said)
+            self._found.add(f"interface {ports} qos {kind} profile {profile}", place, source_text)
 
-    def _in_bgp(self, vrf: str, words: list[str], place: Place, said: str) -> bool:
+    def _in_bgp(self, vrf: str, words: list[str], place: Place, source_text: str) -> bool:
         match words:
             case ["l2vpn", *_] | ["evpn", *_] | ["listen", *_]:
                 return True
             case ["autonomous-system", number]:
                 self._asns[vrf] = word_of(number), place
             case ["router-id", address]:
-                self._bgp.append((vrf, "", f"bgp router-id {word_of(address).partition('/')[0]}", place, said))
+                self._bgp.append((vrf, "", f"bgp router-id {word_of(address).partition('/')[0]}", place, source_text))
             case [("bestpath" | "default" | "always-compare-med"), *_]:
-                self._bgp.append((vrf, "", f"bgp {' '.join(words)}", place, said))
+                self._bgp.append((vrf, "", f"bgp {' '.join(words)}", place, source_text))
             case [("ipv4" | "ipv6") as family, "unicast", *rest]:
-                self._each(vrf, f"{family} unicast", rest, place, said)
+                self._each(vrf, f"{family} unicast", rest, place, source_text)
             case [("neighbor" | "network" | "maximum-paths" | "redistribute"), *_]:
-                self._each(vrf, "", words, place, said)
+                self._each(vrf, "", words, place, source_text)
             case [word, *_]:
                 return word in _BGP_ELSEWHERE
         return True
 
-    def _each(self, vrf: str, family: str, words: list[str], place: Place, said: str) -> None:
+    def _each(self, vrf: str, family: str, words: list[str], place: Place, source_text: str) -> None:
         """Add a command for each neighbor that it names."""
         if words[:1] != ["neighbor"] or len(words) < 2:
-            self._bgp.append((vrf, family, " ".join(words), place, said))
+            self._bgp.append((vrf, family, " ".join(words), place, source_text))
             return
         for name in _written_out(words[1]):
-            self._bgp.append((vrf, family, " ".join(("neighbor", name, *words[2:])), place, said))
+            self._bgp.append((vrf, family, " ".join(("neighbor", name, *words[2:])), place, source_text))
 
     def _routing(self, words: list[str], place: Place) -> bool:
         frr = self._found.frr
@@ -377,24 +377,24 @@ class _Reader:
 def _ports(text: str) -> str:
     """Return a list of interfaces as the newer commands have it: swp1-4,swp6."""
     prefix = ""
-    found = []
-    for part in text.split(","):
-        head = re.match(r"[A-Za-z]+", part)
+    port_names = []
+    for port_text in text.split(","):
+        head = re.match(r"[A-Za-z]+", port_text)
         prefix = head[0] if head else prefix
-        whole_text = part if head else prefix + part
+        whole_text = port_text if head else prefix + port_text
         match = _RANGE.fullmatch(whole_text)
-        found.append(f"{match[1]}{match[2]}-{match[3]}" if match else word_of(whole_text))
-    return ",".join(found)
+        port_names.append(f"{match[1]}{match[2]}-{match[3]}" if match else word_of(whole_text))
+    return ",".join(port_names)
 
 
 def _written_out(text: str) -> tuple[str, ...]:
     """Return each name of a list with ranges."""
     written_outs: list[str] = []
-    for part in _ports(text).split(","):
-        match = _RANGE.fullmatch(part)
+    for port_text in _ports(text).split(","):
+        match = _RANGE.fullmatch(port_text)
         if match:
             last = min(int(match[3]), int(match[2]) + 1024)
             written_outs += [f"{match[1]}{number}" for number in range(int(match[2]), last + 1)]
         else:
-            written_outs.append(part)
+            written_outs.append(port_text)
     return tuple(written_outs)

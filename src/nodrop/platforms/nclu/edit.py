@@ -26,10 +26,10 @@ def _line(change: Change) -> str:
 
 def _command(change: Change) -> str | None:
     """Return the command that makes a change; None where there is none."""
-    name, *part = change.subject[1:] or ("",)
+    name, *field_path = change.subject[1:] or ("",)
     new = change.new
     port = f"interface {name}"
-    match part:
+    match field_path:
         case ["enabled"] if name.startswith("swp") and isinstance(new, bool):
             return f"net {'del' if new else 'add'} {port} link down"
         case ["mtu_bytes"] if name.startswith("swp") and isinstance(new, int):

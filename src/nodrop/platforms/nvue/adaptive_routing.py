@@ -59,10 +59,10 @@ def _read_enabled_flag(own_view: View) -> bool | None:
 
 def port_paths(port: str, field: str) -> Iterator[Path]:
     """Yield where it may stand what a port has of it."""
-    own: Path = ("interface", port, *BELOW)
+    port_path: Path = ("interface", port, *BELOW)
     if field == PORT[1]:
-        yield (*own, THRESHOLD)
-    yield from _paths(own)
+        yield (*port_path, THRESHOLD)
+    yield from _paths(port_path)
 
 
 def switch_paths(head: str, ports: Iterable[str]) -> Iterator[Path]:

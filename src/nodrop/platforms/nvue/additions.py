@@ -31,8 +31,8 @@ def merge_statements(statements: str, extras: Sequence[Extra]) -> str:
     for extra in extras:
         _check(tree, extra)
         if isinstance(extra.value, tuple):
-            for each in extra.value:
-                _put(tree, [*extra.path, each], "")
+            for leaf_key in extra.value:
+                _put(tree, [*extra.path, leaf_key], "")
         else:
             _put(tree, list(extra.path), "" if extra.value is None else _value(extra.value))
     return "".join(f"{line}\n" for line in _lines(tree, ""))
@@ -49,9 +49,9 @@ def _put(tree: _Tree, path: list[str], leaf: str) -> None:
         before = list(tree)
         tree[head] = {} if remaining_paths else leaf
         if before == sorted(before, key=natural):
-            both = dict(tree)
+            unsorted_tree = dict(tree)
             tree.clear()
-            tree.update((key, both[key]) for key in sorted(both, key=natural))
+            tree.update((key, unsorted_tree[key]) for key in sorted(unsorted_tree, key=natural))
     if remaining_paths:
         inside = tree[head]
         if not isinstance(inside, dict):  # what was there and no more
@@ -82,20 +82,20 @@ def _check(tree: _Tree, extra: Extra) -> None:
 
 def _fault(tree: _Tree, path: tuple[str, ...], parent: str) -> str:
     """Return why a path cannot be added: the tree has it, or a value on the way to it, under a list of names too."""
-    head, *rest = path
-    wanted = set(keys(parent, head))
+    head, *path_tail = path
+    path_keys = set(keys(parent, head))
     for key, inside in tree.items():
-        if key != head and not wanted & set(keys(parent, key)):
+        if key != head and not path_keys & set(keys(parent, key)):
             if parent in _CHOICES and not isinstance(inside, dict):
                 return f"{parent} is {key} already"
             continue
-        if not rest or inside == "":
-            if not rest:
+        if not path_tail or inside == "":
+            if not path_tail:
                 return "the configuration says so, or something else, already"
             continue
         if isinstance(inside, str):
             return f"{key} is a value, and has nothing below it"
-        if reason := _fault(inside, tuple(rest), head):
+        if reason := _fault(inside, tuple(path_tail), head):
             return reason
     return ""
 
@@ -106,9 +106,9 @@ def leaves(bundle: Mapping[str, bytes]) -> Iterator[Extra]:
         data = parse(bundle.get(FILE, b""), FILE).data
     except InputProblems:
         return
-    for part in data if isinstance(data, list) else ():
-        if isinstance(part, dict) and isinstance(part.get("set"), dict):
-            yield from _settings(part["set"], ())
+    for section in data if isinstance(data, list) else ():
+        if isinstance(section, dict) and isinstance(section.get("set"), dict):
+            yield from _settings(section["set"], ())
 
 
 def _settings(tree: Mapping[str, object], above: tuple[str, ...]) -> Iterator[Extra]:

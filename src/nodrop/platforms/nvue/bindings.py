@@ -31,9 +31,9 @@ Lines = tuple[Line, ...]
 Row = Binding[Path, Nodes, Dialect, Lines]
 
 
-def lines_of(rows: Iterable[Row], part: object, spoken: Dialect, below: Path = ()) -> Iterator[Line]:
+def lines_of(rows: Iterable[Row], model_part: object, spoken: Dialect, below: Path = ()) -> Iterator[Line]:
     """Yield the statements of a part of the model, whose node is `below` another, in the order of the rows."""
-    for lines in encoded(rows, part, spoken):
+    for lines in encoded(rows, model_part, spoken):
         yield from (one._replace(path=(*below, *one.path)) for one in lines) if below else lines
 
 

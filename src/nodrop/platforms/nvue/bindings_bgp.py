@@ -275,21 +275,21 @@ OF_ONE = frozenset(path[0] for row in OWN for path in row.where)
 
 def _networks(nodes: Nodes) -> tuple[str, ...]:
     """Return the prefixes that a process originates, those of IPv4 first."""
-    found = [
+    family_prefixes = [
         (":" in prefix, prefix)
         for family in FAMILIES
         for prefix in nodes[0].below(*family).texts("network")
         if checked_prefix(nodes[0], prefix, *family, "network", prefix)
     ]
-    return tuple(prefix for _, prefix in sorted(found))
+    return tuple(prefix for _, prefix in sorted(family_prefixes))
 
 
 def checked_prefix(node: View, prefix: str, *below: str) -> bool:
     """Return whether a text is a prefix; if not, remark it at a path below a node."""
-    found = is_prefix(prefix)
-    if not found:
+    is_valid = is_prefix(prefix)
+    if not is_valid:
         node.config.malformed((*node.path, *below), quote_text(prefix), "a prefix, such as 10.1.0.0/24")
-    return found
+    return is_valid
 
 
 def _aggregates(nodes: Nodes) -> tuple[Aggregate, ...]:
@@ -311,8 +311,8 @@ def _aggregated(rows: tuple[Aggregate, ...], spoken: Dialect) -> Lines:
     lines = []
     for row in rows:
         path = (*FAMILIES[":" in row.prefix], "aggregate-route", row.prefix)
-        said = [key for key, on in (("summary-only", row.summary_only), ("as-set", row.as_set)) if on]
-        lines += [Line((*path, key), IS, spoken.on) for key in said] or [Line(path)]
+        option_keys = [key for key, on in (("summary-only", row.summary_only), ("as-set", row.as_set)) if on]
+        lines += [Line((*path, key), IS, spoken.on) for key in option_keys] or [Line(path)]
     return tuple(lines)
 
 

@@ -25,10 +25,10 @@ def _local_asn_mode(node: View) -> LocalAsnMode | None:
 
 
 def _local_asn_moded(mode: LocalAsnMode, spoken: Dialect) -> Lines:
-    said = {"prepend": (), "no-prepend": (("prepend", spoken.off),)}.get(
+    option_values = {"prepend": (), "no-prepend": (("prepend", spoken.off),)}.get(
         mode, (("prepend", spoken.off), ("replace", spoken.on))
     )
-    return tuple(Line((*_LOCAL_AS, word), IS, value) for word, value in said)
+    return tuple(Line((*_LOCAL_AS, word), IS, value) for word, value in option_values)
 
 
 LOCAL_AS: tuple[Row, ...] = (

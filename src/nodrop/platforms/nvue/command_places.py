@@ -33,14 +33,14 @@ class CommandPlaces:
     def _add(self, command: nvset.Command) -> None:
         words, parent = [self._root], ""
         for word in command.words:
-            singles = (word, *(one for one in keys(parent, word) if one != word))
+            singles = (word, *(key for key in keys(parent, word) if key != word))
             if len(singles) > 1:
                 singles = singles[: self._left + 1]
                 self._left -= (len(singles) - 1) * len(words)
                 singles = singles if self._left >= 0 else singles[:1]
-            words = [above.after.setdefault(one, _Word()) for above in words for one in singles]
-            for each in words:
-                each.last = command
+            words = [above.after.setdefault(key, _Word()) for above in words for key in singles]
+            for word_node in words:
+                word_node.last = command
             parent = word
 
     def span(self, path: Path, least: int, *, key: bool = False) -> Span | None:

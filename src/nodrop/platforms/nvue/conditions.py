@@ -51,11 +51,11 @@ def read_conditions(timers: View, release: object) -> tuple[WatchdogConditions |
 
     A value of a condition that is off is remarked: it is not looked at.
     """
-    keys = (_RECOVERY, *(one.key for one in _CONDITIONS))
+    keys = (_RECOVERY, *(row.key for row in _CONDITIONS))
     stated = any(timers.has(key) for key in keys)
     if not stated:
         return (USUAL if isinstance(release, str) and knows(release, WHAT) else None), False
-    values = {one.field: _value(timers.below(one.key), one) if timers.has(one.key) else None for one in _CONDITIONS}
+    values = {row.field: _value(timers.below(row.key), row) if timers.has(row.key) else None for row in _CONDITIONS}
     for condition in _CONDITIONS:
         if not timers.has(condition.key):
             values[condition.field] = getattr(USUAL, condition.field)

@@ -28,8 +28,8 @@ _RENEWED = ("qos roce", "qos traffic-pool", *(f"qos {kind} {GLOBAL}" for kind in
 @cache
 def of_image() -> list[str]:
     """Return the settings of `system` that an image comes with, as lines: what `nv config replace` removes."""
-    settings = [one for row in rows("nvue") for one in row.settings if one[0] == "system"]
-    words = sorted({" ".join(one[1:-1][:2] or one[1:]) for one in settings})
+    settings = [setting for row in rows("nvue") for setting in row.settings if setting[0] == "system"]
+    words = sorted({" ".join(setting[1:-1][:2] or setting[1:]) for setting in settings})
     own_words = [word for word in words if not any(word.startswith(f"{other_word} ") for other_word in words)]
     return textwrap.wrap("system " + ", ".join(own_words), 100, break_on_hyphens=False)
 

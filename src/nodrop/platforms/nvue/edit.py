@@ -124,15 +124,15 @@ class _Drawing:
                         document.make(operation)
                 else:
                     document.append(wanted_operations)
-                made = {**bundle, file: document.text.encode()}
-                self._drafts.append((made, draft))
-                yield made
+                edited_bundle = {**bundle, file: document.text.encode()}
+                self._drafts.append((edited_bundle, draft))
+                yield edited_bundle
         except NodropError as error:
             raise ValueError(str(error)) from None
 
     def _keep(self, bundle: Bundle) -> None:
         """Forget what was drawn and not taken: all behind the bundle that is gone on from."""
-        at = next((at for at, (made, _) in enumerate(self._drafts) if made is bundle), -1)
+        at = next((at for at, (drawn_bundle, _) in enumerate(self._drafts) if drawn_bundle is bundle), -1)
         earlier = self._drafts[:at] if at > 0 else []
         self._drafts = [*earlier, *self._drafts[at : at + 1]] if at >= 0 else []
 
@@ -140,21 +140,21 @@ class _Drawing:
         """Return all that was done on the way to a bundle."""
         self._keep(bundle)
         gone: dict[Path, None] = {}
-        said: dict[Path, str] = {}
+        new_values: dict[Path, str] = {}
         for _, draft in self._drafts:
             for path in draft.gone:
-                for below in [each for each in said if each[: len(path)] == path]:
-                    del said[below]
+                for below in [value_path for value_path in new_values if value_path[: len(path)] == path]:
+                    del new_values[below]
             gone |= draft.gone
             for path in draft.wanted:
-                said.pop(path, None)
-            said |= draft.wanted
-        return [*operations(gone), *operations(said)]
+                new_values.pop(path, None)
+            new_values |= draft.wanted
+        return [*operations(gone), *operations(new_values)]
 
 
 def _unspelt(path: Sequence[object]) -> str:
     """Say of a difference that no setting was found for what is known of it."""
-    buffer = next((where for part, where in _BUFFERS.items() if part in path and "buffer" in path), None)
+    buffer = next((where for field_name, where in _BUFFERS.items() if field_name in path and "buffer" in path), None)
     if buffer is not None:
         head = "nv set qos advance-buffer-config default-global"
         return f"nodrop does not write it; NVUE takes it for the whole switch, `{head} {buffer}`"
@@ -163,13 +163,13 @@ def _unspelt(path: Sequence[object]) -> str:
 
 def _impossible(change: Change) -> str | None:
     """Say why no text of the device can be changed so; None where it may be."""
-    area, *rest = (*change.subject[1:], "")
-    own = area.startswith("@")
-    path = (area[1:], *rest) if own else ("interfaces", "*", *rest)
+    area, *field_path = (*change.subject[1:], "")
+    is_device_wide = area.startswith("@")
+    path = (area[1:], *field_path) if is_device_wide else ("interfaces", "*", *field_path)
     for unsaid, reason in unsupported_paths("nvue").items():
         if path[: unsaid.count("/") + 1] == tuple(unsaid.split("/")):
             return reason
-    return _BY_HAND.get(area if own else rest[0])
+    return _BY_HAND.get(area if is_device_wide else field_path[0])
 
 
 def _together(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:
@@ -201,11 +201,11 @@ def _of_one_color(old: Queue, new: Queue) -> Queue:
     )
 
 
-def _follows(found: Found) -> bool:
+def _follows(side_effect: Found) -> bool:
     """Whether NVUE works a difference out from what was changed: it has no setting for it."""
-    _, area, *rest = (*found.subject, "")
-    wanted = [subject[1:] for subject in found.wanted]
-    parts = {part for subject in wanted for part in subject}
+    _, area, *field_path = (*side_effect.subject, "")
+    requested_paths = [subject[1:] for subject in side_effect.wanted]
+    requested_fields = {field for subject in requested_paths for field in subject}
     if area.startswith("@"):
         triggers: Mapping[str, frozenset[str]] = {
             "@buffer_pools": _PAUSE | {"@buffer_pools", "priority_groups"},
@@ -214,22 +214,22 @@ def _follows(found: Found) -> bool:
             "@adaptive_routing": frozenset({"adaptive_routing"}),
             "@watchdog_polling_ms": frozenset({"pfc_watchdog"}),
         }
-        return bool(triggers.get(area, frozenset()) & parts)
-    own = {part for subject in wanted if matches(subject[:1], (area,)) for part in subject[1:]}
-    if rest[0] == "cable_length_m":
-        return bool(_PAUSE & own)
-    if rest[0] == "speed_mbps":
-        return "enabled" in own
-    if rest[0] != "qos":
+        return bool(triggers.get(area, frozenset()) & requested_fields)
+    port_fields = {field for subject in requested_paths if matches(subject[:1], (area,)) for field in subject[1:]}
+    if field_path[0] == "cable_length_m":
+        return bool(_PAUSE & port_fields)
+    if field_path[0] == "speed_mbps":
+        return "enabled" in port_fields
+    if field_path[0] != "qos":
         return False
-    part, *inside = rest[1:]
-    if part in ("dscp_to_tc", "pcp_to_tc"):
-        return "trust" in own
-    if part == "pfc_watchdog":
-        return bool(_PAUSE & own) and inside[:1] == ["priorities"]
-    if part == "queues" and inside[1:2] != ["buffer"]:
+    qos_field, *inside = field_path[1:]
+    if qos_field in ("dscp_to_tc", "pcp_to_tc"):
+        return "trust" in port_fields
+    if qos_field == "pfc_watchdog":
+        return bool(_PAUSE & port_fields) and inside[:1] == ["priorities"]
+    if qos_field == "queues" and inside[1:2] != ["buffer"]:
         return False
-    return part in _FOLLOWING and bool(
-        own & (_PAUSE | {"cable_length_m", "speed_mbps", "mtu_bytes", "queues", "tc_to_queue"})
-        or {"@dynamic_buffers", "@buffer_pools"} & parts
+    return qos_field in _FOLLOWING and bool(
+        port_fields & (_PAUSE | {"cable_length_m", "speed_mbps", "mtu_bytes", "queues", "tc_to_queue"})
+        or {"@dynamic_buffers", "@buffer_pools"} & requested_fields
     )

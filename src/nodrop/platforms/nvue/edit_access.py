@@ -27,10 +27,10 @@ def change_access_lists(draft: Draft, old: Device, new: Device) -> None:
 
 def _change(draft: Draft, name: str, old: AccessList | None, new: AccessList | None) -> None:
     bound = [set() if access_list is None else set(access_list.bindings) for access_list in (old, new)]
-    for binding in sorted(bound[0] - bound[1], key=lambda one: one.key):
-        *whole, way = binding_path(name, binding)
-        ways = draft.top.below(*whole).node.keys()
-        draft.unset(*whole) if ways <= {way} else draft.unset(*whole, way)
+    for binding in sorted(bound[0] - bound[1], key=lambda acl_binding: acl_binding.key):
+        *parent_path, direction = binding_path(name, binding)
+        directions = draft.top.below(*parent_path).node.keys()
+        draft.unset(*parent_path) if directions <= {direction} else draft.unset(*parent_path, direction)
     for binding in sorted(bound[1] - bound[0], key=lambda one: one.key):
         of_switch = binding.interface is not None and binding.stage in ("control-plane", "control-plane-out")
         draft.set(*binding_path(name, binding), *(("control-plane",) if of_switch else ()))

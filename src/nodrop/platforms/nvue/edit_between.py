@@ -47,30 +47,30 @@ def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "
 
 def single(node: Node, parent: str) -> Node:
     """Return a tree with the single keys that its lists and ranges stand for; of a name in several all is said."""
-    found: Node = {}
-    _lay(found, node, parent)
-    return found
+    expanded_node: Node = {}
+    _lay(expanded_node, node, parent)
+    return expanded_node
 
 
 def _lay(found_node: Node, node: Node, parent: str) -> None:
     for key, value in node.items():
-        for one in keys(parent, key):
+        for single_key in keys(parent, key):
             if not isinstance(value, dict):
-                found_node[one] = value if value is None else str(value)
+                found_node[single_key] = value if value is None else str(value)
                 continue
-            inside = found_node.get(one)
+            inside = found_node.get(single_key)
             if not isinstance(inside, dict):
-                inside = found_node[one] = {}
-            _lay(inside, value, one)
+                inside = found_node[single_key] = {}
+            _lay(inside, value, single_key)
 
 
 def _broken_out(root: Node) -> Mapping[str, object]:
     """Return the breakout of each port; none of ports without one."""
-    found: dict[str, object] = {}
+    breakouts: dict[str, object] = {}
     for port, node in mapping_at(root, "interface").items():
         if (broken := value_at(node, *_BREAKOUT)) is not None:
-            found[port] = broken
-    return found
+            breakouts[port] = broken
+    return breakouts
 
 
 def _gone(before: Node, after: Node, at: Path, place: Known | None) -> Iterator[Path]:
@@ -78,26 +78,26 @@ def _gone(before: Node, after: Node, at: Path, place: Known | None) -> Iterator[
     if isinstance(place, Leaf) and after:
         return
     for key, value in before.items():
-        here = (*at, key)
+        key_path = (*at, key)
         if key not in after:
-            yield here
+            yield key_path
             continue
-        now = after[key]
-        if isinstance(value, dict) and isinstance(now, dict):
-            yield from _gone(value, now, here, below(place, key))
-        elif isinstance(value, dict) or isinstance(now, dict):
-            yield here
+        after_value = after[key]
+        if isinstance(value, dict) and isinstance(after_value, dict):
+            yield from _gone(value, after_value, key_path, below(place, key))
+        elif isinstance(value, dict) or isinstance(after_value, dict):
+            yield key_path
 
 
 def _find_new_values(before: Node, after: Node, at: Path, gone: Mapping[Path, None]) -> Iterator[tuple[Path, str]]:
     """Yield what is to be said, with its value."""
     for key, value in after.items():
-        here = (*at, key)
-        was = before.get(key) if here not in gone else None
+        key_path = (*at, key)
+        was = before.get(key) if key_path not in gone else None
         if isinstance(value, dict) and value:
-            yield from _find_new_values(was if isinstance(was, dict) else {}, value, here, gone)
+            yield from _find_new_values(was if isinstance(was, dict) else {}, value, key_path, gone)
         elif isinstance(value, dict) or value is None:
-            if was != value or key not in before or here in gone:
-                yield here, THERE
+            if was != value or key not in before or key_path in gone:
+                yield key_path, THERE
         elif was != value:
-            yield here, str(value)
+            yield key_path, str(value)

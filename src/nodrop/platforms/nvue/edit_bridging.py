@@ -17,15 +17,15 @@ _Said = Iterator[tuple[Path, str]]
 
 def change_bridging(draft: Draft, old: Device, new: Device) -> None:
     """Bring bonds, VLANs and their members of `new` into a file that says `old`."""
-    parts = ("vlans", "port_channels")
-    if all(same(getattr(old, part), getattr(new, part)) for part in parts):
+    fields = ("vlans", "port_channels")
+    if all(same(getattr(old, field), getattr(new, field)) for field in fields):
         return
-    if any(isinstance(getattr(device, part), Unknown) for part in parts for device in (old, new)):
+    if any(isinstance(getattr(device, field), Unknown) for field in fields for device in (old, new)):
         return
     before, after = (dict(_statements(draft, device)) for device in (old, new))
-    kept = {path[:2] for path in after}
+    new_objects = {path[:2] for path in after}
     for path in before:
-        if path[:2] not in kept and path[0] == "interface" and (*path[:2], "type") in before:
+        if path[:2] not in new_objects and path[0] == "interface" and (*path[:2], "type") in before:
             draft.unset(*path[:2])
         elif path not in after:
             draft.unset(*path)

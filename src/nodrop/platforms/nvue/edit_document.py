@@ -103,8 +103,8 @@ def patch(operations: Sequence[Operation]) -> list[Node]:
     """Return operations as `nv config patch` takes them: what is unset, then what is set."""
     nodes: list[Node] = []
     for verb, own_operations in (
-        ("unset", [one for one in operations if one.value is None]),
-        ("set", [one for one in operations if one.value is not None]),
+        ("unset", [patch_operation for patch_operation in operations if patch_operation.value is None]),
+        ("set", [patch_operation for patch_operation in operations if patch_operation.value is not None]),
     ):
         top = Node(entries=[])
         for operation in own_operations:
@@ -184,7 +184,7 @@ def _say(entry: Entry, setting: str, value: str) -> None:
     if value == THERE:
         return
     if node.entries:
-        if [one.key for one in node.entries] != [value]:
+        if [child.key for child in node.entries] != [value]:
             node.entries = [Entry(value, Node(entries=[]))]
     elif node.entries is not None:
         entry.value = leaf(setting, value)
@@ -195,10 +195,10 @@ def _say(entry: Entry, setting: str, value: str) -> None:
 def _add(node: Node, entry: Entry, *, is_sorted: bool = True) -> None:
     """Put a new entry where its key belongs, if the others are sorted; else behind them."""
     other_entries = _entries(node)
-    order = [natural(one.key) for one in other_entries]
+    order = [natural(sibling.key) for sibling in other_entries]
     at = len(other_entries)
     if is_sorted and order == sorted(order):
-        at = sum(each <= natural(entry.key) for each in order)
+        at = sum(sort_key <= natural(entry.key) for sort_key in order)
     other_entries.insert(at, entry)
 
 
@@ -226,15 +226,15 @@ def _drop(node: Node, parent: str, steps: Steps, emptied: list[tuple[Node, Entry
 
 def _split_entry(node: Node, parent: str, entry: Entry, singles: Sequence[str]) -> Entry:
     """Return the entry of some of the keys that an entry stands for, taken out of it with all that it says."""
-    others = [one for one in keys(parent, entry.key) if one not in singles]
-    if not others:
+    other_keys = [key for key in keys(parent, entry.key) if key not in singles]
+    if not other_keys:
         return entry
     entries = _entries(node)
     own_entry = _other(entries, spelt_key(parent, singles), entry)
     if own_entry is None:
         own_entry = Entry(spelt_key(parent, singles), copy_of(entry.value))
         entries.insert(entries.index(entry) + 1, own_entry)
-    remainder = spelt_key(parent, others)
+    remainder = spelt_key(parent, other_keys)
     if _other(entries, remainder, entry) is None:
         entry.key = remainder
     else:
@@ -259,9 +259,9 @@ def _lay(entry: Entry, node: Node, *, over: bool) -> None:
             entry.value = copy_of(node)
         return
     entry.value = _as_mapping(entry.value)
-    for each in node.entries:
-        far_entry = next((one for one in _entries(entry.value) if one.key == each.key), None)
+    for child in node.entries:
+        far_entry = next((candidate for candidate in _entries(entry.value) if candidate.key == child.key), None)
         if far_entry is None:
-            _add(entry.value, Entry(each.key, copy_of(each.value)))
+            _add(entry.value, Entry(child.key, copy_of(child.value)))
         else:
-            _lay(far_entry, each.value, over=over)
+            _lay(far_entry, child.value, over=over)

@@ -12,14 +12,14 @@ _OF_PROCESS = 4
 """The length of `vrf default router bgp`."""
 
 
-def at_groups(top: View, wanted: Mapping[Path, str | None]) -> Iterator[tuple[Path, str | None]]:
+def at_groups(top: View, settings: Mapping[Path, str | None]) -> Iterator[tuple[Path, str | None]]:
     """Yield settings with their values, those of groups included; None takes one away.
 
     What changes for all sessions of a group alike changes at the group. A value of one session overrides that of its
     group; a setting that it loses moves from the group to the other sessions.
     """
     of_groups: dict[tuple[Path, str, Path], dict[str, str | None]] = {}
-    for path, value in wanted.items():
+    for path, value in settings.items():
         process, remaining_paths = path[:_OF_PROCESS], path[_OF_PROCESS + 2 :]
         group = _group(top, path) if remaining_paths else None
         if group is None or has(top.node, path) or not has(top.node, (*process, "peer-group", group, *remaining_paths)):
@@ -49,11 +49,11 @@ def _group(top: View, path: Path) -> str | None:
     """Return the peer group of the session that a path is in."""
     if path[_OF_PROCESS : _OF_PROCESS + 1] != ("neighbor",):
         return None
-    return next((one for key, one in _sessions(top, path[:_OF_PROCESS]) if key == path[_OF_PROCESS + 1]), None)
+    return next((group for key, group in _sessions(top, path[:_OF_PROCESS]) if key == path[_OF_PROCESS + 1]), None)
 
 
 def _members(top: View, process: Path, group: str) -> list[str]:
-    return [key for key, one in _sessions(top, process) if one == group]
+    return [key for key, peer_group in _sessions(top, process) if peer_group == group]
 
 
 def _sessions(top: View, process: Path) -> Iterator[tuple[str, str | None]]:

@@ -26,19 +26,19 @@ class Operation:
         return product(*self.steps)
 
 
-def operations(wanted: Mapping[Path, str] | Mapping[Path, None] | Iterable[tuple[Path, str | None]]) -> list[Operation]:
+def operations(values: Mapping[Path, str] | Mapping[Path, None] | Iterable[tuple[Path, str | None]]) -> list[Operation]:
     """Return settings as operations: interfaces, and numbers, of which the same is said, together."""
-    pairs = wanted.items() if isinstance(wanted, Mapping) else wanted
+    pairs = values.items() if isinstance(values, Mapping) else values
     items: list[tuple[Steps, str | None]] = [(tuple((step,) for step in path), value) for path, value in pairs]
     for place in range(max((len(steps) for steps, _ in items), default=0) - 1, 0, -1):
-        found: dict[tuple[Steps, Steps | None, str | None], list[str]] = {}
+        keys_by_setting: dict[tuple[Steps, Steps | None, str | None], list[str]] = {}
         for steps, value in items:
             if place < len(steps) and steps[place - 1][0] in NAMED | NUMBERED:
-                found.setdefault((steps[:place], steps[place + 1 :], value), []).extend(steps[place])
+                keys_by_setting.setdefault((steps[:place], steps[place + 1 :], value), []).extend(steps[place])
             else:
-                found[steps, None, value] = []
+                keys_by_setting[steps, None, value] = []
         items = [
             (before if behind is None else (*before, tuple(singles), *behind), value)
-            for (before, behind, value), singles in found.items()
+            for (before, behind, value), singles in keys_by_setting.items()
         ]
     return [Operation(steps, value) for steps, value in items]

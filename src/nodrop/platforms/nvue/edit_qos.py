@@ -79,21 +79,21 @@ def _profile_of(draft: Draft, port: str, kind: str) -> str:
 
 def _designs(pairs: Iterable[tuple[Interface, Interface]]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what each port does by kind, before and after."""
-    made: dict[tuple[int, object, object], tuple[Any, ...]] = {}
+    profiles_by_key: dict[tuple[int, object, object], tuple[Any, ...]] = {}
     unknown: dict[tuple[int, object, object], tuple[Any, ...]] = {}
     sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
     for a, b in pairs:
         keeps = same(a.qos, b.qos) and same(a.cable_length_m, b.cable_length_m) and same(a.link_pause, b.link_pause)
         for port, side in zip((a, a) if keeps else (a, b), sides, strict=True):
             key = id(port.qos), id(port.cable_length_m), id(port.link_pause)
-            if key not in made and key not in unknown:
+            if key not in profiles_by_key and key not in unknown:
                 try:
-                    made[key] = split_port_qos(port).profiles
+                    profiles_by_key[key] = split_port_qos(port).profiles
                 except (UnknownFact, AssertionError):
                     unknown[key] = (_Kept(),) * len(KINDS)
             if key in unknown and not keeps:
                 raise UnknownFact("not all that the port does is known, and a profile says all of it")
-            side[port.name] = made.get(key) or unknown[key]
+            side[port.name] = profiles_by_key.get(key) or unknown[key]
     return sides
 
 
@@ -135,11 +135,11 @@ def _settle(draft: Draft, kind: str, uses: list[_Use]) -> None:
         draft.put(*binding, to=None if name == GLOBAL else name)
 
 
-def _free(wanted: str, taken: Iterable[str]) -> str:
-    names, number, name = set(taken), 1, wanted
+def _free(base_name: str, taken: Iterable[str]) -> str:
+    names, number, name = set(taken), 1, base_name
     while name in names:
         number += 1
-        name = f"{wanted}_{number}"
+        name = f"{base_name}_{number}"
     return name
 
 
@@ -180,10 +180,10 @@ def _port(draft: Draft, a: Interface, b: Interface) -> None:
     """Let a port be watched or not, and other queues of it be trimmed."""
     if not isinstance(a.qos, QosProfile) or not isinstance(b.qos, QosProfile):
         return
-    was, now = (require_fact(qos.pfc_watchdog) is not None for qos in (a.qos, b.qos))
-    if was != now:
+    was, is_on = (require_fact(qos.pfc_watchdog) is not None for qos in (a.qos, b.qos))
+    if was != is_on:
         draft.put(
-            "interface", b.name, "qos", "pfc-watchdog", *(("state",) if now else ()), to="enable" if now else None
+            "interface", b.name, "qos", "pfc-watchdog", *(("state",) if is_on else ()), to="enable" if is_on else None
         )
     trimmed = [_trimmed(port) for port in (a, b)]
     path = ("interface", b.name, "packet-trim", "egress-eligibility", "traffic-class")
@@ -205,10 +205,10 @@ def _classes(draft: Draft, pairs: Iterable[tuple[Interface, Interface]]) -> None
             continue
         before, after = require_fact(a.qos.tc_to_queue), require_fact(b.qos.tc_to_queue)
         for priority in range(8):
-            was, now = (None if one is None else one[priority] for one in (before, after))
-            if was != now and now is not None:
+            was, new_class = (None if queue_map is None else queue_map[priority] for queue_map in (before, after))
+            if was != new_class and new_class is not None:
                 path = ("qos", "egress-queue-mapping", GLOBAL, "switch-priority", str(priority))
-                draft.set(*path, "traffic-class", to=now)
+                draft.set(*path, "traffic-class", to=new_class)
 
 
 def _watchdog(draft: Draft, old: Device, new: Device) -> None:
@@ -226,11 +226,11 @@ def _watchdog(draft: Draft, old: Device, new: Device) -> None:
         if pollings != draft.top.below("qos", "pfc-watchdog").integer(setting, 1, 1000):
             draft.put("qos", "pfc-watchdog", setting, to=pollings)
     if not same(old.watchdog_conditions, new.watchdog_conditions):
-        said, wanted = (statements(require_fact(device.watchdog_conditions)) for device in (old, new))
-        for path in [path for path in said if path not in wanted]:
+        old_statements, new_statements = (statements(require_fact(device.watchdog_conditions)) for device in (old, new))
+        for path in [path for path in old_statements if path not in new_statements]:
             draft.unset(*WATCHDOG, *path)
-        for path, value in wanted.items():
-            if said.get(path) != value:
+        for path, value in new_statements.items():
+            if old_statements.get(path) != value:
                 draft.set(*WATCHDOG, *path, to=value)
 
 
@@ -244,7 +244,7 @@ def _watchdogs(device: Device) -> Iterator[PfcWatchdog]:
 def _pools(draft: Draft, old: Device, new: Device, *, macro: bool) -> None:
     if same(old.buffer_pools, new.buffer_pools):
         return
-    before, after = ({one.name: one.percentage for one in require_fact(device.buffer_pools)} for device in (old, new))
+    before, after = ({row.name: row.percentage for row in require_fact(device.buffer_pools)} for device in (old, new))
     lossless = "roce-lossless" if macro else "default-lossless"
     names = {"ingress_lossy": "default-lossy", "egress_lossy": "default-lossy", "ingress_lossless": lossless}
     for pool, name in names.items():

@@ -97,10 +97,10 @@ def _change_switch_rows(draft: Draft, old: Device, new: Device) -> None:
 def _tunnels(draft: Draft, old: tuple[Tunnel, ...], new: tuple[Tunnel, ...]) -> None:
     """Say what becomes of the DSCP in the tunnels that there are; others are for their owner to make."""
     for before, after in zip(old, new, strict=False):
-        for field, (way, words) in DSCP_ACTIONS.items():
+        for field, (direction, words) in DSCP_ACTIONS.items():
             word = words.get(getattr(after, field))
             if before.name == after.name and word is not None and getattr(before, field) != getattr(after, field):
-                draft.put(*VXLAN, way, "dscp", "action", to=word)
+                draft.put(*VXLAN, direction, "dscp", "action", to=word)
 
 
 def _hash_fields(draft: Draft, fields: tuple[HashField, ...] | None | Unknown) -> None:
@@ -140,16 +140,16 @@ def _family(draft: Draft, address: str) -> str:
 
 def _addresses(draft: Draft, name: str, old: Any, new: Iterable[str], of: str = "address") -> None:
     """Let an interface have other addresses, or another gateway."""
-    wanted = list(new)
-    kept = [address for address in old if address in wanted]
-    if kept != wanted[: len(kept)]:
-        kept = []
+    new_addresses = list(new)
+    shared_addresses = [address for address in old if address in new_addresses]
+    if shared_addresses != new_addresses[: len(shared_addresses)]:
+        shared_addresses = []
     for address in old:
-        if address not in kept:
+        if address not in shared_addresses:
             for family in ("ip", "ipv4", "ipv6"):
                 draft.unset("interface", name, family, of, address)
-    for address in wanted:
-        if address not in kept:
+    for address in new_addresses:
+        if address not in shared_addresses:
             draft.set("interface", name, _family(draft, address), of, address)
 
 
@@ -171,8 +171,8 @@ def _management(draft: Draft, before: Any, after: Any) -> None:
     if before is None:
         draft.set("interface", after.interface, "type", to="eth")
     _addresses(draft, after.interface, before.addresses if before else (), after.addresses)
-    was, now = (() if one is None or one.gateway is None else (one.gateway,) for one in (before, after))
-    _addresses(draft, after.interface, was, now, of="gateway")
+    was, new_gateways = (() if port is None or port.gateway is None else (port.gateway,) for port in (before, after))
+    _addresses(draft, after.interface, was, new_gateways, of="gateway")
     if (before is not None and before.own_vrf) != after.own_vrf:
         _vrf(draft, after.interface, "mgmt" if after.own_vrf else None)
 
@@ -180,8 +180,8 @@ def _management(draft: Draft, before: Any, after: Any) -> None:
 def _loopbacks(draft: Draft, before: Any, after: Any) -> None:
     if not _moved(before, after):
         return
-    were = {one.name: one for one in before}
-    for name, loopback in {one.name: one for one in after}.items():
+    were = {row.name: row for row in before}
+    for name, loopback in {row.name: row for row in after}.items():
         was = were.get(name)
         addresses = was.addresses if was else ()
         if name == "lo" and was is None:
@@ -195,7 +195,7 @@ def _loopbacks(draft: Draft, before: Any, after: Any) -> None:
         for address in loopback.addresses:
             if name != "lo" and address not in addresses:
                 draft.set("vrf", vrf, "loopback", "ip", "address", address)
-    for name in [name for name in were if name not in {one.name for one in after}]:
+    for name in [name for name in were if name not in {row.name for row in after}]:
         draft.unset(*(("interface", name) if name == "lo" else ("vrf", name, "loopback", "ip")))
 
 
@@ -221,32 +221,32 @@ def _servers(draft: Draft, kind: str, before: Any, after: Any, device: Device) -
         draft.set("system", "ntp", "vrf", to=vrf)
 
 
-def _snmp(draft: Draft, word: str, said: str | None) -> None:
+def _snmp(draft: Draft, word: str, setting_value: str | None) -> None:
     """Let the switch tell something else of itself, where the file has it or where its release does."""
     usual = SNMP[not knows(draft.release, "SNMP beside the services")]
     used = [place for place in SNMP if has(draft.top.node, (*place, word))] or [usual]
-    for place in used[:1] if said is not None else used:
-        draft.put(*place, word, to=said)
+    for place in used[:1] if setting_value is not None else used:
+        draft.put(*place, word, to=setting_value)
 
 
 def _collectors(draft: Draft, before: Any, after: Any) -> None:
-    for one in before:
-        if one.address not in {other.address for other in after}:
-            draft.unset(*OTLP, "grpc", "destination", one.address)
-    for one in after:
-        if one not in before:
-            draft.set(*OTLP, "grpc", "destination", one.address, "port", to=one.port)
+    for collector in before:
+        if collector.address not in {new_collector.address for new_collector in after}:
+            draft.unset(*OTLP, "grpc", "destination", collector.address)
+    for collector in after:
+        if collector not in before:
+            draft.set(*OTLP, "grpc", "destination", collector.address, "port", to=collector.port)
     if not before:
         draft.set(*OTLP, "state", to="enabled")
 
 
 def _adaptive_port(draft: Draft, a: Interface, b: Interface) -> None:
     """Let a port have adaptive routing, or not."""
-    own: Path = ("interface", b.name, *BELOW)
+    port_path: Path = ("interface", b.name, *BELOW)
     if _moved(a.adaptive_routing, b.adaptive_routing):
-        _turn(draft, own, bool(b.adaptive_routing))
+        _turn(draft, port_path, bool(b.adaptive_routing))
     if _moved(a.utilization_threshold_percent, b.utilization_threshold_percent):
-        draft.put(*own, THRESHOLD, to=b.utilization_threshold_percent)
+        draft.put(*port_path, THRESHOLD, to=b.utilization_threshold_percent)
 
 
 def _adaptive_switch(draft: Draft, old: Device, new: Device) -> None:
@@ -273,9 +273,9 @@ def _trimming(draft: Draft, before: Any, after: Any) -> None:
         ("tc", ("switch-priority",)),
     )
     for attribute, path in paths:
-        now = getattr(after, attribute)
-        if now != getattr(before, attribute, None):
-            draft.put(*PACKET_TRIM, *path, to="port-level" if now == "from-tc" else now)
+        new_value = getattr(after, attribute)
+        if new_value != getattr(before, attribute, None):
+            draft.put(*PACKET_TRIM, *path, to="port-level" if new_value == "from-tc" else new_value)
 
 
 def _routing(draft: Draft, old: Device, new: Device) -> None:
@@ -283,13 +283,13 @@ def _routing(draft: Draft, old: Device, new: Device) -> None:
     if not any(_moved(getattr(old, name), getattr(new, name)) for name in ("bgp", "vrf_bgp", "static_routes")):
         return
     before, after = (dict(_statements(draft, device)) for device in (old, new))
-    wanted: dict[Path, str | None] = {_outermost(path, after): None for path in before if path not in after}
-    wanted |= {
+    settings: dict[Path, str | None] = {_outermost(path, after): None for path in before if path not in after}
+    settings |= {
         path: value
         for path, value in after.items()
         if before.get(path) != value and not (value == THERE and has(draft.top.node, path))
     }
-    for path, to in at_groups(draft.top, wanted):
+    for path, to in at_groups(draft.top, settings):
         draft.put(*path, to=to)
 
 
@@ -311,10 +311,10 @@ def _statements(draft: Draft, device: Device) -> Iterator[tuple[Path, str]]:
     for text in routing(alone):
         for line in text.splitlines():
             for mark in (" ~ ", " = "):
-                head, found, value = line.partition(mark)
-                if found:
+                head, separator, value = line.partition(mark)
+                if separator:
                     break
-            yield tuple(head.split(" ")), value if found else THERE
+            yield tuple(head.split(" ")), value if separator else THERE
 
 
 def _outermost(path: Path, kept_paths: Iterable[Path]) -> Path:

@@ -70,9 +70,9 @@ class ScriptDocument:
         for line in self._lines:
             if line.given is None:
                 if line.words is not None:
-                    said = " ".join(["nv", line.verb, *map(for_shell, line.words)])
+                    command_text = " ".join(["nv", line.verb, *map(for_shell, line.words)])
                     cut = behind and not self._text[:behind].endswith("\n")
-                    edits.append((behind, behind, f"{newline if cut else ''}{said}{'' if cut else newline}"))
+                    edits.append((behind, behind, f"{newline if cut else ''}{command_text}{'' if cut else newline}"))
                 continue
             start, behind = self._lines_of(line.given)
             if line.words is None:
@@ -169,15 +169,15 @@ class ScriptDocument:
 
         Where that takes more than one word, the command stays as it is, for a later one to overrule it.
         """
-        whole = line.stands_for[:length]
-        own = [tuple(dict.fromkeys(path[at] for path in paths)) for at in range(length)]
-        if prod(map(len, whole)) == len(paths):
+        key_lists = line.stands_for[:length]
+        removed_keys = [tuple(dict.fromkeys(path[at] for path in paths)) for at in range(length)]
+        if prod(map(len, key_lists)) == len(paths):
             return False
-        wide = [at for at in range(length) if len(own[at]) < len(whole[at])]
-        if len(wide) == 1 and prod(map(len, own)) == len(paths):
+        wide = [at for at in range(length) if len(removed_keys[at]) < len(key_lists[at])]
+        if len(wide) == 1 and prod(map(len, removed_keys)) == len(paths):
             (at,) = wide
-            others = [one for one in whole[at] if one not in own[at]]
-            line.say(at, spelt_key((line.words or [])[at - 1] if at else "", others))
+            remaining_keys = [key for key in key_lists[at] if key not in removed_keys[at]]
+            line.say(at, spelt_key((line.words or [])[at - 1] if at else "", remaining_keys))
         return True
 
     def _nearest(self, path: Path) -> int:

@@ -32,22 +32,22 @@ def _effects() -> Sequence[Mapping[str, Any]]:
 
 def restarting(release: str) -> list[str]:
     """Return the settings whose change brings all ports of a switch down, `*` being any word."""
-    return [path for one in _of_all_ports(release) for path in one["paths"]]
+    return [path for effect in _of_all_ports(release) for path in effect["paths"]]
 
 
 def _of_all_ports(release: str) -> Iterator[Mapping[str, Any]]:
     """Yield the effects on all ports of a switch of a release."""
-    rows = (one for one in _effects() if one.get("ports") == "all")
-    return (one for one in rows if precedes(release, one.get("until", release)))
+    rows = (effect for effect in _effects() if effect.get("ports") == "all")
+    return (effect for effect in rows if precedes(release, effect.get("until", release)))
 
 
 def first_apply(device: Device) -> Iterator[FirstApply]:
     """Yield the settings of a switch whose first apply brings all its ports down."""
-    for one in _of_all_ports(str(device.version)):
-        value = getattr(device, one["field"])
+    for effect in _of_all_ports(str(device.version)):
+        value = getattr(device, effect["field"])
         if value is not None and value is not False and not isinstance(value, Unknown):
-            until = f" (up to {one['until']})" if "until" in one else ""
-            yield FirstApply(one["field"].replace("_", " ") + until, one["reason"], one["source"])
+            until = f" (up to {effect['until']})" if "until" in effect else ""
+            yield FirstApply(effect["field"].replace("_", " ") + until, effect["reason"], effect["source"])
 
 
 def forms(operations: Sequence[Operation]) -> dict[str, str]:
@@ -61,9 +61,9 @@ def steps(operations: Sequence[Operation], root: Node, device: Device, release: 
     for operation in operations:
         words = [spelt_key(operation.steps[at - 1][0] if at else "", step) for at, step in enumerate(operation.steps)]
         path = "".join("/" + word.replace("~", "~0").replace("/", "~1") for word in words)
-        there = all(has(root, paths) for paths in operation.paths)
+        is_present = all(has(root, paths) for paths in operation.paths)
         step = Step(
-            op="remove" if operation.value is None else "replace" if there else "add",
+            op="remove" if operation.value is None else "replace" if is_present else "add",
             path=path,
             value=operation.value or {},
         )
@@ -81,8 +81,8 @@ def _assess_step(step: Step, operation: Operation, device: Device, release: str)
         if "there" in effect and step.op == "add":
             continue
         every = [port.name for port in device.interfaces if port.enabled is not False]
-        named = [name for step in operation.steps[1:2] for key in step for name in keys("interface", key)]
-        ports = every if effect.get("ports") == "all" or not named else [name for name in named if name not in shut]
+        names = [name for step in operation.steps[1:2] for key in step for name in keys("interface", key)]
+        ports = every if effect.get("ports") == "all" or not names else [name for name in names if name not in shut]
         if "ports" in effect and not ports:
             continue
         return Step(

@@ -36,5 +36,5 @@ def hash_fields(top: View) -> tuple[HashField, ...] | None:
     stated = {field: view.flag(flag) for field, flag in FLAGS.items() if view.has(flag)}
     if not stated:
         return None
-    counts = {field: field in USUAL for field in FLAGS} | {one: on for one, on in stated.items() if on is not None}
+    counts = {field: field in USUAL for field in FLAGS} | {key: on for key, on in stated.items() if on is not None}
     return tuple(field for field in HASH_FIELDS if counts.get(field)) or None

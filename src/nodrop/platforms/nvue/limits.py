@@ -159,7 +159,7 @@ def _check_telemetry(device: Device) -> None:
     if not isinstance(device.high_frequency, Unknown) and device.high_frequency:
         raise refuse(["high_frequency"], "NVUE samples no ECN marks, drops or watermarks at short intervals")
     collectors = require_fact(device.otlp_collectors)
-    check_rows([one.address for one in collectors], "otlp_collectors")
+    check_rows([row.address for row in collectors], "otlp_collectors")
     for collector in collectors:
         if not 1 <= collector.port <= 65535:
             raise refuse(["otlp_collectors"], f"{collector.port} is no TCP port")
@@ -189,15 +189,15 @@ def _check_trimming(device: Device) -> None:
     if trimming.tc is None or not 0 <= trimming.tc <= 7:
         raise refuse(["trimming", "tc"], "trimmed packets have a switch priority from 0 to 7")
     maps = (port.qos.tc_to_queue for port in device.interfaces if isinstance(port.qos, QosProfile))
-    if any(isinstance(of, tuple) and of[trimming.tc : trimming.tc + 1] != (trimming.queue,) for of in maps):
+    if any(isinstance(tc_map, tuple) and tc_map[trimming.tc : trimming.tc + 1] != (trimming.queue,) for tc_map in maps):
         raise refuse(["trimming", "queue"], "NVUE sends trimmed packets on the queue of their switch priority")
 
 
 def _check_splits(facts: Switch, device: Device) -> dict[int, int]:
     """Return into how many parts panel ports are broken out."""
     lanes: dict[int, set[object]] = {}
-    parts: dict[int, list[int]] = {}
-    whole = set()
+    splits_by_panel: dict[int, list[int]] = {}
+    unsplit_panels = set()
     for interface in device.interfaces:
         named_nvue_port = nvue_port(interface.name)
         if isinstance(interface.port, Unknown):
@@ -206,24 +206,24 @@ def _check_splits(facts: Switch, device: Device) -> dict[int, int]:
             raise refuse(["interfaces", interface.name, "name"], "is not what NVUE calls that port")
         panel = named_nvue_port.port.panel
         if named_nvue_port.part:
-            parts.setdefault(panel, []).append(named_nvue_port.port.split)
+            splits_by_panel.setdefault(panel, []).append(named_nvue_port.port.split)
             lanes.setdefault(panel, set()).add(require_fact(interface.lanes))
         else:
-            whole.add(panel)
-    for panel, found in parts.items():
-        path = ("interfaces", f"swp{panel}s{found[0]}")
-        count = len(found)
-        if panel in whole:
+            unsplit_panels.add(panel)
+    for panel, split_numbers in splits_by_panel.items():
+        path = ("interfaces", f"swp{panel}s{split_numbers[0]}")
+        count = len(split_numbers)
+        if panel in unsplit_panels:
             raise refuse(("interfaces", f"swp{panel}"), "is broken out, and so no port itself")
-        breakout = next((one for one in breakouts(facts, panel) if one.into == count), None)
-        if sorted(found) != list(range(count)) or breakout is None:
-            ways = ", ".join(str(one.into) for one in breakouts(facts, panel))
-            raise refuse((*path, "port"), f"{facts.name} is broken out into {ways}, and all of the parts are there")
-        if breakout.blocks_next and (panel % 2 == 0 or {panel + 1} & (parts.keys() | whole)):
+        breakout = next((option for option in breakouts(facts, panel) if option.into == count), None)
+        if sorted(split_numbers) != list(range(count)) or breakout is None:
+            counts = ", ".join(str(option.into) for option in breakouts(facts, panel))
+            raise refuse((*path, "port"), f"{facts.name} is broken out into {counts}, and all of the parts are there")
+        if breakout.blocks_next and (panel % 2 == 0 or {panel + 1} & (splits_by_panel.keys() | unsplit_panels)):
             raise refuse((*path, "port"), f"{count} parts need a port of odd number, and no port after it")
         if len(lanes[panel]) != 1:
             raise refuse((*path, "lanes"), "the parts of a port have equally many lanes")
-    return {panel: len(found) for panel, found in parts.items()}
+    return {panel: len(splits) for panel, splits in splits_by_panel.items()}
 
 
 def breakouts(facts: Switch, panel: int) -> list[Split]:
@@ -242,11 +242,11 @@ def _check_port(device: Device, facts: Switch, interface: Interface, split: dict
     if group is None:
         raise refuse((*path, "port"), f"{facts.name} has no such port")
     lanes = require_fact(interface.lanes)
-    parts = split.get(port.panel, 1)
-    if parts == 1 and lanes != group.lanes:
+    split_count = split.get(port.panel, 1)
+    if split_count == 1 and lanes != group.lanes:
         raise refuse((*path, "lanes"), f"an unsplit port of {facts.name} has {group.lanes}; others are not written")
-    if lanes not in (1, 2, 4, 8) or lanes * parts > group.lanes:
-        raise refuse((*path, "lanes"), f"a port of {facts.name} has {group.lanes} for its {parts} parts")
+    if lanes not in (1, 2, 4, 8) or lanes * split_count > group.lanes:
+        raise refuse((*path, "lanes"), f"a port of {facts.name} has {group.lanes} for its {split_count} parts")
     speed = require_fact(interface.speed_mbps)
     if speed not in group.speeds and (speed is not None or interface.enabled):
         raise refuse((*path, "speed_mbps"), f"is no speed of {facts.name}, and NVUE states one")

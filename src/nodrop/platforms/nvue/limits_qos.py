@@ -60,13 +60,13 @@ def _check_port(device: Device, port: Interface) -> None:
 
 def _check_maps(qos: QosProfile, path: Path) -> None:
     trust = require_fact(qos.trust)
-    for name, size, wanted in (
+    for name, size, is_expected in (
         ("dscp_to_tc", 64, trust in ("dscp", "both")),
         ("pcp_to_tc", 8, trust in ("pcp", "both")),
     ):
         values = require_fact(getattr(qos, name))
-        if (values is not None) != wanted:
-            raise refuse((*path, name), f"a port that trusts {trust} has {'one' if wanted else 'none'} in NVUE")
+        if (values is not None) != is_expected:
+            raise refuse((*path, name), f"a port that trusts {trust} has {'one' if is_expected else 'none'} in NVUE")
         if values is not None:
             _check_targets(values, size, 7, (*path, name))
     queues = require_fact(qos.tc_to_queue)
@@ -206,9 +206,9 @@ def _check_wred(device: Device, wred: WredProfile | None, path: Path) -> None:
 
 def _check_relative(device: Device, color: WredColor, path: Path) -> None:
     """Refuse marking by what a queue may take where a release or a chip has none, and bytes beside it."""
-    what = "relative marking"
-    if not knows(device.version, what):
-        raise refuse((*path, "min_percent"), f"NVUE has {what} since {SINCE[what]}, and this is {device.version}")
+    feature = "relative marking"
+    if not knows(device.version, feature):
+        raise refuse((*path, "min_percent"), f"NVUE has {feature} since {SINCE[feature]}, and this is {device.version}")
     if switch(str(device.model)).asic not in TRAITS.relative_marking:
         raise refuse((*path, "min_percent"), f"{device.model} marks by bytes only")
     for name in ("min_bytes", "max_bytes"):
@@ -223,10 +223,10 @@ def _check_queue_buffer(device: Device, buffer: BufferProfile | None, lossless: 
     if buffer is not None and buffer.size_bytes != wanted_buffer_profile.size_bytes:
         raise refuse((*path, "size_bytes"), "a queue has nothing for itself where NVUE is not told otherwise")
     if buffer is None or replace_fields(buffer, discard=None) != wanted_buffer_profile:
-        what = "lossless" if lossless else "lossy"
+        queue_kind = "lossless" if lossless else "lossy"
         raise refuse(
             path,
-            f"a {what} queue takes 2 ** {wanted_buffer_profile.dynamic_th} times "
+            f"a {queue_kind} queue takes 2 ** {wanted_buffer_profile.dynamic_th} times "
             f"what is free of {wanted_buffer_profile.pool} in NVUE",
         )
     if buffer.discard == "drop":
@@ -258,21 +258,21 @@ def _check_watchdog(device: Device, qos: QosProfile, path: Path) -> None:
 
 
 def _check_restoration(device: Device, restoration_ms: int | None, polling_ms: int, path: Path) -> None:
-    what, (low, high) = "a time of restoration", RECOVERY
-    if not knows(device.version, what):
+    feature, (low, high) = "a time of restoration", RECOVERY
+    if not knows(device.version, feature):
         if restoration_ms is not None:
-            raise refuse(path, f"{TRAITS.title} has {what} since {SINCE[what]}, and this is {device.version}")
+            raise refuse(path, f"{TRAITS.title} has {feature} since {SINCE[feature]}, and this is {device.version}")
     elif restoration_ms is None or restoration_ms % polling_ms or not low <= restoration_ms // polling_ms <= high:
         raise refuse(path, f"is no multiple of the polling interval, {polling_ms} ms, up to {high} times")
 
 
 def recovery(device: Device) -> int | None:
     """Return after how many pollings without pause a queue is free again; None where no port is watched so."""
-    polling, found = (
+    polling, restoration_times = (
         require_fact(device.watchdog_polling_ms),
         {watchdog.restoration_ms for _, watchdog in _watchdogs(device)},
     )
-    restoration_ms = require_fact(found.pop()) if found else None
+    restoration_ms = require_fact(restoration_times.pop()) if restoration_times else None
     return None if polling is None or restoration_ms is None else restoration_ms // polling
 
 
@@ -330,8 +330,8 @@ def _check_pools(device: Device) -> None:
     if threshold not in _ALPHAS:
         raise refuse(["dynamic_buffers", "dynamic_th"], "NVUE has alphas from 2 ** -7 to 2 ** 6, none and infinity")
     if settings is not None:
-        usual, what = effects.usual_small_percent(device.model), "a share of small packets"
-        small = settings.small_packet_percent if knows(device.version, what) else usual
+        usual, feature = effects.usual_small_percent(device.model), "a share of small packets"
+        small = settings.small_packet_percent if knows(device.version, feature) else usual
         if small is None or not 0 <= small <= 100:
             raise refuse(["dynamic_buffers", "small_packet_percent"], "is a share, from 0 to 100 %")
         for difference in differences(settings, effects.dynamic_buffers(threshold, small)):

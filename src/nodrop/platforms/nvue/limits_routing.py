@@ -72,29 +72,29 @@ def check(device: Device) -> None:
         _check_as_path_lists(bgp.as_path_lists)
         _check_route_maps(bgp.route_maps)
         _check_process(bgp, "bgp")
-    check_rows(other_bgps, "vrf_bgp", order=lambda one: natural(one.key))
-    for one in other_bgps:
+    check_rows(other_bgps, "vrf_bgp", order=lambda process: natural(process.key))
+    for vrf_process in other_bgps:
         if bgp is None:
             raise refuse(["vrf_bgp"], "are written beside the process of the default VRF, of which there is none")
-        _check_other(one, bgp)
+        _check_other(vrf_process, bgp)
 
 
 _OF_SWITCH = ("suppress_fib_pending", "graceful_restart", "restart_s", "select_defer_s", "graceful_shutdown")
 """What NVUE has below `router bgp`, for all VRFs."""
 
 
-def _check_other(one: Bgp, bgp: Bgp) -> None:
+def _check_other(vrf_process: Bgp, bgp: Bgp) -> None:
     """Check the process of a VRF of its own."""
-    path = ("vrf_bgp", one.key)
-    _check_name(one.key, *path)
-    if one.key == "default":
+    path = ("vrf_bgp", vrf_process.key)
+    _check_name(vrf_process.key, *path)
+    if vrf_process.key == "default":
         raise refuse(path, "the process of the default VRF is `bgp`")
     for name in (*OF_ALL_VRFS, *(row.field for row in SHARED)):
-        if getattr(one, name) != getattr(bgp, name):
+        if getattr(vrf_process, name) != getattr(bgp, name):
             raise refuse((*path, name), "NVUE has this once for all VRFs")
-    if one.router_id is None and bgp.router_id is not None:
+    if vrf_process.router_id is None and bgp.router_id is not None:
         raise refuse((*path, "router_id"), "a VRF without a router id has that of the switch")
-    _check_process(one, *path)
+    _check_process(vrf_process, *path)
 
 
 def _check_name(name: str, *path: object) -> None:
@@ -115,7 +115,7 @@ def _check_routes(routes: tuple[StaticRoute, ...]) -> None:
         "static_routes",
     )
     _check_order(
-        routes, lambda one: (one.prefix, one.next_hop, one.distance, natural(one.vrf or "default")), "static_routes"
+        routes, lambda row: (row.prefix, row.next_hop, row.distance, natural(row.vrf or "default")), "static_routes"
     )
     for route in routes:
         check_range(route.distance, 1, MAX_DISTANCE, "static_routes", route.prefix, "distance")
@@ -146,13 +146,13 @@ def _check_process(bgp: Bgp, *path: object) -> None:
         if row.policy is not None:
             _check_name(row.policy, *path, "redistributions", row.key, "policy")
     neighbors = require_fact(bgp.neighbors)
-    check_rows(neighbors, *path, "neighbors", order=lambda one: natural(one.key))
+    check_rows(neighbors, *path, "neighbors", order=lambda peer: natural(peer.key))
     for neighbor in neighbors:
         _check_neighbor(neighbor, *path, "neighbors", neighbor.key)
 
 
 def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
-    check_distinct([one.name for one in lists], "bgp", "prefix_lists")
+    check_distinct([row.name for row in lists], "bgp", "prefix_lists")
     _check_order(lists, lambda one: (one.family, one.name), "bgp", "prefix_lists")
     for prefix_list in lists:
         path = ("bgp", "prefix_lists", prefix_list.name)
@@ -193,12 +193,12 @@ def _check_communities(communities: tuple[str, ...], *path: object) -> None:
 
 def _check_as_path_lists(lists: tuple[AsPathList, ...]) -> None:
     check_rows(lists, "bgp", "as_path_lists")
-    for one in lists:
-        path = ("bgp", "as_path_lists", one.name)
-        _check_name(one.name, *path)
-        if not one.rules:
+    for path_list in lists:
+        path = ("bgp", "as_path_lists", path_list.name)
+        _check_name(path_list.name, *path)
+        if not path_list.rules:
             raise refuse((*path, "rules"), "a list without rules is no list")
-        for _, expression in one.rules:
+        for _, expression in path_list.rules:
             if reason := on_one_line(expression):
                 raise refuse((*path, "rules"), reason)
 

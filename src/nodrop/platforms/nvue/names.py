@@ -36,19 +36,19 @@ def names(key: str) -> tuple[str, ...]:
         return (key,)
     found_names: list[str] = []
     before = ""
-    for part in key.split(","):
-        match = _PART.fullmatch(part)
+    for name_part in key.split(","):
+        match = _PART.fullmatch(name_part)
         if match is None:
-            found_names.append(part)
+            found_names.append(name_part)
             continue
         before = match[1] or before
-        first, last = int(match[2]), int(match[3] or match[2])
-        if not first <= last or len(found_names) + last - first >= MAX_NAMES:
+        start, last = int(match[2]), int(match[3] or match[2])
+        if not start <= last or len(found_names) + last - start >= MAX_NAMES:
             return (key,)
         if match[3] is None:
             found_names.append(before + match[2])
         else:
-            found_names.extend(f"{before}{number}" for number in range(first, last + 1))
+            found_names.extend(f"{before}{number}" for number in range(start, last + 1))
     return tuple(found_names)
 
 
@@ -60,9 +60,9 @@ def numbers(key: str) -> tuple[int, ...]:
     if not _NUMBERS.fullmatch(key):
         return ()
     found_numbers: list[int] = []
-    for part in key.split(","):
-        first, _, last = part.partition("-")
-        span = range(int(first), int(last or first) + 1)
+    for range_text in key.split(","):
+        start, _, last = range_text.partition("-")
+        span = range(int(start), int(last or start) + 1)
         if not span or len(found_numbers) + len(span) > MAX_NAMES:
             return ()
         found_numbers += span

@@ -15,11 +15,11 @@ _HBN_PORT = re.compile(r"p[0-9]_if|pf[0-9](?:hpf|vf[0-9]{1,4}|sf[0-9]{1,4})_if")
 
 def other_system(header: Mapping[str, object], root: Mapping[str, object]) -> str:
     """Return the name of the system that a file is of; nothing where it may be Cumulus Linux."""
-    said = [str(header.get(key) or "") for key in ("model", "version")]
+    header_texts = [str(header.get(key) or "") for key in ("model", "version")]
     interfaces = root.get("interface")
     names = interfaces if isinstance(interfaces, dict) else {}
-    if any(map(_HBN.match, said)) or any(_HBN_PORT.fullmatch(str(name)) for name in names):
+    if any(map(_HBN.match, header_texts)) or any(_HBN_PORT.fullmatch(str(name)) for name in names):
         return "HBN, the service on BlueField DPUs"
-    if any(map(_NVOS.match, said)):
+    if any(map(_NVOS.match, header_texts)):
         return "NVOS, the system of InfiniBand and NVLink switches"
     return ""

@@ -116,18 +116,18 @@ class _Finder:
 
     def _paths(self, subject: Subject) -> Iterator[Path]:
         """Yield the paths at which the subject may stand, the most exact first."""
-        head, *rest = subject or ("",)
-        part = tuple(rest)
+        head, *field_words = subject or ("",)
+        field_path = tuple(field_words)
         if head.startswith("@"):
-            yield from self._device_paths(head, part)
+            yield from self._device_paths(head, field_path)
         elif head:
-            yield from self._port_paths(head, part)
+            yield from self._port_paths(head, field_path)
         yield from _WHOLE
 
-    def _device_paths(self, head: str, part: Path) -> Iterator[Path]:
+    def _device_paths(self, head: str, field_path: Path) -> Iterator[Path]:
         yield from places(SWITCH, head.removeprefix("@"))
         if (find := _DEVICE_PATHS.get(head)) is not None:
-            yield from find(self, head, part)
+            yield from find(self, head, field_path)
 
     def _polling_paths(self, _head: str, _part: Path) -> Iterator[Path]:
         yield ("qos", "pfc-watchdog", "polling-interval")
@@ -239,12 +239,12 @@ class _Finder:
         yield from (path[:-1] for path in rows)
 
     def _port_paths(self, port: str, path: Path) -> Iterator[Path]:
-        own: Path = ("interface", port)
+        port_path: Path = ("interface", port)
         field = path[0] if path else ""
         if field == "qos":
             yield from self._qos_paths(port, path[1:])
         elif field in _LINK:
-            yield (*own, "link", _LINK[field])
+            yield (*port_path, "link", _LINK[field])
         elif field in ("lanes", "lane_mbps", "port"):
             yield from self._lane_paths(port)
         elif field in ("addresses", "vrf"):
@@ -252,13 +252,13 @@ class _Finder:
         elif field in adaptive_routing.PORT:
             yield from adaptive_routing.port_paths(port, field)
         elif field == "description":
-            yield (*own, "description")
+            yield (*port_path, "description")
         elif field == "link_pause":
-            yield (*own, "qos", "link-pause", "profile")
+            yield (*port_path, "qos", "link-pause", "profile")
             yield ("qos", "link-pause", GLOBAL)
         elif field == "cable_length_m":
             yield from self._cable_paths(port)
-        yield own
+        yield port_path
 
     def _lane_paths(self, port: str) -> Iterator[Path]:
         named_nvue_port = nvue_port(port)
@@ -283,25 +283,25 @@ class _Finder:
 
     def _qos_paths(self, port: str, path: Path) -> Iterator[Path]:
         head = path[0] if path else ""
-        rest = [*path[1:], "", "", ""]
+        field_words = [*path[1:], "", "", ""]
         if head == "trust":
             yield ("qos", "mapping", self._profile_of(port, "mapping"), "trust")
         elif head in _KEYED:
             kind, key, field = _KEYED[head]
             name = self._profile_of(port, kind)
-            yield ("qos", kind, name, key, rest[0], field)
+            yield ("qos", kind, name, key, field_words[0], field)
             if self._top.below("qos", kind, name).text("trust") in _UNTRUSTED.get(head, ()):
                 yield ("qos", kind, name, "trust")
             yield ("qos", kind, name, key)
             yield ("qos", kind, name)
         elif head in _PFC_PARTS:
-            yield from self._pfc_paths(port, head, rest[0])
+            yield from self._pfc_paths(port, head, field_words[0])
         elif head == "pfc_watchdog":
-            yield from self._watchdog_paths(port, rest[0])
+            yield from self._watchdog_paths(port, field_words[0])
         elif head == "priority_groups":
-            yield from self._group_paths(port, rest)
+            yield from self._group_paths(port, field_words)
         elif head == "queues":
-            yield from self._queue_paths(port, rest)
+            yield from self._queue_paths(port, field_words)
         if not head:
             yield ("interface", port, "qos")
         yield from (("interface", port, "qos", kind, "profile") for kind in _PROFILES_OF.get(head, ()))
@@ -311,9 +311,9 @@ class _Finder:
     def _pfc_paths(self, port: str, head: str, key: str) -> Iterator[Path]:
         name = self._profile_of(port, "pfc")
         node = self._top.below("qos", "pfc", name)
-        way = "tx" if head == "pfc_tx_priorities" else "rx"
-        if node.flag(way) is False:
-            yield (*node.path, way)
+        direction = "tx" if head == "pfc_tx_priorities" else "rx"
+        if node.flag(direction) is False:
+            yield (*node.path, direction)
         if head in ("tc_to_priority_group", "pfc_to_priority_group"):
             yield (*node.path, "switch-priority", key)
         yield from ((*node.path, "switch-priority", text) for text in node.texts("switch-priority"))
@@ -332,29 +332,29 @@ class _Finder:
         yield ("interface", port, "qos", "pfc-watchdog")
         yield from self._pfc_paths(port, "pfc_rx_priorities", "")
 
-    def _group_paths(self, port: str, rest: list[str]) -> Iterator[Path]:
-        index = rest[0]
-        if rest[2] == "dynamic_th":
+    def _group_paths(self, port: str, field_words: list[str]) -> Iterator[Path]:
+        index = field_words[0]
+        if field_words[2] == "dynamic_th":
             yield (*_ADVANCED, "ingress-lossless-buffer", "shared-alpha")
             yield (*_ADVANCED, "ingress-lossy-buffer", "priority-group", "bulk", "shared-alpha")
-        for part in rest[2:]:
-            if part in _HEADROOM:
-                yield ("qos", "pfc", self._profile_of(port, "pfc"), _HEADROOM[part])
+        for word in field_words[2:]:
+            if word in _HEADROOM:
+                yield ("qos", "pfc", self._profile_of(port, "pfc"), _HEADROOM[word])
         yield ("qos", "pfc", self._profile_of(port, "pfc"), "switch-priority", *([index] if index else ()))
         yield from self._cable_paths(port)
 
-    def _queue_paths(self, port: str, rest: list[str]) -> Iterator[Path]:
-        index, what, field, inner, *_ = (*rest, "", "", "")
-        wanted = inner if what == "wred" and inner else field or what
+    def _queue_paths(self, port: str, field_words: list[str]) -> Iterator[Path]:
+        index, queue_field, field, inner, *_ = (*field_words, "", "", "")
+        setting_field = inner if queue_field == "wred" and inner else field or queue_field
         kinds = {"scheduler": ("egress-scheduler", "egress-shaper"), "wred": ("congestion-control",)}
-        if what == "buffer":
+        if queue_field == "buffer":
             yield (*_ADVANCED, "egress-lossy-buffer", "traffic-class", index, "shared-alpha")
             yield (*_ADVANCED, "egress-lossless-buffer", "shared-alpha")
-        for kind in kinds.get(what, ("egress-scheduler", "congestion-control", "egress-shaper")):
-            own: Path = ("qos", kind, self._profile_of(port, kind), "traffic-class", index)
-            words = _QUEUE_FIELDS.get(wanted, ())
-            yield from ((*own, word) for word in words)
-        for kind in kinds.get(what, ("egress-scheduler", "congestion-control", "egress-shaper")):
+        for kind in kinds.get(queue_field, ("egress-scheduler", "congestion-control", "egress-shaper")):
+            queue_path: Path = ("qos", kind, self._profile_of(port, kind), "traffic-class", index)
+            words = _QUEUE_FIELDS.get(setting_field, ())
+            yield from ((*queue_path, word) for word in words)
+        for kind in kinds.get(queue_field, ("egress-scheduler", "congestion-control", "egress-shaper")):
             yield ("qos", kind, self._profile_of(port, kind), "traffic-class", *([index] if index else ()))
 
 

@@ -20,16 +20,16 @@ _WORDS: dict[str, Path] = {
 }
 
 
-def bridged_paths(top: View, ports: Ports, part: str, remaining_path: Path) -> Iterator[Path]:
+def bridged_paths(top: View, ports: Ports, area: str, remaining_path: Path) -> Iterator[Path]:
     """Yield the paths at which a part of a bond or VLAN may stand, the most exact first, but for addresses and VRF."""
     key, field, member = (*remaining_path, "", "", "")[:3]
     domains = tuple(top.below("bridge", "domain").node)
-    if part == "@vlans" and field == "members" and member:
+    if area == "@vlans" and field == "members" and member:
         for domain in domains:
             own_view = ports.view(member).below("bridge", "domain", domain)
             word = next((word for word in ("access", "untagged") if own_view.text(word) == key), "vlan")
             yield ("interface", member, "bridge", "domain", domain, *(("vlan", key) if word == "vlan" else (word,)))
     elif field in _WORDS:
-        yield ("interface", INTERFACES[part] + key, *_WORDS[field])
-    if part == "@vlans" and field in ("", "members"):
+        yield ("interface", INTERFACES[area] + key, *_WORDS[field])
+    if area == "@vlans" and field in ("", "members"):
         yield from (("bridge", "domain", domain, *(("vlan", key) if key else ())) for domain in domains)

@@ -36,21 +36,21 @@ def routing_paths(top: View, head: str, path: Path) -> Iterator[Path]:
 
 
 def _route_paths(top: View, key: str, field: str) -> Iterator[Path]:
-    found = [
+    route_rows = [
         (hop, distance, ("vrf", vrf, "router", "static", prefix, *path))
         for vrf, inside in top.below("vrf").items()
         for prefix, route in inside.below("router", "static").items()
         for distance, hop, path in ways(route)
     ]
-    found.sort(key=lambda way: (way[2][4], *way[:2]))
-    for path in at(key, [path for *_, path in found]):
+    route_rows.sort(key=lambda row: (row[2][4], *row[:2]))
+    for path in at(key, [path for *_, path in route_rows]):
         yield path[:5] if field == "prefix" else path[:7] if field == "distance" else path
     yield ("vrf", DEFAULT, "router", "static")
 
 
-def _bgp_paths(top: View, vrf: str, part: Path) -> Iterator[Path]:
+def _bgp_paths(top: View, vrf: str, field_path: Path) -> Iterator[Path]:
     own_processes = process(vrf)
-    field, key, *rest = (*part, "", "")
+    field, key, *remaining_words = (*field_path, "", "")
     yield from ((*own_processes, *path) for path in places((*EITHER, *PROCESS), field))
     yield from (("router", "bgp", *path) for path in places((*EITHER, *SHARED), field))
     if field == "networks":
@@ -65,14 +65,14 @@ def _bgp_paths(top: View, vrf: str, part: Path) -> Iterator[Path]:
     elif field == "redistributions":
         family, _, source = key.partition("-")
         row = (*own_processes, *FAMILIES[family == "ipv6"], "redistribute", source)
-        if rest[:1] == ["policy"]:
+        if remaining_words[:1] == ["policy"]:
             yield (*row, "route-map")
         yield row
         yield row[:-1]
     elif field == "neighbors" and key:
-        yield from _neighbor_paths(top, own_processes, key, *rest)
+        yield from _neighbor_paths(top, own_processes, key, *remaining_words)
     elif field in _POLICIES:
-        yield from _policy_paths(_POLICIES[field], key, [word for word in rest if word])
+        yield from _policy_paths(_POLICIES[field], key, [word for word in remaining_words if word])
     yield own_processes
     yield ("router", "bgp")
 

@@ -30,17 +30,17 @@ def leaves(kind: str, value: Any) -> Iterator[tuple[Path, str]]:
     elif kind == "pfc":
         yield from _pfc(value)
     elif kind == "link-pause":
-        yield from (((way,), _SWITCH[bool(value)]) for way in ("rx", "tx"))
+        yield from (((direction,), _SWITCH[bool(value)]) for direction in ("rx", "tx"))
     elif kind == "remark":
         yield ("rewrite",), "l3"
         for priority, dscp in enumerate(value):
             if dscp is not None:
                 yield ("switch-priority", str(priority), "dscp"), str(dscp)
     else:
-        for queue, one in value:
-            for word, said in _of_queue(kind, one).items():
-                if said is not None:
-                    yield ("traffic-class", str(queue), word), str(said)
+        for queue, queue_setting in value:
+            for word, setting_value in _of_queue(kind, queue_setting).items():
+                if setting_value is not None:
+                    yield ("traffic-class", str(queue), word), str(setting_value)
 
 
 def _of_queue(kind: str, value: Any) -> Mapping[str, object]:
@@ -117,13 +117,13 @@ def without(stated: Leaves, given_leaves: Leaves) -> Leaves:
 
     Numbers of priorities with PFC are one setting: those that are stated replace the given ones.
     """
-    kept = {path: value for path, value in stated.items() if given_leaves.get(path) != value}
+    new_leaves = {path: value for path, value in stated.items() if given_leaves.get(path) != value}
     priorities = [
-        {path for path in own if path[0] == "switch-priority" and len(path) == 2} for own in (stated, given_leaves)
+        {path for path in side if path[0] == "switch-priority" and len(path) == 2} for side in (stated, given_leaves)
     ]
     if priorities[0] != priorities[1]:
-        kept |= {path: stated[path] for path in priorities[0]}
-    return kept
+        new_leaves |= {path: stated[path] for path in priorities[0]}
+    return new_leaves
 
 
 def statements(kind: str, name: str, own_leaves: Leaves) -> list[str]:
@@ -136,8 +136,8 @@ def statements(kind: str, name: str, own_leaves: Leaves) -> list[str]:
         else:
             rows.append((path, value))
     for word, by_index in indexed.items():
-        for key, same in by_value((index, tuple(sorted(found))) for index, found in sorted(by_index.items())):
-            rows += [((word, key, *rest), value) for rest, value in same]
+        for key, same in by_value((index, tuple(sorted(leaf_rows))) for index, leaf_rows in sorted(by_index.items())):
+            rows += [((word, key, *sub_path), value) for sub_path, value in same]
     rows.sort(key=lambda row: [natural(word) for word in row[0]])
     head = f"qos {kind} {name}"
     return [f"{head} {' '.join(path)}{f' = {value}' if value else ''}" for path, value in rows]

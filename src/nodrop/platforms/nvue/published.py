@@ -25,14 +25,14 @@ def published() -> tuple[Stated, frozenset[Release]]:
     return data["settings"], frozenset(release_of(name) for name in data["sources"])
 
 
-def fill_words(stated: Stated, found: Stated) -> Stated:
+def fill_words(stated: Stated, doc_words: Stated) -> Stated:
     """Return the words of a place of schema.yaml, with those of the documents where it is open."""
-    words = {word: said for key, said in stated.items() for word in (key.split(", ") if key != "-" else [key])}
-    below = {word: _fill_word(said, found, word) for word, said in words.items()}
+    words = {word: spec for key, spec in stated.items() for word in (key.split(", ") if key != "-" else [key])}
+    below = {word: _fill_word(spec, doc_words, word) for word, spec in words.items()}
     if "..." not in words:
         return below
-    named = {_name(word) for word in words}
-    return {**below, **{word: _all(more) for word, more in found.items() if word not in named}, "...": COMPLETE}
+    names = {_name(word) for word in words}
+    return {**below, **{word: _all(spec) for word, spec in doc_words.items() if word not in names}, "...": COMPLETE}
 
 
 def _name(word: str) -> str:
@@ -40,18 +40,18 @@ def _name(word: str) -> str:
     return word.partition(" ")[0] + ">" if word.startswith("<") and " " in word else word
 
 
-def _fill_word(said: Any, found: Stated, word: str) -> Any:
-    if word in ("", "-", "...") or (more := found.get(_name(word))) is None:
-        return said
-    if isinstance(said, Mapping):
-        return fill_words(said, more)
-    if said == "open":
-        return _all(more)
-    span = said.replace(" open", "")  # "since 5.15 open, was ip igmp"
-    return {**_all(more), "": span} if isinstance(more, Mapping) else said
+def _fill_word(spec: Any, doc_words: Stated, word: str) -> Any:
+    if word in ("", "-", "...") or (published_spec := doc_words.get(_name(word))) is None:
+        return spec
+    if isinstance(spec, Mapping):
+        return fill_words(spec, published_spec)
+    if spec == "open":
+        return _all(published_spec)
+    span = spec.replace(" open", "")  # "since 5.15 open, was ip igmp"
+    return {**_all(published_spec), "": span} if isinstance(published_spec, Mapping) else spec
 
 
-def _all(more: Any) -> Any:
-    if not isinstance(more, Mapping):
-        return more
-    return {**{word: _all(one) for word, one in more.items()}, "...": COMPLETE}
+def _all(spec: Any) -> Any:
+    if not isinstance(spec, Mapping):
+        return spec
+    return {**{word: _all(word_spec) for word, word_spec in spec.items()}, "...": COMPLETE}

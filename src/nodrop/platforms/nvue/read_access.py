@@ -54,14 +54,14 @@ def access_lists(top: View, ports: Ports) -> tuple[AccessList, ...]:
     return in_order(_list(name, view, tuple(bound.get(name, ()))) for name, view in stated.items())
 
 
-def access_paths(part: Path) -> Iterator[Path]:
+def access_paths(subject_path: Path) -> Iterator[Path]:
     """Yield the paths at which a part of an access list may stand, the most exact first."""
-    name, field, key, what = (*part, "", "", "", "")[:4]
+    name, field, key, entry_field = (*subject_path, "", "", "", "")[:4]
     if field == "bindings" and key:
         stage, _, interface = key.partition(" ")
         yield binding_path(name, Binding(interface=interface or None, stage=_stage_called(stage)))
     if field == "entries" and key:
-        yield from (("acl", name, "rule", key, *path) for path in _FIELDS.get(what, ()))
+        yield from (("acl", name, "rule", key, *path) for path in _FIELDS.get(entry_field, ()))
         yield ("acl", name, "rule", key)
     yield ("acl", name)
 
@@ -73,10 +73,10 @@ def _stage_called(text: str) -> Stage:
 
 def binding_path(name: str, binding: Binding) -> Path:
     """Return the path at which an interface, or the control plane, names a list."""
-    way = "outbound" if binding.stage in ("egress", "control-plane-out") else "inbound"
+    direction = "outbound" if binding.stage in ("egress", "control-plane-out") else "inbound"
     if binding.interface is None:
-        return ("system", "control-plane", "acl", name, way)
-    return ("interface", binding.interface.lower().replace(" ", ""), "acl", name, way)
+        return ("system", "control-plane", "acl", name, direction)
+    return ("interface", binding.interface.lower().replace(" ", ""), "acl", name, direction)
 
 
 def _bindings(top: View, ports: Ports) -> Iterator[tuple[str, Binding]]:
@@ -84,18 +84,18 @@ def _bindings(top: View, ports: Ports) -> Iterator[tuple[str, Binding]]:
     for name in sorted(ports.names(), key=natural):
         for rules, view in ports.view(name).below("acl").items():
             number = whole_number(name.removeprefix("vlan")) if name.startswith("vlan") else None
-            for way in _WAYS:
-                if view.has(way):
-                    stage = _stage(way, of_switch=view.below(way).has("control-plane"))
+            for direction in _WAYS:
+                if view.has(direction):
+                    stage = _stage(direction, of_switch=view.below(direction).has("control-plane"))
                     yield rules, Binding(interface=name if number is None else f"VLAN {number}", stage=stage)
     for rules, view in top.below("system", "control-plane", "acl").items():
         yield from (
-            (rules, Binding(interface=None, stage=_stage(way, of_switch=True))) for way in _WAYS if view.has(way)
+            (rules, Binding(interface=None, stage=_stage(side, of_switch=True))) for side in _WAYS if view.has(side)
         )
 
 
-def _stage(way: str, *, of_switch: bool) -> Stage:
-    if way == "inbound":
+def _stage(direction: str, *, of_switch: bool) -> Stage:
+    if direction == "inbound":
         return "control-plane" if of_switch else "ingress"
     return "control-plane-out" if of_switch else "egress"
 
@@ -110,9 +110,9 @@ def _list(name: str, view: View, bindings: tuple[Binding, ...]) -> AccessList:
 def _entry(number: str, rule: View, family: Any) -> AccessEntry:
     match = rule.below("match")
     conditions = _Conditions(match.below("ip"))
-    others = [*conditions.others, *(word for word in match.node if word not in ("ip", "mac"))]
+    other_conditions = [*conditions.others, *(word for word in match.node if word not in ("ip", "mac"))]
     mac = match.below("mac")
-    others += [f"mac {word}" for word in mac.node if word != "protocol" and mac.text(word) not in _ANY]
+    other_conditions += [f"mac {word}" for word in mac.node if word != "protocol" and mac.text(word) not in _ANY]
     frames = mac.text("protocol")
     if frames not in (None, *_ANY):
         family = frames if frames in ("ipv4", "ipv6") else "other"
@@ -125,7 +125,7 @@ def _entry(number: str, rule: View, family: Any) -> AccessEntry:
         source_ports=conditions.ports("source-port"),
         destination_ports=conditions.ports("dest-port"),
         dscps=conditions.dscps(),
-        others=tuple(conditions.others_of(others)),
+        others=tuple(conditions.others_of(other_conditions)),
         **_action(rule.below("action")),
     )
 
@@ -151,9 +151,9 @@ class _Conditions:
                 f"{layer} {word}" for word in ip.below(layer).node if word not in ("source-port", "dest-port")
             ]
 
-    def others_of(self, more: list[str]) -> Iterator[str]:
+    def others_of(self, extra_conditions: list[str]) -> Iterator[str]:
         """Yield the conditions that the model does not have, each once."""
-        yield from dict.fromkeys((*more, *self.others))
+        yield from dict.fromkeys((*extra_conditions, *self.others))
 
     def addresses(self, word: str) -> tuple[str, ...]:
         """Return the prefixes of a side; a text that is none is another condition."""
@@ -208,13 +208,13 @@ def _action(action: View) -> dict[str, Any]:
     marks = action.below("set")
     dscp = marks.text("dscp")
     classed = marks.text("class") or action.below("police").text("class")
-    found: dict[str, Any] = {
+    action_fields: dict[str, Any] = {
         "dscp": None if dscp is None else _number(dscp, DSCP_WORDS, 63),
         "traffic_class": None if classed is None else whole_number(classed, 7),
         "polices": action.has("police"),
         "mirrors": action.has("span") or action.has("erspan"),
     }
     if action.has("deny"):
-        return {**found, "action": "deny"}
-    ends = action.has("permit") or found["mirrors"] or dscp is not None or marks.has("cos")
-    return {**found, "action": "permit" if ends else "next"}
+        return {**action_fields, "action": "deny"}
+    ends = action.has("permit") or action_fields["mirrors"] or dscp is not None or marks.has("cos")
+    return {**action_fields, "action": "permit" if ends else "next"}

@@ -62,8 +62,8 @@ def check_ports(config: Config, ports: Ports, model: str | Unknown) -> None:
 
 def abbreviate_names(found: list[str]) -> str:
     """Return the first few names, and how many more there are."""
-    rest = len(found) - _MAX_SHOWN
-    return ", ".join(found[:_MAX_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+    hidden_count = len(found) - _MAX_SHOWN
+    return ", ".join(found[:_MAX_SHOWN]) + (f" and {hidden_count} more" if hidden_count > 0 else "")
 
 
 class _Row(NamedTuple):
@@ -167,12 +167,12 @@ def _check_ways(config: Config, ports: Ports, model: Switch) -> None:
             breakout = None if named_nvue_port.part else ports.link(ports.view(name)).breakout
             if group is None or breakout is None or breakout.splits < 2:
                 continue
-            way = next((one for one in group.splits_on("nvue") if one.into == breakout.splits), None)
-            if reason := _against(group, named_nvue_port.port.panel, breakout, way):
+            split = next((option for option in group.splits_on("nvue") if option.into == breakout.splits), None)
+            if reason := _against(group, named_nvue_port.port.panel, breakout, split):
                 impossible.append(_Row(key, name, reason))
-            elif way is not None and way.blocks_next and (using := _used(ports, named_nvue_port.port.panel + 1)):
+            elif split is not None and split.blocks_next and (using := _used(ports, named_nvue_port.port.panel + 1)):
                 lost.append(
-                    _Row(using, f"swp{named_nvue_port.port.panel + 1}", f"{name} is broken out into {way.into}")
+                    _Row(using, f"swp{named_nvue_port.port.panel + 1}", f"{name} is broken out into {split.into}")
                 )
     for row in _by_place(config, impossible, "link", "breakout"):
         path = ("interface", row.key, "link", "breakout")
@@ -185,15 +185,15 @@ def _has_breakout(node: object) -> bool:
     return "breakout" in mapping_at(node, "link")
 
 
-def _against(group: PortGroup, panel: int, breakout: Breakout, way: Split | None) -> str:
+def _against(group: PortGroup, panel: int, breakout: Breakout, split: Split | None) -> str:
     """Return why a panel port cannot be broken out so; empty where it can."""
     into = breakout.splits
-    if way is None:
-        known = ", ".join(str(one.into) for one in group.splits_on("nvue"))
-        return f"ports {show_ids(group.panels)} are broken out into {known}" if known else "such a port stays whole"
-    if way.blocks_next and panel % 2 == 0:
+    if split is None:
+        counts = ", ".join(str(option.into) for option in group.splits_on("nvue"))
+        return f"ports {show_ids(group.panels)} are broken out into {counts}" if counts else "such a port stays whole"
+    if split.blocks_next and panel % 2 == 0:
         return f"only ports of odd number are broken out into {into}, and take the port after them"
-    lanes = breakout.lanes or way.lanes
+    lanes = breakout.lanes or split.lanes
     enough = into * lanes <= group.lanes
     return "" if enough else f"it has {group.lanes} lanes, and {into} ports of {lanes} need {into * lanes}"
 
@@ -201,9 +201,9 @@ def _against(group: PortGroup, panel: int, breakout: Breakout, way: Split | None
 def _used(ports: Ports, panel: int) -> str:
     """Return the key of interfaces by which a panel port is in use; empty where it is disabled, or only named."""
     name = f"swp{panel}"
-    parts = next((one for one in ports.names() if one.startswith(f"{name}s")), "")
-    if parts:
-        return ports.key_of(parts)
+    breakout_port = next((port_name for port_name in ports.names() if port_name.startswith(f"{name}s")), "")
+    if breakout_port:
+        return ports.key_of(breakout_port)
     view = ports.view(name)
     breakout = ports.link(view).breakout
     if breakout is not None and breakout.splits == 0:
@@ -248,9 +248,9 @@ def check_revisions(config: Config, ports: Ports) -> None:
     rows: list[_Row] = []
     if tree.revisions:
         for commands in tree.revisions:
-            said = [command.words for command in commands if command.verb == "set"]
-            broken = {port.port.panel for words in said if _breaks_out(words) for _, port in _ports_of_key(words[1])}
-            keys = (words[1] for words in said if words[0] == "interface" and words[2:3] == ("qos",))
+            paths = [command.words for command in commands if command.verb == "set"]
+            broken = {port.port.panel for words in paths if _breaks_out(words) for _, port in _ports_of_key(words[1])}
+            keys = (words[1] for words in paths if words[0] == "interface" and words[2:3] == ("qos",))
             rows += _qos_of_parts(keys, broken)
     else:
         interfaces = config.top.below("interface").node

@@ -29,7 +29,7 @@ Derived = dict[Subject, str]
 
 def port_channels(top: View, ports: Ports, derived: Derived) -> tuple[PortChannel, ...] | Unknown:
     """Return the bonds, sorted by name; UNKNOWN where one bundles without LACP, which the model does not tell."""
-    found = []
+    bonds = []
     for name in sorted(ports.of_kind("bond", *_BONDS), key=natural):
         view = ports.view(name)
         bond = view.below("bond")
@@ -40,14 +40,14 @@ def port_channels(top: View, ports: Ports, derived: Derived) -> tuple[PortChanne
         if fast is None:
             derived[*subject, "fast_rate"] = "LACP speaks each second unless told otherwise"
         link = ports.link(view)
-        for part, reason in link.derived:
-            if part in ("enabled", "mtu_bytes"):
-                derived[*subject, part] = reason
+        for field, reason in link.derived:
+            if field in ("enabled", "mtu_bytes"):
+                derived[*subject, field] = reason
         members = {member for key in bond.texts("member") for member in names(key)}
         if len(members) > MOST_MEMBERS:
             expected = f"{MOST_MEMBERS} at most: all of them go down when more are applied"
             ports.config.malformed((*bond.path, "member"), f"{len(members)} ports", expected)
-        found.append(
+        bonds.append(
             PortChannel(
                 name=name,
                 members=tuple(sorted(members, key=natural)),
@@ -61,7 +61,7 @@ def port_channels(top: View, ports: Ports, derived: Derived) -> tuple[PortChanne
                 segment=segment(view, top),
             )
         )
-    return tuple(found)
+    return tuple(bonds)
 
 
 def vlans(top: View, ports: Ports, derived: Derived) -> tuple[Vlan, ...] | Unknown:
@@ -72,13 +72,13 @@ def vlans(top: View, ports: Ports, derived: Derived) -> tuple[Vlan, ...] | Unkno
         return UNKNOWN
     domain = next(iter(domains), "")
     bridge = top.below("bridge", "domain", domain)
-    own = {number for number, _ in _find_vlan_views(bridge)}
-    members: dict[int, list[VlanMember]] = {number: [] for number in own}
+    vlan_ids = {number for number, _ in _find_vlan_views(bridge)}
+    members: dict[int, list[VlanMember]] = {number: [] for number in vlan_ids}
     for name in sorted(of_port, key=natural):
-        for number, tagged in _memberships(of_port[name].below(domain), bridge, own):
+        for number, tagged in _memberships(of_port[name].below(domain), bridge, vlan_ids):
             members.setdefault(number, []).append(VlanMember(interface=name, tagged=tagged))
-    named = {*ports.of_kind("vlan", "svi"), *(name for name in ports.names() if name.startswith("vlan"))}
-    gateways = {gateway: view for view in map(ports.view, named) if (gateway := _gateway(view)) is not None}
+    svi_names = {*ports.of_kind("vlan", "svi"), *(name for name in ports.names() if name.startswith("vlan"))}
+    gateways = {gateway: view for view in map(ports.view, svi_names) if (gateway := _gateway(view)) is not None}
     return tuple(
         _vlan(number, tuple(members.get(number, ())), gateways.get(number), ports, derived)
         for number in sorted({*members, *gateways})
@@ -86,10 +86,10 @@ def vlans(top: View, ports: Ports, derived: Derived) -> tuple[Vlan, ...] | Unkno
 
 
 def _find_vlan_views(view: View) -> Iterator[tuple[int, View]]:
-    return (one for one in view.items_by_number("vlan", VLAN_IDS[1]) if one[0] >= VLAN_IDS[0])
+    return (row for row in view.items_by_number("vlan", VLAN_IDS[1]) if row[0] >= VLAN_IDS[0])
 
 
-def _memberships(port: View, bridge: View, own: set[int]) -> Iterator[tuple[int, bool]]:
+def _memberships(port: View, bridge: View, bridge_vlans: set[int]) -> Iterator[tuple[int, bool]]:
     """Yield (VLAN, whether with a tag) of a port in the bridge."""
     if port.has("access") and port.text("access") not in (_NONE, "auto"):
         access = port.integer("access", *VLAN_IDS)
@@ -101,7 +101,7 @@ def _memberships(port: View, bridge: View, own: set[int]) -> Iterator[tuple[int,
     if stated is not None:
         native = None if stated.text("untagged") == _NONE else stated.integer("untagged", *VLAN_IDS)
     listed = port.has("vlan") and _ALL not in port.texts("vlan")
-    for number in sorted({number for number, _ in _find_vlan_views(port)} if listed else own):
+    for number in sorted({number for number, _ in _find_vlan_views(port)} if listed else bridge_vlans):
         if number != native:
             yield number, True
     if native is not None:
@@ -122,9 +122,9 @@ def _vlan(number: int, members: tuple[VlanMember, ...], gateway: View | None, po
     if gateway is None:
         return Vlan(id=number, members=members)
     link = ports.link(gateway)
-    for part, reason in link.derived:
-        if part in ("enabled", "mtu_bytes"):
-            derived[ports.config.device, "@vlans", str(number), part] = reason
+    for field, reason in link.derived:
+        if field in ("enabled", "mtu_bytes"):
+            derived[ports.config.device, "@vlans", str(number), field] = reason
     return Vlan(
         id=number,
         members=members,

@@ -41,12 +41,12 @@ def check_macro(config: Config) -> None:
 def _against(qos: View, mode: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield (setting, what speaks against it) for a mode."""
     pfc = qos.below("pfc", GLOBAL)
-    ways = [way for way in ("tx", "rx") if pfc.text(way) not in ("disable", "disabled")]
-    if mode.startswith("lossy") and pfc.texts("switch-priority") and ways:
+    directions = [direction for direction in ("tx", "rx") if pfc.text(direction) not in ("disable", "disabled")]
+    if mode.startswith("lossy") and pfc.texts("switch-priority") and directions:
         yield ("pfc", GLOBAL, "switch-priority"), f"mode {mode} is one without PFC"
     elif mode == "lossy" and pfc:
         yield ("pfc", GLOBAL), "mode lossy is refused as long as there is the profile"
-    if mode.startswith("lossless") and not ways:
+    if mode.startswith("lossless") and not directions:
         yield ("pfc", GLOBAL, "tx"), f"mode {mode} is one with PFC, and neither direction is left"
     if qos.below("traffic-pool", "default-lossless").has("memory-percent"):
         pool = "roce-lossless" if mode == "lossless" else "none of its own"

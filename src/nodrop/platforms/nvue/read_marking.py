@@ -37,8 +37,8 @@ def marking(node: View, usual: Marking) -> tuple[Marking, bool]:
         for name, value in (stated | in_bytes | in_percent).items()
     }
     off = values["ecn"] is values["red"] is False
-    said = (stated["ecn"], stated["red"], stated["probability_percent"], *counting.values())
-    return Marking(**values), off or None not in said
+    stated_values = (stated["ecn"], stated["red"], stated["probability_percent"], *counting.values())
+    return Marking(**values), off or None not in stated_values
 
 
 def wred(marking: Marking) -> WredProfile | None:

@@ -29,14 +29,14 @@ def remark_overlaps(config: Config) -> None:
     count = 0
     for above, parent, node in _lists(config.tree.root):
         for names, first_text, later in _pairs(parent, node):
-            for below, other, value in _differences(node[first_text], node[later], ()):
+            for below, first_value, value in _differences(node[first_text], node[later], ()):
                 path = (*above, later, *below)
                 shown = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
                 facts = {
                     "path": render_path(path),
                     "names": shown,
                     "value": value,
-                    "other": other,
+                    "other": first_value,
                     "key": on_one_line(first_text),
                 }
                 config.remark("overlapping-keys", (), path, **facts)
@@ -70,18 +70,18 @@ def _with_lists(node: object, path: Path) -> Iterator[tuple[Path, str, Node]]:
 
 def _pairs(parent: str, node: Node) -> Iterator[tuple[list[str], str, str]]:
     """Yield (what two keys have in common, the first, the later), by the later."""
-    of: dict[str, list[str]] = {}
+    keys_of_name: dict[str, list[str]] = {}
     common: dict[tuple[str, str], list[str]] = {}
     for key, inside in node.items():
         if not isinstance(inside, dict) or not inside:
             continue
-        for one in keys(parent, key):
-            for before in of.setdefault(one, []):
+        for single_key in keys(parent, key):
+            for before in keys_of_name.setdefault(single_key, []):
                 if len(common) < MAX_PAIRS and not inside.keys().isdisjoint(mapping(node[before])):
-                    common.setdefault((before, key), []).append(one)
-            of[one].append(key)
-    for (first, later), names in common.items():
-        yield names, first, later
+                    common.setdefault((before, key), []).append(single_key)
+            keys_of_name[single_key].append(key)
+    for (first_key, later), names in common.items():
+        yield names, first_key, later
 
 
 def _differences(first_text: Any, later: Any, above: Path) -> Iterator[tuple[Path, str, str]]:

@@ -54,17 +54,17 @@ def segment(bond: View, top: View) -> str | None:
     if not node or is_on(node) is False:
         return None
     mac = node.text("mac-address") or top.below(*SEGMENT).text("mac-address")
-    parts = (mac, node.text("local-id"))
-    return node.text("identifier") or "/".join(part for part in parts if part) or None
+    id_parts = (mac, node.text("local-id"))
+    return node.text("identifier") or "/".join(id_part for id_part in id_parts if id_part) or None
 
 
 def overlay_paths(ports: Ports, head: str, path: Path) -> Iterator[Path]:
     """Yield the paths at which a part may stand, the most exact first; `head` is one of `OVERLAYS`."""
     field, key = (*path, "", "")[:2]
     if head == "@tunnels":
-        for field, way in (("dscp_mode", "encapsulation"), ("dscp_after", "decapsulation")):
+        for field, direction in (("dscp_mode", "encapsulation"), ("dscp_after", "decapsulation")):
             if key == field:
-                yield (*VXLAN, way, "dscp", "action")
+                yield (*VXLAN, direction, "dscp", "action")
         yield VXLAN
         return
     if field == "peer_link":

@@ -34,23 +34,23 @@ def limits(node: View) -> effects.Limits:
         lossless_reserved_bytes=_reserved(lossless),
         lossy_reserved_bytes={tc: _reserved(inside) for tc, inside in lossy.items()},
         quotas=_quotas(node, static),
-        static_pools=frozenset(f"{way}_lossy" for way, numbers in static.items() if 0 in numbers),
+        static_pools=frozenset(f"{direction}_lossy" for direction, numbers in static.items() if 0 in numbers),
     )
 
 
 def _static_pools(node: View) -> dict[str, frozenset[int]]:
     """Return the numbers of the service pools that are static, by direction; a mode without a share is remarked."""
     static_pools: dict[str, frozenset[int]] = {}
-    for way in ("ingress", "egress"):
+    for direction in ("ingress", "egress"):
         numbers = set()
-        for key in (f"{way}-pool", f"{way}-service-pool"):
+        for key in (f"{direction}-pool", f"{direction}-service-pool"):
             for number, pool in node.items_by_number(key, _LAST_POOL):
                 mode = pool.word("mode", {"static": True, "dynamic": False})
                 numbers |= {number} if mode else set()
                 if mode is not None and not pool.has("memory-percent"):
                     facts = {"pool": f"{key} {number}", "mode": "static" if mode else "dynamic"}
                     node.config.remark("pool-without-memory", (), (*pool.path, "mode"), **facts)
-        static_pools[way] = frozenset(numbers)
+        static_pools[direction] = frozenset(numbers)
     return static_pools
 
 
@@ -154,9 +154,9 @@ def stated_headroom(profile: View) -> effects.StatedHeadroom | None:
     return effects.StatedHeadroom(port_buffer_bytes=buffer, xoff_threshold_bytes=xoff, xon_threshold_bytes=xon)
 
 
-def _at_most(node: View, key: str, value: int | None, most: int | None, of: str) -> int | None:
+def _at_most(node: View, key: str, value: int | None, most: int | None, limit_name: str) -> int | None:
     """Return a part of a whole; None, with a remark, where it is more than that."""
     if value is None or most is None or value <= most:
         return value
-    node.config.malformed((*node.path, key), str(value), f"no more than {of}, {most}")
+    node.config.malformed((*node.path, key), str(value), f"no more than {limit_name}, {most}")
     return None

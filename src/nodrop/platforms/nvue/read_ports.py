@@ -62,11 +62,11 @@ class Ports:
             count += len(found_names)
             if count > MAX_PORTS:
                 display = "this file"
-                said = f"more than {MAX_PORTS:,} interfaces, ranges written out"
-                raise InputProblems([Problem(path=display, found=said, expected="a switch's configuration")])
-            own = node if isinstance(node, dict) else {}
+                excess_text = f"more than {MAX_PORTS:,} interfaces, ranges written out"
+                raise InputProblems([Problem(path=display, found=excess_text, expected="a switch's configuration")])
+            port_node = node if isinstance(node, dict) else {}
             for name in found_names:
-                self._nodes.setdefault(name, []).append(own)
+                self._nodes.setdefault(name, []).append(port_node)
         self._merged: dict[tuple[int, int], tuple[Node, Node, Node]] = {}
         self._links: dict[int, tuple[Node, _Link]] = {}
         self._by_content: dict[str, _Link] = {}
@@ -79,9 +79,9 @@ class Ports:
         NVIDIA's generator writes spines this way (enterprise-ras, net-configurator, spine_nvue_cli.j2).
         """
         broken = {
-            named.port.panel: breakout.splits
+            port.port.panel: breakout.splits
             for name in self._nodes
-            if (named := nvue_port(name)) and not named.part and (breakout := self.link(self.view(name)).breakout)
+            if (port := nvue_port(name)) and not port.part and (breakout := self.link(self.view(name)).breakout)
         }
         vrfs = self.config.top.below("vrf").items() if broken else ()
         keys = (key for _, vrf in vrfs for key in vrf.below("router", "bgp", "neighbor").node)
@@ -133,16 +133,16 @@ class Ports:
         if not below or not above:
             return below or above
         key = id(below), id(above)
-        known = self._merged.get(key)
-        if known is None:
-            both = dict(below)
+        cached_merge = self._merged.get(key)
+        if cached_merge is None:
+            merged_node = dict(below)
             for word, value in above.items():
-                old = both.pop(word, None)
+                old = merged_node.pop(word, None)
                 if isinstance(old, dict) and isinstance(value, dict):
                     value = self._laid_over(old, value)
-                both[word] = value
-            known = self._merged[key] = both, below, above
-        return known[0]
+                merged_node[word] = value
+            cached_merge = self._merged[key] = merged_node, below, above
+        return cached_merge[0]
 
     def link(self, view: View) -> _Link:
         """Return what a port's `link` says."""
@@ -161,10 +161,10 @@ class Ports:
         node = view.node.get("router")
         if node is None:
             return False, None
-        found = self._balanced.get(id(node))
-        if found is None:
-            found = self._balanced[id(node)] = node, of_interface(view)
-        return found[1]
+        cached_row = self._balanced.get(id(node))
+        if cached_row is None:
+            cached_row = self._balanced[id(node)] = node, of_interface(view)
+        return cached_row[1]
 
 
 def interfaces(
@@ -194,8 +194,8 @@ def interfaces(
         view = ports.view(name)
         lanes = _lanes(model, named_nvue_port.port, breakout, named_nvue_port.part)
         port_qos = qos.port(name, view.below("qos"), _trimmed(view, trimmed))
-        for part, reason in link.derived:
-            derived[device, name, part] = reason
+        for field, reason in link.derived:
+            derived[device, name, field] = reason
         for subject, reason in port_qos.derived:
             derived[(device, name, *subject)] = reason
         balanced, threshold = ports.balanced(view)
@@ -305,11 +305,11 @@ def _breakout(node: View) -> Breakout | None:
     return Breakout(splits, node.below("breakout", word).integer("lanes-per-port", 1, 8))
 
 
-def _lanes(model: str | Unknown, port: Port, breakout: Breakout | None, part: bool) -> Any:
+def _lanes(model: str | Unknown, port: Port, breakout: Breakout | None, is_part: bool) -> Any:
     """Return a port's lanes: its share of those of the panel port, which only the model tells."""
-    if part and breakout is not None and breakout.lanes is not None:
+    if is_part and breakout is not None and breakout.lanes is not None:
         return breakout.lanes
     group = None if isinstance(model, Unknown) else switch(model).group(port.panel)
-    if group is None or (part and (breakout is None or not breakout.splits)):
+    if group is None or (is_part and (breakout is None or not breakout.splits)):
         return UNKNOWN
-    return group.lanes // breakout.splits if part and breakout is not None else group.lanes
+    return group.lanes // breakout.splits if is_part and breakout is not None else group.lanes

@@ -96,8 +96,8 @@ class QosReader:
         A file without ports may be one part of a configuration, and another part binds them.
         """
         unread = [(kind, name) for kind in BINDINGS for name in self.top.below(kind).node]
-        unread = [one for one in unread if one not in self._profiles]
-        unbound = {one for one in unread if one[1] != GLOBAL}
+        unread = [profile_key for profile_key in unread if profile_key not in self._profiles]
+        unbound = {profile_key for profile_key in unread if profile_key[1] != GLOBAL}
         ports = self.config.top.below("interface")
         if unbound and ports:
             bindings = (port.below("qos") for _, port in ports.items())
@@ -118,8 +118,8 @@ class QosReader:
         roce = self.top.below("roce")
         if not self.top.has("roce"):
             return None
-        known = dict.fromkeys(("enable", "state"))
-        stated = [roce.flag(key) for key in known if roce.has(key)]
+        enable_keys = dict.fromkeys(("enable", "state"))
+        stated = [roce.flag(key) for key in enable_keys if roce.has(key)]
         if False in stated:
             return None
         mode: str | None = roce.word("mode", {mode: mode for mode in MODES})
@@ -128,14 +128,14 @@ class QosReader:
     def port(self, name: str, bound: View, trimmed: tuple[int, ...] = ()) -> PortQos:
         """Return what a port does, from the node `qos` of its interface and the queues whose packets are trimmed."""
         key = id(bound.node), trimmed
-        found = self._by_node.get(key)
-        if found is None:
+        cached_row = self._by_node.get(key)
+        if cached_row is None:
             content = repr(bound.node), trimmed
             qos = self._by_content.get(content)
             if qos is None:
                 qos = self._by_content[content] = self._port(name, bound, trimmed)
-            found = self._by_node[key] = (bound.node, qos)
-        return found[1]
+            cached_row = self._by_node[key] = (bound.node, qos)
+        return cached_row[1]
 
     def _resolve_profile(self, port: str, bound: View, kind: str) -> str:
         """Return the name of the profile that holds for a port: the global one, unless it is bound to another."""
@@ -160,11 +160,11 @@ class QosReader:
         return self._profiles[key]
 
     def _port(self, port: str, bound: View, trimmed: tuple[int, ...]) -> PortQos:
-        made = {kind: self._read_profile(kind, self._resolve_profile(port, bound, kind)) for kind in BINDINGS}
-        derived = {subject: reason for _, own in made.values() for subject, reason in own.items()}
+        profiles = {kind: self._read_profile(kind, self._resolve_profile(port, bound, kind)) for kind in BINDINGS}
+        derived = {subject: reason for _, reasons in profiles.values() for subject, reason in reasons.items()}
         derived |= self._queues_derived
-        trust, dscp, pcp = made["mapping"][0]
-        pfc: Pfc = made["pfc"][0]
+        trust, dscp, pcp = profiles["mapping"][0]
+        pfc: Pfc = profiles["pfc"][0]
         rx = pfc.priorities if pfc.rx else ()
         tx = pfc.priorities if pfc.tx else ()
         paused = tuple(sorted({*rx, *tx}))
@@ -193,14 +193,14 @@ class QosReader:
             tc_to_priority_group=effects.tc_to_priority_group(paused),
             pfc_to_queue=effects.pfc_to_queue(queues),
             pfc_to_priority_group=effects.pfc_to_priority_group(paused),
-            tc_to_dscp=made["remark"][0],
+            tc_to_dscp=profiles["remark"][0],
             pfc_rx_priorities=rx,
             pfc_tx_priorities=tx,
             pfc_watchdog=watchdog,
             priority_groups=groups,
-            queues=self._queues(made, effects.lossless_queues(paused, queues), trimmed),
+            queues=self._queues(profiles, effects.lossless_queues(paused, queues), trimmed),
         )
-        pause = made["link-pause"][0]
+        pause = profiles["link-pause"][0]
         return PortQos(profile, pfc.cable_length_m if paused else None, pause, tuple(derived.items()))
 
     def _stated_headroom(self, bound: View, pfc: Pfc) -> effects.StatedHeadroom | None:
@@ -221,8 +221,8 @@ class QosReader:
             if target is not None:
                 classes[priority] = target
                 stated.add(priority)
-        parts = ("tc_to_queue", "pfc_to_queue")
-        derived = _list_default_entries(parts, range(8), stated, self.defaults.reason)
+        fields = ("tc_to_queue", "pfc_to_queue")
+        derived = _list_default_entries(fields, range(8), stated, self.defaults.reason)
         return tuple(classes), derived
 
     def _mapping(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> tuple[str, Any, Any]:
@@ -231,14 +231,14 @@ class QosReader:
             trust = defaults.trust
             derived["qos", "trust"] = defaults.reason
         maps = []
-        for key, part, usual in (("dscp", "dscp_to_tc", defaults.dscp), ("pcp", "pcp_to_tc", IDENTITY)):
+        for key, field, usual in (("dscp", "dscp_to_tc", defaults.dscp), ("pcp", "pcp_to_tc", IDENTITY)):
             targets, stated = list(usual), set()
             for index, inside in node.items_by_number(key, len(usual) - 1):
                 priority = inside.integer("switch-priority", 0, 7)
                 if priority is not None:
                     targets[index] = priority
                     stated.add(index)
-            derived |= _list_default_entries((part,), range(len(usual)), stated, defaults.reason)
+            derived |= _list_default_entries((field,), range(len(usual)), stated, defaults.reason)
             maps.append(tuple(targets))
         return trust, maps[0], maps[1]
 
@@ -262,12 +262,12 @@ class QosReader:
         if not node.has("switch-priority"):
             priorities = defaults.pfc_priorities
             derived["qos", "pfc_rx_priorities"] = derived["qos", "pfc_tx_priorities"] = defaults.reason
-        ways = {}
-        for way in ("tx", "rx"):
-            stated = node.flag(way)
-            ways[way] = stated is not False
+        enabled_by_direction = {}
+        for direction in ("tx", "rx"):
+            stated = node.flag(direction)
+            enabled_by_direction[direction] = stated is not False
             if stated is None and priorities:
-                derived["qos", f"pfc_{way}_priorities"] = defaults.reason
+                derived["qos", f"pfc_{direction}_priorities"] = defaults.reason
         cable = node.integer("cable-length", 1, 100_000, "m")
         if cable is None:
             is_global = node.path[-1] == GLOBAL
@@ -277,8 +277,8 @@ class QosReader:
         small = node.integer(SMALL, 0, 100, "percent")
         return Pfc(
             priorities=priorities,
-            tx=ways["tx"],
-            rx=ways["rx"],
+            tx=enabled_by_direction["tx"],
+            rx=enabled_by_direction["rx"],
             cable_length_m=cable,
             stated=stated_headroom(node),
             small_percent=self._usual_small if small is None else small,
@@ -287,38 +287,38 @@ class QosReader:
     def _link_pause(self, node: View, _defaults: Defaults, derived: dict[Subject, str]) -> bool | None:
         if not self.top.below("link-pause").has(node.path[-1]):
             return None
-        stated = [node.flag(way) for way in ("tx", "rx")]
+        stated = [node.flag(direction) for direction in ("tx", "rx")]
         if None in stated:
             derived["link_pause",] = "a link pause profile sends and obeys pauses unless told not to"
         return stated != [False, False]
 
     def _congestion_control(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Mapping[int, Marking]:
-        found = self._in_use(defaults.markings)
+        markings = self._in_use(defaults.markings)
         stated = set()
         for tc, inside in node.items_by_number("traffic-class", 7):
-            found[tc], whole = marking(inside, found.get(tc, defaults.markings.get(tc, Marking())))
-            stated |= {tc} if whole else set()
-        for tc in found.keys() - stated:
+            markings[tc], is_stated = marking(inside, markings.get(tc, defaults.markings.get(tc, Marking())))
+            stated |= {tc} if is_stated else set()
+        for tc in markings.keys() - stated:
             derived["qos", "queues", str(tc), "wred"] = defaults.reason
-        return found
+        return markings
 
     def _egress_scheduler(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Mapping[int, Share]:
-        found = self._in_use(defaults.shares)
+        shares = self._in_use(defaults.shares)
         stated = set()
         for tc, inside in node.items_by_number("traffic-class", 7):
-            old = found.get(tc, defaults.shares.get(tc, Share()))
+            old = shares.get(tc, defaults.shares.get(tc, Share()))
             mode = inside.word("mode", {"dwrr": "dwrr", "strict": "strict"}) or old.mode
             percent = inside.integer("bw-percent", 0, 100, "percent")
             usual = old.percent if old.mode == mode else None
-            found[tc] = Share(mode, None if mode == "strict" else usual if percent is None else percent)
+            shares[tc] = Share(mode, None if mode == "strict" else usual if percent is None else percent)
             stated |= {tc} if inside.has("mode") else set()
-        for tc in found.keys() - stated:
+        for tc in shares.keys() - stated:
             derived["qos", "queues", str(tc), "scheduler"] = defaults.reason
-        return found
+        return shares
 
     def _in_use(self, defaults: Mapping[int, Any]) -> dict[int, Any]:
         """Return what holds by default of the traffic classes that anything leaves by; nobody set up the others."""
-        return {tc: one for tc, one in defaults.items() if tc in self.queue_of}
+        return {tc: setting for tc, setting in defaults.items() if tc in self.queue_of}
 
     def _egress_shaper(self, node: View, _defaults: Defaults, _derived: dict[Subject, str]) -> Mapping[int, Any]:
         node.integer("port-max-rate", 0, MAX_KBPS, "kb/s")
@@ -329,11 +329,11 @@ class QosReader:
         return rates
 
     def _queues(
-        self, made: Mapping[str, tuple[Any, Any]], lossless: frozenset[int], trimmed: tuple[int, ...]
+        self, profiles: Mapping[str, tuple[Any, Any]], lossless: frozenset[int], trimmed: tuple[int, ...]
     ) -> tuple[Queue, ...]:
         """Return a row for every traffic class that has a place in the scheduler, a rate, marking or trimming."""
-        shares, rates = made["egress-scheduler"][0], made["egress-shaper"][0]
-        markings = {tc: wred(one) for tc, one in made["congestion-control"][0].items()}
+        shares, rates = profiles["egress-scheduler"][0], profiles["egress-shaper"][0]
+        markings = {tc: wred(class_marking) for tc, class_marking in profiles["congestion-control"][0].items()}
         marked = {tc for tc, wred_profile in markings.items() if wred_profile is not None}
         return tuple(
             Queue(
@@ -368,11 +368,11 @@ class QosReader:
         )
 
 
-def _list_default_entries(parts: tuple[str, ...], indexes: range, stated: set[int], reason: str) -> dict[Subject, str]:
+def _list_default_entries(fields: tuple[str, ...], indexes: range, stated: set[int], reason: str) -> dict[Subject, str]:
     """Return the entries of maps that were not stated: each, or the whole map where none was."""
     if not stated:
-        return {("qos", part): reason for part in parts}
-    return {("qos", part, str(index)): reason for part in parts for index in indexes if index not in stated}
+        return {("qos", field): reason for field in fields}
+    return {("qos", field, str(index)): reason for field in fields for index in indexes if index not in stated}
 
 
 def _scheduler(share: Share | None, rates: tuple[int | None, int | None] | None) -> Scheduler | None:

@@ -112,8 +112,8 @@ class RoutingReader:
         node, shared = self._top.below(*process(vrf)), self._top.below("router", "bgp")
         if not node or is_on(node) is False or is_on(shared) is False:
             return None
-        own = decoded(EITHER, [node])
-        either = decoded([row for row in EITHER if row.field not in own], [shared]) | own
+        vrf_fields = decoded(EITHER, [node])
+        either = decoded([row for row in EITHER if row.field not in vrf_fields], [shared]) | vrf_fields
         if "asn" not in either:
             return UNKNOWN
         self.unread |= dict.fromkeys(read_unread.unread(node, read_unread.PROCESS))
@@ -171,12 +171,12 @@ class RoutingReader:
 
         What does not name the other end is worked out once for all sessions in the same words.
         """
-        content = repr([{word: said for word, said in node.node.items() if word not in _FOLLOWED} for node in nodes])
+        content = repr([{word: child for word, child in node.node.items() if word not in _FOLLOWED} for node in nodes])
         shared = self._shared.get(content)
         if shared is None:
             shared = self._shared[content] = self._settings(nodes)
-        named = {"address": key} if _is_address(key) else {"interface": key, **_UNNUMBERED}
-        return replace_fields(shared, **named, **decoded(OWN, nodes))
+        identity_fields = {"address": key} if _is_address(key) else {"interface": key, **_UNNUMBERED}
+        return replace_fields(shared, **identity_fields, **decoded(OWN, nodes))
 
     def _settings(self, nodes: list[View]) -> BgpNeighbor:
         """Return what sessions may have in common."""

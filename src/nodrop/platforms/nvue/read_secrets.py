@@ -36,10 +36,10 @@ _SESSIONS = ("neighbor", "peer-group")
 
 def remark_secrets(config: Config) -> None:
     """Remark every secret of a file."""
-    for path, what, text in _find_secrets(config):
+    for path, secret_kind, text in _find_secrets(config):
         if (how := exposure(text)) is not None:
             place = config.place(path)
-            config.remarks.append(remark(config.device, place, what, how))
+            config.remarks.append(remark(config.device, place, secret_kind, how))
 
 
 def _find_secrets(config: Config) -> Iterator[tuple[Path, str, str]]:
@@ -65,11 +65,11 @@ def _below(node: object, path: Path, words: Mapping[str, str]) -> Iterator[tuple
         yield from _below(inside, (*path, key), words)
 
 
-def _find_texts(value: object, path: Path, what: str) -> Iterator[tuple[Path, str, str]]:
+def _find_texts(value: object, path: Path, secret_kind: str) -> Iterator[tuple[Path, str, str]]:
     """Yield the value of a setting, or each of the words below it, which may stand on lines of their own."""
     if isinstance(value, str):
-        yield path, what, value
+        yield path, secret_kind, value
     elif isinstance(value, dict):
-        yield from (((*path, text), what, text) for text in value if isinstance(text, str))
+        yield from (((*path, text), secret_kind, text) for text in value if isinstance(text, str))
     elif isinstance(value, list):
-        yield from ((path, what, text) for text in value if isinstance(text, str))
+        yield from ((path, secret_kind, text) for text in value if isinstance(text, str))

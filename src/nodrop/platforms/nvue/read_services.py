@@ -66,7 +66,7 @@ def servers(top: View, kind: str) -> tuple[str, ...]:
 
 def snmp(top: View, key: str) -> str | None:
     """Return what the switch tells of itself by SNMP, in the words of any release; None where it is not said."""
-    return next((text for one in SNMP if (text := top.below(*one).text(key)) is not None), None)
+    return next((text for path in SNMP if (text := top.below(*path).text(key)) is not None), None)
 
 
 def collectors(top: View) -> tuple[Collector, ...]:

@@ -139,8 +139,8 @@ def check(
     counted.
     """
     root = config.tree.root if config.tree else {}
-    found = chain(_unknown(root, TOP, (), ()), ((path, generalized(path)) for path in unread))
-    return tuple(_notes(config, root, device, display, found, {generalized(path) for path in wrong}))
+    unknown_paths = chain(_unknown(root, TOP, (), ()), ((path, generalized(path)) for path in unread))
+    return tuple(_notes(config, root, device, display, unknown_paths, {generalized(path) for path in wrong}))
 
 
 def _notes(
@@ -173,22 +173,22 @@ def _notes(
         yield unknown_command(text, device, display, line)
 
 
-def _unknown(node: object, known: Any, above: Path, pattern: Path) -> Iterator[tuple[Path, Path]]:
+def _unknown(node: object, known_words: Any, above: Path, pattern: Path) -> Iterator[tuple[Path, Path]]:
     """Yield the path of each setting that is not known, and that path without names."""
-    if known is NOT_READ:
+    if known_words is NOT_READ:
         if not is_off(node):
             yield above, pattern
         return
-    if known is FORWARDS:
+    if known_words is FORWARDS:
         if node and is_off(node):
             yield above, pattern
         return
-    if not isinstance(known, Mapping) or not isinstance(node, dict):
+    if not isinstance(known_words, Mapping) or not isinstance(node, dict):
         return
     for key, inside in node.items():
-        if key in known:
-            yield from _unknown(inside, known[key], (*above, key), (*pattern, key))
-        elif "*" in known:
-            yield from _unknown(inside, known["*"], (*above, key), (*pattern, "..."))
+        if key in known_words:
+            yield from _unknown(inside, known_words[key], (*above, key), (*pattern, key))
+        elif "*" in known_words:
+            yield from _unknown(inside, known_words["*"], (*above, key), (*pattern, "..."))
         elif not is_off(inside):
             yield (*above, key), (*pattern, key)

@@ -28,9 +28,9 @@ def check_shares(config: Config, macro: str | None) -> None:
     for path, shares in _wholes(qos):
         total = sum(percent for _, percent, _ in shares)
         if total > _WHOLE:
-            parts = ", ".join(f"{name} {percent}" for name, percent, _ in shares)
+            share_list = ", ".join(f"{name} {percent}" for name, percent, _ in shares)
             config.remark(
-                "shares-exceed-whole", (), shares[-1][2], what=render_path(path), total=str(total), parts=parts
+                "shares-exceed-whole", (), shares[-1][2], what=render_path(path), total=str(total), parts=share_list
             )
     if macro is None:
         _check_halves(config, qos)
@@ -43,7 +43,7 @@ def _wholes(qos: View) -> Iterator[tuple[Path, list[Share]]]:
     advanced = qos.below("advance-buffer-config", GLOBAL)
     for kind in _SERVICE_POOLS:
         service = advanced.below(kind)
-        yield service.path, [one for one in _percents(service, "memory-percent") if not _infinite(service, one[0])]
+        yield service.path, [row for row in _percents(service, "memory-percent") if not _infinite(service, row[0])]
     for name in qos.below("egress-scheduler").node:
         profile = qos.below("egress-scheduler", name)
         shares = []
@@ -55,8 +55,8 @@ def _wholes(qos: View) -> Iterator[tuple[Path, list[Share]]]:
 
 
 def _percents(node: View, key: str) -> list[Share]:
-    found = ((name, inside.integer(key, 0, _WHOLE, "percent"), (*inside.path, key)) for name, inside in node.items())
-    return [(name, percent, path) for name, percent, path in found if percent]
+    percents = ((name, inside.integer(key, 0, _WHOLE, "percent"), (*inside.path, key)) for name, inside in node.items())
+    return [(name, percent, path) for name, percent, path in percents if percent]
 
 
 def _infinite(pools: View, name: str) -> bool:
@@ -74,8 +74,8 @@ def _check_halves(config: Config, qos: View) -> None:
         config.remark("two-lossless-pools", (), (*pools.path, _OF_MACRO), first=_LOSSLESS, second=_OF_MACRO)
         return
     paused = dict(_paused(qos))
-    whole = config.tree is not None and bool(config.tree.header)
-    if not whole and not pools:
+    is_full_config = config.tree is not None and bool(config.tree.header)
+    if not is_full_config and not pools:
         return  # A part of a configuration may leave the pools to what the switch has.
     if paused and not shared and not qos.has("advance-buffer-config"):
         lacks = f"{_LOSSLESS} in qos traffic-pool with a share of the memory"
@@ -88,7 +88,7 @@ def _check_halves(config: Config, qos: View) -> None:
             _half(
                 config, (*pools.path, name, "switch-priority"), f"priority {_render_priorities(missing)}", "PFC", lacks
             )
-        elif not qos.has("link-pause") and (unpaused or (whole and not paused)):
+        elif not qos.has("link-pause") and (unpaused or (is_full_config and not paused)):
             who = f"priority {_render_priorities(unpaused)}" if unpaused else "the switch"
             _half(config, (*pools.path, name), who, f"the lossless pool {name}", "PFC")
 
@@ -97,14 +97,14 @@ def _render_priorities(priorities: Iterable[int]) -> str:
     return ", ".join(map(str, sorted(priorities)))
 
 
-def _half(config: Config, path: Path, what: str, has: str, lacks: str) -> None:
-    config.remark("lossless-half-configured", (), path, what=what, has=has, lacks=lacks)
+def _half(config: Config, path: Path, subject: str, has: str, lacks: str) -> None:
+    config.remark("lossless-half-configured", (), path, what=subject, has=has, lacks=lacks)
 
 
 def _paused(qos: View) -> Iterator[tuple[int, Path]]:
     """Yield the priorities with PFC in either direction, in any profile, and where they stand."""
     for name in qos.below("pfc").node:
         profile = qos.below("pfc", name)
-        if any(profile.text(way) not in ("disable", "disabled", "off") for way in ("tx", "rx")):
+        if any(profile.text(direction) not in ("disable", "disabled", "off") for direction in ("tx", "rx")):
             for priority, node in profile.items_by_number("switch-priority", 7):
                 yield priority, node.path

@@ -53,10 +53,10 @@ SESSION: _Unread = {
 """What is not read of a session or a peer group."""
 
 
-def unread(node: View, known: _Unread) -> Iterator[Path]:
+def unread(node: View, known_words: _Unread) -> Iterator[Path]:
     """Yield the paths of settings below a node that are not read, unless they are off."""
     for key in node.node:
-        inside = known.get(key, known.get("*", _ABSENT))
+        inside = known_words.get(key, known_words.get("*", _ABSENT))
         if inside is None:
             if not is_off(node.node[key]):
                 yield (*node.path, key)
@@ -67,14 +67,14 @@ def unread(node: View, known: _Unread) -> Iterator[Path]:
 _ABSENT: _Unread = {}
 
 
-def is_off(said: object) -> bool:
+def is_off(setting_value: object) -> bool:
     """Return whether what a setting holds turns it off, in the words of either dialect, or sets nothing."""
-    if said == {}:
+    if setting_value == {}:
         return True
-    if isinstance(said, dict):
-        words = next((said[word] for word in ("enable", "state") if word in said), None)
-        said = next(iter(words or said), "") if isinstance(words, dict) or words is None else words
-    return said is False or (isinstance(said, str) and said in _OFF)
+    if isinstance(setting_value, dict):
+        words = next((setting_value[word] for word in ("enable", "state") if word in setting_value), None)
+        setting_value = next(iter(words or setting_value), "") if isinstance(words, dict) or words is None else words
+    return setting_value is False or (isinstance(setting_value, str) and setting_value in _OFF)
 
 
 def generalized(path: Path) -> Path:

@@ -50,9 +50,9 @@ class Config:
         span = self.tree.span(path, key=key, unset=unset) if self.tree else None
         return Place(FILE, span) if span else None
 
-    def malformed(self, path: Path, found: str, expected: str) -> None:
+    def malformed(self, path: Path, found_text: str, expected: str) -> None:
         """Remark that a value is not what its setting takes."""
-        self.remark("malformed-value", (), path, path=render_path(path), found=found, expected=expected)
+        self.remark("malformed-value", (), path, path=render_path(path), found=found_text, expected=expected)
 
     @property
     def is_full(self) -> bool:
@@ -75,10 +75,10 @@ class Config:
         if not self.is_full and fault not in self._remarked:
             self._remarked.add(fault)
             place = self.place(path, key=kind in _OF_WORDS, unset=unset)
-            there = (kind, place, *(fact for key, fact in facts.items() if key != "path"))
-            if place is not None and there in self._remarked and "path" in facts:
+            placed_fault = (kind, place, *(fact for key, fact in facts.items() if key != "path"))
+            if place is not None and placed_fault in self._remarked and "path" in facts:
                 return
-            self._remarked.add(there)
+            self._remarked.add(placed_fault)
             self.remarks.append(Remark(kind=kind, subject=(self.device, *subject), place=place, facts=facts))
 
 
@@ -99,8 +99,8 @@ class View:
 
     def below(self, *keys: str) -> "View":
         """Return the node below some keys; a text there counts as its only key."""
-        found = value_at(self.node, *keys)
-        node: Node = found if isinstance(found, dict) else {found: {}} if isinstance(found, str) else {}
+        content = value_at(self.node, *keys)
+        node: Node = content if isinstance(content, dict) else {content: {}} if isinstance(content, str) else {}
         return View(self.config, node, (*self.path, *keys))
 
     def items(self) -> "Iterator[tuple[str, View]]":
@@ -124,29 +124,29 @@ class View:
         """Return the keys below a key, or the one value there."""
         return tuple(self.below(key).node)
 
-    def word(self, key: str, known: Mapping[str, Any]) -> Any:
+    def word(self, key: str, words: Mapping[str, Any]) -> Any:
         """Return what a value's word stands for, None where it is absent or unknown (with a remark)."""
         text = self.text(key)
         if text is None:
             return None
-        if text not in known:
-            hint = meant(text, known)
-            expected = " or ".join(known) if known is not FLAGS else "on, enabled or enable, off, disabled or disable"
+        if text not in words:
+            hint = meant(text, words)
+            expected = " or ".join(words) if words is not FLAGS else "on, enabled or enable, off, disabled or disable"
             self.config.malformed((*self.path, key), quote_text(text), f"{expected} ({hint})" if hint else expected)
             return None
-        return known[text]
+        return words[text]
 
     def flag(self, key: str) -> bool | None:
         """Return a yes or no, in the words of either dialect."""
-        found: bool | None = self.word(key, FLAGS)
+        flag_value: bool | None = self.word(key, FLAGS)
         self._ends(key)
-        return found
+        return flag_value
 
     def _ends(self, key: str) -> None:
         """Remark words that go on after a value: a command sets one value."""
         value = self.node.get(key)
-        if type(value) is dict and value and (more := next(reversed(value.values()))) and type(more) is dict:
-            words = next(iter(more))
+        if type(value) is dict and value and (next_node := next(reversed(value.values()))) and type(next_node) is dict:
+            words = next(iter(next_node))
             self.config.malformed(
                 (*self.path, key), quote_text(f"{next(reversed(value))} {words} …"), "one value, and no more"
             )

@@ -87,16 +87,16 @@ def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceRead
     sources = []
     beside: dict[str, bytes] = {}
     tree = None
-    for source, raw in sorted(bundle, key=lambda one: one[0].name in BESIDE):
+    for source, raw in sorted(bundle, key=lambda file_pair: file_pair[0].name in BESIDE):
         sources.append(source)
         if source.name in BESIDE:
             beside[source.name] = raw
             continue
         try:
             tree = Tree(raw, source.display)
-            if other := other_system(tree.header, tree.root):
-                tree, found = None, f"a configuration of {other}, which nodrop does not read"
-                problems.append(Problem(path=source.display, found=found, expected="one of Cumulus Linux"))
+            if system_name := other_system(tree.header, tree.root):
+                tree, problem_text = None, f"a configuration of {system_name}, which nodrop does not read"
+                problems.append(Problem(path=source.display, found=problem_text, expected="one of Cumulus Linux"))
         except InputProblems as error:
             problems.extend(error.problems)
     try:

@@ -31,14 +31,14 @@ SINCE = {
 """The first release that has something; what is not here they all have."""
 
 
-def knows(release: object, what: str) -> bool:
+def knows(release: object, feature: str) -> bool:
     """Whether a release, such as 5.16, has something that is not in all of them; KeyError for anything else."""
-    return precedes(SINCE[what], release)
+    return precedes(SINCE[feature], release)
 
 
-def precedes(one: str, other: object) -> bool:
+def precedes(release: str, other_release: object) -> bool:
     """Whether a release is another or came before it."""
-    return _order(one) <= _order(str(other))
+    return _order(release) <= _order(str(other_release))
 
 
 @cache

@@ -74,8 +74,8 @@ Node = Words | Leaf
 @cache
 def schema() -> Words:
     """Return the first place of every path."""
-    found, releases = published()
-    return _words((), fill_words(_typed(), found), releases)
+    published_words, releases = published()
+    return _words((), fill_words(_typed(), published_words), releases)
 
 
 @cache
@@ -87,37 +87,37 @@ def without_published() -> Words:
 @cache
 def _typed() -> Mapping[str, Any]:
     data: Any = parse(FILE.read_bytes(), FILE.name).data
-    found: Mapping[str, Any] = data
-    return found
+    typed_words: Mapping[str, Any] = data
+    return typed_words
 
 
 def _words(pattern: Path, stated: Mapping[str, Any], releases: frozenset[Release]) -> Words:
     words: dict[str, Node] = {}
     chosen = None
-    rest = False
+    is_open = False
     instead = {word: path for key, path in stated.get("-", {}).items() for word in key.split(", ")}
-    for key, said in stated.items():
+    for key, spec in stated.items():
         if key == "-":
             continue
         for word in key.split(", "):
             if word == "...":
-                rest = True
+                is_open = True
             elif match := _CHOSEN.fullmatch(key):
-                below = _node((*pattern, f"<{match['name']}>"), said, releases)
+                below = _node((*pattern, f"<{match['name']}>"), spec, releases)
                 ends = (int(match["low"]), int(match["high"])) if match["high"] else ()
                 chosen = Chosen(match["name"], below, *ends)
             elif word:
-                words[word] = _node((*pattern, word), said, releases)
+                words[word] = _node((*pattern, word), spec, releases)
     complete = releases if stated.get("...") == COMPLETE else frozenset()
-    return Words(pattern, span_of(stated.get("", ""))[0], words, chosen, rest, _is_fixed(pattern), complete, instead)
+    return Words(pattern, span_of(stated.get("", ""))[0], words, chosen, is_open, _is_fixed(pattern), complete, instead)
 
 
-def _node(pattern: Path, said: Any, releases: frozenset[Release]) -> Node:
-    if isinstance(said, Mapping):
-        return _words(pattern, said, releases)
-    span, remainder = span_of(said) if isinstance(said, str) else (ALWAYS, "")
+def _node(pattern: Path, spec: Any, releases: frozenset[Release]) -> Node:
+    if isinstance(spec, Mapping):
+        return _words(pattern, spec, releases)
+    span, remainder = span_of(spec) if isinstance(spec, str) else (ALWAYS, "")
     return (
-        Words(pattern, span, {}, None, True, _is_fixed(pattern)) if remainder == "open" else leaf_of(pattern[-1], said)
+        Words(pattern, span, {}, None, True, _is_fixed(pattern)) if remainder == "open" else leaf_of(pattern[-1], spec)
     )
 
 
@@ -129,11 +129,11 @@ def hint(place: Words, path: Path, release: Release | None) -> str:
     """Return which path was meant by one whose last word `place` does not have."""
     *_, before, word = ("", *path)
     known_releases = place.available_words(release)
-    if told := place.instead.get(word) or " ".join(_split_word(place, word)):
-        return f"there is `{told}`"
-    if begun := [f"`{each}`" for each in known_releases if each.startswith(f"{word}-")]:
+    if replacement := place.instead.get(word) or " ".join(_split_word(place, word)):
+        return f"there is `{replacement}`"
+    if begun := [f"`{candidate}`" for candidate in known_releases if candidate.startswith(f"{word}-")]:
         return f"did you mean {' or '.join(begun)}?" if len(begun) <= _MANY else nearest(word, known_releases, _HARDLY)
-    if begins := [each for each in known_releases if word.startswith(f"{each}-")]:
+    if begins := [candidate for candidate in known_releases if word.startswith(f"{candidate}-")]:
         elsewhere = _elsewhere(word, place.pattern) if word in _index() else None
         return f"there is `{' '.join(elsewhere or (*place.pattern, max(begins, key=len)))}`"
     if near := meant(word, known_releases, _ALIKE):
@@ -214,7 +214,7 @@ def _index() -> Mapping[str, list[Path]]:
 @cache
 def objects() -> Mapping[str, tuple[Path, ...]]:
     """Return the paths of the words that name one thing wherever they stand, such as `bgp`."""
-    found: dict[str, list[Path]] = {}
+    paths_by_word: dict[str, list[Path]] = {}
     places = [without_published()]
     while places:
         place = places.pop()
@@ -223,8 +223,8 @@ def objects() -> Mapping[str, tuple[Path, ...]]:
             if isinstance(node, Words):
                 places.append(node)
                 if node.pattern[-1] in _THINGS:
-                    found.setdefault(node.pattern[-1], []).append(node.pattern)
-    return {word: tuple(paths) for word, paths in found.items()}
+                    paths_by_word.setdefault(node.pattern[-1], []).append(node.pattern)
+    return {word: tuple(paths) for word, paths in paths_by_word.items()}
 
 
 def _paths(place: Words) -> Iterator[Path]:

@@ -120,8 +120,8 @@ def _tell(config: Config, release: Release | None, fault: Fault, *, unset: bool 
     elif fault.kind == "unit":
         config.remark("unit-suffix", (), path, path=render_path(path), found=fault.text, unit=place.unit)
     else:
-        found = "a list" if fault.kind == "list" else quote_text(fault.text)
-        config.malformed(path, found, place.expected(release))
+        found_text = "a list" if fault.kind == "list" else quote_text(fault.text)
+        config.malformed(path, found_text, place.expected(release))
 
 
 def _tell_releases(config: Config, release: Release | None, faults: Iterable[Fault]) -> None:
@@ -196,9 +196,9 @@ def _ends(span: Span) -> str:
 
 def _remembered(place: Words, value: object, path: Path) -> _Found:
     """Return what is found below a place that each file has but once."""
-    for known, found in place.seen:
-        if known == value:
-            return dict(found)
+    for seen_value, seen_faults in place.seen:
+        if seen_value == value:
+            return dict(seen_faults)
     fresh: _Found = {}
     _look(place, value, path, fresh)
     place.seen.insert(0, (value, fresh))
@@ -233,8 +233,8 @@ def _look(place: Words, value: object, path: Path, faults: _Found) -> None:
             _value(node, below, (*path, key), faults)
         elif not (node.open and not node.words and node.chosen is None):
             if node.fixed:
-                for one, fault in _remembered(node, below, (*path, key)).items():
-                    faults.setdefault(one, fault)
+                for fault_key, fault in _remembered(node, below, (*path, key)).items():
+                    faults.setdefault(fault_key, fault)
             elif not node.seen or node.seen[0][1] is not faults or node.seen[0][0] != below:
                 node.seen[:] = [(below, faults)]  # what is the same as before on many ports has the same faults
                 _look(node, below, (*path, key), faults)

@@ -122,23 +122,23 @@ class Leaf:
         return " or ".join(dict.fromkeys(words))
 
 
-def leaf_of(key: str, said: str | list[str]) -> Leaf:
+def leaf_of(key: str, spec: str | list[str]) -> Leaf:
     """Return the setting `key` that a text, or a list of them, describes."""
-    if isinstance(said, str):
-        span, remainder = span_of(said)
+    if isinstance(spec, str):
+        span, remainder = span_of(spec)
         if remainder == "switch":
             span = Span(until=OLD, instead="state enabled") if key == "enable" else Span(NEW, instead="enable on")
         return Leaf(span, _choices_of(key, remainder), {})
-    rows = map(span_of, said)
-    choices = [replace(choice, span=span) for span, rest in rows for choice in _choices_of(key, rest)]
+    rows = map(span_of, spec)
+    choices = [replace(choice, span=span) for span, choice_text in rows for choice in _choices_of(key, choice_text)]
     return Leaf(ALWAYS, tuple(choices), {})
 
 
 @cache
-def span_of(said: str) -> tuple[Span, str]:
+def span_of(spec: str) -> tuple[Span, str]:
     """Return since when, until when and on which chips, and the rest of a text."""
-    instead = _ELSE.fullmatch(said)
-    match = _SPAN.fullmatch(instead["rest"] if instead else said)
+    instead = _ELSE.fullmatch(spec)
+    match = _SPAN.fullmatch(instead["rest"] if instead else spec)
     assert match is not None
     chips = (int(match["oldest"]), int(match["newest"] or NEWEST_CHIP)) if match["oldest"] else None
     since, until = (release_of(text) if (text := match[end]) else None for end in ("since", "until"))
@@ -153,13 +153,13 @@ def release_of(text: str) -> Release:
 
 
 @cache
-def _choices_of(key: str, said: str) -> tuple[Choice, ...]:
+def _choices_of(key: str, spec: str) -> tuple[Choice, ...]:
     """Return what a value may be; a few hundred texts describe all settings."""
-    return tuple(_choices(key, said))
+    return tuple(_choices(key, spec))
 
 
-def _choices(key: str, said: str) -> Iterator[Choice]:
-    kind, _, words = said.partition(" or ") if not said.startswith("one of ") else ("", "", said[len("one of ") :])
+def _choices(key: str, spec: str) -> Iterator[Choice]:
+    kind, _, words = spec.partition(" or ") if not spec.startswith("one of ") else ("", "", spec[len("one of ") :])
     if kind in ("flag", "switch"):
         for old, new in _ON_OFF:
             if kind == "flag" or key == "enable":
@@ -176,7 +176,7 @@ def _choices(key: str, said: str) -> Iterator[Choice]:
         pattern, name = _PATTERNS[kind]
         yield Choice(ALWAYS, lambda text: pattern.fullmatch(text) is not None, name, None)
     elif kind:
-        assert kind == "text", said
+        assert kind == "text", spec
         yield Choice(ALWAYS, lambda _: True, "a text", None)
     yield from map(_word, words.split())
 

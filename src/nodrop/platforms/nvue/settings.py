@@ -46,7 +46,7 @@ def merge_files(bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str
     file = file_of("nvue", bundle)
     root = settings(file, bundle[file]) if file in bundle else None
     return dict(bundle), {
-        file: {key: _collapse_values(one, below(schema(), key)) for key, one in root.items()}
+        file: {key: _collapse_values(child, below(schema(), key)) for key, child in root.items()}
     } if root else {}
 
 
@@ -56,7 +56,7 @@ def _collapse_values(value: object, place: Node | None) -> object:
         return value
     if isinstance(place, Leaf) and list(value.values()) == [{}]:
         return next(iter(value))
-    return {key: _collapse_values(one, below(place, key)) for key, one in value.items()}
+    return {key: _collapse_values(child, below(place, key)) for key, child in value.items()}
 
 
 def covers(_tree: Tree, _path: Path) -> bool:

@@ -65,24 +65,24 @@ def numbers(indexes: Iterable[int]) -> str:
 def port_key(names: Iterable[str]) -> str:
     """Spell ports as one key: `swp1-4,9` for whole ports, `swp17s0-1,swp18s0-1` for parts."""
     whole_indexes: list[int] = []
-    parts: dict[int, list[int]] = {}
+    splits: dict[int, list[int]] = {}
     for name in names:
         port = nvue_port(name)
         assert port is not None
         if port.part:
-            parts.setdefault(port.port.panel, []).append(port.port.split)
+            splits.setdefault(port.port.panel, []).append(port.port.split)
         else:
             whole_indexes.append(port.port.panel)
     spans = [f"swp{numbers(whole_indexes)}"] if whole_indexes else []
-    return ",".join([*spans, *(f"swp{panel}s{numbers(indexes)}" for panel, indexes in sorted(parts.items()))])
+    return ",".join([*spans, *(f"swp{panel}s{numbers(indexes)}" for panel, indexes in sorted(splits.items()))])
 
 
 def by_value(rows: Iterable[tuple[int, Hashable]]) -> list[tuple[str, Any]]:
     """Return (key of all numbers that have a value, the value), by the first number."""
-    found: dict[Hashable, list[int]] = {}
+    indexes_by_value: dict[Hashable, list[int]] = {}
     for index, value in rows:
-        found.setdefault(value, []).append(index)
-    return [(numbers(indexes), value) for value, indexes in found.items()]
+        indexes_by_value.setdefault(value, []).append(index)
+    return [(numbers(indexes), value) for value, indexes in indexes_by_value.items()]
 
 
 Rows = tuple[tuple[int, Any], ...]
@@ -153,7 +153,7 @@ def split_port_qos(port: Interface) -> PortQos:
         if scheduler.type == "strict" or scheduler.weight is not None
     )
     rates = [(index, (scheduler.guaranteed_bytes_per_s, scheduler.peak_bytes_per_s)) for index, scheduler in placed]
-    shaper = tuple((index, tuple(map(_kbps, both))) for index, both in rates if both != (None, None))
+    shaper = tuple((index, tuple(map(_kbps, pair))) for index, pair in rates if pair != (None, None))
     wreds = [(queue.index, require_fact(queue.wred)) for queue in queues]
     marked = tuple((index, _marking(wred)) for index, wred in wreds if wred is not None)
     rewritten, buffers = require_fact(qos.tc_to_dscp), [(queue.index, require_fact(queue.buffer)) for queue in queues]
@@ -280,8 +280,8 @@ class Spelling:
             cable += f"-buffer-{pfc.stated.port_buffer_bytes}"
         if (pfc.rx, pfc.tx) == (usual.rx, usual.tx):
             return cable
-        way = "" if pfc.rx == pfc.tx else "rx-" if pfc.rx else "tx-"
-        return f"pfc-{way}{'-'.join(map(str, pfc.priorities))}-{cable}"
+        direction = "" if pfc.rx == pfc.tx else "rx-" if pfc.rx else "tx-"
+        return f"pfc-{direction}{'-'.join(map(str, pfc.priorities))}-{cable}"
 
 
 def _usual(ports: Iterable[PortQos], shut: Collection[PortQos]) -> PortQos:
@@ -311,8 +311,8 @@ def _scheduler_name(rows: Rows) -> str:
 def _shaper_name(rows: Rows) -> str:
     words = []
     for index, rates in rows:
-        said = (f"{word}-{_rate(rate)}" for word, rate in zip(("min", "max"), rates, strict=True) if rate is not None)
-        words.append(f"tc{index}-{'-'.join(said)}")
+        texts = (f"{word}-{_rate(rate)}" for word, rate in zip(("min", "max"), rates, strict=True) if rate is not None)
+        words.append(f"tc{index}-{'-'.join(texts)}")
     return "-".join(words)
 
 

@@ -23,22 +23,22 @@ def unlike(state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Prob
     """Return a problem for each form of the stages, given by path, that results in other settings than the state."""
     problems: list[Problem] = []
     for form in FORMS:
-        own = {name: raw for name, raw in sorted(stages.items()) if name.endswith(form)}
-        if own and not _is_same_text(state, own.values(), form):
+        files = {name: raw for name, raw in sorted(stages.items()) if name.endswith(form)}
+        if files and not _is_same_text(state, files.values(), form):
             try:
-                found = _difference(merge_files({FILE: state})[1], merge_files({FILE: b"\n".join(own.values())})[1])
+                reason = _difference(merge_files({FILE: state})[1], merge_files({FILE: b"\n".join(files.values())})[1])
             except InputProblems as error:
-                found = error.problems[0].found
-            if found:
+                reason = error.problems[0].found
+            if reason:
                 expected = f"what {display} sets; run `nodrop build` again"
-                problems.append(Problem(path=next(iter(own)), found=found, expected=expected))
+                problems.append(Problem(path=next(iter(files)), found=reason, expected=expected))
     return problems
 
 
 def _is_same_text(state: bytes, stages: Iterable[bytes], form: str) -> bool:
     texts = [raw.decode("utf-8", "replace") for raw in stages]
-    said = set().union(*(map(set, map(_of_commands if form == ".nv" else _of_yaml, texts))))
-    return said == set(_of_yaml(state.decode("utf-8", "replace")))
+    stated_settings = set().union(*(map(set, map(_of_commands if form == ".nv" else _of_yaml, texts))))
+    return stated_settings == set(_of_yaml(state.decode("utf-8", "replace")))
 
 
 def _of_commands(text: str) -> Iterator[_Statement]:

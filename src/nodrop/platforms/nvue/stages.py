@@ -47,8 +47,8 @@ def forms(text: str) -> Forms:
         words = head.split(" ")
         last = len(words) - 1
         depth = 0
-        for one, other_word in zip(before, words, strict=False):
-            if one != other_word or depth == last:
+        for word_before, other_word in zip(before, words, strict=False):
+            if word_before != other_word or depth == last:
                 break
             depth += 1
         opened = False

@@ -50,8 +50,8 @@ class Tree:
             self._script = nvset.parse(self._text)
             self.others = self._script.others
             if len(self._script.commands) > MAX_COMMANDS:
-                found = f"{len(self._script.commands):,} commands"
-                raise InputProblems([Problem(path=display, found=found, expected=f"at most {MAX_COMMANDS:,}")])
+                excess_text = f"{len(self._script.commands):,} commands"
+                raise InputProblems([Problem(path=display, found=excess_text, expected=f"at most {MAX_COMMANDS:,}")])
             for command in self._script.commands:
                 self._say(command)
         else:
@@ -61,19 +61,19 @@ class Tree:
 
     def _merge(self) -> None:
         assert self._document is not None
-        parts: list[tuple[str, Node]] = []
+        sections: list[tuple[str, Node]] = []
         for prefix, verb, data in self._parts(self._document.data):
             if verb == "header":
                 self.header = data if isinstance(data, dict) else {}
             elif isinstance(data, dict):
-                parts.append((verb, data))
+                sections.append((verb, data))
                 (self._sets if verb == "set" else self._unsets).append(prefix)
             elif data is not None:
                 self._refuse(prefix, f"`{verb}` of no mapping", "a mapping of what is set")
-        if [verb for verb, _ in parts] == ["set"]:
-            self.root = parts[0][1]
+        if [verb for verb, _ in sections] == ["set"]:
+            self.root = sections[0][1]
             return
-        for verb, data in parts:
+        for verb, data in sections:
             (self._lay if verb == "set" else self._drop)(self.root, data, "")
             if verb == "unset":
                 self._lay(self.unset, data, "")
@@ -86,35 +86,35 @@ class Tree:
                 self._refuse(place, "another shape", "a list of `header`, `set` and `unset`")
             yield from (((*place, verb), verb, inside) for verb, inside in entry.items())
 
-    def _refuse(self, place: Sequence[str | int], found: str, expected: str) -> None:
+    def _refuse(self, place: Sequence[str | int], content: str, expected: str) -> None:
         assert self._document is not None
         line, column = self._document.place(place)
-        raise InputProblems([Problem(path=self._display, line=line, column=column, found=found, expected=expected)])
+        raise InputProblems([Problem(path=self._display, line=line, column=column, found=content, expected=expected)])
 
     def _lay(self, into: Node, data: Node, parent: str) -> None:
         """Lay data over a tree; what is said later moves to the end."""
         for key, value in data.items():
-            for one in keys(parent, key):
+            for single_key in keys(parent, key):
                 self._count()
-                old = into.pop(one, None)
+                old = into.pop(single_key, None)
                 if isinstance(value, dict):
                     inside = old if isinstance(old, dict) else {}
-                    self._lay(inside, value, one)
-                    into[one] = inside
+                    self._lay(inside, value, single_key)
+                    into[single_key] = inside
                 else:
-                    into[one] = value
+                    into[single_key] = value
 
     def _drop(self, out_of: Node, data: Node, parent: str) -> None:
         """Take out of a tree what data names, and what that leaves empty."""
         for key, value in data.items():
-            for one in keys(parent, key):
+            for single_key in keys(parent, key):
                 self._count()
-                inside = out_of.get(one)
+                inside = out_of.get(single_key)
                 if isinstance(value, dict) and value and isinstance(inside, dict):
-                    self._drop(inside, value, one)
+                    self._drop(inside, value, single_key)
                     if inside:
                         continue
-                out_of.pop(one, None)
+                out_of.pop(single_key, None)
 
     def _say(self, command: nvset.Command) -> None:
         """Do what a command says."""
@@ -130,20 +130,20 @@ class Tree:
             parent = word
             self._count(len(nodes) * len(single))
             if command.verb == "set":
-                nodes = [_below(node, one) for node in nodes for one in single]
+                nodes = [_below(node, key) for node in nodes for key in single]
             elif position == len(command.words) - 1:
                 for node in nodes:
-                    for one in single:
-                        node.pop(one, None)
+                    for single_key in single:
+                        node.pop(single_key, None)
             else:
-                inner = [node.get(one) for node in nodes for one in single]
+                inner = [node.get(key) for node in nodes for key in single]
                 nodes = [node for node in inner if isinstance(node, dict)]
 
     def _count(self, steps: int = 1) -> None:
         self._steps += steps
         if self._steps > MAX_STEPS:
-            found = f"more than {MAX_STEPS:,} keys, lists and ranges written out"
-            raise InputProblems([Problem(path=self._display, found=found, expected="a switch's configuration")])
+            excess_text = f"more than {MAX_STEPS:,} keys, lists and ranges written out"
+            raise InputProblems([Problem(path=self._display, found=excess_text, expected="a switch's configuration")])
 
     def span(self, path: Path, *, whole: bool = False, key: bool = False, unset: bool = False) -> Span | None:
         """Return where the value at a path of single keys stands, or the nearest key above it; None above the first.
@@ -159,10 +159,10 @@ class Tree:
         assert self._document is not None
         best: tuple[int | str, ...] = ()
         for prefix in reversed(self._unsets if unset else self._sets):
-            found = self._raw_paths.find(_at(self._document.data, prefix), path, "")
+            raw_path = self._raw_paths.find(_at(self._document.data, prefix), path, "")
             enough = len(path) if whole else 1
-            if len(found) >= enough and len(found) + len(prefix) > len(best):
-                best = (*prefix, *found)
+            if len(raw_path) >= enough and len(raw_path) + len(prefix) > len(best):
+                best = (*prefix, *raw_path)
         if not best:
             return None
         value = _at(self._document.data, best)
@@ -208,8 +208,8 @@ class Tree:
         if self._lines is None:
             self._lines = split_lines(self._text)
         remainder = self._lines[line - 1][column - 1 :] if line <= len(self._lines) else ""
-        said = value if isinstance(value, str) else remainder.split(" ")[0].rstrip(",}]")
-        text = said if is_leaf else str(raw[-1])
+        leaf_text = value if isinstance(value, str) else remainder.split(" ")[0].rstrip(",}]")
+        text = leaf_text if is_leaf else str(raw[-1])
         quoted = _QUOTED.match(remainder)
         length = quoted.end() if quoted else len(text) if remainder.startswith(text) else len(remainder.rstrip())
         return Span(line, column, line, column + length)
@@ -267,9 +267,9 @@ class _RawPaths:
             return ()
         best: Path = ()
         for key in self._fitting(data, path[0], parent):
-            found = (key, *self.find(data[key], path[1:], path[0]))
-            if len(found) > len(best):
-                best = found
+            raw_path = (key, *self.find(data[key], path[1:], path[0]))
+            if len(raw_path) > len(best):
+                best = raw_path
         return best
 
     def _fitting(self, data: Node, step: str, parent: str) -> Sequence[str]:

@@ -43,22 +43,22 @@ _MOST = 999
 def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Virtual:
     """Return the switch: its settings without those of eth0, and its ports; FRR is told by them, too."""
     del frr
-    told: list[str] = []
+    remarks: list[str] = []
     widths = _widths(port.name for port in device.interfaces)
-    ports = dict(_ports(widths, [port.name for port in device.interfaces], told))
+    ports = dict(_ports(widths, [port.name for port in device.interfaces], remarks))
     files = {
-        FILE: _settings(device, bundle, told),
+        FILE: _settings(device, bundle, remarks),
         _PORTS: "".join(f"{panel}={width}x\n" for panel, width in sorted(widths.items())),
     }
     return Virtual(
         files=files,
         binds={name: f"{_FOLDER}/{name}" for name in files},
         ports=ports,
-        told=tuple(told),
+        told=tuple(remarks),
     )
 
 
-def _settings(device: Device, bundle: Mapping[str, bytes], told: list[str]) -> str:
+def _settings(device: Device, bundle: Mapping[str, bytes], remarks: list[str]) -> str:
     name = file_of("nvue", bundle)
     raw = bundle[name]
     management = device.management
@@ -69,42 +69,42 @@ def _settings(device: Device, bundle: Mapping[str, bytes], told: list[str]) -> s
         except NodropError:
             new_edit = None
         if new_edit is None or new_edit.by_hand or name not in new_edit.files:
-            told.append("what is said of eth0 stays, and may take containerlab's address away")
+            remarks.append("what is said of eth0 stays, and may take containerlab's address away")
         else:
             raw = new_edit.files[name]
-            told.append("nothing is said of eth0, whose address containerlab gives")
+            remarks.append("nothing is said of eth0, whose address containerlab gives")
     root = Tree(raw, name).root
     if value_at(root, "system", "aaa", "user"):
-        told.append("users and passwords are those of the settings, no longer the image's")
+        remarks.append("users and passwords are those of the settings, no longer the image's")
     if nvset.detect(raw):
-        told.append(f"its nv commands are one {FILE}")
+        remarks.append(f"its nv commands are one {FILE}")
         return json.dumps([{"set": root}], indent=2, ensure_ascii=False) + "\n"
     return raw.decode()
 
 
 def _widths(names: Iterable[str]) -> dict[int, int]:
     """Return into how many parts ports are broken out, 1 for none; every panel port up to the last has a line."""
-    parts: dict[int, int] = {}
+    widths: dict[int, int] = {}
     for name in names:
         if match := _PORT.fullmatch(name):
-            panel, part = int(match[1]), int(match[2]) + 1 if match[2] else 1
-            least = next(width for width in _WIDTHS if part <= width) if match[2] else 1
-            parts[panel] = max(parts.get(panel, 1), least)
-    return {panel: parts.get(panel, 1) for panel in range(1, max(parts, default=0) + 1)}
+            panel, split_count = int(match[1]), int(match[2]) + 1 if match[2] else 1
+            least = next(width for width in _WIDTHS if split_count <= width) if match[2] else 1
+            widths[panel] = max(widths.get(panel, 1), least)
+    return {panel: widths.get(panel, 1) for panel in range(1, max(widths, default=0) + 1)}
 
 
-def _ports(widths: Mapping[int, int], names: Iterable[str], told: list[str]) -> Iterator[tuple[str, str]]:
+def _ports(widths: Mapping[int, int], names: Iterable[str], remarks: list[str]) -> Iterator[tuple[str, str]]:
     """Yield ports with the names that containerlab has for them: parts of ports come behind all whole ones."""
     cards: dict[str, str] = {f"swp{panel}": f"swp{panel}" for panel in widths}
     behind = len(widths)
     for panel, width in widths.items():
-        for part in range(width if width > 1 else 0):
+        for subport in range(width if width > 1 else 0):
             behind += 1
-            cards[f"swp{panel}s{part}"] = f"eth{behind}"
+            cards[f"swp{panel}s{subport}"] = f"eth{behind}"
     if behind > _MOST:
-        told.append(f"{behind} ports, and an image has {_MOST} at most")
+        remarks.append(f"{behind} ports, and an image has {_MOST} at most")
     for name in names:
         if name in cards:
             yield name, cards[name]
         elif name.startswith("swp"):
-            told.append(f"{name} is not there: the image names ports swpN and swpNsM, N up to 999, M up to 7")
+            remarks.append(f"{name} is not there: the image names ports swpN and swpNsM, N up to 999, M up to 7")

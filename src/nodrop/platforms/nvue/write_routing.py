@@ -26,12 +26,12 @@ def render_statements(file: str, **names: Any) -> Quoted:
 
 def inserted(text: str, lines: Iterable[Line]) -> str:
     """Return statements in the order of an export, with others among them: each before the first of a later path."""
-    said = text.splitlines(keepends=True)
+    statements = text.splitlines(keepends=True)
     for line in sorted(lines):
         path = list(line.path)
-        place = next((at for at, other in enumerate(said) if other.split(" ") > path), len(said))
-        said.insert(place, render_statements("lines", path=path[0], lines=[line._replace(path=line.path[1:])]))
-    return "".join(said)
+        place = next((at for at, statement in enumerate(statements) if statement.split(" ") > path), len(statements))
+        statements.insert(place, render_statements("lines", path=path[0], lines=[line._replace(path=line.path[1:])]))
+    return "".join(statements)
 
 
 _Prefixes = list[tuple[str, list[tuple[str, str, int]]]]
@@ -40,23 +40,23 @@ _Prefixes = list[tuple[str, list[tuple[str, str, int]]]]
 
 def _by_vrf(device: Device) -> list[tuple[str, _Prefixes]]:
     """Return (VRF, its static routes) in the order of a file: the default one in any case, and those with BGP."""
-    found: dict[str, dict[str, list[tuple[str, str, int]]]] = {"default": {}}
-    found |= {bgp.key: {} for bgp in require_fact(device.vrf_bgp)}
+    prefixes_by_vrf: dict[str, dict[str, list[tuple[str, str, int]]]] = {"default": {}}
+    prefixes_by_vrf |= {bgp.key: {} for bgp in require_fact(device.vrf_bgp)}
     for route in require_fact(device.static_routes):
-        prefixes = found.setdefault(route.vrf or "default", {})
+        prefixes = prefixes_by_vrf.setdefault(route.vrf or "default", {})
         prefixes.setdefault(route.prefix, []).append((route.next_hop, via_type(route.next_hop), route.distance))
-    for prefixes in found.values():
+    for prefixes in prefixes_by_vrf.values():
         for routes in prefixes.values():
             routes.sort(key=lambda route: (route[2] == 1, route[2]))
-    return [(vrf, list(found[vrf].items())) for vrf in sorted(found, key=natural)]
+    return [(vrf, list(prefixes_by_vrf[vrf].items())) for vrf in sorted(prefixes_by_vrf, key=natural)]
 
 
 def _balancing(device: Device, spoken: Dialect) -> list[tuple[str, str]]:
     """Return (key, value) of what a switch has of adaptive routing; that it has none is said where a port has it."""
     on = bool(device.adaptive_routing)
     word, _, value = (spoken.enabled if on else spoken.disabled).split(" ")
-    said = [(word, value)] if on or any(port.adaptive_routing for port in device.interfaces) else []
-    return sorted([*said, (THRESHOLD, spoken.on)] if device.weighs_utilization else said)
+    state_rows = [(word, value)] if on or any(port.adaptive_routing for port in device.interfaces) else []
+    return sorted([*state_rows, (THRESHOLD, spoken.on)] if device.weighs_utilization else state_rows)
 
 
 class _Routes:
@@ -75,9 +75,9 @@ class _Routes:
     @staticmethod
     def matches(rule: RouteMapRule) -> list[tuple[str, str]]:
         """Return (key, value) of what a rule matches, the family of prefixes last."""
-        found = [(_word(MATCHES, attribute, rule), value) for attribute, value in rule.matches]
+        match_rows = [(_word(MATCHES, attribute, rule), value) for attribute, value in rule.matches]
         families = {"ip address prefix-list": "ipv4", "ipv6 address prefix-list": "ipv6"}
-        return found + [("type", families[attribute]) for attribute, _ in rule.matches if attribute in families]
+        return match_rows + [("type", families[attribute]) for attribute, _ in rule.matches if attribute in families]
 
     def sets(self, rule: RouteMapRule) -> Iterator[tuple[str, Quoted, str]]:
         """Yield (key, what stands between, value) of what a rule sets."""
@@ -104,7 +104,7 @@ def routing(device: Device, ends: FarEnds | None = None) -> Iterator[str]:
     bgp, say, spoken = require_fact(device.bgp), _Routes(device), dialect(device.version)
     running = () if bgp is None else (bgp, *require_fact(device.vrf_bgp))
     processes = {vrf: Quoted() for vrf, _ in say.vrfs} | {one.key: _process(one, spoken, ends) for one in running}
-    bfd = any(session.bfd for one in running for session in require_fact(one.neighbors))
+    bfd = any(session.bfd for process in running for session in require_fact(process.neighbors))
     yield render_statements("router", bgp=bgp, say=say, bfd=bfd, shared=_shared(bgp, spoken) if bgp is not None else "")
     yield render_statements("vrf", say=say, processes=processes)
 

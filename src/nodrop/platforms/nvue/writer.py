@@ -60,9 +60,9 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
         texts = [merge_statements("".join(texts), extra)]
     stages = {_PORTS: _both(texts, design)}
     whole_forms = stages[_PORTS]
-    first, second_text = _split_part_qos(texts[0]) if design.broken_out else (texts[0], "")
+    main_text, second_text = _split_part_qos(texts[0]) if design.broken_out else (texts[0], "")
     if second_text:
-        stages = {_PORTS: _both([first, *texts[1:]], design), _QOS: forms(second_text)}
+        stages = {_PORTS: _both([main_text, *texts[1:]], design), _QOS: forms(second_text)}
     return tuple(_artifacts(device, whole_forms, stages))
 
 
@@ -169,10 +169,10 @@ _NO_PORT = "interface {key} link breakout disabled\ninterface {key} type = swp\n
 def _lost(device: Device) -> list[str]:
     """Return the key of the panel ports that are lost to the ones before them, which are broken out so far."""
     facts = switch(str(device.model))
-    parts = Counter(port.port.panel for port in device.interfaces if isinstance(port.port, Port))
+    ports_per_panel = Counter(port.port.panel for port in device.interfaces if isinstance(port.port, Port))
     lost = [
         f"swp{panel + 1}"
-        for panel, count in parts.items()
+        for panel, count in ports_per_panel.items()
         if (breakout := facts.find_breakout(count)) and breakout.blocks_next
     ]
     return [port_key(lost)] if lost else []
@@ -251,13 +251,13 @@ def _artifacts(device: Device, whole_forms: Forms, stages: Mapping[str, Forms]) 
 
 def _split_part_qos(statements: str) -> tuple[str, str]:
     """Return the statements without, and those that are, the QoS of parts of ports."""
-    first: list[str] = []
-    second: list[str] = []
+    main_lines: list[str] = []
+    subport_lines: list[str] = []
     for line in statements.splitlines(keepends=True):
         words = line.split(" ", 3)
         apart = words[0] == "interface" and words[2] == "qos" and _is_of_parts(words[1])
-        (second if apart else first).append(line)
-    return "".join(first), "".join(second)
+        (subport_lines if apart else main_lines).append(line)
+    return "".join(main_lines), "".join(subport_lines)
 
 
 class _Family(NamedTuple):
@@ -321,8 +321,8 @@ class _Say(Spelling):
 
     def bound(self, qos: PortQos) -> list[tuple[str, str, str]]:
         """Return (kind, key, value) of what a port itself says of its QoS."""
-        said = [(kind, "profile", name) for kind, name in self.bindings(qos)]
-        return sorted([*said, *([("pfc-watchdog", "state", "enable")] if qos.watched else [])])
+        profile_rows = [(kind, "profile", name) for kind, name in self.bindings(qos)]
+        return sorted([*profile_rows, *([("pfc-watchdog", "state", "enable")] if qos.watched else [])])
 
     def statements(self, kind: str) -> list[str]:
         """Return the statements of all profiles of a kind, without what the macro sets."""

@@ -142,18 +142,18 @@ def _interface(words: list[str]) -> tuple[str, tuple[str, ...]] | None:
 
 def numbers(text: str) -> tuple[str, ...]:
     """Return the numbers that a list such as 1/1-1/32 or 1,3-5 means; a reversed range means none."""
-    found: list[str] = []
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        if not _NUMBERS.fullmatch(first) or (last and not _NUMBERS.fullmatch(last)):
+    number_texts: list[str] = []
+    for range_text in text.split(","):
+        start, _, last = range_text.partition("-")
+        if not _NUMBERS.fullmatch(start) or (last and not _NUMBERS.fullmatch(last)):
             continue
-        found += _between(first, last or first)
-    return tuple(found[:MAX_PORTS])
+        number_texts += _between(start, last or start)
+    return tuple(number_texts[:MAX_PORTS])
 
 
-def _between(first: str, last: str) -> Iterator[str]:
+def _between(start: str, last: str) -> Iterator[str]:
     """Yield the numbers of a range; of parts of ports, all parts from the first to the last on each port."""
-    head = [int(piece) for piece in first.split("/")]
+    head = [int(piece) for piece in start.split("/")]
     tail = [int(piece) for piece in last.split("/")]
     tail = head[: len(head) - len(tail)] + tail if len(tail) < len(head) else tail
     if len(tail) != len(head) or len(head) > 3:
@@ -164,4 +164,4 @@ def _between(first: str, last: str) -> Iterator[str]:
     elif len(ranges) == 2:
         yield from (f"{slot}/{port}" for slot in ranges[0] for port in ranges[1])
     else:
-        yield from (f"{slot}/{port}/{part}" for slot in ranges[0] for port in ranges[1] for part in ranges[2])
+        yield from (f"{slot}/{port}/{subport}" for slot in ranges[0] for port in ranges[1] for subport in ranges[2])

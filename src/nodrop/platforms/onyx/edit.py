@@ -27,12 +27,12 @@ def _line(change: Change) -> str:
 
 def _commands(change: Change) -> tuple[str, ...]:
     """Return the commands that make a change; none where they are not known."""
-    name, *part = change.subject[1:] or ("",)
+    name, *field_path = change.subject[1:] or ("",)
     new = change.new
     if not name.startswith("Eth"):
         return ()
     port = f"interface ethernet {name.removeprefix('Eth')}"
-    match part:
+    match field_path:
         case ["enabled"] if isinstance(new, bool):
             return (f"{port} {'no ' if new else ''}shutdown",)
         case ["mtu_bytes"] if isinstance(new, int):

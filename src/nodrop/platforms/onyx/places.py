@@ -107,35 +107,35 @@ def _commands_of(commands: Sequence[Command], head: str, vrf: str | None) -> Seq
 
 def _spans(commands: Sequence[Command], commands_of: CommandsOf, subject: Subject) -> Iterator[Span]:
     """Yield the places of a subject below the device, the most exact first."""
-    head, *rest = subject or ("",)
+    head, *path = subject or ("",)
     if head.startswith("@"):
-        yield from _of_device(commands, commands_of, head, rest)
+        yield from _of_device(commands, commands_of, head, path)
     elif head:
-        yield from _of_port(commands, head, rest)
+        yield from _of_port(commands, head, path)
     yield from (command.span for command in commands if command.starts("hostname"))
     yield from (command.span for command in commands)
 
 
-def _of_device(commands: Sequence[Command], commands_of: CommandsOf, head: str, rest: Sequence[str]) -> Iterator[Span]:
+def _of_device(commands: Sequence[Command], commands_of: CommandsOf, head: str, path: Sequence[str]) -> Iterator[Span]:
     if head == "@access_lists":
-        name, _, number = (*rest, "", "", "")[:3]
+        name, _, number = (*path, "", "", "")[:3]
         entry = entry_commands(commands).get((name, number))
         yield from () if entry is None else (entry.span,)
         yield from (command.span for command in commands if name in command.words)
-    if head in ("@port_channels", "@loopbacks", "@vlans", "@management") and (rest or head == "@management"):
-        name = {"@vlans": f"Vlan{rest[0]}" if rest else "", "@management": "mgmt0"}.get(head, rest[0] if rest else "")
+    if head in ("@port_channels", "@loopbacks", "@vlans", "@management") and (path or head == "@management"):
+        name = {"@vlans": f"Vlan{path[0]}" if path else "", "@management": "mgmt0"}.get(head, path[0] if path else "")
         found_commands: Sequence[Command] = (
             *(command for command in commands if name in command.names),
             *commands_of(head, None),
         )
     elif head in ("@bgp", "@neighbors", "@vrf_bgp"):
-        found_commands = commands_of(head, "".join(rest[:1]) if head == "@vrf_bgp" else "default")
-        rest = rest[1:] if head == "@vrf_bgp" else rest
-        rest = rest[1:] if rest[:1] == ["neighbors"] else rest
+        found_commands = commands_of(head, "".join(path[:1]) if head == "@vrf_bgp" else "default")
+        path = path[1:] if head == "@vrf_bgp" else path
+        path = path[1:] if path[:1] == ["neighbors"] else path
     else:
         found_commands = commands_of(head, None)
-    key = rest[0] if rest else ""
-    last = _BGP_WORDS.get(rest[-1], "") if rest else ""
+    key = path[0] if path else ""
+    last = _BGP_WORDS.get(path[-1], "") if path else ""
     exact = [command for command in found_commands if key in command.words or _BGP_WORDS.get(key, key) in command.words]
     yield from (command.span for command in exact if last in command.words)
     yield from (command.span for command in (*exact, *found_commands))
@@ -146,7 +146,7 @@ def _vrf(command: Command) -> str:
     return command.words[4] if command.words[3:4] == ("vrf",) and len(command.words) > 4 else "default"
 
 
-def _of_port(commands: Sequence[Command], name: str, rest: Sequence[str]) -> Iterator[Span]:
+def _of_port(commands: Sequence[Command], name: str, path: Sequence[str]) -> Iterator[Span]:
     own_commands = [command for command in commands if name in command.names]
     channels = {
         f"{'Mpo' if command.words[0][0] == 'm' else 'Po'}{command.words[1]}"
@@ -154,7 +154,7 @@ def _of_port(commands: Sequence[Command], name: str, rest: Sequence[str]) -> Ite
         if _joins(command)
     }
     own_commands += [command for command in commands if channels & set(command.names)]
-    field, *inner = rest or ("",)
+    field, *inner = path or ("",)
     if field == "qos":
         yield from (command.span for command in _in_qos(own_commands, commands, inner))
     else:
@@ -173,26 +173,26 @@ def _joins(command: Command) -> bool:
 
 
 def _in_qos(own_commands: Sequence[Command], every: Sequence[Command], inner: Sequence[str]) -> Iterator[Command]:
-    part = inner[0] if inner else ""
+    head = inner[0] if inner else ""
     switch = [command for command in every if not command.kind]
-    if part == "queues":
-        index, what = (*inner[1:], "", "")[:2]
+    if head == "queues":
+        index, queue_field = (*inner[1:], "", "")[:2]
         of_class = [
             command
             for command in own_commands
             if command.words[:1] == ("traffic-class",) and (not index or index in command.words[1:2])
         ]
         of_buffer = [command for command in own_commands if command.starts("egress-buffer", f"ePort.tc{index}")]
-        yield from of_buffer if what == "buffer" else ()
-        yield from (command for command in of_class if _QUEUE.get(what, "") in command.words)
+        yield from of_buffer if queue_field == "buffer" else ()
+        yield from (command for command in of_class if _QUEUE.get(queue_field, "") in command.words)
         yield from of_class
         yield from of_buffer
-    elif part == "priority_groups" and len(inner) > 1:
+    elif head == "priority_groups" and len(inner) > 1:
         yield from (
             command for command in own_commands if command.starts("ingress-buffer", f"iPort.pg{inner[1]}", "map")
         )
         yield from (command for command in switch if command.starts("traffic", "pool") and inner[1] in command.words)
-    yield from (command for words in _QOS.get(part, ()) for command in reversed(own_commands) if command.starts(*words))
-    yield from (command for words in _SWITCH.get(part, ()) for command in switch if command.starts(*words))
+    yield from (command for words in _QOS.get(head, ()) for command in reversed(own_commands) if command.starts(*words))
+    yield from (command for words in _SWITCH.get(head, ()) for command in switch if command.starts(*words))
     yield from (command for command in switch if command.starts("roce"))
     yield from (command for command in own_commands if command.words[:1] in (("qos",), ("dcb",), ("traffic-class",)))

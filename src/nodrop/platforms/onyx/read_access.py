@@ -33,31 +33,31 @@ class _List:
 
 def access_lists(commands: Iterable[Command]) -> tuple[AccessList, ...]:
     """Return the access lists that commands make and bind."""
-    found: dict[str, _List] = {}
-    for name, number, command, words in _entries(commands, found):
-        found[name].entries[number], found[name].words[number] = command, words
+    lists_by_name: dict[str, _List] = {}
+    for name, number, command, words in _entries(commands, lists_by_name):
+        lists_by_name[name].entries[number], lists_by_name[name].words[number] = command, words
     return in_order(
         AccessList(
             name=name,
-            entries=tuple(_entry(str(number), words, one.family) for number, words in one.words.items()),
-            family="ipv6" if one.family == "ipv6" else "ipv4" if one.family == "ipv4" else None,
+            entries=tuple(_entry(str(number), words, acl.family) for number, words in acl.words.items()),
+            family="ipv6" if acl.family == "ipv6" else "ipv4" if acl.family == "ipv4" else None,
             otherwise=UNKNOWN,
-            bindings=tuple(one.bindings),
+            bindings=tuple(acl.bindings),
         )
-        for name, one in found.items()
+        for name, acl in lists_by_name.items()
     )
 
 
 def entry_commands(commands: Iterable[Command]) -> Mapping[tuple[str, str], Command]:
     """Return the command of each entry, by the name of its list and its number."""
-    found: dict[str, _List] = {}
-    return {(name, str(number)): command for name, number, command, _ in _entries(commands, found)}
+    lists_by_name: dict[str, _List] = {}
+    return {(name, str(number)): command for name, number, command, _ in _entries(commands, lists_by_name)}
 
 
 def _entries(
-    commands: Iterable[Command], found: dict[str, _List]
+    commands: Iterable[Command], lists_by_name: dict[str, _List]
 ) -> Iterator[tuple[str, int, Command, tuple[str, ...]]]:
-    """Yield list, number, command and words of each entry, and note lists and bindings in `found`."""
+    """Yield list, number, command and words of each entry, and note lists and bindings in `lists_by_name`."""
     last: str | None = None
     for command in commands:
         words = command.words
@@ -65,14 +65,14 @@ def _entries(
             continue
         if "access-group" in words[1:-1] and command.names:
             for name in words[words.index("access-group") + 1 :][:1]:
-                bound = found.setdefault(name, _List(words[0]))
+                bound = lists_by_name.setdefault(name, _List(words[0]))
                 bound.bindings += [
-                    Binding(interface=_interface(command.kind, one), stage="ingress") for one in command.names
+                    Binding(interface=_interface(command.kind, ifname), stage="ingress") for ifname in command.names
                 ]
             continue
         if len(words) > 2 and words[0] in _FAMILIES and words[1] == "access-list":
             last, words = words[2], words[3:]
-            found.setdefault(last, _List(command.words[0]))
+            lists_by_name.setdefault(last, _List(command.words[0]))
         elif command.kind or words[:1] not in (("seq-number",), ("permit",), ("deny",)):
             continue
         if last is None:
@@ -81,7 +81,7 @@ def _entries(
         if number is not None:
             words = words[2:]
         if words[:1] and words[0] in _ACTIONS:
-            yield last, number or max(found[last].entries, default=0) + _STEP, command, words
+            yield last, number or max(lists_by_name[last].entries, default=0) + _STEP, command, words
 
 
 def _interface(kind: str, name: str) -> str:
@@ -91,19 +91,19 @@ def _interface(kind: str, name: str) -> str:
 
 def _entry(number: str, words: Sequence[str], family: str) -> AccessEntry:
     action, protocol, remaining_words = words[0], "".join(words[1:2]), list(words[2:])
-    others: list[str] = []
+    other_conditions: list[str] = []
     numbered = None
     if family == "mac":
-        others, remaining_words = [" ".join(words[1:])], []
+        other_conditions, remaining_words = [" ".join(words[1:])], []
     elif protocol not in ("ip", "ipv6", "any"):
         numbered = whole_number(protocol, 255)
         numbered = PROTOCOL_WORDS.get(protocol) if numbered is None else numbered
         if numbered is None:
-            others.append(protocol)
-    sources, remaining_words = _address(remaining_words, others)
-    destinations, remaining_words = _address(remaining_words, others)
+            other_conditions.append(protocol)
+    sources, remaining_words = _address(remaining_words, other_conditions)
+    destinations, remaining_words = _address(remaining_words, other_conditions)
     if remaining_words:
-        others.append(" ".join(remaining_words))
+        other_conditions.append(" ".join(remaining_words))
     return AccessEntry(
         name=number,
         action="deny" if action == "deny" else "permit",
@@ -111,11 +111,11 @@ def _entry(number: str, words: Sequence[str], family: str) -> AccessEntry:
         protocol=numbered,
         sources=sources,
         destinations=destinations,
-        others=tuple(others),
+        others=tuple(other_conditions),
     )
 
 
-def _address(words: list[str], others: list[str]) -> tuple[tuple[str, ...], list[str]]:
+def _address(words: list[str], other_conditions: list[str]) -> tuple[tuple[str, ...], list[str]]:
     """Return the prefix with which words begin, `any`, `10.0.0.0 mask 255.0.0.0` or `10.0.0.0/8`, and the rest."""
     if not words or words[0] == "any":
         return (), words[1:]
@@ -123,6 +123,6 @@ def _address(words: list[str], others: list[str]) -> tuple[tuple[str, ...], list
     network = network_of(f"{words[0]}/{words[2]}" if masked and address_of(words[2]) is not None else words[0])
     remaining_words = words[3:] if masked else words[1:]
     if network is None:
-        others.append(words[0])
+        other_conditions.append(words[0])
         return (), remaining_words
     return (str(network),), remaining_words

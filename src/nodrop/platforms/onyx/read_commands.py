@@ -118,9 +118,9 @@ class _Reader:
             raise NotUnderstood
 
     def _traffic_pool(self, command: Command) -> None:
-        _, _, name, *rest = command.words
+        _, _, name, *arguments = command.words
         pool = self._settings.traffic_pools.setdefault(name, TrafficPool())
-        match rest:
+        match arguments:
             case ["type", kind]:
                 known_word = self._values.word(command, kind, {"lossless": "lossless", "lossy": "lossy"})
                 pool.lossless = known_word == "lossless"
@@ -135,13 +135,13 @@ class _Reader:
                 raise NotUnderstood
 
     def _pool(self, command: Command) -> None:
-        name, *rest = command.words[1:]
-        said = dict(zip(rest[::2], rest[1::2], strict=False))
-        size = self._values.size_bytes(command, said["size"]) if said.get("size", "inf") != "inf" else None
+        name, *arguments = command.words[1:]
+        options = dict(zip(arguments[::2], arguments[1::2], strict=False))
+        size = self._values.size_bytes(command, options["size"]) if options.get("size", "inf") != "inf" else None
         self._settings.pools[name] = BufferPool(
             name=name,
             direction="egress" if name.startswith("e") else "ingress",
-            mode="static" if said.get("type") == "static" else "dynamic",
+            mode="static" if options.get("type") == "static" else "dynamic",
             size_bytes=size,
         )
 
@@ -155,8 +155,8 @@ class _Reader:
         elif words[0] == "pfc-wd":
             self._settings.port(name).watchdog = not command.negated
         elif words[0] == "flowcontrol" and len(words) > 2:
-            way, word = words[1:3]
-            self._settings.port(name).pause[way] = word == "on" and not command.negated
+            direction, word = words[1:3]
+            self._settings.port(name).pause[direction] = word == "on" and not command.negated
         elif not self._physical(command, link) and words[0] not in _PORT_IGNORED:
             raise NotUnderstood
 
@@ -210,7 +210,7 @@ class _Reader:
         )
         link = self._settings.link(name)
         if command.negated:
-            link.addresses = [one for one in link.addresses if one != address]
+            link.addresses = [link_address for link_address in link.addresses if link_address != address]
         elif "/" in address and is_prefix(address):
             link.addresses.append(address)
             link.routed = True
@@ -287,18 +287,18 @@ class _Reader:
                     raise NotUnderstood
 
     def _marking(self, command: Command, qos: Qos, tc: int, kind: str, words: list[str]) -> None:
-        said = dict(zip(words[::2], words[1::2], strict=False))
-        if {"minimum-absolute", "maximum-absolute"} <= said.keys():
-            of = "bytes"
-            low = self._values.threshold_bytes(command, said["minimum-absolute"])
-            high = self._values.threshold_bytes(command, said["maximum-absolute"])
-        elif {"minimum-relative", "maximum-relative"} <= said.keys():
-            of = "percent"
-            low = self._values.integer(command, said["minimum-relative"], 0, 100)
-            high = self._values.integer(command, said["maximum-relative"], 0, 100)
+        options = dict(zip(words[::2], words[1::2], strict=False))
+        if {"minimum-absolute", "maximum-absolute"} <= options.keys():
+            unit = "bytes"
+            low = self._values.threshold_bytes(command, options["minimum-absolute"])
+            high = self._values.threshold_bytes(command, options["maximum-absolute"])
+        elif {"minimum-relative", "maximum-relative"} <= options.keys():
+            unit = "percent"
+            low = self._values.integer(command, options["minimum-relative"], 0, 100)
+            high = self._values.integer(command, options["maximum-relative"], 0, 100)
         else:
             raise NotUnderstood
-        qos.ecn[tc] = UNKNOWN if low is None or high is None else (kind, {f"min_{of}": low, f"max_{of}": high})
+        qos.ecn[tc] = UNKNOWN if low is None or high is None else (kind, {f"min_{unit}": low, f"max_{unit}": high})
 
     def _qos(self, command: Command, name: str) -> None:
         qos, values = self._settings.port(name), self._values
@@ -307,7 +307,7 @@ class _Reader:
                 qos.trust = None if command.negated or not word else values.word(command, word[0], _TRUSTS)
             case ("qos", "map", "dscp", *rest) if "switch-priority" in rest:
                 at = rest.index("switch-priority")
-                listed = tuple(one for one in rest[:at] if one != "to")
+                listed = tuple(dscp_text for dscp_text in rest[:at] if dscp_text != "to")
                 target = values.integer(command, rest[at + 1] if len(rest) > at + 1 else "", 0, 7)
                 for dscp in values.indexes(command, listed, 63) if target is not None else ():
                     qos.dscp[dscp] = target or 0
@@ -324,46 +324,46 @@ class _Reader:
                 raise NotUnderstood
 
     def _ingress(self, command: Command, name: str) -> None:
-        buffer, *rest = command.words[1:] or ("",)
+        buffer, *arguments = command.words[1:] or ("",)
         qos, values = self._settings.port(name), self._values
         if not buffer.startswith("iPort.pg"):
             if buffer.startswith(("iPort", "iSHP")):
                 return
             raise NotUnderstood
         for index in values.indexes(command, (buffer.removeprefix("iPort.pg"),), 15):
-            if rest[:2] == ["bind", "switch-priority"]:
-                for priority in values.indexes(command, tuple(rest[2:]), 7):
+            if arguments[:2] == ["bind", "switch-priority"]:
+                for priority in values.indexes(command, tuple(arguments[2:]), 7):
                     qos.group_of[priority] = index
-            elif rest[:2] == ["map", "pool"] and len(rest) > 2:
-                qos.groups[index] = self._buffer(command, rest[2], rest[3:])
+            elif arguments[:2] == ["map", "pool"] and len(arguments) > 2:
+                qos.groups[index] = self._buffer(command, arguments[2], arguments[3:])
             else:
                 raise NotUnderstood
 
     def _egress(self, command: Command, name: str) -> None:
-        buffer, *rest = command.words[1:] or ("",)
+        buffer, *arguments = command.words[1:] or ("",)
         if not buffer.startswith("ePort.tc"):
             if buffer.startswith("ePort"):
                 return
             raise NotUnderstood
-        if rest[:2] != ["map", "pool"] or len(rest) < 3:
+        if arguments[:2] != ["map", "pool"] or len(arguments) < 3:
             raise NotUnderstood
         for index in self._values.indexes(command, (buffer.removeprefix("ePort.tc"),), 15):
-            self._settings.port(name).queues[index] = self._buffer(command, rest[2], rest[3:])
+            self._settings.port(name).queues[index] = self._buffer(command, arguments[2], arguments[3:])
 
     def _buffer(self, command: Command, pool: str, words: list[str]) -> BufferProfile:
         """Return what a group or queue may use of a pool."""
         words = [word for word in words if word != "shared"]
-        said = dict(zip(words[::2], words[1::2], strict=False))
-        sizes = {key: self._values.size_bytes(command, said[key]) for key in ("reserved", "xoff", "xon") if key in said}
+        args = dict(zip(words[::2], words[1::2], strict=False))
+        sizes = {key: self._values.size_bytes(command, args[key]) for key in ("reserved", "xoff", "xon") if key in args}
         headroom = None
-        if said.get("type") == "lossless":
+        if args.get("type") == "lossless":
             xoff, xon, size = sizes.get("xoff"), sizes.get("xon"), sizes.get("reserved")
             after = UNKNOWN if xoff is None or size is None else max(size - xoff, 0)
             headroom = Headroom(xoff_bytes=after, xon_bytes=UNKNOWN if xon is None else xon)
         return BufferProfile(
             pool=pool,
             size_bytes=sizes.get("reserved") or 0,
-            dynamic_th=self._alpha(command, said["alpha"]) if "alpha" in said else None,
+            dynamic_th=self._alpha(command, args["alpha"]) if "alpha" in args else None,
             headroom=headroom,
         )
 

@@ -113,10 +113,10 @@ class QosReader:
             derived["qos", "pfc_rx_priorities"] = derived["qos", "pfc_tx_priorities"] = _ROCE
             return {"lossless": ((3,), (3,)), "semi-lossless": ((3,), ())}.get(self._roce, ((), ()))
         on = tuple(sorted(priority for priority, enabled in settings.pfc_priorities.items() if enabled))
-        said = settings.pfc or bool(settings.pfc_priorities)
+        is_stated = settings.pfc or bool(settings.pfc_priorities)
         if isinstance(qos.pfc, Unknown) and settings.pfc and on:
             return UNKNOWN, UNKNOWN
-        if qos.pfc is None and self._lossless_pools and (on or not said):
+        if qos.pfc is None and self._lossless_pools and (on or not is_stated):
             return UNKNOWN, UNKNOWN
         return (on, on) if settings.pfc and qos.pfc is True else ((), ())
 

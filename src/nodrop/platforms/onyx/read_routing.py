@@ -46,11 +46,11 @@ def parse_routing(commands: Iterable[Command]) -> tuple[Routing, list[Command]]:
         elif words[1:2] == ["prefix-list"] and len(words) > 4:
             lines.append(" ".join(words))
             sources.append(command)
-    for head, told in inside.items():
-        groups = sorted({one for one, _ in told if one.endswith(" peer-group")})
-        own = [(one, source) for one, source in told if one and one not in groups]
-        lines += [head, *(f" {group}" for group in groups), *(f" {one}" for one, _ in own)]
-        sources += [None] * (1 + len(groups)) + [source for _, source in own]
+    for head, bgp_lines in inside.items():
+        groups = sorted({line for line, _ in bgp_lines if line.endswith(" peer-group")})
+        process_lines = [(line, source) for line, source in bgp_lines if line and line not in groups]
+        lines += [head, *(f" {group}" for group in groups), *(f" {line}" for line, _ in process_lines)]
+        sources += [None] * (1 + len(groups)) + [source for _, source in process_lines]
     routing = read_frr("\n".join(lines), DATACENTER)
     routing.bgp = None if routing.bgp is None else replace_fields(routing.bgp, import_check=UNKNOWN)
     routing.vrf_bgp = tuple(replace_fields(bgp, import_check=UNKNOWN) for bgp in routing.vrf_bgp)

@@ -46,7 +46,7 @@ def _secret(words: tuple[str, ...]) -> tuple[str, Exposure] | None:
     return None
 
 
-def _find_exposure(what: str, rest: list[str]) -> tuple[str, Exposure] | None:
-    kind, *secret = rest if rest[:1] in (["0"], [_SCRAMBLED]) else ["0", *rest]
+def _find_exposure(secret_kind: str, arguments: list[str]) -> tuple[str, Exposure] | None:
+    kind, *secret = arguments if arguments[:1] in (["0"], [_SCRAMBLED]) else ["0", *arguments]
     how = exposure(secret[0]) if secret else None
-    return None if how is None else (what, "scrambled" if kind == _SCRAMBLED else how)
+    return None if how is None else (secret_kind, "scrambled" if kind == _SCRAMBLED else how)

@@ -24,29 +24,29 @@ class Values:
         self.remarks: list[Remark] = []
         self._remarked: set[tuple[object, ...]] = set()
 
-    def malformed(self, command: Command, found: str, expected: str) -> None:
+    def malformed(self, command: Command, found_text: str, expected: str) -> None:
         """Remark that a word of a command is not what it takes, once for all interfaces of the command."""
-        fault = command.span, found, expected
+        fault = command.span, found_text, expected
         if len(self.remarks) < MAX_REMARKS and fault not in self._remarked:
             self._remarked.add(fault)
             subject = (self.device, *command.names[:1]) if command.kind == "ethernet" else (self.device,)
-            facts = {"path": " ".join(command.words[:4]), "found": quote_text(found), "expected": expected}
+            facts = {"path": " ".join(command.words[:4]), "found": quote_text(found_text), "expected": expected}
             place = Place(FILE, command.span)
             self.remarks.append(Remark(kind="malformed-value", subject=subject, place=place, facts=facts))
 
-    def integer(self, command: Command, word: str, low: int, high: int, what: str = "a whole number") -> int | None:
+    def integer(self, command: Command, word: str, low: int, high: int, label: str = "a whole number") -> int | None:
         """Return a number; None, with a remark, where it is none or out of range."""
         number = whole_number(word, high)
         if number is not None and number >= low:
             return number
-        self.malformed(command, word, f"{what} from {low} to {high}")
+        self.malformed(command, word, f"{label} from {low} to {high}")
         return None
 
     def indexes(self, command: Command, words: tuple[str, ...], limit: int) -> tuple[int, ...]:
         """Return the numbers of a list such as `3`, `0-2,4` or `0 1 2`, up to `limit`; a remark for what is none."""
         found_indexes: list[int] = []
-        for part in ",".join(words).split(","):
-            first_word, _, last = part.partition("-")
+        for range_text in ",".join(words).split(","):
+            first_word, _, last = range_text.partition("-")
             low = self.integer(command, first_word, 0, limit)
             high = low if not last else self.integer(command, last, 0, limit)
             if low is not None and high is not None:
@@ -66,8 +66,8 @@ class Values:
         integer = self.integer(command, word, 0, 100_000, "kilobytes of queue depth (not bytes)")
         return None if integer is None else integer * KIBIBYTE
 
-    def word(self, command: Command, word: str, known: Mapping[str, str]) -> str | None:
+    def word(self, command: Command, word: str, known_words: Mapping[str, str]) -> str | None:
         """Return what a word stands for; None, with a remark, where it is none of those known."""
-        if word not in known:
-            self.malformed(command, word, " or ".join(known))
-        return known.get(word)
+        if word not in known_words:
+            self.malformed(command, word, " or ".join(known_words))
+        return known_words.get(word)

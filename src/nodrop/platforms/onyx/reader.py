@@ -148,7 +148,7 @@ class _Device:
     def _remark_references(self, undefined: Sequence[tuple[object, str, str]]) -> None:
         """Remark the lists and maps that are named and not there, at the command that names them."""
         for _, kind, missing in undefined:
-            command = next((one for one in self._settings.routing if missing in one.words), None)
+            command = next((candidate for candidate in self._settings.routing if missing in candidate.words), None)
             place = Place(FILE, command.span) if command else None
             facts = {"kind": kind, "name": missing, "field": command.text if command else kind.replace(" ", "-")}
             remark = Remark(kind="dangling-reference", subject=(self.name, "@bgp"), place=place, facts=facts)
@@ -180,8 +180,8 @@ class _Device:
                 for command in commands
                 if command.starts("traffic", "pool") and command.words[3:5] == ("memory", "percent")
             ]
-            parts = ", ".join(f"{name} {percent:g}" for name, percent in shares.items())
-            facts = {"what": "memory percent of traffic pool", "total": f"{total:g}", "parts": parts}
+            share_list = ", ".join(f"{name} {percent:g}" for name, percent in shares.items())
+            facts = {"what": "memory percent of traffic pool", "total": f"{total:g}", "parts": share_list}
             place = Place(FILE, last[-1].span) if last else None
             remark = Remark(kind="shares-exceed-whole", subject=(self.name,), place=place, facts=facts)
             self._values.remarks.append(remark)
@@ -191,15 +191,15 @@ class _Device:
         settings = self._settings
         if settings.roce is not None:
             return
-        paused = {one for one, on in settings.pfc_priorities.items() if on and settings.pfc}
+        paused = {pfc_priority for pfc_priority, on in settings.pfc_priorities.items() if on and settings.pfc}
         pooled = {priority for pool in settings.traffic_pools.values() if pool.lossless for priority in pool.priorities}
         for qos in settings.qos.values():
             lossless = {index for index, buffer in qos.groups.items() if buffer.headroom is not None}
             pooled |= {priority for priority, group in qos.group_of.items() if group in lossless}
-        pausing = [name for name, one in settings.qos.items() if one.pfc is True] if settings.pfc else []
+        pausing = [name for name, port_qos in settings.qos.items() if port_qos.pfc is True] if settings.pfc else []
         if {*pausing} <= self._peer_links():
             pausing = []
-        for what, has, lacks, words in (
+        for subject, has, lacks, words in (
             (_priorities(paused - pooled), "PFC", "lossless buffer", {"dcb", "priority-flow-control", "priority"}),
             (_priorities(pooled - paused), "a lossless buffer", "PFC", {"type", "lossless"}),
             (
@@ -209,10 +209,10 @@ class _Device:
                 {"dcb", "priority-flow-control", "enable"},
             ),
         ):
-            if what:
+            if subject:
                 commands = self._script.commands
-                command = next((one for one in commands if words <= {*one.words}), commands[0])
-                facts = {"what": what, "has": has, "lacks": lacks}
+                command = next((candidate for candidate in commands if words <= {*candidate.words}), commands[0])
+                facts = {"what": subject, "has": has, "lacks": lacks}
                 place = Place(FILE, command.span)
                 kind = "lossless-half-configured"
                 self._values.remarks.append(Remark(kind=kind, subject=(self.name,), place=place, facts=facts))
@@ -241,12 +241,12 @@ class _Device:
                 own_qos = own_qos.over(settings.qos[link.channel])
             port_qos = qos.port(own_qos)
             mtu = link.mtu_bytes or channel.mtu_bytes
-            for part, absent, reason in (
+            for field, absent, reason in (
                 ("enabled", link.enabled is None, "a port is up unless it is shut down"),
                 ("mtu_bytes", mtu is None, f"the MTU is {MTU_BYTES} unless it is said"),
             ):
                 if absent:
-                    self._derived[self.name, name, part] = reason
+                    self._derived[self.name, name, field] = reason
             for subject, reason in port_qos.derived.items() if classifies else ():
                 self._derived[(self.name, name, *subject)] = reason
             yield Interface(
@@ -274,7 +274,7 @@ class _Device:
     def _notes(self) -> Iterator[Note]:
         display = self._sources[0].display if self._sources else None
         seen: set[tuple[str, ...]] = set()
-        for command in sorted(self._others, key=lambda one: one.span):
+        for command in sorted(self._others, key=lambda unknown_command: unknown_command.span):
             kind = (command.kind, *command.words[:2])
             if kind not in seen and len(seen) < _MAX_NOTES:
                 seen.add(kind)
@@ -283,16 +283,16 @@ class _Device:
                 yield Note(kind="not-understood", message=message, device=self.name, file=display, line=line)
 
 
-def _priorities(found: set[int]) -> str:
-    return f"priority {', '.join(map(str, sorted(found)))}" if found else ""
+def _priorities(priorities: set[int]) -> str:
+    return f"priority {', '.join(map(str, sorted(priorities)))}" if priorities else ""
 
 
 def _ports(names: Sequence[str]) -> str:
     """Name the ports, the first of them where there are many."""
-    named = sorted(names, key=natural)
-    more = ["..."] if len(named) > _MAX_NAMES else []
-    noun = "port" if len(named) == 1 else "ports"
-    return f"{noun} {', '.join(named[:_MAX_NAMES] + more)}" if named else ""
+    sorted_names = sorted(names, key=natural)
+    ellipsis = ["..."] if len(sorted_names) > _MAX_NAMES else []
+    noun = "port" if len(sorted_names) == 1 else "ports"
+    return f"{noun} {', '.join(sorted_names[:_MAX_NAMES] + ellipsis)}" if sorted_names else ""
 
 
 def _command_text(command: Command) -> str:
@@ -311,8 +311,8 @@ def _management(settings: Settings) -> Management | None | Unknown:
     link = settings.links.get("mgmt0")
     if link is None:
         return UNKNOWN
-    own = settings.management_vrf
-    return Management(interface="mgmt0", addresses=tuple(link.addresses), gateway=None, own_vrf=own)
+    has_own_vrf = settings.management_vrf
+    return Management(interface="mgmt0", addresses=tuple(link.addresses), gateway=None, own_vrf=has_own_vrf)
 
 
 def _port_channels(settings: Settings) -> Iterator[PortChannel]:

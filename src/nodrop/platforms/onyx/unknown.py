@@ -57,21 +57,21 @@ def judge(command: Command) -> str | None:
     for word in command.words:
         if word not in _WORDS and (meant := slip(word, _WORDS)):
             return f"`{word}`: did you mean `{meant}`?"
-    first, *rest = command.words or ("",)
-    sure = _PARTLY.get(first)
-    if first in _CLASSES or (sure is not None and any(word in sure for word in rest[:2])):
+    keyword, *arguments = command.words or ("",)
+    sure = _PARTLY.get(keyword)
+    if keyword in _CLASSES or (sure is not None and any(word in sure for word in arguments[:2])):
         return _nearest(command)
     return None
 
 
 def _nearest(command: Command) -> str:
     """Return the form that shares most with a command, words that few forms have counting most."""
-    own = _OF_PORT if command.kind else _OF_SWITCH
+    preferred_forms = _OF_PORT if command.kind else _OF_SWITCH
     typed = {*command.words, *(_MEANT.get(word, word) for word in command.words)}
 
     def shared(form: str) -> tuple[float, bool]:
         words = {word for word in form.split() if len(word) > 2} & typed
-        return sum(1 / _COUNTS[word] for word in words), form in own
+        return sum(1 / _COUNTS[word] for word in words), form in preferred_forms
 
     form = max((*_OF_SWITCH, *_OF_PORT), key=shared)
     if not any(shared(form)):

@@ -68,7 +68,7 @@ def _rows(name: str, value: Any, indent: str) -> str:
     key = f"{indent}{json.dumps(name, ensure_ascii=False)}: "
     if not isinstance(value, dict) or not value:
         return key + json.dumps(value, ensure_ascii=False)
-    inside = ",\n".join(_rows(one, part, f"{indent}    ") for one, part in value.items())
+    inside = ",\n".join(_rows(child_name, child, f"{indent}    ") for child_name, child in value.items())
     return f"{key}{{\n{inside}\n{indent}}}"
 
 
@@ -85,7 +85,7 @@ def leaves(bundle: Mapping[str, bytes]) -> Iterator[Extra]:
             for field, value in fields.items() if isinstance(fields, dict) else ():
                 if isinstance(value, str):
                     yield Extra(path=(name, row, field), value=value)
-                elif isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+                elif isinstance(value, list) and value and all(isinstance(text, str) for text in value):
                     yield Extra(path=(name, row, field), value=tuple(value))
 
 

@@ -30,11 +30,11 @@ def states(bundle: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str, Mappi
         return
     tables = dict(mapping(parse(bundle[FILE], FILE)))
     groups = list(_groups(edit.steps))
-    for at, (said, steps) in enumerate(groups):
+    for at, (state_label, steps) in enumerate(groups):
         for step in steps:
             _apply(tables, step)
         if at < len(groups) - 1:
-            yield said, {**bundle, FILE: json.dumps(tables).encode()}
+            yield state_label, {**bundle, FILE: json.dumps(tables).encode()}
     if edit.by_hand:
         yield "the patch, before what is done by hand", {**bundle, **edit.files}
 

@@ -42,8 +42,8 @@ def tables(device: Device, bundle: Mapping[str, bytes], hostname: str, frr_conf:
     if _has_unread_parts(device, config) or _BEYOND.search(frr_conf):
         return None
     ports = {port.name: port for port in device.interfaces}
-    found: dict[str, dict[str, Any]] = {"DEVICE_METADATA": {"localhost": {"hostname": hostname}}}
-    found["PORT"] = {
+    rows_by_table: dict[str, dict[str, Any]] = {"DEVICE_METADATA": {"localhost": {"hostname": hostname}}}
+    rows_by_table["PORT"] = {
         name: {"admin_status": "down" if surely_off(port.enabled) else "up"}
         | ({"mtu": str(port.mtu_bytes)} if isinstance(port.mtu_bytes, int) else {})
         for name, port in ports.items()
@@ -52,23 +52,23 @@ def tables(device: Device, bundle: Mapping[str, bytes], hostname: str, frr_conf:
     of_vlan: dict[str, list[str]] = {name: [] for name in config.rows("VLAN") if name.removeprefix(_VLAN).isdecimal()}
     for key in members:
         of_vlan[key.partition("|")[0]].append(key.partition("|")[2])
-    found["VLAN"] = {
+    rows_by_table["VLAN"] = {
         name: {"vlanid": name.removeprefix(_VLAN), "members": sorted(ports)} for name, ports in of_vlan.items()
     }
-    found["VLAN_MEMBER"] = members
-    known = {"INTERFACE": ports, "LOOPBACK_INTERFACE": None, "VLAN_INTERFACE": of_vlan}
+    rows_by_table["VLAN_MEMBER"] = members
+    names_by_table = {"INTERFACE": ports, "LOOPBACK_INTERFACE": None, "VLAN_INTERFACE": of_vlan}
     for table in _HOLDERS:
-        rows, there = config.rows(table), known[table]
+        rows, allowed_names = config.rows(table), names_by_table[table]
         names = {key.partition("|")[0] for key in rows}
-        kept_names = {name for name in names if there is None or name in there}
-        found[table] = {name: {} for name in sorted(kept_names)}
-        found[table] |= {key: _secondary(row) for key, row in rows.items() if _is_read_address(key, kept_names)}
+        kept_names = {name for name in names if allowed_names is None or name in allowed_names}
+        rows_by_table[table] = {name: {} for name in sorted(kept_names)}
+        rows_by_table[table] |= {key: _secondary(row) for key, row in rows.items() if _is_read_address(key, kept_names)}
     filters, unseen = access_tables(device, ports)
-    found |= filters
+    rows_by_table |= filters
     for vlan in known_rows(device.vlans):
         if vlan.addresses:
             unseen[device.name, "@vlans", vlan.key, "mtu_bytes"] = _MTU
-    text = json.dumps({table: rows for table, rows in found.items() if rows}, indent=1) + "\n"
+    text = json.dumps({table: rows for table, rows in rows_by_table.items() if rows}, indent=1) + "\n"
     return BatfishTables(_FOLDER, FILE, text, _VLAN, unseen)
 
 
@@ -93,10 +93,10 @@ def _members(config: Config, ports: Mapping[str, object]) -> Iterator[tuple[str,
             yield key, {"tagging_mode": mode}
 
 
-def _is_read_address(key: str, kept: set[str]) -> bool:
+def _is_read_address(key: str, interface_names: set[str]) -> bool:
     """Whether a row is an address that is read."""
     name, bar, address = key.partition("|")
-    return bool(bar) and name in kept and _ADDRESS.fullmatch(address) is not None
+    return bool(bar) and name in interface_names and _ADDRESS.fullmatch(address) is not None
 
 
 def _secondary(row: Mapping[str, str]) -> dict[str, str]:

@@ -83,8 +83,8 @@ def _check(entry: AccessEntry) -> None:
         "redirection": entry.redirects is not None,
         **dict.fromkeys(entry.others, True),
     }
-    if found := [what for what, there in lacking.items() if there]:
-        raise _Lacking(f"Batfish has no {', '.join(found)} in access lists of SONiC")
+    if missing_features := [feature for feature, is_used in lacking.items() if is_used]:
+        raise _Lacking(f"Batfish has no {', '.join(missing_features)} in access lists of SONiC")
 
 
 def _ports(field: str, ranges: tuple[PortRange, ...]) -> list[dict[str, str]]:

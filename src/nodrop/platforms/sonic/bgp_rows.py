@@ -189,7 +189,7 @@ _PRIVATE: Mapping[PrivateAsns, Columns] = {
 def _private(row: TableRow) -> PrivateAsns | None:
     columns = ("remove_private_as_enabled", "remove_private_as_all", "replace_private_as")
     on = {column: "true" for column in columns if row.columns.get(column) == "true"}
-    return next((private for private, said in _PRIVATE.items() if said == on), None)
+    return next((private for private, row_columns in _PRIVATE.items() if row_columns == on), None)
 
 
 def _most(row: TableRow) -> int | None:
@@ -318,14 +318,14 @@ ROWS: Mapping[type[Any], tuple[BgpBinding, ...]] = {
 }
 
 
-def check_part(part: Any, *path: object) -> None:
+def check_part(model_part: Any, *path: object) -> None:
     """Raise Unsupported for the first field of a part, at `path`, that no column can say as it is."""
-    rows, kind = ROWS[type(part)], type(part)
-    check(rows, part, *path)
+    rows, kind = ROWS[type(model_part)], type(model_part)
+    check(rows, model_part, *path)
     for field in fields(kind):
-        value = getattr(part, field.name)
-        known = field.name in bound_fields(rows) or field.name in ROWS_OF_THEIR_OWN[kind]
-        if not known and value is not field.default and value != field.default:
+        value = getattr(model_part, field.name)
+        has_column = field.name in bound_fields(rows) or field.name in ROWS_OF_THEIR_OWN[kind]
+        if not has_column and value is not field.default and value != field.default:
             raise refuse((*path, field.name), NO_COLUMN)
 
 

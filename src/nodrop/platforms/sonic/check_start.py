@@ -26,15 +26,15 @@ def check_start(
     """Remark tables in files that a start leaves out, and routing in files of FRR that the bgp container drops."""
     for document, how, paths in left_out(config.documents):
         place = document.place(paths[0])
-        more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
-        places = ", ".join(" ".join(path) for path in paths[:_SHOWN]) + more
+        remainder_text = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
+        places = ", ".join(" ".join(path) for path in paths[:_SHOWN]) + remainder_text
         facts = {"file": document.name, "places": places, "how": how}
         _remark(config, "file-not-loaded", place[1] if place else None, facts)
     if start is None or text is None or text.lost is None or text.says_bgp or _MADE in text.lost.text:
         return
     names = [name for name in FRR_FILES if name in text.lost.names]
-    said, _ = routing(config, localhost, text.lost, frr.read_frr(text.lost.text))
-    if _essence(said) == _essence(routing(config, localhost, text, runs)[0]):
+    file_routing, _ = routing(config, localhost, text.lost, frr.read_frr(text.lost.text))
+    if _essence(file_routing) == _essence(routing(config, localhost, text, runs)[0]):
         return
     state = f"is {start.mode}" if start.mode else "is not set"
     by = "" if start.taken_from == FILE else f", as db_migrator takes it from {start.taken_from} at each start"
@@ -46,7 +46,7 @@ def _place(config: Config, start: Start) -> Place | None:
     """Return where the mode is stated, or would be."""
     if start.taken_from == MINIGRAPH:
         return Place(MINIGRAPH, _AT_TOP)
-    document = next((one for one in config.documents if one.name == start.taken_from), None)
+    document = next((candidate for candidate in config.documents if candidate.name == start.taken_from), None)
     place = document.place((*LOCALHOST, MODE)) if document is not None else None
     return place[1] if place is not None else config.place((*LOCALHOST, MODE))
 
@@ -55,12 +55,12 @@ def _remark(config: Config, kind: str, place: Place | None, facts: Mapping[str, 
     config.remarks.append(Remark(kind=kind, subject=(config.device,), place=place, facts=dict(facts)))
 
 
-def _essence(said: Mapping[str, Any]) -> Sequence[object]:
+def _essence(facts: Mapping[str, Any]) -> Sequence[object]:
     """Return of routing what decides who hears which routes: AS numbers, sessions, networks and static routes."""
     processes = [
-        one for one in (said["bgp"], *_all(said["vrf_bgp"])) if one is not None and not isinstance(one, Unknown)
+        bgp for bgp in (facts["bgp"], *_all(facts["vrf_bgp"])) if bgp is not None and not isinstance(bgp, Unknown)
     ]
-    found = [
+    process_rows = [
         (
             str(process.vrf),
             process.asn,
@@ -69,8 +69,8 @@ def _essence(said: Mapping[str, Any]) -> Sequence[object]:
         )
         for process in processes
     ]
-    return [found, sorted(map(repr, _all(said["static_routes"])))]
+    return [process_rows, sorted(map(repr, _all(facts["static_routes"])))]
 
 
-def _all(parts: Any) -> Sequence[Any]:
-    return () if isinstance(parts, Unknown) else tuple(parts)
+def _all(rows: Any) -> Sequence[Any]:
+    return () if isinstance(rows, Unknown) else tuple(rows)

@@ -55,16 +55,16 @@ def covers(tables: Mapping[str, object], table: str) -> bool:
 
 def _silent(tables: Mapping[str, object]) -> frozenset[str]:
     """Return the tables of which a configuration with all of WHOLE says nothing."""
-    for there, lacking, _ in _TOGETHER:
-        if not there.isdisjoint(tables) and lacking.isdisjoint(tables):
+    for table_group, lacking, _ in _TOGETHER:
+        if not table_group.isdisjoint(tables) and lacking.isdisjoint(tables):
             return lacking
     return frozenset()
 
 
 def table_to_add(tables: Collection[str]) -> str | None:
     """Return the table that a file of these has to have, without rows, in order not to be read as a part."""
-    parts = (last for there, lacking, last in _TOGETHER if there & {*tables} and lacking.isdisjoint(tables))
-    return next(parts, None)
+    last_tables = (last for group, lacking, last in _TOGETHER if group & {*tables} and lacking.isdisjoint(tables))
+    return next(last_tables, None)
 
 
 class Config:
@@ -152,32 +152,32 @@ class Config:
             self.malformed((*keys, field), text, "a whole number")
         return number
 
-    def word(self, keys: tuple[str, ...], row: Row, field: str, known: Mapping[str, Any]) -> Any:
+    def word(self, keys: tuple[str, ...], row: Row, field: str, known_words: Mapping[str, Any]) -> Any:
         """Return what a field's word stands for, None where it is absent or unknown (with a remark)."""
         text = row.get(field)
         if text is None:
             return None
-        if text not in known:
-            self.malformed((*keys, field), text, " or ".join(known))
+        if text not in known_words:
+            self.malformed((*keys, field), text, " or ".join(known_words))
             return None
-        return known[text]
+        return known_words[text]
 
     def numbers(self, keys: tuple[str, ...], text: str, limit: int) -> tuple[int, ...]:
         """Return `3-4` or `3` as numbers up to `limit`; nothing, with a remark, where it is neither."""
         match = _RANGE.fullmatch(text)
-        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        if not first <= last <= limit or (match and match[2] and first == last):
+        start, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if not start <= last <= limit or (match and match[2] and start == last):
             self.malformed(keys, text, f"a number up to {limit}, or a rising range such as 3-4")
             return ()
-        return tuple(range(first, last + 1))
+        return tuple(range(start, last + 1))
 
     def priorities(self, keys: tuple[str, ...], row: Row, field: str) -> tuple[int, ...]:
         """Return `3,4` as priorities; what is none of 0 to 7 is left out, with a remark."""
         text = row.get(field, "")
-        parts = [part.strip() for part in text.split(",")] if text.strip() else []
-        if not all(map(_PRIORITY.fullmatch, parts)):
+        priority_texts = [word.strip() for word in text.split(",")] if text.strip() else []
+        if not all(map(_PRIORITY.fullmatch, priority_texts)):
             self.malformed((*keys, field), text, "priorities from 0 to 7, such as 3,4")
-        return tuple(sorted({int(part) for part in parts if _PRIORITY.fullmatch(part)}))
+        return tuple(sorted({int(word) for word in priority_texts if _PRIORITY.fullmatch(word)}))
 
     def reference(self, keys: tuple[str, ...], row: Row, field: str, table: str, subject: Subject) -> Row | None:
         """Return the row that a field names; None where the field is absent, or names nothing (with a remark)."""
@@ -189,14 +189,14 @@ class Config:
         reference, name = name, bare(name)
         if reference != name and self.database.writes("names without brackets"):
             self.remark("bracket-reference", subject, keys, reference=reference, name=name)
-        found = self.rows(table).get(name)
-        if found is None and self.covers(table):
+        row = self.rows(table).get(name)
+        if row is None and self.covers(table):
             self.remark("dangling-reference", subject, keys, kind=table, name=name, field=keys[-1])
-        return found
+        return row
 
-    def malformed(self, keys: tuple[str, ...], found: object, expected: str) -> None:
+    def malformed(self, keys: tuple[str, ...], found_value: object, expected: str) -> None:
         """Remark that a value is not what its field takes."""
-        text = quote_text(found) if isinstance(found, str) else type_name(found)
+        text = quote_text(found_value) if isinstance(found_value, str) else type_name(found_value)
         self.remark("malformed-value", (), keys, path="/".join(keys), found=text, expected=expected)
 
     @property
@@ -249,11 +249,11 @@ def model_of(config: Config) -> str | None:
 
 def own_asic(data: Mapping[str, object]) -> tuple[str, str]:
     """Return the host and the ASIC that tables are of, as keys of a chassis spell them."""
-    said = mapping_at(data, "DEVICE_METADATA", "localhost")
-    return str(said.get("hostname", "")), str(said.get("asic_name", "")).lower()
+    localhost = mapping_at(data, "DEVICE_METADATA", "localhost")
+    return str(localhost.get("hostname", "")), str(localhost.get("asic_name", "")).lower()
 
 
-def in_asic(key: str, here: tuple[str, str]) -> str:
+def in_asic(key: str, asic_key: tuple[str, str]) -> str:
     """Return the key of a row about a port of this ASIC; of a chassis' `host|asic|port|3`, the last two parts.
 
     What a key says of another host's or ASIC's ports is nothing here (sonic-swss orchagent/qosorch.cpp).
@@ -261,7 +261,7 @@ def in_asic(key: str, here: tuple[str, str]) -> str:
     if key.count("|") != 3:
         return key
     host, asic, remainder = key.split("|", 2)
-    return remainder if (host, asic.lower()) == here else ""
+    return remainder if (host, asic.lower()) == asic_key else ""
 
 
 def bare(reference: str) -> str:
@@ -286,4 +286,4 @@ def type_name(value: object) -> str:
 
 def _names(key: str) -> tuple[str, ...]:
     """Return the key of a row and its parts, but for numbers, which may be values too."""
-    return tuple(dict.fromkeys((key, *(part for part in key.split("|") if not part.isdecimal()))))
+    return tuple(dict.fromkeys((key, *(key_part for key_part in key.split("|") if not key_part.isdecimal()))))

@@ -32,11 +32,11 @@ class Database:
         stated = value_at(tables, "VERSIONS", "DATABASE", "VERSION")
         match = _VERSION.fullmatch(stated) if isinstance(stated, str) else None
         self.text = match[0] if match else None
-        self._numbers = tuple(int(part) for part in match.groups() if part) if match else None
+        self._numbers = tuple(int(number_text) for number_text in match.groups() if number_text) if match else None
 
-    def writes(self, what: str) -> bool:
+    def writes(self, feature: str) -> bool:
         """Whether the database is new enough for something in SINCE; KeyError for anything else."""
-        return self._numbers is None or self._numbers >= SINCE[what]
+        return self._numbers is None or self._numbers >= SINCE[feature]
 
     @property
     def unmodelled(self) -> str | None:

@@ -66,25 +66,25 @@ class Document:
             raise InputProblems([_problem_around_json(raw, self.raw, display)])
         data, self._counted = parse_counting(self.raw, display)
         if not isinstance(data, dict):
-            found = "a list" if isinstance(data, list) else "a value"
-            raise InputProblems([Problem(path=display, line=1, column=1, found=found, expected="an object of tables")])
+            shape = "a list" if isinstance(data, list) else "a value"
+            raise InputProblems([Problem(path=display, line=1, column=1, found=shape, expected="an object of tables")])
         self._base: tuple[str, ...] = ()
         self._dumped = False
         self.running_frr: str | None = None
         self.tables: Tables = self._unwrapped(data)
         if loaded and (self._base or self._dumped):
-            found = "rows of a dump of the database" if self._dumped else f"tables below {_HOST}"
-            problem = Problem(path=display, line=1, column=1, found=found, expected=_LOADED, hint=_CAPTURED)
+            shape = "rows of a dump of the database" if self._dumped else f"tables below {_HOST}"
+            problem = Problem(path=display, line=1, column=1, found=shape, expected=_LOADED, hint=_CAPTURED)
             raise InputProblems([problem])
         if (ports := len(mapping_at(self.tables, "PORT"))) > MAX_PORTS:
             raise InputProblems([Problem(path=display, found=f"{ports:,} ports", expected=f"at most {MAX_PORTS:,}")])
 
     def _unwrapped(self, data: Tables) -> Tables:
-        if _HOST in data and data.keys() - {_HOST} == {one for one in data if _ASIC.fullmatch(one)}:
+        if _HOST in data and data.keys() - {_HOST} == {name for name in data if _ASIC.fullmatch(name)}:
             asics = sorted(data.keys() - {_HOST})
             if asics:
-                found, hint = f"the configurations of {', '.join(asics)}", "save each ASIC's into a file of its own"
-                problem = Problem(path=self.display, line=1, column=1, found=found, expected="one ASIC's", hint=hint)
+                shape, hint = f"the configurations of {', '.join(asics)}", "save each ASIC's into a file of its own"
+                problem = Problem(path=self.display, line=1, column=1, found=shape, expected="one ASIC's", hint=hint)
                 raise InputProblems([problem])
             inner = data[_HOST]
             self._base, data = (_HOST,), inner if isinstance(inner, dict) else {}
@@ -94,8 +94,8 @@ class Document:
             data = {table: rows for table, rows in data.items() if table != _RUNNING_FRR}
         self._dumped = any("|" in key for key in data)
         if self._dumped and (tables := sorted(table for table, rows in data.items() if _is_table(table, rows))):
-            found = f"rows of a dump of the database beside tables ({tables[0]})"
-            problem = Problem(path=self.display, line=1, column=1, found=found, expected="tables, or a dump, not both")
+            shape = f"rows of a dump of the database beside tables ({tables[0]})"
+            problem = Problem(path=self.display, line=1, column=1, found=shape, expected="tables, or a dump, not both")
             raise InputProblems([problem])
         return by_table(data)
 
@@ -125,12 +125,12 @@ class Document:
         """Return the paths at which (table, row, field) may stand."""
         if not self._dumped:
             return ((*self._base, *keys),)
-        table, *rest = keys
-        if not rest:
-            first = next(iter(mapping_at(self.tables, table)), "")
-            return ((*self._base, f"{table}|{first}"), (*self._base, table))
-        row = (*self._base, f"{table}|{rest[0]}")
-        fields = [field for name in rest[1:] for field in (name, f"{name}@")]
+        table, *row_path = keys
+        if not row_path:
+            first_key = next(iter(mapping_at(self.tables, table)), "")
+            return ((*self._base, f"{table}|{first_key}"), (*self._base, table))
+        row = (*self._base, f"{table}|{row_path[0]}")
+        fields = [field for name in row_path[1:] for field in (name, f"{name}@")]
         if not fields:
             return (row, (*self._base, *keys))
         return tuple((*row, *inside, field) for field in fields for inside in ((), ("value",)))
@@ -177,15 +177,15 @@ def supplied(bundle: Mapping[str, bytes]) -> dict[tuple[str, str], str]:
     if bundle.keys().isdisjoint(_OTHERS) and not any(_RUNNING_FRR.encode() in raw for raw in bundle.values()):
         return {}
     documents = open_documents(bundle)
-    whole_documents, found = merge_documents(documents), dict[tuple[str, str], str]()
-    alone = next((one.tables for one in documents if one.name == FILE), {})
+    whole_documents, notes = merge_documents(documents), dict[tuple[str, str], str]()
+    alone = next((file_document.tables for file_document in documents if file_document.name == FILE), {})
     for document in at_start(documents):
         if document.running_frr is not None:
-            found[document.name, _RUNNING_FRR] = f"a switch starts with the files of FRR, and leaves out {_RUNNING_FRR}"
+            notes[document.name, _RUNNING_FRR] = f"a switch starts with the files of FRR, and leaves out {_RUNNING_FRR}"
         if document.name != FILE:
             differ = (table for table in document.tables if whole_documents.get(table) != alone.get(table))
-            found |= {(document.name, table): _OTHERS[document.name] for table in differ}
-    return found
+            notes |= {(document.name, table): _OTHERS[document.name] for table in differ}
+    return notes
 
 
 def at_start(documents: Sequence[Document]) -> list[Document]:
@@ -200,25 +200,25 @@ def at_start(documents: Sequence[Document]) -> list[Document]:
 
 def left_out(documents: Sequence[Document]) -> Iterator[tuple[Document, str, list[tuple[str, ...]]]]:
     """Yield each file that a start leaves out, how a switch comes by it, and where it says what no start says."""
-    said, loaded = merge_documents(documents), at_start(documents)
+    merged_tables, loaded = merge_documents(documents), at_start(documents)
     for document in documents:
         if document not in loaded and (
-            paths := [path for path in _unlike(document.tables, said) if path != (*LOCALHOST, MODE)]
+            paths := [path for path in _unlike(document.tables, merged_tables) if path != (*LOCALHOST, MODE)]
         ):
             yield document, _OTHERS[document.name], paths
 
 
-def _unlike(stated: Tables, said: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
+def _unlike(stated: Tables, merged_tables: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
     """Yield the rows, and fields of rows, that tables state and others do not, or state otherwise."""
     for table, rows in stated.items():
-        others = mapping_at(said, table)
+        merged_rows = mapping_at(merged_tables, table)
         for key, row in rows.items() if isinstance(rows, dict) else ():
-            other = others.get(key)
-            if not isinstance(row, dict) or not isinstance(other, dict):
+            merged_row = merged_rows.get(key)
+            if not isinstance(row, dict) or not isinstance(merged_row, dict):
                 yield (table, key)
                 continue
             for field, value in row.items():
-                if field not in other or _format_value(value) != _format_value(other[field]):
+                if field not in merged_row or _format_value(value) != _format_value(merged_row[field]):
                     yield (table, key, field)
 
 
@@ -253,7 +253,7 @@ def _problem_around_json(raw: bytes, alone: bytes, display: str) -> Problem:
     if raw.startswith(BOM.encode()):
         return Problem(path=display, line=1, column=1, found="a byte order mark", expected=_LOADED)
     lines = zip(raw.split(b"\n"), alone.split(b"\n"), strict=True)
-    number, line = next((number, one) for number, (one, other) in enumerate(lines, 1) if one != other)
+    number, line = next((number, raw_line) for number, (raw_line, other) in enumerate(lines, 1) if raw_line != other)
     text = quote_text(mask_secret(line.decode(errors="replace").strip()))
     return Problem(path=display, line=number, column=1, found=text, expected=_LOADED, hint=_CAPTURED)
 
@@ -271,20 +271,20 @@ def by_table(data: Tables) -> Tables:
     """
     if not any("|" in key for key in data):
         return data
-    found: Tables = {}
+    tables: Tables = {}
     for key, row in data.items():
         table, bar, name = key.partition("|")
         if not bar:
-            found[table] = row
+            tables[table] = row
             continue
         if isinstance(row, dict) and isinstance(row.get("value"), dict) and "type" in row:
             row = row["value"]
         if isinstance(row, dict):
             row = {field.removesuffix("@"): value for field, value in row.items() if field != "NULL"}
-        rows = found.setdefault(table, {})
+        rows = tables.setdefault(table, {})
         if isinstance(rows, dict):
             rows[name] = row
-    return found
+    return tables
 
 
 def _over(under: object, row: object) -> object:

@@ -71,7 +71,7 @@ class Draft:
             for cell in cells_of(key):
                 yield key, cell, row
 
-    def change_cells(self, table: str, wanted: Mapping[Cell, Fields], *, keep_empty: bool = True) -> None:
+    def change_cells(self, table: str, fields_by_cell: Mapping[Cell, Fields], *, keep_empty: bool = True) -> None:
         """Give cells other fields: rows are changed as a whole where all their cells are, and split where not.
 
         A row that is left without fields stays, for it says that there is such a queue, unless it need not.
@@ -81,11 +81,11 @@ class Draft:
         for key, row in mapping_at(self.data, table).items():
             cells = cells_of(key) if isinstance(row, dict) else ()
             seen.update(cells)
-            if not any(cell in wanted for cell in cells):
+            if not any(cell in fields_by_cell for cell in cells):
                 rows[key] = row
                 continue
-            rows.update(_split_row(key, cells, mapping(row), wanted))
-        rows.update(_new_rows({cell: fields for cell, fields in wanted.items() if cell not in seen}))
+            rows.update(_split_row(key, cells, mapping(row), fields_by_cell))
+        rows.update(_new_rows({cell: fields for cell, fields in fields_by_cell.items() if cell not in seen}))
         if not keep_empty:
             rows = {key: row for key, row in rows.items() if row}
         if rows:
@@ -104,7 +104,7 @@ class Draft:
             if len(remaining_cells) == len(cells):
                 rows[key] = row
             else:
-                rows |= {part: dict(mapping(row)) for part in _keys(remaining_cells, key)}
+                rows |= {row_key: dict(mapping(row)) for row_key in _keys(remaining_cells, key)}
         if rows:
             self.data[table] = rows
         else:
@@ -125,17 +125,17 @@ def cells_of(key: str) -> tuple[Cell, ...]:
 
 
 def _split_row(
-    key: str, cells: Sequence[Cell], row: Mapping[str, object], wanted: Mapping[Cell, Fields]
+    key: str, cells: Sequence[Cell], row: Mapping[str, object], fields_by_cell: Mapping[Cell, Fields]
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield the rows that a row becomes, those that stay as they were first."""
     groups: dict[tuple[tuple[str, str | None], ...], list[Cell]] = {}
-    for cell in sorted(cells, key=lambda cell: cell in wanted):
-        fields = {field: value for field, value in wanted.get(cell, {}).items() if row.get(field) != value}
+    for cell in sorted(cells, key=lambda cell: cell in fields_by_cell):
+        fields = {field: value for field, value in fields_by_cell.get(cell, {}).items() if row.get(field) != value}
         groups.setdefault(tuple(sorted(fields.items())), []).append(cell)
     for fields_of_group, group in groups.items():
         changed = {field: value for field, value in {**row, **dict(fields_of_group)}.items() if value is not None}
         keys = (key,) if len(groups) == 1 else tuple(_keys(group, key))
-        yield from ((one, dict(changed)) for one in keys)
+        yield from ((row_key, dict(changed)) for row_key in keys)
 
 
 def _keys(cells: Iterable[Cell], like: str) -> Iterator[str]:
@@ -152,11 +152,11 @@ def _keys(cells: Iterable[Cell], like: str) -> Iterator[str]:
             yield from ((f"{name}|{span}" for span in ranges(indexes_of_all)) if indexes_of_all else (name,))
 
 
-def _new_rows(wanted: Mapping[Cell, Fields]) -> Iterator[tuple[str, dict[str, object]]]:
+def _new_rows(fields_by_cell: Mapping[Cell, Fields]) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield rows for cells that no row covers; neighboring queues of a port that say the same share one."""
     groups: dict[tuple[str, tuple[tuple[str, str | None], ...]], list[Cell]] = {}
     stated: dict[str, object]
-    for cell, fields in wanted.items():
+    for cell, fields in fields_by_cell.items():
         groups.setdefault((cell[0], tuple(sorted(fields.items()))), []).append(cell)
     for (_, fields_of_group), cells in groups.items():
         stated = {field: value for field, value in fields_of_group if value is not None}

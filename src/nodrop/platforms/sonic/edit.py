@@ -83,19 +83,19 @@ def _compute_patch_steps(
 ) -> Iterator[tuple[Step, ...]]:
     """Yield the steps of each patch, in turn, from a device's configuration to another, as the updater takes them."""
     was, will = list(invalid(old)), list(invalid(new))
-    now = old
-    for then in turns(old, new):
-        yield tuple(annotate_steps(operations(now, then), now, then, device.version, was=was, will=will))
-        now = then
+    state = old
+    for target in turns(old, new):
+        yield tuple(annotate_steps(operations(state, target), state, target, device.version, was=was, will=will))
+        state = target
 
 
 def _with_steps(edit: Edit, turned: Iterable[tuple[Step, ...]]) -> Edit:
     """Return an edit with the steps of patches, each patch as a form, and commands where some steps are typed."""
     edits = [replace(edit, steps=steps) for steps in turned]
-    patches = [one.patch for one in edits if any(not step.command for step in one.steps)]
+    patches = [patch_edit.patch for patch_edit in edits if any(not step.command for step in patch_edit.steps)]
     last = len(patches)
-    names = [PATCH if last == 1 else f"patch-{one:0{len(str(last))}}.json" for one in range(1, last + 1)]
-    whole_edit = replace(edit, steps=tuple(step for one in edits for step in one.steps))
+    names = [PATCH if last == 1 else f"patch-{number:0{len(str(last))}}.json" for number in range(1, last + 1)]
+    whole_edit = replace(edit, steps=tuple(step for patch_edit in edits for step in patch_edit.steps))
     typed = "".join(f"sudo {line}\n" for line in whole_edit.commands.splitlines())
     return replace(whole_edit, forms=dict(zip(names, patches, strict=True)) | ({COMMANDS: typed} if typed else {}))
 
@@ -152,16 +152,16 @@ def _rewrite_bundle(bundle: Mapping[str, bytes], reading: DeviceReading, new: De
     yield {**bundle, FILE: rewrite(bundle[FILE], draft.data)} | ({} if routing is None else {FRR_FILE: routing})
 
 
-def _follows(found: Found) -> bool:
+def _follows(side_effect: Found) -> bool:
     """Whether a difference lies in priority groups that the reader works out."""
-    derived = found.old.derived.keys() | found.new.derived.keys()
-    return any(found.subject[:5] == one[:5] for one in derived if one[2:4] == ("qos", "priority_groups"))
+    derived = side_effect.old.derived.keys() | side_effect.new.derived.keys()
+    return any(side_effect.subject[:5] == path[:5] for path in derived if path[2:4] == ("qos", "priority_groups"))
 
 
 def _impossible(change: Change) -> str | None:
     """Say why no text of the device can be changed so; None where it may be."""
-    area, *rest = (*change.subject[1:3], "")
-    return _BY_HAND.get(area if area.startswith("@") else rest[0])
+    area, *field_path = (*change.subject[1:3], "")
+    return _BY_HAND.get(area if area.startswith("@") else field_path[0])
 
 
 def _together(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:

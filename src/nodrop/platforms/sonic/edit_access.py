@@ -17,8 +17,8 @@ def change_access_lists(draft: Draft, old: Device, new: Device) -> None:
     """Bring the access lists of `new` into tables that say `old`; what has no field there is left as it is."""
     if isinstance(old.access_lists, Unknown) or isinstance(new.access_lists, Unknown):
         return
-    before = {one.name: one for one in old.access_lists}
-    after = {one.name: one for one in new.access_lists}
+    before = {acl.name: acl for acl in old.access_lists}
+    after = {acl.name: acl for acl in new.access_lists}
     for name, access_list in before.items():
         kept_access_list = after.get(name)
         entries = set() if kept_access_list is None else {entry.name for entry in known_rows(kept_access_list.entries)}
@@ -27,8 +27,8 @@ def change_access_lists(draft: Draft, old: Device, new: Device) -> None:
                 draft.remove(RULE, entry_key(name, entry.name))
         if kept_access_list is None:
             draft.remove(TABLE, name)
-    for name, one in after.items():
-        _change(draft, before.get(name), one)
+    for name, new_access_list in after.items():
+        _change(draft, before.get(name), new_access_list)
 
 
 def _change(draft: Draft, old: AccessList | None, new: AccessList) -> None:

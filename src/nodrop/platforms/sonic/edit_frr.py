@@ -56,7 +56,7 @@ class _Lines:
     def text(self) -> str:
         """Return the text, as it is now."""
         lines = ((at, [line] if at not in self._gone else []) for at, line in enumerate(self._lines, 1))
-        return "\n".join(each for at, own in lines for each in (*own, *self._added.get(at, ())))
+        return "\n".join(text_line for at, own_lines in lines for text_line in (*own_lines, *self._added.get(at, ())))
 
     def swap(self, statement: Statement, *words: str) -> None:
         """Let a command say other words."""
@@ -106,8 +106,8 @@ def _pairs(a: Bgp, b: Bgp) -> Iterator[tuple[str, BgpNeighbor, BgpNeighbor]]:
 def _session(
     lines: _Lines, block: Statement, key: str, before: BgpNeighbor, after: BgpNeighbor, process: Bgp, done: Done
 ) -> None:
-    moved = {one for one in _moved(before, after) if (key, False, one) not in done}
-    moved_ipv6 = {one for one in _moved(before.ipv6, after.ipv6) if (key, True, one) not in done}
+    moved = {field for field in _moved(before, after) if (key, False, field) not in done}
+    moved_ipv6 = {field for field in _moved(before.ipv6, after.ipv6) if (key, True, field) not in done}
     _require_commands(moved - {"ipv6"}, frr_rows.OF_SESSION)
     own_statements = _of_session(block, key)
     if not own_statements:
@@ -165,7 +165,7 @@ def _say(
     lines: _Lines,
     commands: Commands,
     moved: set[str],
-    part: Bgp | BgpNeighbor | Ipv6Unicast,
+    model_part: Bgp | BgpNeighbor | Ipv6Unicast,
     inside: Sequence[Statement],
     behind: Statement | None,
     key: str | None = None,
@@ -177,8 +177,8 @@ def _say(
     """
     for field in commands.one_for_each_command(moved):
         states = frr_rows.states_of_session if key is not None else commands.states
-        stated = [one for one in inside if states(field, one.words)]
-        word = commands.line(field, part, **unless)
+        stated = [candidate for candidate in inside if states(field, candidate.words)]
+        word = commands.line(field, model_part, **unless)
         if word is None:
             for statement in stated:
                 lines.drop(statement)

@@ -65,21 +65,21 @@ def change_groups(lines: Lines, block: Statement, pairs: Mapping[str, Pair], by_
         if child.words[0] == "neighbor" and "peer-group" in child.words[2:-1]
     }
     done: set[tuple[str, bool, str]] = set()
-    for part in _parts(block):
+    for scope in _parts(block):
         for statement in [
-            one for one in part.inside if one.words[0] == "neighbor" and one.words[1] in group_of.values()
+            line for line in scope.inside if line.words[0] == "neighbor" and line.words[1] in group_of.values()
         ]:
             every = [key for key, group in group_of.items() if group == statement.words[1]]
             for field in [
-                row.field for row in part.commands.rows if frr_rows.states_of_session(row.field, statement.words)
+                row.field for row in scope.commands.rows if frr_rows.states_of_session(row.field, statement.words)
             ]:
-                members = [key for key in every if not part.states(key, field)]
+                members = [key for key in every if not scope.states(key, field)]
                 values = {
-                    key: getattr(part.of(pairs[key][1]), field) for key in members if _moves(part, pairs, key, field)
+                    key: getattr(scope.of(pairs[key][1]), field) for key in members if _moves(scope, pairs, key, field)
                 }
                 if values:
-                    unless = {"active": by_default[part.ipv6]}
-                    done |= _change(lines, block, part, statement, field, members, values, pairs, unless)
+                    unless = {"active": by_default[scope.ipv6]}
+                    done |= _change(lines, block, scope, statement, field, members, values, pairs, unless)
     return frozenset(done)
 
 
@@ -90,17 +90,17 @@ def _parts(block: Statement) -> Iterator[_Part]:
             yield _Part(inner.children, frr_rows.CARRIED, family == "ipv6")
 
 
-def _moves(part: _Part, pairs: Mapping[str, Pair], key: str, field: str) -> bool:
+def _moves(scope: _Part, pairs: Mapping[str, Pair], key: str, field: str) -> bool:
     if key not in pairs:
         return False
-    before, after = (getattr(part.of(neighbor), field) for neighbor in pairs[key])
+    before, after = (getattr(scope.of(neighbor), field) for neighbor in pairs[key])
     return not same(before, after)
 
 
 def _change(
     lines: Lines,
     block: Statement,
-    part: _Part,
+    scope: _Part,
     stated: Statement,
     field: str,
     members: Sequence[str],
@@ -110,23 +110,23 @@ def _change(
 ) -> set[tuple[str, bool, str]]:
     """Change a command of a group, and return the fields of sessions that are done."""
     name = stated.words[1]
-    said = {key: part.commands.line(field, part.of(_without_end(pairs[key][1])), **unless) for key in values}
-    done = {(key, part.ipv6, field) for key in values}
-    if len(values) == len(members) and len(set(said.values())) == 1:
-        command = next(iter(said.values()))
+    commands = {key: scope.commands.line(field, scope.of(_without_end(pairs[key][1])), **unless) for key in values}
+    done = {(key, scope.ipv6, field) for key in values}
+    if len(values) == len(members) and len(set(commands.values())) == 1:
+        command = next(iter(commands.values()))
         if command is None:
             lines.drop(stated)
         else:
             lines.swap(stated, *frr_rows.of_session(name, command).split())
         return done
-    if field != _NUMBER and None not in said.values():
+    if field != _NUMBER and None not in commands.values():
         return set()
     lines.drop(stated)
     for key in members:
-        words = said.get(key, " ".join(stated.words[2:]))
+        words = commands.get(key, " ".join(stated.words[2:]))
         if words is not None:
             first_statement, *_, last = [child for child in block.children if _is_of(child, key)]
-            behind = stated if part.inside is not block.children else first_statement if field == _NUMBER else last
+            behind = stated if scope.inside is not block.children else first_statement if field == _NUMBER else last
             added = frr_rows.of_session(key, words).split()
             lines.add(behind, behind.column - 1, *added, before=field == _NUMBER)
     return done

@@ -41,7 +41,7 @@ class Use:
     table: str = ""
 
 
-def settle(draft: Draft, table: str, uses: Iterable[Use], said: Callable[[Any], Said]) -> dict[Use, str | None]:
+def settle(draft: Draft, table: str, uses: Iterable[Use], spell: Callable[[Any], Said]) -> dict[Use, str | None]:
     """Bring the rows of a table to what their users want; return the users that get another name, and the name."""
     by_name: dict[str | None, list[Use]] = {}
     for use in uses:
@@ -51,7 +51,7 @@ def settle(draft: Draft, table: str, uses: Iterable[Use], said: Callable[[Any], 
     values = {name: users[0].old for name, users in by_name.items() if name is not None}
     remaining_uses: list[Use] = []
     for name, users in by_name.items():
-        remaining_uses.extend(_in_place(draft, table, name, users, values, said))
+        remaining_uses.extend(_in_place(draft, table, name, users, values, spell))
     renamed: dict[Use, str | None] = {}
     for use in remaining_uses:
         if use.new is None:
@@ -59,12 +59,12 @@ def settle(draft: Draft, table: str, uses: Iterable[Use], said: Callable[[Any], 
         elif _has_computed_headroom(use.new):
             renamed[use] = COMPUTED
         else:
-            renamed[use] = _find_row(draft, table, use, values, said) or _copied(draft, table, use, values, said)
+            renamed[use] = _find_row(draft, table, use, values, spell) or _copied(draft, table, use, values, spell)
     return renamed
 
 
 def _in_place(
-    draft: Draft, table: str, name: str | None, users: list[Use], values: dict[str, Any], said: Callable[[Any], Said]
+    draft: Draft, table: str, name: str | None, users: list[Use], values: dict[str, Any], spell: Callable[[Any], Said]
 ) -> list[Use]:
     """Change a row in place if none of its users stays; return the users that must go elsewhere."""
     moving = [use for use in users if not same(use.old, use.new)]
@@ -75,7 +75,7 @@ def _in_place(
     if len(moving) < len(users) or not targets or name is None or name not in draft.rows(table):
         return moving
     chosen = max(targets, key=lambda value: targets[value])
-    draft.update(table, name, _delta(said, values[name], chosen))
+    draft.update(table, name, _delta(spell, values[name], chosen))
     values[name] = chosen
     return [use for use in moving if not same(use.new, chosen)]
 
@@ -85,18 +85,18 @@ def _find_row(draft: Draft, table: str, use: Use, values: Mapping[str, Any], sai
     for name, value in values.items():
         if name != COMPUTED and same(value, use.new):
             return name
-    wanted = said(use.new)
+    fields = said(use.new)
     for name, row in draft.rows(table).items():
-        if name not in values and {field: row.get(field) for field in wanted} == wanted:
+        if name not in values and {field: row.get(field) for field in fields} == fields:
             return name
     return None
 
 
-def _copied(draft: Draft, table: str, use: Use, values: dict[str, Any], said: Callable[[Any], Said]) -> str:
+def _copied(draft: Draft, table: str, use: Use, values: dict[str, Any], spell: Callable[[Any], Said]) -> str:
     rows = draft.rows(table)
     base = rows.get(use.name) if use.name else None
     name = _free(use.wanted if base is None else _derive_copy_name(use, use.old), rows.keys())
-    fields = said(use.new) if base is None else {**base, **_delta(said, use.old, use.new)}
+    fields = spell(use.new) if base is None else {**base, **_delta(spell, use.old, use.new)}
     draft.add(table, name)
     draft.update(table, name, {field: value for field, value in fields.items() if value is not None})
     values[name] = use.new
@@ -113,12 +113,12 @@ def _derive_copy_name(use: Use, old: object) -> str:
     return use.name
 
 
-def _free(wanted: str, taken: Iterable[str]) -> str:
+def _free(base_name: str, taken: Iterable[str]) -> str:
     """Return a name, with the next number behind it if it is taken: scheduler.0 goes on as scheduler.2."""
     names = set(taken)
-    match = _NUMBERED.fullmatch(wanted)
-    stem, mark, number = (match[1], match[2], int(match[3])) if match else (wanted, "_", 1)
-    name = wanted[:_LONGEST_NAME]
+    match = _NUMBERED.fullmatch(base_name)
+    stem, mark, number = (match[1], match[2], int(match[3])) if match else (base_name, "_", 1)
+    name = base_name[:_LONGEST_NAME]
     while name in names:
         number += 1
         end = f"{mark}{number}"
@@ -126,10 +126,10 @@ def _free(wanted: str, taken: Iterable[str]) -> str:
     return name
 
 
-def _delta(said: Callable[[Any], Said], old: Any, new: Any) -> Said:
+def _delta(spell: Callable[[Any], Said], old: Any, new: Any) -> Said:
     """Return the fields by which a row says the new and not the old; all others stay as they are spelt."""
-    before = {} if old is None or isinstance(old, Unknown) or _has_computed_headroom(old) else said(old)
-    return {field: value for field, value in said(new).items() if before.get(field) != value}
+    before = {} if old is None or isinstance(old, Unknown) or _has_computed_headroom(old) else spell(old)
+    return {field: value for field, value in spell(new).items() if before.get(field) != value}
 
 
 def _has_computed_headroom(value: object) -> bool:
@@ -144,14 +144,14 @@ def map_fields(value: Map) -> Said:
 
 def wred_fields(value: WredProfile) -> Said:
     """Spell a WRED profile."""
-    said: Said = {"ecn": ECN_NAME[value.ecn_colors]}
+    fields: Said = {"ecn": ECN_NAME[value.ecn_colors]}
     for color in COLORS:
-        one = getattr(value, color)
-        said[f"wred_{color}_enable"] = None if one.enabled is None else str(one.enabled).lower()
-        said[f"{color}_min_threshold"] = text(one.min_bytes)
-        said[f"{color}_max_threshold"] = text(one.max_bytes)
-        said[f"{color}_drop_probability"] = text(one.probability_percent)
-    return said
+        curve = getattr(value, color)
+        fields[f"wred_{color}_enable"] = None if curve.enabled is None else str(curve.enabled).lower()
+        fields[f"{color}_min_threshold"] = text(curve.min_bytes)
+        fields[f"{color}_max_threshold"] = text(curve.max_bytes)
+        fields[f"{color}_drop_probability"] = text(curve.probability_percent)
+    return fields
 
 
 def scheduler_fields(value: Scheduler) -> Said:
@@ -173,17 +173,17 @@ def buffer_fields(draft: Draft, like: str | None) -> Callable[[BufferProfile], S
     def fields(value: BufferProfile) -> Said:
         headroom = value.headroom
         pool = None if value.pool is None else pools.get(value.pool, pool_name(value.pool))
-        parts: tuple[Any, ...] = (None, None, None)
+        thresholds: tuple[Any, ...] = (None, None, None)
         if headroom is not None and not isinstance(headroom, Unknown):
-            parts = (headroom.xoff_bytes, headroom.xon_bytes, headroom.xon_offset_bytes)
+            thresholds = (headroom.xoff_bytes, headroom.xon_bytes, headroom.xon_offset_bytes)
         return {
             "pool": None if pool is None else draft.reference("BUFFER_POOL", pool, like),
             "size": text(value.size_bytes),
             "dynamic_th": text(value.dynamic_th),
             "static_th": text(value.static_th_bytes),
-            "xoff": text(parts[0]),
-            "xon": text(parts[1]),
-            "xon_offset": text(parts[2]),
+            "xoff": text(thresholds[0]),
+            "xon": text(thresholds[1]),
+            "xon_offset": text(thresholds[2]),
             "packet_discard_action": value.discard,
         }
 

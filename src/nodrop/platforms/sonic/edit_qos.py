@@ -79,14 +79,14 @@ def _maps(draft: Draft, attribute: str, pairs: Pairs, of_switch: tuple[Any, Any]
 
 def _bind(draft: Draft, table: str, field: str, target: str, renamed: dict[Use, str | None]) -> None:
     """Let cells of a table name other rows of `target`; a row that is left without fields goes."""
-    wanted: dict[Cell, Fields] = {}
+    fields_by_cell: dict[Cell, Fields] = {}
     rows = {cell: row for _, cell, row in draft.cells(table)}
     for use, name in renamed.items():
         like = rows.get(use.cell, {}).get(field)
         spelt = None if name is None else draft.reference(target, name, like if isinstance(like, str) else None)
-        wanted[use.cell] = {field: spelt}
-    if wanted:
-        draft.change_cells(table, wanted)
+        fields_by_cell[use.cell] = {field: spelt}
+    if fields_by_cell:
+        draft.change_cells(table, fields_by_cell)
 
 
 def _pause(draft: Draft, a: Interface, b: Interface, version: Any) -> None:
@@ -124,7 +124,7 @@ def _watchdog(draft: Draft, a: Interface, b: Interface) -> None:
             "action": old.action,
             "history": _history(old),
         }
-    wanted = {
+    changed_fields = {
         field: text(value)
         for field, key, value in (
             ("action", "action", new.action),
@@ -134,8 +134,8 @@ def _watchdog(draft: Draft, a: Interface, b: Interface) -> None:
         )
         if key not in before or before[key] != value
     }
-    if wanted:
-        draft.change_cells("PFC_WD", {cell: wanted})
+    if changed_fields:
+        draft.change_cells("PFC_WD", {cell: changed_fields})
     _mask(draft, b.name, new.priorities)
 
 
@@ -144,19 +144,19 @@ def _mask(draft: Draft, port: str, priorities: Any) -> None:
         return
     rows = {cell[0]: row for _, cell, row in draft.cells("PORT_QOS_MAP")}
     spelt = str(rows.get(port, {}).get("pfcwd_sw_enable", ""))
-    found = {number for part in spelt.split(",") if (number := whole_number(part.strip())) is not None}
-    if tuple(sorted(found)) != priorities:
+    file_priorities = {number for word in spelt.split(",") if (number := whole_number(word.strip())) is not None}
+    if tuple(sorted(file_priorities)) != priorities:
         mask = ",".join(map(str, priorities)) or None
         draft.change_cells("PORT_QOS_MAP", {(port, None): {"pfcwd_sw_enable": mask}})
 
 
 def _queue_profiles(draft: Draft, pairs: Pairs) -> None:
-    for attribute, field, table, said in (
+    for attribute, field, table, spell in (
         ("scheduler", "scheduler", "SCHEDULER", scheduler_fields),
         ("wred", "wred_profile", "WRED_PROFILE", wred_fields),
     ):
         uses = resolve_overlaps(_queue_uses(draft, pairs, attribute, field))
-        _bind(draft, "QUEUE", field, table, settle(draft, table, uses, said))
+        _bind(draft, "QUEUE", field, table, settle(draft, table, uses, spell))
 
 
 def _queue_uses(draft: Draft, pairs: Pairs, attribute: str, field: str) -> Iterator[Use]:
@@ -170,11 +170,11 @@ def _queue_uses(draft: Draft, pairs: Pairs, attribute: str, field: str) -> Itera
         old, new = (getattr(queues.get(index), attribute, None) for queues in ports[port])
         if isinstance(new, Unknown):
             continue
-        name, wanted = name_in(row, field), "AZURE_LOSSLESS"
+        name, base_name = name_in(row, field), "AZURE_LOSSLESS"
         if attribute == "scheduler" and new is not None:
-            wanted = ".".join(("scheduler", new.type, *([] if new.weight is None else [str(new.weight)])))
+            base_name = ".".join(("scheduler", new.type, *([] if new.weight is None else [str(new.weight)])))
         if row or new is not None:
-            yield Use(cell=cell, name=name, old=old, new=new, wanted=wanted)
+            yield Use(cell=cell, name=name, old=old, new=new, wanted=base_name)
 
 
 def _buffers(draft: Draft, pairs: Pairs, device: str, derived: Collection[Subject]) -> None:
@@ -186,32 +186,32 @@ def _buffers(draft: Draft, pairs: Pairs, device: str, derived: Collection[Subjec
     like = next((pool for pool in pools if isinstance(pool, str)), None)
     renamed = settle(draft, "BUFFER_PROFILE", uses, buffer_fields(draft, like))
     for table in ("BUFFER_PG", "BUFFER_QUEUE"):
-        own = {use: name for use, name in renamed.items() if use.table == table}
-        _bind(draft, table, "profile", "BUFFER_PROFILE", own)
+        names_by_use = {use: name for use, name in renamed.items() if use.table == table}
+        _bind(draft, table, "profile", "BUFFER_PROFILE", names_by_use)
     for table in _LISTS.values():
-        own = {use: name for use, name in renamed.items() if use.table == table}
-        _bind_list(draft, table, own, uses)
+        names_by_use = {use: name for use, name in renamed.items() if use.table == table}
+        _bind_list(draft, table, names_by_use, uses)
 
 
 def _cell_uses(tables: Rows, a: Interface, b: Interface, device: str, derived: Collection[Subject]) -> Iterator[Use]:
     old, new = _qos(a), _qos(b)
-    parts: tuple[tuple[str, dict[int, Any], dict[int, Any], str], ...] = (
+    buffer_tables: tuple[tuple[str, dict[int, Any], dict[int, Any], str], ...] = (
         ("BUFFER_PG", _rows(old.priority_groups), _rows(new.priority_groups), ""),
         ("BUFFER_QUEUE", _rows(old.queues), _rows(new.queues), "egress_lossy_profile"),
     )
-    for table, before, after, wanted in parts:
+    for table, before, after, default_profile in buffer_tables:
         rows = tables[table].get(b.name, {})
         for index in {*rows, *before, *after}:
             at = (device, b.name, "qos", "priority_groups", str(index))
             if index is None or (table == "BUFFER_PG" and at in derived):
                 continue
-            was, now = (getattr(groups.get(index), "buffer", None) for groups in (before, after))
+            was, new_buffer = (getattr(groups.get(index), "buffer", None) for groups in (before, after))
             name = name_in(rows.get(index, {}), "profile")
-            if isinstance(now, Unknown) or (name is None and now is None):
+            if isinstance(new_buffer, Unknown) or (name is None and new_buffer is None):
                 continue
-            lossless = bool(now is not None and now.headroom is not None)
-            best = wanted or (lossless_name(b) if lossless else "ingress_lossy_profile")
-            yield Use(table=table, cell=(b.name, index), name=name, old=was, new=now, wanted=best)
+            lossless = bool(new_buffer is not None and new_buffer.headroom is not None)
+            best = default_profile or (lossless_name(b) if lossless else "ingress_lossy_profile")
+            yield Use(table=table, cell=(b.name, index), name=name, old=was, new=new_buffer, wanted=best)
 
 
 def _list_uses(tables: Rows, a: Interface, b: Interface) -> Iterator[Use]:
@@ -234,10 +234,10 @@ def _list_uses(tables: Rows, a: Interface, b: Interface) -> Iterator[Use]:
 
 def _by_port(draft: Draft, table: str) -> dict[str, dict[int | None, Any]]:
     """Return the rows of a table by port and index."""
-    found: dict[str, dict[int | None, Any]] = {}
+    rows_by_port: dict[str, dict[int | None, Any]] = {}
     for _, (port, index), row in draft.cells(table):
-        found.setdefault(port, {})[index] = row
-    return found
+        rows_by_port.setdefault(port, {})[index] = row
+    return rows_by_port
 
 
 def _split_profile_list(row: Mapping[str, object]) -> list[str]:
@@ -245,7 +245,7 @@ def _split_profile_list(row: Mapping[str, object]) -> list[str]:
 
 
 def _bind_list(draft: Draft, table: str, renamed: dict[Use, str | None], uses: list[Use]) -> None:
-    wanted: dict[Cell, Fields] = {}
+    fields_by_cell: dict[Cell, Fields] = {}
     rows = {cell: row for _, cell, row in draft.cells(table)}
     by_cell: dict[Cell, list[Use]] = {}
     for use in uses:
@@ -256,9 +256,9 @@ def _bind_list(draft: Draft, table: str, renamed: dict[Use, str | None], uses: l
         own_uses = by_cell[cell]
         names = [renamed.get(use, use.name) for use in sorted(own_uses, key=lambda use: use.position)]
         spelt = [draft.reference("BUFFER_PROFILE", name, like) for name in names if name is not None]
-        wanted[cell] = {"profile_list": ",".join(spelt) or None}
-    if wanted:
-        draft.change_cells(table, wanted, keep_empty=False)
+        fields_by_cell[cell] = {"profile_list": ",".join(spelt) or None}
+    if fields_by_cell:
+        draft.change_cells(table, fields_by_cell, keep_empty=False)
 
 
 def _remove_gone(draft: Draft, moved: Pairs) -> None:
@@ -279,9 +279,9 @@ def _remove_gone(draft: Draft, moved: Pairs) -> None:
     draft.remove_cells("QUEUE", gone)
     draft.remove_cells("BUFFER_QUEUE", gone | lost)
     draft.remove_cells("BUFFER_PG", no_groups)
-    for table, wanted, tables in (("QUEUE", queues, ("QUEUE", "BUFFER_QUEUE")), ("BUFFER_PG", groups, ("BUFFER_PG",))):
-        stated = {cell for one in tables for _, cell, _ in draft.cells(one)}
-        for port, index in sorted(wanted - stated, key=lambda cell: (natural(cell[0]), cell[1])):
+    for table, cells, tables in (("QUEUE", queues, ("QUEUE", "BUFFER_QUEUE")), ("BUFFER_PG", groups, ("BUFFER_PG",))):
+        stated = {cell for table_name in tables for _, cell, _ in draft.cells(table_name)}
+        for port, index in sorted(cells - stated, key=lambda cell: (natural(cell[0]), cell[1])):
             draft.add(table, f"{port}|{index}")
 
 

@@ -65,9 +65,9 @@ def _port(draft: Draft, a: Interface, b: Interface) -> None:
         draft.update("INTERFACE", b.name, {"vrf_name": b.vrf})
 
 
-def _addresses(draft: Draft, table: str, name: str, wanted: Iterable[str]) -> None:
+def _addresses(draft: Draft, table: str, name: str, addresses: Iterable[str]) -> None:
     rows = draft.rows(table)
-    keys = [f"{name}|{address}" for address in wanted]
+    keys = [f"{name}|{address}" for address in addresses]
     for key in rows:
         if key.startswith(f"{name}|") and key not in keys:
             draft.remove(table, key)
@@ -162,10 +162,10 @@ def _dynamic(draft: Draft, old: Device, new: Device) -> None:
     if same(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown):
         return
     for attribute, (table, field) in DYNAMIC_FIELDS.items():
-        was, now = getattr(before, attribute, None), getattr(after, attribute, None)
-        if was != now:
+        was, new_value = getattr(before, attribute, None), getattr(after, attribute, None)
+        if was != new_value:
             row = next(iter(draft.rows(table)), _ROW)
-            draft.update(table, row, {field: text(now)})
+            draft.update(table, row, {field: text(new_value)})
 
 
 def _trimming(draft: Draft, old: Device, new: Device) -> None:
@@ -176,9 +176,9 @@ def _trimming(draft: Draft, old: Device, new: Device) -> None:
         draft.remove("SWITCH_TRIMMING", "GLOBAL")
         return
     for attribute, field in TRIMMING_FIELDS.items():
-        was, now = getattr(before, attribute, None), getattr(after, attribute)
-        if was != now:
-            draft.update("SWITCH_TRIMMING", "GLOBAL", {field: text(now)})
+        was, new_value = getattr(before, attribute, None), getattr(after, attribute)
+        if was != new_value:
+            draft.update("SWITCH_TRIMMING", "GLOBAL", {field: text(new_value)})
 
 
 def _counters(draft: Draft, old: Device, new: Device) -> None:

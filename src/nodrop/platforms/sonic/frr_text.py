@@ -50,8 +50,8 @@ class FrrText:
 
     def place(self, span: Span) -> Place | None:
         """Return where a span of the text stands."""
-        first, finds = next(part for part in reversed(self.parts) if part[0] <= span.line)
-        before = first - 1
+        first_line, finds = next(text_part for text_part in reversed(self.parts) if text_part[0] <= span.line)
+        before = first_line - 1
         return finds(Span(span.line - before, span.column, span.end_line - before, span.end_column))
 
 
@@ -95,14 +95,14 @@ def _running(documents: Sequence[Document]) -> Document | None:
 
 def _of_files(files: Mapping[str, str]) -> FrrText | None:
     daemons = [name for name in DAEMON_FILES if name in files]
-    used, other = ([FRR_FILE], daemons) if FRR_FILE in files else (daemons, [])
+    used, unused_files = ([FRR_FILE], daemons) if FRR_FILE in files else (daemons, [])
     if not used:
         return None
-    parts, line = [], 1
+    text_parts, line = [], 1
     for name in used:
-        parts.append((line, partial(Place, name)))
+        text_parts.append((line, partial(Place, name)))
         line += files[name].count("\n") + _BETWEEN.count("\n")
-    return FrrText(_BETWEEN.join(files[name] for name in used), tuple(parts), tuple(other), tuple(used))
+    return FrrText(_BETWEEN.join(files[name] for name in used), tuple(text_parts), tuple(unused_files), tuple(used))
 
 
 def _inside(document: Document, span: Span) -> Place | None:

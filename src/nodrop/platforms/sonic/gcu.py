@@ -32,9 +32,9 @@ def chip_of(hwsku: str, release: str) -> str | None:
     """Return the chip that a release takes a HWSKU for; None where its lists do not have it."""
     name = hwsku.lower()
     for entry in facts()["chips"]:
-        known = [each.lower() for each in entry["hwskus"]]
+        hwskus = [sku.lower() for sku in entry["hwskus"]]
         if _applies_to_release(entry, release) and (
-            name in known or ("part" in entry and any(each in name for each in known))
+            name in hwskus or ("part" in entry and any(sku in name for sku in hwskus))
         ):
             return str(entry["chip"])
     return None
@@ -114,9 +114,9 @@ def _typed(steps: Sequence[Step], old: Tables, releases: Sequence[str]) -> Itera
 
 def _settable(step: Step, releases: Sequence[str]) -> bool:
     """Whether a command sets what a step does."""
-    table, _, field, *rest = (*parts(step.path), "", "")
+    table, _, field, *sub_path = (*parts(step.path), "", "")
     tool = facts()["typed"].get(table)
-    if tool is None or any(rest) or field not in tool["options"] or step.op not in tool["operations"]:
+    if tool is None or any(sub_path) or field not in tool["options"] or step.op not in tool["operations"]:
         return False
     without = tool.get("without", {"values": ()})
     return step.value not in without["values"] or not any(_applies_to_release(without, release) for release in releases)
@@ -165,24 +165,24 @@ class _Judge:
         for name in _step_fields(step):
             fitting = [rule for rule in rules if _fits(rule, step.path, name)]
             if not any(step.op in rule["operations"] and _takes(rule, chip, release) for rule in fitting):
-                what = "a whole table" if len(parts(step.path)) == 1 else name or "a row"
-                return f"the updater of {release} does not {step.op} {what} in {table} on {chip}{end}"
+                target = "a whole table" if len(parts(step.path)) == 1 else name or "a row"
+                return f"the updater of {release} does not {step.op} {target} in {table} on {chip}{end}"
         return ""
 
     def effect(self, step: Step) -> Step:
         """Return a step that is taken with what it does."""
-        table, *rest = parts(step.path)
+        table, *row_path = parts(step.path)
         shut = self._shut(step)
         if shut:
             reason = f"the updater shuts {'the port' if len(shut) == 1 else 'the ports'} while {table} changes"
             return replace(step, disruption="port bounce", reason=reason + self._watchdog(step), affected=shut)
-        fields = set(rest[1:2]) or set(step.value if isinstance(step.value, Mapping) and len(rest) == 2 else ())
+        fields = set(row_path[1:2]) or set(step.value if isinstance(step.value, Mapping) and len(row_path) == 2 else ())
         if table == _PORTS and (down := fields & set(facts()["down_for"])):
-            return self._port(step, rest[0], min(down))
+            return self._port(step, row_path[0], min(down))
         new_fields = fields & set(facts()["created_with"].get(table, ()))
-        if new_fields and len(rest) == 2:
+        if new_fields and len(row_path) == 2:
             reason = f"{min(new_fields)} is set when the row is made: the updater takes the row out and in again"
-            return replace(step, disruption="service restart", reason=reason, affected=(rest[0],))
+            return replace(step, disruption="service restart", reason=reason, affected=(row_path[0],))
         for field, service in facts()["read_at_start"].get(table, {}).items():
             if field in fields:
                 reason = f"{field} is read when {service} starts: restart it, no patch does"
@@ -199,14 +199,14 @@ class _Judge:
         Releases without sonic-swss#4004 look it up when the speed, admin_status or pfc_enable of the port is set.
         """
         table, name, port, *_ = (*parts(step.path), "", "")
-        old, new = (value_at(one, table, name, port) for one in (self.old, self.new))
+        old, new = (value_at(tables, table, name, port) for tables in (self.old, self.new))
         dynamic = value_at(self.new, "DEVICE_METADATA", "localhost", "buffer_model") == "dynamic"
-        first = str(facts()["cable_length_looked_up_since"])
-        if table != "CABLE_LENGTH" or None in (old, new) or old == new or dynamic or min(releases) >= first:
+        since = str(facts()["cable_length_looked_up_since"])
+        if table != "CABLE_LENGTH" or None in (old, new) or old == new or dynamic or min(releases) >= since:
             return step
         if not value_at(self.new, "PORT_QOS_MAP", port, "pfc_enable") or self._looks_up(port):
             return step
-        reason = f"before {first}, {port} keeps the headroom of {old} until its speed or admin_status is set again"
+        reason = f"before {since}, {port} keeps the headroom of {old} until its speed or admin_status is set again"
         disruption: Disruption = "traffic-affecting" if _metres(new) > _metres(old) else "none"
         kept_step = replace(step, disruption=disruption, reason="; ".join(filter(None, (step.reason, reason))))
         return replace(kept_step, disruption=worst((step, kept_step)))
@@ -215,16 +215,16 @@ class _Judge:
         """Whether a patch sets what makes the switch look up the headroom of a port, or states it itself."""
         paths = ((_PORTS, port, "speed"), (_PORTS, port, "admin_status"), ("PORT_QOS_MAP", port, "pfc_enable"))
         before, after = (
-            {key: row for key, row in mapping_at(one, "BUFFER_PG").items() if key.partition("|")[0] == port}
-            for one in (self.old, self.new)
+            {key: row for key, row in mapping_at(tables, "BUFFER_PG").items() if key.partition("|")[0] == port}
+            for tables in (self.old, self.new)
         )
         return before != after or any(value_at(self.old, *path) != value_at(self.new, *path) for path in paths)
 
     def _port(self, step: Step, port: str, field: str) -> Step:
-        wanted = facts()["down_for"][field]
-        if any(value_at(self.old, _PORTS, port, name) != value for name, value in wanted.items()):
+        needed_fields = facts()["down_for"][field]
+        if any(value_at(self.old, _PORTS, port, name) != value for name, value in needed_fields.items()):
             disruption: Disruption = "none"
-            needed = " and ".join(f"{name} {value}" for name, value in wanted.items())
+            needed = " and ".join(f"{name} {value}" for name, value in needed_fields.items())
             reason = f"the port does not use {field} without {needed}"
         elif value_at(self.old, _PORTS, port, "admin_status") != "up":
             disruption = "none"
@@ -240,14 +240,14 @@ class _Judge:
 
     def _shut(self, step: Step) -> tuple[str, ...]:
         """Return the ports that the updater shuts for a step: those that are up before and after."""
-        table, *rest = parts(step.path)
+        table, *row_path = parts(step.path)
         if table not in facts()["shut_for"]:
             return ()
-        keys = rest[:1] or [*mapping_at(self.old, table), *mapping_at(self.new, table)]
+        keys = row_path[:1] or [*mapping_at(self.old, table), *mapping_at(self.new, table)]
         ports = dict.fromkeys(key.partition("|")[0] for key in keys)
         states = self.old, self.new
         return tuple(
-            port for port in ports if all(value_at(one, _PORTS, port, "admin_status") == "up" for one in states)
+            port for port in ports if all(value_at(state, _PORTS, port, "admin_status") == "up" for state in states)
         )
 
     def _watchdog(self, step: Step) -> str:
@@ -287,8 +287,8 @@ def _fits(rule: Mapping[str, Any], path: str, name: str) -> bool:
     below = parts(path)[1:]
     if rule["match"] == "last":
         return name in rule["names"]
-    kept = [part for part in below if not any(char.isdigit() for char in part)]
-    whole_name = "/".join(kept).lower()
+    words = [word for word in below if not any(char.isdigit() for char in word)]
+    whole_name = "/".join(words).lower()
     if name and (not below or below[-1] != name):
         whole_name = f"{whole_name}/{name}" if whole_name else name
     return whole_name in rule["names"]

@@ -75,8 +75,8 @@ def _check_device(device: Device) -> Switch:
         raise refuse(["model"], f"{model} is not in the catalogue, so its ports cannot be spelt")
     sku, facts = require_fact(device.hwsku), switch(model).sonic
     if sku is not None and (sku == facts.hwsku or sku not in facts.hwskus):
-        others = ", ".join(hwsku for hwsku in facts.hwskus if hwsku != facts.hwsku) or "none"
-        raise refuse(["hwsku"], f"{sku} is none of the other SKUs of {model}: {others}")
+        other_skus = ", ".join(hwsku for hwsku in facts.hwskus if hwsku != facts.hwsku) or "none"
+        raise refuse(["hwsku"], f"{sku} is none of the other SKUs of {model}: {other_skus}")
     if role not in TYPE_OF_ROLE:
         raise refuse(["role"], f"{role} has no DEVICE_METADATA.type; known: {', '.join(TYPE_OF_ROLE)}")
     seed = HASH_SEED_OF_TYPE[TYPE_OF_ROLE[role]]
@@ -153,9 +153,9 @@ def _check_pools(device: Device, pools: tuple[BufferPool, ...]) -> None:
             raise refuse((*path, "size_bytes"), "the dynamic buffer model computes a size that is not stated")
 
 
-def _check_balancing(part: Device | Interface, *names: str, path: tuple[str, ...] = ()) -> None:
+def _check_balancing(model_part: Device | Interface, *names: str, path: tuple[str, ...] = ()) -> None:
     for name in names:
-        value = getattr(part, name)
+        value = getattr(model_part, name)
         if value is not None and value is not False:  # a threshold of 0 is one
             raise refuse((*path, name), "SONiC has no adaptive routing")
 
@@ -169,13 +169,13 @@ def _check_port(facts: Switch, interface: Interface) -> None:
     if isinstance(port, Unknown):
         raise refuse((*path, "port"), UNKNOWN_FACT)
     splits = [] if port is None else breakouts(facts, port.panel)
-    if port is None or not any(port.split < way.into for way in splits):
+    if port is None or not any(port.split < breakout.into for breakout in splits):
         raise refuse((*path, "port"), f"{facts.name} has no such port in SONiC")
-    way = way_of(facts, interface)
-    if way is None:
-        lanes = ", ".join(str(way.lanes) for way in splits if port.split < way.into)
+    split = way_of(facts, interface)
+    if split is None:
+        lanes = ", ".join(str(breakout.lanes) for breakout in splits if port.split < breakout.into)
         raise refuse((*path, "lanes"), f"that port of {facts.name} can have {lanes}; others are not written")
-    if interface.name != port_name(facts.name, port, way.into):
+    if interface.name != port_name(facts.name, port, split.into):
         raise refuse((*path, "name"), f"port {port.panel} of {facts.name} has another name in SONiC")
     if interface.mtu_bytes is None:
         raise refuse((*path, "mtu_bytes"), "a port has one: without a field it is the switch's default")
@@ -201,8 +201,8 @@ def way_of(facts: Switch, interface: Interface, *, alone: bool = False) -> Split
     port = require_fact(interface.port)
     assert port is not None
     group = facts.group(port.panel)
-    narrow = [way for way in group.narrow if way.lanes == interface.lanes] if group and not port.split else []
-    if alone and (fitting := [way for way in narrow if interface.speed_mbps in way.speeds]):
+    narrow = [split for split in group.narrow if split.lanes == interface.lanes] if group and not port.split else []
+    if alone and (fitting := [split for split in narrow if interface.speed_mbps in split.speeds]):
         return fitting[0]
     splits = [
         breakout
@@ -218,7 +218,7 @@ def way_of(facts: Switch, interface: Interface, *, alone: bool = False) -> Split
 @lru_cache(maxsize=4096)
 def _breakouts(model: str, panel: int) -> list[Split]:
     group = switch(model).group(panel)
-    return [way for way in group.ways if not way.platforms or "sonic" in way.platforms] if group else []
+    return [split for split in group.ways if not split.platforms or "sonic" in split.platforms] if group else []
 
 
 def _check_splits(facts: Switch, interfaces: Iterable[Interface]) -> None:
@@ -227,8 +227,8 @@ def _check_splits(facts: Switch, interfaces: Iterable[Interface]) -> None:
     for interface in interfaces:
         assert isinstance(interface.port, Port)
         if lanes.setdefault(interface.port.panel, interface.lanes) != interface.lanes:
-            other = f"{lanes[interface.port.panel]} lanes"
-            raise refuse(["interfaces", interface.name, "lanes"], f"another part of the same port has {other}")
+            other_lanes = f"{lanes[interface.port.panel]} lanes"
+            raise refuse(["interfaces", interface.name, "lanes"], f"another part of the same port has {other_lanes}")
 
 
 def _check_maps(qos: QosProfile, path: tuple[str, ...]) -> None:

@@ -20,7 +20,7 @@ def operations(old: Tables, new: Tables) -> Iterator[Step]:
 
     A table without rows is none: a switch does not have it, and the updater takes no patch that leaves one behind.
     """
-    old, new = ({table: rows for table, rows in one.items() if rows != {}} for one in (old, new))
+    old, new = ({table: rows for table, rows in side.items() if rows != {}} for side in (old, new))
     tables = [table for table in NAMED_BY_OTHERS if table in new or table in old]
     tables += [table for table in {**old, **new} if table not in NAMED_BY_OTHERS]
     last: list[Step] = []
@@ -59,7 +59,7 @@ def _in_row(
 
 
 def _change(at: tuple[str, ...], before: Tables, after: Tables) -> Step:
-    path = "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in at)
+    path = "".join("/" + key.replace("~", "~0").replace("/", "~1") for key in at)
     if at[-1] not in after:
         return Step(op="remove", path=path)
     return Step(op="replace" if at[-1] in before else "add", path=path, value=after[at[-1]])
@@ -67,4 +67,4 @@ def _change(at: tuple[str, ...], before: Tables, after: Tables) -> Step:
 
 def parts(path: str) -> list[str]:
     """Return the keys of a path: table, row, field."""
-    return [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
+    return [key.replace("~1", "/").replace("~0", "~") for key in path.split("/")[1:]]

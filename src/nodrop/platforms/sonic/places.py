@@ -116,13 +116,13 @@ class _Finder:
 
     def _paths(self, subject: Subject) -> Iterator[Path]:
         """Yield the paths of tables, rows and fields at which the subject may stand, the most exact first."""
-        head, *rest = subject or ("",)
+        head, *field_path = subject or ("",)
         if head.startswith("@"):
-            for path in self._device_paths(head, tuple(rest)):
+            for path in self._device_paths(head, tuple(field_path)):
                 yield path
                 yield path[:2]
         elif head:
-            yield from self._port_paths(head, tuple(rest))
+            yield from self._port_paths(head, tuple(field_path))
         yield (*LOCALHOST, "hostname")
         yield LOCALHOST
 
@@ -180,10 +180,10 @@ class _Finder:
 
     def _stream_paths(self, _head: str, path: Path) -> Iterator[Path]:
         """Yield where a stream of counters, or one of its groups, stands."""
-        name, field, kind, what = (*path, "", "", "", "")[:4]
+        name, field, kind, stat = (*path, "", "", "", "")[:4]
         keys = [key for key in self._table(GROUP) if key.partition("|")[0] == name]
         chosen = [key for key in keys if field == "samples" and key == f"{name}|{group_of(kind)}"]
-        yield from ((GROUP, key, f"object_{'names' if what == 'objects' else what}") for key in chosen if what)
+        yield from ((GROUP, key, f"object_{'names' if stat == 'objects' else stat}") for key in chosen if stat)
         yield from ((GROUP, key) for key in (chosen or keys if field == "samples" else ()))
         yield (PROFILE, name, _STREAM_FIELDS.get(field, field))
         yield (PROFILE, name)
@@ -254,9 +254,9 @@ class _Finder:
         yield from (("CABLE_LENGTH", name, port) for name in self._table("CABLE_LENGTH"))
 
     def _qos_paths(self, port: str, path: Path) -> Iterator[Path]:
-        head, *rest = (*path, "")[: max(len(path), 1)]
+        head, *field_path = (*path, "")[: max(len(path), 1)]
         if head in MAPS:
-            yield from self._map_paths(port, head, tuple(rest))
+            yield from self._map_paths(port, head, tuple(field_path))
         elif head == "trust":
             yield from (("PORT_QOS_MAP", port, MAPS[name][1]) for name in ("dscp_to_tc", "pcp_to_tc"))
         elif head in _QOS_FIELDS:
@@ -264,23 +264,23 @@ class _Finder:
                 yield ("PORT", port, "pfc_asym")
             yield ("PORT_QOS_MAP", port, _QOS_FIELDS[head])
         elif head == "pfc_watchdog":
-            if rest[:1] == ["priorities"]:
+            if field_path[:1] == ["priorities"]:
                 yield ("PORT_QOS_MAP", port, "pfcwd_sw_enable")
-            elif rest:
-                yield ("PFC_WD", port, _WATCHDOG_FIELDS.get(rest[0], rest[0]))
+            elif field_path:
+                yield ("PFC_WD", port, _WATCHDOG_FIELDS.get(field_path[0], field_path[0]))
             yield ("PFC_WD", port)
             yield ("PORT_QOS_MAP", port, "pfc_enable")
         elif head == "queues":
-            yield from self._queue_paths(port, tuple(rest))
+            yield from self._queue_paths(port, tuple(field_path))
         elif head == "priority_groups":
-            for key in self._keys("BUFFER_PG", port, "".join(rest[:1])):
-                yield from self._profile_paths(self._row("BUFFER_PG", key).get("profile"), tuple(rest[2:]))
+            for key in self._keys("BUFFER_PG", port, "".join(field_path[:1])):
+                yield from self._profile_paths(self._row("BUFFER_PG", key).get("profile"), tuple(field_path[2:]))
                 yield ("BUFFER_PG", key)
         elif head in ("ingress_buffers", "egress_buffers"):
             table = f"BUFFER_PORT_{head.split('_')[0].upper()}_PROFILE_LIST"
             names = str(self._row(table, port).get("profile_list", "")).split(",")
-            for name in nth("".join(rest[:1]), names):
-                yield from self._profile_paths(name, tuple(rest[1:]))
+            for name in nth("".join(field_path[:1]), names):
+                yield from self._profile_paths(name, tuple(field_path[1:]))
             yield (table, port, "profile_list")
         yield ("PORT_QOS_MAP", port)
 
@@ -292,18 +292,18 @@ class _Finder:
         yield ("PORT_QOS_MAP", port, field)
 
     def _queue_paths(self, port: str, path: Path) -> Iterator[Path]:
-        index, what, *rest = (*path, "", "")
-        named = {"scheduler": "SCHEDULER", "wred": "WRED_PROFILE"}
-        for table in ("BUFFER_QUEUE", "QUEUE") if what == "buffer" else ("QUEUE", "BUFFER_QUEUE"):
+        index, queue_field, *sub_path = (*path, "", "")
+        tables = {"scheduler": "SCHEDULER", "wred": "WRED_PROFILE"}
+        for table in ("BUFFER_QUEUE", "QUEUE") if queue_field == "buffer" else ("QUEUE", "BUFFER_QUEUE"):
             for key in self._keys(table, port, index):
                 row = self._row(table, key)
-                if table == "BUFFER_QUEUE" and what == "buffer":
-                    yield from self._profile_paths(row.get("profile"), tuple(rest[: len(path) - 2]))
-                elif table == "QUEUE" and what in named:
-                    field = "scheduler" if what == "scheduler" else "wred_profile"
+                if table == "BUFFER_QUEUE" and queue_field == "buffer":
+                    yield from self._profile_paths(row.get("profile"), tuple(sub_path[: len(path) - 2]))
+                elif table == "QUEUE" and queue_field in tables:
+                    field = "scheduler" if queue_field == "scheduler" else "wred_profile"
                     name = bare(str(row.get(field)))
-                    yield from ((named[what], name, column) for column in _columns(what, path[2:]))
-                    yield from (("WRED_PROFILE", name) for _ in path[2:3] if what == "wred")
+                    yield from ((tables[queue_field], name, column) for column in _columns(queue_field, path[2:]))
+                    yield from (("WRED_PROFILE", name) for _ in path[2:3] if queue_field == "wred")
                     yield (table, key, field)
                 yield (table, key)
 
@@ -318,8 +318,8 @@ class _Finder:
         """Yield the keys of a table that name a port and cover an index; all of the port's where there is no index."""
         for key in self._table(table):
             ports, _, span = in_asic(key, self._here).partition("|")
-            first, _, last = span.partition("-")
-            if port in ports.split(",") and (not index or _covers(first, last or first, index)):
+            start, _, last = span.partition("-")
+            if port in ports.split(",") and (not index or _covers(start, last or start, index)):
                 yield key
 
     def _table(self, table: str) -> Mapping[str, object]:
@@ -331,9 +331,9 @@ class _Finder:
         return row if isinstance(row, dict) else {}
 
 
-def _columns(what: str, path: Path) -> Iterator[str]:
+def _columns(queue_field: str, path: Path) -> Iterator[str]:
     """Yield the fields of a scheduler or WRED profile that say a part of it."""
-    if what == "scheduler":
+    if queue_field == "scheduler":
         yield from (_SCHEDULER_FIELDS.get(attribute, attribute) for attribute in path[:1])
     elif path[:1] == ("ecn_colors",):
         yield "ecn"
@@ -342,8 +342,8 @@ def _columns(what: str, path: Path) -> Iterator[str]:
         yield f"wred_{color}_enable" if attribute == "enabled" else f"{color}{_COLOR_FIELDS.get(attribute, '')}"
 
 
-def _covers(first: str, last: str, index: str) -> bool:
-    low, number, high = map(whole_number, (first, index, last))
+def _covers(start: str, last: str, index: str) -> bool:
+    low, number, high = map(whole_number, (start, index, last))
     return low is not None and number is not None and high is not None and low <= number <= high
 
 

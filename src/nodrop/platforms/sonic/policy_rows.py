@@ -68,7 +68,7 @@ def _of_set(attribute: str, family: str) -> BgpBinding:
 
 
 def _never(attribute: str, reason: str) -> BgpBinding:
-    return Binding(field=attribute, refuses=(lambda value, part: reason,))
+    return Binding(field=attribute, refuses=(lambda value, model_part: reason,))
 
 
 def _next_hop(row: TableRow) -> str | None:
@@ -85,8 +85,8 @@ def _next_hop_columns(value: str, _: None) -> Columns:
 
 
 def _wrong_next_hop(value: str, _: object) -> str | None:
-    known = value == "prefer-global" or value.startswith("global ")
-    return None if known else f"{value!r} is not prefer-global, or global and an address"
+    is_valid = value == "prefer-global" or value.startswith("global ")
+    return None if is_valid else f"{value!r} is not prefer-global, or global and an address"
 
 
 MATCHES: tuple[BgpBinding, ...] = (
@@ -140,7 +140,7 @@ def read_policies(config: Config) -> dict[str, Any]:
         "prefix_lists": tuple(_prefix_lists(config)),
         "community_lists": tuple(_community_lists(config)),
         "as_path_lists": tuple(
-            AsPathList(name=name, rules=tuple(("permit", one) for one in row["as_path_set_member"].split(",")))
+            AsPathList(name=name, rules=tuple(("permit", member) for member in row["as_path_set_member"].split(",")))
             for name, row in sorted(config.rows("AS_PATH_SET").items())
             if row.get("as_path_set_member")
         ),
@@ -166,7 +166,7 @@ def _prefix_lists(config: Config) -> Iterator[PrefixList]:
             continue
         prefix, lengths = inner[-2:]
         stated = whole_number(inner[0]) if len(inner) == _WITH_NUMBER - 1 else None
-        last = max((one.sequence for one in own_rules), default=0)
+        last = max((earlier_rule.sequence for earlier_rule in own_rules), default=0)
         low, _, high = lengths.partition("..")
         least, most = whole_number(low), whole_number(high)
         length = whole_number(prefix.partition("/")[2]) or 0
@@ -179,14 +179,14 @@ def _prefix_lists(config: Config) -> Iterator[PrefixList]:
         )
         own_rules.append(rule)
     families = {name: _family_of(config, name) for name in rules if name in config.rows("PREFIX_SET")}
-    for name, family in sorted(families.items(), key=lambda one: (one[1], one[0])):
-        ordered = tuple(sorted(rules[name], key=lambda one: one.sequence))
+    for name, family in sorted(families.items(), key=lambda pair: (pair[1], pair[0])):
+        ordered = tuple(sorted(rules[name], key=lambda prefix_rule: prefix_rule.sequence))
         yield PrefixList(name=name, family="ipv6" if family == "ipv6" else "ipv4", rules=ordered)
 
 
 def _community_lists(config: Config) -> Iterator[CommunityList]:
     for name, row in sorted(config.rows("COMMUNITY_SET").items()):
-        members = tuple(one for one in row.get("community_member", "").split(",") if one)
+        members = tuple(community for community in row.get("community_member", "").split(",") if community)
         if members:
             together = row.get("match_action", "").lower() == "all"
             lines = (members,) if together else tuple((member,) for member in members)
@@ -201,12 +201,12 @@ def _route_maps(config: Config) -> Iterator[RouteMap]:
         number = whole_number(sequence)
         if name and number is not None and "route_operation" in row:
             source = TableRow(config, "ROUTE_MAP", key, row)
-            parts = ((match.field, match.decode(source)) for match in MATCHES if match.decode)
+            match_pairs = ((match.field, match.decode(source)) for match in MATCHES if match.decode)
             set_parts = ((binding.field, binding.decode(source)) for binding in SETS if binding.decode)
             rule = RouteMapRule(
                 sequence=number,
                 action=_action(row["route_operation"]),
-                matches=tuple((attribute, value) for attribute, value in parts if value is not None),
+                matches=tuple((attribute, value) for attribute, value in match_pairs if value is not None),
                 sets=tuple((attribute, value) for attribute, value in set_parts if value is not None),
             )
             rules.setdefault(name, []).append(rule)
@@ -241,7 +241,7 @@ def policy_tables(shared: Any) -> Iterator[tuple[str, Rows]]:
     entries = [
         (f"{route_map.name}|{rule.sequence}", rule) for route_map in shared.route_maps for rule in route_map.rules
     ]
-    yield "ROUTE_MAP", {key: _entry(rule) for key, rule in sorted(entries, key=lambda one: natural(one[0]))}
+    yield "ROUTE_MAP", {key: _entry(rule) for key, rule in sorted(entries, key=lambda pair: natural(pair[0]))}
     yield "ROUTE_MAP_SET", {route_map.name: {} for route_map in shared.route_maps}
 
 
@@ -262,18 +262,18 @@ def _community_columns(community_list: CommunityList) -> dict[str, Any]:
 
 
 def _entry(rule: RouteMapRule) -> dict[str, Any]:
-    made: dict[str, Any] = {"route_operation": rule.action}
-    for rows, parts in ((MATCHES, rule.matches), (SETS, rule.sets)):
+    columns: dict[str, Any] = {"route_operation": rule.action}
+    for rows, pairs in ((MATCHES, rule.matches), (SETS, rule.sets)):
         by_attribute = {row.field: row for row in rows}
-        for attribute, value in parts:
+        for attribute, value in pairs:
             encode = by_attribute[attribute].encode
-            made |= encode(value, None) if encode else {}
-    return dict(sorted(made.items()))
+            columns |= encode(value, None) if encode else {}
+    return dict(sorted(columns.items()))
 
 
 def check_policies(shared: Any) -> None:
     """Raise Unsupported for the first list or map of a BGP process that no row of the tables can be."""
-    check_distinct([one.name for one in shared.prefix_lists], "bgp", "prefix_lists")
+    check_distinct([row.name for row in shared.prefix_lists], "bgp", "prefix_lists")
     for prefix_list in shared.prefix_lists:
         for rule in prefix_list.rules:
             _check_prefix(rule, "bgp", "prefix_lists", prefix_list.name, "rules", rule.sequence)
@@ -318,18 +318,18 @@ def _check_permits(rules: Iterable[tuple[str, Any]], members: Sequence[str], *pa
         raise refuse(path, "a comma ends a member")
 
 
-def _check_parts(rows: Iterable[BgpBinding], parts: Iterable[tuple[str, str]], *path: object) -> None:
+def _check_parts(rows: Iterable[BgpBinding], pairs: Iterable[tuple[str, str]], *path: object) -> None:
     order = [row.field for row in rows]
     by_attribute: Mapping[str, BgpBinding] = {row.field: row for row in rows}
     columns: list[str] = []
-    for attribute, value in parts:
+    for attribute, value in pairs:
         row = by_attribute[attribute]
-        if reason := next((found for one in row.refuses if (found := one(value, None))), None):
+        if reason := next((refusal for test in row.refuses if (refusal := test(value, None))), None):
             raise refuse(path, f"{attribute}: {reason}")
         assert row.encode is not None
         columns += row.encode(value, None)
     if len(set(columns)) < len(columns):
         raise refuse(path, f"{max(columns, key=columns.count)} is one column")
-    stated = [order.index(attribute) for attribute, _ in parts]
+    stated = [order.index(attribute) for attribute, _ in pairs]
     if stated != sorted(stated):
         raise refuse(path, "are not in the order in which they would be read back")

@@ -112,7 +112,7 @@ def remark_refused_rules(config: Config, lists: tuple[AccessList, ...] | Unknown
             if entry.refused is None:
                 continue
             row = config.rows(RULE)[entry_key(access_list.name, entry.name)]
-            field = next((each for each in row if entry.refused.startswith(f"{each.upper()} ")), None)
+            field = next((column for column in row if entry.refused.startswith(f"{column.upper()} ")), None)
             keys = (RULE, entry_key(access_list.name, entry.name), *(() if field is None else (field,)))
             if keys not in remarked:
                 subject = ("@access_lists", access_list.name, "entries", entry.name)
@@ -124,12 +124,12 @@ def entry_key(name: str, entry: str) -> str:
     return f"{name}|{entry}"
 
 
-def access_paths(part: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def access_paths(subject_path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield where a part of an access list stands: in the row of its rule, or of its table."""
-    name, field, entry, what = (*part, "", "", "", "")[:4]
+    name, field, entry, entry_field = (*subject_path, "", "", "", "")[:4]
     if field == "entries" and entry:
         row = entry_key(name, entry)
-        yield from ((RULE, row, column) for column in ENTRY_FIELDS.get(what, ()))
+        yield from ((RULE, row, column) for column in ENTRY_FIELDS.get(entry_field, ()))
         yield (RULE, row)
     yield from ((TABLE, name, column) for column in LIST_FIELDS.get(field, ()))
     yield (TABLE, name)
@@ -160,7 +160,7 @@ def _of_services(name: str, table: Mapping[str, str], rules: Any) -> AccessList:
     It accepts BGP before, and BFD only while orchagent has sessions of it, which FRR's are not.
     """
     entries = []
-    for service in (part.strip() for part in table.get("SERVICES", "").split(",")):
+    for service in (word.strip() for word in table.get("SERVICES", "").split(",")):
         for rule, row in rules if service in _PORTS_OF_SERVICE else ():
             entry = _entry(rule, _upper(row), _SERVICES, "ingress", frozenset())
             protocol, ports = _PORTS_OF_SERVICE[service]
@@ -180,7 +180,7 @@ def _custom(config: Config, kind: str) -> frozenset[str] | None:
     for name, row in config.rows(TYPE).items():
         if name.upper() == kind:
             stated = _upper(row).get("MATCHES", "")
-            return frozenset(part.strip() for part in stated.split(",") if part.strip())
+            return frozenset(word.strip() for word in stated.split(",") if word.strip())
     return None
 
 
@@ -191,15 +191,15 @@ def _interface(port: str) -> str:
 
 def _entry(name: str, row: dict[str, str], kind: str, stage: str, matches: frozenset[str]) -> AccessEntry:
     priority = whole_number(row.get("PRIORITY", ""))
-    found: dict[str, Any] = {}
+    entry_fields: dict[str, Any] = {}
     refused = None
     try:
-        found = dict(_conditions(row, kind, stage)) | dict(_action(row, kind))
+        entry_fields = dict(_conditions(row, kind, stage)) | dict(_action(row, kind))
         if kind != _SERVICES:
             _check_fields(row, kind, matches)
     except _Refused as error:
         refused = str(error)
-    return AccessEntry(name=name, priority=priority, refused=refused, **found)
+    return AccessEntry(name=name, priority=priority, refused=refused, **entry_fields)
 
 
 def _check_fields(row: Mapping[str, str], kind: str, matches: frozenset[str]) -> None:
@@ -221,10 +221,10 @@ def _conditions(row: dict[str, str], kind: str, stage: str) -> Iterator[tuple[st
     protocol = _number(row, "NEXT_HEADER", 255) if protocol is None else protocol
     implied = next((number for field, number in _PROTOCOLS.items() if field in row), None)
     yield "protocol", implied if protocol is None else protocol
-    others = [f"{field} {row[field]}" for field in sorted(row) if _is_other(field, row, kind, stage)]
+    criteria = [f"{field} {row[field]}" for field in sorted(row) if _is_other(field, row, kind, stage)]
     for field, side in (("sources", "SRC"), ("destinations", "DST")):
-        prefixes = tuple(_prefix(row, each) for each in (f"{side}_IP", f"{side}_IPV6") if row.get(each))
-        others += [f"{side}_IP{version}_MASK" for version in ("", "V6") if _mask(row, f"{side}_IP{version}") is False]
+        prefixes = tuple(_prefix(row, column) for column in (f"{side}_IP", f"{side}_IPV6") if row.get(column))
+        criteria += [f"{side}_IP{version}_MASK" for version in ("", "V6") if _mask(row, f"{side}_IP{version}") is False]
         yield field, prefixes
     for field, side in (("source_ports", "L4_SRC_PORT"), ("destination_ports", "L4_DST_PORT")):
         yield field, tuple(_ports(row, side))
@@ -232,7 +232,7 @@ def _conditions(row: dict[str, str], kind: str, stage: str) -> Iterator[tuple[st
     yield "tcp_flags", _bits(row, "TCP_FLAGS")
     ports = row.get("IN_PORTS" if stage == "ingress" else "OUT_PORTS", "")
     yield "interfaces", tuple(port.strip() for port in ports.split(",") if port.strip())
-    yield "others", tuple(others)
+    yield "others", tuple(criteria)
 
 
 def _is_other(field: str, row: Mapping[str, str], kind: str, stage: str) -> bool:
@@ -323,7 +323,7 @@ def _bits(row: Mapping[str, str], field: str) -> Bits | None:
 
 def _dscps(row: Mapping[str, str]) -> tuple[int, ...]:
     bits = _bits(row, "DSCP")
-    return () if bits is None else tuple(one for one in range(64) if one & bits.mask == bits.number & bits.mask)
+    return () if bits is None else tuple(dscp for dscp in range(64) if dscp & bits.mask == bits.number & bits.mask)
 
 
 def _action(row: Mapping[str, str], kind: str) -> Iterator[tuple[str, Any]]:

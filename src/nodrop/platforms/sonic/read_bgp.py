@@ -57,7 +57,7 @@ _HOLD_SOURCES = {
 
 
 def routing(
-    config: Config, localhost: Row, text: FrrText | None, said: Routing | None
+    config: Config, localhost: Row, text: FrrText | None, frr_routing: Routing | None
 ) -> tuple[dict[str, Any], Mapping[Subject, str]]:
     """Return the routing of a device: that of FRR's text with the sessions that bgpcfgd adds, else that of the tables.
 
@@ -68,33 +68,33 @@ def routing(
     process = read_process(config, DEFAULT) if framework(localhost) else _bgpcfgd_bgp(config, localhost)
     bgp: Bgp | None | Unknown = process
     vrf_bgp: tuple[Bgp, ...] | Unknown = UNKNOWN
-    if text and said and text.says_bgp:
-        bgp = _with_sessions(said.bgp, process) if own_files(localhost) else said.bgp
-        vrf_bgp = said.vrf_bgp
+    if text and frr_routing and text.says_bgp:
+        bgp = _with_sessions(frr_routing.bgp, process) if own_files(localhost) else frr_routing.bgp
+        vrf_bgp = frr_routing.vrf_bgp
     elif own_files(localhost) or not config.whole:
         bgp = UNKNOWN
     elif framework(localhost):
         reasons = {} if process is None else {("@bgp", field): why for field, why in FRAMEWORK_DERIVED.items()}
         other_bgps = (read_process(config, vrf) for vrf in sorted(config.rows("BGP_GLOBALS"), key=natural))
-        vrf_bgp = tuple(one for one in other_bgps if one is not None and one.vrf is not None)
+        vrf_bgp = tuple(other_bgp for other_bgp in other_bgps if other_bgp is not None and other_bgp.vrf is not None)
     else:
         reasons = {} if process is None else _reasons(config, process)
         vrf_bgp = UNKNOWN if any("|" in key for key in config.rows(SESSIONS[0])) else ()
     if isinstance(bgp, Bgp):
         bgp = _resolve_fib_suppression(bgp, config, localhost)
     if isinstance(vrf_bgp, tuple):
-        vrf_bgp = tuple(_resolve_fib_suppression(one, config, localhost) for one in vrf_bgp)
-    routes = _static_routes(config, localhost, text, said)
+        vrf_bgp = tuple(_resolve_fib_suppression(other_bgp, config, localhost) for other_bgp in vrf_bgp)
+    routes = _static_routes(config, localhost, text, frr_routing)
     tables = from_tables(config, localhost)
-    found = {"bgp": bgp, "vrf_bgp": vrf_bgp, "static_routes": routes, "routing_tables": tables}
-    return found | {"shut_by_daemon": _shut(localhost, text, said)}, reasons
+    routing_fields = {"bgp": bgp, "vrf_bgp": vrf_bgp, "static_routes": routes, "routing_tables": tables}
+    return routing_fields | {"shut_by_daemon": _shut(localhost, text, frr_routing)}, reasons
 
 
-def _shut(localhost: Row, text: FrrText | None, said: Routing | None) -> tuple[str, ...] | Unknown:
+def _shut(localhost: Row, text: FrrText | None, frr_routing: Routing | None) -> tuple[str, ...] | Unknown:
     """Return the interfaces that zebra takes down, by frr.conf or zebra.conf; SONiC writes no such line itself."""
-    if text is None or said is None:
+    if text is None or frr_routing is None:
         return UNKNOWN if own_files(localhost) else ()
-    return tuple(sorted(said.shut, key=natural))
+    return tuple(sorted(frr_routing.shut, key=natural))
 
 
 def from_tables(config: Config, localhost: Row) -> bool | Unknown:
@@ -142,9 +142,9 @@ def _with_sessions(bgp: Bgp | None, new_bgp: Bgp | None) -> Bgp | None:
         return bgp
     if bgp is None or isinstance(bgp.neighbors, Unknown):
         return bgp or Bgp(asn=new_bgp.asn, neighbors=new_bgp.neighbors)
-    known = {neighbor.key for neighbor in bgp.neighbors}
+    known_keys = {neighbor.key for neighbor in bgp.neighbors}
     return replace(
-        bgp, neighbors=(*bgp.neighbors, *(neighbor for neighbor in new_bgp.neighbors if neighbor.key not in known))
+        bgp, neighbors=(*bgp.neighbors, *(neighbor for neighbor in new_bgp.neighbors if neighbor.key not in known_keys))
     )
 
 
@@ -156,7 +156,7 @@ def _routes(key: str, row: Row) -> Iterator[StaticRoute]:
     holes = row.get("blackhole", "").split(",")
     distances = row.get("distance", "").split(",")
     for number in range(max(len(hops), len(ports), len(holes))):
-        hop, port, hole = (one[number] if number < len(one) else "" for one in (hops, ports, holes))
+        hop, port, hole = (texts[number] if number < len(texts) else "" for texts in (hops, ports, holes))
         next_hop = "blackhole" if hole == "true" else hop or port
         if next_hop:
             word = distances[number] if number < len(distances) else ""
@@ -195,11 +195,11 @@ def _bgpcfgd_bgp(config: Config, localhost: Row) -> Bgp | None:
     number = config.integer(("DEVICE_METADATA", "localhost"), localhost, "bgp_asn")
     if number is None:
         return None
-    own = [key.partition("|")[2] for key in config.rows("LOOPBACK_INTERFACE") if key.startswith("Loopback0|")]
-    first_v4 = next((address.partition("/")[0] for address in own if ":" not in address), None)
+    addresses = [key.partition("|")[2] for key in config.rows("LOOPBACK_INTERFACE") if key.startswith("Loopback0|")]
+    first_v4 = next((address.partition("/")[0] for address in addresses if ":" not in address), None)
     inside = [address for key in config.rows("VLAN_INTERFACE") if (address := key.partition("|")[2])]
     host_wide = localhost.get("bgp_adv_lo_prefix_as_128") == "true"
-    first_v6 = next((address.partition("/")[0] for address in own if ":" in address), None)
+    first_v6 = next((address.partition("/")[0] for address in addresses if ":" in address), None)
     advertised = [f"{first_v4}/32"] if first_v4 else []
     advertised += [address for address in inside if ":" not in address]
     advertised += [f"{first_v6}/{128 if host_wide else 64}"] if first_v6 else []
@@ -220,12 +220,12 @@ def _bgpcfgd_bgp(config: Config, localhost: Row) -> Bgp | None:
 
 def _bgpcfgd_sessions(config: Config, localhost: Row) -> Iterator[BgpNeighbor]:
     """Yield the sessions, without the policies that the templates bind, because those permit all routes."""
-    usual, own = localhost.get("default_bgp_status", "up"), ALLOWED_OWN.get(localhost.get("type", ""))
+    usual, own_as_count = localhost.get("default_bgp_status", "up"), ALLOWED_OWN.get(localhost.get("type", ""))
     for table in SESSIONS:
         for address, row in config.rows(table).items():
             if is_address(address):
                 family = "ipv6" if ":" in address else "ipv4"
-                allowed = own if table == SESSIONS[0] else None
+                allowed = own_as_count if table == SESSIONS[0] else None
                 itself = table == SESSIONS[0] and row.get("nhopself", "0") not in ("0", "")
                 yield BgpNeighbor(
                     address=address,

@@ -82,25 +82,25 @@ def _vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
     return tuple(sorted(vlans, key=lambda vlan: vlan.id))
 
 
-def _members(config: Config, table: str, of: str) -> Iterator[tuple[str, str]]:
+def _members(config: Config, table: str, owner_table: str) -> Iterator[tuple[str, str]]:
     """Yield (what a member belongs to, member); one of what is not there is remarked."""
     for key in config.rows(table):
         name, bar, port = key.partition("|")
-        config.find_row((table, key), name, of, ())
+        config.find_row((table, key), name, owner_table, ())
         if bar:
             yield name, port
         else:
-            config.malformed((table, key), key, f"a row of {of}, a bar and a port")
+            config.malformed((table, key), key, f"a row of {owner_table}, a bar and a port")
 
 
 def addresses_in(config: Config, table: str) -> dict[str, tuple[str, ...]]:
     """Return the addresses of each interface of a table, as they are written."""
-    found: dict[str, list[str]] = {}
+    addresses_by_name: dict[str, list[str]] = {}
     for key in config.rows(table):
         name, _, address = key.partition("|")
         if address:
-            found.setdefault(name, []).append(address)
-    return {name: tuple(texts) for name, texts in found.items()}
+            addresses_by_name.setdefault(name, []).append(address)
+    return {name: tuple(texts) for name, texts in addresses_by_name.items()}
 
 
 def _enabled(config: Config, keys: tuple[str, str], row: Row, default: bool, derived: Derived) -> bool:
@@ -123,5 +123,5 @@ def _mtu(config: Config, keys: tuple[str, str], row: Row, derived: Derived) -> i
 
 def _subject(config: Config, keys: tuple[str, str], attribute: str) -> Subject:
     table, name = keys
-    part = ("@port_channels", name) if table == "PORTCHANNEL" else ("@vlans", name.removeprefix("Vlan"))
-    return (config.device, *part, attribute)
+    subject_head = ("@port_channels", name) if table == "PORTCHANNEL" else ("@vlans", name.removeprefix("Vlan"))
+    return (config.device, *subject_head, attribute)

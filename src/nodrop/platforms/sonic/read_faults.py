@@ -84,10 +84,10 @@ def _overlaps(config: Config, table: str) -> None:
         low, high = whole_number(first_text), whole_number(last, _LARGEST_INDEX)
         if dash and low is not None and high is not None:
             numbers = map(str, range(low, high + 1))
-            others = {number: other for number in numbers if (other := taken.setdefault((ports, number), key)) != key}
-            unlike = {number: other for number, other in others.items() if not _alike(config, table, key, other)}
-            for number, other in list((unlike or others).items())[:1]:
-                facts = {"table": table, "key": key, "number": number, "other": other}
+            owners = {number: owner for number in numbers if (owner := taken.setdefault((ports, number), key)) != key}
+            unlike = {number: owner for number, owner in owners.items() if not _alike(config, table, key, owner)}
+            for number, overlapping_key in list((unlike or owners).items())[:1]:
+                facts = {"table": table, "key": key, "number": number, "other": overlapping_key}
                 kind = "lossless-row-overlapped" if unlike else "overlapping-range"
                 config.remark(kind, (ports.split(",")[0],), (table, key), **facts)
 
@@ -115,8 +115,8 @@ def _threshold(config: Config, name: str, row: Row) -> None:
     stated = [field for field in ("dynamic_th", "static_th") if field in row]
     keys = ("BUFFER_PROFILE", name)
     if len(stated) != 1:
-        found = "both dynamic_th and static_th" if stated else "neither dynamic_th nor static_th"
-        config.remark("profile-without-one-threshold", (), (*keys, *stated[1:]), name=name, found=found)
+        found_text = "both dynamic_th and static_th" if stated else "neither dynamic_th nor static_th"
+        config.remark("profile-without-one-threshold", (), (*keys, *stated[1:]), name=name, found=found_text)
         return
     pool = row.get("pool", "")
     mode = config.rows("BUFFER_POOL").get(pool, {}).get("mode")
@@ -155,13 +155,13 @@ def _stale_profiles(config: Config) -> None:
         return
     ports = config.rows("PORT")
     metres = {port: text for row in config.rows("CABLE_LENGTH").values() for port, text in row.items()}
-    told = {remark.facts["port"] for remark in config.remarks if remark.kind == "replaced-profile"}
+    remarked_ports = {remark.facts["port"] for remark in config.remarks if remark.kind == "replaced-profile"}
     for port, group, key, row in config.port_rows("BUFFER_PG"):
-        name, own = bare(row.get("profile", "")), ports.get(port, {})
-        if name not in matches or port in told or own.get("admin_status") != "up":
+        name, port_row = bare(row.get("profile", "")), ports.get(port, {})
+        if name not in matches or port in remarked_ports or port_row.get("admin_status") != "up":
             continue
         stated = (matches[name][1], f"{matches[name][2]}m")
-        speed, length = own.get("speed", stated[0]), metres.get(port, stated[1])
+        speed, length = port_row.get("speed", stated[0]), metres.get(port, stated[1])
         if (speed, length) != stated:
             facts = {"port": port, "group": group, "found": name, "has": f"{_speed(speed)} and {length} of cable"}
             subject = (port, "qos", "priority_groups", group.partition("-")[0])
@@ -218,10 +218,10 @@ def _hole(rows: Mapping[str, Row], names: list[str], owned: Set[str]) -> str:
     """Return the lanes between those of a panel port that are not `owned`, as the end of a clause; else ""."""
     lanes = (whole_number(lane, _LARGEST_LANE) for name in names for lane in _lanes(rows[name]))
     own_lanes = {lane for lane in lanes if lane is not None}
-    first, last = min(own_lanes, default=0), max(own_lanes, default=0)
-    if last - first > len(own_lanes) * max(_PART_COUNTS):
+    first_lane, last = min(own_lanes, default=0), max(own_lanes, default=0)
+    if last - first_lane > len(own_lanes) * max(_PART_COUNTS):
         return ""
-    holes = [lane for lane in range(first, last) if lane not in own_lanes and str(lane) not in owned]
+    holes = [lane for lane in range(first_lane, last) if lane not in own_lanes and str(lane) not in owned]
     return f" without {'lane' if len(holes) == 1 else 'lanes'} {show_ids(tuple(holes))}" if holes else ""
 
 
@@ -278,13 +278,13 @@ def _thresholds(profile: BufferProfile) -> tuple[object, ...]:
     return profile.pool, profile.size_bytes, profile.dynamic_th, profile.static_th_bytes, rooms
 
 
-def remark_replaced_profile(config: Config, port: str, index: int, stated: str, made: str) -> None:
+def remark_replaced_profile(config: Config, port: str, index: int, stated: str, written_profile: str) -> None:
     """Remark that buffermgrd writes another profile over the one that a row of BUFFER_PG names."""
     key = next(
         (key for key in config.rows("BUFFER_PG") if (p := _parts(key))[0] == port and _has(p[1], index)),
         f"{port}|{index}",
     )
-    facts = {"port": port, "group": str(index), "found": stated, "made": made}
+    facts = {"port": port, "group": str(index), "found": stated, "made": written_profile}
     config.remark("replaced-profile", (port,), ("BUFFER_PG", key, "profile"), **facts)
 
 

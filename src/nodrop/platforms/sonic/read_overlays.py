@@ -26,7 +26,7 @@ def _multi_chassis(config: Config) -> MultiChassis | None | Unknown:
         return UNKNOWN
     for domain, row in config.rows("MCLAG_DOMAIN").items():
         pairs = (key.partition("|")[::2] for key in config.rows("MCLAG_INTERFACE"))
-        channels = sorted((name for of, name in pairs if of == domain), key=natural)
+        channels = sorted((name for owner, name in pairs if owner == domain), key=natural)
         return MultiChassis(peer_link=row.get("peer_link"), port_channels=tuple(channels))
     return None
 

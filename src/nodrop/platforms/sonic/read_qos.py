@@ -60,8 +60,8 @@ def qos_reader(config: Config) -> "QosReader":
     The switches of one role mostly have equal QoS tables, and comparing them is a tenth of the work of reading them.
     """
     tables = {table: config.data.get(table) for table in TABLES}
-    for kind, known, former in _RECENT:
-        if kind == _kind(config) and known == tables:
+    for kind, known_tables, former in _RECENT:
+        if kind == _kind(config) and known_tables == tables:
             return former
     return QosReader(config)
 
@@ -116,11 +116,11 @@ class QosReader:
         return self._by_key[key]
 
     def _profile(self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...]) -> QosProfile | None | Unknown:
-        found = self._by_port.get(port)
-        if found is None and not added:
+        port_rows = self._by_port.get(port)
+        if port_rows is None and not added:
             return None if self._config.covers("PORT_QOS_MAP") else UNKNOWN
-        own: list[Any] = found or [None] * 4 + [[], [], []]
-        binding, watchdog, ingress, egress, queues, queue_buffers, groups = own
+        qos_rows: list[Any] = port_rows or [None] * 4 + [[], [], []]
+        binding, watchdog, ingress, egress, queues, queue_buffers, groups = qos_rows
         signature = (
             asymmetric,
             added,
@@ -131,7 +131,7 @@ class QosReader:
             *(tuple((index, *row.items()) for index, _, row in rows) for rows in (queues, queue_buffers, groups)),
         )
         if signature not in self._read:
-            self._read[signature] = self._make(port, asymmetric, added, own)
+            self._read[signature] = self._make(port, asymmetric, added, qos_rows)
         return self._read[signature]
 
     def pause(self, port: str) -> tuple[int, ...]:
@@ -153,9 +153,9 @@ class QosReader:
         row = self._config.rows("BUFFER_PROFILE").get(name)
         return None if row is None else self._read_once("BUFFER_PROFILE", name, row, self._buffer_profile)
 
-    def _make(self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...], found: list[Any]) -> QosProfile:
+    def _make(self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...], qos_rows: list[Any]) -> QosProfile:
         config = self._config
-        binding, watchdog, ingress, egress, queues, queue_buffers, groups = found
+        binding, watchdog, ingress, egress, queues, queue_buffers, groups = qos_rows
         unbound: Any = UNKNOWN if not config.covers("PORT_QOS_MAP") else None
         maps: dict[str, Any] = dict.fromkeys(MAPS, unbound)
         sent: Any = UNKNOWN if unbound is UNKNOWN else ()
@@ -185,10 +185,10 @@ class QosReader:
         table, field, size = MAPS[attribute]
         if field not in row:
             return None
-        found = self._config.reference(keys, row, field, table, subject)
-        if found is None:
+        map_row = self._config.reference(keys, row, field, table, subject)
+        if map_row is None:
             return None if self._config.covers(table) else UNKNOWN
-        return self._read_once(table, bare(row[field]), found, lambda name, row: self._map((table, name), row, size))
+        return self._read_once(table, bare(row[field]), map_row, lambda name, row: self._map((table, name), row, size))
 
     def _read_once(self, table: str, name: str, row: Row, make: Callable[[str, Row], _T]) -> _T:
         """Return what `make` reads from a row, read once."""
@@ -230,7 +230,7 @@ class QosReader:
         config = self._config
         if not config.covers("QUEUE") and not config.covers("BUFFER_QUEUE"):
             return UNKNOWN
-        parts: dict[int, dict[str, Any]] = defaultdict(dict)
+        queue_fields: dict[int, dict[str, Any]] = defaultdict(dict)
         for index, key, row in rows:
             stated: dict[str, Any] = {}
             numbers = config.numbers(("QUEUE", key), index, 9)
@@ -245,14 +245,14 @@ class QosReader:
                     ("QUEUE", key), row, "wred_profile", "WRED_PROFILE", subject, self._wred
                 )
             for number in numbers:
-                parts[number] |= stated
+                queue_fields[number] |= stated
         for index, key, row in buffers:
             buffer = self._buffer(("BUFFER_QUEUE", key), row, (port, "qos", "queues", index))
             for number in config.numbers(("BUFFER_QUEUE", key), index, 9):
-                parts[number]["buffer"] = buffer
+                queue_fields[number]["buffer"] = buffer
         missing: dict[str, Any] = {} if config.covers("QUEUE") else {"scheduler": UNKNOWN, "wred": UNKNOWN}
         missing |= {} if config.covers("BUFFER_QUEUE") else {"buffer": UNKNOWN}
-        return tuple(Queue(index=number, **{**missing, **parts[number]}) for number in sorted(parts))
+        return tuple(Queue(index=number, **{**missing, **queue_fields[number]}) for number in sorted(queue_fields))
 
     def _priority_groups(
         self, port: str, rows: list[Any], added: tuple[PriorityGroup, ...]
@@ -285,7 +285,7 @@ class QosReader:
         names = [name for name in row.get("profile_list", "").split(",") if name]
         subject = (port, "qos", f"{direction.lower()}_buffers")
         rows = ({"profile": name} for name in names)
-        buffer_profiles = [self._buffer((table, port, "profile_list"), one, subject, field=None) for one in rows]
+        buffer_profiles = [self._buffer((table, port, "profile_list"), ref, subject, field=None) for ref in rows]
         if any(isinstance(buffer, Unknown) for buffer in buffer_profiles):
             return UNKNOWN
         return tuple(buffer for buffer in buffer_profiles if isinstance(buffer, BufferProfile))

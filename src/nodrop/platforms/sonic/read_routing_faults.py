@@ -66,8 +66,8 @@ def _check_waits(config: Config, localhost: Row, routing: frr.Routing) -> None:
     running = [bgp for bgp in (routing.bgp, *routing.vrf_bgp) if bgp is not None]
     waiting = {"frr.conf": any(bgp.suppress_fib_pending for bgp in running), "DEVICE_METADATA": answers(localhost)}
     if running and len(set(waiting.values())) > 1:
-        waits, other = sorted(waiting, key=lambda one: not waiting[one])
-        config.remark("hardware-wait-half-set", ("@bgp",), LOCALHOST, waits=waits, other=other)
+        waits, other_file = sorted(waiting, key=lambda file: not waiting[file])
+        config.remark("hardware-wait-half-set", ("@bgp",), LOCALHOST, waits=waits, other=other_file)
 
 
 def contradictions(
@@ -95,12 +95,12 @@ def contradictions(
     )
 
 
-def _in_any_order(part: object) -> object:
+def _in_any_order(model_part: object) -> object:
     """Return facts of routing in a form in which the order of sessions, routes and lists counts for nothing."""
-    if isinstance(part, tuple):
-        return sorted(map(repr, part))
-    if isinstance(part, Mapping):
-        return {name: _in_any_order(inner) for name, inner in part.items()}
-    if is_dataclass(part):
-        return {field.name: _in_any_order(getattr(part, field.name)) for field in fields(part)}
-    return part
+    if isinstance(model_part, tuple):
+        return sorted(map(repr, model_part))
+    if isinstance(model_part, Mapping):
+        return {name: _in_any_order(inner) for name, inner in model_part.items()}
+    if is_dataclass(model_part):
+        return {field.name: _in_any_order(getattr(model_part, field.name)) for field in fields(model_part)}
+    return model_part

@@ -36,10 +36,10 @@ def remark_secrets(config: Config, frr: FrrText | None) -> None:
     """Remark every secret of a switch's files."""
     for table in FIELDS.keys() & config.data.keys():
         for key, row in config.rows(table).items():
-            for field, what in FIELDS[table].items():
+            for field, secret_kind in FIELDS[table].items():
                 if (how := exposure(row.get(field, ""))) is not None:
                     encrypted = row.get("key_encrypt") == "true"
-                    _remark(config, (table, key, field), what, "scrambled" if encrypted else how)
+                    _remark(config, (table, key, field), secret_kind, "scrambled" if encrypted else how)
     for name in config.rows(COMMUNITIES) if COMMUNITIES in config.data else ():
         if (how := exposure(name)) is not None:
             _remark(config, (COMMUNITIES, name), "a community of SNMP", how)
@@ -48,27 +48,27 @@ def remark_secrets(config: Config, frr: FrrText | None) -> None:
             line = document.raw.count(b"\n", 0, document.raw.index(_PRIVATE_KEY)) + 1
             _remember(config, Place(document.name, Span(line, 1, line, 1)), "a private key", "clear")
     for text in (frr, frr.lost) if frr is not None else ():
-        for line, first_column, last, what, how in of_frr(text.text) if text is not None else ():
+        for line, first_column, last, secret_kind, how in of_frr(text.text) if text is not None else ():
             assert text is not None
-            _remember(config, text.place(Span(line, first_column, line, last)), what, how)
+            _remember(config, text.place(Span(line, first_column, line, last)), secret_kind, how)
 
 
-def _remark(config: Config, keys: tuple[str, ...], what: str, how: Exposure) -> None:
-    _remember(config, config.place(keys), what, how)
+def _remark(config: Config, keys: tuple[str, ...], secret_kind: str, how: Exposure) -> None:
+    _remember(config, config.place(keys), secret_kind, how)
 
 
-def _remember(config: Config, place: Place | None, what: str, how: Exposure) -> None:
-    config.remarks.append(remark(config.device, place, what, how))
+def _remember(config: Config, place: Place | None, secret_kind: str, how: Exposure) -> None:
+    config.remarks.append(remark(config.device, place, secret_kind, how))
 
 
 def without(config: Config, table: str, facts: Mapping[str, str]) -> Mapping[str, str]:
     """Return the facts of a remark about a table, dots in the place of each text that is a secret or looks like one."""
     if table not in config.secrets:
-        config.secrets[table] = sorted(set(_texts(config.data.get(table), table)), key=lambda one: (-len(one), one))
-    found = dict(facts)
+        config.secrets[table] = sorted(set(_texts(config.data.get(table), table)), key=lambda word: (-len(word), word))
+    masked_facts = dict(facts)
     for secret in config.secrets[table]:
-        found = {name: text.replace(secret, "…") for name, text in found.items()}
-    return found
+        masked_facts = {name: text.replace(secret, "…") for name, text in masked_facts.items()}
+    return masked_facts
 
 
 def _hides(table: str, field: str, value: object) -> bool:

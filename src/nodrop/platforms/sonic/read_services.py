@@ -64,8 +64,8 @@ def loopbacks(config: Config) -> tuple[Loopback, ...] | Unknown:
         name, _, address = key.partition("|")
         addresses.setdefault(name, []).extend([address] if address else [])
     return tuple(
-        Loopback(name=name, addresses=tuple(own), vrf=rows.get(name, {}).get("vrf_name"))
-        for name, own in sorted(addresses.items())
+        Loopback(name=name, addresses=tuple(address_list), vrf=rows.get(name, {}).get("vrf_name"))
+        for name, address_list in sorted(addresses.items())
     )
 
 

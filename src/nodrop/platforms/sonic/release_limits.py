@@ -20,11 +20,11 @@ _Need = tuple[str, tuple[str, ...]]
 def check_release(device: Device) -> None:
     """Raise Unsupported where a device, whose release is written, has what that release cannot say."""
     release = str(device.version)
-    if all(knows(release, what) for what in SINCE):
+    if all(knows(release, feature_name) for feature_name in SINCE):
         return
-    for what, path in _needs(device):
-        if not knows(release, what):
-            raise refuse(path, f"{TRAITS.title} has {what} since {SINCE[what]}, and this is {release}")
+    for feature, path in _needs(device):
+        if not knows(release, feature):
+            raise refuse(path, f"{TRAITS.title} has {feature} since {SINCE[feature]}, and this is {release}")
 
 
 def _needs(device: Device) -> Iterator[_Need]:

@@ -51,6 +51,6 @@ SINCE = {
 """The first release whose models or start scripts hold something; what is not here they all hold."""
 
 
-def knows(release: str, what: str) -> bool:
+def knows(release: str, feature: str) -> bool:
     """Whether a release that is written knows of something that is not in all of them; KeyError for anything else."""
-    return release >= SINCE[what]
+    return release >= SINCE[feature]

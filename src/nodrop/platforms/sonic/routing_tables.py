@@ -43,15 +43,15 @@ def framework(localhost: Row) -> bool:
 def read_process(config: Config, vrf: str) -> Bgp | None:
     """Return the process of a VRF; it requires policies on sessions to other ASes, because no table can change that."""
     row = TableRow(config, "BGP_GLOBALS", vrf, config.rows("BGP_GLOBALS").get(vrf, {}))
-    said = decoded(PROCESS, row)
-    if "asn" not in said:
+    process_fields = decoded(PROCESS, row)
+    if "asn" not in process_fields:
         return None
     networks = config.rows("BGP_GLOBALS_AF_NETWORK")
     for family, word in FAMILIES.items():
         key = f"{vrf}|{word}"
-        said |= decoded((PATHS[family],), _row(config, "BGP_GLOBALS_AF", key))
+        process_fields |= decoded((PATHS[family],), _row(config, "BGP_GLOBALS_AF", key))
     return Bgp(
-        **said,
+        **process_fields,
         **read_policies(config),
         vrf=None if vrf == DEFAULT else vrf,
         networks=tuple(
@@ -67,7 +67,7 @@ def read_process(config: Config, vrf: str) -> Bgp | None:
             )
         ),
         requires_policy=True,
-        neighbors=tuple(_sessions(config, vrf, unicast=said["default_ipv4_unicast"])),
+        neighbors=tuple(_sessions(config, vrf, unicast=process_fields["default_ipv4_unicast"])),
     )
 
 
@@ -106,16 +106,16 @@ def _sessions(config: Config, vrf: str, *, unicast: bool) -> Iterator[BgpNeighbo
             inherited.pop("description", None)
             own_session_fields = _read_session_fields(config, "BGP_NEIGHBOR", key)
             ipv6 = Ipv6Unicast(**inherited.pop("ipv6", {}) | own_session_fields.pop("ipv6", {}))
-            named = {"address" if is_address(name) else "interface": name, "ipv6": ipv6}
-            yield BgpNeighbor(**{"active": unicast} | inherited | own_session_fields | named)
+            identity = {"address" if is_address(name) else "interface": name, "ipv6": ipv6}
+            yield BgpNeighbor(**{"active": unicast} | inherited | own_session_fields | identity)
 
 
 def _read_session_fields(config: Config, table: str, key: str) -> dict[str, Any]:
     """Return the fields of a session that a row, and those of its address families, say."""
-    own, other = (decoded(FAMILY, _row(config, f"{table}_AF", f"{key}|{word}")) for word in FAMILIES.values())
+    ipv4, ipv6 = (decoded(FAMILY, _row(config, f"{table}_AF", f"{key}|{word}")) for word in FAMILIES.values())
     evpn = decoded(FAMILY[:1], _row(config, f"{table}_AF", f"{key}|{EVPN}"))
     carries = {"evpn": evpn["active"]} if evpn else {}
-    return decoded(SESSION, _row(config, table, key)) | own | carries | ({"ipv6": other} if other else {})
+    return decoded(SESSION, _row(config, table, key)) | ipv4 | carries | ({"ipv6": ipv6} if ipv6 else {})
 
 
 def tables(device: Device) -> dict[str, Rows]:
@@ -124,13 +124,13 @@ def tables(device: Device) -> dict[str, Rows]:
         processes = _checked(device)
     except Unsupported as error:
         raise Unsupported(error.path, f"{error.reason}; {INSTEAD}") from None
-    made: dict[str, Rows] = {}
+    rows_by_table: dict[str, Rows] = {}
     for bgp in processes:
         for table, rows in _process_tables(bgp):
-            made.setdefault(table, {}).update(rows)
-    made |= policy_tables(processes[0])
-    made["STATIC_ROUTE"] = _static_rows(require_fact(device.static_routes))
-    return {table: rows for table, rows in sorted(made.items()) if rows}
+            rows_by_table.setdefault(table, {}).update(rows)
+    rows_by_table |= policy_tables(processes[0])
+    rows_by_table["STATIC_ROUTE"] = _static_rows(require_fact(device.static_routes))
+    return {table: rows for table, rows in sorted(rows_by_table.items()) if rows}
 
 
 def _process_tables(bgp: Bgp) -> Iterator[tuple[str, Rows]]:
@@ -152,20 +152,20 @@ def _process_tables(bgp: Bgp) -> Iterator[tuple[str, Rows]]:
     for neighbor in require_fact(bgp.neighbors):
         key = f"{vrf}|{neighbor.key}"
         yield "BGP_NEIGHBOR", {key: _columns("BGP_NEIGHBOR", SESSION, neighbor)}
-        for word, part, by_default in (
+        for word, session_part, by_default in (
             (FAMILIES["ipv4"], neighbor, BgpNeighbor(active=unicast)),
             (FAMILIES["ipv6"], neighbor.ipv6, Ipv6Unicast()),
         ):
-            columns = _columns("", FAMILY, part)
+            columns = _columns("", FAMILY, session_part)
             if columns != _columns("", FAMILY, by_default):
                 yield "BGP_NEIGHBOR_AF", {f"{key}|{word}": columns}
 
 
-def _columns(table: str, rows: Any, part: object) -> dict[str, Any]:
-    found: dict[str, Any] = dict(CONSTANT.get(table, {}))
-    for columns in encoded(rows, part, None):
-        found |= columns
-    return dict(sorted(found.items()))
+def _columns(table: str, rows: Any, model_part: object) -> dict[str, Any]:
+    row_columns: dict[str, Any] = dict(CONSTANT.get(table, {}))
+    for columns in encoded(rows, model_part, None):
+        row_columns |= columns
+    return dict(sorted(row_columns.items()))
 
 
 def _static_rows(routes: tuple[StaticRoute, ...]) -> Rows:

@@ -55,13 +55,13 @@ class Row:
 
     def whole(self, text: str, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the row of this key and these values as conditions see it, with its key and defaults."""
-        whole: dict[str, Any] = {**self.defaults, **self.key(text)}
+        full_row: dict[str, Any] = {**self.defaults, **self.key(text)}
         for name, value in values.items():
-            whole[name] = value if type(value) is str or name in self.lists else str(value)
+            full_row[name] = value if type(value) is str or name in self.lists else str(value)
         for name in self.formed:
-            if name in whole and (seen := self.fields[name].condition_value(whole.pop(name))) is not None:
-                whole[name] = seen
-        return whole
+            if name in full_row and (seen := self.fields[name].condition_value(full_row.pop(name))) is not None:
+                full_row[name] = seen
+        return full_row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,9 +104,9 @@ class Schema:
     @property
     def release_label(self) -> str:
         """The release as a message says it."""
-        first, *_, last = releases()
+        oldest_release, *_, last = releases()
         if self.release is None:
-            return f"any release from {first} to {last}"
+            return f"any release from {oldest_release} to {last}"
         return self.release if self.release == last else f"release {self.release}"
 
     def table(self, name: str) -> Table | None:
@@ -165,46 +165,46 @@ class Schema:
         )
 
     def _row(self, table: str, key: str, stated: Mapping[str, Any]) -> Row:
-        parts = tuple(_PART.findall(key))
+        key_parts = tuple(_PART.findall(key))
         fields = {}
-        for name, said in stated.items():
+        for name, spec in stated.items():
             if name in ("row", "must", "each"):
                 continue
-            if found_fields := [field_of(remainder, is_part=name in parts) for remainder in self._variants(said)]:
+            if found_fields := [field_of(remainder, is_part=name in key_parts) for remainder in self._variants(spec)]:
                 fields[name] = either(found_fields)
         conditions = [condition_of(remainder) for remainder in self._conditions(stated.get("must", ()))]
-        named = {condition.subject: other for condition in conditions if (other := named_by_itself(condition))}
+        named_tables = {condition.subject: target for condition in conditions if (target := named_by_itself(condition))}
         limits = [_MOST.fullmatch(variant) for variant in self._variants(stated.get("row", ""))]
         return Row(
             name=key,
-            parts=parts,
+            parts=key_parts,
             fields=fields,
             each=self._each(stated["each"]) if "each" in stated else None,
             most=max(int(limit[1]) for limit in limits if limit) if all(limits) else None,
             required=tuple(name for name, field in fields.items() if field.required),
             defaults={name: field.default for name, field in fields.items() if field.default is not None},
             conditions=tuple(condition for condition in conditions if not named_by_itself(condition)),
-            named=named,
+            named=named_tables,
             formed=tuple(name for name, field in fields.items() if field.many or field.kind.number),
             lists=tuple(name for name, field in fields.items() if field.many),
         )
 
-    def _variants(self, said: str | list[str]) -> list[str]:
+    def _variants(self, spec: str | list[str]) -> list[str]:
         """Return the variants of a field or row in this release; those of every release if no release is chosen."""
-        spans = [_split_span(text) for text in ([said] if isinstance(said, str) else said)]
+        spans = [_split_span(text) for text in ([spec] if isinstance(spec, str) else spec)]
         return [remainder for span, remainder in spans if self._has(span)]
 
-    def _conditions(self, said: list[str]) -> list[str]:
+    def _conditions(self, condition_texts: list[str]) -> list[str]:
         """Return what holds in this release; in any release, only what has always held."""
-        spans = [_split_span(text) for text in said]
+        spans = [_split_span(text) for text in condition_texts]
         if self.release is None:
             return [remainder for span, remainder in spans if span == (None, None)]
         return [remainder for span, remainder in spans if self._has(span)]
 
-    def _each(self, said: str | list[str]) -> tuple[Field, Field]:
-        pairs = [remainder.partition(" to ")[::2] for remainder in self._variants(said)]
+    def _each(self, spec: str | list[str]) -> tuple[Field, Field]:
+        pairs = [remainder.partition(" to ")[::2] for remainder in self._variants(spec)]
         sides = (dict.fromkeys(side) for side in zip(*pairs, strict=True))
-        names, values = (either([field_of(one, is_part=True) for one in side]) for side in sides)
+        names, values = (either([field_of(kind_text, is_part=True) for kind_text in side]) for side in sides)
         return names, values
 
 
@@ -253,6 +253,6 @@ def _span(table: Mapping[str, Any]) -> tuple[str | None, str | None]:
 
 def _release_range(row: Mapping[str, Any], field: str) -> tuple[str | None, str | None]:
     """Return since and until when a row has a field: the first and the last of what is said of it."""
-    said = row[field]
-    spans = [_split_span(text)[0] for text in ([said] if isinstance(said, str) else said)]
+    spec = row[field]
+    spans = [_split_span(text)[0] for text in ([spec] if isinstance(spec, str) else spec)]
     return spans[0][0], spans[-1][1]

@@ -36,17 +36,17 @@ def check(config: Config) -> None:
     """
     if config.database.unmodelled:
         return
-    said: set[Path] | None = None
+    remarked_paths: set[Path] | None = None
     for fault in _faults(config.data):
         if config.is_full:
             break
-        if said is None:
-            said = set(config.remarked())
-        if not any(fault.path[:length] in said for length in range(1, len(fault.path) + 1)):
+        if remarked_paths is None:
+            remarked_paths = set(config.remarked())
+        if not any(fault.path[:length] in remarked_paths for length in range(1, len(fault.path) + 1)):
             facts = without(config, fault.path[0], fault.facts)
             config.remark(fault.kind, _subject(config, fault.path), fault.path, **facts)
             if len(fault.path) > 2:
-                said.add(fault.path)
+                remarked_paths.add(fault.path)
 
 
 def invalid(data: Mapping[str, object]) -> Iterator[str]:
@@ -89,17 +89,17 @@ class _Checker:
             elif isinstance(rows, dict):
                 verdict = self._verdict(name, rows)
                 yield from verdict.faults
-                for targets, named in verdict.names.items():
+                for targets, names in verdict.names.items():
                     if all(covers(data, other_table) for other_table, _ in targets):
-                        yield from _dangling(data, targets, named, verdict)
+                        yield from _dangling(data, targets, names, verdict)
                 for condition, keys in verdict.outer.items():
                     if all(covers(data, other_table) for other_table in condition.tables):
                         yield from self._broken(tables, name, condition, keys)
 
     def _verdict(self, name: str, rows: Mapping[str, object]) -> Verdict:
         seen = self._seen.setdefault(name, [])
-        for known, verdict in seen:
-            if known == rows:
+        for seen_rows, verdict in seen:
+            if seen_rows == rows:
                 return verdict
         table = self._schema.table(name)
         assert table is not None
@@ -109,11 +109,11 @@ class _Checker:
         return verdict
 
     def _unknown_table(self, name: str) -> Fault:
-        other = self._schema.elsewhere(name)
+        location = self._schema.elsewhere(name)
         if design := designed_tables().get(name):
             hint = f"; it belongs to {design}, which is newer"
-        elif other:
-            hint = f"; SONiC has it {other}"
+        elif location:
+            hint = f"; SONiC has it {location}"
         else:
             near = meant(name, self._schema.names())
             hint = near and f"; {near}"
@@ -123,26 +123,26 @@ class _Checker:
     def _broken(self, tables: Tables, name: str, condition: Condition, keys: list[str]) -> Iterator[Fault]:
         """Yield the rows of which a condition on other tables does not hold; one that looks at no field, but once."""
         for key in keys if condition.names else keys[:1]:
-            whole = tables.row(name, key)
-            holds = condition.holds(whole, tables)
-            if condition.subject != "row" and condition.subject not in whole:
+            full_row = tables.row(name, key)
+            holds = condition.holds(full_row, tables)
+            if condition.subject != "row" and condition.subject not in full_row:
                 if holds:
                     yield missing(self._schema, (name, key), condition.subject)
             elif not holds:
-                yield unmet(condition, (name, key), whole, tables)
+                yield unmet(condition, (name, key), full_row, tables)
 
 
-def _dangling(data: Mapping[str, object], targets: Targets, named: set[str], verdict: Verdict) -> Iterator[Fault]:
+def _dangling(data: Mapping[str, object], targets: Targets, names: set[str], verdict: Verdict) -> Iterator[Fault]:
     """Yield the places whose names no table of `targets` has."""
-    left = named
-    for table, part in targets:
+    open_names = names
+    for table, key_part in targets:
         rows = data.get(table)
-        if left and isinstance(rows, dict):
-            left = left.difference(rows if part is None else _parts(rows, table, part))
-            left = left.difference(map(spaceless, rows)) if left and part is None else left
-    bare = _bare_row(data) if left else ""
-    for of, name, path in verdict.places if left else ():
-        if of != targets or name not in left:
+        if open_names and isinstance(rows, dict):
+            open_names = open_names.difference(rows if key_part is None else _parts(rows, table, key_part))
+            open_names = open_names.difference(map(spaceless, rows)) if open_names and key_part is None else open_names
+    bare = _bare_row(data) if open_names else ""
+    for place_targets, name, path in verdict.places if open_names else ():
+        if place_targets != targets or name not in open_names:
             continue
         table = targets[0][0]
         if table == path[0] and len(path) == 2 and table.endswith("INTERFACE"):
@@ -150,8 +150,8 @@ def _dangling(data: Mapping[str, object], targets: Targets, named: set[str], ver
             yield Fault("address-without-interface-row", path, facts)
         else:
             kind = " or ".join(table for table, _ in targets)
-            said = path[2] if len(path) > 2 else "/".join(path)
-            yield Fault("dangling-reference", path, {"kind": kind, "name": name, "field": said})
+            field = path[2] if len(path) > 2 else "/".join(path)
+            yield Fault("dangling-reference", path, {"kind": kind, "name": name, "field": field})
 
 
 def _bare_row(data: Mapping[str, object]) -> str:
@@ -161,13 +161,13 @@ def _bare_row(data: Mapping[str, object]) -> str:
     return next(rows, "")
 
 
-def _parts(rows: Mapping[str, object], table: str, part: str) -> set[str]:
+def _parts(rows: Mapping[str, object], table: str, key_part: str) -> set[str]:
     """Return what the rows of a table have as one part of their key, or in one field."""
     of_any = schema(None).table(table)
-    found: set[str] = set()
+    names: set[str] = set()
     for key, values in rows.items():
         row = of_any.row(key) if of_any else None
         if row is not None and isinstance(values, dict):
-            value = row.whole(key, values).get(part)
-            found.update(value if isinstance(value, tuple) else (str(value),))
-    return found
+            value = row.whole(key, values).get(key_part)
+            names.update(value if isinstance(value, tuple) else (str(value),))
+    return names

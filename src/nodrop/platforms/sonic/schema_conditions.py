@@ -33,12 +33,12 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Mult: operator.mul,
 }
 _FUNCTIONS: dict[str, Callable[..., Value]] = {
-    "contains": lambda text, part: part in text,
+    "contains": lambda text, substring: substring in text,
     "starts": lambda text, part: text.startswith(part),
     "length": len,
     "before": lambda text, part: text.partition(part)[0] if part in text else "",
     "after": lambda text, part: text.partition(part)[2],
-    "part": lambda text, first, size: text[int(first) - 1 : int(first) - 1 + int(size)],
+    "part": lambda text, start, size: text[int(start) - 1 : int(start) - 1 + int(size)],
     "concat": lambda *texts: "".join(texts),
 }
 """Functions of texts: contains, starts-with, string-length, substring-before, -after, substring and concat of XPath."""
@@ -47,10 +47,10 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
 class Tables:
     """The tables of a configuration as conditions see them: rows with their keys and defaults."""
 
-    def __init__(self, data: Mapping[str, object], whole: Whole) -> None:
+    def __init__(self, data: Mapping[str, object], complete_row: Whole) -> None:
         """Take tables by name, of any shape."""
         self._data = data
-        self._whole = whole
+        self._whole = complete_row
         self._rows: dict[tuple[str, str], Mapping[str, object]] = {}
         self._counts: dict[tuple[str, tuple[str, ...]], Counter[tuple[Value, ...]]] = {}
 
@@ -71,13 +71,13 @@ class Tables:
             self._rows[at] = self._whole(table, key, values)
         return self._rows[at]
 
-    def count(self, table: str, wanted: Mapping[str, Value]) -> int:
+    def count(self, table: str, row_values: Mapping[str, Value]) -> int:
         """Return the number of rows that have these values; an absent value equals none."""
-        names = tuple(wanted)
+        names = tuple(row_values)
         if (table, names) not in self._counts:
             rows = (self.row(table, key) for key in self.keys(table))
             self._counts[table, names] = Counter(tuple(_field(row, name) for name in names) for row in rows)
-        values = tuple(wanted.values())
+        values = tuple(row_values.values())
         return 0 if None in values else self._counts[table, names][values]
 
 
@@ -102,12 +102,12 @@ class Condition:
 
 def condition_of(text: str) -> Condition:
     """Return the condition that a line of schema.yaml describes, without its releases; ValueError where none."""
-    subject, when, said = text.partition(" when ")
+    subject, when, expression = text.partition(" when ")
     if not when or " " in subject:
-        subject, _, said = text.partition(": ")
+        subject, _, expression = text.partition(": ")
     names: set[str] = set()
     tables: set[str] = set()
-    evaluate = _compiled(ast.parse(said, mode="eval").body, names, tables)
+    evaluate = _compiled(ast.parse(expression, mode="eval").body, names, tables)
 
     def holds(row: Mapping[str, object], data: Tables) -> bool:
         return _is_true(evaluate(row, data))
@@ -115,7 +115,7 @@ def condition_of(text: str) -> Condition:
     return Condition(
         subject=subject,
         is_when=bool(when) and " " not in subject,
-        text=said,
+        text=expression,
         names=frozenset(names),
         tables=frozenset(tables),
         holds=holds,
@@ -162,19 +162,19 @@ def _compiled(node: ast.expr, names: set[str], tables: set[str]) -> _Evaluate:
             denied = inner(operand)
             return lambda row, data: not _is_true(denied(row, data))
         case ast.BoolOp(op=op, values=values):
-            parts, every = [inner(value) for value in values], isinstance(op, ast.And)
+            clauses, every = [inner(value) for value in values], isinstance(op, ast.And)
             quantifier = all if every else any
-            return lambda row, data: quantifier(_is_true(part(row, data)) for part in parts)
+            return lambda row, data: quantifier(_is_true(clause(row, data)) for clause in clauses)
         case ast.BinOp(left=left, op=op, right=right):
-            one, other, arithmetic = inner(left), inner(right), _ARITHMETIC[type(op)]
-            return lambda row, data: _calculated(arithmetic, one(row, data), other(row, data))
+            term, other_term, arithmetic = inner(left), inner(right), _ARITHMETIC[type(op)]
+            return lambda row, data: _calculated(arithmetic, term(row, data), other_term(row, data))
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() as op], comparators=[ast.Tuple(elts=choices)]):
-            one, words, wanted = inner(left), {ast.literal_eval(choice) for choice in choices}, isinstance(op, ast.In)
-            return lambda row, data: (found := one(row, data)) is not None and (str(found) in words) is wanted
+            term, words, is_in = inner(left), {ast.literal_eval(choice) for choice in choices}, isinstance(op, ast.In)
+            return lambda row, data: (term_value := term(row, data)) is not None and (str(term_value) in words) is is_in
         case ast.Compare(left=left, ops=[op], comparators=[right]):
-            one, other, compare = inner(left), inner(right), _COMPARE[type(op)]
+            term, other_term, compare = inner(left), inner(right), _COMPARE[type(op)]
             numeric = not isinstance(op, ast.Eq | ast.NotEq)
-            return lambda row, data: _compare_values(compare, numeric, one(row, data), other(row, data))
+            return lambda row, data: _compare_values(compare, numeric, term(row, data), other_term(row, data))
         case ast.Call(func=ast.Name(id="rows"), args=[ast.Name(id=table)], keywords=[]):
             tables.add(table)
             return lambda _row, data: len(data.keys(table))
@@ -183,11 +183,11 @@ def _compiled(node: ast.expr, names: set[str], tables: set[str]) -> _Evaluate:
             asked = {str(keyword.arg): inner(keyword.value) for keyword in searched}
             return lambda row, data: data.count(table, {name: value(row, data) for name, value in asked.items()})
         case ast.Call(func=ast.Name(id="count"), args=[several, *choices]):
-            one, of = inner(several), {ast.literal_eval(choice) for choice in choices}
-            return lambda row, data: sum(not of or value in of for value in _values(one(row, data)))
+            term, options = inner(several), {ast.literal_eval(choice) for choice in choices}
+            return lambda row, data: sum(not options or value in options for value in _values(term(row, data)))
         case ast.Call(func=ast.Name(id=name), args=arguments) if name in _FUNCTIONS:
             function, texts = _FUNCTIONS[name], [inner(argument) for argument in arguments]
-            return lambda row, data: function(*(_text(each(row, data)) for each in texts))
+            return lambda row, data: function(*(_text(text_term(row, data)) for text_term in texts))
     raise ValueError(ast.unparse(node))
 
 
@@ -210,18 +210,18 @@ def _values(value: Value) -> Iterable[Value]:
     return value if isinstance(value, tuple) else () if value is None else (value,)
 
 
-def _compare_values(compare: Callable[[Any, Any], bool], numeric: bool, one: Value, other: Value) -> bool:
-    if one is None or other is None:
+def _compare_values(compare: Callable[[Any, Any], bool], numeric: bool, left_value: Value, right_value: Value) -> bool:
+    if left_value is None or right_value is None:
         return False
-    if numeric or isinstance(one, float | int) or isinstance(other, float | int):
-        left, right = _number(one), _number(other)
-        return left is not None and right is not None and compare(left, right)
-    return compare(str(one), str(other))
+    if numeric or isinstance(left_value, float | int) or isinstance(right_value, float | int):
+        left_number, right = _number(left_value), _number(right_value)
+        return left_number is not None and right is not None and compare(left_number, right)
+    return compare(str(left_value), str(right_value))
 
 
-def _calculated(calculate: Callable[[float, float], float], one: Value, other: Value) -> float | None:
-    left, right = _number(one), _number(other)
-    return None if left is None or right is None else calculate(left, right)
+def _calculated(calculate: Callable[[float, float], float], left_value: Value, right_value: Value) -> float | None:
+    left_number, right = _number(left_value), _number(right_value)
+    return None if left_number is None or right is None else calculate(left_number, right)
 
 
 def _number(value: Value) -> float | None:

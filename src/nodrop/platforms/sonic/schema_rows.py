@@ -89,11 +89,11 @@ class Judge:
     def _row(self, table: Table, row: Row, key: str, values: Values, tables: Tables, verdict: Verdict) -> None:
         path, fields = (table.name, key), row.fields
         for name, text in zip(row.parts, key.split("|"), strict=False):
-            part = text.strip()
+            key_part = text.strip()
             if (stated := fields.get(name)) is not None:
-                _value(stated, part, path, verdict)
+                _value(stated, key_part, path, verdict)
             if name in row.named:
-                verdict.name(((row.named[name], None),), part, path)
+                verdict.name(((row.named[name], None),), key_part, path)
         for name, value in values.items():
             if len(verdict.faults) > MAX_REMARKS:
                 return
@@ -114,7 +114,7 @@ class Judge:
     def _conditions(self, row: Row, path: Path, values: Values, tables: Tables, verdict: Verdict) -> None:
         """Judge what has to be there, and what has to hold between fields; leave what looks at other tables."""
         table, key = path[0], path[1]
-        whole, optional, given_present_fields = None, set(), row.present_fields(values)
+        full_row, optional, given_present_fields = None, set(), row.present_fields(values)
         for condition in row.conditions:
             subject = condition.subject
             is_stated = subject == "row" or subject in row.parts or subject in given_present_fields
@@ -124,21 +124,21 @@ class Judge:
                 verdict.outer.setdefault(condition, []).append(key)
                 optional |= {subject} if condition.is_when else set()
                 continue
-            whole = whole or row.whole(key, values)
-            if not condition.holds(whole, tables):
+            full_row = full_row or row.whole(key, values)
+            if not condition.holds(full_row, tables):
                 if condition.is_when and not is_stated:
                     optional.add(subject)
                 else:
-                    verdict.faults.append(unmet(condition, path, whole, tables))
+                    verdict.faults.append(unmet(condition, path, full_row, tables))
         for name in row.required:
             if name not in given_present_fields and name not in optional:
                 verdict.faults.append(missing(self._schema, path, name))
 
     def _hint(self, table: str, row: Row, name: str) -> str:
-        other = self._schema.elsewhere(table, name)
-        if other:
-            return f"; SONiC has it {other}"
-        near = meant(name, [each for each in row.fields if each not in row.parts], _ALIKE)
+        location = self._schema.elsewhere(table, name)
+        if location:
+            return f"; SONiC has it {location}"
+        near = meant(name, [field_name for field_name in row.fields if field_name not in row.parts], _ALIKE)
         return near and f"; {near}"
 
 
@@ -149,14 +149,14 @@ def missing(schema: Schema, path: Path, name: str) -> Fault:
 
 def unmet(condition: Condition, path: Path, row: Mapping[str, object], tables: Tables) -> Fault:
     """Return the fault of a row of which a condition does not hold."""
-    found = [
+    field_texts = [
         f"{name} is {_format_value(row.get(name, row.get(name.replace('_', '-'))))}" for name in sorted(condition.names)
     ]
     for table, key, name in dict.fromkeys(_ELSEWHERE.findall(condition.text)):
         value = tables.row(table, key).get(name)
-        found.append(f"{table}/{key}/{name} is {_format_value(value)}")
+        field_texts.append(f"{table}/{key}/{name} is {_format_value(value)}")
     place = (*path, condition.subject) if condition.subject in row and condition.subject != "row" else path
-    return fault("broken-condition", place, {"found": ", ".join(found), "expected": condition.text})
+    return fault("broken-condition", place, {"found": ", ".join(field_texts), "expected": condition.text})
 
 
 def _format_value(value: object) -> str:
@@ -183,9 +183,9 @@ def _value(stated: Field, value: object, path: Path, verdict: Verdict) -> None:
         return
     values = stated.values(value)
     if values is None:
-        found = quote_text(value) if isinstance(value, str) else type_name(value)
+        found_text = quote_text(value) if isinstance(value, str) else type_name(value)
         expected = f"a list, each {kind.expected}" if stated.many else kind.expected
-        verdict.faults.append(fault("malformed-value", path, {"found": found, "expected": expected}))
+        verdict.faults.append(fault("malformed-value", path, {"found": found_text, "expected": expected}))
         return
     for text in values:
         if not kind.accepts(text):

@@ -65,18 +65,18 @@ class Kind:
         """Whether the text is such a value by itself; what names a row is for others to look up."""
         if not self.tests or self.takes_all:
             return self.takes_all
-        found = self._known.get(text)
-        if found is None:
+        is_accepted = self._known.get(text)
+        if is_accepted is None:
             if len(self._known) >= _MAX_KNOWN:
                 self._known.clear()
-            first, *others = self.tests
-            found = self._known[text] = first(text) or any(test(text) for test in others)
-        return found
+            first_test, *other_tests = self.tests
+            is_accepted = self._known[text] = first_test(text) or any(test(text) for test in other_tests)
+        return is_accepted
 
     def canonical(self, text: str) -> str:
         """Return a text as the models compare it: a whole number without zeros before it and without spaces."""
-        found = self.number(text) if self.number else None
-        return text if found is None else str(found)
+        parsed_number = self.number(text) if self.number else None
+        return text if parsed_number is None else str(parsed_number)
 
     def is_out_of_range(self, text: str) -> bool:
         """Whether a text that is not accepted is a number, only too small or too large."""
@@ -100,12 +100,12 @@ class Field:
         """
         if not self.many:
             return None if isinstance(value, dict) else (str(value),)
-        if isinstance(value, list) and not any(isinstance(one, list | dict) for one in value):
-            texts = [str(one) for one in value]
+        if isinstance(value, list) and not any(isinstance(member, list | dict) for member in value):
+            texts = [str(member) for member in value]
         elif not isinstance(value, str):
             return None
         elif self.many in ("commas", "semicolons"):
-            texts = [one.strip() for one in value.split("," if self.many == "commas" else ";")]
+            texts = [word.strip() for word in value.split("," if self.many == "commas" else ";")]
         else:
             return None if value else ()
         return tuple(texts if self.many == "filled list" else filter(None, texts))
@@ -124,7 +124,7 @@ def either(fields: list[Field]) -> Field:
     first_field = fields[0]
     if len(fields) == 1:
         return first_field
-    kinds = [one.kind for one in fields]
+    kinds = [variant.kind for variant in fields]
     words = [word for kind in kinds for word in kind.expected.split(" or ")]
     together = Kind(
         tests=tuple(test for kind in kinds for test in kind.tests),
@@ -134,7 +134,7 @@ def either(fields: list[Field]) -> Field:
         takes_all=any(kind.takes_all for kind in kinds),
         number=kinds[-1].number if all(kind.number for kind in kinds) else None,
     )
-    required = all(one.required for one in fields)
+    required = all(variant.required for variant in fields)
     return Field(kind=together, required=required, default=first_field.default, many=fields[-1].many)
 
 
@@ -162,16 +162,16 @@ def kind_of(text: str, *, is_part: bool = False) -> Kind:
     is_loaded = len(alternatives) == 1 and text.startswith("uint") and not is_part
     number = _loaded_number if is_loaded else _yang_number
     for alternative in alternatives:
-        found = _KIND.fullmatch(alternative)
-        if found is None:
+        match = _KIND.fullmatch(alternative)
+        if match is None:
             raise ValueError(alternative)
-        is_number &= found["base"] is not None
-        if found["ref"]:
-            targets.append((found["ref"], found["of"]))
-            expected.append(f"the name of a row of {found['ref']}")
+        is_number &= match["base"] is not None
+        if match["ref"]:
+            targets.append((match["ref"], match["of"]))
+            expected.append(f"the name of a row of {match['ref']}")
         else:
-            tests.append(_test(found, number))
-            expected.append(_words(found, alternative))
+            tests.append(_test(match, number))
+            expected.append(_words(match, alternative))
     return Kind(
         tests=tuple(tests),
         targets=tuple(targets),
@@ -185,15 +185,15 @@ def kind_of(text: str, *, is_part: bool = False) -> Kind:
 def _alternatives(text: str) -> list[str]:
     """Split at ` or `, though not within a pattern."""
     alternatives: list[str] = []
-    for part in text.split(" or "):
+    for fragment in text.split(" or "):
         if alternatives and alternatives[-1].count(" /") and not alternatives[-1].endswith("/"):
-            alternatives[-1] += f" or {part}"
+            alternatives[-1] += f" or {fragment}"
         else:
-            alternatives.append(part)
+            alternatives.append(fragment)
     return alternatives
 
 
-def _words(match: re.Match[str], part: str) -> str:
+def _words(match: re.Match[str], alternative: str) -> str:
     if match["enum"]:
         return " or ".join(match["enum"].split(" "))
     if match["base"]:
@@ -205,7 +205,7 @@ def _words(match: re.Match[str], part: str) -> str:
         return f"what matches {quote_text(match['pattern'])}" if match["pattern"] else "nothing"
     if match["length"]:
         return f"{match['length']} characters"
-    return _EXPECTED.get(part, part)
+    return _EXPECTED.get(alternative, alternative)
 
 
 def _test(match: re.Match[str], number: Number) -> Test:
@@ -246,7 +246,7 @@ def _decimal(digits: str, stated: str | None) -> Test:
 
 def _ends(stated: str | None) -> list[tuple[str, str]]:
     """Return the first and last numbers of each range."""
-    ends = [part.partition("..") for part in stated.split("|")] if stated else []
+    ends = [range_text.partition("..") for range_text in stated.split("|")] if stated else []
     return [(low, high if dots else low) for low, dots, high in ends]
 
 

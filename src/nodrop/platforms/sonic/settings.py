@@ -70,7 +70,7 @@ def _stringify_values(value: object) -> object:
         return value
     if isinstance(value, dict):
         return {key: inside if type(inside) is str else _stringify_values(inside) for key, inside in value.items()}
-    return [str(one) for one in value] if isinstance(value, list) else str(value)
+    return [str(member) for member in value] if isinstance(value, list) else str(value)
 
 
 def covers(tree: Tree, path: Path) -> bool:

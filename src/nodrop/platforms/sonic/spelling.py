@@ -22,12 +22,12 @@ class Names:
         self.by_value: dict[Any, str] = {}
         self._taken: set[str] = set()
 
-    def name(self, value: Any, wanted: str) -> str:
-        """Return the value's name, taking `wanted` for a new one if it is free."""
+    def name(self, value: Any, base_name: str) -> str:
+        """Return the value's name, taking `base_name` for a new one if it is free."""
         if value not in self.by_value:
-            name, number = wanted, 2
+            name, number = base_name, 2
             while name in self._taken:
-                name, number = f"{wanted}_{number}", number + 1
+                name, number = f"{base_name}_{number}", number + 1
             self._taken.add(name)
             self.by_value[value] = name
         return self.by_value[value]
@@ -65,8 +65,8 @@ class Spelling:
         """
         peak = value.peak_bytes_per_s is not None and port.speed_mbps is not None
         speed = [show_speed(port.speed_mbps)] if peak and isinstance(port.speed_mbps, int) else []
-        wanted = ".".join(("scheduler", str(queue), *speed))
-        return self._schedulers.name((value, wanted), wanted)
+        base_name = ".".join(("scheduler", str(queue), *speed))
+        return self._schedulers.name((value, base_name), base_name)
 
     def schedulers(self) -> Iterator[tuple[str, Scheduler]]:
         """Yield (name, scheduler) in the order in which they were named."""
@@ -76,9 +76,9 @@ class Spelling:
         """Yield (name, buffer profile) in the order in which they were named."""
         return ((name, value) for name, (value, _) in self._profiles.items())
 
-    def buffer(self, value: BufferProfile, wanted: str = "") -> str:
+    def buffer(self, value: BufferProfile, base_name: str = "") -> str:
         """Return the name of a buffer profile."""
-        return self._profiles.name((value, None), wanted)
+        return self._profiles.name((value, None), base_name)
 
     def group(self, port: Interface, group: PriorityGroup) -> str:
         """Return the name of a priority group's buffer profile.

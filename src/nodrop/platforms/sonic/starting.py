@@ -57,8 +57,8 @@ def start_of(documents: Sequence[Document], minigraph: str | None) -> Start | No
     if not isinstance(row, Mapping) or Database(tables).unmodelled:
         return None
     release = release_of(value_at(tables, "VERSIONS", "DATABASE", "VERSION")) or max(RELEASES)
-    own = str(row.get(MODE) or "")
-    mode, taken_from = own, FILE
+    stated_mode = str(row.get(MODE) or "")
+    mode, taken_from = stated_mode, FILE
     tables_of = {document.name: document.tables for document in documents}
     golden = mapping_at(tables_of.get(GOLDEN_FILE), *LOCALHOST) if FILE in tables_of else {}
     for name in migrated_from(release):
@@ -67,7 +67,7 @@ def start_of(documents: Sequence[Document], minigraph: str | None) -> Start | No
             mode, taken_from = stated[1] if stated else _MODE_OF_MINIGRAPH, name
         elif name == GOLDEN_FILE and golden:
             mode, taken_from = str(golden.get(MODE) or ""), name
-    if mode == own:
+    if mode == stated_mode:
         taken_from = FILE
     framework = row.get("frr_mgmt_framework_config") == "true"
     return Start(mode, taken_from, _fates(mode, whole=framework and knows(release, "separated routing in frr.conf")))

@@ -50,7 +50,7 @@ def _spelled(kind: SampledKind, name: str) -> str:
 
 def group_of(kind: str) -> str | None:
     """Return SONiC's word for a kind of objects; None if it has none."""
-    return next((group for known, group in GROUP_OF.items() if known == kind), None)
+    return next((group for object_kind, group in GROUP_OF.items() if object_kind == kind), None)
 
 
 def check_streams(stated: Iterable[CounterStream]) -> None:

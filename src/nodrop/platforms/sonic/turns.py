@@ -35,19 +35,19 @@ def turns(old: Tables, new: Tables) -> Iterator[Tables]:
     yield new
 
 
-def _between(old: _Rows, new: _Rows, waiting: Collection[str], kept: Sequence[Sequence[str]]) -> Tables:
+def _between(old: _Rows, new: _Rows, waiting: Collection[str], kept_paths: Sequence[Sequence[str]]) -> Tables:
     """Return the configuration in which some ports still wait, and what is kept for the end is there."""
-    made: dict[str, dict[str, _Row]] = {}
+    tables: dict[str, dict[str, _Row]] = {}
     for table in {**old, **new}:
         before, after = old.get(table, {}), new.get(table, {})
-        made[table] = {**before, **after} if table in NAMED_BY_OTHERS else dict(after)
+        tables[table] = {**before, **after} if table in NAMED_BY_OTHERS else dict(after)
         if table == _PORTS or table in facts()["shut_for"]:
-            made[table] = {key: row for key, row in made[table].items() if _port(key) not in waiting}
-            made[table] |= {key: row for key, row in before.items() if _port(key) in waiting}
-    for table, key, *fields in kept:
+            tables[table] = {key: row for key, row in tables[table].items() if _port(key) not in waiting}
+            tables[table] |= {key: row for key, row in before.items() if _port(key) in waiting}
+    for table, key, *fields in kept_paths:
         row = old[table][key]
-        made[table][key] = {**made[table].get(key, {}), **{field: row[field] for field in fields or row}}
-    return {table: rows for table, rows in made.items() if rows}
+        tables[table][key] = {**tables[table].get(key, {}), **{field: row[field] for field in fields or row}}
+    return {table: rows for table, rows in tables.items() if rows}
 
 
 def _find_moved_rows(old: _Rows, new: _Rows) -> Iterator[Sequence[str]]:
@@ -70,12 +70,12 @@ def _find_changed_keys(old: _Rows, new: _Rows, table: str) -> Iterator[str]:
 
 def _of_rows(tables: Tables) -> _Rows | None:
     """Return tables that all consist of rows, and all rows of fields; None if one does not."""
-    found: dict[str, Mapping[str, _Row]] = {}
+    rows_by_table: dict[str, Mapping[str, _Row]] = {}
     for table, rows in tables.items():
         if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
             return None
-        found[table] = rows
-    return found
+        rows_by_table[table] = rows
+    return rows_by_table
 
 
 def _port(key: str) -> str:

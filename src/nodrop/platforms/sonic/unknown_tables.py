@@ -95,11 +95,11 @@ _EMPTY = "NULL"
 @cache
 def _known_columns() -> Mapping[str, frozenset[str]]:
     """Return the columns of each table of frrcfgd that are read or harmless."""
-    found = {table: {_EMPTY, *chain.from_iterable(row.where for row in rows)} for table, rows in _ROWS.items()}
+    table_columns = {table: {_EMPTY, *chain.from_iterable(row.where for row in rows)} for table, rows in _ROWS.items()}
     for group in _facts()["columns"]:
         for table, columns in group["tables"].items():
-            found[table] |= set(columns)
-    return {table: frozenset(columns) for table, columns in found.items()}
+            table_columns[table] |= set(columns)
+    return {table: frozenset(columns) for table, columns in table_columns.items()}
 
 
 def unknown_columns(config: Config) -> Iterator[tuple[str, str, str]]:
@@ -108,13 +108,13 @@ def unknown_columns(config: Config) -> Iterator[tuple[str, str, str]]:
     Columns that the release does not have are reported by other rules.
     """
     of_release = schema(release_of(value_at(config.data, "VERSIONS", "DATABASE", "VERSION")))
-    for table, known in _known_columns().items():
+    for table, known_columns in _known_columns().items():
         far_table = of_release.table(table)
         for key, row in config.rows(table).items() if far_table is not None else ():
             for column, value in row.items():
                 if column == "send_community" and value != "none":
                     continue
-                if column not in known and value != "false":
+                if column not in known_columns and value != "false":
                     yield table, key, column
 
 

@@ -45,15 +45,15 @@ def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Vir
     """Return the switch: its tables as they were read, its ports, and what FRR is told once it runs."""
     documents = at_start([Document(name, bundle[name], name) for name in CONFIG_FILES if name in bundle])
     tables = merge_documents(documents)
-    told: list[str] = []
-    rows = list(_rows(tables, told))
+    remarks: list[str] = []
+    rows = list(_rows(tables, remarks))
     files = {
-        FILE: _text(documents, bundle, tables, told),
+        FILE: _text(documents, bundle, tables, remarks),
         "lanemap.ini": "".join(f"eth{number}:{lanes}\n" for number, (_, lanes, *_) in enumerate(rows, 1)),
         "port_config.ini": "".join(f"{'  '.join(row)}\n" for row in [_HEADER, *rows]),
     }
     if frr is None:
-        told.append("FRR starts without a configuration, for nothing is known of routing")
+        remarks.append("FRR starts without a configuration, for nothing is known of routing")
     else:
         files[FRR_FILE] = frr
     ports = {name: f"eth{number}" for number, (name, *_) in enumerate(rows, 1)}
@@ -62,7 +62,7 @@ def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Vir
         files=files,
         binds={name: f"{_FOLDER}/{name}" for name in files},
         ports={name: ports[name] for name in ports if name in known_names},
-        told=tuple(told),
+        told=tuple(remarks),
     )
 
 
@@ -70,7 +70,7 @@ _Row = tuple[str, str, str, str, str]
 _HEADER: _Row = ("# name", "lanes", "alias", "index", "speed")
 
 
-def _rows(tables: Mapping[str, object], told: list[str]) -> Iterator[_Row]:
+def _rows(tables: Mapping[str, object], remarks: list[str]) -> Iterator[_Row]:
     """Yield the ports that a container can have, in the order of the table."""
     table = tables.get("PORT")
     used: set[str] = set()
@@ -79,11 +79,11 @@ def _rows(tables: Mapping[str, object], told: list[str]) -> Iterator[_Row]:
         lanes = str(fields.get("lanes", "")).replace(" ", "")
         single = lanes.split(",")
         if not _LANES.fullmatch(lanes) or len(single) not in _WIDTHS:
-            told.append(
+            remarks.append(
                 f"{name} is not there: a port of the virtual switch has 1, 2, 4 or 8 lanes, not {lanes or 'none'}"
             )
         elif not used.isdisjoint(single):
-            told.append(f"{name} is not there: its lanes {lanes} are another port's")
+            remarks.append(f"{name} is not there: its lanes {lanes} are another port's")
         else:
             used.update(single)
             alias, index = str(fields.get("alias") or name), str(fields.get("index") or number)

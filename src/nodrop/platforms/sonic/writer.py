@@ -206,20 +206,20 @@ class _PortRow(NamedTuple):
     vrf: str | None
 
 
-def _port(facts: Switch, interface: Interface, way: Split) -> _PortRow:
+def _port(facts: Switch, interface: Interface, breakout: Split) -> _PortRow:
     """Return a port's row: alias, index and lanes are the SKU's own; a part of a port has a letter and a number."""
     port, lanes, qos = require_fact(interface.port), require_fact(interface.lanes), interface.qos
     advertised = require_fact(interface.advertised_speeds_mbps)
     assert port is not None
     assert lanes is not None
     known_port = facts.sonic_ports[port.panel]
-    split = way.into > 1
-    first = port.split * len(known_port.lanes) // way.into
+    split = breakout.into > 1
+    first_lane = port.split * len(known_port.lanes) // breakout.into
     return _PortRow(
         name=interface.name,
-        alias=known_port.alias_of(port.panel, first, port.split if split else None),
+        alias=known_port.alias_of(port.panel, first_lane, port.split if split else None),
         front_index=known_port.front_index,
-        lanes=",".join(map(str, known_port.lanes[first : first + lanes])),
+        lanes=",".join(map(str, known_port.lanes[first_lane : first_lane + lanes])),
         speed=require_fact(interface.speed_mbps),
         enabled=require_fact(interface.enabled),
         mtu=require_fact(interface.mtu_bytes),
@@ -238,14 +238,14 @@ def _port(facts: Switch, interface: Interface, way: Split) -> _PortRow:
 
 def _ways(facts: Switch, device: Device) -> dict[str, Split]:
     """Return how the panel port of each port is used, by the name of the port."""
-    counts = Counter(port.panel for one in device.interfaces if (port := require_fact(one.port)) is not None)
+    counts = Counter(port.panel for iface in device.interfaces if (port := require_fact(iface.port)) is not None)
     splits: dict[str, Split] = {}
     for interface in device.interfaces:
         port = require_fact(interface.port)
         assert port is not None
-        way = way_of(facts, interface, alone=counts[port.panel] == 1)
-        assert way is not None
-        splits[interface.name] = way
+        split = way_of(facts, interface, alone=counts[port.panel] == 1)
+        assert split is not None
+        splits[interface.name] = split
     return splits
 
 
@@ -256,10 +256,10 @@ def _breakouts(facts: Switch, device: Device, splits: Mapping[str, Split]) -> It
         for interface in device.interfaces
         if (port := require_fact(interface.port)) is not None
     }
-    if all(way.into == 1 and not isinstance(way, NarrowWay) for way, _ in used.values()):
+    if all(split.into == 1 and not isinstance(split, NarrowWay) for split, _ in used.values()):
         return
-    for panel, (way, speed) in used.items():
-        yield port_name(facts.name, Port(panel), 1), way.mode(speed)
+    for panel, (breakout, speed) in used.items():
+        yield port_name(facts.name, Port(panel), 1), breakout.mode(speed)
 
 
 def on_off(value: bool | None) -> str | None:

@@ -70,12 +70,12 @@ class Followed:
 
     def __call__(self, file: str, line: int) -> bool:
         """Whether a line of a file of the snapshot is among FRR's, and nodrop reads it."""
-        found = part(self._exported.files[file])
-        if line <= found.above:
+        frr_part = part(self._exported.files[file])
+        if line <= frr_part.above:
             return False
         if file not in self._unread:
-            unread = _read_routing(found.text).not_understood
-            self._unread[file] = frozenset(statement.line + found.above for statement in unread)
+            unread = _read_routing(frr_part.text).not_understood
+            self._unread[file] = frozenset(statement.line + frr_part.above for statement in unread)
         return line not in self._unread[file]
 
 
@@ -85,39 +85,41 @@ def unseen(
     """Return the items that differ when computed from the configurations as Batfish takes them, with the reasons."""
     changes = dict(_changes(reading, exported, lines, followed))
     later = changes.pop(FIRST_COME)
-    found: dict[Check, dict[Subject, str]] = {check: {} for check in _HANGING}
+    reasons: dict[Check, dict[Subject, str]] = {check: {} for check in _HANGING}
     for group in ([later], changes.values(), (*changes.values(), later)):
-        _add(found, _differing(seen, _apply_changes(reading.fabric, group)), "")
-    if any(found.values()):
+        _add(reasons, _differing(seen, _apply_changes(reading.fabric, group)), "")
+    if any(reasons.values()):
         for reason, change in (*list(changes.items())[:_ALONE], (FIRST_COME, later)):
-            _add(found, _differing(seen, _apply_changes(reading.fabric, [change])), reason)
+            _add(reasons, _differing(seen, _apply_changes(reading.fabric, [change])), reason)
     remainder = _join_reasons((*list(changes)[_ALONE:],) or (*changes, FIRST_COME))
-    return {check: {item: said or remainder for item, said in items.items()} for check, items in found.items()}
+    return {check: {item: text or remainder for item, text in items.items()} for check, items in reasons.items()}
 
 
-def _add(found: dict[Check, dict[Subject, str]], more: Mapping[Check, Iterable[Subject]], reason: str) -> None:
+def _add(reasons: dict[Check, dict[Subject, str]], additions: Mapping[Check, Iterable[Subject]], reason: str) -> None:
     """Add items with a reason, which one that has none yet takes."""
-    for check, items in more.items():
+    for check, items in additions.items():
         for item in items:
-            found[check][item] = found[check].get(item) or reason
+            reasons[check][item] = reasons[check].get(item) or reason
 
 
 def left_out(exported: Exported, seen: Observation) -> Mapping[Check, Mapping[Subject, str]]:
     """Return the items that the snapshot lacks; all routes where it lacks a device or its BGP: they may lead there."""
-    found: dict[Check, dict[Subject, str]] = {check: {} for check in seen.seen}
-    for part, reason in exported.unseen.items():
-        for check, items in found.items():
-            own = seen.seen[check]
-            if part in own:
-                items[part] = reason
-            elif len(part) == 1 or part[1:] == ("@bgp",):
+    reasons: dict[Check, dict[Subject, str]] = {check: {} for check in seen.seen}
+    for subject, reason in exported.unseen.items():
+        for check, items in reasons.items():
+            seen_items = seen.seen[check]
+            if subject in seen_items:
+                items[subject] = reason
+            elif len(subject) == 1 or subject[1:] == ("@bgp",):
                 if check in ("routes", "reach", "failures"):
-                    items[()] = f"{part[0]}: {reason}"
-                elif check == "sessions" or len(part) == 1:
-                    items.update((item, reason) for item in own if item[0] == part[0] or _ends_at(item, *part))
-            elif check == "packets" and part[-1] == "mtu_bytes":
-                items.update((item, reason) for item in own if part[:2] in cable_ends(item[-1]))
-    return found
+                    items[()] = f"{subject[0]}: {reason}"
+                elif check == "sessions" or len(subject) == 1:
+                    items.update(
+                        (item, reason) for item in seen_items if item[0] == subject[0] or _ends_at(item, *subject)
+                    )
+            elif check == "packets" and subject[-1] == "mtu_bytes":
+                items.update((item, reason) for item in seen_items if subject[:2] in cable_ends(item[-1]))
+    return reasons
 
 
 def _ends_at(item: Subject, device: str, *_: str) -> bool:
@@ -141,11 +143,12 @@ def _changes(
         for line in sorted(comments) if name in devices else ():
             text = " ".join(names.line(file, line).split())
             if name is not None and followed(file, line) and not harmless(text):
-                found = skips.setdefault(text, {}).setdefault(name, (part(exported.files[file]), []))
-                found[1].append(line)
+                skipped_lines = skips.setdefault(text, {}).setdefault(name, (part(exported.files[file]), []))
+                skipped_lines[1].append(line)
     for text, rows in skips.items():
         change = {
-            name: partial(_without, found=found, lines=reported_lines) for name, (found, reported_lines) in rows.items()
+            name: partial(_without, found=frr_part, lines=reported_lines)
+            for name, (frr_part, reported_lines) in rows.items()
         }
         change = {
             name: new_partial for name, new_partial in change.items() if new_partial(devices[name]) is not devices[name]
@@ -191,15 +194,15 @@ def _unfiltered(device: Device, names: set[str]) -> Device:
 def _apply_changes(fabric: Fabric, changes: Iterable[_Change]) -> Fabric:
     devices = {device.name: device for device in fabric.devices}
     for change in changes:
-        devices |= {name: made(devices[name]) for name, made in change.items()}
+        devices |= {name: apply_change(devices[name]) for name, apply_change in change.items()}
     return replace_fields(fabric, devices=tuple(devices.values()))
 
 
 def _join_reasons(reasons: Iterable[str]) -> str:
     """Return the reasons as one: the first few, each once."""
     once = list(dict.fromkeys(reasons))
-    more = f", and {len(once) - 3} more" if len(once) > 3 else ""
-    return "; ".join(once[:3]) + more
+    count_suffix = f", and {len(once) - 3} more" if len(once) > 3 else ""
+    return "; ".join(once[:3]) + count_suffix
 
 
 def _without(device: Device, found: Part, lines: Iterable[int]) -> Device:
@@ -226,15 +229,15 @@ def _without(device: Device, found: Part, lines: Iterable[int]) -> Device:
     return replace_fields(device, **changes) if changes else device
 
 
-def _other(name: str, own: object, made: object) -> dict[str, Any]:
+def _other(name: str, old_value: object, new_value: object) -> dict[str, Any]:
     """Return a change of a field, where there is one."""
-    return {} if made is own else {name: made}
+    return {} if new_value is old_value else {name: new_value}
 
 
-def _others(name: str, own: tuple[Any, ...], made: Iterable[Any]) -> dict[str, Any]:
+def _others(name: str, old_rows: tuple[Any, ...], new_rows: Iterable[Any]) -> dict[str, Any]:
     """Return a change of a field of several rows, of which some may be gone."""
-    rows = tuple(one for one in made if one is not None)
-    alike = len(rows) == len(own) and all(row is other for row, other in zip(rows, own, strict=True))
+    rows = tuple(new_row for new_row in new_rows if new_row is not None)
+    alike = len(rows) == len(old_rows) and all(row is old_row for row, old_row in zip(rows, old_rows, strict=True))
     return {} if alike else {name: rows}
 
 
@@ -243,8 +246,8 @@ def _merge_bgp(own_bgp: Bgp, before: Bgp, after: Bgp | None) -> Bgp | None:
     if after is None:
         return None
     changes = _differences(before, after, without=("neighbors",))
-    read = {one.key: one for one in known_rows(before.neighbors)}
-    remaining_neighbors = {one.key: one for one in known_rows(after.neighbors)}
+    read = {bgp_neighbor.key: bgp_neighbor for bgp_neighbor in known_rows(before.neighbors)}
+    remaining_neighbors = {bgp_neighbor.key: bgp_neighbor for bgp_neighbor in known_rows(after.neighbors)}
     neighbors: list[BgpNeighbor] = []
     for neighbor in known_rows(own_bgp.neighbors):
         if neighbor.key not in read:
@@ -261,8 +264,10 @@ def _differences(before: Any, after: Any, without: tuple[str, ...] = ()) -> dict
     return {name: getattr(after, name) for name in names if not _same(getattr(before, name), getattr(after, name))}
 
 
-def _same(one: object, other: object) -> bool:
-    return one is other or (not isinstance(one, Unknown) and not isinstance(other, Unknown) and one == other)
+def _same(old_value: object, new_value: object) -> bool:
+    return old_value is new_value or (
+        not isinstance(old_value, Unknown) and not isinstance(new_value, Unknown) and old_value == new_value
+    )
 
 
 def _permissive(device: Device) -> Device:
@@ -317,9 +322,9 @@ def _of_ipv4(device: Device) -> Device:
 def _literal(device: Device) -> Device:
     """Return a device without the lines of AS path lists that have a _, which no AS path has."""
 
-    def drop_underscore_rules(one: AsPathList) -> AsPathList:
-        rules = tuple(rule for rule in one.rules if "_" not in rule[1])
-        return one if len(rules) == len(one.rules) else replace_fields(one, rules=rules)
+    def drop_underscore_rules(path_list: AsPathList) -> AsPathList:
+        rules = tuple(rule for rule in path_list.rules if "_" not in rule[1])
+        return path_list if len(rules) == len(path_list.rules) else replace_fields(path_list, rules=rules)
 
     def process(bgp: Bgp) -> Bgp:
         changes = _others("as_path_lists", bgp.as_path_lists, map(drop_underscore_rules, bgp.as_path_lists))
@@ -346,8 +351,8 @@ def _set(device: Device, field: str, value: int | bool) -> Device:
     """Return a device whose BGP has a field set as Batfish takes it, where it is not left to the daemon."""
 
     def process(bgp: Bgp) -> Bgp:
-        own = getattr(bgp, field)
-        return bgp if own is None or _same(own, value) else replace_fields(bgp, **{field: value})
+        device_value = getattr(bgp, field)
+        return bgp if device_value is None or _same(device_value, value) else replace_fields(bgp, **{field: value})
 
     return _processes(device, process)
 
@@ -359,5 +364,5 @@ def _differing(seen: Observation, fabric: Fabric) -> Mapping[Check, Sequence[Sub
 
 
 def _items(seen: Observation, other_observation: Observation, check: Check) -> Iterator[Subject]:
-    mine, there = seen.seen.get(check, {}), other_observation.seen.get(check, {})
-    return (item for item in {**mine, **there} if mine.get(item) != there.get(item))
+    seen_items, other_items = seen.seen.get(check, {}), other_observation.seen.get(check, {})
+    return (item for item in {**seen_items, **other_items} if seen_items.get(item) != other_items.get(item))

@@ -59,11 +59,11 @@ def difference(
     ServiceUnavailable where there is none or it stops in the middle; InputProblems where a file has changed since it
     was read.
     """
-    made = [(old, Index(old.fabric), snapshot(old)), (new, index or Index(new.fabric), snapshot(new))]
+    builds = [(old, Index(old.fabric), snapshot(old)), (new, index or Index(new.fabric), snapshot(new))]
     prefixes: set[str] = set()
     with Service(service, progress=progress) as opened:
         sides = []
-        for reading, own_index, exported in made:
+        for reading, own_index, exported in builds:
             if progress is not None:
                 progress(f"Batfish reads {len(exported.files)} files")
             loaded = opened.load(exported.files)
@@ -80,23 +80,23 @@ def differing(
     old: Side, new: Side, prefixes: Iterable[str], progress: Callable[[str], None] | None = None
 ) -> Difference:
     """Return what becomes of packets to some prefixes, from every leaf that both builds have."""
-    told = []
+    notes = []
     wanted_prefixes = sorted(set(prefixes), key=natural)
     ipv4 = {prefix: network for prefix in wanted_prefixes if isinstance(network := ip_network(prefix), IPv4Network)}
     if len(ipv4) < len(wanted_prefixes):
-        told.append("the builds are compared for IPv4 alone: Batfish reads no IPv6 routes")
+        notes.append("the builds are compared for IPv4 alone: Batfish reads no IPv6 routes")
     single = sorted(old.leaves ^ new.leaves, key=natural)
-    told += [f"packets from {leaf} are not compared: only one of the builds has it" for leaf in single]
+    notes += [f"packets from {leaf} are not compared: only one of the builds has it" for leaf in single]
     starts = list(_starts(old, new))
     if not starts or not ipv4 or old.loaded.name == new.loaded.name:
-        return Difference(flows=(), told=tuple(told))
+        return Difference(flows=(), told=tuple(notes))
     search = _Search(old, new, ipv4, starts, progress)
     flows = tuple(
         sorted(search.flows(), key=lambda flow: (natural(flow.start), natural(flow.prefix), flow.lost, flow.port))
     )
     if search.left:
-        told.append(f"{len(search.left)} prefixes differ together and were not told apart: {', '.join(search.left)}")
-    return Difference(flows=flows, told=tuple(told))
+        notes.append(f"{len(search.left)} prefixes differ together and were not told apart: {', '.join(search.left)}")
+    return Difference(flows=flows, told=tuple(notes))
 
 
 def _texts(exported: Exported) -> dict[str, str]:
@@ -181,7 +181,7 @@ class _Search:
     def _flow(self, witness: Witness, prefixes: Sequence[str]) -> Flow:
         to = ip_address(witness.to)
         within = [prefix for prefix in prefixes if to in self._prefixes[prefix]]
-        prefix = max(within, key=lambda each: self._prefixes[each].prefixlen)
+        prefix = max(within, key=lambda candidate: self._prefixes[candidate].prefixlen)
         return Flow(
             start=witness.start,
             port=witness.port,

@@ -47,8 +47,8 @@ class Called:
     def of(cls, exported: Exported, loaded: Loaded) -> "Called":
         """Ask a snapshot."""
         names = Names(exported)
-        there = [row["Interface"] for row in loaded.ask("interfaceProperties", properties="MTU")]
-        ports = {names.end(interface): End(interface["hostname"], interface["interface"]) for interface in there}
+        interfaces = [row["Interface"] for row in loaded.ask("interfaceProperties", properties="MTU")]
+        ports = {names.end(interface): End(interface["hostname"], interface["interface"]) for interface in interfaces}
         return cls(nodes=names.nodes, ports={end: name for end, name in ports.items() if end is not None})
 
 
@@ -84,7 +84,7 @@ def with_failures(
     return replace(
         seen,
         seen={**seen.seen, **({"failures": failure.seen} if failure.seen else {})},
-        said={**seen.said, **{("failures", item): said for item, said in failure.said.items()}},
+        said={**seen.said, **{("failures", item): explanation for item, explanation in failure.said.items()}},
         unseen={**seen.unseen, "failures": failure.unseen, "recoveries": {(): RECOVERIES}},
         told=(*seen.told, *failure.told),
     )
@@ -122,17 +122,17 @@ def try_failures(
     return failure
 
 
-def _judge(found: Tried, item: Subject, outcome: "_Outcome", computed: Observation) -> None:
+def _judge(trial_record: Tried, item: Subject, outcome: "_Outcome", computed: Observation) -> None:
     """Put down what was seen; of a loss in IPv6 alone Batfish sees nothing, as it reads none of it."""
-    there = computed.seen.get("failures", {}).get(item)
-    expected: Lost = there if isinstance(there, frozenset) else frozenset()
+    computed_loss = computed.seen.get("failures", {}).get(item)
+    expected: Lost = computed_loss if isinstance(computed_loss, frozenset) else frozenset()
     ipv6 = {pair for pair in expected if ":" in pair[1]}
     if ipv6 and outcome.lost == expected - ipv6:
-        found.unseen[item] = "it also loses IPv6 prefixes, and Batfish reads no IPv6 routes"
+        trial_record.unseen[item] = "it also loses IPv6 prefixes, and Batfish reads no IPv6 routes"
         return
-    found.seen[item] = outcome.lost
+    trial_record.seen[item] = outcome.lost
     if outcome.said:
-        found.said[item] = outcome.said
+        trial_record.said[item] = outcome.said
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,21 +150,21 @@ class _Failure:
 
 
 def _failures(
-    fabric: Fabric, called: Called, computed: Observation, found: Tried
+    fabric: Fabric, called: Called, computed: Observation, trial_record: Tried
 ) -> Iterator[tuple[Subject, _Failure]]:
     links = {link_subject(link.a, link.b)[-1]: link for link in fabric.links}
     for item in computed.seen.get("failures", {}):
-        what = item[-1]
-        if (link := links.get(what)) is not None:
+        failed_name = item[-1]
+        if (link := links.get(failed_name)) is not None:
             missing = [str(end) for end in (link.a, link.b) if end not in called.ports]
             if not missing:
                 yield item, _Failure(ports=(called.ports[link.a], called.ports[link.b]))
-        elif missing := [] if what in called.nodes else [what]:
+        elif missing := [] if failed_name in called.nodes else [failed_name]:
             pass
         else:
-            yield item, _Failure(nodes=(called.nodes[what],))
+            yield item, _Failure(nodes=(called.nodes[failed_name],))
         if missing:
-            found.unseen[item] = f"{' and '.join(missing)} is not in the snapshot that Batfish reads"
+            trial_record.unseen[item] = f"{' and '.join(missing)} is not in the snapshot that Batfish reads"
 
 
 def _spread(items: Sequence[Subject], most: int) -> Sequence[Subject]:
@@ -189,14 +189,14 @@ class _Trial:
         self._leaves = [leaf for leaf in leaves if leaf in called.nodes]
         self._nested = frozenset(_nested(computed.seen.get("routes", {}), self._prefixes))
 
-    def without(self, what: str, failure: _Failure) -> _Outcome:
+    def without(self, failed_name: str, failure: _Failure) -> _Outcome:
         """Return the routes that the leaves lose."""
-        starts = [leaf for leaf in self._leaves if leaf != what]
-        missed = [prefix for prefix in self._prefixes if self._announced[prefix] != {what}]
+        starts = [leaf for leaf in self._leaves if leaf != failed_name]
+        missed = [prefix for prefix in self._prefixes if self._announced[prefix] != {failed_name}]
         if not starts or not missed:
             return _Outcome(frozenset())
         snapshot = self._base.fork(
-            f"{self._base.name}-without-{what.replace(':', '-')}", nodes=failure.nodes, ports=failure.ports
+            f"{self._base.name}-without-{failed_name.replace(':', '-')}", nodes=failure.nodes, ports=failure.ports
         )
         rows = snapshot.ask(
             "differentialReachability",
@@ -206,28 +206,28 @@ class _Trial:
             maxTraces=SHOWN_WAYS,
         )
         witnesses = [Witness.of(row, self._devices) for row in rows]
-        hit = [one for one in witnesses if one.lost]
-        lost = set(self._gone(snapshot, {one.start for one in hit} | (self._nested & set(starts)), missed))
-        said = []
+        hit = [candidate for candidate in witnesses if candidate.lost]
+        lost = set(self._gone(snapshot, {candidate.start for candidate in hit} | (self._nested & set(starts)), missed))
+        loss_texts = []
         for witness in hit:
             within = [prefix for prefix in missed if ip_address(witness.to) in self._prefixes[prefix]]
             if not any((witness.start, prefix) in lost for prefix in within):
                 lost.add((witness.start, max(within, key=lambda prefix: self._prefixes[prefix].prefixlen)))
-                said.append(f"{witness.start} to {witness.to}: {witness.after}")
+                loss_texts.append(f"{witness.start} to {witness.to}: {witness.after}")
         snapshot.forget()
-        return _Outcome(frozenset(lost), ", ".join(said))
+        return _Outcome(frozenset(lost), ", ".join(loss_texts))
 
     def _gone(self, snapshot: Loaded, devices: Iterable[str], missed: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield the prefixes to which devices have no route of BGP any more."""
         for device in sorted(devices):
-            left: dict[str, bool] = {}
+            route_presence: dict[str, bool] = {}
             rows = snapshot.ask(
                 "routes", reference=self._base, nodes=specified([self._called.nodes[device]]), protocols="bgp"
             )
             for row in rows:
-                kept = row["Entry_Presence"] != "Only in Reference"
-                left[row["Network"]] = left.get(row["Network"], False) or kept
-            yield from ((device, prefix) for prefix in missed if left.get(prefix) is False)
+                is_present = row["Entry_Presence"] != "Only in Reference"
+                route_presence[row["Network"]] = route_presence.get(row["Network"], False) or is_present
+            yield from ((device, prefix) for prefix in missed if route_presence.get(prefix) is False)
 
 
 def _nested(routes: Iterable[Subject], prefixes: Mapping[str, IPv4Network]) -> Iterator[str]:
@@ -258,7 +258,7 @@ class Witness:
     def of(cls, row: Row, devices: Mapping[str, str]) -> "Witness":
         """Read a row of differentialReachability."""
         after, before = (
-            tuple(dict.fromkeys(way["disposition"] for way in row[f"{which}_Traces"]))
+            tuple(dict.fromkeys(trace["disposition"] for trace in row[f"{which}_Traces"]))
             for which in ("Snapshot", "Reference")
         )
         flow = row["Flow"]

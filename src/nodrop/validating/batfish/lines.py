@@ -52,7 +52,7 @@ HARMLESS: Final = (
 )  # fmt: skip
 """FRR's commands that Batfish 0.36 does not know (its parser `frr`, which SONiC and Cumulus share)."""
 
-_HARMLESS = [(re.compile(one.line), one.because) for one in HARMLESS]
+_HARMLESS = [(re.compile(harmless_line.line), harmless_line.because) for harmless_line in HARMLESS]
 _NOISE: Final = ("Parse warning", "Parse warning (unimplemented)", "Convert warning (unimplemented)")
 """Kinds of issues that are told line by line elsewhere, or of tables that are handed over on no account."""
 
@@ -70,10 +70,10 @@ def harmless(line: str) -> str:
 
 def skipped(warnings: Iterable[Row]) -> Skipped:
     """Return the lines that were not read (`parseWarning`)."""
-    found: dict[str, dict[int, str]] = {}
+    comments_by_file: dict[str, dict[int, str]] = {}
     for row in warnings:
-        found.setdefault(str(row["Filename"]), {})[int(row["Line"])] = str(row["Comment"])
-    return found
+        comments_by_file.setdefault(str(row["Filename"]), {})[int(row["Line"])] = str(row["Comment"])
+    return comments_by_file
 
 
 def passed_over(lines: Skipped, names: Names, followed: Followed) -> dict[str, dict[str, Place | None]]:
@@ -81,12 +81,12 @@ def passed_over(lines: Skipped, names: Names, followed: Followed) -> dict[str, d
 
     What hangs on those that nodrop reads is compared, and the device is taken in part all the same.
     """
-    found: dict[str, dict[str, Place | None]] = {}
+    places_by_text: dict[str, dict[str, Place | None]] = {}
     for file, line, device, place in _locate_lines(lines, names):
         text = " ".join(names.line(file, line).split())
         if followed(file, line) and not harmless(text):
-            found.setdefault(text, {}).setdefault(device, place)
-    return found
+            places_by_text.setdefault(text, {}).setdefault(device, place)
+    return places_by_text
 
 
 def refused_lines(lines: Skipped, names: Names, followed: Followed) -> Iterator[Refused]:
@@ -109,20 +109,24 @@ def _locate_lines(lines: Skipped, names: Names) -> Iterator[tuple[str, int, str,
 def refused_files(issues: Iterable[Row], names: Names) -> Iterator[Refused]:
     """Yield what went wrong with whole files and tables (`initIssues`): what is not read, or is lost in converting."""
     for row in issues:
-        kind, said = str(row["Type"]), str(row["Details"])
+        kind, details = str(row["Type"]), str(row["Details"])
         if kind in _NOISE:
             continue
-        places = [(str(one["filename"]), line) for one in row["Source_Lines"] or () for line in one["lines"] or [None]]
+        places = [
+            (str(source_range["filename"]), line)
+            for source_range in row["Source_Lines"] or ()
+            for line in source_range["lines"] or [None]
+        ]
         for file, line in places:
             device, place = names.place(file, line)
             if device is not None:
                 text = str(row["Line_Text"] or names.line(file, line))
-                yield Refused(device=device, text=text, said=f"{kind}: {said}", place=place)
+                yield Refused(device=device, text=text, said=f"{kind}: {details}", place=place)
         if not places:
             for node in row["Nodes"] or ():
                 device = names.device(node)
                 if device is not None:
-                    yield Refused(device=device, text="", said=f"{kind}: {said}")
+                    yield Refused(device=device, text="", said=f"{kind}: {details}")
 
 
 def undefined(rows: Iterable[Row], lines: Skipped, names: Names) -> Iterator[Refused]:
@@ -133,6 +137,6 @@ def undefined(rows: Iterable[Row], lines: Skipped, names: Names) -> Iterator[Ref
         for line in row["Lines"]["lines"] or [None]:
             device, place = names.place(file, line)
             if device is not None:
-                said = f"{row['Struct_Type']} {name} is not defined ({row['Context']})"
+                message = f"{row['Struct_Type']} {name} is not defined ({row['Context']})"
                 text = names.line(file, line)
-                yield Refused(device=device, text=text, said=said, place=place, matters=not defined)
+                yield Refused(device=device, text=text, said=message, place=place, matters=not defined)

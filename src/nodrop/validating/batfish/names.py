@@ -71,10 +71,10 @@ class Names:
 
     def place(self, file: str, line: int | None) -> tuple[str | None, Place | None]:
         """Return the device of a file of the snapshot, and the place of a line of it in the device's files."""
-        found = self._exported.where.get(file)
-        if found is None:
+        file_origin = self._exported.where.get(file)
+        if file_origin is None:
             return None, None
-        return found[0], None if line is None else found[1](line)
+        return file_origin[0], None if line is None else file_origin[1](line)
 
     def line(self, file: str, line: int | None) -> str:
         """Return a line of the snapshot."""
@@ -109,7 +109,7 @@ class Owners:
         found_address = address(far)
         subnets = self._subnets.get((device, where), {})
         matching = [subnet for subnet in subnets if found_address is not None and subnet.has(found_address)]
-        return subnets[max(matching, key=lambda one: one.length)].port if matching else None
+        return subnets[max(matching, key=lambda candidate: candidate.length)].port if matching else None
 
 
 def specified(nodes: Sequence[str]) -> str:

@@ -97,27 +97,27 @@ class Observing:
         """Yield which lines Batfish does not read though they bear on routing, in one sentence."""
         shown = []
         for text, places in list(self._passed_over.items())[:LINES]:
-            device, place = min(places.items(), key=lambda one: natural(one[0]))
-            more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+            device, place = min(places.items(), key=lambda device_place: natural(device_place[0]))
+            count_suffix = f" and {len(places) - 1} more" if len(places) > 1 else ""
             where = f"{place.file}:{place.span.line}" if place is not None else "frr.conf"
-            shown.append(f"`{text}` ({device}, {where}{more})")
+            shown.append(f"`{text}` ({device}, {where}{count_suffix})")
         if shown:
-            left = len(self._passed_over) - len(shown)
-            yield f"Batfish does not read {', '.join(shown)}{f', and {left} others' if left else ''}"
+            omitted_count = len(self._passed_over) - len(shown)
+            yield f"Batfish does not read {', '.join(shown)}{f', and {omitted_count} others' if omitted_count else ''}"
 
     def _configuration(self) -> None:
         issues = self._ask("initIssues")
         self.refused += lines.refused_files(issues, self.names)
         self.refused += lines.refused_lines(self._skipped, self.names, self._followed)
         self.refused += lines.undefined(self._ask("undefinedReferences"), self._skipped, self.names)
-        there = self._ask("nodeProperties", properties="Configuration_Format")
-        loaded = {self.names.device(row["Node"]) for row in there}
-        harmed = {one.device for one in self.refused if one.matters}
-        part = {device for devices in self._passed_over.values() for device in devices}
+        node_rows = self._ask("nodeProperties", properties="Configuration_Format")
+        loaded = {self.names.device(row["Node"]) for row in node_rows}
+        harmed = {refusal.device for refusal in self.refused if refusal.matters}
+        partial_devices = {device for devices in self._passed_over.values() for device in devices}
         for name in self.names.nodes:
             state = "refused" if name not in loaded else "in part" if name in harmed else "whole"
             self.seen["configuration"][name,] = state
-            if state == "whole" and name in part:
+            if state == "whole" and name in partial_devices:
                 self.unseen["configuration"][name,] = IN_PART
         for row in self._ask("fileParseStatus"):
             device, status = self.names.place(str(row["File_Name"]), None)[0], str(row["Status"])
@@ -192,7 +192,7 @@ class Observing:
 
     def _reach(self) -> None:
         plane, fates = of(self.index), self.seen["reach"]
-        starts = {(one.device.name, one.vrf) for one in plane.routers if leaf(one)}
+        starts = {(start_router.device.name, start_router.vrf) for start_router in plane.routers if leaf(start_router)}
         known_nodes = {
             device: node for device, node in self.names.nodes.items() if (device,) in self.seen["configuration"]
         }
@@ -206,10 +206,10 @@ class Observing:
                 ends = [(*result, to) for result, to in results if result is not None]
                 if item not in self.computed.seen.get("reach", {}) or len(ends) < len(results):
                     continue
-                fates[item], said, to = min(ends, key=lambda row: FATES.index(row[0]))
-                self.said["reach", item] = f"to {to}: {said}" if said else ""
+                fates[item], explanation, to = min(ends, key=lambda row: FATES.index(row[0]))
+                self.said["reach", item] = f"to {to}: {explanation}" if explanation else ""
         for device, vrf, remaining_address in reaching.left:
-            for aim in (one for one in aimed if remaining_address in one.to):
+            for aim in (candidate_aim for candidate_aim in aimed if remaining_address in candidate_aim.to):
                 item = route_item(device, str(aim.prefix), vrf, "reach")
                 self.unseen["reach"][item] = reaching.remaining_reason
         looped = {to for (_, _, to), (fate, _) in found_fates.items() if fate == "loop"}

@@ -125,38 +125,38 @@ def _session_item(row: Row, device: str, names: Names, owners: Owners, expected:
 def owned(owners: Owners, plain: Iterable[End]) -> dict[Subject, tuple[str, ...]]:
     """Who has each address of the default VRF (`ipOwners`), of ports and loopbacks."""
     counted = set(plain)
-    found = {}
+    owners_by_address = {}
     for (where, text), ends in owners.of.items():
         names = tuple(sorted(str(end) for end in ends if end in counted))
         if where is None and names:
-            found[address_item(text)] = names
-    return found
+            owners_by_address[address_item(text)] = names
+    return owners_by_address
 
 
 def router_ids(processes: Iterable[Row], names: Names) -> dict[Subject, tuple[str, ...]]:
     """Return the router ids of the default VRF (`bgpProcessConfiguration`), each with the devices that have it."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    owners: defaultdict[str, set[str]] = defaultdict(set)
     for row in processes:
         device = names.device(row["Node"])
         if device is not None and vrf(row) is None and row["Router_ID"] is not None:
-            found[str(row["Router_ID"])].add(device)
-    return {address_item(f"router id {one}"): tuple(sorted(devices)) for one, devices in found.items()}
+            owners[str(row["Router_ID"])].add(device)
+    return {address_item(f"router id {router_id}"): tuple(sorted(devices)) for router_id, devices in owners.items()}
 
 
 def routes(rows: Iterable[Row], names: Names, owners: Owners) -> dict[Subject, frozenset[str]]:
     """Return the ports of the next hops of routes of BGP and static ones (`routes`), by item."""
-    found: defaultdict[Subject, set[str]] = defaultdict(set)
-    known: dict[tuple[str, str | None, str], str] = {}
+    ports_by_route: defaultdict[Subject, set[str]] = defaultdict(set)
+    port_of_hop: dict[tuple[str, str | None, str], str] = {}
     for row in rows:
         device = names.device(row["Node"])
         if device is None or row["Protocol"] in ("connected", "local"):
             continue
         where, hop = vrf(row), row["Next_Hop"]
         key = (device, where, f"{hop.get('type')} {hop.get('interface')} {hop.get('ip')}")
-        if key not in known:
-            known[key] = _port(device, where, hop, names, owners)
-        found[route_item(device, str(row["Network"]), where)].add(known[key])
-    return {item: frozenset(ports) for item, ports in found.items()}
+        if key not in port_of_hop:
+            port_of_hop[key] = _port(device, where, hop, names, owners)
+        ports_by_route[route_item(device, str(row["Network"]), where)].add(port_of_hop[key])
+    return {item: frozenset(ports) for item, ports in ports_by_route.items()}
 
 
 def _port(device: str, where: str | None, hop: Mapping[str, Any], names: Names, owners: Owners) -> str:

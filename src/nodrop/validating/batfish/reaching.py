@@ -77,10 +77,10 @@ class Reaching:
 
     def _alike(self, lost: Mapping[Start, Fate], to: Sequence[Address]) -> Iterator[Start]:
         """Yield the starts from which nothing arrives, where all of it ends as the one packet did that was shown."""
-        for fate in sorted({one[0] for one in lost.values()}):
-            starts = {start for start, one in lost.items() if one[0] == fate}
+        for fate in sorted({lost_fate[0] for lost_fate in lost.values()}):
+            starts = {start for start, lost_fate in lost.items() if lost_fate[0] == fate}
             other_action = ", ".join(
-                word for word, other in questions.FATES.items() if other not in (fate, "delivered")
+                word for word, action_fate in questions.FATES.items() if action_fate not in (fate, "delivered")
             )
             yield from starts - set(self._witnesses(starts, to, other_action))
 
@@ -96,11 +96,11 @@ class Reaching:
         nodes = sorted({self._nodes[device] for device, _ in starts}, key=natural)
         where = {"startLocation": specified(nodes)}
         rows = self._ask("reachability", pathConstraints=where, headers=headers, actions=actions)
-        found = {
+        fate_of_start = {
             (witness.device, witness.vrf): (witness.fate, witness.said)
             for witness in questions.witnesses(rows, self._names)
         }
-        return {start: fate for start, fate in found.items() if start in starts}
+        return {start: fate for start, fate in fate_of_start.items() if start in starts}
 
     def loops(self) -> Iterator[questions.Witness]:
         """Packets that go round, from anywhere to anywhere."""

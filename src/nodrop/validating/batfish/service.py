@@ -149,15 +149,15 @@ class Service:
         finally:
             self._until = None
 
-    def _failed(self, what: str, error: Exception) -> NoReturn:
+    def _failed(self, operation: str, error: Exception) -> NoReturn:
         from pybatfish.exception import BatfishException
         from requests import RequestException
 
         if isinstance(error, RequestException):
-            raise ServiceUnavailable(f"{self.name} stopped answering at {what}: {_why(error)}") from None
+            raise ServiceUnavailable(f"{self.name} stopped answering at {operation}: {_why(error)}") from None
         if isinstance(error, BatfishException):
-            raise ServiceUnavailable(f"{self.name} failed at {what}: {_last(str(error))}") from None
-        raise ServiceUnavailable(f"{self.name} answered {what} with something else: {_last(str(error))}") from None
+            raise ServiceUnavailable(f"{self.name} failed at {operation}: {_last(str(error))}") from None
+        raise ServiceUnavailable(f"{self.name} answered {operation} with something else: {_last(str(error))}") from None
 
     def _version(self) -> str:
         """Return the version that it says it has, asked without any library, so that a wrong one is told apart."""
@@ -170,29 +170,29 @@ class Service:
         except (OSError, HTTPException) as error:
             why = f"{getattr(error, 'strerror', None) or _last(str(error)) or type(error).__name__}"
             raise ServiceUnavailable(f"no Batfish answers at {self._shown}:{self.port}: {why}{self._hint}") from None
-        found: object = None
+        answer: object = None
         with suppress(ValueError):
-            found = json.loads(text)
-        if status != 200 or not isinstance(found, dict) or "Batfish" not in found:
+            answer = json.loads(text)
+        if status != 200 or not isinstance(answer, dict) or "Batfish" not in answer:
             old = f"an old release, or its port of API version 1; Batfish listens on {PORT} since then"
-            said = f"HTTP status {status}" if status != 200 else "no version of Batfish"
+            answer_text = f"HTTP status {status}" if status != 200 else "no version of Batfish"
             raise ServiceUnavailable(
-                f"what answers at {self._shown}:{self.port} is no Batfish of today: {said} ({old})"
+                f"what answers at {self._shown}:{self.port} is no Batfish of today: {answer_text} ({old})"
             )
-        api = str(found.get("api_version", "2.0"))
-        numbers = tuple(number for part in api.split(".")[:2] if (number := whole_number(part)) is not None)
+        api = str(answer.get("api_version", "2.0"))
+        numbers = tuple(number for digits in api.split(".")[:2] if (number := whole_number(digits)) is not None)
         if numbers < API:
-            wanted = ".".join(map(str, API))
-            raise ServiceUnavailable(f"{self.name} is too old: it speaks API {api}, {wanted} or later is needed")
-        return str(found["Batfish"])
+            minimum_api = ".".join(map(str, API))
+            raise ServiceUnavailable(f"{self.name} is too old: it speaks API {api}, {minimum_api} or later is needed")
+        return str(answer["Batfish"])
 
     @property
     def _hint(self) -> str:
         """Return how to start a service, where it should be on this machine."""
-        here = self.host == "localhost"
+        is_local = self.host == "localhost"
         with suppress(ValueError):
-            here = ipaddress.ip_address(self.host).is_loopback
-        return f" (docker run --rm -p 127.0.0.1:{self.port}:{PORT} batfish/batfish)" if here else ""
+            is_local = ipaddress.ip_address(self.host).is_loopback
+        return f" (docker run --rm -p 127.0.0.1:{self.port}:{PORT} batfish/batfish)" if is_local else ""
 
     def _get(self, path: str) -> tuple[int, bytes]:
         connection = HTTPConnection(self.host, self.port, timeout=ANSWERS_S)
@@ -237,8 +237,8 @@ class Service:
         class Patient(HTTPAdapter):
             """Requests of an operation that has its time, straight to the service, whatever proxies there are."""
 
-            def init_poolmanager(self, *given: Any, **options: Any) -> None:
-                super().init_poolmanager(*given, **options)
+            def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
+                super().init_poolmanager(*arguments, **options)
                 self.poolmanager.pool_classes_by_scheme = {"http": Pool}
 
             def send(self, request: PreparedRequest, *_: object, **options: Any) -> Response:
@@ -376,8 +376,8 @@ def _why(error: Exception) -> str:
         reason = inner
 
 
-def _raised(one: object) -> bool:
-    return isinstance(one, Exception)
+def _raised(argument: object) -> bool:
+    return isinstance(argument, Exception)
 
 
 def _last(text: str) -> str:

@@ -39,9 +39,9 @@ class Watch:
                 waited += step
                 if waited >= limit_s:
                     late.set()
-                    for one in list(self._sockets):
+                    for open_socket in list(self._sockets):
                         with suppress(OSError):
-                            one.shutdown(socket.SHUT_RDWR)
+                            open_socket.shutdown(socket.SHUT_RDWR)
                 elif self.progress is not None:
                     self.progress(f"waiting for Batfish: {what}, {waited:.0f} s of at most {limit_s:.0f} s")
 

@@ -22,16 +22,16 @@ from nodrop.validating.twin.work import Part, Work
 def act(lab: Lab, work: Work, tell: Tell) -> Part:
     """Give hosts their ways out, send packets over every cable and path, let things fail and come back."""
     settle_hosts(lab)
-    part, asked = Part(), work.options.checks
+    observed_part, asked = Part(), work.options.checks
     with closing(Posts(lab.plan)) as sockets:
         if "packets" in asked:
             tell(f"packets over {sum(bool(wire.links) for wire in lab.plan.wires)} cables")
-            part.take(packets(lab, work, sockets))
+            observed_part.take(packets(lab, work, sockets))
         if "reach" in asked:
-            part.take(reach(lab, work, sockets))
+            observed_part.take(reach(lab, work, sockets))
         if {"failures", "recoveries"} & asked:
-            part.take(failures(lab, work, sockets, part.seen.get("reach", {}), tell))
-    return part
+            observed_part.take(failures(lab, work, sockets, observed_part.seen.get("reach", {}), tell))
+    return observed_part
 
 
 def packets(lab: Lab, work: Work, sockets: Posts) -> Part:
@@ -45,7 +45,7 @@ def packets(lab: Lab, work: Work, sockets: Posts) -> Part:
     for item in work.computed.get("packets", {}):
         if item not in packet.seen["packets"]:
             packet.unseen["packets"][item] = "the twin has no such cable"
-    crossed = sum(one.crosses for one in crossing_by_link.values())
+    crossed = sum(link_crossing.crosses for link_crossing in crossing_by_link.values())
     packet.told.append(f"packets of the largest size crossed {crossed} of {len(crossing_by_link)} cables, both ways")
     return packet
 
@@ -53,22 +53,22 @@ def packets(lab: Lab, work: Work, sockets: Posts) -> Part:
 def reach(lab: Lab, work: Work, sockets: Posts) -> Part:
     """Send packets to every prefix by every equal path, from routers and hosts: check `reach`."""
     items: dict[Item, Subject] = {}
-    part = Part(seen={"reach": {}}, unseen={"reach": {}})
+    reach_part = Part(seen={"reach": {}}, unseen={"reach": {}})
     for subject in work.computed.get("reach", {}):
         item = Item(Space(subject[0], subject[2] or None), _prefix(subject[3]))
         if item.space.node in lab.devices:
             items[item] = subject
         else:
-            part.unseen["reach"][subject] = f"{item.space.node} runs no daemons"
+            reach_part.unseen["reach"][subject] = f"{item.space.node} runs no daemons"
     sent = Reaching(sockets, lab.plan, [host.name for host in lab.fabric.hosts])
     for item, reached in sent.of(items).items():
         if reached.fate is None:
-            part.unseen["reach"][items[item]] = reached.said
+            reach_part.unseen["reach"][items[item]] = reached.said
         else:
-            part.seen["reach"][items[item]] = reached.fate
-            part.said["reach", items[item]] = reached.said
-    part.told.append(f"{sent.packets} packets were followed from router to router")
-    return part
+            reach_part.seen["reach"][items[item]] = reached.fate
+            reach_part.said["reach", items[item]] = reached.said
+    reach_part.told.append(f"{sent.packets} packets were followed from router to router")
+    return reach_part
 
 
 def failures(lab: Lab, work: Work, sockets: Posts, reached: Mapping[Subject, Hashable], tell: Tell) -> Part:
@@ -78,12 +78,12 @@ def failures(lab: Lab, work: Work, sockets: Posts, reached: Mapping[Subject, Has
     """
     failure = Part(seen={"failures": {}, "recoveries": {}}, unseen={"failures": {}, "recoveries": {}})
     counted = destinations(lab.index)
-    wanted = {
+    delivered_prefixes = {
         (Space(device, vrf or None), _prefix(to)): counted[to]
         for (device, _, vrf, to), fate in {**work.computed.get("reach", {}), **reached}.items()
         if to in counted and fate == "delivered"
     }
-    breaking = Breaking(lab, sockets, wanted)
+    breaking = Breaking(lab, sockets, delivered_prefixes)
     items = list(work.computed.get("failures", {}))
     begun = time.monotonic()
     for number, item in enumerate(items, 1):

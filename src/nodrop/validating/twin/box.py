@@ -46,25 +46,28 @@ def programs(needed: Mapping[str, str]) -> None:
 
 
 def which(name: str) -> str | None:
-    """The path of a program, also of one for root that a user's search path leaves out."""
+    """Return the path of a program, also of one for root that a user's search path leaves out."""
     return shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin")))
 
 
 def spaces() -> tuple[str, ...]:
-    """The words that make namespaces here: as root without one of users, else with it; ServiceUnavailable for none."""
-    said = ""
+    """Return the command that makes namespaces here: as root without one of users, else with it.
+
+    Raise ServiceUnavailable where neither works.
+    """
+    error_text = ""
     for words in ((*_SPACES,), (*_SPACES, *_USER)) if os.geteuid() == 0 else ((*_SPACES, *_USER),):
         tried = subprocess.run([*words, *_WITHIN, "true"], capture_output=True, check=False)
         if tried.returncode == 0:
             return words
-        said = tried.stderr.decode(errors="replace").strip()
+        error_text = tried.stderr.decode(errors="replace").strip()
     hint = (
         "run it as root, or allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces"
     )
-    raise ServiceUnavailable(f"the kernel gives no namespaces of one's own ({said}; {hint})")
+    raise ServiceUnavailable(f"the kernel gives no namespaces of one's own ({error_text}; {hint})")
 
 
-def call(function: Callable[..., _R], *given: Any, progress: Tell | None = None, processes: int = PROCESSES) -> _R:
+def call(function: Callable[..., _R], *arguments: Any, progress: Tell | None = None, processes: int = PROCESSES) -> _R:
     """Call a function of a module in such a tree, `function(tell, *given)`, and return what it returns.
 
     It may have so many `processes` and threads. What it returns is made of plain values, dataclasses and named tuples,
@@ -72,14 +75,14 @@ def call(function: Callable[..., _R], *given: Any, progress: Tell | None = None,
     RuntimeError with its traceback where it fails.
     """
     programs({})
-    told = 0
+    told_bytes = 0
     with _tree(spaces()) as (tree, errors):
         assert tree.stdin is not None and tree.stdout is not None  # noqa: PT018 -- for the type checker
-        answers.send(tree.stdin, "work", pickle.dumps((sys.path, processes, function, given)))
-        while (found := answers.received(tree.stdout, answers.ANSWERS)) is not None:
-            kind, body = found
-            told += answers.HEAD.size + len(body)
-            if kind == "told" and told > answers.TOLD_BYTES:
+        answers.send(tree.stdin, "work", pickle.dumps((sys.path, processes, function, arguments)))
+        while (answer := answers.received(tree.stdout, answers.ANSWERS)) is not None:
+            kind, body = answer
+            told_bytes += answers.HEAD.size + len(body)
+            if kind == "told" and told_bytes > answers.TOLD_BYTES:
                 raise ServiceUnavailable("the twin tells more about its work than it can have to tell")
             match kind:
                 case "told" if progress is not None:
@@ -91,8 +94,10 @@ def call(function: Callable[..., _R], *given: Any, progress: Tell | None = None,
                 case "failed":
                     raise RuntimeError(answers.text(body))
         errors.seek(0)
-        said = answers.text(errors.read(_SAID_BYTES)).strip()
-    raise ServiceUnavailable(f"the twin was ended from outside: {said}" if said else "the twin was ended from outside")
+        error_text = answers.text(errors.read(_SAID_BYTES)).strip()
+    raise ServiceUnavailable(
+        f"the twin was ended from outside: {error_text}" if error_text else "the twin was ended from outside"
+    )
 
 
 @contextmanager

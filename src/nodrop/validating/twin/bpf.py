@@ -82,48 +82,48 @@ class Program:
         long: set[int] = set()
         while True:
             starts, places = self._places(long)
-            more = {
+            far_numbers = {
                 number
                 for number in range(len(self._parts))
                 if number not in long and self._is_far(number, starts, places)
             }
-            if not more:
+            if not far_numbers:
                 return tuple(self._rows(long, starts, places))
-            long |= more
+            long |= far_numbers
 
     def _places(self, long: set[int]) -> tuple[list[int], dict[Label, int]]:
         """Return the row at which each part begins, and those of labels."""
         at, starts, places = 0, [], {}
-        for number, part in enumerate(self._parts):
+        for number, step in enumerate(self._parts):
             starts.append(at)
-            if isinstance(part, Label):
-                places[part] = at
+            if isinstance(step, Label):
+                places[step] = at
             else:
                 at += 3 if number in long else 1
         return starts, places
 
     def _is_far(self, number: int, starts: list[int], places: dict[Label, int]) -> bool:
-        part = self._parts[number]
-        if not isinstance(part, _Branch):
+        step = self._parts[number]
+        if not isinstance(step, _Branch):
             return False
-        labels = [label for label in (part.if_so, part.if_not) if label is not None]
+        labels = [label for label in (step.if_so, step.if_not) if label is not None]
         return any(places[label] - starts[number] - 1 > _FAR for label in labels)
 
     def _rows(self, long: set[int], starts: list[int], places: dict[Label, int]) -> Sequence[Row]:
         rows: list[Row] = []
-        for number, part in enumerate(self._parts):
-            if isinstance(part, _Operation):
-                rows.append(Row(part.code, 0, 0, part.value))
-            elif isinstance(part, _Jump):
-                rows.append(Row(JUMP, 0, 0, places[part.to] - starts[number] - 1))
-            elif isinstance(part, _Branch):
+        for number, step in enumerate(self._parts):
+            if isinstance(step, _Operation):
+                rows.append(Row(step.code, 0, 0, step.value))
+            elif isinstance(step, _Jump):
+                rows.append(Row(JUMP, 0, 0, places[step.to] - starts[number] - 1))
+            elif isinstance(step, _Branch):
                 after = starts[number] + (3 if number in long else 1)
-                both = [after if label is None else places[label] for label in (part.if_so, part.if_not)]
+                target_rows = [after if label is None else places[label] for label in (step.if_so, step.if_not)]
                 if number not in long:
-                    rows.append(Row(part.code, both[0] - after, both[1] - after, part.value))
+                    rows.append(Row(step.code, target_rows[0] - after, target_rows[1] - after, step.value))
                 else:
-                    rows.append(Row(part.code, 0, 1, part.value))
-                    rows += [Row(JUMP, 0, 0, to - starts[number] - 2 - place) for place, to in enumerate(both)]
+                    rows.append(Row(step.code, 0, 1, step.value))
+                    rows += [Row(JUMP, 0, 0, to - starts[number] - 2 - place) for place, to in enumerate(target_rows)]
         return rows
 
 

@@ -46,41 +46,41 @@ class Breaking:
         self,
         lab: Lab,
         sockets: Posts,
-        wanted: Mapping[tuple[Space, Prefix], Collection[str]],
+        delivered_prefixes: Mapping[tuple[Space, Prefix], Collection[str]],
         waits: Patience | None = None,
     ) -> None:
-        self._lab, self._sockets, self._wanted = lab, sockets, wanted
+        self._lab, self._sockets, self._wanted = lab, sockets, delivered_prefixes
         self._names = {(space, leg): name for (space, name), leg in lab.plan.legs.items()}
         self._patience = waits or patience(lab)
         self.before = self._observe_routes()
         self._up = self._sessions()
         self._else = self._different(self._compute_routes(frozenset()), self.before)
 
-    def break_(self, what: str) -> "Broken":
+    def break_(self, failed_name: str) -> "Broken":
         """Let something fail, and return what is lost when routes are as they will be, before it is mended."""
-        ends = self._ends(what)
-        gone = "" if cable_ends(what) else what
+        ends = self._ends(failed_name)
+        gone = "" if cable_ends(failed_name) else failed_name
         self._lab.cut_ports(*(ends[:1] if not gone else ends))
-        far = [end for one in ends if (end := self._lab.index.far_end(*one)) is not None]
+        far = [end for near_end in ends if (end := self._lab.index.far_end(*near_end)) is not None]
         expected = self._compute_routes(frozenset((*ends, *far)))
-        now = self._settle(expected, self._patience.broken_s, gone)
-        wrong = [key for key in self._different(expected, now) - self._else if key[0].node != gone]
-        left = {key for key, own in self._wanted.items() if key[0].node != gone and {*own} != {gone}}
-        lost = {key for key in left if key in self.before and key not in now}
-        said = [f"{key[0].node} has no route to {key[1]}" for key in sorted(lost, key=str)]
-        said += [f"{key[0].node} sends otherwise to {key[1]} than is computed" for key in sorted(wrong, key=str)]
-        still = [Item(*key) for key in sorted(left - lost, key=str)]
+        current_routes = self._settle(expected, self._patience.broken_s, gone)
+        wrong = [key for key in self._different(expected, current_routes) - self._else if key[0].node != gone]
+        surviving_routes = {key for key, owners in self._wanted.items() if key[0].node != gone and {*owners} != {gone}}
+        lost = {key for key in surviving_routes if key in self.before and key not in current_routes}
+        loss_notes = [f"{key[0].node} has no route to {key[1]}" for key in sorted(lost, key=str)]
+        loss_notes += [f"{key[0].node} sends otherwise to {key[1]} than is computed" for key in sorted(wrong, key=str)]
+        still = [Item(*key) for key in sorted(surviving_routes - lost, key=str)]
         hosts = [host.name for host in self._lab.fabric.hosts]
         sent = Reaching(self._sockets, self._lab.plan, hosts, without=gone)
         for item, reached in sent.of(still).items():
             if reached.fate not in ("delivered", None):
                 lost.add((item.space, item.prefix))
-                said.append(f"{reached.fate}: {reached.said}")
-        return Broken(frozenset((space.node, str(to)) for space, to in lost), "; ".join(said[:3]))
+                loss_notes.append(f"{reached.fate}: {reached.said}")
+        return Broken(frozenset((space.node, str(to)) for space, to in lost), "; ".join(loss_notes[:3]))
 
-    def mend(self, what: str) -> str:
+    def mend(self, failed_name: str) -> str:
         """Mend it, and return what is not as before when the time for it is over; "" where all is."""
-        ends = self._ends(what)
+        ends = self._ends(failed_name)
         self._lab.mend(*ends)
         end = time.monotonic() + self._patience.mended_s
         while True:
@@ -90,8 +90,8 @@ class Breaking:
             time.sleep(_POLL_S)
         if missing:
             return f"{len(missing)} sessions stay down"
-        now = self._settle(self.before, max(end - time.monotonic(), 0.0), "")
-        different = self._different(self.before, now)
+        current_routes = self._settle(self.before, max(end - time.monotonic(), 0.0), "")
+        different = self._different(self.before, current_routes)
         return "; ".join(f"{space.node} sends otherwise to {to}" for space, to in sorted(different, key=str)[:3])
 
     def _ends(self, node: str) -> tuple[End, ...]:
@@ -118,10 +118,14 @@ class Breaking:
                         routes[space, route.prefix] = frozenset(self._names.get((space, leg), leg) for leg in legs)
         return routes
 
-    def _different(self, one: Ways, other: Ways) -> set[tuple[Space, Prefix]]:
+    def _different(self, expected_routes: Ways, actual_routes: Ways) -> set[tuple[Space, Prefix]]:
         """Where two differ, of the namespaces that run."""
         spaces = set(self._routers())
-        return {key for key in one.keys() | other.keys() if one.get(key) != other.get(key) and key[0] in spaces}
+        return {
+            key
+            for key in expected_routes.keys() | actual_routes.keys()
+            if expected_routes.get(key) != actual_routes.get(key) and key[0] in spaces
+        }
 
     def _settle(self, expected: Ways, patience_s: float, gone: str) -> Ways:
         """Wait until the routes are as expected, those aside that never were, and return them; or for so long."""
@@ -151,12 +155,12 @@ class Broken(NamedTuple):
 def sessions_up(lab: Lab, node: str) -> dict[Subject, bool]:
     """Return the sessions of a device in each family, and whether each is up; none if bgpd does not answer."""
     try:
-        said: Mapping[str, Any] = lab.json(node, "show bgp vrf all summary")
+        summary: Mapping[str, Any] = lab.json(node, "show bgp vrf all summary")
     except Silent:
         return {}
     return {
         (node, vrf, family, peer): row.get("state") == "Established"
-        for vrf, families in said.items()
+        for vrf, families in summary.items()
         for family, rows in families.items()
         if isinstance(rows, dict)
         for peer, row in rows.get("peers", {}).items()

@@ -38,47 +38,47 @@ def crossings(posts: Posts, plan: Plan) -> dict[Link, Crossing]:
     each other's subnet; those without addresses, or in a VLAN, send from and to addresses of the link.
     """
     packets: list[Packet] = []
-    ways: list[_Way] = []
+    directions: list[_Way] = []
     lost: dict[Link, dict[str, set[Family]]] = {}
     tried: dict[Link, set[tuple[Family, int]]] = {}
     for wire in plan.wires:
         if wire.b is not None:
             for near, far in ((wire.a, wire.b), (wire.b, wire.a)):
-                way = _Way(wire.links, near, far)
-                new_packets = list(_packets(posts, way))
+                direction = _Way(wire.links, near, far)
+                new_packets = list(_packets(posts, direction))
                 packets += new_packets
-                ways += [way] * len(new_packets)
+                directions += [direction] * len(new_packets)
             if not new_packets:
                 for link in wire.links:
                     lost[link] = {f"{link.a} and {link.b} have no addresses in one subnet": set()}
                     tried[link] = set()
-    to: dict[int, At] = {place: (way.far.space, way.far.name) for place, way in enumerate(ways)}
+    to: dict[int, At] = {place: (one_way.far.space, one_way.far.name) for place, one_way in enumerate(directions)}
     for place, flight in enumerate(posts.fly(packets, to=to)):
-        packet, way = packets[place], ways[place]
-        for link in way.links:
+        packet, direction = packets[place], directions[place]
+        for link in direction.links:
             tried.setdefault(link, set()).add((packet.target.family, packet.size_bytes))
             if to[place] not in flight.arrivals:
-                end, far_end = (link.a, link.b) if link.a in way.near.ends else (link.b, link.a)
+                end, far_end = (link.a, link.b) if link.a in direction.near.ends else (link.b, link.a)
                 why = f" ({flight.refused})" if flight.refused else ""
-                what = f"{packet.size_bytes} B from {end} do not arrive at {far_end}{why}"
-                lost.setdefault(link, {}).setdefault(what, set()).add(packet.target.family)
+                loss_text = f"{packet.size_bytes} B from {end} do not arrive at {far_end}{why}"
+                lost.setdefault(link, {}).setdefault(loss_text, set()).add(packet.target.family)
     return {
-        link: Crossing(False, _lost(lost[link], found)) if link in lost else Crossing(True, _sizes(found))
-        for link, found in tried.items()
+        link: Crossing(False, _lost(lost[link], family_sizes)) if link in lost else Crossing(True, _sizes(family_sizes))
+        for link, family_sizes in tried.items()
     }
 
 
-def _packets(posts: Posts, way: _Way) -> Iterable[Packet]:
+def _packets(posts: Posts, one_way: _Way) -> Iterable[Packet]:
     """Yield the largest packets of one end of a cable, in each family in which it can send any."""
-    sender = posts.posts[way.near.space].devices[way.near.name]
-    receiver = posts.posts[way.far.space].devices[way.far.name]
-    loose = bool(way.near.bridge or way.far.bridge) or not (way.near.addresses or way.far.addresses)
-    near, far = _subnets(way.near), _subnets(way.far)
+    sender = posts.posts[one_way.near.space].devices[one_way.near.name]
+    receiver = posts.posts[one_way.far.space].devices[one_way.far.name]
+    loose = bool(one_way.near.bridge or one_way.far.bridge) or not (one_way.near.addresses or one_way.far.addresses)
+    near, far = _subnets(one_way.near), _subnets(one_way.far)
     for family in FAMILIES:
         source, target = (_LOOSE[family],) * 2 if loose else _pair(family, near, far)
         if source is not None and target is not None:
             yield Packet(
-                way.near.space,
+                one_way.near.space,
                 target,
                 source,
                 sender.name,
@@ -112,8 +112,8 @@ def _lost(rows: Mapping[str, set[Family]], tried: Iterable[tuple[Family, int]]) 
     """Return the lost packets, with the family where packets of the other family get through."""
     families = {family for family, _ in tried}
     return "; ".join(
-        what if found_rows == families else f"{min(found_rows).replace('ip', 'IP')}: {what}"
-        for what, found_rows in rows.items()
+        loss_text if found_rows == families else f"{min(found_rows).replace('ip', 'IP')}: {loss_text}"
+        for loss_text, found_rows in rows.items()
     )
 
 

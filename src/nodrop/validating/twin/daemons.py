@@ -127,8 +127,8 @@ class Daemons:
 
     def json(self, command: str, daemon: str) -> Any:
         """Return such an answer as what it says in JSON; {} where it says nothing."""
-        said = self.ask(f"{command} json", daemon).strip()
-        return parse_json(said.encode(), f"{daemon}: {command}") if said.startswith(("{", "[")) else {}
+        output = self.ask(f"{command} json", daemon).strip()
+        return parse_json(output.encode(), f"{daemon}: {command}") if output.startswith(("{", "[")) else {}
 
     def log(self, daemon: str) -> str:
         """Return the lines of a daemon's log, of the level `informational` and above."""
@@ -136,7 +136,7 @@ class Daemons:
         return file.read_text(errors="replace") if file.exists() else ""
 
 
-def parse_refusals(told: str, text: str) -> tuple[Said, ...]:
+def parse_refusals(output: str, text: str) -> tuple[Said, ...]:
     """Return what is refused of a frr.conf, from what vtysh and the daemons say while they read it.
 
     A daemon's own words come before vtysh's line that names the number. Of lines that a daemon takes together or not at
@@ -144,31 +144,31 @@ def parse_refusals(told: str, text: str) -> tuple[Said, ...]:
     """
     refusals: list[Said] = []
     words: list[str] = []
-    for line in filter(None, map(str.strip, told.splitlines())):
+    for line in filter(None, map(str.strip, output.splitlines())):
         match = _LINE.fullmatch(line)
         if match is None:
             words.append(line)
             continue
         _together(words, text, refusals)
-        own = match[2] if match[2].startswith("%") else " ".join(words).removeprefix("% ") or match[2]
-        refusals.append(Said(int(match[1]), _UNKNOWN.sub("unknown command", own)))
+        reason = match[2] if match[2].startswith("%") else " ".join(words).removeprefix("% ") or match[2]
+        refusals.append(Said(int(match[1]), _UNKNOWN.sub("unknown command", reason)))
         words.clear()
     _together(words, text, refusals)
     refusals += [Said(None, word.removeprefix("% ")) for word in words if word.startswith("%")]
     return tuple(refusals)
 
 
-def _together(words: list[str], text: str, found: list[Said]) -> None:
+def _together(words: list[str], text: str, refusals: list[Said]) -> None:
     """Take out of the words what is said of lines that are refused together."""
     while _FAILED in words:
-        first = words.index(_FAILED)
-        last = first + 1
+        start = words.index(_FAILED)
+        last = start + 1
         while last < len(words) and not words[last].startswith("%"):
             last += 1
-        rows, block = words[first:last], {row[1:].strip() for row in words[first:last] if row.startswith("-")}
-        said = "; ".join(row for row in rows[1:] if row.startswith("Error")) or _FAILED
-        lines = {one.line for one in found}
+        rows, block = words[start:last], {row[1:].strip() for row in words[start:last] if row.startswith("-")}
+        error_text = "; ".join(row for row in rows[1:] if row.startswith("Error")) or _FAILED
+        lines = {refusal.line for refusal in refusals}
         for number, line in enumerate(text.split("\n"), 1):
             if line.strip() in block and number not in lines:
-                found.append(Said(number, said))
-        del words[first:last]
+                refusals.append(Said(number, error_text))
+        del words[start:last]

@@ -70,7 +70,7 @@ def _rows(numbers: Numbers) -> list[bytes]:
         _row(_LOAD, _NUMBER_AT),
         _row(_AT_LEAST, _X32, 0, 1),
         _row(_RETURN, _ERROR | errno.ENOSYS),
-        *(row for one in numbers.refused for row in (_row(_EQUAL, one, 0, 1), _row(_RETURN, _ERROR | errno.EPERM))),
+        *(row for call in numbers.refused for row in (_row(_EQUAL, call, 0, 1), _row(_RETURN, _ERROR | errno.EPERM))),
         _row(_EQUAL, numbers.sockets[0], 2, 0),
         _row(_EQUAL, numbers.sockets[1], 1, 0),
         _row(_RETURN, _ALLOW),

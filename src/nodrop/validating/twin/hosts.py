@@ -31,13 +31,13 @@ def _neighbors(lab: Lab) -> Iterator[tuple[Space, str]]:
     wires = [wire for wire in lab.plan.wires if wire.b and {wire.a.space.node, wire.b.space.node} & hosts]
     spaces = {nic.space for wire in wires for nic in (wire.a, wire.b) if nic is not None}
     rows = lab.each(lambda space: (space, lab.addresses(space.node, space.vrf)), spaces)
-    mac = {(space, row["ifname"]): row.get("address", "") for space, found in rows for row in found}
+    mac = {(space, row["ifname"]): row.get("address", "") for space, address_rows in rows for row in address_rows}
     for wire in wires:
         if wire.b is not None and not (wire.a.bridge or wire.b.bridge):
-            for here, there in ((wire.a, wire.b), (wire.b, wire.a)):
-                for _, far in _subnets(there):
-                    told = f"lladdr {mac[there.space, there.name]} dev {here.name} nud permanent"
-                    yield here.space, f"neighbor replace {far} {told}"
+            for near_nic, far_nic in ((wire.a, wire.b), (wire.b, wire.a)):
+                for _, far in _subnets(far_nic):
+                    neighbor_words = f"lladdr {mac[far_nic.space, far_nic.name]} dev {near_nic.name} nud permanent"
+                    yield near_nic.space, f"neighbor replace {far} {neighbor_words}"
 
 
 def gateways(fabric: Fabric, plan: Plan) -> Mapping[Space, tuple[str, ...]]:
@@ -51,17 +51,17 @@ def gateways(fabric: Fabric, plan: Plan) -> Mapping[Space, tuple[str, ...]]:
         if nic.space.node not in hosts:
             for subnet, own_address in _subnets(nic):
                 address_by_prefix.setdefault(subnet, own_address)
-    found: dict[Space, dict[str, list[str]]] = {}
+    hops_by_space: dict[Space, dict[str, list[str]]] = {}
     for nic in plan.nics:
         if nic.space.node in hosts:
-            for subnet, own in _subnets(nic):
+            for subnet, host_address in _subnets(nic):
                 gateway = address_by_prefix.get(subnet)
-                if gateway is not None and gateway != own:
-                    hops = found.setdefault(nic.space, {}).setdefault(subnet.family, [])
+                if gateway is not None and gateway != host_address:
+                    hops = hops_by_space.setdefault(nic.space, {}).setdefault(subnet.family, [])
                     hops.append(f"nexthop via {gateway} dev {nic.name}")
     return {
         space: tuple(f"route replace {_ALL[family]} {' '.join(hops[family])}" for family in FAMILIES if family in hops)
-        for space, hops in found.items()
+        for space, hops in hops_by_space.items()
     }
 
 

@@ -58,8 +58,8 @@ def main() -> None:
         enter_own_root(owner)
         HOME.mkdir()
         os.chown(HOME, owner, owner)
-        said = os.open(HOME / "said", os.O_RDWR | os.O_CREAT | os.O_EXCL)
-        worker = _start(work[1], owner, said)
+        log_fd = os.open(HOME / "said", os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        worker = _start(work[1], owner, log_fd)
         syscalls.keep_capabilities(())
         syscalls.hide_memory()
     except ServiceUnavailable as error:
@@ -68,40 +68,40 @@ def main() -> None:
         answers.send(sys.stdout.buffer, "missing", f"the kernel refuses the twin a part of its box: {error}".encode())
     else:
         os.close(1)
-        _hold(worker, said)
+        _hold(worker, log_fd)
     os._exit(1)
 
 
 def _owner() -> int:
     """Return the number here of the user that runs the worker outside its namespace."""
     rows = (map(int, line.split()) for line in Path("/proc/self/uid_map").read_text().splitlines())
-    return NOBODY if any(first <= NOBODY < first + count for first, _, count in rows) else 0
+    return NOBODY if any(first_id <= NOBODY < first_id + count for first_id, _, count in rows) else 0
 
 
-def _start(work: bytes, owner: int, said: int) -> int:
+def _start(work: bytes, owner: int, log_fd: int) -> int:
     """Start the worker, and give it its users; return its number. ServiceUnavailable where the kernel refuses that."""
-    here, parent = socket.socketpair()
+    local_socket, parent = socket.socketpair()
     worker = os.fork()
     if worker == 0:
-        here.close()
+        local_socket.close()
         try:
-            _leave(parent, said, drop_groups=owner != 0)
+            _leave(parent, log_fd, drop_groups=owner != 0)
             _work(work)
         finally:
             os._exit(1)
     parent.close()
-    answer = here.recv(4096)
+    answer = local_socket.recv(4096)
     if answer != _READY:
         raise ServiceUnavailable(f"the kernel refuses the twin namespaces of its own: {answer.decode()}")
     folder = Path("/proc", str(worker))
     for file in ("uid_map", "gid_map"):
         (folder / file).write_text(f"0 {owner} 1\n")
-    here.sendall(_READY)
-    here.close()
+    local_socket.sendall(_READY)
+    local_socket.close()
     return worker
 
 
-def _hold(worker: int, said: int) -> None:
+def _hold(worker: int, log_fd: int) -> None:
     """Wait until the caller or the worker is gone; what else ends meanwhile leaves nothing behind."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     waiting = select.poll()
@@ -109,14 +109,14 @@ def _hold(worker: int, said: int) -> None:
     waiting.register(os.pidfd_open(worker), select.POLLIN)
     while not waiting.poll():
         continue
-    size = os.fstat(said).st_size
-    os.write(2, os.pread(said, _SAID_BYTES, max(0, size - _SAID_BYTES)))
+    size = os.fstat(log_fd).st_size
+    os.write(2, os.pread(log_fd, _SAID_BYTES, max(0, size - _SAID_BYTES)))
 
 
-def _leave(parent: socket.socket, said: int, *, drop_groups: bool) -> None:
+def _leave(parent: socket.socket, log_fd: int, *, drop_groups: bool) -> None:
     """Leave all that the caller has: descriptors, groups, namespaces. The parent says who this is in the new ones."""
     os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
-    os.dup2(said, 2)
+    os.dup2(log_fd, 2)
     try:
         if drop_groups:
             os.setgroups([])
@@ -141,10 +141,10 @@ def _work(work: bytes) -> None:
             answers.send(pipe, kind, body)
 
     try:
-        sys.path[:], processes, function, given = pickle.loads(work)
+        sys.path[:], processes, function, arguments = pickle.loads(work)
         _limit(processes)
         _settle_in()
-        done = function(lambda line: answer("told", line.encode()), *given)
+        done = function(lambda line: answer("told", line.encode()), *arguments)
         answer("done", answers.pack(function, done))
     except ServiceUnavailable as error:
         answer("missing", str(error).encode())

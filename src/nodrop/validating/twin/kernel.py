@@ -68,16 +68,16 @@ class Kernel:
         device: dict[str, Device] = {}
         for body in self._ask(_GETLINK, struct.pack("=BxHiII", 0, 0, 0, 0, 0)):
             index, flags = struct.unpack_from("=iI", body, 4)
-            parts = dict(_attributes(body, 16))
-            name = parts[3].rstrip(b"\0").decode()
+            attributes = dict(_attributes(body, 16))
+            name = attributes[3].rstrip(b"\0").decode()
             device[name] = Device(
                 index,
                 name,
-                parts.get(1, b""),
-                _number(parts.get(4)),
+                attributes.get(1, b""),
+                _number(attributes.get(4)),
                 bool(flags & _IFF_UP),
                 bool(flags & _IFF_UP and flags & _IFF_LOWER_UP),
-                _number(parts.get(10)),
+                _number(attributes.get(10)),
             )
         return device
 
@@ -85,8 +85,8 @@ class Kernel:
         """Yield the addresses of this namespace: the index of its device, and the length of its subnet's prefix."""
         for body in self._ask(_GETADDR, struct.pack("=BBBBi", 0, 0, 0, 0, 0)):
             family, length, _, _, index = struct.unpack_from("=BBBBi", body)
-            parts = dict(_attributes(body, 8))
-            raw = parts.get(2) or parts.get(1)
+            attributes = dict(_attributes(body, 8))
+            raw = attributes.get(2) or attributes.get(1)
             if family in _FAMILIES and raw:
                 yield index, Address(_FAMILIES[family], int.from_bytes(raw, "big")), length
 
@@ -96,15 +96,15 @@ class Kernel:
         Next hops are those that it sends to: also by a device that has no carrier, until it is told otherwise.
         """
         devices = {device.number: device for device in self.devices().values()}
-        found: dict[Prefix, tuple[tuple[int, int], Row]] = {}
+        best_by_prefix: dict[Prefix, tuple[tuple[int, int], Row]] = {}
         for number, family in _FAMILIES.items():
             for body in self._ask(_GETROUTE, struct.pack("=BBBBBBBBI", number, *([0] * 8))):
                 read = _route(body, family, devices)
                 if read is not None:
                     order, row = read
-                    if row.prefix not in found or order < found[row.prefix][0]:
-                        found[row.prefix] = order, row
-        return Table({prefix: row for prefix, (_, row) in found.items()})
+                    if row.prefix not in best_by_prefix or order < best_by_prefix[row.prefix][0]:
+                        best_by_prefix[row.prefix] = order, row
+        return Table({prefix: row for prefix, (_, row) in best_by_prefix.items()})
 
     def _ask(self, kind: int, body: bytes) -> Iterator[bytes]:
         """Yield the bodies of all answers to a question; OSError is what the kernel says instead."""
@@ -115,11 +115,11 @@ class Kernel:
             data = self._socket.recv(1 << 18)
             place = 0
             while place < len(data):
-                length, said, _, number, _ = struct.unpack_from("=IHHII", data, place)
+                length, message_type, _, number, _ = struct.unpack_from("=IHHII", data, place)
                 if number == self._number:
-                    if said == _DONE:
+                    if message_type == _DONE:
                         return
-                    if said == _ERROR:
+                    if message_type == _ERROR:
                         (code,) = struct.unpack_from("=i", data, place + 16)
                         if code:
                             raise OSError(-code, os.strerror(-code))
@@ -146,17 +146,17 @@ def _route(body: bytes, family: Family, devices: Mapping[int, Device]) -> tuple[
     _, length, _, _, table, protocol, _, kind, flags = struct.unpack_from("=BBBBBBBBI", body)
     if flags & _CLONED or table not in (_MAIN, _LOCAL):
         return None
-    parts = dict(_attributes(body, 12))
-    order = (table != _LOCAL, _number(parts.get(6)))
+    attributes = dict(_attributes(body, 12))
+    order = (table != _LOCAL, _number(attributes.get(6)))
     source = _PROTOCOLS.get(protocol, str(protocol))
-    prefix = Prefix(family, int.from_bytes(parts.get(1, b""), "big"), length)
+    prefix = Prefix(family, int.from_bytes(attributes.get(1, b""), "big"), length)
     if kind == _HERE:
         return order, Row(prefix, source, (), here=True)
     if kind in _DROPPED:
         return order, Row(prefix, source, ())
     if kind != _UNICAST:
         return None
-    hops = list(_hops(parts[9])) if 9 in parts else [(_number(parts.get(4)), flags)]
+    hops = list(_hops(attributes[9])) if 9 in attributes else [(_number(attributes.get(4)), flags)]
     alive = [devices[index].name for index, state in hops if index in devices and not state & _DEAD]
     return (order, Row(prefix, source, tuple(alive))) if alive else None
 
@@ -176,7 +176,7 @@ class Table:
     def __init__(self, rows: Mapping[Prefix, Row]) -> None:
         self.rows = rows
         lengths = {family: {row.length for row in rows if row.family == family} for family in BITS}
-        self._lengths = {family: sorted(one, reverse=True) for family, one in lengths.items()}
+        self._lengths = {family: sorted(family_lengths, reverse=True) for family, family_lengths in lengths.items()}
 
     def way(self, to: Address) -> Row | None:
         """Return the route that a packet to an address takes; None where there is none."""

@@ -227,7 +227,10 @@ class Lab:
     def _meet(self) -> None:
         """Have the ends of cables find each other, where there are many: some at a time, which then are held."""
         ends = [
-            (one, other) for wire in self.plan.wires if wire.b for one, other in ((wire.a, wire.b), (wire.b, wire.a))
+            (near_nic, far_nic)
+            for wire in self.plan.wires
+            if wire.b
+            for near_nic, far_nic in ((wire.a, wire.b), (wire.b, wire.a))
         ]
         for at in range(0, len(ends) if len(self.plan.wires) > _MANY else 0, _MANY):
             asked: defaultdict[str, list[tuple[str, Address]]] = defaultdict(list)

@@ -29,7 +29,7 @@ class _Seen(NamedTuple):
 
 def links(lab: Lab, items: Iterable[Subject]) -> Part:
     """See the cables of these items: `up` or `down`; others are not between two routing ports of the twin."""
-    wires = {link_subject(one.a, one.b): wire for wire in lab.plan.wires for one in wire.links if wire.b}
+    wires = {link_subject(cable.a, cable.b): wire for wire in lab.plan.wires for cable in wire.links if wire.b}
     link = Part(seen={"links": {}}, unseen={"links": {}})
     asked: defaultdict[Space, list[tuple[Subject, Nic, Nic]]] = defaultdict(list)
     for item in items:
@@ -40,9 +40,9 @@ def links(lab: Lab, items: Iterable[Subject]) -> Part:
             asked[wire.a.space].append((item, wire.a, wire.b))
     spaces = {nic.space for rows in asked.values() for _, *nics in rows for nic in nics}
     seen = dict(zip(spaces, lab.each(lambda space: _see(lab, space), spaces), strict=True))
-    for found in lab.each(lambda space: dict(_ends(lab, space, asked[space], seen)), asked):
-        link.seen["links"].update({item: "up" if said else "down" for item, said in found.items()})
-        link.said.update({("links", item): said or "neither end finds the other" for item, said in found.items()})
+    for methods in lab.each(lambda space: dict(_ends(lab, space, asked[space], seen)), asked):
+        link.seen["links"].update({item: "up" if method else "down" for item, method in methods.items()})
+        link.said.update({("links", item): method or "neither end finds the other" for item, method in methods.items()})
     return link
 
 
@@ -50,16 +50,16 @@ def _see(lab: Lab, space: Space) -> _Seen:
     rows = lab.addresses(space.node, space.vrf)
     mac = {row["ifname"]: row.get("address", "") for row in rows}
     local = {
-        row["ifname"]: frozenset(one["local"] for one in row.get("addr_info", ()) if one.get("scope") == "link")
+        row["ifname"]: frozenset(addr["local"] for addr in row.get("addr_info", ()) if addr.get("scope") == "link")
         for row in rows
     }
-    found: dict[str, Any] = {}
+    interfaces: dict[str, Any] = {}
     if lab.runs(space.node, "zebra"):
         with contextlib.suppress(Silent):
-            found = lab.json(space.node, f"show interface vrf {space.vrf or 'default'}", "zebra")
+            interfaces = lab.json(space.node, f"show interface vrf {space.vrf or 'default'}", "zebra")
     heard = {
-        name: frozenset(one.partition("/")[0] for one in row.get("neighborIpAddresses", ()))
-        for name, row in found.items()
+        name: frozenset(neighbor_address.partition("/")[0] for neighbor_address in row.get("neighborIpAddresses", ()))
+        for name, row in interfaces.items()
         if isinstance(row, dict)
     }
     return _Seen(mac, local, heard)
@@ -69,38 +69,38 @@ def _ends(
     lab: Lab, space: Space, rows: list[tuple[Subject, Nic, Nic]], seen: Mapping[Space, _Seen]
 ) -> Iterator[tuple[Subject, str]]:
     """Yield of each cable how its far end was found, or nothing."""
-    wanted: dict[Subject, tuple[str, str, tuple[Address, ...]]] = {}
+    probes: dict[Subject, tuple[str, str, tuple[Address, ...]]] = {}
     for item, a, b in rows:
-        here, there = seen[a.space], seen[b.space]
-        if _heard(here, a, there, b) and _heard(there, b, here, a):
+        near_view, far_view = seen[a.space], seen[b.space]
+        if _heard(near_view, a, far_view, b) and _heard(far_view, b, near_view, a):
             yield item, "router advertisements"
         else:
-            wanted[item] = a.name, there.mac.get(b.name, ""), tuple(neighbors.neighbor_addresses(a, b))
-    probe_far_ends = _probe_far_ends(lab, space, wanted)
-    yield from ((item, probe_far_ends.get(item, "")) for item in wanted)
+            probes[item] = a.name, far_view.mac.get(b.name, ""), tuple(neighbors.neighbor_addresses(a, b))
+    probe_far_ends = _probe_far_ends(lab, space, probes)
+    yield from ((item, probe_far_ends.get(item, "")) for item in probes)
 
 
-def _heard(here: _Seen, at: Nic, there: _Seen, far: Nic) -> bool:
-    return bool(here.advertised.get(at.name, frozenset()) & there.local.get(far.name, frozenset()))
+def _heard(near_view: _Seen, at: Nic, far_view: _Seen, far: Nic) -> bool:
+    return bool(near_view.advertised.get(at.name, frozenset()) & far_view.local.get(far.name, frozenset()))
 
 
 def _probe_far_ends(
-    lab: Lab, space: Space, wanted: Mapping[Subject, tuple[str, str, tuple[Address, ...]]]
+    lab: Lab, space: Space, probes: Mapping[Subject, tuple[str, str, tuple[Address, ...]]]
 ) -> dict[Subject, str]:
     """Return of which far ends the right MAC address is found, and how."""
-    left = {item for item, (_, _, far) in wanted.items() if far}
+    pending_items = {item for item, (_, _, far) in probes.items() if far}
     probe_far_ends: dict[Subject, str] = {}
     for _ in range(_LOOKS):
-        if not left:
+        if not pending_items:
             break
         name = lab.plan.spaces[space]
-        neighbors.knock(name, ((wanted[item][0], address) for item in left for address in wanted[item][2]))
-        known = {(neighbor.port, neighbor.address, neighbor.mac) for neighbor in neighbors.read_neighbors(name)}
-        for item in tuple(left):
-            port, mac, far = wanted[item]
-            if any((port, str(address), mac) in known for address in far):
+        neighbors.knock(name, ((probes[item][0], address) for item in pending_items for address in probes[item][2]))
+        neighbor_keys = {(neighbor.port, neighbor.address, neighbor.mac) for neighbor in neighbors.read_neighbors(name)}
+        for item in tuple(pending_items):
+            port, mac, far = probes[item]
+            if any((port, str(address), mac) in neighbor_keys for address in far):
                 probe_far_ends[item] = "ARP" if far[0].family == "ipv4" else "ND"
-                left.discard(item)
-        if left:
+                pending_items.discard(item)
+        if pending_items:
             time.sleep(_PAUSE_S)
     return probe_far_ends

@@ -209,11 +209,11 @@ class _Compiler:
                 length = min(max(prefix.length - number * _WORD, 0), _WORD)
                 if length:
                     mask = _ALL_BITS << _WORD - length & _ALL_BITS
-                    wanted = prefix.first >> (words - 1 - number) * _WORD & mask
+                    prefix_word = prefix.first >> (words - 1 - number) * _WORD & mask
                     self.program.add(bpf.LOAD_WORD, at + number * _WORD // 8)
                     if mask != _ALL_BITS:
                         self.program.add(bpf.AND, mask)
-                    self.program.branch(bpf.EQUAL, wanted, otherwise=beyond)
+                    self.program.branch(bpf.EQUAL, prefix_word, otherwise=beyond)
             self.program.jump(so)
             self.program.put(beyond)
         self.program.jump(otherwise)

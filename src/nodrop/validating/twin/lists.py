@@ -36,18 +36,18 @@ class Filters:
     @property
     def rendered_notes(self) -> Iterator[str]:
         """The notes, in the words of a report."""
-        for what, devices in sorted(self.notes.items()):
-            more = f" and {len(devices) - _PLACES} more switches" if len(devices) > _PLACES else ""
-            yield f"not applied in the twin: {what} ({', '.join(devices[:_PLACES])}{more})"
+        for note, devices in sorted(self.notes.items()):
+            count_suffix = f" and {len(devices) - _PLACES} more switches" if len(devices) > _PLACES else ""
+            yield f"not applied in the twin: {note} ({', '.join(devices[:_PLACES])}{count_suffix})"
 
     def commands(self, space: Space) -> Iterator[str]:
         """Yield the lines for `tc -batch` that have the programs of a namespace run."""
         for (at, name), rows in self.programs.items():
             if at == space:
                 yield f"qdisc add dev {name} clsact"
-                for number, (way, program) in enumerate(rows, 1):
+                for number, (direction, program) in enumerate(rows, 1):
                     code = bpf.bytecode(program)
-                    yield f'filter add dev {name} {way} pref {number} bpf da bytecode "{code}"'
+                    yield f'filter add dev {name} {direction} pref {number} bpf da bytecode "{code}"'
 
 
 def filters(fabric: Fabric, plan: Plan) -> Filters:
@@ -85,8 +85,8 @@ class _Device:
             except Inexpressible as error:
                 self._lack(f"{name}, for {error}")
                 continue
-            for nic, way, program in rows:
-                self._found.programs[nic.space, nic.name].append((way, program))
+            for nic, direction, program in rows:
+                self._found.programs[nic.space, nic.name].append((direction, program))
             for words in dict.fromkeys(words for entry in rules.entries for words in _left_out(entry)):
                 self._note(f"{words}, {name}")
             if rules.own_packets is UNKNOWN and any(binding.stage == "egress" for binding in rules.bindings):
@@ -114,7 +114,7 @@ class _Device:
             return True
         if binding.interface not in ports:
             return False
-        alike = {one.interface for one in rules.bindings if one.stage == binding.stage}
+        alike = {other_binding.interface for other_binding in rules.bindings if other_binding.stage == binding.stage}
         if not alike.issuperset(ports):
             raise Inexpressible(f"it acts at some members of {nic.leg}, which is one interface in the twin")
         return binding.interface == ports[0]
@@ -127,12 +127,12 @@ class _Device:
             raise Inexpressible(f"entry {entry.name} is for some members of {nic.leg}, one interface in the twin")
         return bool(ports) and ports <= set(entry.interfaces)
 
-    def _lack(self, what: str) -> None:
-        self._note(what)
-        self._found.lacking.append(f"{what} of {self._name}")
+    def _lack(self, limitation: str) -> None:
+        self._note(limitation)
+        self._found.lacking.append(f"{limitation} of {self._name}")
 
-    def _note(self, what: str) -> None:
-        devices = self._found.notes[what]
+    def _note(self, note: str) -> None:
+        devices = self._found.notes[note]
         if self._name not in devices:
             devices.append(self._name)
 

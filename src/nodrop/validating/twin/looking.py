@@ -53,7 +53,7 @@ def configured_sessions(lab: Lab, node: str) -> Stated:
 def sessions(lab: Lab, node: str) -> dict[Subject, Session]:
     """Return the sessions that bgpd has, by their items; those that the model does not state have FRR's names."""
     known_configured_sessions, own_names = configured_sessions(lab, node), names(lab, node)
-    told = {match["peer"]: f"{match['way']}: {match['what']}" for match in _NOTIFICATION.finditer(lab.log(node))}
+    notices = {match["peer"]: f"{match['way']}: {match['what']}" for match in _NOTIFICATION.finditer(lab.log(node))}
     session: dict[Subject, Session] = {}
     for name, rows in lab.json(node, "show bgp vrf all neighbors").items():
         vrf = None if name == "default" else name
@@ -62,7 +62,7 @@ def sessions(lab: Lab, node: str) -> dict[Subject, Session]:
                 key = own_names.get(peer, peer)
                 at = (node, "@neighbors") if vrf is None else (node, "@vrf_bgp", vrf, "neighbors")
                 session[known_configured_sessions.get((vrf, key), (*at, key))] = Session(
-                    row["bgpState"], _why(row, told.get(peer, ""))
+                    row["bgpState"], _why(row, notices.get(peer, ""))
                 )
     return session
 
@@ -78,8 +78,8 @@ def _why(row: Mapping[str, Any], logged: str) -> str:
     if row["bgpState"] == UP:
         return ""
     reset = str(row.get("lastResetDueTo", ""))
-    told = str(row.get("lastNotificationReason", "")) if "otification" in reset else ""
-    return logged or ", ".join(filter(None, (reset, told)))
+    notification = str(row.get("lastNotificationReason", "")) if "otification" in reset else ""
+    return logged or ", ".join(filter(None, (reset, notification)))
 
 
 def router_id(lab: Lab, node: str) -> str:
@@ -90,16 +90,16 @@ def router_id(lab: Lab, node: str) -> str:
 
 def pulse(lab: Lab, node: str) -> Pulse:
     """Return the state of each VRF, family and session that changes while routes do, and the counts of messages."""
-    found: Pulse = {}
+    session_states: Pulse = {}
     for vrf, families in lab.json(node, "show bgp vrf all summary").items():
         for family, rows in families.items():
             if not isinstance(rows, dict) or "peers" not in rows:
                 continue
-            found[vrf, family, ""] = (rows.get("tableVersion"), rows.get("ribCount"))
+            session_states[vrf, family, ""] = (rows.get("tableVersion"), rows.get("ribCount"))
             for peer, row in rows["peers"].items():
                 counts = (row.get("pfxRcd"), row.get("pfxSnt"), row.get("outq"), row.get("inq"))
-                found[vrf, family, peer] = (row.get("state"), *counts)
-    return found
+                session_states[vrf, family, peer] = (row.get("state"), *counts)
+    return session_states
 
 
 Routes = dict[Subject, tuple[str, frozenset[str]]]
@@ -112,9 +112,9 @@ def routes(lab: Lab, node: str, sources: frozenset[str] = frozenset({"bgp", "sta
     for space in lab.plan.spaces:
         if space.node != node:
             continue
-        of = f" vrf {space.vrf}" if space.vrf else ""
+        vrf_words = f" vrf {space.vrf}" if space.vrf else ""
         for family in ("ip", "ipv6"):
-            for prefix, rows in lab.json(node, f"show {family} route{of}", "zebra").items():
+            for prefix, rows in lab.json(node, f"show {family} route{vrf_words}", "zebra").items():
                 for row in rows:
                     if row.get("selected") and row.get("protocol") in sources and not prefix.startswith("fe80:"):
                         hops = frozenset(_ports(lab, space, row.get("nexthops", ())))
@@ -124,11 +124,18 @@ def routes(lab: Lab, node: str, sources: frozenset[str] = frozenset({"bgp", "sta
 
 def reason(lab: Lab, node: str, prefix: str, vrf: str = "") -> str:
     """Why bgpd uses the path to a prefix that it uses, in its words (`Older Path`); "" where it says nothing."""
-    of = f"vrf {vrf} " if vrf else ""
+    vrf_words = f"vrf {vrf} " if vrf else ""
     family = "ipv6" if ":" in prefix else "ipv4"
-    paths = lab.json(node, f"show bgp {of}{family} unicast {prefix}").get("paths", ())
+    paths = lab.json(node, f"show bgp {vrf_words}{family} unicast {prefix}").get("paths", ())
     best = (path.get("bestpath", {}) for path in paths)
-    return next((str(one["selectionReason"]) for one in best if one.get("overall") and "selectionReason" in one), "")
+    return next(
+        (
+            str(bestpath["selectionReason"])
+            for bestpath in best
+            if bestpath.get("overall") and "selectionReason" in bestpath
+        ),
+        "",
+    )
 
 
 def _ports(lab: Lab, space: Space, hops: Any) -> Iterator[str]:
@@ -143,11 +150,11 @@ def _ports(lab: Lab, space: Space, hops: Any) -> Iterator[str]:
 def addresses(lab: Lab, node: str) -> Iterator[tuple[str, str]]:
     """Yield the addresses that the kernel has in a device's default VRF, with the interface of each in the model."""
     space = Space(node)
-    own = {one for at, rows in lab.plan.loopbacks if at == space for one in rows}
+    loopbacks = {loopback for at, rows in lab.plan.loopbacks if at == space for loopback in rows}
     for row in lab.addresses(node):
-        for one in row.get("addr_info", ()):
-            text = f"{one['local']}/{one['prefixlen']}"
-            if one.get("scope") == "link" or one.get("dadfailed"):
+        for address_row in row.get("addr_info", ()):
+            text = f"{address_row['local']}/{address_row['prefixlen']}"
+            if address_row.get("scope") == "link" or address_row.get("dadfailed"):
                 continue
-            if row["ifname"] != "lo" or text in own or not one["local"].startswith(("127.", "::1")):
-                yield one["local"], lab.plan.legs.get((space, row["ifname"]), row["ifname"])
+            if row["ifname"] != "lo" or text in loopbacks or not address_row["local"].startswith(("127.", "::1")):
+                yield address_row["local"], lab.plan.legs.get((space, row["ifname"]), row["ifname"])

@@ -34,7 +34,7 @@ class Neighbor(NamedTuple):
 
 def neighbor_addresses(a: Nic, b: Nic) -> Iterator[Address]:
     """Yield the addresses of one end that are in a subnet of the other."""
-    own_addresses = {one for text in a.addresses if (one := address(text)) is not None}
+    own_addresses = {own_address for text in a.addresses if (own_address := address(text)) is not None}
     subnets = [found_prefix for text in a.addresses if (found_prefix := prefix(text)) is not None]
     for text in b.addresses:
         far = address(text)
@@ -67,11 +67,11 @@ def read_neighbors(space: str) -> list[Neighbor]:
 
 def meet(space: str, rows: Collection[tuple[str, Address]]) -> None:
     """Have a namespace find far ends over its interfaces, and hold those that are found within a while."""
-    wanted = {(port, str(far)) for port, far in rows}
+    far_ends = {(port, str(far)) for port, far in rows}
     knock(space, rows)
     for _ in range(_LOOKS):
         hold(space)
-        if wanted <= {(neighbor.port, neighbor.address) for neighbor in read_neighbors(space)}:
+        if far_ends <= {(neighbor.port, neighbor.address) for neighbor in read_neighbors(space)}:
             return
         time.sleep(_PAUSE_S)
 

@@ -83,42 +83,42 @@ def observe(
     own_observation = whole_observation if taken.whole else computed_of(taken, whole_observation)
     if not taken.whole and progress is not None:
         progress(taken.why)
-    what = start(replace(reading, fabric=taken.fabric))
+    twin_start = start(replace(reading, fabric=taken.fabric))
     work = Work(
         fabric=taken.fabric,
-        boots=what.boots,
-        without=what.without,
-        computed={check: dict(found) for check, found in own_observation.seen.items()},
+        boots=twin_start.boots,
+        without=twin_start.without,
+        computed={check: dict(check_items) for check, check_items in own_observation.seen.items()},
         options=chosen,
     )
-    part, refused, version = box.call(
-        perform, work, progress=progress, processes=box.PROCESSES + DEVICE_PROCESSES * len(what.boots)
+    observed_part, refused, version = box.call(
+        perform, work, progress=progress, processes=box.PROCESSES + DEVICE_PROCESSES * len(twin_start.boots)
     )
     for device in taken.fabric.devices:
         if path := unsaid(device):
             for check in _THROUGHOUT:
-                part.unseen.setdefault(check, {})[()] = (
+                observed_part.unseen.setdefault(check, {})[()] = (
                     f"{path} of {device.name} is not known, and the twin is without it"
                 )
     for item, why in own_observation.unseen.get("sessions", {}).items():
-        part.seen.get("sessions", {}).pop(item, None)
-        part.unseen.setdefault("sessions", {})[item] = why
+        observed_part.seen.get("sessions", {}).pop(item, None)
+        observed_part.unseen.setdefault("sessions", {})[item] = why
     if not taken.whole:
-        part = of_the_whole(part, taken, own_observation, whole_observation)
+        observed_part = of_the_whole(observed_part, taken, own_observation, whole_observation)
     seconds = time.monotonic() - begun
-    told = (
-        f"FRR {version} ran on {len(what.boots)} devices for {seconds:.0f} s",
-        *what.told,
-        *part.told,
-        *what.left_out,
+    notes = (
+        f"FRR {version} ran on {len(twin_start.boots)} devices for {seconds:.0f} s",
+        *twin_start.told,
+        *observed_part.told,
+        *twin_start.left_out,
     )
     return Observation(
         by=BY,
-        seen=part.seen,
-        said=part.said,
-        unseen=part.unseen,
-        refused=tuple(_list_refusals(what, refused)),
-        told=told,
+        seen=observed_part.seen,
+        said=observed_part.said,
+        unseen=observed_part.unseen,
+        refused=tuple(_list_refusals(twin_start, refused)),
+        told=notes,
     )
 
 
@@ -138,19 +138,19 @@ def perform(tell: box.Tell, work: Work) -> tuple[Part, dict[str, tuple[Said, ...
     )
     if not settled.moving:
         _follow(lab, work)
-    part = Part(told=[*lab.plan.told, *lab.filters.rendered_notes])
+    observed_part = Part(told=[*lab.plan.told, *lab.filters.rendered_notes])
     for check, look in _LOOKS.items():
         if check in work.options.checks:
-            part.take(look(lab, work))
+            observed_part.take(look(lab, work))
     asked = work
     if settled.moving:
-        part.take(_unsettled(part, settled))
+        observed_part.take(_unsettled(observed_part, settled))
         asked = replace(work, options=replace(work.options, checks=work.options.checks - {*_THROUGHOUT}))
-    for one in ACTS:
-        part.take(one(lab, asked, tell))
-    part.take(_unfiltered(lab))
-    _rest(part, work, lab.dead)
-    return part, lab.refused, _version(lab)
+    for run_act in ACTS:
+        observed_part.take(run_act(lab, asked, tell))
+    observed_part.take(_unfiltered(lab))
+    _rest(observed_part, work, lab.dead)
+    return observed_part, lab.refused, _version(lab)
 
 
 def _follow(lab: Lab, work: Work) -> None:
@@ -158,38 +158,38 @@ def _follow(lab: Lab, work: Work) -> None:
 
     For `MOVING` times the patience at most.
     """
-    wanted, before = work.computed.get("routes", {}), None
+    computed_routes, before = work.computed.get("routes", {}), None
     end = time.monotonic() + FIRST_S
     last = time.monotonic() + work.options.patience_s * MOVING
-    while (now := _routes(lab, work).seen["routes"]) != wanted and time.monotonic() < min(end, last):
-        if now != before:
-            before, end = now, time.monotonic() + FIRST_S
+    while (routes := _routes(lab, work).seen["routes"]) != computed_routes and time.monotonic() < min(end, last):
+        if routes != before:
+            before, end = routes, time.monotonic() + FIRST_S
         time.sleep(_PAUSE_S)
 
 
-def _unsettled(part: Part, settled: Settled) -> Part:
+def _unsettled(observed_part: Part, settled: Settled) -> Part:
     """Return what is not seen of a twin that never came to rest: sessions that go up and down are seen as that."""
-    found = Part(seen={"sessions": {}})
+    unsettled_part = Part(seen={"sessions": {}})
     for item, times in settled.unsteady.items():
-        found.seen["sessions"][item] = UNSTEADY
-        found.said["sessions", item] = f"went down {times} times"
+        unsettled_part.seen["sessions"][item] = UNSTEADY
+        unsettled_part.said["sessions", item] = f"went down {times} times"
     why = "sessions go up and down" if settled.unsteady else "routes never stopped changing"
     for check in _THROUGHOUT:
-        part.seen.pop(check, None)
-        found.unseen[check] = {(): why}
-    found.told.append(f"the twin did not come to rest: {why}")
-    return found
+        observed_part.seen.pop(check, None)
+        unsettled_part.unseen[check] = {(): why}
+    unsettled_part.told.append(f"the twin did not come to rest: {why}")
+    return unsettled_part
 
 
 def _unfiltered(lab: Lab) -> Part:
     """Return that nothing is held against what is seen where access lists act on switches and not in the twin."""
-    found = Part()
+    unfiltered_part = Part()
     refused = [f"access lists of {name}, for the kernel refuses them: {why}" for name, why in lab.unfiltered.items()]
-    found.told += [f"not applied in the twin: {one}" for one in refused]
+    unfiltered_part.told += [f"not applied in the twin: {refusal}" for refusal in refused]
     for why in (*lab.filters.lacking, *refused)[:1]:
         for check in ("sessions", *_THROUGHOUT):
-            found.unseen[check] = {(): f"the twin does not apply {why}"}
-    return found
+            unfiltered_part.unseen[check] = {(): f"the twin does not apply {why}"}
+    return unfiltered_part
 
 
 def _version(lab: Lab) -> str:
@@ -210,7 +210,7 @@ def _configuration(lab: Lab, work: Work) -> Part:
             configuration.seen["configuration"][name,] = "refused"
             configuration.said["configuration", (name,)] = lab.dead[name]
         else:
-            bad = [one for one in lab.refused[name] if matters(one, work.boots[name].text)]
+            bad = [refusal for refusal in lab.refused[name] if matters(refusal, work.boots[name].text)]
             configuration.seen["configuration"][name,] = "in part" if bad else "whole"
             if bad:
                 configuration.said["configuration", (name,)] = bad[0].said
@@ -218,28 +218,28 @@ def _configuration(lab: Lab, work: Work) -> Part:
 
 
 def _sessions(lab: Lab, work: Work) -> Part:
-    part = Part(seen={"sessions": {}})
+    session_part = Part(seen={"sessions": {}})
     for name in lab.devices:
         for item, session in looking.sessions(lab, name).items():
-            part.seen["sessions"][item] = "up" if session.state == looking.UP else "down"
-            part.said["sessions", item] = session.words
+            session_part.seen["sessions"][item] = "up" if session.state == looking.UP else "down"
+            session_part.said["sessions", item] = session.words
         for item in looking.configured_sessions(lab, name).values():
-            if item not in part.seen["sessions"]:
-                part.seen["sessions"][item] = "down"
-                part.said["sessions", item] = "bgpd has no such neighbor"
-    return part
+            if item not in session_part.seen["sessions"]:
+                session_part.seen["sessions"][item] = "down"
+                session_part.said["sessions", item] = "bgpd has no such neighbor"
+    return session_part
 
 
 def _routes(lab: Lab, work: Work) -> Part:
     route = Part(seen={"routes": {}})
-    for found in lab.each(lambda name: looking.routes(lab, name), lab.devices):
-        route.seen["routes"].update({item: hops for item, (_, hops) in found.items()})
+    for device_routes in lab.each(lambda name: looking.routes(lab, name), lab.devices):
+        route.seen["routes"].update({item: hops for item, (_, hops) in device_routes.items()})
     for item, hops in work.computed.get("routes", {}).items():
-        other = route.seen["routes"].get(item)
-        if isinstance(hops, frozenset) and isinstance(other, frozenset) and other != hops and len(other) == len(hops):
+        ports = route.seen["routes"].get(item)
+        if isinstance(hops, frozenset) and isinstance(ports, frozenset) and ports != hops and len(ports) == len(hops):
             name, _, vrf, prefix = item
             why = looking.reason(lab, name, prefix, vrf) if name in lab.devices else ""
-            route.said["routes", item] = f"{', '.join(sorted(other))} ({why})" if why else ", ".join(sorted(other))
+            route.said["routes", item] = f"{', '.join(sorted(ports))} ({why})" if why else ", ".join(sorted(ports))
             if why == _OLDER:
                 route.unseen.setdefault("routes", {})[item] = BY_AGE
     return route
@@ -248,8 +248,8 @@ def _routes(lab: Lab, work: Work) -> Part:
 def _addresses(lab: Lab, work: Work) -> Part:
     owners: defaultdict[str, set[str]] = defaultdict(set)
     for name in (device.name for device in work.fabric.devices):
-        for one, leg in looking.addresses(lab, name):
-            owners[one].add(f"{name}:{leg}")
+        for address, leg in looking.addresses(lab, name):
+            owners[address].add(f"{name}:{leg}")
     for name in lab.devices:
         owners[f"router id {looking.router_id(lab, name)}"].add(name)
     items = work.computed.get("addresses", {})
@@ -271,29 +271,29 @@ _LOOKS: Final[Mapping[Check, Callable[[Lab, Work], Part]]] = {
 """What is looked at without anything being done, one check each."""
 
 
-def matters(said: Said, text: str) -> bool:
+def matters(refusal: Said, text: str) -> bool:
     """Whether a refused line may change what is checked."""
     lines = text.split("\n")
-    return said.line is None or not _HARMLESS.match(lines[said.line - 1])
+    return refusal.line is None or not _HARMLESS.match(lines[refusal.line - 1])
 
 
-def _list_refusals(what: Start, rows: dict[str, tuple[Said, ...]]) -> Iterator[Refused]:
-    for device, found in sorted(rows.items()):
-        conf = what.confs[device]
+def _list_refusals(twin_start: Start, rows: dict[str, tuple[Said, ...]]) -> Iterator[Refused]:
+    for device, refusals in sorted(rows.items()):
+        conf = twin_start.confs[device]
         lines = conf.text.split("\n")
-        for one in found:
-            place: Place | None = conf.place(one.line) if one.line else None
-            text = lines[one.line - 1].strip() if one.line else ""
-            yield Refused(device=device, text=text, said=one.said, place=place, matters=matters(one, conf.text))
+        for refusal in refusals:
+            place: Place | None = conf.place(refusal.line) if refusal.line else None
+            text = lines[refusal.line - 1].strip() if refusal.line else ""
+            yield Refused(device=device, text=text, said=refusal.said, place=place, matters=matters(refusal, conf.text))
 
 
-def _rest(part: Part, work: Work, dead: Mapping[str, str]) -> None:
+def _rest(observed_part: Part, work: Work, dead: Mapping[str, str]) -> None:
     """Say why nothing is seen of what devices that run no daemons would have, and of checks that nobody made."""
     silent = {**work.without, **dead}
     for check in ("sessions", "routes"):
         for item in work.computed.get(check, {}):
             if item[0] in silent:
-                part.unseen.setdefault(check, {})[item] = f"{item[0]} runs no daemons: {silent[item[0]]}"
+                observed_part.unseen.setdefault(check, {})[item] = f"{item[0]} runs no daemons: {silent[item[0]]}"
     for check in CHECKS:
-        if check not in part.seen and () not in part.unseen.get(check, {}):
-            part.unseen.setdefault(check, {})[()] = NOT_ASKED
+        if check not in observed_part.seen and () not in observed_part.unseen.get(check, {}):
+            observed_part.unseen.setdefault(check, {})[()] = NOT_ASKED

@@ -118,8 +118,8 @@ class Post:
             key: tuple[object, ...] = ("frame",)
             if key not in senders:
                 senders[key] = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
-            whole = _whole(packet, body)
-            senders[key].sendto(whole, (packet.device, _ETHERTYPES[family], 0, 0, packet.frame))
+            datagram = _whole(packet, body)
+            senders[key].sendto(datagram, (packet.device, _ETHERTYPES[family], 0, 0, packet.frame))
             return
         key = (family, packet.port, packet.device)
         if key not in senders:
@@ -128,13 +128,13 @@ class Post:
         body = body.ljust(packet.size_bytes - HEADERS_BYTES[family], b"\0")
         if family == "ipv4":
             source = _raw(packet.source) if packet.source else bytes(4)
-            said = (socket.IPPROTO_IP, _IP_PKTINFO, struct.pack("=i4s4s", index, source, bytes(4)))
-            senders[key].sendmsg([body], [said], 0, (str(packet.target), ROCE_PORT))
+            control_message = (socket.IPPROTO_IP, _IP_PKTINFO, struct.pack("=i4s4s", index, source, bytes(4)))
+            senders[key].sendmsg([body], [control_message], 0, (str(packet.target), ROCE_PORT))
         else:
             source = _raw(packet.source) if packet.source else bytes(16)
-            said = (socket.IPPROTO_IPV6, socket.IPV6_PKTINFO, struct.pack("=16si", source, index))
+            control_message = (socket.IPPROTO_IPV6, socket.IPV6_PKTINFO, struct.pack("=16si", source, index))
             scope = index if packet.target.link_local else 0
-            senders[key].sendmsg([body], [said], 0, (str(packet.target), ROCE_PORT, 0, scope))
+            senders[key].sendmsg([body], [control_message], 0, (str(packet.target), ROCE_PORT, 0, scope))
 
 
 def _tap() -> socket.socket:
@@ -159,10 +159,10 @@ def _inboxes() -> Iterator[socket.socket]:
         yield _listening(new_socket)
 
 
-def _listening(one: socket.socket) -> socket.socket:
-    _widen(one)
-    one.setblocking(False)
-    return one
+def _listening(listener: socket.socket) -> socket.socket:
+    _widen(listener)
+    listener.setblocking(False)
+    return listener
 
 
 def _sender(packet: Packet) -> socket.socket:
@@ -208,11 +208,11 @@ def _raw(address: Address) -> bytes:
     return address.number.to_bytes(4 if address.family == "ipv4" else 16, "big")
 
 
-def _widen(one: socket.socket) -> None:
+def _widen(listener: socket.socket) -> None:
     """Let a socket hold many packets: more than the system's limit where the kernel lets root of a namespace."""
-    for way in (_SO_RCVBUFFORCE, socket.SO_RCVBUF):
+    for buffer_option in (_SO_RCVBUFFORCE, socket.SO_RCVBUF):
         try:
-            one.setsockopt(socket.SOL_SOCKET, way, 8 << 20)
+            listener.setsockopt(socket.SOL_SOCKET, buffer_option, 8 << 20)
         except PermissionError:
             continue
         return
@@ -244,12 +244,12 @@ class Posts:
         A packet is through when a node takes it, or, of those that are in `to` by their place, when it comes in there.
         """
         flights, to = [Flight() for _ in packets], to or {}
-        rest = list(range(len(packets)))
+        pending_numbers = list(range(len(packets)))
         for patience_s in _PATIENCES_S:
-            for start in range(0, len(rest), _WINDOW):
-                self._fly(packets, rest[start : start + _WINDOW], flights, to, patience_s)
-            rest = [number for number in rest if not _through(flights[number], to.get(number))]
-            if not rest:
+            for start in range(0, len(pending_numbers), _WINDOW):
+                self._fly(packets, pending_numbers[start : start + _WINDOW], flights, to, patience_s)
+            pending_numbers = [number for number in pending_numbers if not _through(flights[number], to.get(number))]
+            if not pending_numbers:
                 break
         return flights
 
@@ -297,11 +297,11 @@ def _through(flight: Flight, to: At | None) -> bool:
     return to in flight.arrivals if to is not None else flight.taken_by is not None
 
 
-def _received(one: socket.socket, *, seen_only: bool) -> Iterator[tuple[int, str]]:
+def _received(listener: socket.socket, *, seen_only: bool) -> Iterator[tuple[int, str]]:
     """Yield what a socket has: the number in a packet, and the device by which it came in, where that is seen."""
     while True:
         try:
-            data, where = one.recvfrom(_KEPT_BYTES)
+            data, where = listener.recvfrom(_KEPT_BYTES)
         except BlockingIOError:
             return
         except OSError:  # a packet of this port was refused by its receiver, or a device went down

@@ -98,8 +98,8 @@ class Plan:
     @cached_property
     def wire_at(self) -> Mapping[tuple[Space, str], Wire]:
         """The cable at an interface."""
-        both = ((wire, nic) for wire in self.wires for nic in (wire.a, wire.b) if nic is not None)
-        return {(nic.space, nic.name): wire for wire, nic in both}
+        wired_nics = ((wire, nic) for wire in self.wires for nic in (wire.a, wire.b) if nic is not None)
+        return {(nic.space, nic.name): wire for wire, nic in wired_nics}
 
 
 _Bridge = tuple[str, int]
@@ -241,10 +241,10 @@ class _Planner:
                     self._note_cable(links, "closes a loop of bridges, which the twin leaves open")
                 else:
                     used |= {(a, tag), (b, tag)}
-                    one = self._nic(a, tag, tuple(link.a if link.a.node == a.node else link.b for link in links))
+                    own_nic = self._nic(a, tag, tuple(link.a if link.a.node == a.node else link.b for link in links))
                     other_nic = self._nic(b, tag, tuple(link.a if link.a.node == b.node else link.b for link in links))
-                    size = one.mtu_bytes or other_nic.mtu_bytes
-                    self.made.wires.append(Wire(a=_sized(one, size), b=_sized(other_nic, size), links=tuple(links)))
+                    size = own_nic.mtu_bytes or other_nic.mtu_bytes
+                    self.made.wires.append(Wire(a=_sized(own_nic, size), b=_sized(other_nic, size), links=tuple(links)))
         for point in dict.fromkeys(self.points.values()):
             for tag, vlan in point.lanes:
                 leg = f"{point.leg}.{tag}" if tag and vlan is None else point.leg
@@ -256,7 +256,7 @@ class _Planner:
     @cached_property
     def _speaking(self) -> Mapping[str, Mapping[str, str | None]]:
         """The interfaces of a device over which BGP is to find somebody, each with the VRF of the process."""
-        found = {}
+        vrfs_by_device = {}
         for device in self.fabric.devices:
             processes = [bgp for bgp in (device.bgp, *known_rows(device.vrf_bgp)) if not isinstance(bgp, Unknown)]
             sessions = [
@@ -265,11 +265,11 @@ class _Planner:
                 if process
                 for neighbor in known_rows(process.neighbors)
             ]
-            found[device.name] = {neighbor.interface: vrf for neighbor, vrf in sessions if neighbor.interface}
-        return found
+            vrfs_by_device[device.name] = {neighbor.interface: vrf for neighbor, vrf in sessions if neighbor.interface}
+        return vrfs_by_device
 
-    def _note_cable(self, links: list[Link], what: str) -> None:
-        self.made.told.append(f"the cable {links[0].a}--{links[0].b} {what}")
+    def _note_cable(self, links: list[Link], problem: str) -> None:
+        self.made.told.append(f"the cable {links[0].a}--{links[0].b} {problem}")
 
     def _nic(self, point: _Point, tag: int, ends: tuple[End, ...]) -> Nic:
         vlan = dict(point.lanes)[tag]
@@ -295,10 +295,10 @@ class _Planner:
 
     def _loops(self, a: _Point, b: _Point, tag: int) -> bool:
         """Whether two bridges are joined already; else they are from here on."""
-        here, there = dict(a.lanes)[tag], dict(b.lanes)[tag]
-        if here is None or there is None:
+        near_vlan, far_vlan = dict(a.lanes)[tag], dict(b.lanes)[tag]
+        if near_vlan is None or far_vlan is None:
             return False
-        root, other_root = self._root((a.node, here)), self._root((b.node, there))
+        root, other_root = self._root((a.node, near_vlan)), self._root((b.node, far_vlan))
         if root == other_root:
             return True
         self.joined[root] = other_root

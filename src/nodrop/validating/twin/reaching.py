@@ -83,9 +83,9 @@ class Reaching:
         post = self._posts.posts[space]
         names = {device.number: name for name, device in post.devices.items()}
         cabled = {name for at, name in self._plan.wire_at if at == space and self._plan.wire_at[at, name].b}
-        for index, one, _ in post.kernel.addresses():
-            if not one.link_local and not _loopback(one):
-                yield names.get(index, "") in cabled, one
+        for index, own_address, _ in post.kernel.addresses():
+            if not own_address.link_local and not _loopback(own_address):
+                yield names.get(index, "") in cabled, own_address
 
     def _targets(self, item: Item) -> list[Address]:
         """Addresses in a prefix: all that hosts have, and of switches best those to which no longer prefix leads."""
@@ -98,7 +98,7 @@ class Reaching:
                 addresses = {address for _, address in rows if item.prefix.has(address)} - own_addresses
                 (at_hosts if host else at_switches).update(addresses)
         table = self._tables[item.space]
-        exact = {one for one in at_switches if (row := table.way(one)) is None or row.prefix == item.prefix}
+        exact = {target for target in at_switches if (row := table.way(target)) is None or row.prefix == item.prefix}
         best = sorted(exact or at_switches)
         return sorted({*at_hosts, *(best if len(best) <= _TARGETS else [best[0], *best[1 - _TARGETS :]])})
 
@@ -125,29 +125,29 @@ class Reaching:
             self._edges[place].append(self._edge(packet, flight))
 
     def _edge(self, packet: Packet, flight: Flight) -> _Edge:
-        fate, said = self._fate(packet, flight)
+        fate, explanation = self._fate(packet, flight)
         onward = tuple(
             _Place(space, packet.target)
             for space, _ in flight.arrivals[:1]
             if space != flight.taken_by and space.node not in self._hosts
         )
-        return _Edge(fate, said, onward)
+        return _Edge(fate, explanation, onward)
 
     def _fate(self, packet: Packet, flight: Flight) -> tuple[Fate, str]:
         if flight.taken_by:
             return "delivered", ""
         by = f" by {packet.device}" if packet.device else ""
-        what = f"from {packet.space.node}{by} to {packet.target}"
+        flow_text = f"from {packet.space.node}{by} to {packet.target}"
         if flight.refused:
-            return "denied" if flight.refused in _FORBIDDEN else "no route", f"{what}: {flight.refused}"
+            return "denied" if flight.refused in _FORBIDDEN else "no route", f"{flow_text}: {flight.refused}"
         if flight.loops:
             again = next(arrival for arrival in flight.arrivals if flight.arrivals.count(arrival) > 1)
-            return "loop", f"{what}: comes to {again[0].node}:{again[1]} again"
+            return "loop", f"{flow_text}: comes to {again[0].node}:{again[1]} again"
         if not flight.arrivals:
-            return "denied", f"{what}: seen nowhere"
+            return "denied", f"{flow_text}: seen nowhere"
         space, device = flight.arrivals[-1]
         row = self._tables[space].way(packet.target)
-        return ("no route" if _drops(row) else "denied"), f"{what}: last seen at {space.node}:{device}"
+        return ("no route" if _drops(row) else "denied"), f"{flow_text}: last seen at {space.node}:{device}"
 
     def _from_hosts(
         self, items: Iterable[Item], targets: Mapping[Item, list[Address]]
@@ -163,16 +163,18 @@ class Reaching:
         for item in items:
             for nic in behind[item.space]:
                 for target in targets[item][:1]:
-                    sources = [one for text in nic.addresses if (one := address(text)) and one.family == target.family]
-                    if sources and target not in {one for _, one in self._owned[nic.space]}:
+                    sources = [
+                        source for text in nic.addresses if (source := address(text)) and source.family == target.family
+                    ]
+                    if sources and target not in {host_address for _, host_address in self._owned[nic.space]}:
                         port = _FIRST_PORT + len(packets) % 4096
                         packets.append(Packet(nic.space, target, sources[0], nic.name, port))
                         whose.append(item)
         self.packets += len(packets)
-        found: defaultdict[Item, list[tuple[Fate, str]]] = defaultdict(list)
+        fates_by_item: defaultdict[Item, list[tuple[Fate, str]]] = defaultdict(list)
         for item, packet, flight in zip(whose, packets, self._posts.fly(packets), strict=True):
-            found[item].append(self._fate(packet, flight))
-        return found
+            fates_by_item[item].append(self._fate(packet, flight))
+        return fates_by_item
 
     def _reached(self, item: Item, targets: list[Address], from_hosts: list[tuple[Fate, str]]) -> Reached:
         if not targets:
@@ -187,7 +189,7 @@ class Reaching:
         return Reached(*min(rows, key=lambda row: FATES.index(row[0])))
 
     def _next(self, place: _Place) -> list[_Place]:
-        return sorted({one for edge in self._edges[place] for one in edge.onward}, key=str)
+        return sorted({next_place for edge in self._edges[place] for next_place in edge.onward}, key=str)
 
     def _onward(self, start: _Place) -> Iterator[_Place]:
         """Yield all places where packets from one can come."""
@@ -195,7 +197,7 @@ class Reaching:
         while remaining_places:
             place = remaining_places.pop()
             yield place
-            further_places = [one for one in self._next(place) if one not in places]
+            further_places = [next_place for next_place in self._next(place) if next_place not in places]
             places.update(further_places)
             remaining_places += further_places
 
@@ -206,10 +208,10 @@ class Reaching:
 
         def visit(place: _Place) -> list[_Place]:
             path.add(place)
-            for one in self._next(place):
-                if one in path:
-                    return [one]
-                if one not in done and (places := visit(one)):
+            for next_place in self._next(place):
+                if next_place in path:
+                    return [next_place]
+                if next_place not in done and (places := visit(next_place)):
                     return places
             path.discard(place)
             done.add(place)
@@ -222,5 +224,5 @@ def _drops(row: Row | None) -> bool:
     return row is None or not (row.hops or row.here)
 
 
-def _loopback(one: Address) -> bool:
-    return one.number >> 24 == 127 if one.family == "ipv4" else one.number == 1
+def _loopback(ip_address: Address) -> bool:
+    return ip_address.number >> 24 == 127 if ip_address.family == "ipv4" else ip_address.number == 1

@@ -72,7 +72,7 @@ def sample(index: Index, most: int) -> Sample:
     chosen = set(names) if len(names) <= most else set(_choose_devices(index, most))
     links = [link for link in fabric.links if not {link.a.node, link.b.node} & (set(names) - chosen)]
     hosts = _hosts(fabric, chosen)
-    known = (
+    node_names = (
         chosen
         | hosts
         | ({link.a.node for link in links} | {link.b.node for link in links}) - {host.name for host in fabric.hosts}
@@ -80,7 +80,7 @@ def sample(index: Index, most: int) -> Sample:
     field = replace_fields(
         fabric,
         devices=tuple(device for device in fabric.devices if device.name in chosen),
-        links=tuple(link for link in links if link.a.node in known and link.b.node in known),
+        links=tuple(link for link in links if link.a.node in node_names and link.b.node in node_names),
         hosts=tuple(host for host in fabric.hosts if host.name in hosts),
     )
     return Sample(fabric=field, of=len(names))
@@ -115,14 +115,14 @@ def _choose_devices(index: Index, most: int) -> Iterable[str]:
         name: sorted(other_neighbor_names, key=natural) for name, other_neighbor_names in index.neighbor_names.items()
     }
     ranks = {device.name: rank(device) for device in fabric.devices}
-    found: dict[str, None] = {}
+    chosen_names: dict[str, None] = {}
     for leaf in _leaves(fabric, beside, ranks):
-        above = [one for one in _above(leaf, beside, ranks) if one not in found]
-        if len(found) + len(above) <= most:
-            found.update(dict.fromkeys(above))
-        elif not found:
-            found.update(dict.fromkeys(above[:most]))
-    return found or _nearest(fabric.devices, beside, most)
+        above = [device_name for device_name in _above(leaf, beside, ranks) if device_name not in chosen_names]
+        if len(chosen_names) + len(above) <= most:
+            chosen_names.update(dict.fromkeys(above))
+        elif not chosen_names:
+            chosen_names.update(dict.fromkeys(above[:most]))
+    return chosen_names or _nearest(fabric.devices, beside, most)
 
 
 def _leaves(fabric: Fabric, beside: Mapping[str, list[str]], ranks: Mapping[str, int | None]) -> Iterator[str]:
@@ -130,35 +130,35 @@ def _leaves(fabric: Fabric, beside: Mapping[str, list[str]], ranks: Mapping[str,
 
     Pods are what hangs together without the highest tier.
     """
-    top = max((one for one in ranks.values() if one is not None), default=0)
+    top = max((device_rank for device_rank in ranks.values() if device_rank is not None), default=0)
     pods: list[list[str]] = []
     seen: set[str] = set()
     for device in sorted(fabric.devices, key=lambda device: natural(device.name)):
         if ranks[device.name] == 0 and device.name not in seen:
-            pod, rest = [], [device.name]
+            pod, pending_names = [], [device.name]
             seen.add(device.name)
-            while rest:
-                name = rest.pop()
+            while pending_names:
+                name = pending_names.pop()
                 pod.append(name)
-                more = [one for one in beside[name] if one not in seen and ranks[one] not in (top, None)]
-                seen.update(more)
-                rest += more
-            pods.append(sorted((one for one in pod if ranks[one] == 0), key=natural))
-    first = [leaf for pod in pods[:_PODS] for leaf in pod[:_FIRST]]
-    yield from first
-    yield from (leaf for pod in pods for leaf in pod if leaf not in first)
+                new_names = [peer for peer in beside[name] if peer not in seen and ranks[peer] not in (top, None)]
+                seen.update(new_names)
+                pending_names += new_names
+            pods.append(sorted((pod_member for pod_member in pod if ranks[pod_member] == 0), key=natural))
+    first_leaves = [leaf for pod in pods[:_PODS] for leaf in pod[:_FIRST]]
+    yield from first_leaves
+    yield from (leaf for pod in pods for leaf in pod if leaf not in first_leaves)
 
 
 def _above(leaf: str, beside: Mapping[str, list[str]], ranks: Mapping[str, int | None]) -> list[str]:
     """Return a leaf, and all devices that are reached from it by going up."""
-    found = {leaf: None}
-    for name in (rest := [leaf]):
-        for one in beside[name]:
-            higher = (ranks[one] or 0) > (ranks[name] or 0)
-            if higher and one not in found:
-                found[one] = None
-                rest.append(one)
-    return list(found)
+    reached_names = {leaf: None}
+    for name in (pending_names := [leaf]):
+        for peer in beside[name]:
+            higher = (ranks[peer] or 0) > (ranks[name] or 0)
+            if higher and peer not in reached_names:
+                reached_names[peer] = None
+                pending_names.append(peer)
+    return list(reached_names)
 
 
 def _nearest(devices: Iterable[Device], beside: Mapping[str, list[str]], most: int) -> list[str]:
@@ -166,40 +166,44 @@ def _nearest(devices: Iterable[Device], beside: Mapping[str, list[str]], most: i
     names = sorted((device.name for device in devices), key=natural)
     found_names = dict.fromkeys(names[:1])
     for name in (remaining_names := names[:1]):
-        more = [one for one in beside[name] if one not in found_names]
-        found_names.update(dict.fromkeys(more))
-        remaining_names += more
+        new_names = [peer for peer in beside[name] if peer not in found_names]
+        found_names.update(dict.fromkeys(new_names))
+        remaining_names += new_names
     return list(found_names)[:most]
 
 
-def of_the_whole(part: Part, taken: Sample, own_observation: Observation, whole_observation: Observation) -> Part:
+def of_the_whole(
+    observed_part: Part, taken: Sample, own_observation: Observation, whole_observation: Observation
+) -> Part:
     """Describe the coverage of a sample; `own_observation` and `whole_observation` are the computed results of both.
 
     An item is seen where the same is computed of it in both, or where the sample does not do what is computed of it; of
     all others nothing is known.
     """
-    found = Part(said=part.said, told=[*part.told], unseen={})
+    coverage = Part(said=observed_part.said, told=[*observed_part.told], unseen={})
     for check in CHECKS:
         seen, strange = (
-            part.seen.get(check),
+            observed_part.seen.get(check),
             own_observation.unseen.get(check, {}).keys() - whole_observation.unseen.get(check, {}).keys(),
         )
-        found.unseen[check] = {item: why for item, why in part.unseen.get(check, {}).items() if item not in strange}
+        coverage.unseen[check] = {
+            item: why for item, why in observed_part.unseen.get(check, {}).items() if item not in strange
+        }
         if seen is None:
             continue
-        kept = found.seen[check] = {}
-        ours, theirs = own_observation.seen.get(check, {}), whole_observation.seen.get(check, {})
+        covered_items = coverage.seen[check] = {}
+        ours, whole_items = own_observation.seen.get(check, {}), whole_observation.seen.get(check, {})
         for item, value in seen.items():
-            if item not in ours or ours[item] == theirs.get(item) or value != ours[item]:
-                kept[item] = value
+            if item not in ours or ours[item] == whole_items.get(item) or value != ours[item]:
+                covered_items[item] = value
             else:
-                found.unseen[check][item] = taken.why
-        for item in theirs:
-            if item not in kept and not _has_unseen_reason(found.unseen[check], item):
-                found.unseen[check][item] = taken.why
-    left = taken.of - len(taken.fabric.devices)
-    found.told.insert(0, f"{taken.why}: {_roles(taken.fabric.devices)}; {left} more were not started")
-    return found
+                coverage.unseen[check][item] = taken.why
+        for item in whole_items:
+            if item not in covered_items and not _has_unseen_reason(coverage.unseen[check], item):
+                coverage.unseen[check][item] = taken.why
+    unstarted_count = taken.of - len(taken.fabric.devices)
+    coverage.told.insert(0, f"{taken.why}: {_roles(taken.fabric.devices)}; {unstarted_count} more were not started")
+    return coverage
 
 
 def _has_unseen_reason(unseen: Mapping[Subject, str], item: Subject) -> bool:
@@ -211,7 +215,7 @@ def _roles(devices: Iterable[Device]) -> str:
     names: defaultdict[str, list[str]] = defaultdict(list)
     for device in devices:
         names[str(device.role) if rank(device) is not None else "other"].append(device.name)
-    rows = {role: sorted(found, key=natural) for role, found in sorted(names.items())}
+    rows = {role: sorted(role_names, key=natural) for role, role_names in sorted(names.items())}
     return ", ".join(
         f"{len(found_rows)} {role} ({found_rows[0]} to {found_rows[-1]})" for role, found_rows in rows.items()
     )
@@ -230,7 +234,7 @@ def computed_of(taken: Sample, whole_observation: Observation) -> Observation:
     for item, value in whole_observation.seen.get("failures", {}).items():
         if ({end.node for end in cable_ends(item[-1])} or {item[-1]}) <= names:
             pairs = value if isinstance(value, frozenset) else frozenset()
-            here = frozenset((device, to) for device, to in pairs if device in names and to in counted)
-            lost[item] = own_observation.seen["failures"].get(item, here)
+            sample_losses = frozenset((device, to) for device, to in pairs if device in names and to in counted)
+            lost[item] = own_observation.seen["failures"].get(item, sample_losses)
     seen = {**own_observation.seen, "failures": lost, "recoveries": dict.fromkeys(lost, "as before")}
     return replace(own_observation, seen=seen)

@@ -35,7 +35,7 @@ def start(reading: Reading) -> Start:
     boots: dict[str, Boot] = {}
     confs: dict[str, FrrConf] = {}
     without: dict[str, str] = {}
-    left: dict[str, tuple[int, ...]] = {}
+    trimmed_lines: dict[str, tuple[int, ...]] = {}
     for device in reading.fabric.devices:
         conf = frr_conf(reading, device)
         if conf is None:
@@ -44,14 +44,14 @@ def start(reading: Reading) -> Start:
         own_runs = runs(device.platform)
         confs[device.name] = conf
         trimmed = leave_out(conf.text)
-        left[device.name] = trimmed.lines
+        trimmed_lines[device.name] = trimmed.lines
         boots[device.name] = Boot(text=trimmed.text, daemons=daemons(reading, device), profile=own_runs.profile)
     return Start(
         boots=boots,
         confs=confs,
         without=without,
         told=tuple(_list_notes(reading, confs)),
-        left_out=tuple(_left_out(confs, left)),
+        left_out=tuple(_left_out(confs, trimmed_lines)),
     )
 
 
@@ -72,24 +72,24 @@ def daemons(reading: Reading, device: Device) -> tuple[str, ...]:
 def _list_notes(reading: Reading, confs: Mapping[str, FrrConf]) -> Iterator[str]:
     stands = sorted({runs(device.platform).stands_for for device in reading.fabric.devices} - {""})
     yield from (f"FRR stands for {stand}" for stand in stands)
-    made = [name for name, conf in confs.items() if conf.own]
-    if made:
-        yield f"frr.conf is made from what the files of {len(made)} devices say in other words"
-    yield from (f"{name}: {what}" for name, conf in confs.items() for what in conf.missing)
+    generated_names = [name for name, conf in confs.items() if conf.own]
+    if generated_names:
+        yield f"frr.conf is made from what the files of {len(generated_names)} devices say in other words"
+    yield from (f"{name}: {missing_text}" for name, conf in confs.items() for missing_text in conf.missing)
 
 
-def _left_out(confs: Mapping[str, FrrConf], left: Mapping[str, tuple[int, ...]]) -> Iterator[str]:
+def _left_out(confs: Mapping[str, FrrConf], trimmed_lines: Mapping[str, tuple[int, ...]]) -> Iterator[str]:
     """Yield a note for each text that daemons are not given, with the lines that say it."""
     places: defaultdict[str, list[str]] = defaultdict(list)
-    for name, numbers in left.items():
+    for name, numbers in trimmed_lines.items():
         rows = confs[name].text.split("\n") if numbers else []
         for number in numbers:
             place = confs[name].place(number)
             at = f"{name} {place.file}:{place.span.line}" if place else name
             places[_shortened(rows[number - 1].strip())].append(at)
     for text, all_at in places.items():
-        more = f" and {len(all_at) - _PLACES} more lines" if len(all_at) > _PLACES else ""
-        yield f"not given to daemons, its effect is outside routing: `{text}` ({', '.join(all_at[:_PLACES])}{more})"
+        suffix = f" and {len(all_at) - _PLACES} more lines" if len(all_at) > _PLACES else ""
+        yield f"not given to daemons, its effect is outside routing: `{text}` ({', '.join(all_at[:_PLACES])}{suffix})"
 
 
 def _shortened(text: str) -> str:

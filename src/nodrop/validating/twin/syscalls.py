@@ -43,10 +43,10 @@ class _Attributes(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "user"))
 
 
-def _checked(said: int, what: str) -> None:
-    if said < 0:
+def _checked(return_code: int, operation: str) -> None:
+    if return_code < 0:
         number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), what)
+        raise OSError(number, os.strerror(number), operation)
 
 
 def mount(kind: str, target: str, flags: int = 0, data: str = "") -> None:
@@ -110,13 +110,13 @@ def leave_keys() -> None:
             raise OSError(error, os.strerror(error), "keyctl")
 
 
-def keep_capabilities(kept: Collection[int]) -> None:
+def keep_capabilities(capabilities: Collection[int]) -> None:
     """Give up all other capabilities for good: nothing that is run gets them back, whatever its file says."""
     last = int(Path("/proc/sys/kernel/cap_last_cap").read_text())
-    for one in set(range(last + 1)) - set(kept):
-        _checked(_LIBC.prctl(_DROP_BOUNDING, ctypes.c_ulong(one), 0, 0, 0), "drop a capability")
+    for capability in set(range(last + 1)) - set(capabilities):
+        _checked(_LIBC.prctl(_DROP_BOUNDING, ctypes.c_ulong(capability), 0, 0, 0), "drop a capability")
     _checked(_LIBC.prctl(_AMBIENT, ctypes.c_ulong(_CLEAR_ALL), 0, 0, 0), "clear ambient capabilities")
-    bits = sum(1 << one for one in kept)
+    bits = sum(1 << kept_capability for kept_capability in capabilities)
     head = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     low, high = bits & 0xFFFFFFFF, bits >> 32
     _checked(_LIBC.capset(head, (ctypes.c_uint32 * 6)(low, low, 0, high, high, 0)), "capset")

@@ -50,10 +50,10 @@ class Daemon:
     def _exchange(self, command: str) -> str:
         assert self._socket is not None
         self._socket.sendall(command.encode() + b"\0")
-        found = bytearray()
-        while len(found) < len(_END) + 1 or found[-len(_END) - 1 : -1] != _END:
-            more = self._socket.recv(1 << 16)
-            if not more:
+        buffer = bytearray()
+        while len(buffer) < len(_END) + 1 or buffer[-len(_END) - 1 : -1] != _END:
+            chunk = self._socket.recv(1 << 16)
+            if not chunk:
                 raise ConnectionError("it closed the connection")
-            found += more
-        return bytes(found[: -len(_END) - 1]).decode(errors="replace")
+            buffer += chunk
+        return bytes(buffer[: -len(_END) - 1]).decode(errors="replace")

@@ -70,15 +70,15 @@ def settle(
             moved = at
             if told is not None:
                 told(current_look.up)
-        count, whole = current_look.up, current_look.up == len(wanted_subjects)
+        count, all_up = current_look.up, current_look.up == len(wanted_subjects)
         early = (current_look.others and at - begun < FIRST_S) or at - moved < current_look.coalesce_s + QUIET_S
-        if whole and not current_look.queued and not early and at - changed >= QUIET_S:
-            return Settled(whole, {}, moving=False)
-        if at - changed >= (max(FIRST_S, QUIET_S) if whole else patience_s):
-            return Settled(whole, {}, moving=False)
+        if all_up and not current_look.queued and not early and at - changed >= QUIET_S:
+            return Settled(all_up, {}, moving=False)
+        if at - changed >= (max(FIRST_S, QUIET_S) if all_up else patience_s):
+            return Settled(all_up, {}, moving=False)
         unsteady = {item: times for item, times in drops.items() if times >= DROPS}
         if at - came >= patience_s * (1 if unsteady else MOVING):
-            return Settled(whole, unsteady, moving=True)
+            return Settled(all_up, unsteady, moving=True)
         time.sleep(pause)
         pause = min(pause * 1.3, _MOST_S)
 
@@ -123,9 +123,9 @@ def look(lab: Lab, wanted_subjects: Collection[Subject], stated: Mapping[str, lo
         every |= states
         pulses.append(tuple(sorted((key, _moves(row) if key[-1] else row) for key, row in pulse.items())))
     up = sum(state for item, state in every.items() if item in wanted_subjects)
-    others = sum(not state for item, state in every.items() if item not in wanted_subjects)
-    first, each, most = COALESCE_S
-    return Look(up, others, queued, every, tuple(pulses), min(first + each * sessions, most))
+    down_count = sum(not state for item, state in every.items() if item not in wanted_subjects)
+    base_s, per_session_s, most = COALESCE_S
+    return Look(up, down_count, queued, every, tuple(pulses), min(base_s + per_session_s * sessions, most))
 
 
 def _moves(row: tuple[Any, ...]) -> tuple[Any, ...]:

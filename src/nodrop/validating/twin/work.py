@@ -53,11 +53,11 @@ class Part:
     unseen: dict[Check, dict[Subject, str]] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
 
-    def take(self, other: "Part") -> None:
+    def take(self, further_part: "Part") -> None:
         """Add what another brings."""
-        for check, found in other.seen.items():
-            self.seen.setdefault(check, {}).update(found)
-        for check, reasons in other.unseen.items():
+        for check, check_items in further_part.seen.items():
+            self.seen.setdefault(check, {}).update(check_items)
+        for check, reasons in further_part.unseen.items():
             self.unseen.setdefault(check, {}).update(reasons)
-        self.said.update(other.said)
-        self.told += other.told
+        self.said.update(further_part.said)
+        self.told += further_part.told
