@@ -174,3 +174,11 @@ def test_a_wrong_traffic_class_of_a_gpu_is_one_of_rdma() -> None:
         ("nic-tos-not-rdma", "gpu1/job.env", "ToS 0 (DSCP 0)"),
         ("nic-tos-not-rdma", "gpu1/job.env", "ToS 0 (DSCP 0)"),
     ]
+
+
+def test_the_fix_of_a_job_names_variable_and_value() -> None:
+    job = Artifact(device="", path="hosts/gpu1/job.env", text="NVSHMEM_IB_ENABLE_IBGDA=1\n")
+    designed = build(shipped("two-by-two", {}))
+    outcome = nodrop.lint(nodrop.read_back([*nodrop.write(designed), job], designed))
+    fixes = [finding.fix.text for finding in outcome.findings if finding.fix and finding.rule == "gpu-traffic-unmarked"]
+    assert fixes == ["set NVSHMEM_IB_TRAFFIC_CLASS=106 in the environment of the job"]

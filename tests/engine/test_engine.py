@@ -53,6 +53,14 @@ def only(verdict: Verdict) -> Finding:
     return finding
 
 
+def test_a_fix_has_the_values_of_its_finding() -> None:
+    keys = WITHOUT_WATCHDOG | {"fix": "watch {{ interface.qos.pfc_priorities | priorities }} of {{ interface.name }}"}
+    whole = fabric(device("leaf1", port(0, qos=NO_WATCHDOG), port(1, qos=NO_WATCHDOG)))
+    verdict = judge(Reading(fabric=whole), [rule(**keys)])
+    fixes = [finding.fix.text for finding in verdict.findings if finding.fix]
+    assert fixes == ["watch priority 3 of Ethernet0", "watch priority 3 of Ethernet8"]
+
+
 SCOPES: list[tuple[str, str, list[str]]] = [
     ("fabric", "fabric.mode == 'lossy'", ["@fabric"]),
     ("device", "device.role == 'leaf'", ["spine1"]),

@@ -89,7 +89,7 @@ def test_a_rule_is_what_its_file_says() -> None:
     )
     assert loaded.modes == {"lossless", "pfc-only"}
     assert loaded.scope.name == "interface"
-    assert (loaded.why, loaded.fix, loaded.references) == ("It hurts.", "mend it", ("RFC 1149",))
+    assert (loaded.why, loaded.fix, loaded.references) == ("It hurts.", ("mend it",), ("RFC 1149",))
     assert loaded.aliases == ("watchdog-hasty",)
     assert [(option.name, option.default, option.type.describe()) for option in loaded.options] == [
         ("minimum_ms", 100, "a number"),

@@ -15,7 +15,7 @@ from nodrop.engine.rule import Example, Option, Rule
 from nodrop.engine.rules import shipped
 from nodrop.report.escape import fenced, markdown_of_ours
 from nodrop.report.rule_book import INDEX, Row, book
-from nodrop.report.rules import finds, page, seen_on
+from nodrop.report.rules import advises, finds, page, seen_on
 from nodrop.syntax.yaml import parse
 from support.command import nodrop
 from support.places import ROOT
@@ -152,7 +152,13 @@ def test_the_terminal_has_the_same_words() -> None:
     for name in ("pfc-without-watchdog", "valley-path", "nic-tos-not-rdma", "unknown-command"):
         text = " ".join(nodrop("explain", name).out.split())
         rule = RULES[name]
-        for words in (finds(rule), rule.why, rule.fix, *rule.references, *(one.description for one in rule.options)):
+        for words in (
+            finds(rule),
+            rule.why,
+            advises(rule),
+            *rule.references,
+            *(one.description for one in rule.options),
+        ):
             assert " ".join(words.split()) in text
         for example in rule.examples:
             for at in example.at:

@@ -84,8 +84,9 @@ class FindingBuilder:
         return about
 
     @cached_property
-    def _fix_in_words(self) -> Fix:
-        return self._fix()
+    def _fix_in_words(self) -> Fix | None:
+        """The fix without changes, where all findings have the same."""
+        return self._fix(()) if all(isinstance(piece, str) for piece in self.rule.fix) else None
 
     def _shared(self, item: Item) -> "_Shared":
         """Return the facts that equal items share, computed for the first of them."""
@@ -144,7 +145,7 @@ class FindingBuilder:
             fingerprint=fingerprint,
             facts=shared.facts,
             related=self._other_end(item),
-            fix=self._fix(changes),
+            fix=self._fix(item, changes),
             former=tuple(former),
         )
 
@@ -200,7 +201,7 @@ class FindingBuilder:
             fingerprint=about.fingerprint,
             facts=dict(facts),
             related=related,
-            fix=self._fix(changes) if changes else self._fix_in_words,
+            fix=(None if changes else self._fix_in_words) or self._fix(names, changes),
             located=located,
             former=about.former,
         )
@@ -228,10 +229,14 @@ class FindingBuilder:
                 return assumed
         return ""
 
-    def _fix(self, changes: tuple[Change, ...] = ()) -> Fix:
+    def _fix(self, names: Sequence[Any], changes: tuple[Change, ...] = ()) -> Fix:
         rule = self.rule
         intent = tuple(rule.intent_fix.items())
-        return Fix(text=rule.fix, safe=rule.fix_safe and bool(changes or intent), changes=changes, intent=intent)
+        pieces = (
+            piece if isinstance(piece, str) else render_value(self._value_or_unknown(piece, names))
+            for piece in rule.fix
+        )
+        return Fix(text="".join(pieces), safe=rule.fix_safe and bool(changes or intent), changes=changes, intent=intent)
 
     def _fingerprints(self, subject: Subject, discriminator: str = "") -> tuple[str, ...]:
         """Return the fingerprint of a finding, then those that it had under former names of the rule."""

@@ -117,7 +117,7 @@ class Rule:
     at: Attribute | Name | None
     message: tuple[str | Node, ...]
     why: str
-    fix: str
+    fix: tuple[str | Node, ...]
     references: tuple[str, ...]
     since: str
     aliases: tuple[str, ...]
@@ -224,8 +224,8 @@ class Rule:
 
     @cached_property
     def message_nodes(self) -> tuple[Node, ...]:
-        """The expressions of the message."""
-        return tuple(piece for piece in self.message if not isinstance(piece, str))
+        """The expressions of the message and of the fix."""
+        return tuple(piece for piece in (*self.message, *self.fix) if not isinstance(piece, str))
 
     def only_names(self, node: Node) -> bool:
         """Whether a node says nothing but what the item is called; what a function answers is more than that."""

@@ -117,9 +117,9 @@ class _Loader:
             remark=file.remark or "",
             facts=facts,
             at=self.at(names),
-            message=self.message(names, surely),
+            message=self.parse_text("message", file.message, names, surely),
             why=file.why.strip(),
-            fix=file.fix.strip(),
+            fix=self.parse_text("fix", file.fix, names, surely),
             references=file.references,
             since=file.since,
             aliases=file.aliases,
@@ -190,10 +190,12 @@ class _Loader:
                 return expression.parse_path(self.locate_text(("at",), self.file.at), names, self.file.scope)
         return None
 
-    def message(self, names: Names, surely: frozenset[Node]) -> tuple[str | Node, ...]:
-        """Return the pieces of the message."""
+    def parse_text(self, key: str, text: str, names: Names, surely: frozenset[Node]) -> tuple[str | Node, ...]:
+        """Return the pieces of the message or of the fix, at its key."""
+        if key == "fix" and "{{" not in text:
+            return (text.strip(),)
         with self.collecting():
-            return expression.parse_message(self.locate_text(("message",), self.file.message.strip()), names, surely)
+            return expression.parse_message(self.locate_text((key,), text.strip()), names, surely)
         return ()
 
     def changes(self, names: Names, surely: frozenset[Node]) -> Iterator[tuple[Attribute, Node]]:

@@ -45,8 +45,10 @@ class Asic(Facts):
     """What SONiC's PFC watchdog can do on the chip; none is no watchdog at all."""
     external_memory: bool = False
     """Whether packets wait in memory beside the chip, gigabytes of it."""
-    watchdog_faults: tuple[Literal["frees in a storm", "drops nothing"], ...] = ()
-    """What that watchdog is known to do wrong."""
+    faults: tuple[Literal["frees in a storm", "drops nothing", "pauses senders", "seed by port"], ...] = ()
+    """What that watchdog, or the choice among equal paths, is known to do wrong on the chip."""
+    own_watchdog_ms: tuple[tuple[int, int], tuple[int, int]] | None = None
+    """Least and longest detection time, then restoration time, of the chip's PFC watchdog; None: no source says it."""
     lossy_queue_reserve_bytes: int | None = None
     """What the vendor's files for SONiC reserve for each lossy queue; None where they reserve nothing by queue."""
     trimming: bool | None = None

@@ -11,7 +11,7 @@ from nodrop.engine.skipped import NOT_SELECTED
 from nodrop.model.fabric import MODES
 from nodrop.report.escape import markdown_of_ours, terminal
 from nodrop.report.json import dumped
-from nodrop.report.rules import finds, first_sentence, in_short, seen_on, spoken_modes
+from nodrop.report.rules import advises, finds, first_sentence, in_short, seen_on, spoken_modes
 
 WIDTH = 110
 """Columns of the text."""
@@ -79,7 +79,7 @@ def _record(listed: Listed) -> dict[str, object]:
         "fixable": fixable(rule),
         "finds": finds(rule),
         "why": rule.why,
-        "fix": rule.fix,
+        "fix": advises(rule),
         "references": list(rule.references),
         "since": rule.since,
         "aliases": list(rule.aliases),

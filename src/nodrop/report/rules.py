@@ -80,7 +80,7 @@ def sheet(rule: Rule) -> Sheet:
     """All there is to say of a rule."""
     sections = [
         Part(title="Why", blocks=(rule.why,), prose=True),
-        Part(title="What to do", blocks=(rule.fix, *_by_itself(rule)), prose=True),
+        Part(title="What to do", blocks=(advises(rule), *_by_itself(rule)), prose=True),
     ]
     if rule.options:
         option_lines = (
@@ -111,7 +111,16 @@ def _where(rule: Rule) -> str:
 
 def finds(rule: Rule) -> str:
     """Return the message of a rule, what differs from finding to finding in brackets."""
-    return "".join(piece if isinstance(piece, str) else f"[{_slot(piece)}]" for piece in rule.message)
+    return _with_slots(rule.message)
+
+
+def advises(rule: Rule) -> str:
+    """Return what a rule says to do, what differs from finding to finding in brackets."""
+    return _with_slots(rule.fix)
+
+
+def _with_slots(pieces: tuple[str | Node, ...]) -> str:
+    return "".join(piece if isinstance(piece, str) else f"[{_slot(piece)}]" for piece in pieces)
 
 
 def _slot(node: Node) -> str:
@@ -121,7 +130,7 @@ def _slot(node: Node) -> str:
             return _humanize_name(node.word.name)
         case Call():
             return _slot(node.arguments[0])
-        case Attribute(name="name" | "index", of=Name() as owner):
+        case Attribute(name="name" | "index", of=Name() as owner) if owner.name != "facts":
             return _humanize_name(owner.name)
         case Attribute() | Name():
             return _humanize_name(node.name)

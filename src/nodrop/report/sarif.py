@@ -20,6 +20,7 @@ from nodrop.model.reading import Note
 from nodrop.report.escape import terminal, utf8
 from nodrop.report.json import dumped
 from nodrop.report.outcome import Outcome, format_problem, openable, related_places
+from nodrop.report.rules import advises
 from nodrop.report.rulings import RULINGS, Ruling
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -64,7 +65,7 @@ def _driver(rules: Iterable[Rule | Ruling]) -> dict[str, Any]:
 
 
 def _rule(rule: Rule | Ruling) -> dict[str, Any]:
-    text = f"{rule.why.strip()}\n\nWhat to do: {rule.fix}"
+    text = f"{rule.why.strip()}\n\nWhat to do: {advises(rule) if isinstance(rule, Rule) else rule.fix}"
     return {
         "id": rule.name,
         "name": "".join(word.capitalize() for word in rule.name.split("-")),

@@ -311,3 +311,12 @@ def test_the_dynamic_model_computes_headroom_of_a_cable_at_once() -> None:
     assert [(step.disruption, step.reason) for step in annotate_steps(operations(old, new), old, new, "202505")] == [
         ("none", "")
     ]
+
+
+def test_a_chip_may_keep_the_map_of_the_switch_that_is_removed() -> None:
+    old, new = switch("202505"), switch("202505")
+    name = next(iter(old["DSCP_TO_TC_MAP"]))
+    old["PORT_QOS_MAP"]["global"] = {"dscp_to_tc_map": name}
+    kept = "the chip may keep the map of the switch after this: `config reload` removes it for certain"
+    assert [step.reason for step in annotate_steps(operations(old, new), old, new, "202505")] == [kept]
+    assert kept not in [step.reason for step in annotate_steps(operations(new, old), new, old, "202505")]

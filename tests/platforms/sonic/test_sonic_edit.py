@@ -283,7 +283,8 @@ def test_what_the_switch_works_out_follows_and_is_told() -> None:
         (
             "Ethernet0/lanes",
             4,
-            "ports get other lanes by `config interface breakout`, which makes them and their tables anew",
+            "ports get other lanes by `config interface breakout`, which makes them and their tables again; QoS that "
+            "it loads (-l) may come before the ports exist and fail: set it again after that (sonic-swss 3234)",
         ),
         (
             "@static_routes",

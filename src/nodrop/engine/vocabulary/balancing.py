@@ -12,6 +12,13 @@ _MOST_NAMED = 4
 
 
 @word("function", rests_on=("models",))
+def hashes_by_port(model: str | Unknown) -> bool:
+    """Whether a switch model is known to choose among equal paths by the port that a packet came in at, too."""
+    chip = asic_of(model)
+    return chip is not None and "seed by port" in chip.faults
+
+
+@word("function", rests_on=("models",))
 def adaptive_obstacle(
     platform: str, version: str | None | Unknown, model: str | Unknown, mbps: int | None | Unknown
 ) -> str:

@@ -88,7 +88,7 @@ def alert_is_policy(fabric: Fabric, side: str | None | Unknown) -> bool:
 def flaps_on_chip(model: str | Unknown) -> bool:
     """Whether the watchdog on the chip of a switch model is known to free queues in the middle of a storm."""
     chip = asic_of(model)
-    return chip is not None and "frees in a storm" in chip.watchdog_faults
+    return chip is not None and "frees in a storm" in chip.faults
 
 
 @word("function")
@@ -106,7 +106,24 @@ def _watchdog(qos: QosProfile | None | Unknown) -> PfcWatchdog | None:
 def drops_nothing_on_chip(model: str | Unknown) -> bool:
     """Whether the `drop` of the watchdog is known to forward packets on the chip of a switch model."""
     chip = asic_of(model)
-    return chip is not None and "drops nothing" in chip.watchdog_faults
+    return chip is not None and "drops nothing" in chip.faults
+
+
+@word("function", rests_on=("models",))
+def pauses_senders_on_chip(model: str | Unknown) -> bool:
+    """Whether a switch model is known to send pause frames for what its watchdog drops."""
+    chip = asic_of(model)
+    return chip is not None and "pauses senders" in chip.faults
+
+
+@word("function", rests_on=("models",))
+def times_on_chip(model: str | Unknown) -> str:
+    """Return the times that the chip's own watchdog takes, in words."""
+    chip = asic_of(model)
+    if chip is None or chip.own_watchdog_ms is None:
+        return "times of the chip"
+    (detects, longest), (restores, last) = chip.own_watchdog_ms
+    return f"detection times of {detects} to {longest} ms and restoration times of {restores} to {last} ms"
 
 
 @word("function")

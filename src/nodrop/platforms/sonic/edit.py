@@ -44,7 +44,8 @@ _BY_HAND: Mapping[str, str] = {
     "@model": "it is the switch, not a setting",
     "@platform": "it is the switch, not a setting",
     "@version": "it is the release that is installed: `sonic-installer install`",
-    "lanes": "ports get other lanes by `config interface breakout`, which makes them and their tables anew",
+    "lanes": "ports get other lanes by `config interface breakout`, which makes them and their tables again; QoS that "
+    "it loads (-l) may come before the ports exist and fail: set it again after that (sonic-swss 3234)",
     "port": "it is where the port is, not a setting",
     "link_pause": "no table of SONiC says it",
     "macsec": "its profile holds keys, which are not for files: `config macsec port add` and `del`",

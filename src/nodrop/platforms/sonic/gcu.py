@@ -75,7 +75,7 @@ def _check_steps(steps: Iterable[Step], judge: "_Judge", releases: Sequence[str]
         elif why:
             yield replace(step, disruption="refused", reason=why[0])
         else:
-            yield judge.note_stale_headroom(judge.effect(step), releases)
+            yield judge.note_kept_map(judge.note_stale_headroom(judge.effect(step), releases))
 
 
 def _wrong_lanes(tables: Tables) -> Iterator[str]:
@@ -209,6 +209,22 @@ class _Judge:
         reason = f"before {since}, {port} keeps the headroom of {old} until its speed or admin_status is set again"
         disruption: Disruption = "traffic-affecting" if _metres(new) > _metres(old) else "none"
         kept_step = replace(step, disruption=disruption, reason="; ".join(filter(None, (step.reason, reason))))
+        return replace(kept_step, disruption=worst((step, kept_step)))
+
+    def note_kept_map(self, step: Step) -> Step:
+        """Return a step with the map of the switch that the chip may keep, of a step that removes it.
+
+        Source: sonic-buildimage issue 29487 (`config qos clear` on Broadcom; the map is gone after `config reload`).
+        """
+        where = ["PORT_QOS_MAP", "global", "dscp_to_tc_map"]
+        if (
+            parts(step.path) != where[: len(parts(step.path))]
+            or not value_at(self.old, *where)
+            or value_at(self.new, *where)
+        ):
+            return step
+        reason = "the chip may keep the map of the switch after this: `config reload` removes it for certain"
+        kept_step = replace(step, disruption="traffic-affecting", reason="; ".join(filter(None, (step.reason, reason))))
         return replace(kept_step, disruption=worst((step, kept_step)))
 
     def _looks_up(self, port: str) -> bool:

@@ -4,9 +4,11 @@ Each is a remark of the reader, for it is about rows and fields and not about wh
 """
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from nodrop.hardware import asic, switch
+from nodrop.hardware.bounds import headroom_rows
+from nodrop.hardware.schema import HeadroomRow
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.states import UnknownFact
 from nodrop.platforms.sonic.config import Config, Row, bare, model_of
@@ -153,6 +155,9 @@ def _stale_profiles(config: Config) -> None:
     matches = {name: match for name in config.rows("BUFFER_PROFILE") if (match := _MADE.fullmatch(name))}
     if not matches:
         return
+    localhost = config.rows("DEVICE_METADATA").get("localhost", {})
+    model = None if localhost.get("buffer_model") == "dynamic" else model_of(config)
+    rows = () if model is None else headroom_rows(model, localhost.get("hwsku"))
     ports = config.rows("PORT")
     metres = {port: text for row in config.rows("CABLE_LENGTH").values() for port, text in row.items()}
     remarked_ports = {remark.facts["port"] for remark in config.remarks if remark.kind == "replaced-profile"}
@@ -163,9 +168,19 @@ def _stale_profiles(config: Config) -> None:
         stated = (matches[name][1], f"{matches[name][2]}m")
         speed, length = port_row.get("speed", stated[0]), metres.get(port, stated[1])
         if (speed, length) != stated:
-            facts = {"port": port, "group": group, "found": name, "has": f"{_speed(speed)} and {length} of cable"}
+            has = f"{_speed(speed)} and {length} of cable{_without_row(rows, speed, length)}"
+            facts = {"port": port, "group": group, "found": name, "has": has}
             subject = (port, "qos", "priority_groups", group.partition("-")[0])
             config.remark("profile-of-another-speed", subject, ("BUFFER_PG", key, "profile"), **facts)
+
+
+def _without_row(rows: Sequence[HeadroomRow], speed: str, length: str) -> str:
+    """Say which cable lengths a switch's table has at a speed, where the table is known and lacks the port's."""
+    lengths_m = sorted({row.cable_m for row in rows if str(row.speed_mbps) == speed})
+    if not rows or length in [f"{length_m}m" for length_m in lengths_m]:
+        return ""
+    listed = ", ".join(f"{length_m}m" for length_m in lengths_m) or "none"
+    return f", for which the table of the switch has no row (at this speed: {listed})"
 
 
 def _speed(text: str) -> str:
