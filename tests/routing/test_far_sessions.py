@@ -4,12 +4,23 @@ from typing import Any
 
 import pytest
 
-from nodrop.model.fabric import Loopback
+from nodrop.model.fabric import End, Fabric, Loopback
 from nodrop.model.index import Index
-from nodrop.model.routing import BgpNeighbor
+from nodrop.model.routing import BgpNeighbor, PrefixList, PrefixRule, RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.values import replace_fields
 from nodrop.routing import ControlPlane, compute
+from nodrop.routing.failures import Failures
+from nodrop.routing.prefixes import Prefix
+from support.routed_runs import compare
+from support.twin_runs import needed
 from support.wired_routers import fabric, port, router, to
 
+BLOCK = "10.8.3.0/24"
+_RULE = PrefixRule(sequence=5, action="permit", prefix="10.0.0.0/16", le=32)
+LOOPBACKS = (PrefixList(name="LOOPBACKS", family="ipv4", rules=(_RULE,)),)
+_MATCH = (("ip address prefix-list", "LOOPBACKS"),)
+FEW = (RouteMap(name="FEW", rules=(RouteMapRule(sequence=10, action="permit", matches=_MATCH),)),)
+"""Over a link only loopbacks are told, so that the block of r3 comes over the session between them."""
 OVERLAY: dict[str, Any] = {"active": False, "evpn": True}
 
 
@@ -26,33 +37,50 @@ def loopback(number: int) -> Loopback:
     return Loopback(name="Loopback0", addresses=(f"10.0.0.{number}/32",))
 
 
-def row(first: BgpNeighbor, last: BgpNeighbor, *, announced: bool = True) -> ControlPlane:
-    """Three routers in a row, of which the outer two have a session between their loopbacks."""
+def chain(first: BgpNeighbor, last: BgpNeighbor, *, announced: bool = True, **more: Any) -> Fabric:
+    """Three routers in a row, of which the outer two have a session between their loopbacks; r3 has a block.
+
+    `more` has what r1 and r3 are besides: `routes1`, `routes3` and `asn3`. A second cable joins r1 and r2.
+    """
     networks = {number: (f"10.0.0.{number}/32",) if announced else () for number in (1, 3)}
     one = router(
         "r1",
         65001,
-        [port("e0", "10.1.0.0/31")],
+        [port("e0", "10.1.0.0/31"), port("e1", "10.1.0.4/31")],
         (to("10.1.0.1"), first),
         bgp={"networks": networks[1], "requires_policy": False},
         loopbacks=(loopback(1),),
+        static_routes=more.get("routes1", ()),
     )
     two = router(
         "r2",
         65002,
-        [port("e0", "10.1.0.1/31"), port("e1", "10.1.0.2/31")],
-        (to("10.1.0.0"), to("10.1.0.3")),
-        bgp={"requires_policy": False},
+        [port("e0", "10.1.0.1/31"), port("e1", "10.1.0.2/31"), port("e2", "10.1.0.5/31")],
+        (to("10.1.0.0"), to("10.1.0.3", export_policy="FEW")),
+        bgp={"requires_policy": False, "route_maps": FEW, "prefix_lists": LOOPBACKS},
     )
     three = router(
         "r3",
-        65003,
+        more.get("asn3", 65003),
         [port("e0", "10.1.0.3/31")],
-        (to("10.1.0.2"), last),
-        bgp={"networks": networks[3], "requires_policy": False},
+        (to("10.1.0.2", export_policy="FEW"), last),
+        bgp={
+            "router_id": "10.9.9.3",
+            "networks": (*networks[3], BLOCK),
+            "import_check": False,
+            "requires_policy": False,
+            "route_maps": FEW,
+            "prefix_lists": LOOPBACKS,
+        },
         loopbacks=(loopback(3),),
+        static_routes=more.get("routes3", ()),
     )
-    return compute(Index(fabric(one, two, three, cables=["r1 e0 - r2 e0", "r2 e1 - r3 e0"])))
+    return fabric(one, two, three, cables=["r1 e0 - r2 e0", "r2 e1 - r3 e0", "r1 e1 - r2 e2"])
+
+
+def row(first: BgpNeighbor, last: BgpNeighbor, *, announced: bool = True) -> ControlPlane:
+    """Return the control plane of these three."""
+    return compute(Index(chain(first, last, announced=announced)))
 
 
 def of_far(plane: ControlPlane) -> tuple[str, str]:
@@ -103,12 +131,117 @@ def test_it_needs_a_route_at_both_ends() -> None:
     assert of_far(row(far(3), far(1), announced=False)) == ("no-route", "no-route")
 
 
-def test_a_session_that_may_carry_routes_is_a_gap() -> None:
-    plane = row(far(3, active=True), far(1, active=True))
+def legs(plane: ControlPlane, name: str = "r1") -> set[str] | None:
+    """Return the legs of a router's route to the block of r3; None is no route."""
+    (number,) = (router.number for router in plane.routers if router.name == name)
+    found = plane.ipv4.route(number, Prefix("ipv4", 0x0A080300, 24))
+    return None if found is None else {hop.leg for hop in found.hops}
+
+
+def static(number: int, hop: str) -> StaticRoute:
+    return StaticRoute(prefix=f"10.0.0.{number}/32", next_hop=hop)
+
+
+CARRYING: dict[str, tuple[Fabric, set[str] | None]] = {
+    "to another AS": (chain(far(3, active=True, evpn=False), far(1, active=True, evpn=False)), {"e0"}),
+    "inside an AS, whose routers refuse what r2 tells of it": (
+        chain(
+            far(3, asn="internal", active=True, evpn=False),
+            far(1, asn="internal", active=True, evpn=False),
+            asn3=65001,
+            routes1=(static(3, "10.1.0.1"),),
+            routes3=(static(1, "10.1.0.2"),),
+        ),
+        {"e0"},
+    ),
+}
+"""Fabrics with a session between loopbacks, and the legs over which r1 sends packets to the block of r3."""
+
+
+@pytest.mark.parametrize(("made", "expected"), CARRYING.values(), ids=CARRYING)
+def test_routes_go_over_a_session_between_loopbacks(made: Fabric, expected: set[str] | None) -> None:
+    plane = compute(Index(made))
     assert of_far(plane) == ("up", "up")
-    assert [(gap.subject, gap.what) for gap in plane.gaps] == [
-        (("r1", "@neighbors", "10.0.0.3"), "routes over a session of several hops")
+    assert legs(plane) == expected
+    assert {gap.what for gap in plane.gaps} <= {"valleys over next hops that are behind other routers"}
+
+
+def test_one_end_that_carries_no_routes_keeps_them_out() -> None:
+    plane = row(far(3, active=True), far(1))
+    assert of_far(plane) == ("up", "up")
+    assert legs(plane) is None
+
+
+def test_a_failure_takes_down_a_session_whose_loopback_is_behind_it() -> None:
+    made = chain(far(3, active=True), far(1, active=True))
+    (link,) = (one for one in made.links if one.a == End("r2", "e1"))
+    assert of_far(compute(Index(made), frozenset({link.a, link.b}))) == ("no-route", "no-route")
+    plane = compute(Index(made))
+    lost = {(one.router, one.bits) for one in Failures(plane, plane.ipv4).of_link(link).unreachable}
+    number = plane.ipv4.world.destinations.class_of[Prefix("ipv4", 0x0A080300, 24)]
+    assert any(router == 0 and bits >> number & 1 for router, bits in lost)
+
+
+def beside(**more: Any) -> Fabric:
+    """r1 and r2 on one link with a session between their loopbacks, each with a static route to the other's."""
+    made = []
+    for number, other in ((1, 2), (2, 1)):
+        session = to(f"10.0.0.{other}", update_source="Loopback0", **more)
+        blocks = (BLOCK,) if number == 2 else ()
+        made.append(
+            router(
+                f"r{number}",
+                65000 + number,
+                [port("e0", f"10.1.0.{number - 1}/31")],
+                [session],
+                bgp={"networks": blocks, "import_check": False},
+                loopbacks=(loopback(number),),
+                static_routes=(static(other, f"10.1.0.{other - 1}"),),
+            )
+        )
+    return fabric(*made, cables=["r1 e0 - r2 e0"])
+
+
+def test_a_static_route_to_a_loopback_on_a_link_does_for_a_session_but_not_for_its_routes() -> None:
+    """bgpd counts static routes, zebra follows none without `ebgp-multihop` (FRR, bgpd/bgp_zebra.c)."""
+    plane = compute(Index(beside()))
+    assert set(states(plane).values()) == {"up"}
+    assert legs(plane) is None
+    for more in ({"ebgp_multihop": 2}, {"connected_check": False}):
+        assert legs(compute(Index(beside(**more)))) == {"e0"}
+
+
+def test_each_statement_has_the_session_that_its_own_addresses_name() -> None:
+    """Two routers with a session over their link, and one between their loopbacks."""
+    made = beside(ebgp_multihop=2)
+    devices = [
+        replace_fields(device, bgp=replace_fields(device.bgp, neighbors=(to(hop), *device.bgp.neighbors)))
+        for device, hop in zip(made.devices, ("10.1.0.1", "10.1.0.0"), strict=True)
     ]
+    assert set(states(compute(Index(replace_fields(made, devices=tuple(devices))))).values()) == {"up"}
+
+
+def test_a_session_over_a_default_route_is_a_gap() -> None:
+    """Without `ip nht resolve-via-default`, which is not in the model, it stays down."""
+    default = StaticRoute(prefix="0.0.0.0/0", next_hop="10.1.0.1")
+    made = beside(ebgp_multihop=2)
+    first = replace_fields(made.devices[0], static_routes=(default,))
+    plane = compute(Index(replace_fields(made, devices=(first, made.devices[1]))))
+    assert [gap.what for gap in plane.gaps] == ["a session over a default route"]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", [*CARRYING, "beside", "beside, several hops", "beside, unchecked"])
+def test_they_are_those_of_frr(name: str) -> None:
+    needed()
+    more = {
+        "beside": beside(),
+        "beside, several hops": beside(ebgp_multihop=2),
+        "beside, unchecked": beside(connected_check=False),
+    }
+    made = more[name] if name in more else CARRYING[name][0]
+    last = made.links[-1] if name in more else next(one for one in made.links if one.a == End("r2", "e1"))
+    compare(made, (), (last,), patience_s=60.0)
 
 
 def test_an_address_outside_of_what_was_read_is_unknown() -> None:

@@ -1,7 +1,6 @@
 """Random lines of BGP on top of a random fabric: weights, lists, aggregates, defaults, distances, limits, shut ports.
 
-Passwords are not drawn: the model has digests of them, of which no frr.conf can be written. What sessions between
-loopbacks carry is a gap, so that neither is a session over several hops.
+Passwords are not drawn: the model has digests of them, of which no frr.conf can be written.
 """
 
 from collections import defaultdict

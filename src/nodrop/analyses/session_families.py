@@ -16,7 +16,8 @@ ROUTED = True
 def find(index: Index) -> Iterator[Hit]:
     """Yield each router with such sessions once for a family, at the first that it does not activate.
 
-    Where a second session over the same leg carries the other family, or is down, that is another matter.
+    Where a second session over the same leg carries the other family, or is down, that is another matter; so is a
+    session over several hops, whose leg carries none.
     """
     for reach in reaches(index):
         family, plane = reach.routes.family, reach.plane
@@ -27,7 +28,12 @@ def find(index: Index) -> Iterator[Hit]:
         covered |= {(failure.router.number, failure.leg.name) for failure in plane.down if failure.leg is not None}
         rows: dict[int, list[Side]] = {}
         for session in plane.sessions:
-            if not session.families or family in session.families or (session.a.router, session.a.leg.name) in covered:
+            if (
+                session.far
+                or not session.families
+                or family in session.families
+                or (session.a.router, session.a.leg.name) in covered
+            ):
                 continue
             if {session.a.router, session.b.router} <= speaking:
                 for side in _silent(session, family):

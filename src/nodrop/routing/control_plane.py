@@ -16,7 +16,7 @@ from nodrop.model.subject import Subject
 from nodrop.routing.agreement import adds_nothing, may_use_hops_of_ipv4
 from nodrop.routing.contested import contested
 from nodrop.routing.convergence import State, converge
-from nodrop.routing.far_sessions import carries_unfollowed, settle
+from nodrop.routing.far_sessions import Settled, settle, unfollowed
 from nodrop.routing.legs import Cabling
 from nodrop.routing.peerings import internal
 from nodrop.routing.policy_gaps import uncomputed
@@ -29,6 +29,9 @@ from nodrop.routing.sessions import Sessions
 from nodrop.routing.speakers import World
 from nodrop.routing.static_routes import discards, outlet, statics
 from nodrop.routing.words import of_family
+
+_MOST_ROUNDS = 8
+"""After how many rounds sessions over several hops are taken as they are."""
 
 
 class Gap(NamedTuple):
@@ -48,19 +51,42 @@ class ControlPlane:
         self.up: tuple[Mapping[str, bool], ...] = tuple(
             {leg.name: cabling.up(router.device.name, leg, failed) for leg in router.legs} for router in self.routers
         )
-        sessions = Sessions(index, self.routers, failed)
-        self._found = sessions
-        self.sessions: tuple[Session, ...] = tuple(sessions.up)
-        if sessions.far:
-            self.sessions = (*self.sessions, *settle(sessions, self._onward, whole=self._is_whole()))
-        self.down = tuple(sessions.down)
+        self._found = Sessions(index, self.routers, failed)
+        self.sessions: tuple[Session, ...] = ()
+        self.down: tuple[Down, ...] = ()
         self._disputed: list[Session] = []
         """Sessions of which it hangs on time which goes down for its maximum of prefixes."""
-        if any(limit(side.neighbor) for session in self.sessions for side in (session.a, session.b)):
-            self._drop_over_limit()
+        self._restless: tuple[Session, ...] = ()
+        """Sessions over several hops that go down once they are up, and come up again."""
+        near_sessions, asked = self._found.up, self._found.far
+        self._settle(near_sessions, asked)
+        if any(limit(neighbor) for router in self.routers for neighbor in router.neighbors):
+            self._drop_over_limit(near_sessions, asked)
 
-    def _drop_over_limit(self) -> None:
+    def _settle(self, near: Sequence[Session], asked: Sequence[Down], dropped: Sequence[Down] = ()) -> None:
+        """Find the sessions over several hops, which may bring routes to one another, beside those over links."""
+        settled = Settled((), ())
+        for _ in range(_MOST_ROUNDS):
+            self._use((*near, *settled.up))
+            found = settle(self._found, asked, self, whole=self._is_whole()) if asked else settled
+            carrying, before = ({one for one in each.up if one.families} for each in (found, settled))
+            settled, self._restless = found, tuple(carrying ^ before)
+            if not self._restless:
+                break
+        if self._restless:
+            self._use((*near, *settled.up))
+        self.sessions = (*near, *settled.up)
+        self.down = (*self._found.down, *settled.down, *dropped)
+
+    def _use(self, sessions: Sequence[Session]) -> None:
+        """Take these sessions, and forget the routes of others."""
+        self.sessions = tuple(sessions)
+        for name in ("families", "ipv4", "ipv6"):
+            self.__dict__.pop(name, None)
+
+    def _drop_over_limit(self, near: Sequence[Session], asked: Sequence[Down]) -> None:
         """Take down sessions over which more prefixes are accepted than an end allows (FRR: until they are cleared)."""
+        dropped: list[Down] = []
         while over := over_limit(self._worlds(self.sessions), self.sessions):
             kept_sessions = [one for number, one in enumerate(self.sessions) if number not in over]
             for number in over if len(over) > 1 else ():
@@ -76,10 +102,12 @@ class ControlPlane:
                         "prefixes": there,
                         "where": self.routers[side.router].name,
                     }
-                    self.down += (
-                        Down(router, own_side.neighbor, "limit", own_side.leg, facts, there=own_side is not side),
-                    )
-            self.sessions = tuple(kept_sessions)
+                    away = own_side is not side
+                    dropped.append(Down(router, own_side.neighbor, "limit", own_side.leg, facts, there=away))
+            gone = {(one.router.number, one.neighbor.key) for one in dropped}
+            near = [one for one in near if (one.a.router, one.a.neighbor.key) not in gone]
+            asked = [one for one in asked if (one.router.number, one.neighbor.key) not in gone]
+            self._settle(near, asked, dropped)
 
     def _worlds(self, sessions: Sequence[Session]) -> Iterator[State]:
         families = [family for family in FAMILIES if any(family in session.families for session in sessions)]
@@ -100,7 +128,20 @@ class ControlPlane:
         unread = any(down.reason in ("unread", "may-be-filtered") for down in self._found.down)
         return known and not unread and not any(router.unsaid for router in self.routers)
 
-    def _onward(self, number: int, to: Address) -> Iterator[int]:
+    def is_tracked(self, number: int, to: Address, *, near: bool) -> bool:
+        """Return whether bgpd takes an address for reached, over connected and static routes alone if it is `near`.
+
+        It opens no session to one that a single route drops (FRR, bgpd/bgp_nht.c, evaluate_paths).
+        """
+        routes = self.of(to.family)
+        if not near:
+            route = routes.towards(number, to)
+        else:
+            own_routes = (one for one in routes.own(number).values() if one.prefix.length and one.prefix.has(to))
+            route = max(own_routes, key=lambda one: one.prefix.length, default=None)
+        return route is not None and not route.discard
+
+    def onward(self, number: int, to: Address) -> Iterator[int]:
         """Yield the routers that get a router's packets to an address, by the routes of the sessions so far."""
         route = self.of(to.family).towards(number, to)
         if route is not None and not route.discard:
@@ -151,6 +192,9 @@ class ControlPlane:
             for name, rule, what in uncomputed(bgp):
                 yield Gap((*router.subject, "route_maps", name, str(rule.sequence)), what)
             yield from self._unfollowed(router, bgp)
+        for session in self._restless:
+            where = self.routers[session.a.router].at(session.a.neighbor)
+            yield Gap(where, "a session over several hops whose routes lead it elsewhere")
         for session in self._disputed:
             yield Gap(self.routers[session.a.router].at(session.a.neighbor), "which session goes over its limit first")
         for down in self.down:
@@ -163,9 +207,11 @@ class ControlPlane:
                 far_bgp = self.routers[far.router].bgp
                 if far_bgp is not None and self.routers[side.router].local_asn(side.neighbor) == far_bgp.asn:
                     yield Gap(self.routers[side.router].at(side.neighbor), "a local AS number that is the neighbor's")
-            if carries_unfollowed(session):
+            if unfollowed(session):
                 side = session.a
-                yield Gap(self.routers[side.router].at(side.neighbor), "routes over a session of several hops")
+                yield Gap(self.routers[side.router].at(side.neighbor), "IPv6 over addresses of IPv4 and several hops")
+            elif any(self._follows_default(side) for side in (session.a, session.b) if session.far):
+                yield Gap(self.routers[session.a.router].at(session.a.neighbor), "a session over a default route")
             elif may_use_hops_of_ipv4(self.routers, session.a, session.b) and not adds_nothing(session, self.sessions):
                 where = self.routers[session.a.router].at(session.a.neighbor)
                 yield Gap(where, "IPv4 over IPv6 without extended next hops")
@@ -175,6 +221,12 @@ class ControlPlane:
         for family in self.families:
             if self.of(family).world.keeps:
                 yield from self._find_indirect_routes(self.of(family))
+
+    def _follows_default(self, side: Side) -> bool:
+        """Whether a session follows a default route: `ip nht resolve-via-default`, which decides, is not known."""
+        to = address(side.neighbor.address or "")
+        route = None if to is None else self.of(to.family).towards(side.router, to)
+        return route is not None and route.prefix.length == 0
 
     def _told_inside(self, router: Router, side: Side) -> Iterator[Gap]:
         """Yield what a router tells its AS and is not followed: redistributed static routes with their next hops."""

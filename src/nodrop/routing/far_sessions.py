@@ -1,57 +1,87 @@
-"""BGP sessions between addresses that share no subnet, such as those of an EVPN overlay between loopbacks.
+"""BGP sessions between addresses that share no subnet, such as those between loopbacks.
 
-Such a session opens if both ends have a route to the address of the other, learned over other sessions, and if their
-packets live long enough (FRR, bgpd/bgp_nht.c, bgp_find_or_add_nexthop; bgpd/bgp_network.c, bgp_connect). What it
-carries is not computed: for routes of IPv4 and IPv6 over it there is a gap.
+Such a session opens if both ends have a route to the address of the other, and if their packets live long enough (FRR,
+bgpd/bgp_nht.c, bgp_find_or_add_nexthop; bgpd/bgp_network.c, bgp_connect). It carries the families that both ends state,
+with the address of the other end as the next hop of what that tells.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
 
 from nodrop.model.routing import BgpNeighbor
-from nodrop.routing.agreement import carries, mismatch
+from nodrop.routing.agreement import carries, mismatch, needs_link
 from nodrop.routing.legs import Leg
-from nodrop.routing.prefixes import FAMILIES, Address, address
+from nodrop.routing.prefixes import FAMILIES, Address, Family, address
 from nodrop.routing.routers import Down, Router, Session, Side
 from nodrop.routing.session_filters import Half, find_stop
 from nodrop.routing.session_packets import atom
 from nodrop.routing.sessions import Sessions
 
-Onward = Callable[[int, Address], Iterable[int]]
-"""Returns the routers that get a router's packets to an address: the next ones, or the one that has the address."""
+
+class Ways(Protocol):
+    """How routers reach addresses with the routes there are."""
+
+    def onward(self, number: int, to: Address) -> Iterable[int]:
+        """Return the routers that get a router's packets to an address: the next ones, or the one that has it."""
+        ...
+
+    def is_tracked(self, number: int, to: Address, *, near: bool) -> bool:
+        """Return whether bgpd takes an address for reached, over connected and static routes alone if it is `near`."""
+        ...
+
+
 _MOST_HOPS = 255
 
 
-def settle(sessions: Sessions, onward: Onward, *, whole: bool) -> list[Session]:
-    """Return the sessions over several hops that come up, and add the statements that get none to `found.down`.
+class Settled(NamedTuple):
+    """What becomes of the statements whose session is over several hops."""
+
+    up: tuple[Session, ...]
+    """Those first that carry routes."""
+    down: tuple[Down, ...]
+
+
+def settle(sessions: Sessions, asked: Iterable[Down], ways: Ways, *, whole: bool) -> Settled:
+    """Return which sessions over several hops come up with the routes there are, of those that are `asked` for.
 
     Unless the routes are `whole`, a missing one may come from a router that was not read.
     """
-    up = []
-    for asked in sessions.far:
-        result = _of(sessions, asked, onward)
+    up: list[Session] = []
+    down: list[Down] = []
+    for one in asked:
+        result = _of(sessions, one, ways)
+        if isinstance(result, Down) and one.reason == "no-subnet":
+            result = one
         if isinstance(result, Down) and result.reason == "no-route" and not whole:
             result = result._replace(reason="unread", facts={"node": "", "missing": "device.bgp"})
         if isinstance(result, Down):
-            sessions.down.append(result)
+            down.append(result)
         elif (result.a.router, result.a.neighbor.key) < (result.b.router, result.b.neighbor.key):
             up.append(result)
-    return up
+    return Settled(tuple(sorted(up, key=lambda session: not session.families)), tuple(down))
 
 
-def carries_unfollowed(session: Session) -> bool:
-    """Return whether a session is one over several hops that carries routes of IPv4 or IPv6."""
+def unfollowed(session: Session) -> Sequence[Family]:
+    """Return the families that a session over several hops carries, and of which its routes are not computed.
+
+    These are routes of IPv6 over addresses of IPv4: their next hops are addresses that no statement names.
+    """
+    return [family for family in _common_families(session) if session.far and family not in session.families]
+
+
+def _common_families(session: Session) -> list[Family]:
     a, b = session.a.neighbor, session.b.neighbor
-    return not session.families and any(carries(a, family) and carries(b, family) for family in FAMILIES)
+    return [family for family in FAMILIES if carries(a, family) and carries(b, family)]
 
 
-def _of(sessions: Sessions, asked: Down, onward: Onward) -> Session | Down:
+def _of(sessions: Sessions, asked: Down, ways: Ways) -> Session | Down:
     router, neighbor = asked.router, asked.neighbor
     to = address(neighbor.address or "")
     owner = None if to is None else sessions.owner(to, router)
     if to is None or owner is None:
         return asked._replace(reason="unread", facts={"node": "", "missing": "device.bgp"})
     far, far_leg = owner
-    back = _statement(far, router)
+    back = _statement(router, neighbor, far, far_leg, to)
     if back is None:
         if sessions.is_unread(far):
             return asked._replace(reason="unread", facts={"node": far.device.name})
@@ -65,7 +95,7 @@ def _of(sessions: Sessions, asked: Down, onward: Onward) -> Session | Down:
     assert leg is not None
     links = 1
     for start, goal, end in ((router, to, far), (far, own_address, router)):
-        distance = _distance(onward, start.number, goal, end.number)
+        distance = _distance(ways, start.number, goal, end.number)
         if distance is None:
             facts = {"where": start.name, "missing": str(neighbor.address if start is router else back.address)}
             return asked._replace(reason="no-route", facts=facts, there=start is not router)
@@ -73,25 +103,48 @@ def _of(sessions: Sessions, asked: Down, onward: Onward) -> Session | Down:
     wrong = mismatch((router, neighbor), (far, back), links)
     if wrong is not None:
         return asked._replace(reason=wrong.reason, facts=wrong.facts, related=wrong.related, there=wrong.there)
-    if not (_opens(neighbor, leg, own_address) or _opens(back, far_leg, to)):
+    opens, far_opens = _opens(neighbor, leg, own_address), _opens(back, far_leg, to)
+    if not (opens or far_opens):
         facts = {"peer": far.name, "address": str(back.address)}
         return asked._replace(reason="source", facts=facts, there=router.number > far.number)
+    start = router if opens else far
+    opens = opens and ways.is_tracked(router.number, to, near=needs_link(router, neighbor))
+    far_opens = far_opens and ways.is_tracked(far.number, own_address, near=needs_link(far, back))
+    if not (opens or far_opens):
+        facts = {"where": start.name, "missing": str(neighbor.address if start is router else back.address)}
+        return asked._replace(reason="no-route", facts=facts, there=start is not router)
     halves = (
-        Half(router.device, _cabled(router), atom(own_address), _opens(neighbor, leg, own_address)),
-        Half(far.device, _cabled(far), atom(to), _opens(back, far_leg, to)),
+        Half(router.device, _cabled(router), atom(own_address), opens),
+        Half(far.device, _cabled(far), atom(to), far_opens),
     )
     stop = find_stop(sessions.index, *halves, across=True)
     if stop is not None:
         facts = {"where": stop.device, "list": stop.rules.name, "what": stop.what}
         there = stop.device != router.device.name
         return asked._replace(reason=stop.reason, facts=facts, related=(stop.subject,), there=there)
-    return Session(Side(router.number, neighbor, leg), Side(far.number, back, far_leg), ())
+    session = Session(Side(router.number, neighbor, leg), Side(far.number, back, far_leg), (), far=True)
+    followed = [family for family in _common_families(session) if family == "ipv4" or to.family == "ipv6"]
+    return session._replace(families=tuple(followed))
 
 
-def _statement(far: Router, router: Router) -> BgpNeighbor | None:
-    """Return what a router says of another, to any of its addresses."""
-    own_addresses = {one for leg in router.legs for one in leg.addresses}
-    return next((statement for to, statement in far.by_address.items() if to in own_addresses), None)
+def _statement(router: Router, neighbor: BgpNeighbor, far: Router, far_leg: Leg, to: Address) -> BgpNeighbor | None:
+    """Return what a router says of another, of several statements the one that shares a connection with this one.
+
+    One to an address in a subnet of that router has its session over the link.
+    """
+    statements = [
+        (statement, own_address, leg)
+        for own_address, statement in far.by_address.items()
+        if own_address.family == to.family
+        and far.leg_towards(own_address) is None
+        and (leg := _leg(router, own_address)) is not None
+    ]
+    fitting = [
+        statement
+        for statement, own_address, leg in statements
+        if _opens(neighbor, leg, own_address) or _opens(statement, far_leg, to)
+    ]
+    return next(iter((*fitting, *(statement for statement, *_ in statements))), None)
 
 
 def _leg(router: Router, own_address: Address) -> Leg | None:
@@ -114,10 +167,10 @@ def _opens(neighbor: BgpNeighbor, leg: Leg, expected: Address) -> bool:
     return neighbor.update_source == leg.name or address(neighbor.update_source) == expected
 
 
-def _distance(onward: Onward, start: int, to: Address, end: int) -> int | None:
+def _distance(ways: Ways, start: int, to: Address, end: int) -> int | None:
     """Return over how many links packets go to a router; None where they do not arrive on any path."""
     reached, distance = {start}, 0
     while end not in reached and reached and distance < _MOST_HOPS:
-        reached = {far for number in reached for far in onward(number, to)}
+        reached = {far for number in reached for far in ways.onward(number, to)}
         distance += 1
     return distance if end in reached else None

@@ -5,7 +5,7 @@ not over a default route (FRR, zebra/zebra_rnh.c, zebra_rnh_resolve_nexthop_entr
 route: 0, or the MED of a route of BGP (bgpd/bgp_zebra.c, bgp_zebra_announce).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from nodrop.routing.adverts import Part, together
 from nodrop.routing.decision import Entry, Table
@@ -19,12 +19,20 @@ from nodrop.routing.static_routes import statics, usable
 class Resolver:
     """The routes of a router that lead to next hops."""
 
-    def __init__(self, router: Router, family: Family, up: Mapping[str, bool], destinations: Destinations) -> None:
-        self._destinations = destinations
+    def __init__(
+        self,
+        router: Router,
+        family: Family,
+        up: Mapping[str, bool],
+        destinations: Destinations,
+        follows: Sequence[bool],
+    ) -> None:
+        """Take the routes of a router; `follows` says of its links whether their routes follow others."""
+        self._destinations, self._follows = destinations, follows
         self._near = near_addresses(router)
         self._itself = {address for leg in router.legs for address in leg.addresses}
-        subnets = {subnet for leg in router.legs if up[leg.name] for subnet in leg.subnets}
-        self._own = subnets | {to for route, to in statics(router, family) if usable(router, route, up)}
+        self._subnets = {subnet for leg in router.legs if up[leg.name] for subnet in leg.subnets}
+        self._own = self._subnets | {to for route, to in statics(router, family) if usable(router, route, up)}
         self._lengths = {
             of: sorted(
                 {prefix.length for prefix in (*self._own, *destinations.prefixes) if prefix.family == of} - {0},
@@ -62,6 +70,8 @@ class Resolver:
 
         def is_active(prefix: Prefix, entry: Entry) -> bool:
             """Whether zebra uses a route: not one to its next hop (FRR, zebra/zebra_nhg.c, nexthop_active)."""
+            if entry.vias and not self._follows[entry.hops[0]]:
+                return any(via is None or any(one.has(via) for one in self._subnets) for via in entry.vias)
             ways = (via is None or not prefix.has(via) or metric(via, prefix.length) is not None for via in entry.vias)
             return not entry.vias or any(ways)
 

@@ -193,7 +193,9 @@ class Routes:
     def hops_over(self, number: int, entry: Entry, prefix: Prefix | None) -> tuple[Hop, ...] | None:
         """Return the next hops of a route that follows others, none if those drop packets; None if no other is there.
 
-        A route does not follow itself, nor a wider one to a next hop in it (FRR, zebra/zebra_nhg.c, nexthop_active).
+        A route does not follow itself, nor a wider one to a next hop in it, and one of a neighbor of another AS on a
+        link follows connected routes alone (FRR, zebra/zebra_nhg.c, nexthop_active; bgpd/bgp_zebra.c,
+        bgp_zebra_announce).
         """
         if (number, prefix) in self._followed:
             return None
@@ -201,8 +203,11 @@ class Routes:
         try:
             found: dict[Hop, None] = {}
             active = False
+            follows = self.world.speakers[number].links[entry.hops[0]].follows
             for position, via in zip(entry.hops, entry.vias, strict=True):
                 route = None if via is None else self._way_to(number, via, prefix)
+                if route is not None and route.source != "connected" and not follows:
+                    route = None
                 active = active or via is None or route is not None
                 if via is None:
                     found.update(dict.fromkeys(self.hops(number, (position,))))

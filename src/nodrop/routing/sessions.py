@@ -46,7 +46,7 @@ class Sessions:
         for router in own_routers:
             for neighbor in router.neighbors:
                 found = self._of(router, neighbor)
-                if isinstance(found, Down) and found.reason == "no-route":
+                if isinstance(found, Down) and found.reason in ("no-route", "no-subnet") and found.leg is None:
                     self.far.append(found)
                 elif isinstance(found, Down):
                     self.down.append(found)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Aggregate, Bgp, PrefixRule
 from nodrop.routing.adverts import Attributes, Part, together
+from nodrop.routing.agreement import needs_link
 from nodrop.routing.decision import Entry, Limits
 from nodrop.routing.destinations import Destinations, Shape
 from nodrop.routing.legs import Leg
@@ -36,6 +37,8 @@ class Link(NamedTuple):
     """The router id and the address by which the neighbor wins a tie."""
     hop: Address | None = None
     """The next hop of its routes as others see it, where the router tells any to its own AS; None for link-local."""
+    follows: bool = True
+    """Whether its routes follow others than connected ones to their next hops."""
 
 
 class Summary(NamedTuple):
@@ -131,7 +134,8 @@ class World:
         hops = [next_hop(near, far, family) if near.router in peered else None for _, near, far in sides]
         kept_addresses = (
             kept_hops(
-                (near.router, out.peering, hop) for (_, near, _), (_, out), hop in zip(sides, words, hops, strict=True)
+                (near.router, inbound.peering, hop)
+                for (_, near, _), (inbound, _), hop in zip(sides, words, hops, strict=True)
             )
             if peered
             else set()
@@ -197,7 +201,8 @@ class World:
         self._join(sides, words, hops)
         for number in peered if self.keeps else ():
             speaker = self.speakers[number]
-            speaker.resolver = Resolver(speaker.router, family, up[number], self.destinations)
+            follows = tuple([link.follows for link in speaker.links])
+            speaker.resolver = Resolver(speaker.router, family, up[number], self.destinations, follows)
 
     def _installed(self, bgp: Bgp, words: Words | None) -> tuple[int, ...]:
         """Return what a router installs of routes from other ASes, from its own, and of aggregates."""
@@ -273,6 +278,7 @@ class World:
                     _repeats(own, self.family),
                     tie,
                     hop,
+                    not needs_link(speaker.router, own.neighbor),
                 )
                 for tie, session, own, far, (inbound, outbound), hop in found
             )
