@@ -16,6 +16,7 @@ from nodrop.model.qos import PriorityGroup
 from nodrop.platforms import unsupported_paths
 from nodrop.resources import home
 from support.random_fabrics import alone
+from support.sonic_configs import read, stock
 
 POOL = BufferPool(name="a", direction="ingress", mode="dynamic", size_bytes=1)
 LOSSY = BufferProfile(pool="a", size_bytes=0, dynamic_th=3)
@@ -71,3 +72,21 @@ def test_groups_that_buffermgrd_would_leave_are_written() -> None:
     assert reading.derived == {}
     shut = replace(device, interfaces=(replace(traditional({3: OTHER, 5: LOSSLESS}).interfaces[0], enabled=False),))
     assert write(shut)
+
+
+def port_of_profile(length: str, buffer_model: str) -> list[object]:
+    """Return what is said of a 400G port with a cable of a length, and the profile for another length."""
+    config = stock(CABLE_LENGTH={"AZURE": {"Ethernet0": length, "Ethernet8": "40m"}})
+    config["DEVICE_METADATA"]["localhost"]["buffer_model"] = buffer_model
+    config["PORT"]["Ethernet0"]["speed"] = "400000"
+    profile = {"pool": "ingress_lossless_pool", "size": "1", "xon": "1", "xoff": "1", "dynamic_th": "0"}
+    config["BUFFER_PROFILE"]["pg_lossless_400000_5m_profile"] = profile
+    config["BUFFER_PG"]["Ethernet0|3-4"] = {"profile": "pg_lossless_400000_5m_profile"}
+    remarks = read(config).remarks
+    return [remark.facts["has"] for remark in remarks if remark.kind == "profile-of-another-speed"]
+
+
+def test_a_length_that_the_table_lacks_is_reported_with_those_that_it_has() -> None:
+    lacking = "400G and 50m of cable, for which the table of the switch has no row (at this speed: 5m, 40m, 300m)"
+    assert port_of_profile("50m", "traditional") == [lacking]
+    assert port_of_profile("50m", "dynamic") == ["400G and 50m of cable"]
