@@ -198,17 +198,6 @@ def _loopbacks(number: int) -> list[dict[str, object]]:
     return [{"name": f"Loopback{at}", "addresses": [f"10.{9 * at}.0.{number}/32"]} for at in (0, 1)]
 
 
-def test_allowas_in_of_a_spine_says_who_shares_its_number() -> None:
-    assert look("loop_rejection", {"spine1/@neighbors/*/allowas_in": 1}) == {
-        "spine1/@neighbors/10.1.1.224/allowas_in": {
-            "device": "spine1",
-            "session": "10.1.1.224 and 3 more",
-            "asn": 4200000000,
-            "alike": "which 1 more of its tier has",
-        }
-    }
-
-
 def test_a_router_id_that_is_an_address_of_both_is_left_to_the_addresses() -> None:
     changes: dict[str, object] = {"leaf2/@bgp/router_id": "10.0.0.1"}
     assert list(look("router_ids", changes)) == ["leaf2/@bgp/router_id"]

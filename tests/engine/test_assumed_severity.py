@@ -136,17 +136,32 @@ TOR = {
 }
 
 
+SPINE = {
+    "DEVICE_METADATA": {"localhost": {"hostname": "spine1", "type": "LeafRouter", "bgp_asn": "65200"}},
+    "PORT": {"Ethernet0": {"lanes": "0", "speed": "100000", "admin_status": "up"}},
+    "INTERFACE": {"Ethernet0": {}, "Ethernet0|10.0.0.1/31": {}},
+    "LOOPBACK_INTERFACE": {"Loopback0": {}, "Loopback0|10.1.0.2/32": {}},
+    "BGP_NEIGHBOR": {"10.0.0.0": {"asn": "65100", "name": "leaf1"}},
+}
+"""What shows that no other leaf has the number of leaf1."""
+
+
+def add_spine(tmp_path: Path) -> None:
+    """Write the spine of the one leaf."""
+    (tmp_path / "spine1").mkdir()
+    (tmp_path / "spine1" / "config_db.json").write_text(json.dumps(SPINE))
+
+
 def test_what_only_a_template_says_of_loops_is_a_note(tmp_path: Path) -> None:
-    (found,) = (
-        one
-        for one in nodrop.lint(nodrop.read([str(one_file(tmp_path, TOR))])).findings
-        if one.rule == "loop-rejection-off"
-    )
+    path = one_file(tmp_path, TOR)
+    add_spine(tmp_path)
+    (found,) = (one for one in nodrop.lint(nodrop.read([str(path)])).findings if one.rule == "loop-rejection-off")
     assert (found.severity, found.confidence) == ("note", "likely")
     assert found.doubt == "bgpcfgd's templates say allowas-in 1 for the type ToRRouter (peer-group.conf.j2)"
 
 
-def test_loops_that_a_file_allows_are_a_warning(tmp_path: Path) -> None:
+def loops_allowed(tmp_path: Path) -> Path:
+    """Write leaf1 with a frr.conf that says allowas-in."""
     path = one_file(tmp_path, TOR | {"BGP_NEIGHBOR": {}})
     text = json.loads((path / "leaf1" / "config_db.json").read_text())
     text["DEVICE_METADATA"]["localhost"]["docker_routing_config_mode"] = "split-unified"
@@ -155,7 +170,20 @@ def test_loops_that_a_file_allows_are_a_warning(tmp_path: Path) -> None:
         "router bgp 65100\n neighbor 10.0.0.1 remote-as 65200\n address-family ipv4 unicast\n"
         "  neighbor 10.0.0.1 allowas-in 1\n exit-address-family\n"
     )
+    return path
+
+
+def test_loops_that_a_file_allows_are_a_warning(tmp_path: Path) -> None:
+    path = loops_allowed(tmp_path)
+    add_spine(tmp_path)
     assert severities(path, "loop-rejection-off") == {("warning", "certain")}
+
+
+def test_loops_that_the_only_file_allows_are_unknown(tmp_path: Path) -> None:
+    verdict = nodrop.lint(nodrop.read([str(loops_allowed(tmp_path))]))
+    assert "loop-rejection-off" not in {finding.rule for finding in verdict.findings}
+    (unknown,) = (unknown for unknown in verdict.unknown if unknown.rule == "loop-rejection-off")
+    assert (unknown.missing, unknown.settled_by) == ("the other end of a session", "the configuration of 10.0.0.1")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from nodrop.analyses._drops import Reach, reaches
 from nodrop.analyses._targets import networks
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
-from nodrop.routing.adverts import INCOMPLETE
 from nodrop.routing.originating import redistributed
 from nodrop.routing.prefixes import Prefix, prefix
 from nodrop.routing.routers import Router
@@ -54,18 +53,18 @@ def _links(reach: Reach) -> Iterator[Hit]:
     for session in reach.plane.sessions:
         for side in (session.a, session.b):
             carrying[side.router].add(side.leg.name)
-    prefixes_by_router: defaultdict[int, list[tuple[Prefix, bool]]] = defaultdict(list)
+    prefixes_by_router: defaultdict[int, list[Prefix]] = defaultdict(list)
     for subnet, rows in reach.world.origins.items():
-        for number, attributes, legs in rows:
+        for number, _, legs in rows:
             if any(leg.name in carrying[number] for leg in legs):
-                prefixes_by_router[number].append((subnet, attributes.origin == INCOMPLETE))
+                prefixes_by_router[number].append(subnet)
     for number, announced in sorted(prefixes_by_router.items()):
         router = reach.plane.routers[number]
-        subnet, taken = min(announced)
+        statements = networks(router)
+        subnet = min(announced, key=lambda each: (each not in statements, each))
         count_suffix = f" and {len(announced) - 1} more" if len(announced) > 1 else ""
-        path = (
-            ("redistributions", f"{subnet.family}-connected") if taken else ("networks", str(networks(router)[subnet]))
-        )
+        position = statements.get(subnet)
+        path = ("redistributions", f"{subnet.family}-connected") if position is None else ("networks", str(position))
         yield Hit(
             subject=(*router.subject, *path),
             facts={"device": router.name, "prefix": str(subnet) + count_suffix},

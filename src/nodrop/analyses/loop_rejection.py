@@ -1,13 +1,19 @@
-"""Sessions that take paths with the router's own AS number, where the fabric relies on their refusal."""
+"""Sessions that take paths with the router's own AS number, where the fabric relies on their refusal.
 
-from collections import Counter
+Leaves that share one number need such paths. Whether others share it shows in their own files, or in a neighbor that
+was read: it has sessions to each of them.
+"""
+
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import chain
 
-from nodrop.analyses import Hit
+from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._plane import of
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor
-from nodrop.routing.prefixes import FAMILIES
+from nodrop.routing import ControlPlane
+from nodrop.routing.prefixes import FAMILIES, address
 from nodrop.routing.routers import Router
 from nodrop.routing.tiers import rank
 from nodrop.routing.words import of_family
@@ -15,31 +21,44 @@ from nodrop.routing.words import of_family
 RESTS_ON = frozenset({"roles"})
 ROUTED = True
 
+_LEAF = 0
+_UNREAD_END = "the other end of a session"
 
-def find(index: Index) -> Iterator[Hit]:
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield each router with such sessions once, unless it is a leaf that shares its number with other leaves."""
     plane = of(index)
-    shared = Counter((speaker.bgp.asn, rank(speaker.device)) for speaker in plane.routers if speaker.bgp is not None)
-    for router in plane.routers:
-        if router.bgp is None:
+    taking = [(router, rows) for router in plane.routers if (rows := list(_taking(router)))]
+    if not taking:
+        return
+    peerings = _Peerings(plane)
+    for router, rows in taking:
+        tier, others = peerings.tier(router), peerings.count_alike(router)
+        below = tier in (_LEAF, None)
+        if below and (others or peerings.is_shared_by_unread(router)):
             continue
-        asn, tier = router.bgp.asn, rank(router.device)
-        sharing_count = shared[asn, tier] - 1
-        if sharing_count and tier in (0, None):
-            continue
-        rows = list(_taking(router))
-        if rows:
-            key, field = rows[0]
-            count_suffix = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-            alike = (
-                f"which {sharing_count} more of its tier {'have' if sharing_count > 1 else 'has'}"
-                if sharing_count
-                else "its own alone"
-            )
-            yield Hit(
-                subject=(*router.at(key), *field.split("/")),
-                facts={"device": router.name, "session": key.key + count_suffix, "asn": asn, "alike": alike},
-            )
+        unread = frozenset() if others else peerings.unread(router, below=below)
+        if unread:
+            yield Unsettled(subject=(router.device.name,), missing=_UNREAD_END, others=unread)
+        else:
+            yield _hit(router, rows, _describe(others, below=below))
+
+
+def _describe(others: int, *, below: bool) -> str:
+    """Return which routers have the same AS number, in brackets; "" of a spine of which only leaves were read."""
+    if others:
+        return f" (which {others} more of its tier {'have' if others > 1 else 'has'})"
+    return " (which no other router has)" if below else ""
+
+
+def _hit(router: Router, rows: list[tuple[BgpNeighbor, str]], alike: str) -> Hit:
+    key, field = rows[0]
+    count_suffix = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+    asn = 0 if router.bgp is None else router.bgp.asn
+    return Hit(
+        subject=(*router.at(key), *field.split("/")),
+        facts={"device": router.name, "session": key.key + count_suffix, "asn": asn, "alike": alike},
+    )
 
 
 def _taking(router: Router) -> Iterator[tuple[BgpNeighbor, str]]:
@@ -48,3 +67,75 @@ def _taking(router: Router) -> Iterator[tuple[BgpNeighbor, str]]:
             if neighbor.enabled and of_family(neighbor, family).allowas_in:
                 yield neighbor, "allowas_in" if family == "ipv4" else "ipv6/allowas_in"
                 break
+
+
+class _Peerings:
+    """Which routers of a fabric have sessions with each other, and what these show of tiers and AS numbers."""
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self._routers = plane.routers
+        self._far: defaultdict[int, dict[str, int]] = defaultdict(dict)
+        """By router and key of a session, the router at its far end."""
+        for session in plane.sessions:
+            for near, far in ((session.a, session.b), (session.b, session.a)):
+                self._far[near.router][near.neighbor.key] = far.router
+        self._node = {(down.router.number, down.neighbor.key): down.facts.get("node") for down in plane.down}
+        self._alike = Counter((router.bgp.asn, self.tier(router)) for router in plane.routers if router.bgp is not None)
+
+    def tier(self, router: Router) -> int | None:
+        """Return the tier of a router; None where it is unknown, or a router of another AS has the same above leaves.
+
+        The routers of a tier have no sessions with each other. The type of a SONiC switch, LeafRouter or another, often
+        says nothing of its tier: some files give it to all switches.
+        """
+        tier = rank(router.device)
+        if tier in (_LEAF, None):
+            return tier
+        return None if any(self._is_same_tier(router, far) for far in self._peers(router)) else tier
+
+    def count_alike(self, router: Router) -> int:
+        """Return the number of other routers of its tier that were read and have its AS number."""
+        return 0 if router.bgp is None else self._alike[router.bgp.asn, self.tier(router)] - 1
+
+    def unread(self, router: Router, *, below: bool) -> frozenset[str]:
+        """Return what was not read and would show its tier, and of a leaf who shares its number: names or addresses.
+
+        A session with a router of another tier shows both, unless AS numbers of that router's other sessions are open.
+        """
+        peers = self._peers(router)
+        tier = self.tier(router)
+        joins_tiers = any(self.tier(far) not in (tier, None) for far in peers)
+        own_open = () if joins_tiers else ((router, neighbor) for neighbor in self._dangling(router))
+        far_open = (
+            (far, neighbor)
+            for far in (peers if below else ())
+            for neighbor in self._dangling(far)
+            if not isinstance(neighbor.remote_asn, int)
+        )
+        return frozenset(
+            str(self._node.get((near.number, neighbor.key)) or neighbor.key)
+            for near, neighbor in chain(own_open, far_open)
+        )
+
+    def is_shared_by_unread(self, router: Router) -> bool:
+        """Whether a peer has a session with its AS number that does not lead to it, nor to another that was read."""
+        own_addresses = {each for leg in router.legs for each in leg.addresses}
+        return any(
+            router.bgp is not None
+            and neighbor.remote_asn == router.bgp.asn
+            and (neighbor.address is None or address(neighbor.address) not in own_addresses)
+            for far in self._peers(router)
+            for neighbor in self._dangling(far)
+        )
+
+    def _dangling(self, router: Router) -> Iterator[BgpNeighbor]:
+        for neighbor in router.neighbors:
+            if neighbor.enabled and neighbor.key not in self._far[router.number]:
+                yield neighbor
+
+    def _peers(self, router: Router) -> list[Router]:
+        return [self._routers[number] for number in dict.fromkeys(self._far[router.number].values())]
+
+    def _is_same_tier(self, router: Router, far: Router) -> bool:
+        unlike = router.bgp is not None and far.bgp is not None and router.bgp.asn != far.bgp.asn
+        return unlike and router.device is not far.device and rank(router.device) == rank(far.device)
