@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.analyses._computed import compute_observation
+from nodrop.analyses._computed import compute_observation, unlike_data
 from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange, Stage
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
@@ -39,12 +39,22 @@ def having(
     **more: Any,
 ) -> Observation:
     """Return what is computed of a fabric with a list at ports of a switch."""
+    return compute_observation(index_having(*entries, device=device, ports=ports, stage=stage, **more))
+
+
+def index_having(
+    *entries: AccessEntry,
+    device: str = "leaf1",
+    ports: tuple[str | None, ...] = UPLINKS,
+    stage: Stage = "ingress",
+    **more: Any,
+) -> Index:
     bindings = tuple(Binding(interface=port, stage=stage) for port in ports)
     rules = AccessList(name="A", entries=entries, bindings=bindings, **more)
     devices = tuple(
         replace_fields(one, access_lists=(rules,)) if one.name == device else one for one in fabric().devices
     )
-    return compute_observation(Index(replace_fields(fabric(), devices=devices)))
+    return Index(replace_fields(fabric(), devices=devices))
 
 
 def denied(seen: Observation) -> set[tuple[str, ...]]:
@@ -135,6 +145,34 @@ def test_lists_that_let_data_pass_change_nothing(entries: tuple[AccessEntry, ...
     assert doubts(seen) == {}
     if "family" not in more:
         assert () not in seen.unseen.get("failures", {})
+
+
+def test_packets_for_a_switch_itself_pass_its_lists_for_transit() -> None:
+    assert denied(having(DROP, stage="transit")) == {TO_LEAF1}
+    assert denied(having(DROP, stage="ingress")) == {TO_LEAF1, SELF2}
+
+
+CNPS = replace_fields(DROP, dscps=(48,))
+
+
+def test_cnps_have_a_fate_of_their_own() -> None:
+    seen = having(CNPS)
+    assert denied(seen) == {TO_LEAF1, SELF2}
+    assert doubts(seen) == {}
+    assert seen.said["reach", TO_LEAF1].startswith("DSCP 48 to 10.2.1.")
+    assert () not in seen.unseen.get("failures", {})
+
+
+def test_cnps_that_no_class_states_are_not_looked_at() -> None:
+    classes = tuple(one for one in fabric().classes if one.purpose != "cnp")
+    with_list = replace_fields(index_having(CNPS).fabric, classes=classes)
+    assert denied(compute_observation(Index(with_list))) == set()
+
+
+def test_what_happens_to_cnps_alone_is_unlike_what_happens_to_data() -> None:
+    assert unlike_data(index_having(CNPS), 26) == {TO_LEAF1, SELF2}
+    assert unlike_data(index_having(CNPS), 48) == set()
+    assert unlike_data(index_having(DROP), 26) == set()
 
 
 def test_an_unknown_last_action_is_a_doubt() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Hashable
 from typing import Final
 
 from nodrop.model.index import Index
+from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject, natural
 from nodrop.routing.observation import Check, Observation
 from nodrop.validating import compute_observation
@@ -17,7 +18,11 @@ _UNAPPLIED: Final = "not applied in the twin: "
 
 def seen(case: Fault) -> tuple[Observation, Observation]:
     """Return what is computed of a case, and what the twin shows."""
-    reading = read(case)
+    return seen_of(read(case))
+
+
+def seen_of(reading: Reading) -> tuple[Observation, Observation]:
+    """Return what is computed of a fabric, and what the twin shows."""
     index = Index(reading.fabric)
     return compute_observation(index), observe(reading, index, options=Options(checks=CHECKS))
 
@@ -48,3 +53,11 @@ def words(twin: Observation) -> str:
         line.removeprefix(_UNAPPLIED).join(["not applied: ", ""]) for line in twin.told if line.startswith(_UNAPPLIED)
     ]
     return "; ".join(parts) or "nothing"
+
+
+def naming(twin: Observation, entry: str) -> list[str]:
+    """Return what the twin said of packets that an entry drops, by the entry's subject."""
+    _, _, name, _, number = entry.split("/")
+    what = f"by entry {number} of access list {name}"
+    ends = (f", dropped there {what}", f", dropped {what} where it leaves ", f", dropped {what} where it enters ")
+    return [words for words in twin.said.values() if any(end in words for end in ends)]

@@ -9,6 +9,7 @@ from nodrop.analyses._drops import Reach, reaches
 from nodrop.analyses._fates import fates, lists_on_data
 from nodrop.analyses._plane import of
 from nodrop.analyses._targets import MANAGEMENT_VRFS
+from nodrop.model.effects import probed_dscps
 from nodrop.model.fabric import End, Interface, Link
 from nodrop.model.identifiers import anycast_addresses
 from nodrop.model.index import Index
@@ -18,7 +19,7 @@ from nodrop.model.subject import link as link_subject
 from nodrop.routing import ControlPlane
 from nodrop.routing.failures import Failures, Loss
 from nodrop.routing.legs import Leg
-from nodrop.routing.observation import Check, Observation, address_item, failure_item, route_item
+from nodrop.routing.observation import FATES, Check, Fate, Observation, address_item, failure_item, route_item
 from nodrop.routing.prefixes import FAMILIES, Address
 from nodrop.routing.routers import Router
 from nodrop.routing.routes import Routes
@@ -83,13 +84,15 @@ class _Computed:
         return Observation(by=BY, seen=self.seen, said=self.said, unseen=self.unseen)
 
     def _reach(self) -> None:
-        self.seen["reach"] = {}
-        for item, fate, to, doubt in fates(self.index, self.plane):
-            self.seen["reach"][item] = fate
-            if fate != "delivered":
-                self.said["reach", item] = f"to {to}"
+        first, *_ = probed_dscps(self.index.fabric)
+        worst: dict[Subject, Fate] = {}
+        for item, dscp, fate, to, doubt in fates(self.index, self.plane):
+            if FATES.index(fate) < FATES.index(worst.setdefault(item, "delivered")):
+                worst[item] = fate
+                self.said["reach", item] = f"to {to}" if dscp == first else f"DSCP {dscp} to {to}"
             if doubt:
-                self.unseen["reach"][item] = doubt
+                self.unseen["reach"].setdefault(item, doubt)
+        self.seen["reach"] = dict(worst)
 
     def _links(self) -> None:
         links: dict[Subject, Hashable] = {}
@@ -244,6 +247,18 @@ def _routes(plane: ControlPlane, routes: Routes) -> Iterator[tuple[Subject, froz
             if route.source != "connected":
                 hops = frozenset({"discard"}) if route.discard else frozenset(hop.leg for hop in route.hops)
                 yield route_item(router.device, str(route.prefix), router.vrf), hops
+
+
+def unlike_data(index: Index, dscp: int) -> frozenset[Subject]:
+    """Return the items of `reach` whose worst fate is not that of packets of a DSCP."""
+    found_fates: defaultdict[Subject, dict[int, Fate]] = defaultdict(dict)
+    for row in fates(index, of(index)):
+        found_fates[row.item][row.dscp] = row.fate
+    return frozenset(
+        item
+        for item, by_dscp in found_fates.items()
+        if dscp in by_dscp and by_dscp[dscp] != min(by_dscp.values(), key=FATES.index)
+    )
 
 
 def destinations(index: Index) -> Mapping[str, frozenset[str]]:

@@ -1,4 +1,7 @@
-"""What becomes of RoCE packets from each leaf to each destination, by routes and by access lists."""
+"""What becomes of RoCE packets from each leaf to each destination, by routes and by access lists.
+
+Access lists may treat data and CNPs differently, so that the packets of each DSCP have a separate fate.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple
@@ -6,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 from nodrop.analyses._aims import Aim, Lookup, find_required_aims
 from nodrop.analyses._hosts import cabled_hosts
 from nodrop.model.access import FORWARDING
-from nodrop.model.effects import roce_dscps
+from nodrop.model.effects import RDMA_DSCP, probed_dscps, roce_dscps
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
@@ -18,8 +21,6 @@ from nodrop.routing.prefixes import FAMILIES, Address, Prefix, address
 from nodrop.routing.routers import Router
 from nodrop.routing.routes import Hop, Route
 
-_USUAL_DSCP: Final = 26
-"""The DSCP of the packets that are sent in the twin."""
 _ANYWHERE: Final = tuple((Address(family, 0), Atom(Prefix(family, 0, 0))) for family in FAMILIES)
 _Way = Literal["ingress", "egress"]
 
@@ -32,47 +33,55 @@ class Ending(NamedTuple):
 
 
 class Row(NamedTuple):
-    """An item of the check `reach`: the worst fate of all addresses and equal paths, with the address that has it."""
+    """An item of the check `reach` for packets of a DSCP: the worst fate of all addresses and equal paths.
+
+    `to` is an address that has it.
+    """
 
     item: Subject
+    dscp: int
     fate: Fate
     to: Address
     doubt: str
 
 
-def fates(index: Index, plane: ControlPlane) -> Iterator[Row]:
-    """Yield what becomes of packets to every destination."""
-    found_fates = _Fates(index, plane)
+def fates(index: Index, plane: ControlPlane) -> Sequence[Row]:
+    """Return what becomes of packets to every destination: of those of each DSCP where a list acts on any of them."""
+    return index.keep("fates", lambda: list(_find_fates(index, plane)))
+
+
+def _find_fates(index: Index, plane: ControlPlane) -> Iterator[Row]:
+    dscps = probed_dscps(index.fabric)
+    filtered = any(_doubts(index, frozenset(dscps)))
+    fates_by_dscp = {dscp: _Fates(index, plane, dscp, filtered=filtered) for dscp in (dscps if filtered else dscps[:1])}
     for router, aim in find_required_aims(index, plane):
-        rows = [(found_fates.of(router.number, to, frozenset()), to) for to in found_fates.samples(aim)]
-        worst, to = min(rows, key=lambda row: FATES.index(row[0].fate))
-        doubts = (ending.doubt for ending, _ in rows if ending.doubt)
-        doubt = next(doubts, "") or found_fates.of_hosts(router, rows[0][1])
-        yield Row(route_item(router.device, str(aim.prefix), router.vrf, "reach"), worst.fate, to, doubt)
+        item = route_item(router.device, str(aim.prefix), router.vrf, "reach")
+        for dscp, found_fates in fates_by_dscp.items():
+            rows = [(found_fates.of(router.number, to, frozenset()), to) for to in found_fates.samples(aim)]
+            worst, to = min(rows, key=lambda row: FATES.index(row[0].fate))
+            doubts = (ending.doubt for ending, _ in rows if ending.doubt)
+            doubt = next(doubts, "") or found_fates.of_hosts(router, rows[0][1])
+            yield Row(item, dscp, worst.fate, to, doubt)
 
 
 def lists_on_data(index: Index) -> str:
-    """Return a doubt about what failures lose; "" where no list acts on forwarded RoCE packets."""
-    return index.keep("lists on data", lambda: next(_doubts(index), ""))
+    """Return a doubt about what failures lose; "" where no list acts on forwarded RoCE data."""
+    dscps = frozenset(roce_dscps(index.fabric)) | {RDMA_DSCP}
+    return index.keep("lists on data", lambda: next(_doubts(index, dscps), ""))
 
 
-def _doubts(index: Index) -> Iterator[str]:
-    dscps = _dscps(index)
+def _doubts(index: Index, dscps: frozenset[int]) -> Iterator[str]:
     for device in index.fabric.devices:
         for rules in known_rows(device.access_lists):
             ports = {port for access_entry in known_rows(rules.entries) for port in access_entry.interfaces}
             bound = {binding.interface for binding in rules.bindings if binding.stage in FORWARDING}
             at = {*(name for name in bound if name), *(ports | {""} if None in bound else ())}
             packets = [
-                roce_packet(None, to, _USUAL_DSCP)._replace(dscps=dscps, destinations=(to_any,))
+                roce_packet(None, to, RDMA_DSCP)._replace(dscps=dscps, destinations=(to_any,))
                 for to, to_any in _ANYWHERE
             ]
             if any(_acts(decision) for port in at for packet in packets for decision in decide(rules, port, packet)):
                 yield f"what access list {rules.name} of {device.name} drops after a failure is not computed"
-
-
-def _dscps(index: Index) -> frozenset[int]:
-    return frozenset(roce_dscps(index.fabric)) | {_USUAL_DSCP}
 
 
 def _acts(decision: Decision) -> bool:
@@ -81,14 +90,13 @@ def _acts(decision: Decision) -> bool:
 
 
 class _Fates:
-    """The fates of packets from each router to each address, each computed once."""
+    """The fates of packets of a DSCP from each router to each address, each computed once."""
 
-    def __init__(self, index: Index, plane: ControlPlane) -> None:
-        self._index, self._plane = index, plane
+    def __init__(self, index: Index, plane: ControlPlane, dscp: int, *, filtered: bool) -> None:
+        self._index, self._plane, self._dscp = index, plane, dscp
         self._tables: dict[tuple[int, str], Lookup] = {}
         self._fates: dict[tuple[int, Address], Ending] = {}
-        self._filtered = bool(lists_on_data(index))
-        self._dscps = _dscps(index)
+        self._filtered = filtered
         self._ports = dict(_host_ports(index)) if self._filtered else {}
         """The switch port of each address of a host."""
 
@@ -212,7 +220,7 @@ class _Fates:
         return [decision for decision in every if decision.action != "permit" or _acts(decision.decision)]
 
     def _packet(self, to: Address) -> Packets:
-        return roce_packet(None, to, _USUAL_DSCP)._replace(dscps=self._dscps)
+        return roce_packet(None, to, self._dscp)
 
 
 def _host_ports(index: Index) -> Iterator[tuple[Address, tuple[str, str]]]:

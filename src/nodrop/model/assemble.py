@@ -8,6 +8,7 @@ from typing import NamedTuple
 from nodrop.model import modes
 from nodrop.model.cabling import Cabling
 from nodrop.model.declared import Declared
+from nodrop.model.effects import RDMA_DSCP
 from nodrop.model.fabric import Device, Fabric, Interface, Link, Mode, Policy, Side, TrafficClass
 from nodrop.model.intern import Interner
 from nodrop.model.names import misnamed
@@ -20,9 +21,6 @@ from nodrop.model.values import replace_fields
 
 UNNAMED = "fabric"
 """What a fabric is called of which nobody states a name."""
-
-RDMA_DSCP = 26
-"""NVIDIA's convention for RoCE (Cumulus Linux user guide, RDMA over Converged Ethernet; ToS 106)."""
 
 
 class Shared:

@@ -15,6 +15,8 @@ from nodrop.model.states import require_fact
 UNLIMITED_THRESHOLD = 7
 """`dynamic_th` that means no limit on NVIDIA ASICs (SAI-Implementation mlnx_sai_buffer.c)."""
 
+RDMA_DSCP = 26
+"""NVIDIA's convention for RoCE (Cumulus Linux user guide, RDMA over Converged Ethernet; ToS 106)."""
 REST = "the rest"
 """What shares a queue with CNPs that are in that of DSCP 0."""
 BULK = frozenset({"rdma", *STORAGE, "inband"})
@@ -88,6 +90,12 @@ def roce_classes(fabric: Fabric) -> Iterator[TrafficClass]:
 def roce_dscps(fabric: Fabric) -> tuple[int, ...]:
     """Return the DSCPs of RoCE traffic, sorted."""
     return tuple(sorted({dscp for roce_class in roce_classes(fabric) for dscp in roce_class.dscp}))
+
+
+def probed_dscps(fabric: Fabric) -> tuple[int, ...]:
+    """Return the DSCPs of the packets by which a fabric is tried: of RoCE data, and of CNPs where classes have any."""
+    data = roce_dscps(fabric) or (RDMA_DSCP,)
+    return (*data, *(dscp for dscp in cnp_dscps(fabric) if dscp not in data))
 
 
 def rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:

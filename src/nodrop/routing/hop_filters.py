@@ -4,13 +4,19 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from nodrop.model.access import ENTERING, FORWARDING, AccessEntry, AccessList, Binding, PortRange
+from nodrop.model.access import Stage as ListStage
 from nodrop.model.states import known_rows
 from nodrop.routing.control_plane import ControlPlane
 from nodrop.routing.filtering import Atom, Decision, Packets, decide
 from nodrop.routing.paths import Stage, Walk
 from nodrop.routing.prefixes import BITS, Address, Prefix
+from nodrop.routing.routers import Router
 
 _UDP, _ROCE = 17, 4791
+_INGRESS: frozenset[ListStage] = FORWARDING & ENTERING
+_EGRESS: frozenset[ListStage] = FORWARDING - ENTERING
+_INTO_SWITCH: frozenset[ListStage] = frozenset({"ingress"})
+"""The stages that RoCE packets to a switch's own address pass, which stand for packets through it: no control plane."""
 
 
 class Filtered(NamedTuple):
@@ -60,12 +66,15 @@ def at_legs(
     Without a `port` it may be any.
     """
     router = plane.routers[number]
+    stages = _EGRESS if stage == "egress" else _INGRESS
+    if stage == "ingress" and router.device.access_lists and _is_for(router, packet):
+        stages = _INTO_SWITCH
     for rules in known_rows(router.device.access_lists):
         for name in dict.fromkeys(legs):
             leg = router.by_name.get(name)
             ports = leg.ports if leg is not None else ()
             own_names = (name, *(one for one in ports if port in ("", one)))
-            for interface in _find_bound_interfaces(rules.bindings, stage, own_names):
+            for interface in _find_bound_interfaces(rules.bindings, stages, own_names):
                 for decision in decide(rules, interface, packet):
                     yield Filtered(interface, stage, rules, decision.entry, decision)
 
@@ -76,9 +85,17 @@ def dropped(plane: ControlPlane, walk: Walk, packet: Packets) -> Filtered | None
     return next((one for one in every if one.action == "deny"), None)
 
 
-def _find_bound_interfaces(bindings: Sequence[Binding], way: str, names: Sequence[str]) -> Iterator[str]:
-    """Yield the interfaces among some at which a list acts."""
+def _is_for(router: Router, packet: Packets) -> bool:
+    """Whether packets are for a router itself."""
+    own_addresses = {(one.family, one.number) for leg in router.legs for one in leg.addresses}
+    prefixes = [atom.prefix for atom in packet.destinations]
+    return all(one.length == BITS[one.family] and (one.family, one.first) in own_addresses for one in prefixes)
+
+
+def _find_bound_interfaces(
+    bindings: Sequence[Binding], stages: frozenset[ListStage], names: Sequence[str]
+) -> Iterator[str]:
+    """Yield the interfaces among some at which a list acts at one of some stages."""
     for binding in bindings:
-        acts = binding.stage in FORWARDING and (binding.stage in ENTERING) == (way == "ingress")
-        if acts and (binding.interface is None or binding.interface in names):
+        if binding.stage in stages and (binding.interface is None or binding.interface in names):
             yield binding.interface or names[0]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nodrop.analyses._computed import compute_observation as compute_observation
 from nodrop.analyses._computed import destinations as destinations
+from nodrop.analyses._computed import unlike_data as unlike_data
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.routing.observation import Observation

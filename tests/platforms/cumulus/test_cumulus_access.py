@@ -114,8 +114,10 @@ def test_what_comes_for_the_switch_by_a_vlan_is_not_of_switch_ports() -> None:
     ("rule", "others"),
     [
         ("-A FORWARD -i swp1 -o swp2 -j DROP", ("-o swp2",)),
-        ("-A FORWARD ! -s 10.0.0.0/8 -j DROP", ("! -s 10.0.0.0/8",)),
-        ("-A FORWARD -s ! 10.0.0.0/8 -j DROP", ("! -s 10.0.0.0/8",)),
+        ("-A FORWARD ! -s 10.0.0.0/8,11.0.0.0/8 -j DROP", ("! -s 10.0.0.0/8,11.0.0.0/8",)),
+        ("-A FORWARD ! -d 0.0.0.0/0 -j DROP", ("! -d 0.0.0.0/0",)),
+        ("-A FORWARD ! -i swp1 -j DROP", ("! -i swp1",)),
+        ("-A FORWARD ! -p udp -j DROP", ("! -p udp",)),
         ("-A FORWARD -m state --state NEW -j DROP", ("-m state", "--state NEW")),
         ("-A FORWARD -p udp --dport nothing -j DROP", ("--dport nothing",)),
         ("-A FORWARD -i swp1 -j LOG --log-prefix seen", ("-j LOG",)),
@@ -124,6 +126,19 @@ def test_what_comes_for_the_switch_by_a_vlan_is_not_of_switch_ports() -> None:
 def test_other_conditions_are_kept_as_such(rule: str, others: tuple[str, ...]) -> None:
     found = entry(rule)
     assert (found.others, found.action) == (others, "deny")
+
+
+@pytest.mark.parametrize("rule", ["! -s 128.0.0.0/2", "-s ! 128.0.0.0/2"])
+def test_a_reversed_address_is_all_others_of_its_family(rule: str) -> None:
+    assert entry(f"-A FORWARD {rule} -j DROP").sources == ("0.0.0.0/1", "192.0.0.0/2")
+
+
+def test_reversed_ports_and_dscps_are_all_others() -> None:
+    found = entry("-A FORWARD -p udp ! --dport 4791 --sport ! 0:1023 -m dscp ! --dscp 26 -j DROP")
+    assert found.destination_ports == (PortRange(0, 4790), PortRange(4792, 65535))
+    assert found.source_ports == (PortRange(1024, 65535),)
+    assert found.dscps == tuple(dscp for dscp in range(64) if dscp != 26)
+    assert found.others == ()
 
 
 def test_targets() -> None:

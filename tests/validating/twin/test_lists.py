@@ -4,14 +4,16 @@ from typing import Any
 
 import pytest
 
-from nodrop.model.access import AccessEntry, AccessList, Binding, Stage
+from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange, Stage
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.validating.twin.list_programs import DROP, PASS
 from nodrop.validating.twin.lists import Filters, filters
-from nodrop.validating.twin.plan import plan
+from nodrop.validating.twin.packets import Packet
+from nodrop.validating.twin.plan import Space, plan
+from nodrop.validating.twin.reaching import Lost
 from support.bpf_machine import interpreted
 from support.frames import Frame
 from validating.twin.test_list_programs import FOUR, at
@@ -119,18 +121,27 @@ def test_a_bundle_is_one_interface_for_lists_at_it_or_at_all_of_its_members() ->
 
 def test_own_addresses_tell_packets_of_the_switch_itself() -> None:
     found = applied(site(DENY, ports=(None,), stage="control-plane"))
-    assert verdicts(found, "p2", FOUR._replace(destination=at("10.0.1.0"))) == [True]
-    assert verdicts(found, "p2", FOUR._replace(destination=at("10.0.1.1"))) == [False]
+    bgp = FOUR._replace(protocol=6, destination_port=179)
+    assert verdicts(found, "p2", bgp._replace(destination=at("10.0.1.0"))) == [True]
+    assert verdicts(found, "p2", bgp._replace(destination=at("10.0.1.1"))) == [False]
 
 
 @pytest.mark.parametrize(
     ("rules", "note", "lacks"),
     [
         (replace_fields(site(), entries=UNKNOWN), "access list A, whose entries are not known", True),
-        (site(otherwise=UNKNOWN), "access list A, for its action without a match is not known", True),
+        (site(otherwise=UNKNOWN), "what access list A does without a match, for that is not known", True),
+        (
+            site(PERMIT, otherwise=UNKNOWN, family="ipv4"),
+            "what access list A does without a match, for that is not known", True,
+        ),
         (
             site(replace_fields(DENY, others=("VLAN_ID 5",))),
-            "access list A, for entry 1 has conditions that the twin lacks: VLAN_ID 5", True,
+            "entry 1 of access list A, for conditions that the twin lacks: VLAN_ID 5", True,
+        ),
+        (
+            site(replace_fields(DENY, protocol=1, others=("icmp-type 8",))),
+            "entry 1 of access list A, for conditions that the twin lacks: icmp-type 8", False,
         ),
         (site(replace_fields(PERMIT, polices=True)), "its policers, access list A", False),
         (site(replace_fields(PERMIT, redirects="p2")), "its redirects, access list A", False),
@@ -151,6 +162,97 @@ def test_what_is_not_applied_is_named(rules: AccessList, note: str, lacks: bool)
     found = applied(rules)
     assert list(found.rendered_notes) == [f"not applied in the twin: {note} (a)"]
     assert bool(found.lacking) is lacks
+
+
+def test_the_last_entry_of_a_list_settles_what_it_does_without_a_match() -> None:
+    every = AccessEntry(name="2", family="ipv4")
+    found = applied(site(replace_fields(DENY, protocol=17), every, otherwise=UNKNOWN, family="ipv4"))
+    assert verdicts(found, "p1", FOUR) == [True]
+    assert list(found.rendered_notes) == []
+    both = applied(site(every, otherwise=UNKNOWN))
+    assert both.lacking == ["what access list A does without a match, for that is not known of a"]
+
+
+def test_entries_around_one_that_the_twin_lacks_are_applied() -> None:
+    doubtful = AccessEntry(name="1", others=("TTL 5",), sources=("10.2.1.0/24",), action="deny")
+    drop = replace_fields(DENY, name="2", protocol=17)
+    near, far = FOUR, FOUR._replace(source=at("10.9.9.9"))
+    found = applied(site(doubtful, drop))
+    assert (verdicts(found, "p1", near), verdicts(found, "p1", far)) == ([True], [True])
+    assert len(found.lacking) == 1
+    permitted = applied(site(replace_fields(doubtful, action="permit"), drop))
+    assert (verdicts(permitted, "p1", near), verdicts(permitted, "p1", far)) == ([False], [True])
+
+
+@pytest.mark.parametrize(
+    ("conditions", "matters"),
+    [
+        ({}, True),
+        ({"protocol": 17, "destination_ports": ((4000, 5000),)}, True),
+        ({"protocol": 17, "source_ports": ((49152, 65535),)}, True),
+        ({"protocol": 17, "destination_ports": ((53, 53),)}, False),
+        ({"protocol": 6, "destination_ports": ((22, 22),)}, False),
+        ({"protocol": 6, "destination_ports": ((179, 179),)}, True),
+        ({"protocol": 6, "source_ports": ((179, 179),), "destination_ports": ((1024, 65535),)}, True),
+        ({"protocol": 6, "source_ports": ((22, 22),), "destination_ports": ((1024, 65535),)}, False),
+        ({"protocol": 58}, True),
+        ({"protocol": 1}, False),
+        ({"family": "other"}, False),
+    ],
+)
+def test_what_cannot_match_the_twins_packets_holds_nothing_up(conditions: dict[str, Any], matters: bool) -> None:
+    ports = {field: (PortRange(*port_ranges[0]),) for field, port_ranges in conditions.items() if "ports" in field}
+    found = applied(site(AccessEntry(name="1", action="deny", others=("TTL 5",), **{**conditions, **ports})))
+    assert len(list(found.rendered_notes)) == 1
+    assert bool(found.lacking) is matters
+
+
+FROM_HOST = Packet(Space("h"), at("10.0.7.1"), at("10.9.9.9"))
+HERE, BEHIND = (Space("a"), "p1"), (Space("a"), "p2")
+
+
+@pytest.mark.parametrize(
+    ("rules", "where", "said"),
+    [
+        (site(PERMIT, DENY), HERE, ", dropped there by entry 1 of access list A"),
+        (site(PERMIT, otherwise="deny"), HERE, ", dropped there by the last action of access list A"),
+        (site(DENY, stage="egress"), BEHIND, ", dropped by entry 1 of access list A where it leaves a"),
+        (site(DENY, stage="transit-out"), BEHIND, ", dropped by entry 1 of access list A where it leaves a"),
+        (site(DENY), BEHIND, ""),
+        (site(replace_fields(DENY, dscps=(48,))), HERE, ""),
+        (site(replace_fields(DENY, source_ports=(PortRange(1, 1023),))), HERE, ""),
+        (site(DENY, stage="control-plane"), HERE, ""),
+    ],
+)
+def test_the_entry_that_drops_a_packet_is_named(rules: AccessList, where: tuple[Space, str], said: str) -> None:
+    assert applied(rules).cause(Lost(FROM_HOST, where)) == said
+
+
+def test_packets_for_a_switch_and_from_it_pass_lists_for_others_and_for_the_control_plane() -> None:
+    to_switch = Lost(FROM_HOST._replace(target=at("10.0.1.0")), HERE)
+    assert applied(site(DENY)).cause(to_switch) == ", dropped there by entry 1 of access list A"
+    stages: tuple[Stage, ...] = ("transit", "control-plane")
+    for stage in stages:
+        assert applied(site(DENY, stage=stage)).cause(to_switch) == ""
+    from_switch = Lost(Packet(Space("a"), at("10.0.7.1"), at("10.0.1.0")), None)
+    named = ", dropped by entry 1 of access list A where it leaves a"
+    assert applied(site(DENY, stage="egress")).cause(from_switch) == ""
+    assert applied(site(DENY, stage="egress", own_packets=True)).cause(from_switch) == named
+    out_stages: tuple[Stage, ...] = ("transit-out", "control-plane-out")
+    for stage in out_stages:
+        assert applied(site(DENY, stage=stage)).cause(from_switch) == ""
+
+
+def test_a_frame_that_is_seen_nowhere_is_dropped_at_the_other_end_of_its_cable() -> None:
+    lost = Lost(Packet(Space("b"), at("10.0.7.1"), at("10.9.9.9"), "p1"), None)
+    assert applied(site(DENY)).cause(lost) == ", dropped by entry 1 of access list A where it enters a"
+    assert applied(site(DENY, ports=("p2",))).cause(lost) == ""
+
+
+def test_an_entry_for_another_port_drops_nothing_here() -> None:
+    found = applied(site(replace_fields(DENY, interfaces=("p2",)), ports=(None,)))
+    assert found.cause(Lost(FROM_HOST, HERE)) == ""
+    assert found.cause(Lost(FROM_HOST, BEHIND)) == ", dropped there by entry 1 of access list A"
 
 
 def test_notes_name_some_switches() -> None:

@@ -21,6 +21,7 @@ _FLAGS: Mapping[str, int] = {
 }  # fmt: skip
 _SYN = Bits(number=2, mask=23)
 """What `--syn` stands for: SYN without RST, ACK and FIN (iptables-extensions, tcp)."""
+_LAST_PORT, _LAST_DSCP = 65_535, 63
 _MODULES = ("tcp", "udp", "multiport", "dscp", "comment", "icmp", "icmp6")
 """Modules that match nothing by themselves."""
 _LOGGING = ("LOG", "ULOG", "NFLOG")
@@ -100,7 +101,7 @@ def read_rule(words: Iterable[str], family: EntryFamily | None) -> Rule:
         act = _OPTIONS.get(option.name) or (_FRAMES if rule.bridged else _PACKETS).get(option.name)
         act = _MARKS.get(option.name, act) if rule.target else act
         if option.negated:
-            rule.others.append(f"! {option.name} {option.value}")
+            _negated(rule, option, act)
         elif act is not None:
             act(rule, option)
         elif rule.target:
@@ -110,6 +111,50 @@ def read_rule(words: Iterable[str], family: EntryFamily | None) -> Rule:
     if not rule.chains:
         raise Unread("a line without `-A` and a chain")
     return rule
+
+
+def _negated(rule: Rule, option: _Option, act: Callable[[Rule, _Option], None] | None) -> None:
+    """Take a condition that is reversed: one address, one set of ports or one DSCP as all the others of its kind."""
+    alone = Rule(rule.family, rule.bridged)
+    if act is not None:
+        act(alone, option)
+    stated = {**alone.fields}
+    field_name, value = stated.popitem() if len(stated) == 1 else ("", ())
+    rest = _COMPLEMENTS[field_name](value) if field_name in _COMPLEMENTS else ()
+    if rest:
+        rule.fields[field_name] = rest
+    else:
+        rule.others.append(f"! {option.name} {option.value}")
+
+
+def _other_addresses(networks: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the prefixes of all addresses of a family but those of one network; none where there are several."""
+    network = network_of(networks[0]) if len(networks) == 1 else None
+    if network is None:
+        return ()
+    remaining_networks = network.supernet(new_prefix=0).address_exclude(network)  # type: ignore[arg-type]
+    return tuple(str(each) for each in sorted(remaining_networks))
+
+
+def _other_ports(port_ranges: tuple[PortRange, ...]) -> tuple[PortRange, ...]:
+    found_ranges: list[PortRange] = []
+    first = 0
+    for port_range in sorted(port_ranges):
+        if first < port_range.first:
+            found_ranges.append(PortRange(first, port_range.first - 1))
+        first = max(first, port_range.last + 1)
+    return (*found_ranges, *([PortRange(first, _LAST_PORT)] if first <= _LAST_PORT else []))
+
+
+def _other_dscps(dscps: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(dscp for dscp in range(_LAST_DSCP + 1) if dscp not in dscps)
+
+
+_COMPLEMENTS: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
+    "sources": _other_addresses, "destinations": _other_addresses, "source_ports": _other_ports,
+    "destination_ports": _other_ports, "dscps": _other_dscps,
+}  # fmt: skip
+"""All other values of a condition, by the field that has them."""
 
 
 def _options(words: Iterable[str]) -> list[_Option]:
@@ -204,8 +249,8 @@ def _ports(side: str) -> Callable[[Rule, _Option], None]:
         port_ranges: list[PortRange] = []
         for port_text in _parts(option):
             low_text, is_range, last = port_text.partition(":") if port_text not in PORT_WORDS else (port_text, "", "")
-            low = _number(low_text or "0", PORT_WORDS, 65_535)
-            high = _number(last or "65535", PORT_WORDS, 65_535) if is_range else low
+            low = _number(low_text or "0", PORT_WORDS, _LAST_PORT)
+            high = _number(last or "65535", PORT_WORDS, _LAST_PORT) if is_range else low
             if low is None or high is None or low > high:
                 rule.others.append(f"{option.name} {option.value}")
                 return
@@ -216,7 +261,7 @@ def _ports(side: str) -> Callable[[Rule, _Option], None]:
 
 
 def _dscp(rule: Rule, option: _Option) -> None:
-    number = _number(option.value, DSCP_WORDS, 63)
+    number = _number(option.value, DSCP_WORDS, _LAST_DSCP)
     if number is None:
         rule.others.append(f"{option.name} {option.value}")
     else:

@@ -1,13 +1,13 @@
 """Access lists of Onyx: `ipv4 access-list`, its entries, and the ports that name it.
 
 Entries go by their sequence numbers (Onyx user manual, Access Control List). What happens to packets that none matches
-the manual does not say, so it is not known here. Of conditions, those of protocol and addresses are read.
+the manual does not say, so it is not known here. Of conditions, those of protocol, addresses and single ports are read.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nodrop.model.access import AccessEntry, AccessList, Binding
+from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange
 from nodrop.model.addresses import address_of, network_of
 from nodrop.model.states import UNKNOWN
 from nodrop.platforms.kit.entry_order import in_order
@@ -102,6 +102,7 @@ def _entry(number: str, words: Sequence[str], family: str) -> AccessEntry:
             other_conditions.append(protocol)
     sources, remaining_words = _address(remaining_words, other_conditions)
     destinations, remaining_words = _address(remaining_words, other_conditions)
+    ports = {word: _take_port(word, remaining_words) for word in ("eq-source", "eq-destination")}
     if remaining_words:
         other_conditions.append(" ".join(remaining_words))
     return AccessEntry(
@@ -111,8 +112,20 @@ def _entry(number: str, words: Sequence[str], family: str) -> AccessEntry:
         protocol=numbered,
         sources=sources,
         destinations=destinations,
+        source_ports=ports["eq-source"],
+        destination_ports=ports["eq-destination"],
         others=tuple(other_conditions),
     )
+
+
+def _take_port(word: str, words: list[str]) -> tuple[PortRange, ...]:
+    """Return the port behind a word, and take both out of the words; none where no port is there."""
+    at = words.index(word) if word in words[:-1] else None
+    port = None if at is None else whole_number(words[at + 1], 65_535)
+    if at is None or port is None:
+        return ()
+    del words[at : at + 2]
+    return (PortRange(port, port),)
 
 
 def _address(words: list[str], other_conditions: list[str]) -> tuple[tuple[str, ...], list[str]]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from nodrop.analyses._aims import aims, leaf
 from nodrop.analyses._plane import of
+from nodrop.model.effects import RDMA_DSCP
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.reading import Place, Reading
@@ -18,7 +19,7 @@ from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, natural
 from nodrop.model.subject import link as link_subject
 from nodrop.routing.observation import CHECKS, FATES, Check, Observation, Refused, route_item
-from nodrop.validating import compute_observation
+from nodrop.validating import compute_observation, unlike_data
 from nodrop.validating.batfish import lines, questions
 from nodrop.validating.batfish.blind import FIRST_COME, UNSEEN_IPV6, UNSEEN_NEIGHBOR, Followed, left_out, unseen
 from nodrop.validating.batfish.names import Exported, Names, Owners, specified
@@ -33,8 +34,6 @@ IN_PART: Final = "it does not read some of their lines, which are named below"
 """Why a device that Batfish has is not taken whole; what hangs on those lines is checked item by item."""
 LINES: Final = 5
 """So many different lines are named."""
-RDMA_DSCP: Final = 26
-"""What RoCE packets are marked with where no class says it."""
 
 
 class Observing:
@@ -218,6 +217,9 @@ class Observing:
                 looped.add(loop.to)
                 item = route_item(loop.device, f"{loop.to}/32", loop.vrf, "reach")
                 fates[item], self.said["reach", item] = "loop", loop.said
+
+        for item in unlike_data(self.index, self._dscp):
+            self.unseen["reach"][item] = f"Batfish is asked about packets of DSCP {self._dscp} alone"
 
     @cached_property
     def _dscp(self) -> int:

@@ -1,9 +1,10 @@
 """What is done to a twin that has settled, as parts of what is seen: packets over every cable and to every prefix."""
 
 import time
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import closing
 
+from nodrop.model.effects import cnp_dscps, probed_dscps
 from nodrop.model.subject import Subject
 from nodrop.model.subject import link as link_subject
 from nodrop.routing.prefixes import Prefix, prefix
@@ -15,7 +16,7 @@ from nodrop.validating.twin.hosts import settle_hosts
 from nodrop.validating.twin.lab import Lab
 from nodrop.validating.twin.packets import Posts
 from nodrop.validating.twin.plan import Space
-from nodrop.validating.twin.reaching import Item, Reaching
+from nodrop.validating.twin.reaching import Item, Kind, Reaching
 from nodrop.validating.twin.work import Part, Work
 
 
@@ -60,7 +61,8 @@ def reach(lab: Lab, work: Work, sockets: Posts) -> Part:
             items[item] = subject
         else:
             reach_part.unseen["reach"][subject] = f"{item.space.node} runs no daemons"
-    sent = Reaching(sockets, lab.plan, [host.name for host in lab.fabric.hosts])
+    hosts = [host.name for host in lab.fabric.hosts]
+    sent = Reaching(sockets, lab.plan, hosts, kinds=_kinds(lab), because=lab.filters.cause)
     for item, reached in sent.of(items).items():
         if reached.fate is None:
             reach_part.unseen["reach"][items[item]] = reached.said
@@ -69,6 +71,15 @@ def reach(lab: Lab, work: Work, sockets: Posts) -> Part:
             reach_part.said["reach", items[item]] = reached.said
     reach_part.told.append(f"{sent.packets} packets were followed from router to router")
     return reach_part
+
+
+def _kinds(lab: Lab) -> Iterator[Kind]:
+    """Yield the kinds of packets that access lists may treat differently; of a fabric without any, one."""
+    first, *others = probed_dscps(lab.fabric)
+    yield Kind(first)
+    if lab.filters.programs:
+        cnps = cnp_dscps(lab.fabric)
+        yield from (Kind(dscp, "CNPs" if dscp in cnps else f"data of DSCP {dscp}") for dscp in others)
 
 
 def failures(lab: Lab, work: Work, sockets: Posts, reached: Mapping[Subject, Hashable], tell: Tell) -> Part:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from nodrop.model.effects import probed_dscps
 from nodrop.model.fabric import End
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject, cable_ends
@@ -18,7 +19,7 @@ from nodrop.validating.twin.kernel import Table
 from nodrop.validating.twin.lab import Lab
 from nodrop.validating.twin.packets import Posts
 from nodrop.validating.twin.plan import Space
-from nodrop.validating.twin.reaching import Item, Reaching
+from nodrop.validating.twin.reaching import Item, Kind, Reaching
 from nodrop.validating.twin.vty import Silent
 
 Ways = dict[tuple[Space, Prefix], frozenset[str]]
@@ -71,7 +72,8 @@ class Breaking:
         loss_notes += [f"{key[0].node} sends otherwise to {key[1]} than is computed" for key in sorted(wrong, key=str)]
         still = [Item(*key) for key in sorted(surviving_routes - lost, key=str)]
         hosts = [host.name for host in self._lab.fabric.hosts]
-        sent = Reaching(self._sockets, self._lab.plan, hosts, without=gone)
+        kinds = (Kind(probed_dscps(self._lab.fabric)[0]),)
+        sent = Reaching(self._sockets, self._lab.plan, hosts, without=gone, kinds=kinds)
         for item, reached in sent.of(still).items():
             if reached.fate not in ("delivered", None):
                 lost.add((item.space, item.prefix))

@@ -1,7 +1,8 @@
-"""Access lists as programs of classic BPF, which drop what the lists deny.
+"""Access lists as programs of classic BPF, which drop what the lists surely deny.
 
 A program is for one list at one interface and one way. It runs on Ethernet frames without tags, ends with DROP or
 with PASS, after which the next list decides, and takes fragments without ports as a switch does: they match no port.
+Where conditions that the model lacks, or a last action that is not known, may decide, packets pass.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -37,6 +38,7 @@ _IPV6_BYTES: Final = 40
 _FLAGS_AT: Final = 13
 """Where TCP has its flags (RFC 9293)."""
 _TCP, _UDP = 6, 17
+_ROCE_PORT: Final = 4791
 _WORD: Final = 32
 _ALL_BITS: Final = 0xFFFFFFFF
 _GROUPS: Final = {
@@ -58,13 +60,8 @@ def compile_list(
     """Return the program of a list at a stage, of those of its entries that are for the interface.
 
     `own_addresses` are the addresses of the switch, which tell its own packets from others. Raise Inexpressible
-    where an entry has conditions that the model lacks, or the last action is not known.
+    where the stage, or the length of the program, is beyond the twin's kernel.
     """
-    for entry in entries:
-        if entry.others and entry.action != "next" and entry.refused is None:
-            raise Inexpressible(f"entry {entry.name} has conditions that the twin lacks: {', '.join(entry.others)}")
-    if isinstance(rules.otherwise, Unknown):
-        raise Inexpressible("its action without a match is not known")
     rows = _Compiler(rules, entries, stage, tuple(own_addresses)).program.rows()
     if len(rows) > bpf.MOST_ROWS:
         raise Inexpressible(f"it makes {len(rows)} rows of BPF, and {bpf.MOST_ROWS} are possible")
@@ -93,21 +90,27 @@ class _Compiler:
         self.program.add(bpf.RETURN, PASS)
 
     def _is_for(self, entry: AccessEntry, family: Family) -> bool:
-        """Whether an entry may match packets of a family; one that states none is for the list's."""
-        return entry.refused is None and (entry.family or self._rules.family) in (None, family)
+        """Whether an entry may decide packets of a family; one that states none is for the list's.
+
+        A drop with conditions that the model lacks may match less, so it drops nothing for sure; a permit with such
+        conditions lets pass all that it may match.
+        """
+        if entry.refused is not None or entry.action == "next" or (entry.others and entry.action == "deny"):
+            return False
+        return (entry.family or self._rules.family) in (None, family)
 
     def _family(self, family: Family, entries: Sequence[AccessEntry]) -> None:
-        applies = self._rules.family in (None, family)
-        last = self._drops if applies and self._rules.otherwise == "deny" else self._passes
-        if entries or last is self._drops:
-            self._gate(family)
+        applies, otherwise = self._rules.family in (None, family), self._rules.otherwise
+        drops = applies and not isinstance(otherwise, Unknown) and otherwise == "deny"
+        last = self._drops if drops else self._passes
         if family == "ipv4":
             self.program.add(bpf.LOAD_LENGTH, _HEADER_AT)
+        if entries or last is self._drops:
+            self._gate(family)
         for entry in entries:
             after = Label()
             self._conditions(entry, family, after)
-            if entry.action != "next":
-                self.program.jump(self._drops if entry.action == "deny" else self._passes)
+            self.program.jump(self._drops if entry.action == "deny" else self._passes)
             self.program.put(after)
         self.program.jump(last)
 
@@ -116,6 +119,8 @@ class _Compiler:
         places, own_addresses = _PLACES[family], [address for address in self._own if address.family == family]
         alone = tuple(Prefix(family, address.number, BITS[family]) for address in own_addresses)
         inside = Label()
+        if self._stage in ("control-plane", "control-plane-out"):
+            self._pass_roce(family)
         match self._stage:
             case "transit":
                 self._among(places.destination, (*alone, *_GROUPS[family]), self._passes, inside)
@@ -132,6 +137,15 @@ class _Compiler:
             case _:
                 pass
         self.program.put(inside)
+
+    def _pass_roce(self, family: Family) -> None:
+        """Let pass the twin's own packets of RoCE, which stand for packets through the switch."""
+        other = Label()
+        self.program.add(bpf.LOAD_BYTE, _PLACES[family].protocol)
+        self.program.branch(bpf.EQUAL, _UDP, otherwise=other)
+        self._layer_4(family, 2, bpf.LOAD_HALF)
+        self.program.branch(bpf.EQUAL, _ROCE_PORT, so=self._passes)
+        self.program.put(other)
 
     def _conditions(self, entry: AccessEntry, family: Family, after: Label) -> None:
         """Write the conditions of an entry, which lead to the next one where one does not hold."""

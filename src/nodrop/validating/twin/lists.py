@@ -1,23 +1,34 @@
 """Which programs drop packets where in a twin, for the access lists of its switches, and what is not applied."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
-from nodrop.model.access import ENTERING, AccessEntry, AccessList, Binding
+from nodrop.model.access import ENTERING, AccessEntry, AccessList, Binding, PortRange, Stage
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.states import UNKNOWN, Unknown, known_rows
+from nodrop.model.values import replace_fields
+from nodrop.routing.filtering import decide
+from nodrop.routing.hop_filters import roce_packet
 from nodrop.routing.legs import legs
-from nodrop.routing.prefixes import Address
+from nodrop.routing.prefixes import FAMILIES, Address
 from nodrop.validating.twin import bpf
 from nodrop.validating.twin.bpf import Row
 from nodrop.validating.twin.list_programs import Inexpressible, compile_list
+from nodrop.validating.twin.packets import At, Packet
 from nodrop.validating.twin.plan import Nic, Plan, Space
+from nodrop.validating.twin.reaching import Lost
 
 Way = Literal["ingress", "egress"]
 _PLACES: Final = 8
 """How many switches a note names."""
+_TCP, _UDP, _ICMPV6 = 6, 17, 58
+_BGP: Final = 179
+_PORTS: Final = {_TCP: (_BGP,), _UDP: (3784, 3785, 4784, 4791)}
+"""The ports to which packets of BGP, BFD (RFC 5881, RFC 5883) and RoCEv2 go."""
+_FIRST_FREE_PORT: Final = 1024
+"""From here on the port may be to which a session's answers go."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,6 +41,12 @@ class Filters:
     """By namespace and interface what is to run there, in this order."""
     notes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """What is not applied, with the switches of which that is so."""
+    acting: dict[tuple[Space, str], list["_Acting"]] = field(default_factory=lambda: defaultdict(list))
+    """By namespace and interface the lists whose programs run there, in this order."""
+    far: Mapping[At, At] = field(default_factory=dict)
+    """The interface at the other end of the cable of each."""
+    own: dict[str, frozenset[Address]] = field(default_factory=dict)
+    """The addresses of each switch with lists."""
     lacking: list[str] = field(default_factory=list)
     """Of that what may drop packets on switches, so that the twin shows more than they let pass."""
 
@@ -39,6 +56,42 @@ class Filters:
         for note, devices in sorted(self.notes.items()):
             count_suffix = f" and {len(devices) - _PLACES} more switches" if len(devices) > _PLACES else ""
             yield f"not applied in the twin: {note} ({', '.join(devices[:_PLACES])}{count_suffix})"
+
+    def cause(self, lost: Lost) -> str:
+        """Return which entry drops a packet that was denied, as the end of a sentence; "" where no list does."""
+        packet, at = lost
+        # a frame for a bridge is not seen at its port
+        entered = at or self.far.get((packet.space, packet.device))
+        if entered is not None:
+            where = entered[0]
+            for acting in self.acting.get(entered, ()):
+                if acting.way == "ingress" and (what := self._drops(acting, packet, where)):
+                    return f", dropped there by {what}" if at else f", dropped by {what} where it enters {where.node}"
+        space = packet.space if at is None else at[0]
+        for (listed_space, name), rows in self.acting.items():
+            if listed_space == space and (at is not None or packet.device in ("", name)):
+                for acting in rows:
+                    if acting.way == "egress" and (what := self._drops(acting, packet, space)):
+                        return f", dropped by {what} where it leaves {space.node}"
+        return ""
+
+    def _drops(self, acting: "_Acting", packet: Packet, space: Space) -> str:
+        """Return which entry of a list drops a packet in a namespace, in words; "" where none surely does."""
+        rules, own_addresses = acting.rules, self.own.get(space.node, frozenset())
+        for_itself, from_itself = packet.target in own_addresses, packet.space.node == space.node
+        passes = {
+            "ingress": False,
+            "egress": from_itself and rules.own_packets is not True,
+            "transit": for_itself,
+            "transit-out": from_itself,
+        }.get(acting.stage, True)
+        roce = roce_packet(packet.source, packet.target, packet.dscp)
+        roce = roce._replace(source_ports=(PortRange(packet.port, packet.port),))
+        for decision in () if passes else decide(rules, "", roce):
+            if decision.action == "deny":
+                entry = decision.entry
+                return f"{f'entry {entry.name}' if entry else 'the last action'} of access list {rules.name}"
+        return ""
 
     def commands(self, space: Space) -> Iterator[str]:
         """Yield the lines for `tc -batch` that have the programs of a namespace run."""
@@ -50,9 +103,19 @@ class Filters:
                     yield f'filter add dev {name} {direction} pref {number} bpf da bytecode "{code}"'
 
 
+class _Acting(NamedTuple):
+    """A list at an interface, with those of its entries that are for the interface."""
+
+    way: Way
+    stage: Stage
+    rules: AccessList
+
+
 def filters(fabric: Fabric, plan: Plan) -> Filters:
     """Return what applies the access lists of a fabric's switches in its twin."""
-    found_filters = Filters()
+    wires = [(wire.a, wire.b) for wire in plan.wires if wire.b is not None]
+    ends = [(one, other) for wire in wires for one, other in (wire, wire[::-1])]
+    found_filters = Filters(far={(one.space, one.name): (other.space, other.name) for one, other in ends})
     for device in fabric.devices:
         lists = [access_list for access_list in known_rows(device.access_lists) if access_list.bindings]
         if lists:
@@ -69,6 +132,7 @@ class _Device:
         self._ports = {port.name for port in device.interfaces}
         own_addresses = (address for leg in legs(device) for address in leg.addresses if not address.link_local)
         self._own: tuple[Address, ...] = tuple(dict.fromkeys(own_addresses))
+        found_filters.own[device.name] = frozenset(self._own)
 
     def take(self, lists: Iterable[AccessList]) -> None:
         """Take lists in their order."""
@@ -85,14 +149,23 @@ class _Device:
             except Inexpressible as error:
                 self._lack(f"{name}, for {error}")
                 continue
-            for nic, direction, program in rows:
-                self._found.programs[nic.space, nic.name].append((direction, program))
+            for nic, acting, program in rows:
+                self._found.programs[nic.space, nic.name].append((acting.way, program))
+                self._found.acting[nic.space, nic.name].append(acting)
+            for entry in rules.entries:
+                if entry.others and entry.refused is None and entry.action != "next":
+                    tell = self._lack if _may_matter(entry) else self._note
+                    tell(f"entry {entry.name} of {name}, for conditions that the twin lacks: {', '.join(entry.others)}")
+            if isinstance(rules.otherwise, Unknown) and not _has_last_entry(rules, rules.entries):
+                self._lack(f"what {name} does without a match, for that is not known")
             for words in dict.fromkeys(words for entry in rules.entries for words in _left_out(entry)):
                 self._note(f"{words}, {name}")
             if rules.own_packets is UNKNOWN and any(binding.stage == "egress" for binding in rules.bindings):
                 self._note(f"{name} at egress to what the switch itself sends, for it is not known whether it is")
 
-    def _rows(self, rules: AccessList, entries: Sequence[AccessEntry]) -> Iterator[tuple[Nic, Way, tuple[Row, ...]]]:
+    def _rows(
+        self, rules: AccessList, entries: Sequence[AccessEntry]
+    ) -> Iterator[tuple[Nic, _Acting, tuple[Row, ...]]]:
         rows: dict[tuple[object, ...], tuple[Row, ...]] = {}
         for binding in dict.fromkeys(rules.bindings):
             nics = [nic for nic in self._nics if self._acts(rules, entries, binding, nic)]
@@ -103,7 +176,9 @@ class _Device:
                 key = (binding.stage, *map(id, chosen))
                 if key not in rows:
                     rows[key] = compile_list(rules, chosen, binding.stage, self._own)
-                yield nic, "ingress" if binding.stage in ENTERING else "egress", rows[key]
+                there = tuple(replace_fields(entry, interfaces=()) if entry.interfaces else entry for entry in chosen)
+                way: Way = "ingress" if binding.stage in ENTERING else "egress"
+                yield nic, _Acting(way, binding.stage, replace_fields(rules, entries=there)), rows[key]
 
     def _acts(self, rules: AccessList, entries: Sequence[AccessEntry], binding: Binding, nic: Nic) -> bool:
         """Whether a binding is for an interface of the twin; one at ports of a bundle, with those at all the others."""
@@ -144,6 +219,45 @@ def _left_out(entry: AccessEntry) -> Iterator[str]:
         yield from ["its redirects"] if entry.redirects is not None else []
         yield from ["the DSCPs that it sets"] if entry.dscp is not None else []
         yield from ["the traffic classes that it sets"] if entry.traffic_class is not None else []
+
+
+def _may_matter(entry: AccessEntry) -> bool:
+    """Whether an entry may match RoCE, BGP, BFD or neighbor discovery, as far as its conditions are known."""
+    if entry.family == "other" or entry.protocol not in (None, *_PORTS, _ICMPV6):
+        return False
+    if entry.protocol == _ICMPV6:
+        return True
+    wanted = {port for protocol, ports in _PORTS.items() if entry.protocol in (None, protocol) for port in ports}
+    if _has_any(entry.destination_ports, wanted):
+        return True
+    answers = entry.protocol in (None, _TCP) and _has_any(entry.source_ports, {_BGP})
+    return answers and any(port_range.last >= _FIRST_FREE_PORT for port_range in entry.destination_ports)
+
+
+def _has_any(port_ranges: Sequence[PortRange], ports: Iterable[int]) -> bool:
+    """Whether a condition on ports is true of any of some; an empty one is."""
+    return not port_ranges or any(one.first <= port <= one.last for one in port_ranges for port in ports)
+
+
+def _has_last_entry(rules: AccessList, entries: Sequence[AccessEntry]) -> bool:
+    """Whether some entries of a list match all packets of each of its families, so that none is without a match."""
+    families = FAMILIES if rules.family is None else (rules.family,)
+    whole = [
+        entry for entry in entries if entry.refused is None and entry.action != "next" and not _has_conditions(entry)
+    ]
+    return all(any(entry.family in (None, family) for entry in whole) for family in families)
+
+
+def _has_conditions(entry: AccessEntry) -> bool:
+    sets = (
+        entry.sources,
+        entry.destinations,
+        entry.source_ports,
+        entry.destination_ports,
+        entry.dscps,
+        entry.interfaces,
+    )
+    return any((*sets, entry.others)) or entry.protocol is not None or entry.tcp_flags is not None
 
 
 def _is_vlan(nic: Nic) -> bool:

@@ -1,7 +1,7 @@
 """Packets that are sent in the namespaces of a twin, and where each of them is seen.
 
-They look like RoCEv2: UDP to port 4791, DSCP 26 and ECN-capable, never to be fragmented; source ports vary. One process
-has sockets in all namespaces: no process is started for a packet.
+They look like RoCEv2: UDP to port 4791, of DSCP 26 or another that is asked for, ECN-capable, never to be fragmented;
+source ports vary. One process has sockets in all namespaces: no process is started for a packet.
 """
 
 import ctypes
@@ -10,17 +10,20 @@ import selectors
 import socket
 import struct
 import time
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from nodrop.model.effects import RDMA_DSCP
 from nodrop.routing.prefixes import Address
 from nodrop.validating.twin.entering import enter_namespace
 from nodrop.validating.twin.kernel import Kernel
 from nodrop.validating.twin.plan import Plan, Space
 
 ROCE_PORT: Final = 4791
-TRAFFIC_CLASS: Final = 26 << 2 | 2
+_ECN_CAPABLE: Final = 2
+"""ECT(0) of RFC 3168."""
 HEADERS_BYTES: Final = {"ipv4": 28, "ipv6": 48}
 """IP without options, and UDP."""
 HOPS: Final = 32
@@ -34,6 +37,8 @@ _SO_ATTACH_FILTER, _SO_RCVBUFFORCE = 26, 33
 _IP_PKTINFO, _IP_MTU_DISCOVER, _IPV6_MTU_DISCOVER, _IPV6_DONTFRAG, _IPV6_TCLASS, _PROBE = 8, 10, 23, 62, 67, 3
 _ANY: Final = "0.0.0.0"  # noqa: S104 -- in a namespace that nobody else can reach
 _KEPT_BYTES: Final = 128
+_TTL_AT: Final = {4: 8, 6: 7}
+"""Where a header has how many hops are left, by the version of IP (RFC 791, RFC 8200)."""
 _ETHERTYPES: Final = {"ipv4": 0x0800, "ipv6": 0x86DD}
 _FILTER: Final = (
     *((0x30, 0, 0, 0), (0x54, 0, 0, 0xF0), (0x15, 0, 7, 0x40)),  # the version of IP
@@ -63,6 +68,12 @@ class Packet(NamedTuple):
     port: int = 49152
     size_bytes: int = 64
     frame: bytes = b""
+    dscp: int = RDMA_DSCP
+
+    @property
+    def traffic_class(self) -> int:
+        """The byte of IP's header that has DSCP and ECN."""
+        return self.dscp << 2 | _ECN_CAPABLE
 
 
 @dataclass(slots=True)
@@ -74,6 +85,13 @@ class Flight:
     """Where it was for the node itself."""
     refused: str = ""
     """Why the sender's kernel did not take it."""
+    _hops_left: list[int] = field(default_factory=list)
+
+    def arrive(self, at: At, hops_left: int) -> None:
+        """Add a port at which it came in, in the order of its hops: sockets are not read in that order."""
+        place = bisect_right(self._hops_left, -hops_left)
+        self._hops_left.insert(place, -hops_left)
+        self.arrivals.insert(place, at)
 
     @property
     def loops(self) -> bool:
@@ -121,7 +139,7 @@ class Post:
             datagram = _whole(packet, body)
             senders[key].sendto(datagram, (packet.device, _ETHERTYPES[family], 0, 0, packet.frame))
             return
-        key = (family, packet.port, packet.device)
+        key = (family, packet.port, packet.device, packet.dscp)
         if key not in senders:
             senders[key] = _sender(packet)
         index = self.devices[packet.device].number if packet.device else 0
@@ -173,13 +191,13 @@ def _sender(packet: Packet) -> socket.socket:
         if packet.device:  # IPv6 takes a device for more than a wish of a socket that is bound to it
             sender.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, packet.device.encode())
         if packet.target.family == "ipv4":
-            sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, TRAFFIC_CLASS)
+            sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, packet.traffic_class)
             sender.setsockopt(socket.IPPROTO_IP, _IP_MTU_DISCOVER, _PROBE)
             sender.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, HOPS)
             sender.bind((_ANY, packet.port))
         else:
             sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            sender.setsockopt(socket.IPPROTO_IPV6, _IPV6_TCLASS, TRAFFIC_CLASS)
+            sender.setsockopt(socket.IPPROTO_IPV6, _IPV6_TCLASS, packet.traffic_class)
             sender.setsockopt(socket.IPPROTO_IPV6, _IPV6_MTU_DISCOVER, _PROBE)
             sender.setsockopt(socket.IPPROTO_IPV6, _IPV6_DONTFRAG, 1)
             sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, HOPS)
@@ -198,9 +216,9 @@ def _whole(packet: Packet, body: bytes) -> bytes:
     datagram = struct.pack(">HHHH", packet.port, ROCE_PORT, 8 + len(body), 0) + body
     source = _raw(packet.source or packet.target)
     if family == "ipv6":
-        head = struct.pack(">IHBB", 6 << 28 | TRAFFIC_CLASS << 20, len(datagram), 17, 1)
+        head = struct.pack(">IHBB", 6 << 28 | packet.traffic_class << 20, len(datagram), 17, 1)
         return head + source + _raw(packet.target) + datagram
-    head = struct.pack(">BBHHHBBH", 0x45, TRAFFIC_CLASS, packet.size_bytes, 0, 0x4000, 1, 17, 0)
+    head = struct.pack(">BBHHHBBH", 0x45, packet.traffic_class, packet.size_bytes, 0, 0x4000, 1, 17, 0)
     return head + source + _raw(packet.target) + datagram
 
 
@@ -280,7 +298,7 @@ class Posts:
                 return
             for key, _ in events:
                 space, seen_only = key.data
-                for mark, device in _received(key.fileobj, seen_only=seen_only):  # type: ignore[arg-type]
+                for mark, device, hops_left in _received(key.fileobj, seen_only=seen_only):  # type: ignore[arg-type]
                     if mark not in numbers:
                         continue
                     number = numbers[mark]
@@ -288,7 +306,7 @@ class Posts:
                     if not seen_only:
                         flights[number].taken_by = space
                     elif (space, device) in self.watched:
-                        flights[number].arrivals.append((space, device))
+                        flights[number].arrive((space, device), hops_left)
                     if flights[number].loops or _through(flights[number], to.get(number)):
                         waiting.discard(number)
 
@@ -297,8 +315,11 @@ def _through(flight: Flight, to: At | None) -> bool:
     return to in flight.arrivals if to is not None else flight.taken_by is not None
 
 
-def _received(listener: socket.socket, *, seen_only: bool) -> Iterator[tuple[int, str]]:
-    """Yield what a socket has: the number in a packet, and the device by which it came in, where that is seen."""
+def _received(listener: socket.socket, *, seen_only: bool) -> Iterator[tuple[int, str, int]]:
+    """Yield what a socket has: the number in a packet, and where that is seen the device by which it came, and its TTL.
+
+    The TTL is 0 elsewhere.
+    """
     while True:
         try:
             data, where = listener.recvfrom(_KEPT_BYTES)
@@ -310,4 +331,5 @@ def _received(listener: socket.socket, *, seen_only: bool) -> Iterator[tuple[int
             continue
         place = data.find(_MARK)
         if place >= 0 and len(data) >= place + _BODY.size:
-            yield _BODY.unpack_from(data, place)[1], where[0] if seen_only else ""
+            mark = _BODY.unpack_from(data, place)[1]
+            yield (mark, where[0], data[_TTL_AT[data[0] >> 4]]) if seen_only else (mark, "", 0)

@@ -1,5 +1,6 @@
 """What becomes of packets to each prefix, from every router and host, over every equal path: check `reach`.
 
+Packets may be of several kinds, told apart by their DSCP: RoCE data and CNPs, which access lists treat differently.
 A router's choice depends on its own routes alone. So every path is shown once a packet has left every router by every
 one of its next hops, and got there: packets are made to leave by each, and others find their own way.
 """
@@ -7,13 +8,15 @@ one of its next hops, and got there: packets are made to leave by each, and othe
 import errno
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
 from typing import Final, NamedTuple
 
+from nodrop.model.effects import RDMA_DSCP
 from nodrop.routing.observation import FATES, Fate
 from nodrop.routing.prefixes import Address, Prefix, address
 from nodrop.validating.twin.kernel import Row
-from nodrop.validating.twin.packets import Flight, Packet, Posts
+from nodrop.validating.twin.packets import At, Flight, Packet, Posts
 from nodrop.validating.twin.plan import Nic, Plan, Space
 
 _FORBIDDEN: Final = frozenset(os.strerror(number) for number in (errno.EACCES, errno.EPERM))
@@ -39,11 +42,26 @@ class Reached(NamedTuple):
     said: str
 
 
+class Kind(NamedTuple):
+    """Packets of a DSCP, and what they are called, nothing where they are the only ones."""
+
+    dscp: int = RDMA_DSCP
+    name: str = ""
+
+
+class Lost(NamedTuple):
+    """A packet that was denied, and the interface by which it came in last, None where it was seen nowhere."""
+
+    packet: Packet
+    at: At | None
+
+
 class _Place(NamedTuple):
     """A packet to an address that is at a router."""
 
     space: Space
     target: Address
+    kind: Kind
 
 
 class _Edge(NamedTuple):
@@ -53,11 +71,23 @@ class _Edge(NamedTuple):
 
 
 class Reaching:
-    """Packets between the nodes of a twin, by the routes that they have when it is made; `without` one that is gone."""
+    """Packets between the nodes of a twin, by the routes that they have when it is made; `without` one that is gone.
 
-    def __init__(self, posts: Posts, plan: Plan, hosts: Iterable[str], without: str = "") -> None:
+    Packets of each of the `kinds` are sent; `because` says what drops one that was denied.
+    """
+
+    def __init__(
+        self,
+        posts: Posts,
+        plan: Plan,
+        hosts: Iterable[str],
+        without: str = "",
+        *,
+        kinds: Iterable[Kind] = (Kind(),),
+        because: Callable[[Lost], str] = lambda _: "",
+    ) -> None:
         self._posts, self._plan, self._hosts = posts, plan, frozenset(hosts)
-        self._without = without
+        self._without, self._kinds, self._because = without, tuple(kinds), because
         self._tables = {space: post.kernel.routes() for space, post in posts.posts.items()}
         self._owned = {space: list(self._addresses(space)) for space in posts.posts}
         self._edges: dict[_Place, list[_Edge]] = {}
@@ -68,7 +98,9 @@ class Reaching:
         """Send what shows the fate of each item, and return it."""
         items = list(items)
         targets = {item: self._targets(item) for item in items}
-        places = {_Place(item.space, target) for item in items for target in targets[item]}
+        places = {
+            _Place(item.space, target, kind) for item in items for target in targets[item] for kind in self._kinds
+        }
         asked = set(places)
         while places:
             self._probe(sorted(places, key=str))
@@ -116,38 +148,46 @@ class Reaching:
             row = self._tables[place.space].way(place.target)
             hops = row.hops if row is not None and len(row.hops) > 1 else ()
             source = self._source(place)
-            new_packets = [Packet(place.space, place.target, source, hop, _FIRST_PORT) for hop in hops]
-            new_packets += [Packet(place.space, place.target, source, port=_FIRST_PORT + flow) for flow in range(FLOWS)]
+            dscp = place.kind.dscp
+            new_packets = [Packet(place.space, place.target, source, hop, _FIRST_PORT, dscp=dscp) for hop in hops]
+            new_packets += [
+                Packet(place.space, place.target, source, port=_FIRST_PORT + flow, dscp=dscp) for flow in range(FLOWS)
+            ]
             packets += new_packets
             whose += [place] * len(new_packets)
         self.packets += len(packets)
         for place, packet, flight in zip(whose, packets, self._posts.fly(packets), strict=True):
-            self._edges[place].append(self._edge(packet, flight))
+            self._edges[place].append(self._edge(place.kind, packet, flight))
 
-    def _edge(self, packet: Packet, flight: Flight) -> _Edge:
-        fate, explanation = self._fate(packet, flight)
+    def _edge(self, kind: Kind, packet: Packet, flight: Flight) -> _Edge:
+        fate, explanation = self._fate(kind, packet, flight)
         onward = tuple(
-            _Place(space, packet.target)
+            _Place(space, packet.target, kind)
             for space, _ in flight.arrivals[:1]
             if space != flight.taken_by and space.node not in self._hosts
         )
         return _Edge(fate, explanation, onward)
 
-    def _fate(self, packet: Packet, flight: Flight) -> tuple[Fate, str]:
+    def _fate(self, kind: Kind, packet: Packet, flight: Flight) -> tuple[Fate, str]:
         if flight.taken_by:
             return "delivered", ""
         by = f" by {packet.device}" if packet.device else ""
-        flow_text = f"from {packet.space.node}{by} to {packet.target}"
+        flow_text = f"{kind.name and f'{kind.name} '}from {packet.space.node}{by} to {packet.target}"
+        if flight.refused in _FORBIDDEN:
+            return "denied", f"{flow_text}: {flight.refused}{self._because(Lost(packet, None))}"
         if flight.refused:
-            return "denied" if flight.refused in _FORBIDDEN else "no route", f"{flow_text}: {flight.refused}"
+            return "no route", f"{flow_text}: {flight.refused}"
         if flight.loops:
             again = next(arrival for arrival in flight.arrivals if flight.arrivals.count(arrival) > 1)
             return "loop", f"{flow_text}: comes to {again[0].node}:{again[1]} again"
         if not flight.arrivals:
-            return "denied", f"{flow_text}: seen nowhere"
+            return "denied", f"{flow_text}: seen nowhere{self._because(Lost(packet, None))}"
         space, device = flight.arrivals[-1]
         row = self._tables[space].way(packet.target)
-        return ("no route" if _drops(row) else "denied"), f"{flow_text}: last seen at {space.node}:{device}"
+        seen = f"{flow_text}: last seen at {space.node}:{device}"
+        if _drops(row):
+            return "no route", seen
+        return "denied", f"{seen}{self._because(Lost(packet, flight.arrivals[-1]))}"
 
     def _from_hosts(
         self, items: Iterable[Item], targets: Mapping[Item, list[Address]]
@@ -159,8 +199,8 @@ class Reaching:
                 if near is not None and far is not None and near.space.node in self._hosts:
                     behind[far.space].append(near)
         packets: list[Packet] = []
-        whose: list[Item] = []
-        for item in items:
+        whose: list[tuple[Item, Kind]] = []
+        for item, kind in product(items, self._kinds):
             for nic in behind[item.space]:
                 for target in targets[item][:1]:
                     sources = [
@@ -168,20 +208,20 @@ class Reaching:
                     ]
                     if sources and target not in {host_address for _, host_address in self._owned[nic.space]}:
                         port = _FIRST_PORT + len(packets) % 4096
-                        packets.append(Packet(nic.space, target, sources[0], nic.name, port))
-                        whose.append(item)
+                        packets.append(Packet(nic.space, target, sources[0], nic.name, port, dscp=kind.dscp))
+                        whose.append((item, kind))
         self.packets += len(packets)
         fates_by_item: defaultdict[Item, list[tuple[Fate, str]]] = defaultdict(list)
-        for item, packet, flight in zip(whose, packets, self._posts.fly(packets), strict=True):
-            fates_by_item[item].append(self._fate(packet, flight))
+        for (item, kind), packet, flight in zip(whose, packets, self._posts.fly(packets), strict=True):
+            fates_by_item[item].append(self._fate(kind, packet, flight))
         return fates_by_item
 
     def _reached(self, item: Item, targets: list[Address], from_hosts: list[tuple[Fate, str]]) -> Reached:
         if not targets:
             return Reached(None, "nobody who was started has an address in it")
         rows = list(from_hosts)
-        for target in targets:
-            start = _Place(item.space, target)
+        for target, kind in product(targets, self._kinds):
+            start = _Place(item.space, target, kind)
             rows += [(edge.fate, edge.said) for place in self._onward(start) for edge in self._edges[place]]
             rows += [
                 ("loop", f"equal paths to {target} lead to {place.space.node} again") for place in self._cycle(start)

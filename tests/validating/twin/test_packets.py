@@ -1,0 +1,35 @@
+"""The order of the ports at which a packet came in, which is that of its hops."""
+
+from nodrop.routing.prefixes import Address
+from nodrop.validating.twin.packets import Flight, Packet
+from nodrop.validating.twin.plan import Space
+
+HERE, NEXT, LAST = ((Space(node), "p1") for node in ("a", "b", "c"))
+
+
+def test_ports_go_by_the_hops_that_are_left() -> None:
+    flight = Flight()
+    for at, hops_left in ((LAST, 30), (HERE, 32), (NEXT, 31)):
+        flight.arrive(at, hops_left)
+    assert flight.arrivals == [HERE, NEXT, LAST]
+    assert not flight.loops
+
+
+def test_ports_of_one_hop_go_by_when_they_were_seen() -> None:
+    flight = Flight()
+    flight.arrive(NEXT, 32)
+    flight.arrive(HERE, 32)
+    assert flight.arrivals == [NEXT, HERE]
+
+
+def test_a_packet_that_comes_again_loops() -> None:
+    flight = Flight()
+    flight.arrive(HERE, 32)
+    flight.arrive(HERE, 30)
+    assert flight.loops
+
+
+def test_a_packet_has_its_dscp_and_is_ecn_capable() -> None:
+    to = Address("ipv4", 1)
+    assert Packet(Space("a"), to).traffic_class == 26 << 2 | 2
+    assert Packet(Space("a"), to, dscp=48).traffic_class == 48 << 2 | 2
