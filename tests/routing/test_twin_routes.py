@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import count
 from random import Random
 
@@ -61,9 +62,10 @@ def test_the_routes_of_random_fabrics(*, preferences: bool) -> None:
     all_alike(cases, dead)
 
 
-def test_the_routes_of_random_fabrics_with_random_lines() -> None:
+@pytest.mark.parametrize("far", [False, True], ids=["over links", "between loopbacks"])
+def test_the_routes_of_random_fabrics_with_random_lines(*, far: bool) -> None:
     needed()
     with ThreadPoolExecutor(TOGETHER) as threads:
-        rows = list(threads.map(trial, range(LINED)))
+        rows = list(threads.map(partial(trial, far=far), range(LINED)))
     assert [row for row in rows if row["result"] == "different"] == []
     assert any(row["result"] == "alike" for row in rows)
