@@ -14,7 +14,7 @@ from nodrop.model.qos import PriorityGroup, QosProfile, Queue, WredColor, WredPr
 from nodrop.model.states import UNKNOWN, UnknownFact
 from support.small_fabrics import LOSSLESS, device, fabric, port
 
-NVIDIA, TH5, TERALYNX = "SN4700", "Z9864F", "DBMVTX9180"
+NVIDIA, TH4, TH5, TERALYNX = "SN4700", "Z9664F", "Z9864F", "DBMVTX9180"
 
 
 def pool(name: str, size: int | None, **facts: Any) -> BufferPool:
@@ -48,9 +48,19 @@ def test_a_queue_holds_what_is_let_in_for_it_without_shared_headroom() -> None:
     assert overfilling(NVIDIA, 9999, "dynamic") == 10_000
 
 
-def test_a_queue_of_a_divided_chip_holds_its_part() -> None:
-    assert overfilling(TH5, 4000) is None
-    assert overfilling(TH5, 3999) == 4000
+@pytest.mark.parametrize("model", [TH4, TH5])
+def test_a_queue_of_a_divided_chip_holds_its_part(model: str) -> None:
+    assert overfilling(model, 4000) is None
+    assert overfilling(model, 3999) == 4000
+
+
+@pytest.mark.parametrize(("model", "limit", "admitted"), [(NVIDIA, 4000, 8000), (TH4, 2000, 4000), (TH5, 2000, 4000)])
+def test_a_dynamic_threshold_counts_from_the_part_that_a_queue_can_fill(model: str, limit: int, admitted: int) -> None:
+    qos, queue = limited(1)
+    queue = replace(queue, buffer=BufferProfile(pool="egress_lossless", size_bytes=0, dynamic_th=0))
+    qos = replace(qos, queues=(queue,))
+    assert admission.lossless_limit_bytes(model, POOLS, qos, queue) == limit
+    assert admission.overfilling_bytes(model, "traditional", POOLS, qos, queue) == admitted
 
 
 def test_a_chip_that_counts_both_sides_in_one_pool_drops_nothing_more() -> None:

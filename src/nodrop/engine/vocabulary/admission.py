@@ -170,12 +170,13 @@ def pause_before_full_marks(
     return paused if paused is not None and paused <= wred.green.max_bytes else None
 
 
-@word("function")
-def lossless_limit_bytes(pools: _Pools, qos: QosProfile | None, queue: Queue) -> float | None:
+@word("function", rests_on=("models",))
+def lossless_limit_bytes(model: str | Unknown, pools: _Pools, qos: QosProfile | None, queue: Queue) -> float | None:
     """Return what the own threshold of a lossless queue lets it hold while all others are empty, in bytes.
 
-    A dynamic threshold is alpha times what is free, so that the queue stops at alpha / (1 + alpha) of its pool. None
-    where the queue has no limit or is not lossless, and where it has the buffer of the lossy ones, another fault.
+    A dynamic threshold is alpha times what is free, so that the queue stops at alpha / (1 + alpha) of its pool, or of
+    the part that one queue can fill, in a chip whose memory is divided: all of it if the model is not known. None where
+    the queue has no limit or is not lossless, and where it has the buffer of the lossy ones, another fault.
     """
     buffer = require_fact(queue.buffer, "queue.buffer")
     if qos is None or buffer is None or queue.index not in stopped_queues(qos).intersection(lossless_queues(qos)):
@@ -186,7 +187,7 @@ def lossless_limit_bytes(pools: _Pools, qos: QosProfile | None, queue: Queue) ->
         return buffer.static_th_bytes
     if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
         return None
-    return dynamic_threshold_bytes(_size_bytes(pools, buffer.pool), buffer.dynamic_th)
+    return dynamic_threshold_bytes(part_of_pool_bytes(model, _size_bytes(pools, buffer.pool)), buffer.dynamic_th)
 
 
 @word("function", rests_on=("models",))
@@ -199,18 +200,18 @@ def overfilling_bytes(
     queue can fill. None where the queue holds it, and where the chip does not keep ingress and egress apart: what it
     admits it has counted for the queue. Only where a queue may hold less has the model to be known.
     """
-    limit = lossless_limit_bytes(pools, qos, queue)
+    limit = lossless_limit_bytes(model, pools, qos, queue)
     if limit is None or qos is None:
         return None
     buffers = [group.buffer for group in _groups(qos)]
     names = {buffer.pool for buffer in buffers if isinstance(buffer, BufferProfile) and buffer.headroom is not None}
-    admitted = sum(_least_shared_bytes(model, buffer_model, pools, name) for name in names)
+    admitted = part_of_pool_bytes(model, sum(_least_shared_bytes(model, buffer_model, pools, name) for name in names))
     if limit >= admitted:
         return None
     chip = asic_of(model)
     if chip is None:
         raise UnknownFact("device.model")
-    return admitted / chip.memory_parts if chip.pools_keep_apart and limit < admitted / chip.memory_parts else None
+    return admitted if chip.pools_keep_apart else None
 
 
 @word("function")
