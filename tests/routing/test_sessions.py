@@ -320,6 +320,25 @@ def test_a_session_over_a_vlan() -> None:
     assert up(found) == [("r1", "VLAN 10", "r2", "VLAN 10", ("ipv4",))]
 
 
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [
+        ({"port_channels": (PortChannel(name="PortChannel1", addresses=("10.1.0.0/31",)),)}, "PortChannel1"),
+        ({"vlans": (Vlan(id=10, addresses=("10.1.0.0/31",)),)}, "VLAN 10"),
+    ],
+)
+def test_an_interface_with_the_subnet_and_no_port_carries_no_session(part: dict[str, Any], name: str) -> None:
+    """The address is right: what is missing are the ports, and the other end is not at fault."""
+    memberless = replace_fields(router("r1", 65001, [port("e0")], [HERE]), **part)
+    other = router("r2", 65002, [port("e0", "10.1.0.1/31")], [THERE])
+    found = plane(memberless, other)
+    assert down(found) == {
+        "r1 10.1.0.1": ("no-member", {"port": name}),
+        "r2 10.1.0.0": ("no-member", {"port": name}),
+    }
+    assert [one.there for one in found.down] == [False, True]
+
+
 def test_a_session_in_a_vrf_and_one_across_vrfs() -> None:
     """Each VRF has routers of its own: the same address in another VRF is another address."""
 

@@ -29,6 +29,7 @@ BY: Final = "nodrop"
 _WORDS: Final[Mapping[str, str]] = {
     "shutdown": "shut down",
     "no-subnet": "no port in its subnet",
+    "no-member": "an interface without ports",
     "no-route": "no route to the address",
     "source": "from another address than the other end expects",
     "static": "a static route leads its address elsewhere",

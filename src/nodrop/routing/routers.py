@@ -17,6 +17,7 @@ Reason = Literal[
     "shutdown",
     "no-subnet",
     "no-route",
+    "no-member",
     "source",
     "static",
     "port-down",
@@ -96,7 +97,7 @@ class Router:
     @cached_property
     def by_subnet(self) -> Mapping[Prefix, Leg]:
         """Its legs by the subnets that they are in, loopbacks aside."""
-        return {subnet: leg for leg in self.legs if leg.ports for subnet in leg.subnets}
+        return {subnet: leg for leg in self.legs if leg.least for subnet in leg.subnets}
 
     @cached_property
     def by_name(self) -> Mapping[str, Leg]:

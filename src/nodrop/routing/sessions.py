@@ -66,6 +66,8 @@ class Sessions:
             if missing := router.unsaid or _unmodelled(router, neighbor):
                 return down("unread", node="", missing=missing)
             return down("no-route" if goes_far(router, neighbor) else "no-subnet")
+        if leg.least and not leg.ports:
+            return down("no-member", leg.subject, port=leg.name)
         if not self._cabling.up(router.device.name, leg, self._failed):
             shut = not leg.enabled or all(self._off(router.device.name, port) for port in leg.ports)
             return down("port-down", leg.subject, port=leg.name, there=not shut)
@@ -77,6 +79,8 @@ class Sessions:
         if node is None:
             return down("nobody", port=leg.name)
         far, far_leg, cabled = node
+        if far_leg.least and not far_leg.ports:
+            return down("no-member", far_leg.subject, port=far_leg.name, there=True)
         if not cabled:
             ends = self._cabling.far_ends(router.device.name, leg)
             return down("cabled-elsewhere", far_leg.subject, owner=far.name, port=leg.name, far=str(ends[0]))

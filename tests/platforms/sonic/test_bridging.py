@@ -78,6 +78,50 @@ def test_what_rows_leave_out_is_the_daemons_default() -> None:
     }
 
 
+OLD_FORM = {"PORTCHANNEL": {"PortChannel1": {"members": ["Ethernet16", "Ethernet8"]}}}
+VERSION = {"VERSIONS": {"DATABASE": {"VERSION": "version_1_0_1"}}}
+
+
+def test_port_channels_of_old_files_list_their_members_in_the_row() -> None:
+    found = read({"PORT": PORTS, **OLD_FORM})
+    assert found.device.port_channels == (channel(members=("Ethernet8", "Ethernet16")),)
+    reasons = {path[3]: why for path, why in found.derived.items() if path[1] == "@port_channels"}
+    assert reasons == {
+        "members": "the file has no PORTCHANNEL_MEMBER and no version: PORTCHANNEL lists the members, as until 201803",
+        "enabled": "PORTCHANNEL has no admin_status, which is up (until 201803)",
+        "mtu_bytes": "PORTCHANNEL has no mtu, which is 9100 (sonic-swss cfgmgr)",
+    }
+
+
+@pytest.mark.parametrize(
+    ("tables", "members"),
+    [
+        pytest.param(VERSION, (), id="a version is younger than teammgrd, which reads no list"),
+        pytest.param({"PORTCHANNEL_MEMBER": {}}, (), id="the table of members is there, and empty"),
+        pytest.param({"PORTCHANNEL_MEMBER": {"PortChannel1|Ethernet0": {}}}, ("Ethernet0",), id="rows of members"),
+    ],
+)
+def test_listed_members_of_a_port_channel_do_not_count_since_201811(
+    tables: dict[str, Any], members: tuple[str, ...]
+) -> None:
+    found = read({"PORT": PORTS, **OLD_FORM, **tables})
+    assert found.device.port_channels == (channel(members=members, enabled=False),)
+
+
+def test_listed_members_of_a_vlan_are_untagged_in_every_release() -> None:
+    listed = {"Vlan100": {"vlanid": "100", "members": ["Ethernet8", "Ethernet0"]}}
+    rows = {"Vlan100|Ethernet8": {"tagging_mode": "tagged"}}
+    found = read({"PORT": PORTS, **VERSION, "VLAN": listed, "VLAN_MEMBER": rows})
+    members = (VlanMember(interface="Ethernet0", tagged=False), VlanMember(interface="Ethernet8", tagged=True))
+    assert found.device.vlans == (vlan(members=members),)
+
+
+def test_members_that_are_no_list_are_none() -> None:
+    channels, vlans = {"PortChannel1": {"members": "Ethernet0"}}, {"Vlan100": {"members": "Ethernet0"}}
+    found = read({"PORT": PORTS, "PORTCHANNEL": channels, "VLAN": vlans}).device
+    assert (found.port_channels, found.vlans) == ((channel(enabled=False),), (vlan(),))
+
+
 def test_a_part_without_the_tables_is_silent() -> None:
     found = read({"CABLE_LENGTH": {"AZURE": {"Ethernet0": "40m"}}}).device
     assert (found.port_channels, found.vlans) == (UNKNOWN, UNKNOWN)

@@ -292,6 +292,15 @@ def test_the_text_at_a_place(subject: str, text: str) -> None:
     assert cut(place) == text.format(**known)
 
 
+@pytest.mark.parametrize("subject", [("@port_channels", "PortChannel1", "members"), ("@vlans", "7", "members", "0")])
+def test_members_that_a_row_lists_are_at_that_list(subject: Subject) -> None:
+    rows = {"PORTCHANNEL": {"PortChannel1": {"members": ["Ethernet0"]}}, "VLAN": {"Vlan7": {"members": ["Ethernet8"]}}}
+    text = json.dumps({"DEVICE_METADATA": {"localhost": {"hostname": LEAF}}, **rows})
+    found = where(subject, {"config_db.json": text})
+    assert found is not None
+    assert text[: found.span.column - 1].endswith('"members": ')
+
+
 def _in_tables() -> tuple[Device, dict[str, str]]:
     """A leaf with BGP in tables, and its files by name."""
     versions = {f"topology.{tier}.version": "202511" for tier in ("leaves", "spines")}

@@ -200,6 +200,7 @@ class _Finder:
             chosen = [row for row in members if row == f"{name}|{at}"] or nth(at, sorted(members, key=natural))
             yield from ((f"{table}_MEMBER", row, "tagging_mode") for row in chosen if path[2:] == ("tagged",))
             yield from ((f"{table}_MEMBER", row) for row in (*chosen, *members))
+            yield (table, name, "members")
         elif path[:1] in (("addresses",), ("vrf",)):
             yield from self._address_paths(f"{table}_INTERFACE", name, path)
         elif path:

@@ -1,4 +1,10 @@
-"""Port channels and VLANs of a config_db.json: each is a row, its members are rows, and so are its addresses."""
+"""Port channels and VLANs of a config_db.json: each is a row, its members are rows, and so are its addresses.
+
+Older files list the members in the row itself. vlanmgrd still takes those of a VLAN, untagged (sonic-swss
+cfgmgr/vlanmgr.cpp, `members@`). Those of a port channel were read until 201803: teammgrd reads PORTCHANNEL_MEMBER
+alone (sonic-buildimage dockers/docker-teamd, October 2018), and is older than the first version of a database
+(sonic-utilities scripts/db_migrator.py, April 2019), so they count in a file that has neither.
+"""
 
 import re
 from collections.abc import Iterator
@@ -8,6 +14,7 @@ from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural
 from nodrop.platforms.sonic.config import Config, Row
+from nodrop.syntax.shapes import value_at
 
 DEFAULT_MTU_BYTES = 9100
 """MTU of a port channel or VLAN without one (sonic-swss cfgmgr/teammgr.cpp, cfgmgr/vlanmgr.cpp)."""
@@ -16,6 +23,8 @@ _UP_DOWN = {"up": True, "down": False}
 _TRUE_FALSE = {"true": True, "false": False, "True": True, "False": False}
 _TAGGED = {"tagged": True, "untagged": False, "priority_tagged": True}
 _VLAN = re.compile(r"Vlan([0-9]{1,4})")
+
+_OLD_MEMBERS = "the file has no PORTCHANNEL_MEMBER and no version: PORTCHANNEL lists the members, as until 201803"
 
 Derived = dict[Subject, str]
 
@@ -32,12 +41,16 @@ def _port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] 
     members: dict[str, list[str]] = {}
     for name, port in _members(config, "PORTCHANNEL_MEMBER", "PORTCHANNEL"):
         members.setdefault(name, []).append(port)
+    listed = {} if "PORTCHANNEL_MEMBER" in config.data or config.database.text else _listed(config, "PORTCHANNEL")
+    members |= listed
+    for name in listed:
+        derived[_subject(config, ("PORTCHANNEL", name), "members")] = _OLD_MEMBERS
     addresses = addresses_in(config, "PORTCHANNEL_INTERFACE")
     return tuple(
         PortChannel(
             name=name,
             members=tuple(sorted(members.get(name, ()), key=natural)),
-            enabled=_enabled(config, ("PORTCHANNEL", name), row, False, derived),
+            enabled=_enabled(config, ("PORTCHANNEL", name), row, name in listed, derived, by_daemon=name not in listed),
             min_links=config.integer(("PORTCHANNEL", name), row, "min_links"),
             fast_rate=config.word(("PORTCHANNEL", name), row, "fast_rate", _TRUE_FALSE) or False,
             fallback=config.word(("PORTCHANNEL", name), row, "fallback", _TRUE_FALSE) or False,
@@ -57,6 +70,9 @@ def _vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
         return UNKNOWN
     members: dict[str, list[VlanMember]] = {}
     modes = config.rows("VLAN_MEMBER")
+    for name, ports in _listed(config, "VLAN").items():
+        untagged = (port for port in ports if f"{name}|{port}" not in modes)
+        members[name] = [VlanMember(interface=port, tagged=False) for port in untagged]
     for name, port in _members(config, "VLAN_MEMBER", "VLAN"):
         keys = ("VLAN_MEMBER", f"{name}|{port}")
         tagged = config.word(keys, modes.get(keys[1], {}), "tagging_mode", _TAGGED)
@@ -93,6 +109,16 @@ def _members(config: Config, table: str, owner_table: str) -> Iterator[tuple[str
             config.malformed((table, key), key, f"a row of {owner_table}, a bar and a port")
 
 
+def _listed(config: Config, table: str) -> dict[str, list[str]]:
+    """Return the members that rows of a table list themselves, by row."""
+    found = {name: value_at(config.data, table, name, "members") for name in config.rows(table)}
+    return {
+        name: list(dict.fromkeys(member for member in members if isinstance(member, str)))
+        for name, members in found.items()
+        if isinstance(members, list)
+    }
+
+
 def addresses_in(config: Config, table: str) -> dict[str, tuple[str, ...]]:
     """Return the addresses of each interface of a table, as they are written."""
     addresses_by_name: dict[str, list[str]] = {}
@@ -103,11 +129,14 @@ def addresses_in(config: Config, table: str) -> dict[str, tuple[str, ...]]:
     return {name: tuple(texts) for name, texts in addresses_by_name.items()}
 
 
-def _enabled(config: Config, keys: tuple[str, str], row: Row, default: bool, derived: Derived) -> bool:
+def _enabled(
+    config: Config, keys: tuple[str, str], row: Row, default: bool, derived: Derived, *, by_daemon: bool = True
+) -> bool:
     stated: bool | None = config.word(keys, row, "admin_status", _UP_DOWN)
     if stated is not None:
         return stated
-    reason = f"{keys[0]} has no admin_status, which is {'up' if default else 'down'} (sonic-swss cfgmgr)"
+    source = "sonic-swss cfgmgr" if by_daemon else "until 201803"
+    reason = f"{keys[0]} has no admin_status, which is {'up' if default else 'down'} ({source})"
     derived[_subject(config, keys, "enabled")] = reason
     return default
 
