@@ -136,10 +136,12 @@ def _vendor(config: Config) -> str | None:
 def remark_ports(config: Config) -> None:
     """Remark what does not go with a port.
 
-    That is lanes of another port, a panel port with a part missing, or a headroom profile of another speed or length.
+    That is lanes of another port, a panel port with a part missing or not configured, or a headroom profile of another
+    speed or length.
     """
     _shared_lanes(config)
     _missing_parts(config)
+    _parts_without_status(config)
     _stale_profiles(config)
 
 
@@ -227,6 +229,19 @@ def _missing_parts(config: Config) -> None:
         if len(shapes) == 1 and len(names) not in _PART_COUNTS and len(names) < max(_PART_COUNTS):
             facts = {"index": str(index), "count": str(len(names)), "missing": _hole(rows, names, owned)}
             config.remark("part-missing", (), ("PORT", names[-1]), **facts)
+
+
+def _parts_without_status(config: Config) -> None:
+    """Remark parts of a panel port that pause and have no admin_status, while another part of it is up.
+
+    Of those with a row in DEVICE_NEIGHBOR, the rule for cables of ports that are shut reports it.
+    """
+    rows, maps, neighbors = config.rows("PORT"), config.rows("PORT_QOS_MAP"), config.rows("DEVICE_NEIGHBOR")
+    up_panels = {row.get("index") for row in rows.values() if row.get("admin_status") == "up"} - {None}
+    for name, row in rows.items():
+        priorities = maps.get(name, {}).get("pfc_enable", "")
+        if priorities and "admin_status" not in row and row.get("index") in up_panels and name not in neighbors:
+            config.remark("part-without-admin-status", (name,), ("PORT", name), name=name, priorities=priorities)
 
 
 def _hole(rows: Mapping[str, Row], names: list[str], owned: Set[str]) -> str:
