@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 
 import nodrop
+from nodrop.analyses import OBSERVATIONS, Hit, observed
 from nodrop.analyses._aims import aims
 from nodrop.analyses._computed import compute_observation, destinations
 from nodrop.analyses._expected import expected_routes, faults
@@ -230,3 +231,20 @@ def test_the_table_says_what_each_saw_where_they_differ_and_what_they_cannot_see
         "  Batfish cannot see full-size packets, 8 of 8: it has no question for it",
         "  Batfish: version 0",
     ]
+
+
+@pytest.mark.parametrize(
+    ("explanation", "said"),
+    [
+        ("last seen at leaf1:p1, dropped there by entry 1 of access list A", True),
+        ("last seen at leaf1:p1", False),
+    ],
+)
+def test_a_finding_about_denied_packets_names_the_entry_that_drops_them(explanation: str, said: bool) -> None:
+    item = ("leaf1", "@reach", "", "10.2.2.0/24")
+    seen = replace(as_seen("real FRR", reach={item: "denied"}), said={("reach", item): explanation})
+    with_seen = index()
+    with_seen.kept[OBSERVATIONS] = [seen]
+    (hit,) = observed.find(with_seen, check="reach")
+    assert isinstance(hit, Hit)
+    assert hit.facts["said"] == (f": {explanation}" if said else "")

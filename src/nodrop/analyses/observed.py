@@ -128,9 +128,17 @@ def _unreached(index: Index, seen: Observation, own_faults: list[Fault]) -> Iter
         sources = list(dict.fromkeys(row.item[0] for row in rows))
         yield Hit(
             subject=(device, "@bgp"),
-            facts=_facts(seen, f"{abbreviate_list(sources, 1)} to {abbreviate_list(prefixes, 1)}", rows[0]),
+            facts=_facts(
+                seen, f"{abbreviate_list(sources, 1)} to {abbreviate_list(prefixes, 1)}", rows[0], _drop(seen, rows)
+            ),
             discriminator=f"{seen.by} {how}",
         )
+
+
+def _drop(seen: Observation, rows: list[Fault]) -> str:
+    """Return what a validator said of the first item of which it names the access list that drops packets."""
+    explanations = (seen.said.get((row.check, row.item), "") for row in rows)
+    return next((explanation for explanation in explanations if " of access list " in explanation), "")
 
 
 def _silent(index: Index, seen: Observation) -> Iterator[Hit]:

@@ -12,7 +12,7 @@ from nodrop.model.values import replace_fields
 from nodrop.validating.twin.list_programs import DROP, PASS
 from nodrop.validating.twin.lists import Filters, filters
 from nodrop.validating.twin.packets import Packet
-from nodrop.validating.twin.plan import Space, plan
+from nodrop.validating.twin.plan import Nic, Space, plan
 from nodrop.validating.twin.reaching import Lost
 from support.bpf_machine import interpreted
 from support.frames import Frame
@@ -247,6 +247,13 @@ def test_a_frame_that_is_seen_nowhere_is_dropped_at_the_other_end_of_its_cable()
     lost = Lost(Packet(Space("b"), at("10.0.7.1"), at("10.9.9.9"), "p1"), None)
     assert applied(site(DENY)).cause(lost) == ", dropped by entry 1 of access list A where it enters a"
     assert applied(site(DENY, ports=("p2",))).cause(lost) == ""
+
+
+@pytest.mark.parametrize(("stage", "expected"), [("egress", True), ("transit-out", True), ("ingress", False)])
+def test_it_is_known_where_lists_act_on_what_leaves(stage: Stage, expected: bool) -> None:
+    fabric_filters = applied(site(DENY, stage=stage))
+    nics = [Nic(space=Space("a"), name=name, leg=name) for name in ("p1", "p2")]
+    assert [fabric_filters.filters_egress(nic) for nic in nics] == [expected, False]
 
 
 def test_an_entry_for_another_port_drops_nothing_here() -> None:

@@ -41,11 +41,15 @@ def packets(lab: Lab, work: Work, sockets: Posts) -> Part:
     packet = Part(seen={"packets": {}}, unseen={"packets": {}})
     for link, crossing in crossing_by_link.items():
         item = link_subject(link.a, link.b)
+        nics = (*lab.plan.at.get(link.a, ()), *lab.plan.at.get(link.b, ()))
+        if not crossing.crosses and any(lab.filters.filters_egress(nic) for nic in nics):
+            packet.unseen["packets"][item] = "an access list acts on what leaves one of its ports"
+            continue
         packet.seen["packets"][item] = "crosses" if crossing.crosses else "lost"
         packet.said["packets", item] = crossing.said
     for item in work.computed.get("packets", {}):
         if item not in packet.seen["packets"]:
-            packet.unseen["packets"][item] = "the twin has no such cable"
+            packet.unseen["packets"].setdefault(item, "the twin has no such cable")
     crossed = sum(link_crossing.crosses for link_crossing in crossing_by_link.values())
     packet.told.append(f"packets of the largest size crossed {crossed} of {len(crossing_by_link)} cables, both ways")
     return packet

@@ -57,6 +57,10 @@ class Filters:
             count_suffix = f" and {len(devices) - _PLACES} more switches" if len(devices) > _PLACES else ""
             yield f"not applied in the twin: {note} ({', '.join(devices[:_PLACES])}{count_suffix})"
 
+    def filters_egress(self, nic: Nic) -> bool:
+        """Whether a list acts on what leaves an interface."""
+        return any(acting.way == "egress" for acting in self.acting.get((nic.space, nic.name), ()))
+
     def cause(self, lost: Lost) -> str:
         """Return which entry drops a packet that was denied, as the end of a sentence; "" where no list does."""
         packet, at = lost
