@@ -3,8 +3,17 @@
 import pytest
 
 from nodrop.engine.unknowns import advice
-from nodrop.engine.vocabulary.headroom import headroom_for_peer_bytes, headroom_needed_bytes, model_of_peer
-from nodrop.hardware.bounds import bounds, row_xoff
+from nodrop.engine.vocabulary.headroom import (
+    computed_headroom_bytes,
+    computed_headroom_rule,
+    headroom_by_formula_bytes,
+    headroom_for_peer_bytes,
+    headroom_needed_bytes,
+    headroom_rule,
+    model_of_peer,
+    takes_table_row,
+)
+from nodrop.hardware.bounds import Bounds, bounds, row_xoff
 from nodrop.model.buffers import DynamicBuffers
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
@@ -120,6 +129,32 @@ def test_both_rules_compare_with_the_same_figures(
     found = bounds(_traditional(hwsku, model, "202511"), far, length_m=length_m)
     assert (found.row, found.formula, found.least, found.usual) == (row, formula, least, row)
     assert found.assumed_mtu_bytes == 1024
+
+
+def test_a_row_of_a_chip_without_formula_goes_before_the_bound_of_ieee() -> None:
+    port = replace_fields(PORT, speed_mbps=100_000, mtu_bytes=9100, lanes=4, cable_length_m=40)
+    index = Index(replace_fields(FABRIC, links=()))
+    own = _traditional("Arista-7170-64C", "7170-64C")
+    assert takes_table_row(own, port, index=index)
+    assert (headroom_rule(own, port, index=index), headroom_by_formula_bytes(own, port, index=index)) == (
+        "the table of its SKU",
+        35_840,
+    )
+    computed = computed_headroom_bytes(own, port, index=index)
+    assert (computed_headroom_rule(own, port, index=index), computed) == ("IEEE 802.1Q", 48_540)
+    other = replace_fields(own, hwsku="unheard-of")
+    assert not takes_table_row(other, port, index=index)
+    assert (headroom_rule(other, port, index=index), headroom_by_formula_bytes(other, port, index=index)) == (
+        "IEEE 802.1Q",
+        48_540,
+    )
+
+
+def test_a_row_below_what_is_on_the_cable_decides_nothing() -> None:
+    of_row = Bounds(row=5000, formula=None, ieee=9000, tabled=True)
+    assert of_row._replace(in_flight=5000).usual == 5000
+    assert of_row._replace(in_flight=5001).usual == 9000
+    assert of_row._replace(in_flight=5001, formula=7000).usual == 7000
 
 
 def test_a_stated_traffic_pattern_replaces_that_of_sonic() -> None:

@@ -43,6 +43,8 @@ class Bounds(NamedTuple):
     """Whether the switch takes its headroom from the row: the SKU's own, in the traditional buffer model."""
     assumed_mtu_bytes: int | None = None
     """The lossless MTU that the formula assumes; None where the configuration states it."""
+    in_flight: int = 0
+    """What is on the cable when the peer stops at once."""
 
     @property
     def least(self) -> int | None:
@@ -51,10 +53,18 @@ class Bounds(NamedTuple):
 
     @property
     def usual(self) -> int | None:
-        """What the switch itself would take; the IEEE bound where the formula of its chip is not published."""
-        if self.formula is None:
-            return self.ieee
-        return self.row if self.tabled else self.formula
+        """What the switch itself would take; the IEEE bound where that is not published."""
+        return self.row if self.by_row else self.computed
+
+    @property
+    def by_row(self) -> bool:
+        """Whether the row decides: the switch takes it, and it holds at least what is on the cable."""
+        return self.tabled and self.row is not None and self.row >= self.in_flight
+
+    @property
+    def computed(self) -> int | None:
+        """What the formula of its chip gives; the IEEE bound where none is published."""
+        return self.ieee if self.formula is None else self.formula
 
 
 def bounds(device: Device, interface: Interface, *, length_m: int) -> Bounds:
@@ -80,6 +90,7 @@ def bounds(device: Device, interface: Interface, *, length_m: int) -> Bounds:
         ieee=ieee_bound_bytes(speed_mbps=speed, mtu_bytes=mtu, cable_length_m=length_m),
         tabled=own_table_xoff is not None and device.buffer_model != "dynamic",
         assumed_mtu_bytes=STOCK_PATTERN_MTU_BYTES if by_formula is not None and pattern_mtu is None else None,
+        in_flight=lossless_in_flight_bytes(device, interface, length_m=length_m),
     )
 
 

@@ -2,7 +2,7 @@
 
 from nodrop.engine.vocabulary import word
 from nodrop.hardware import asic_of
-from nodrop.hardware.bounds import bounds, lossless_in_flight_bytes, missing_row, row_xoff
+from nodrop.hardware.bounds import Bounds, bounds, lossless_in_flight_bytes, missing_row, row_xoff
 from nodrop.hardware.dynamic import budget
 from nodrop.hardware.formulas import depends_on_release
 from nodrop.hardware.pausing import headroom_before
@@ -60,9 +60,17 @@ def headroom_in_any_release_bytes(device: Device, interface: Interface, *, index
 def headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
     """Return by what `headroom_by_formula_bytes` goes: the SKU's table, the formula of the chip, or IEEE 802.1Q."""
     found_bounds = bounds(device, interface, length_m=cable_m(device, interface, index=index))
-    if found_bounds.formula is None:
-        return "IEEE 802.1Q"
-    return "the table of its SKU" if found_bounds.tabled else "the formula of its chip"
+    return "the table of its SKU" if found_bounds.by_row else _computed_by(found_bounds)
+
+
+@word("function", rests_on=("cables",))
+def computed_headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
+    """Return by what `computed_headroom_bytes` goes: the formula of the chip, or IEEE 802.1Q."""
+    return _computed_by(bounds(device, interface, length_m=cable_m(device, interface, index=index)))
+
+
+def _computed_by(found_bounds: Bounds) -> str:
+    return "IEEE 802.1Q" if found_bounds.formula is None else "the formula of its chip"
 
 
 @word("function", rests_on=("cables",))
@@ -94,18 +102,17 @@ def headroom_by_formula_bytes(device: Device, interface: Interface, *, index: In
 
 
 @word("function", rests_on=("cables",))
-def table_of_formula_chip(device: Device, interface: Interface, *, index: Index) -> bool:
-    """Whether a port's headroom is a row of its SKU's table although the formula of its chip is published."""
+def takes_table_row(device: Device, interface: Interface, *, index: Index) -> bool:
+    """Whether a port takes a row of its SKU's table that holds what is on its cable; never in the dynamic model."""
     if require_fact(device.buffer_model, "device.buffer_model") == "dynamic":
         return False
-    found_bounds = bounds(device, interface, length_m=cable_m(device, interface, index=index))
-    return found_bounds.tabled and found_bounds.formula is not None
+    return bounds(device, interface, length_m=cable_m(device, interface, index=index)).by_row
 
 
 @word("function", rests_on=("cables",))
-def headroom_of_chip_bytes(device: Device, interface: Interface, *, index: Index) -> int:
-    """Return the xoff by the published formula of a port's chip; UNKNOWN where there is none."""
-    xoff = bounds(device, interface, length_m=cable_m(device, interface, index=index)).formula
+def computed_headroom_bytes(device: Device, interface: Interface, *, index: Index) -> int:
+    """Return the xoff by the published formula of a port's chip, else by IEEE 802.1Q; UNKNOWN where there is none."""
+    xoff = bounds(device, interface, length_m=cable_m(device, interface, index=index)).computed
     if xoff is None:
         raise UnknownFact("device.model")
     return xoff

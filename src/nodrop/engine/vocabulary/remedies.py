@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from nodrop.engine.vocabulary import word
-from nodrop.engine.vocabulary.headroom import headroom_by_formula_bytes, headroom_needed_bytes, table_of_formula_chip
+from nodrop.engine.vocabulary.headroom import headroom_by_formula_bytes, headroom_needed_bytes, takes_table_row
 from nodrop.engine.vocabulary.qos import paused_priorities, policy_watchdog, unintended_priorities
 from nodrop.engine.vocabulary.watchdog import POLLS, WATCHDOG_COUNTERS
 from nodrop.model import effects
@@ -64,7 +64,7 @@ def wide_enough(
     if headroom is None or headroom.computed or isinstance(headroom.xoff_bytes, Unknown):
         return UNKNOWN
     needed = headroom_needed_bytes(device, interface, index=index)
-    if table_of_formula_chip(device, interface, index=index):
+    if takes_table_row(device, interface, index=index):
         needed = max(needed, headroom_by_formula_bytes(device, interface, index=index))
     growth_bytes = needed - headroom.xoff_bytes
     if growth_bytes <= 0:
