@@ -555,9 +555,10 @@ def test_prefix_lists_of_sessions_are_those_of_the_family() -> None:
     (found,) = reading.device.bgp.neighbors
     assert (found.import_prefix_list, found.export_prefix_list) == ("B", "A")
     assert (found.ipv6.import_prefix_list, found.ipv6.export_prefix_list) == ("A", None)
-    assert [(one.facts["kind"], one.facts["name"]) for one in reading.remarks if one.kind == "dangling-reference"] == [
-        ("prefix list", "B"),
-        ("IPv6 prefix list", "A"),
+    kinds = [(one.kind, one.facts["kind"], one.facts["name"]) for one in reading.remarks if "name" in one.facts]
+    assert kinds == [
+        ("dangling-reference", "IPv4 prefix list", "B"),
+        ("prefix-list-of-other-family", "IPv6 prefix list", "A"),
     ]
 
 
@@ -641,7 +642,7 @@ def test_names_of_nothing_are_remarked_where_they_stand() -> None:
         (
             "dangling-reference",
             (NAME, "@bgp"),
-            {"kind": "prefix list", "name": "P", "field": "match ip address prefix-list P"},
+            {"kind": "IPv4 prefix list", "name": "P", "field": "match ip address prefix-list P"},
             ("frr.conf", 2),
         ),
         (
@@ -735,9 +736,23 @@ def test_a_prefix_list_of_the_other_family_is_none() -> None:
     text = (
         "router bgp 1\nip prefix-list P permit 10.0.0.0/8\nroute-map A permit 10\n match ipv6 address prefix-list P\n"
     )
-    assert [dict(one.facts) for one in read(None, text).remarks] == [
-        {"kind": "IPv6 prefix list", "name": "P", "field": "match ipv6 address prefix-list P"}
-    ]
+    (remark,) = read(None, text).remarks
+    assert (remark.kind, remark.facts) == (
+        "prefix-list-of-other-family",
+        {
+            "kind": "IPv6 prefix list", "name": "P", "field": "match ipv6 address prefix-list P",
+            "other_kind": "IPv4 prefix list",
+        },
+    )  # fmt: skip
+
+
+def test_a_filter_outside_an_address_family_is_of_ipv4() -> None:
+    text = (
+        "ipv6 prefix-list P permit any\nrouter bgp 1\n no bgp default ipv4-unicast\n neighbor fd00::1 remote-as 2\n"
+        " neighbor fd00::1 prefix-list P in\n address-family ipv6 unicast\n  neighbor fd00::1 activate\n"
+    )
+    found = [(remark.kind, remark.facts["other_kind"], remark.facts["field"]) for remark in read(None, text).remarks]
+    assert found == [("prefix-list-of-other-family", "IPv6 prefix list", "neighbor fd00::1 prefix-list P in")]
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ kind takes the place of the first (lib/routemap.c).
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodrop.model import policy_values
+from nodrop.model.reading import Place, Remark
 from nodrop.model.routing import (
     Action,
     AsPathList,
@@ -27,12 +28,31 @@ from nodrop.syntax.lines import NotUnderstood, understood
 
 _PREFIXES = {"ip": NAMED_BY["prefix-list"]["ipv4"], "ipv6": NAMED_BY["prefix-list"]["ipv6"]}
 """What a list of an address family's prefixes is called where it is missing."""
+_OTHER_FAMILY = {_PREFIXES["ip"]: _PREFIXES["ipv6"], _PREFIXES["ipv6"]: _PREFIXES["ip"]}
 BFD_PROFILE = "BFD profile"
 _STEP = 5
 _FIRST_EXPANDED = 100
 """The first number of a community list whose lines are expressions."""
 _MAX_LENGTH = 128
 """Of a prefix of IPv6, the longer ones."""
+
+
+class Undefined(NamedTuple):
+    """A command that names a list or map of a kind, where there is none of that name."""
+
+    statement: Statement
+    kind: str
+    name: str
+    other_kind: str
+    """The kind of the list that has the name in the other address family; "" where there is none."""
+
+    def remark(self, device: str, place: Place | None, field: str) -> Remark:
+        """Return the remark about it, `field` being the command in the words of the file."""
+        facts = {"kind": self.kind, "name": self.name, "field": field}
+        kind = "dangling-reference"
+        if self.other_kind:
+            kind, facts = "prefix-list-of-other-family", {**facts, "other_kind": self.other_kind}
+        return Remark(kind=kind, subject=(device, "@bgp"), place=place, facts=facts)
 
 
 class Policies:
@@ -54,17 +74,24 @@ class Policies:
         """Keep that a command names a list or map."""
         self._references.append((statement, kind, name))
 
-    def undefined(self) -> list[tuple[Statement, str, str]]:
-        """Return (command, kind, name) of every reference to a list or map that is not there."""
+    def undefined(self) -> list["Undefined"]:
+        """Return every reference to a list or map that is not there."""
         defined: dict[str, Iterable[str]] = {
-            "prefix list": {name for family, name in self._prefix_lists if family != "ipv6"},
-            "IPv6 prefix list": {name for family, name in self._prefix_lists if family == "ipv6"},
+            _PREFIXES["ip"]: {name for family, name in self._prefix_lists if family != "ipv6"},
+            _PREFIXES["ipv6"]: {name for family, name in self._prefix_lists if family == "ipv6"},
             "route map": self._route_maps,
             "community list": self._community_lists,
             "AS path list": self._as_path_lists,
             BFD_PROFILE: self.bfd_profiles,
         }
-        return [reference for reference in self._references if reference[2] not in defined[reference[1]]]
+        undefined = []
+        for statement, kind, name in self._references:
+            if name not in defined[kind]:
+                other_kind = _OTHER_FAMILY.get(kind, "")
+                undefined.append(
+                    Undefined(statement, kind, name, other_kind if name in defined.get(other_kind, ()) else "")
+                )
+        return undefined
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of a BGP process that hold them."""

@@ -187,7 +187,7 @@ _CARRIED: tuple[Row, ...] = (
 )
 NAMED_BY: Mapping[str, Mapping[Family, str]] = {
     "route-map": {"ipv4": "route map", "ipv6": "route map"},
-    "prefix-list": {"ipv4": "prefix list", "ipv6": "IPv6 prefix list"},
+    "prefix-list": {"ipv4": "IPv4 prefix list", "ipv6": "IPv6 prefix list"},
     "filter-list": {"ipv4": "AS path list", "ipv6": "AS path list"},
 }
 """The commands of a session whose first value is the name of a list or map, and its kind in each address family."""

@@ -12,7 +12,7 @@ from nodrop.model.values import replace_fields
 from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.frr.bgp import Process
 from nodrop.platforms.frr.harmless import Block, harmless
-from nodrop.platforms.frr.policies import Policies
+from nodrop.platforms.frr.policies import Policies, Undefined
 from nodrop.platforms.frr.words import number, without_no
 from nodrop.platforms.frr.words import prefix as prefix_in
 from nodrop.syntax.frr import Statement, parse
@@ -36,7 +36,7 @@ class Routing:
     static_routes: tuple[StaticRoute, ...] = ()
     hostname: str | None = None
     not_understood: list[Statement] = field(default_factory=list)
-    undefined: list[tuple[Statement, str, str]] = field(default_factory=list)
+    undefined: list[Undefined] = field(default_factory=list)
     """(command, kind, name) of every reference to a list or map that is not there."""
     shut: dict[str, Statement] = field(default_factory=dict)
     """The interfaces that zebra takes down, and the commands that say so."""

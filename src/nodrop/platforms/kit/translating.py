@@ -170,10 +170,9 @@ def read_translation(
     for fault in faults(routing, device):
         place = found.frr[fault.statement.line - 1][1]
         remarks.append(Remark(kind=fault.kind, subject=fault.subject, place=place, facts=fault.facts))
-    for statement, kind, missing in routing.undefined:
-        facts = {"kind": kind, "name": missing, "field": statement.text}
-        place = found.frr[statement.line - 1][1]
-        remarks.append(Remark(kind="dangling-reference", subject=(device.name, "@bgp"), place=place, facts=facts))
+    for undefined in routing.undefined:
+        place = found.frr[undefined.statement.line - 1][1]
+        remarks.append(undefined.remark(device.name, place, undefined.statement.text))
     return DeviceReading(
         device=device,
         sources=sources,

@@ -9,6 +9,7 @@ from nodrop.model.fabric import Device, Interface, Loopback, Management
 from nodrop.model.reading import DeviceReading, Note, Place, Remark, Source
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural
+from nodrop.platforms.frr.policies import Undefined
 from nodrop.platforms.onyx import read_commands, read_routing
 from nodrop.platforms.onyx.commands import Command, Script, parse
 from nodrop.platforms.onyx.gathered import Link, Qos, Settings
@@ -145,14 +146,13 @@ class _Device:
             weighs_utilization=UNKNOWN,
         )
 
-    def _remark_references(self, undefined: Sequence[tuple[object, str, str]]) -> None:
+    def _remark_references(self, undefined: Sequence[Undefined]) -> None:
         """Remark the lists and maps that are named and not there, at the command that names them."""
-        for _, kind, missing in undefined:
-            command = next((candidate for candidate in self._settings.routing if missing in candidate.words), None)
+        for missing in undefined:
+            command = next((candidate for candidate in self._settings.routing if missing.name in candidate.words), None)
             place = Place(FILE, command.span) if command else None
-            facts = {"kind": kind, "name": missing, "field": command.text if command else kind.replace(" ", "-")}
-            remark = Remark(kind="dangling-reference", subject=(self.name, "@bgp"), place=place, facts=facts)
-            self._values.remarks.append(remark)
+            field = command.text if command else missing.kind.replace(" ", "-")
+            self._values.remarks.append(missing.remark(self.name, place, field))
 
     def _remark_unknown(self) -> None:
         """Remark the commands that Onyx does not have; those of which that is not known are left to be noted."""

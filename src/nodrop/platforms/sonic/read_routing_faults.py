@@ -51,14 +51,11 @@ def check_routing(
         if watched and not framework(localhost):
             keys = LOCALHOST
             config.remark("bfd-without-daemon", ("@bgp",), keys, neighbors=", ".join(watched))
-    for statement, kind, name in routing.undefined:
-        if kind == BFD_PROFILE and text is not None and FRR_FILE not in text.names:
+    for undefined in routing.undefined:
+        if undefined.kind == BFD_PROFILE and text is not None and FRR_FILE not in text.names:
             continue  # bfdd has a file of its own, which is not read
-        place = text.place(statement.span) if text else None
-        facts = {"kind": kind, "name": name, "field": statement.text}
-        config.remarks.append(
-            Remark(kind="dangling-reference", subject=(config.device, "@bgp"), place=place, facts=facts)
-        )
+        place = text.place(undefined.statement.span) if text else None
+        config.remarks.append(undefined.remark(config.device, place, undefined.statement.text))
 
 
 def _check_waits(config: Config, localhost: Row, routing: frr.Routing) -> None:
