@@ -1,4 +1,4 @@
-"""What is done about findings after they were made: suppressions mark them, and are judged themselves."""
+"""What is done about findings after they were made: suppressions mark them, and are checked themselves."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -119,7 +119,7 @@ def concluded(
 def baseline_of(config: Config) -> Baseline | None:
     """Return the baseline of a configuration, read once as long as it stays as it is; None where it names none.
 
-    InputProblems tells what is wrong with it.
+    Raise InputProblems with its faults.
     """
     path = config.baseline
     if path is None:
@@ -129,8 +129,8 @@ def baseline_of(config: Config) -> Baseline | None:
     try:
         status = path.stat()
     except (OSError, ValueError):
-        return _baseline(path, None)
-    return _baseline(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+        return _load_baseline(path, None)
+    return _load_baseline(path, (status.st_mtime_ns, status.st_size, status.st_ino))
 
 
 @lru_cache(maxsize=2)
@@ -139,13 +139,13 @@ def _held_baseline(path: Path, raw: bytes) -> Baseline:
 
 
 @lru_cache(maxsize=4)
-def _baseline(path: Path, _state: tuple[int, ...] | None) -> Baseline:
+def _load_baseline(path: Path, _state: tuple[int, ...] | None) -> Baseline:
     return baseline.load(path)
 
 
 def told_again(outcome: "Outcome", known_baseline: Baseline) -> "Outcome":
-    """Return an outcome that tells what the baseline has less often than it was found, be it in several fabrics."""
-    back = baseline.surplus(outcome.hidden, known_baseline, _met(outcome))
+    """Return an outcome with the findings that occur more often than the baseline has them, over all fabrics."""
+    back = baseline.surplus(outcome.hidden, known_baseline, _count_finding_keys(outcome))
     if not back:
         return outcome
     reported_findings = tuple(replace(finding, baselined=False) for finding in outcome.hidden if id(finding) in back)
@@ -157,10 +157,10 @@ def told_again(outcome: "Outcome", known_baseline: Baseline) -> "Outcome":
 def gone(outcome: "Outcome", known_baseline: Baseline, names: Mapping[str, str]) -> dict[Key, Entry]:
     """Return the entries of a baseline that no finding of a command has any more, nothing where not all was read."""
     ran = [fabric.ran for fabric in outcome.settled]
-    return {} if outcome.problems else baseline.gone(known_baseline, _met(outcome), ran, names)
+    return {} if outcome.problems else baseline.gone(known_baseline, _count_finding_keys(outcome), ran, names)
 
 
-def _met(outcome: "Outcome") -> Counter[Key]:
+def _count_finding_keys(outcome: "Outcome") -> Counter[Key]:
     met = Counter[Key]()
     for fabric in outcome.settled:
         met.update(fabric.met)
@@ -173,7 +173,7 @@ def notes_of(ended: Mapping[Key, Entry], path: str) -> tuple[Note, ...]:
     for entry in ended.values():
         subjects.setdefault(entry.rule, []).append(entry.subject)
     return tuple(
-        Note(kind="baseline", message=f"{rule} is not found any more at {_some(at)}; {_PRUNE}", file=path)
+        Note(kind="baseline", message=f"{rule} is not found any more at {_list_some_subjects(at)}; {_PRUNE}", file=path)
         for rule, at in sorted(subjects.items())
     )
 
@@ -182,7 +182,7 @@ _PRUNE = "`nodrop baseline --prune` drops that"
 _NAMED = 5
 
 
-def _some(subjects: Sequence[str]) -> str:
+def _list_some_subjects(subjects: Sequence[str]) -> str:
     """Return the first few of the subjects, and how many more there are."""
     named_subjects = sorted(dict.fromkeys(subjects), key=lambda subject: sort_key(parse(subject)))
     count_suffix = f" and {len(named_subjects) - _NAMED} more" if len(named_subjects) > _NAMED else ""
@@ -228,8 +228,8 @@ def updated(before: Baseline, outcome: "Outcome", names: Mapping[str, str], *, p
 
 def overlay_lines(written: Mapping[tuple[str, int], str], line: "LineOf") -> "LineOf":
     """Return a function that knows, besides other lines, those that are given."""
-    return partial(_line, written, line) if written else line
+    return partial(_line_of_finding, written, line) if written else line
 
 
-def _line(written: Mapping[tuple[str, int], str], line: "LineOf", file: str, number: int) -> str | None:
+def _line_of_finding(written: Mapping[tuple[str, int], str], line: "LineOf", file: str, number: int) -> str | None:
     return written.get((file, number)) or line(file, number)

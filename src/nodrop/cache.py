@@ -57,11 +57,11 @@ class Store:
 
     def sealed(self, key: str, data: bytes) -> bytes:
         """Return the code by which an entry shows that the user wrote it, whole, under this key."""
-        return _digest(hashlib.blake2b(digest_size=_DIGEST_BYTES, key=self.seal), (key.encode(), data))
+        return _hash_chunks(hashlib.blake2b(digest_size=_DIGEST_BYTES, key=self.seal), (key.encode(), data))
 
     def get(self, key: str) -> bytes | None:
         """Return what was kept under a key; None where nothing was, or nothing that can be trusted."""
-        raw = _contents(self.folder, key)
+        raw = _read_cache_entry(self.folder, key)
         if raw is None or not raw.startswith(_FORM):
             return None
         head = len(_FORM) + _DIGEST_BYTES
@@ -124,10 +124,10 @@ class Store:
 
 def digest_of(*chunks: bytes) -> bytes:
     """Return the digest of some texts, each told from the next by its length."""
-    return _digest(hashlib.blake2b(digest_size=_DIGEST_BYTES), chunks)
+    return _hash_chunks(hashlib.blake2b(digest_size=_DIGEST_BYTES), chunks)
 
 
-def _digest(begun: hashlib.blake2b, chunks: Iterable[bytes]) -> bytes:
+def _hash_chunks(begun: hashlib.blake2b, chunks: Iterable[bytes]) -> bytes:
     for chunk in chunks:
         begun.update(len(chunk).to_bytes(8))
         begun.update(chunk)
@@ -150,20 +150,20 @@ def why_not(checked: Iterable[str | Path]) -> str:
 
 def _find_store(checked: Iterable[str | Path]) -> Store | str:
     """Return the store, or why there is none."""
-    folder, home_of_secret = _place("XDG_CACHE_HOME", ".cache"), _place("XDG_STATE_HOME", ".local/state")
+    folder, home_of_secret = _xdg_folder("XDG_CACHE_HOME", ".cache"), _xdg_folder("XDG_STATE_HOME", ".local/state")
     if folder is None or home_of_secret is None:
         return "no home folder to keep it in"
     paths = list(checked)
     for place in (folder, home_of_secret):
-        if why := _exposed(place, paths):
+        if why := _why_folder_exposed(place, paths):
             return f"{place} {why}"
     if _descriptor(folder) is None:
-        return _fault(folder)
+        return _describe_folder_fault(folder)
     seal = _secret(home_of_secret)
     return Store(folder, code(), seal) if isinstance(seal, bytes) else seal
 
 
-def _exposed(folder: Path, checked: Iterable[str | Path]) -> str | None:
+def _why_folder_exposed(folder: Path, checked: Iterable[str | Path]) -> str | None:
     """Return why what somebody else wrote may lie in a folder; None where that is not so."""
     try:
         real = folder.resolve()
@@ -183,7 +183,7 @@ def _secret(folder: Path) -> bytes | str:
     """Return the user's secret, made where there was none; else what is wrong with it, in words."""
     descriptor, file = _descriptor(folder), folder / _KEY_FILE
     if descriptor is None:
-        return _fault(folder)
+        return _describe_folder_fault(folder)
     try:
         try:
             return _read_secret(descriptor, file)
@@ -225,7 +225,7 @@ def _make_secret(descriptor: int) -> None:
         os.unlink(new, dir_fd=descriptor)
 
 
-def _place(variable: str, otherwise: str) -> Path | None:
+def _xdg_folder(variable: str, otherwise: str) -> Path | None:
     """Return a folder of the XDG Base Directory Specification; a relative path in a variable is ignored."""
     stated = os.environ.get(variable, "")
     try:
@@ -244,7 +244,7 @@ def _descriptor(folder: Path) -> int | None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        if _unsafe(os.fstat(descriptor)) is None:
+        if _why_folder_unsafe(os.fstat(descriptor)) is None:
             return descriptor
         os.close(descriptor)
     except (OSError, ValueError):
@@ -252,16 +252,16 @@ def _descriptor(folder: Path) -> int | None:
     return None
 
 
-def _fault(folder: Path) -> str:
+def _describe_folder_fault(folder: Path) -> str:
     """Return what is wrong with a folder, in words."""
     try:
         status = folder.lstat()
     except (OSError, ValueError) as error:
         return f"{folder}: {getattr(error, 'strerror', None) or error}".lower()
-    return f"{folder} {_unsafe(status) or 'cannot be opened'}"
+    return f"{folder} {_why_folder_unsafe(status) or 'cannot be opened'}"
 
 
-def _unsafe(status: os.stat_result) -> str | None:
+def _why_folder_unsafe(status: os.stat_result) -> str | None:
     """Return why what lies in a folder is not to be believed; None where only the user can have put it there."""
     if not stat.S_ISDIR(status.st_mode):
         return "is not a folder"
@@ -270,7 +270,7 @@ def _unsafe(status: os.stat_result) -> str | None:
     return "can be written by others" if status.st_mode & 0o022 else None
 
 
-def _contents(folder: Path, name: str) -> bytes | None:
+def _read_cache_entry(folder: Path, name: str) -> bytes | None:
     """Return the bytes of an entry; None where it is no file of the user's own of a possible size."""
     descriptor = _descriptor(folder)
     if descriptor is None:

@@ -327,10 +327,10 @@ def built(intent: "Intent", display: str, below: str) -> "tuple[tuple[Artifact, 
     except Unsupported as error:
         raise InputProblems([Problem(path=display, where=error.path, found=error.reason)]) from None
     reading = replace(nodrop.read_back(artifacts, fabric, below), decided=partial(decision, intent))
-    return (*artifacts, *nodrop.rack(fabric)), _heard(reading, intent)
+    return (*artifacts, *nodrop.rack(fabric)), _apply_allow_comments(reading, intent)
 
 
-def _heard(reading: "Reading", intent: "Intent") -> "Reading":
+def _apply_allow_comments(reading: "Reading", intent: "Intent") -> "Reading":
     """Return a reading of what an intent was built into, with what the intent's comments allow."""
     from nodrop.model.allowing import allowing
     from nodrop.syntax.comments import comments

@@ -156,21 +156,21 @@ class _Aim:
 
     def at_finding(self, finding: Finding) -> tuple[str, _Target] | None:
         """Return the target of the finding; without a device in it, the finding's whole device."""
-        return self._at(finding.at, finding.located, finding.device)
+        return self._resolve_target(finding.at, finding.located, finding.device)
 
     def at_related(self, related: Related) -> tuple[str, _Target] | None:
         """Return the related places of the finding."""
-        return self._at(related.subject, related.located, None)
+        return self._resolve_target(related.subject, related.located, None)
 
     def at_part(self, fabric_part: Subject) -> tuple[str, Subject] | None:
         """On which device a part is to be looked for, and as what."""
-        aimed = self._at(fabric_part, None, None)
+        aimed = self._resolve_target(fabric_part, None, None)
         return None if aimed is None or isinstance(aimed[1], Located) else (aimed[0], aimed[1])
 
-    def _at(self, ends: Subject, located: Located | None, device: str | None) -> tuple[str, _Target] | None:
+    def _resolve_target(self, ends: Subject, located: Located | None, device: str | None) -> tuple[str, _Target] | None:
         sources = self._reading.sources
         if ends[0] not in sources:
-            ends = self._ends.get(ends) or (device or ends[0],)
+            ends = self._known_end_by_link.get(ends) or (device or ends[0],)
         if ends[0] not in sources:
             return None
         if located is None:
@@ -178,7 +178,7 @@ class _Aim:
         return (ends[0], located) if located.file in {source.display for source in sources[ends[0]]} else None
 
     @cached_property
-    def _ends(self) -> dict[Subject, Subject]:
+    def _known_end_by_link(self) -> dict[Subject, Subject]:
         """For each link the end that was read, the first where both were."""
         ends = ((link, end) for link in self._reading.fabric.links for end in (link.b, link.a))
         return {
@@ -199,7 +199,7 @@ class _Atlas:
 
     def chart(self, device: str, sources: tuple[Source, ...], targets: Iterable[_Target]) -> None:
         """Look up the targets on one device, then let go of its texts."""
-        loaded = [(source, raw) for source in sources if (raw := self._loaded(device, source)) is not None]
+        loaded = [(source, raw) for source in sources if (raw := self._load_source(device, source)) is not None]
         if not loaded:
             return
         file_location = Located(file=sources[0].display, span=None) if len(sources) == 1 else None
@@ -207,7 +207,11 @@ class _Atlas:
         place_of = self._where(self._platforms[device], {source.name: raw for source, raw in loaded})
         lines = _lines_of(self._secret, device, loaded)
         for target in targets:
-            located = target if isinstance(target, Located) else _nearest(place_of, target, displays) or file_location
+            located = (
+                target
+                if isinstance(target, Located)
+                else _locate_nearest_part(place_of, target, displays) or file_location
+            )
             if located is not None and located.file in lines.texts:
                 self.places[device, target] = located
                 self._keep_line(located, lines)
@@ -216,7 +220,7 @@ class _Atlas:
         if located.span is not None and (text := lines.get(located.file, located.span.line)) is not None:
             self.lines[located.file, located.span.line] = text
 
-    def _loaded(self, device: str, source: Source) -> bytes | None:
+    def _load_source(self, device: str, source: Source) -> bytes | None:
         try:
             return load(source)
         except InputProblems as lost:
@@ -283,7 +287,7 @@ def load(source: Source) -> bytes:
     return raw
 
 
-def _nearest(place_of: PlaceOf, fabric_part: Subject, displays: Mapping[str, str]) -> Located | None:
+def _locate_nearest_part(place_of: PlaceOf, fabric_part: Subject, displays: Mapping[str, str]) -> Located | None:
     places = (place_of(fabric_part[:length]) for length in range(len(fabric_part), 0, -1))
     return next((Located(file=displays[place.file], span=place.span) for place in places if place is not None), None)
 

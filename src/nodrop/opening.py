@@ -54,7 +54,9 @@ def read_open_files(
 ) -> DeviceReading:
     """Read one device of which the files are open."""
     reading = heard(
-        _noted(platforms.reader(bundle.platform).read_device(bundle.name, bundles)), bundle.platform, bundles
+        _note_remark_limit(platforms.reader(bundle.platform).read_device(bundle.name, bundles)),
+        bundle.platform,
+        bundles,
     )
     if cut := cut_short(bundles):
         reading = replace(reading, notes=(*reading.notes, *cut))
@@ -74,7 +76,7 @@ def cut_short(opened_files: Iterable[tuple[Source, bytes]]) -> list[Note]:
     ]
 
 
-def _noted(reading: DeviceReading) -> DeviceReading:
+def _note_remark_limit(reading: DeviceReading) -> DeviceReading:
     """Return a reading with a note where its reader stopped listing faults."""
     if len(reading.remarks) < MAX_REMARKS:
         return reading

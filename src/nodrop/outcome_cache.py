@@ -1,6 +1,6 @@
-"""A fabric of which nothing has changed is not judged again: outcomes, by all that they depend on.
+"""Outcomes of unchanged fabrics, which are not checked again, by everything that they depend on.
 
-The text of lines is not kept: who shows one reads it again, from the file that was looked at a moment ago.
+The text of lines is not kept: who shows one reads it again, from the file that was read a moment ago.
 """
 
 import os
@@ -46,9 +46,9 @@ def outcome_of(
     executor: Executor | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Outcome:
-    """Judge one fabric, or recall what came of it; its devices are read by the executor if there is one.
+    """Check one fabric, or recall its outcome; its devices are read by the executor if there is one.
 
-    What an intent comes to is worked out each time, and so is what somebody wants to count.
+    The design of an intent is computed each time, and so are statistics that are asked for.
     """
     if not isinstance(source, Inputs) or settings.store is None or settings.statistics:
         reading = judging.read_source(source, settings, executor, progress=progress)
@@ -75,7 +75,7 @@ def _check_reading(
 
 
 def check(settings: Settings) -> None:
-    """Raise InputProblems where the settings name rules that there are not, unless they were found good before."""
+    """Raise InputProblems where the settings name missing rules, unless they were found good before."""
     key_parts = None if settings.store is None else _of_settings(settings)
     key = None if key_parts is None or settings.store is None else settings.store.key("settings", *key_parts)
     if settings.store is None or key is None:
@@ -136,7 +136,7 @@ def _files(inputs: Inputs, runs: Runs) -> dict[str, tuple[Path, str | None]]:
     digests = iter([one for bundle_digests in runs.digests or () for one in bundle_digests])
     switches = [(text, next(digests)) for bundle in inputs.bundles for _, text in bundle.files]
     texts = [*inputs.stated, *(text for bundle in inputs.hosts for _, text in bundle.files)]
-    text_digests = [(text, _digest(text)) for text in texts]
+    text_digests = [(text, _digest_text(text)) for text in texts]
     return {text.display: (text.path, one) for text, one in (*switches, *text_digests) if text.path is not None}
 
 
@@ -167,9 +167,9 @@ class _Lines:
 
 
 def _key(inputs: Inputs, settings: Settings, store: Store, runs: Runs) -> str | None:
-    """Return the key of what comes of a fabric; None where something that it depends on cannot be told by its bytes."""
+    """Return the key of a fabric's outcome; None where something that it depends on has no bytes to compare."""
     texts = [*inputs.stated, *(text for bundle in inputs.hosts for _, text in bundle.files)]
-    digests = [_digest(text) for text in texts]
+    digests = [_digest_text(text) for text in texts]
     key_parts = _of_settings(settings)
     if runs.digests is None or None in digests or key_parts is None:
         return None
@@ -179,25 +179,25 @@ def _key(inputs: Inputs, settings: Settings, store: Store, runs: Runs) -> str | 
             (*inputs.bundles, *inputs.hosts), (*runs.digests, *((),) * len(inputs.hosts)), strict=True
         )
     ]
-    facts = ([text.display for text in inputs.stated], digests, _day(settings))
+    facts = ([text.display for text in inputs.stated], digests, _day_for_cache_key(settings))
     chunks = (_hash_input((inputs.problems, inputs.notes), set()), *(ascii(row).encode() for row in (facts, *names)))
     return store.key("outcome", *key_parts, *chunks)
 
 
 def _of_settings(settings: Settings) -> tuple[bytes, bytes] | None:
-    """Return what the settings say, and what stands in the files that they name; None where these cannot be read."""
+    """Return the settings and the contents of the files that they name; None where these cannot be read."""
     paths: set[Path] = set()
     settings_bytes = _hash_input(replace(settings, store=None), paths)
-    contents = _contents(paths - settings.config.held.keys())
+    contents = _digest_paths(paths - settings.config.held.keys())
     return None if contents is None else (settings_bytes, contents)
 
 
-def _day(settings: Settings) -> str:
+def _day_for_cache_key(settings: Settings) -> str:
     """Return the day, where what comes of a fabric may depend on it."""
     return today().isoformat() if settings.config.suppress or settings.config.harmless else ""
 
 
-def _digest(text: Text) -> str | None:
+def _digest_text(text: Text) -> str | None:
     try:
         return digest(text.read_bytes(MAX_BYTES)) if text.path is not None else None
     except InputProblems:
@@ -214,20 +214,20 @@ def _hash_input(value: object, paths: set[Path]) -> bytes:
 
 
 class _Telling(pickle.Pickler):
-    """Notes the paths in what it writes."""
+    """Notes the paths in its output."""
 
     def __init__(self, into: BytesIO, paths: set[Path]) -> None:
         super().__init__(into, protocol=5)
         self._paths = paths
 
     def persistent_id(self, value: Any) -> None:
-        """Note a path; nothing has a name of its own."""
+        """Note a path; nothing has a separate name."""
         if isinstance(value, Path):
             self._paths.add(value)
 
 
-def _contents(paths: Iterable[Path]) -> bytes | None:
-    """Return what stands at the paths of settings: files, and rules in folders; None where it cannot be read."""
+def _digest_paths(paths: Iterable[Path]) -> bytes | None:
+    """Return the contents of the paths in settings: files, and rules in folders; None where they cannot be read."""
     try:
         file_digests = [
             (str(path), digest(read_regular_file(path, str(path), MAX_BYTES))) for path in sorted(_with_rules(paths))

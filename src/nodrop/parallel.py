@@ -45,7 +45,9 @@ def map_chunks(
         return
     futures: deque[Future[list[_R]]] = deque()
     try:
-        futures.extend(executor.submit(_each, fn, items[at : at + chunk]) for at in range(0, len(items), chunk))
+        futures.extend(
+            executor.submit(_run_each_item, fn, items[at : at + chunk]) for at in range(0, len(items), chunk)
+        )
         while futures:
             yield from futures.popleft().result()
     except BrokenExecutor as error:
@@ -56,7 +58,7 @@ def map_chunks(
             future.cancel()
 
 
-def _each(fn: Callable[[_T], _R], items: Sequence[_T]) -> list[_R]:
+def _run_each_item(fn: Callable[[_T], _R], items: Sequence[_T]) -> list[_R]:
     """Do one task; what could not be sent back as it was raised is told in words."""
     try:
         return [fn(item) for item in items]
@@ -102,21 +104,23 @@ def processes(
 def _pool(
     workers: int, context: ForkServerContext, alive: Connection, begin: Callable[[], None] | None
 ) -> ProcessPoolExecutor | None:
-    """Return a pool whose processes begin with `_begin`; None in a sandbox without shared semaphores."""
+    """Return a pool whose processes begin with `_begin_worker_process`; None in a sandbox without shared semaphores."""
     try:
-        return ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(alive, _here(), begin))
+        return ProcessPoolExecutor(
+            workers, mp_context=context, initializer=_begin_worker_process, initargs=(alive, _current_folder(), begin)
+        )
     except (ImportError, NotImplementedError, OSError):
         return None
 
 
-def _here() -> str | None:
+def _current_folder() -> str | None:
     try:
         return os.getcwd()  # noqa: PTH109
     except OSError:
         return None
 
 
-def _begin(alive: Connection, path: str | None, begin: Callable[[], None] | None) -> None:
+def _begin_worker_process(alive: Connection, path: str | None, begin: Callable[[], None] | None) -> None:
     """Begin a process of a pool: it ends when the other end of `alive` does, and leaves Ctrl-C to its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(alive,), daemon=True).start()

@@ -24,24 +24,24 @@ def fault(text: str, root: Root | None = None) -> Problem | None:
         return leads_out(text, error)
     except FileNotFoundError:
         hint = next(filter(None, map(interrupted, (path, path.parent))), None)
-        return Problem(path=text, found="no such file or folder", hint=hint or _alike(path))
+        return Problem(path=text, found="no such file or folder", hint=hint or _suggest_similar_path(path))
     except (OSError, ValueError) as error:
         return Problem(path=text, found=reason(error))
     return None
 
 
-def _alike(path: Path) -> str:
+def _suggest_similar_path(path: Path) -> str:
     """Return a hint at what lies there under almost the same name; leaf1 is no misspelt leaf3, though."""
     with contextlib.suppress(OSError, ValueError):
         other_names = sorted(
-            sibling.name for sibling in path.parent.iterdir() if _undigited(sibling.name) != _undigited(path.name)
+            sibling.name for sibling in path.parent.iterdir() if _strip_digits(sibling.name) != _strip_digits(path.name)
         )
         close = difflib.get_close_matches(path.name, other_names, n=1, cutoff=0.75)
         return f"did you mean {path.parent / close[0]}?" if close else ""
     return ""
 
 
-def _undigited(name: str) -> str:
+def _strip_digits(name: str) -> str:
     return re.sub(r"[0-9]+", "", name)
 
 

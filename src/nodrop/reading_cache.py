@@ -83,7 +83,7 @@ class Runs:
         self._readings: list[tuple[DeviceReading, ...] | None] = []
         self.all_kept_before = True
         """Whether nothing has to be read."""
-        answers = map_chunks(_answer, self._runs, executor=executor, chunk=1)
+        answers = map_chunks(_read_uncached_run, self._runs, executor=executor, chunk=1)
         done = 0
         for run, answer in zip(self._runs, answers, strict=True):
             self._tell(done := done + len(run.bundles))
@@ -128,7 +128,7 @@ def runs_of(bundles: Sequence[Bundle]) -> Iterator[tuple[Bundle, ...]]:
         yield tuple(run)
 
 
-def _answer(run: _Run) -> _Answer:
+def _read_uncached_run(run: _Run) -> _Answer:
     """Look at the files of a run, and read them unless they are kept."""
     opened_bundles: list[Opened | None] = []
     digests: list[tuple[str, ...]] = []

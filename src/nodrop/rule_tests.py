@@ -49,10 +49,10 @@ def try_rules(rules: Sequence[Rule], *, mutants: bool = False) -> Iterator[Teste
 
     ValueError is never raised for an example that does not fit the fabric: that is a fault of the rule.
     """
-    return (_tested(rule, mutants=mutants) for rule in rules)
+    return (_test_rule(rule, mutants=mutants) for rule in rules)
 
 
-def _tested(rule: Rule, *, mutants: bool) -> Tested:
+def _test_rule(rule: Rule, *, mutants: bool) -> Tested:
     faults: list[Fault] = []
     unsaid: list[tuple[str, str, str]] = []
     kinds_by_platform: dict[str, set[str]] = {platform: set() for platform in TIERS}
@@ -61,7 +61,7 @@ def _tested(rule: Rule, *, mutants: bool) -> Tested:
         reasons: dict[str, str] = {}
         for platform in TIERS:
             try:
-                messages = _run(rule, example, Setting(platform))
+                messages = _example_failures(rule, example, Setting(platform))
             except CannotSay as reason:
                 reasons[platform] = str(reason)
                 continue
@@ -74,7 +74,7 @@ def _tested(rule: Rule, *, mutants: bool) -> Tested:
             }
         else:
             unsaid += [(example.name, platform, reason) for platform, reason in reasons.items()]
-        faults += [_fault(rule, example, message, on) for message, on in platforms_by_message.items()]
+        faults += [_make_example_fault(rule, example, message, on) for message, on in platforms_by_message.items()]
     faults += _of_unseen(rule, kinds_by_platform)
     tries = mutants_of(rule) if mutants else ()
     remaining_mutants = (
@@ -82,7 +82,7 @@ def _tested(rule: Rule, *, mutants: bool) -> Tested:
         if faults or not tries
         else survivors(rule, TIERS, lambda example, platform: Setting(platform).render_example(example))
     )
-    faults += [_unnoticed(rule, mutant) for mutant in remaining_mutants]
+    faults += [_unnoticed_change_fault(rule, mutant) for mutant in remaining_mutants]
     return Tested(
         rule=rule,
         bad=sum(example.kind == "bad" for example in rule.examples),
@@ -94,7 +94,7 @@ def _tested(rule: Rule, *, mutants: bool) -> Tested:
     )
 
 
-def _run(rule: Rule, example: Example, setting: Setting) -> list[str]:
+def _example_failures(rule: Rule, example: Example, setting: Setting) -> list[str]:
     """Return the fault of an example on a platform; CannotSay where the platform cannot express it."""
     setting.check_support(example)
     failures = run_example(rule, example, setting.base, setting.views, setting.artifact, _locate_findings)
@@ -115,12 +115,12 @@ def _of_unseen(rule: Rule, kinds_by_platform: dict[str, set[str]]) -> Iterator[F
             yield Fault(where=where, line=line, column=column, platforms=(platform,), message=message)
 
 
-def _fault(rule: Rule, example: Example, message: str, on: Iterable[str]) -> Fault:
+def _make_example_fault(rule: Rule, example: Example, message: str, on: Iterable[str]) -> Fault:
     line, column = place(rule, example.keys)
     return Fault(where=example.name, line=line, column=column, platforms=tuple(on), message=message)
 
 
-def _unnoticed(rule: Rule, mutant: Mutant) -> Fault:
+def _unnoticed_change_fault(rule: Rule, mutant: Mutant) -> Fault:
     line, column = place(rule, (mutant.key,))
     message = f"no example notices the change {mutant.change.partition(': ')[2]}"
     return Fault(where=mutant.key, line=line, column=column, platforms=(), message=message)

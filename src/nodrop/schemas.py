@@ -16,7 +16,7 @@ commands print as JSON."""
 
 def schema(kind: str) -> dict[str, Any]:
     """Return a new copy of a schema, draft 2020-12. KeyError where there is none of that kind."""
-    return {"$schema": DRAFT} | _of(kind)
+    return {"$schema": DRAFT} | _schema_of_kind(kind)
 
 
 def render_schema(kind: str) -> str:
@@ -24,7 +24,7 @@ def render_schema(kind: str) -> str:
     return json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
 
 
-def _of(kind: str) -> dict[str, Any]:
+def _schema_of_kind(kind: str) -> dict[str, Any]:
     if kind in REPORTED:
         from nodrop.report.schema import REPORTS
 

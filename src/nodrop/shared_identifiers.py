@@ -61,7 +61,7 @@ def with_others(
     fabrics = compare_fabrics(list(members.values()), rules, settings, one_site=one_site)
     for at, further_fabric in zip(members, fabrics, strict=True):
         if further_fabric is not None:
-            new_outcomes[at] = _with(new_outcomes[at], further_fabric)
+            new_outcomes[at] = _extend_outcome(new_outcomes[at], further_fabric)
     return new_outcomes
 
 
@@ -70,7 +70,7 @@ def compare_fabrics(
 ) -> list[Outcome | None]:
     """Return for each fabric what the rules that compare fabrics find in it; None where there is nothing to compare."""
     outcomes: list[Outcome | None] = [None] * len(members)
-    chosen = list(_single(members))
+    chosen = list(_distinct_fabrics(members))
     if len(chosen) < 2:
         return outcomes
     shared = sharing([members[at].identifiers for at in chosen], one_site=one_site)
@@ -86,11 +86,11 @@ def compare_fabrics(
         index = Index(reading.fabric)
         index.kept[KEPT] = tuple(shelf.earlier_fabrics(later, shared, one_site=one_site))
         outcomes[chosen[later]] = run_rules(reading, comparing, settings, index=index)
-    _place(outcomes, shelf, settings)
+    _locate_related_parts(outcomes, shelf, settings)
     return outcomes
 
 
-def _single(members: Sequence[Member]) -> Iterable[int]:
+def _distinct_fabrics(members: Sequence[Member]) -> Iterable[int]:
     """Yield each fabric of which no earlier one is another state."""
     distinct_indices: list[int] = []
     for at, member in enumerate(members):
@@ -144,7 +144,7 @@ class _Shelf:
         ]
 
 
-def _place(outcomes: list[Outcome | None], shelf: _Shelf, settings: Settings) -> None:
+def _locate_related_parts(outcomes: list[Outcome | None], shelf: _Shelf, settings: Settings) -> None:
     """Fill in where the parts of other fabrics stand: of all findings, or of those that a short report shows."""
     every = [candidate for new_outcome in outcomes if new_outcome is not None for candidate in new_outcome.every]
     shown = every if settings.whole else heads(candidate for candidate in every if not candidate.hidden)
@@ -172,7 +172,9 @@ def _place(outcomes: list[Outcome | None], shelf: _Shelf, settings: Settings) ->
     def locate_related(shown_finding: Finding) -> Finding:
         if not any(related.subject in places for related in shown_finding.related):
             return shown_finding
-        return replace(shown_finding, related=tuple(_located(related, places) for related in shown_finding.related))
+        return replace(
+            shown_finding, related=tuple(_with_related_location(related, places) for related in shown_finding.related)
+        )
 
     for at, outcome in enumerate(outcomes):
         if outcome is not None:
@@ -184,11 +186,11 @@ def _place(outcomes: list[Outcome | None], shelf: _Shelf, settings: Settings) ->
             )
 
 
-def _located(related: Related, places: dict[Subject, Located]) -> Related:
+def _with_related_location(related: Related, places: dict[Subject, Located]) -> Related:
     return replace(related, located=places.get(related.subject, related.located))
 
 
-def _with(outcome: Outcome, further_outcome: Outcome) -> Outcome:
+def _extend_outcome(outcome: Outcome, further_outcome: Outcome) -> Outcome:
     """Return the outcome of a fabric with what comparing it has brought."""
 
     def line(file: str, number: int) -> str | None:

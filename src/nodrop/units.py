@@ -45,7 +45,7 @@ def whole_number(text: str, most: int | None = None) -> int | None:
 
 def integer(text: str) -> int:
     """Read `4096`."""
-    return _whole(INTEGER, text, {"": 1}, "a whole number")
+    return _parse_whole_quantity(INTEGER, text, {"": 1}, "a whole number")
 
 
 def number(text: str) -> float:
@@ -58,7 +58,7 @@ def number(text: str) -> float:
 def speed_mbps(text: str) -> int:
     """Read `400G`, `1.6T` or `1000M` as Mb/s."""
     expected = "a speed such as 400G"
-    speed = _whole(SPEED, text, _MBPS, expected)
+    speed = _parse_whole_quantity(SPEED, text, _MBPS, expected)
     if not speed:
         raise Misread(expected)
     return speed
@@ -66,33 +66,35 @@ def speed_mbps(text: str) -> int:
 
 def size_bytes(text: str) -> int:
     """Read `150kB` (10³ bytes), `1.5MB` (10⁶), `128KiB` (2¹⁰) or `1MiB` (2²⁰) as bytes."""
-    return _whole(SIZE, text, _BYTES, "bytes as 150kB, 1.5MB, 128KiB or 1MiB (kB is 1000 bytes, KiB is 1024)")
+    return _parse_whole_quantity(
+        SIZE, text, _BYTES, "bytes as 150kB, 1.5MB, 128KiB or 1MiB (kB is 1000 bytes, KiB is 1024)"
+    )
 
 
 def time_ms(text: str) -> int:
     """Read `200ms` or `1s` as milliseconds."""
-    return _whole(TIME, text, _MS, "a time such as 200ms or 1s")
+    return _parse_whole_quantity(TIME, text, _MS, "a time such as 200ms or 1s")
 
 
 def time_us(text: str) -> int:
     """Read `500us`, `12.75ms` or `1s` as microseconds."""
-    return _whole(SHORT_TIME, text, _US, "a time such as 10ms or 500us")
+    return _parse_whole_quantity(SHORT_TIME, text, _US, "a time such as 10ms or 500us")
 
 
 def length_m(text: str) -> int:
     """Read `30m` as metres."""
-    return _whole(LENGTH, text, {"m": 1}, "a length in whole metres such as 30m")
+    return _parse_whole_quantity(LENGTH, text, {"m": 1}, "a length in whole metres such as 30m")
 
 
 def percent(text: str) -> int:
     """Read `60%` as 60; no more than 100%."""
-    value = _whole(PERCENT, text, {"%": 1}, "a percentage such as 60%")
+    value = _parse_whole_quantity(PERCENT, text, {"%": 1}, "a percentage such as 60%")
     if value > 100:
         raise Misread("at most 100%")
     return value
 
 
-def _whole(pattern: str, text: str, factors: Mapping[str, int], expected: str) -> int:
+def _parse_whole_quantity(pattern: str, text: str, factors: Mapping[str, int], expected: str) -> int:
     """Return a quantity in the unit whose factor is 1; a fraction of that unit is refused, like all that is not one."""
     if re.fullmatch(pattern, text):
         unit = text.lstrip("0123456789.")

@@ -376,7 +376,7 @@ def test_what_is_emitted_has_no_builtins_and_only_its_own_names() -> None:
 
 def test_judging_goes_on_after_what_is_unknown_and_after_a_crash() -> None:
     when, claim = checked("interface.enabled"), checked("1 / (interface.lanes or 0) > 0.2", when="interface.enabled")
-    function = compiler.judge(("device", "interface"), ("fabric", "options"), when, claim)
+    function = compiler.compile_check(("device", "interface"), ("fabric", "options"), when, claim)
     ports = [port(0), port(0, lanes=4), port(0, enabled=UNKNOWN), port(0, lanes=0), port(0, enabled=False), port(0)]
     found = function([(None, each) for each in ports], None, OPTION_VALUES, index=None)
     assert [type(each).__name__ for each in found] == ["bool", "bool", "Missing", "ZeroDivisionError", "bool", "bool"]

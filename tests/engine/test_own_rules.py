@@ -82,13 +82,13 @@ ANALYSIS = (
             "links/mtu-mismatch",
             (),
             "ours/links/mtu-mismatch.yaml:1:1: a rule `mtu-mismatch`, as the shipped rules/links/mtu-mismatch.yaml; "
-            "expected a name of its own (to be without the shipped one, leave it out: `--ignore mtu-mismatch`)",
+            "expected an unused name (to be without the shipped one, leave it out: `--ignore mtu-mismatch`)",
         ),
         (
             "links/site-mtu",
             (('since: "2026"', 'since: "2026"\naliases: [old-mtu, pfc-one-sided]'),),
             "ours/links/site-mtu.yaml:12:20: aliases.1: a rule `pfc-one-sided`, as the shipped "
-            "rules/pfc/pfc-one-sided.yaml; expected a name of its own "
+            "rules/pfc/pfc-one-sided.yaml; expected an unused name "
             "(to be without the shipped one, leave it out: `--ignore pfc-one-sided`)",
         ),
         (
@@ -258,7 +258,7 @@ def test_a_file_that_is_named_more_than_once_is_tested_once(monkeypatch: pytest.
         (
             "ours/links/mtu-mismatch.yaml",
             "ours/links/mtu-mismatch.yaml:1:1: a rule `mtu-mismatch`, as the shipped rules/links/mtu-mismatch.yaml; "
-            "expected a name of its own (to be without the shipped one, leave it out: `--ignore mtu-mismatch`)",
+            "expected an unused name (to be without the shipped one, leave it out: `--ignore mtu-mismatch`)",
         ),
     ],
 )

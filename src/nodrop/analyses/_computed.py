@@ -68,14 +68,14 @@ class _Computed:
         """All that it says."""
         self.seen["configuration"] = {(device.name,): "whole" for device in self.index.fabric.devices}
         self._links()
-        self._sessions()
-        self.seen["addresses"] = {**dict(_addresses(self.plane)), **dict(_router_ids(self.plane))}
+        self._record_session_states()
+        self.seen["addresses"] = {**dict(_address_owners(self.plane)), **dict(_router_ids(self.plane))}
         tables = self.seen["routes"] = {}
         for family in FAMILIES:
             if family in self.plane.families or any(any(statics(router, family)) for router in self.plane.routers):
-                tables.update(_routes(self.plane, self.plane.of(family)))
-        self._reach()
-        lost = self.seen["failures"] = dict(_failures(self.index))
+                tables.update(_next_hops_by_route(self.plane, self.plane.of(family)))
+        self._record_reachability()
+        lost = self.seen["failures"] = dict(_losses_by_failure(self.index))
         self.seen["recoveries"] = dict.fromkeys(lost, "as before")
         if doubt := lists_on_data(self.index):
             self.unseen["failures"][()] = self.unseen["recoveries"][()] = doubt
@@ -84,7 +84,7 @@ class _Computed:
                 self.unseen[check][()] = f"nodrop does not compute {gap.what} of {gap.subject[0]}"
         return Observation(by=BY, seen=self.seen, said=self.said, unseen=self.unseen)
 
-    def _reach(self) -> None:
+    def _record_reachability(self) -> None:
         first, *_ = probed_dscps(self.index.fabric)
         worst: dict[Subject, Fate] = {}
         for item, dscp, fate, to, doubt in fates(self.index, self.plane):
@@ -104,14 +104,14 @@ class _Computed:
                 continue
             item = link_subject(link.a, link.b)
             links[item] = "up" if neighbors(joint) else "down"
-            sizes = [_size(self.index.interface(*end)) for end in (link.a, link.b)]
+            sizes = [_mtu_of_port(self.index.interface(*end)) for end in (link.a, link.b)]
             if None in sizes:
                 self.unseen["packets"][item] = "the configuration does not say the MTU of both ends"
             else:
                 packets[item] = "crosses" if reached(self.index, joint) and sizes[0] == sizes[1] else "lost"
         self.seen |= {"links": links, "packets": packets}
 
-    def _sessions(self) -> None:
+    def _record_session_states(self) -> None:
         sessions: dict[Subject, Hashable] = {}
         for session in self.plane.sessions:
             for side in (session.a, session.b):
@@ -129,7 +129,7 @@ class _Computed:
         self.seen["sessions"] = sessions
 
 
-def _size(port: Interface | None) -> int | None:
+def _mtu_of_port(port: Interface | None) -> int | None:
     """Return the MTU of a port, in bytes; None where it is not known."""
     return None if port is None or isinstance(port.mtu_bytes, Unknown) else port.mtu_bytes
 
@@ -146,10 +146,10 @@ class Joint(NamedTuple):
 
 def joints(index: Index, plane: ControlPlane) -> list[Joint]:
     """Return the cables between switches that route at both ends, none of which is shut or of the management."""
-    return index.keep("joints", lambda: list(_joints(index, plane)))
+    return index.keep("joints", lambda: list(_find_joints(index, plane)))
 
 
-def _joints(index: Index, plane: ControlPlane) -> Iterator[Joint]:
+def _find_joints(index: Index, plane: ControlPlane) -> Iterator[Joint]:
     places: dict[tuple[str, str], tuple[Router, Leg]] = {}
     for router in plane.routers:
         for leg in router.legs:
@@ -162,13 +162,13 @@ def _joints(index: Index, plane: ControlPlane) -> Iterator[Joint]:
     found_links: dict[tuple[Subject, Subject], list[Link]] = {}
     for link in index.fabric.links:
         a, b = places.get(link.a), places.get(link.b)
-        if a is not None and b is not None and not (_shut(index, link.a) or _shut(index, link.b)):
+        if a is not None and b is not None and not (_is_port_shut(index, link.a) or _is_port_shut(index, link.b)):
             found_links.setdefault((a[1].subject, b[1].subject), []).append(link)
     for links in found_links.values():
         yield Joint(*places[links[0].a], *places[links[0].b], tuple(links))
 
 
-def _shut(index: Index, end: End) -> bool:
+def _is_port_shut(index: Index, end: End) -> bool:
     port = index.interface(*end)
     return port is not None and surely_off(port.enabled)
 
@@ -209,7 +209,7 @@ def _has_link_local(index: Index, router: Router, leg: Leg) -> bool:
     return leg.name in router.by_interface if isinstance(stated, Unknown) else stated is True
 
 
-def _addresses(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]]:
+def _address_owners(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]]:
     """Yield the addresses of the default VRF, each with those that have it.
 
     VLANs' gateways are left out, and addresses of loopbacks that several have as anycast: they may have several.
@@ -240,7 +240,7 @@ def _router_ids(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]
         yield address_item(f"router id {owner}"), tuple(sorted(owners[owner]))
 
 
-def _routes(plane: ControlPlane, routes: Routes) -> Iterator[tuple[Subject, frozenset[str]]]:
+def _next_hops_by_route(plane: ControlPlane, routes: Routes) -> Iterator[tuple[Subject, frozenset[str]]]:
     for router in plane.routers:
         if router.vrf in MANAGEMENT_VRFS:
             continue
@@ -276,7 +276,7 @@ def destinations(index: Index) -> Mapping[str, frozenset[str]]:
     return {prefix: frozenset(devices) for prefix, devices in devices_by_prefix.items()}
 
 
-def _failures(index: Index) -> Iterator[tuple[Subject, frozenset[tuple[str, str]]]]:
+def _losses_by_failure(index: Index) -> Iterator[tuple[Subject, frozenset[tuple[str, str]]]]:
     """Yield a failure of every kind, the first of those that are alike, with what it loses."""
     lost: dict[str, set[tuple[str, str]]] = {}
     counted = destinations(index)

@@ -74,7 +74,7 @@ class Reach:
                 adverts = self.state.tells(*whom)
                 should = self.wanted & ~self.own(number) & self.should(link.far, number, missing)
                 lost = missing if leaf else missing & lacked
-                kept_should = should & ~_bits(adverts)
+                kept_should = should & ~_bits_of_adverts(adverts)
                 if kept_should := kept_should & ~self._find_covered_destinations(number, link, kept_should):
                     yield Drop(link.far, far_link, "outbound", kept_should, kept_should & lost)
                 loop, refused = self._find_rejected_routes(number, link, adverts)
@@ -157,7 +157,7 @@ class Reach:
         return sorted(found_prefixes, key=lambda prefix: (prefix.length == BITS[prefix.family], prefix))
 
 
-def _bits(adverts: tuple[Advert, ...]) -> int:
+def _bits_of_adverts(adverts: tuple[Advert, ...]) -> int:
     bits = 0
     for advert in adverts:
         bits |= advert.bits

@@ -81,12 +81,12 @@ class _Judged:
                 if check == "reach" and value != "loop" and route_item(item[0], item[3], item[2]) not in routes:
                     continue  # no way is left: what is down was told
                 if check == "failures" and isinstance(value, frozenset):
-                    value = frozenset(pair for pair in value if not self._explained(pair, hurt))
+                    value = frozenset(pair for pair in value if not self._is_loss_already_reported(pair, hurt))
                 if not sound(check, item, value, routes):
                     hurt |= _devices(check, item)
                     yield Fault(check, item, value, SOUND.get(check, routes.get(item, "one owner")))
 
-    def _explained(self, lost: tuple[str, str], hurt: set[str]) -> bool:
+    def _is_loss_already_reported(self, lost: tuple[str, str], hurt: set[str]) -> bool:
         """Whether a leaf that loses a prefix, or all that announce it, have been told of already."""
         leaf, prefix = lost
         return leaf in hurt or destinations(self.index).get(prefix, frozenset()) <= hurt
@@ -123,7 +123,7 @@ def _expected_routes(index: Index, seen: Observation) -> dict[Subject, frozenset
     plane = of(index)
     links: defaultdict[int, list[Way]] = defaultdict(list)
     for joint in joints(index, plane):
-        if joint.a.bgp is None or joint.b.bgp is None or not _carries(joint, seen):
+        if joint.a.bgp is None or joint.b.bgp is None or not _carries_session(joint, seen):
             continue
         for near, leg, far in ((joint.a, joint.at_a, joint.b), (joint.b, joint.at_b, joint.a)):
             own_rank, far_rank = rank(near.device), rank(far.device)
@@ -137,7 +137,7 @@ def _expected_routes(index: Index, seen: Observation) -> dict[Subject, frozenset
     leaves = [router for router in plane.routers if leaf(router)]
     passing = {router.number: router.bgp is not None and not router.bgp.graceful_shutdown for router in plane.routers}
     found_expected_routes: dict[Subject, frozenset[str]] = {}
-    tables = _tables(seen)
+    tables = _build_route_tables(seen)
     legs_by_group: dict[tuple[int, ...], dict[int, frozenset[str]]] = {}
     samples: defaultdict[Prefix, set[Address]] = defaultdict(set)
     for aim in aims(index):
@@ -161,7 +161,7 @@ def _expected_routes(index: Index, seen: Observation) -> dict[Subject, frozenset
     return found_expected_routes
 
 
-def _carries(joint: Joint, seen: Observation) -> bool:
+def _carries_session(joint: Joint, seen: Observation) -> bool:
     links, sessions = seen.seen.get("links", {}), seen.seen.get("sessions", {})
     if all(links.get(link_subject(link.a, link.b)) == "down" for link in joint.links):
         return False
@@ -175,7 +175,7 @@ def _carries(joint: Joint, seen: Observation) -> bool:
     return True
 
 
-def _tables(seen: Observation) -> Mapping[tuple[str, str], Lookup]:
+def _build_route_tables(seen: Observation) -> Mapping[tuple[str, str], Lookup]:
     """Return the routes that were seen, by device and VRF."""
     rows: defaultdict[tuple[str, str], dict[Prefix, object]] = defaultdict(dict)
     for (device, _, vrf, text), hops in seen.seen.get("routes", {}).items():

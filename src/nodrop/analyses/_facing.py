@@ -41,24 +41,30 @@ class Hosts:
     def of(self, nic: Nic) -> list[Host]:
         """Return the hosts that a file is about: the one it names, those with the NIC that it names, else all."""
         if (host := self._find_host_by_name(nic)) is not None:
-            return [host] if _has(host, nic) else []
-        models = nic.models or self._model(nic)
+            return [host] if _has_nic_model(host, nic) else []
+        models = nic.models or self._model_from_file_name(nic)
         hosts = self._index.fabric.hosts
         return [host for host in hosts if not models or isinstance(host.nic, Unknown) or host.nic in models]
 
     def facing(self, nic: Nic) -> tuple[Facing, ...]:
         """Return the ports that its NICs face, of those with equal settings the first; any host port without hosts."""
         named_host = self._find_host_by_name(nic)
-        if named_host is not None and not _has(named_host, nic):
+        if named_host is not None and not _has_nic_model(named_host, nic):
             return ()
         words = set(_words(nic.file)) if named_host is not None else set()
         port = (
             next((port.name for port in named_host.ports if port.name in words), "") if named_host is not None else ""
         )
-        key = (named_host.name, port) if named_host is not None else ("", *(nic.models or self._model(nic)))
+        key = (
+            (named_host.name, port)
+            if named_host is not None
+            else ("", *(nic.models or self._model_from_file_name(nic)))
+        )
         if key not in self._found:
             distinct: dict[tuple[object, ...], Facing] = {}
-            for facing_port in self._cabled(self.of(nic), port) if self._index.fabric.hosts else self._uncabled():
+            for facing_port in (
+                self._cabled_facings(self.of(nic), port) if self._index.fabric.hosts else self._uncabled_facings()
+            ):
                 length_m = facing_port.link.length_m if facing_port.link else None
                 speed, mtu_bytes = (
                     _unknown_to_none(facing_port.port.speed_mbps),
@@ -81,17 +87,19 @@ class Hosts:
                     return self._index.hosts[text[:end]]
         return None
 
-    def _model(self, nic: Nic) -> tuple[str, ...]:
+    def _model_from_file_name(self, nic: Nic) -> tuple[str, ...]:
         """Return the NIC model with whose name a file begins."""
-        return next(((model,) for model in self._models if _begins(nic.host, model)), ())
+        return next(((model,) for model in self._models if _begins_with_model(nic.host, model)), ())
 
-    def _cabled(self, hosts: list[Host], port: str) -> Iterator[Facing]:
+    def _cabled_facings(self, hosts: list[Host], port: str) -> Iterator[Facing]:
         for host in hosts:
             for own_port in host.ports:
-                if (not port or own_port.name == port) and (facing_port := self._at(host, own_port)) is not None:
+                if (not port or own_port.name == port) and (
+                    facing_port := self._find_facing_port(host, own_port)
+                ) is not None:
                     yield facing_port
 
-    def _at(self, host: Host, own_host_port: HostPort) -> Facing | None:
+    def _find_facing_port(self, host: Host, own_host_port: HostPort) -> Facing | None:
         link = self._index.link(host.name, own_host_port.name)
         if link is None:
             return None
@@ -99,7 +107,7 @@ class Hosts:
         port = self._index.interface(*far)
         return None if port is None or surely_off(port.enabled) else Facing(self._index.devices[far.node], port, link)
 
-    def _uncabled(self) -> Iterator[Facing]:
+    def _uncabled_facings(self) -> Iterator[Facing]:
         for device in self._index.fabric.devices:
             for port in device.interfaces:
                 side = None if isinstance(port.side, Unknown) else port.side
@@ -107,12 +115,12 @@ class Hosts:
                     yield Facing(device, port)
 
 
-def _has(host: Host, nic: Nic) -> bool:
+def _has_nic_model(host: Host, nic: Nic) -> bool:
     """Whether a host has NICs of the models that a file is about, as far as it is known."""
     return not nic.models or isinstance(host.nic, Unknown) or host.nic in nic.models
 
 
-def _begins(text: str, model: str) -> bool:
+def _begins_with_model(text: str, model: str) -> bool:
     return text.startswith(model) and not text[len(model) : len(model) + 1].isalnum()
 
 

@@ -24,10 +24,10 @@ class Case(NamedTuple):
 
 def cases(index: Index) -> list[Case]:
     """Return the failures that hit anybody, those of cables first."""
-    return index.keep("failed", lambda: list(_cases(index)))
+    return index.keep("failed", lambda: list(_build_failure_cases(index)))
 
 
-def _cases(index: Index) -> Iterator[Case]:
+def _build_failure_cases(index: Index) -> Iterator[Case]:
     for reach in reaches(index):
         if reach.state.unstable:
             continue

@@ -52,7 +52,7 @@ def fates(index: Index, plane: ControlPlane) -> Sequence[Row]:
 
 def _find_fates(index: Index, plane: ControlPlane) -> Iterator[Row]:
     dscps = probed_dscps(index.fabric)
-    filtered = any(_doubts(index, frozenset(dscps)))
+    filtered = any(_uncomputed_drops(index, frozenset(dscps)))
     fates_by_dscp = {dscp: _Fates(index, plane, dscp, filtered=filtered) for dscp in (dscps if filtered else dscps[:1])}
     for router, aim in find_required_aims(index, plane):
         item = route_item(router.device, str(aim.prefix), router.vrf, "reach")
@@ -67,10 +67,10 @@ def _find_fates(index: Index, plane: ControlPlane) -> Iterator[Row]:
 def lists_on_data(index: Index) -> str:
     """Return a doubt about what failures lose; "" where no list acts on forwarded RoCE data."""
     dscps = frozenset(roce_dscps(index.fabric)) | {RDMA_DSCP}
-    return index.keep("lists on data", lambda: next(_doubts(index, dscps), ""))
+    return index.keep("lists on data", lambda: next(_uncomputed_drops(index, dscps), ""))
 
 
-def _doubts(index: Index, dscps: frozenset[int]) -> Iterator[str]:
+def _uncomputed_drops(index: Index, dscps: frozenset[int]) -> Iterator[str]:
     for device in index.fabric.devices:
         for rules in known_rows(device.access_lists):
             ports = {port for access_entry in known_rows(rules.entries) for port in access_entry.interfaces}
@@ -80,11 +80,16 @@ def _doubts(index: Index, dscps: frozenset[int]) -> Iterator[str]:
                 roce_packet(None, to, RDMA_DSCP)._replace(dscps=dscps, destinations=(to_any,))
                 for to, to_any in _ANYWHERE
             ]
-            if any(_acts(decision) for port in at for packet in packets for decision in decide(rules, port, packet)):
+            if any(
+                _filters_or_redirects(decision)
+                for port in at
+                for packet in packets
+                for decision in decide(rules, port, packet)
+            ):
                 yield f"what access list {rules.name} of {device.name} drops after a failure is not computed"
 
 
-def _acts(decision: Decision) -> bool:
+def _filters_or_redirects(decision: Decision) -> bool:
     """Whether a list does anything but let packets pass by the way that they have."""
     return decision.action != "permit" or decision.marks.redirects is not None
 
@@ -128,22 +133,22 @@ class _Fates:
         if number in behind:
             return Ending("loop")
         if (number, to) not in self._fates:
-            self._fates[number, to] = self._of(number, to, behind)
+            self._fates[number, to] = self._trace_ending(number, to, behind)
         return self._fates[number, to]
 
-    def _of(self, number: int, to: Address, behind: frozenset[int]) -> Ending:
+    def _trace_ending(self, number: int, to: Address, behind: frozenset[int]) -> Ending:
         table_row = self._table(number, to)(to)
         route = table_row[1] if table_row else None
         if not isinstance(route, Route) or route.discard:
             return Ending("no route")
         if route.source == "connected" or any(hop.router is None for hop in route.hops):
-            return self._arrived(number, route, to)
+            return self._filter_last_leg(number, route, to)
         ends: list[Ending] = []
         for hop in route.hops:
             if hop.router is None:
                 continue
-            leaves = self._at(number, (hop.leg,), "egress", to)
-            enters = self._entering(hop, to)
+            leaves = self._filter_at_legs(number, (hop.leg,), "egress", to)
+            enters = self._filter_next_router_ingress(hop, to)
             onward = self.of(hop.router, to, behind | {number})
             doubt = leaves.doubt or enters.doubt or onward.doubt
             if leaves.fate == "denied":  # probes of validators that the switch sends itself may pass
@@ -159,13 +164,13 @@ class _Fates:
             self._tables[number, to.family] = Lookup({route.prefix: route for route in routes.routes(number)})
         return self._tables[number, to.family]
 
-    def _arrived(self, number: int, route: Route, to: Address) -> Ending:
+    def _filter_last_leg(self, number: int, route: Route, to: Address) -> Ending:
         """Return what becomes of packets on their last leg; those to the switch itself do not leave it."""
         router = self._plane.routers[number]
         if not self._filtered or any(to in leg.addresses for leg in router.legs):
             return Ending("delivered")
         legs = tuple(hop.leg for hop in route.hops)
-        ending = self._at(number, legs, "egress", to)
+        ending = self._filter_at_legs(number, legs, "egress", to)
         if (
             ending.fate == "denied"
             and to not in self._ports
@@ -174,7 +179,7 @@ class _Fates:
             return Ending("delivered", self._describe_filter(number, legs, "egress", to))
         return ending
 
-    def _entering(self, hop: Hop, to: Address) -> Ending:
+    def _filter_next_router_ingress(self, hop: Hop, to: Address) -> Ending:
         """Return what lists do where packets enter the next router."""
         if not self._filtered or hop.router is None:
             return Ending("delivered")
@@ -182,44 +187,46 @@ class _Fates:
             lists = known_rows(self._plane.routers[hop.router].device.access_lists)
             doubtful = next((access_list for access_list in lists if access_list.bindings), None)
             return Ending("delivered", "" if doubtful is None else self._words(hop.router, doubtful.name))
-        return self._at(hop.router, (self._plane.side(hop.router, hop.session).leg.name,), "ingress", to)
+        return self._filter_at_legs(hop.router, (self._plane.side(hop.router, hop.session).leg.name,), "ingress", to)
 
     def of_hosts(self, router: Router, to: Address) -> str:
         """Return a doubt where a list acts on what hosts at a router send: it is not the router that sends it."""
         for end in dict.fromkeys(self._ports.values()):
             if end[0] == router.device.name:
                 legs = tuple(leg.name for leg in router.legs if end[1] in leg.ports)
-                if legs and self._decisions(router.number, legs, "ingress", to, end[1]):
+                if legs and self._non_permit_decisions(router.number, legs, "ingress", to, end[1]):
                     return self._describe_filter(router.number, legs, "ingress", to, end[1])
         return ""
 
-    def _at(self, number: int, legs: tuple[str, ...], direction: _Way, to: Address) -> Ending:
+    def _filter_at_legs(self, number: int, legs: tuple[str, ...], direction: _Way, to: Address) -> Ending:
         """Return what the lists at legs of a router do to packets to an address."""
-        decisions = self._decisions(number, legs, direction, to)
+        decisions = self._non_permit_decisions(number, legs, direction, to)
         if not decisions:
             return Ending("delivered")
-        packet = self._packet(to)
+        packet = self._build_packet(to)
         denies_all = any(decision.action == "deny" and decision.decision.packets == packet for decision in decisions)
         return Ending("denied") if denies_all else Ending("delivered", self._words(number, decisions[0].rules.name))
 
     def _describe_filter(self, number: int, legs: tuple[str, ...], direction: _Way, to: Address, port: str = "") -> str:
-        decisions = self._decisions(number, legs, direction, to, port)
+        decisions = self._non_permit_decisions(number, legs, direction, to, port)
         return self._words(number, decisions[0].rules.name) if decisions else ""
 
     def _words(self, number: int, name: str) -> str:
         return f"access list {name} of {self._plane.routers[number].device.name} drops some of the packets, or may"
 
-    def _decisions(
+    def _non_permit_decisions(
         self, number: int, legs: tuple[str, ...], direction: _Way, to: Address, port: str = ""
     ) -> list[Filtered]:
         """Return what lists do to packets other than to let them pass."""
         if not self._filtered:
             return []
         at_host = port or (self._ports[to][1] if direction == "egress" and to in self._ports else "")
-        every = at_legs(self._plane, number, direction, legs, self._packet(to), port=at_host)
-        return [decision for decision in every if decision.action != "permit" or _acts(decision.decision)]
+        every = at_legs(self._plane, number, direction, legs, self._build_packet(to), port=at_host)
+        return [
+            decision for decision in every if decision.action != "permit" or _filters_or_redirects(decision.decision)
+        ]
 
-    def _packet(self, to: Address) -> Packets:
+    def _build_packet(self, to: Address) -> Packets:
         return roce_packet(None, to, self._dscp)
 
 

@@ -87,7 +87,7 @@ def _faces_host(index: Index, device: Device, leg: Leg, port: str) -> bool:
     end = index.far_end(device.name, port)
     if end is not None and end.node in index.devices:
         return False
-    return not any(_is_over(neighbor, leg) for neighbor in _neighbors(device, leg))
+    return not any(_is_over(neighbor, leg) for neighbor in _neighbors_of_leg_vrf(device, leg))
 
 
 class Classes:
@@ -107,7 +107,7 @@ class Classes:
 
     def count(self, prefixes: Iterable[Prefix]) -> Counter[tuple[object, ...]]:
         """Return how many of some addresses are of each class."""
-        return Counter(map(self._kind, prefixes))
+        return Counter(map(self._prefix_kind, prefixes))
 
     def of_device(self, name: str) -> Counter[tuple[object, ...]]:
         """Return the classes of the hosts at a switch."""
@@ -127,7 +127,7 @@ class Classes:
             Atom(Prefix(family, 0, 0)),
         )
 
-    def _kind(self, own_prefix: Prefix) -> tuple[object, ...]:
+    def _prefix_kind(self, own_prefix: Prefix) -> tuple[object, ...]:
         if own_prefix not in self._kinds:
             inside = tuple(number for number, prefix in enumerate(self._wanted) if prefix.covers(own_prefix))
             around = any(own_prefix.covers(prefix) and own_prefix != prefix for prefix in self._wanted)
@@ -176,13 +176,13 @@ def leads_to_switch(index: Index, at: End) -> bool:
         return interface is not None and interface.side == "fabric"
     device = index.devices[at.node]
     own_legs = [leg for leg in legs(device) if at.port in leg.ports]
-    return any(_is_over(neighbor, leg) for leg in own_legs for neighbor in _neighbors(device, leg))
+    return any(_is_over(neighbor, leg) for leg in own_legs for neighbor in _neighbors_of_leg_vrf(device, leg))
 
 
 def session_flows(device: Device, port: str, leg: Leg, *, enters: bool, to_switch: bool) -> Iterator[Flow]:
     """Yield the packets of BGP, BFD and ND that enter or leave by a leg, for sessions of the switch itself."""
-    for neighbor in _neighbors(device, leg):
-        ends = _ends(device, leg, neighbor, to_switch=to_switch) if neighbor.enabled else None
+    for neighbor in _neighbors_of_leg_vrf(device, leg):
+        ends = _session_end_addresses(device, leg, neighbor, to_switch=to_switch) if neighbor.enabled else None
         if ends is None:
             continue
         own_atom, far, hops = ends
@@ -195,7 +195,7 @@ def session_flows(device: Device, port: str, leg: Leg, *, enters: bool, to_switc
             yield Flow("bfd", port, bfd_packets(source, destination, hops), neighbor.key)
 
 
-def _neighbors(device: Device, leg: Leg) -> tuple[BgpNeighbor, ...]:
+def _neighbors_of_leg_vrf(device: Device, leg: Leg) -> tuple[BgpNeighbor, ...]:
     """Return the sessions of the process of a leg's VRF."""
     processes: list[Bgp] = [*known_rows(device.vrf_bgp)]
     if not isinstance(device.bgp, Unknown) and device.bgp is not None:
@@ -213,12 +213,14 @@ def _is_over(neighbor: BgpNeighbor, leg: Leg) -> bool:
     return far is not None and any(subnet.has(far) for subnet in leg.subnets)
 
 
-def _ends(device: Device, leg: Leg, neighbor: BgpNeighbor, *, to_switch: bool) -> tuple[Atom, Atom, int] | None:
+def _session_end_addresses(
+    device: Device, leg: Leg, neighbor: BgpNeighbor, *, to_switch: bool
+) -> tuple[Atom, Atom, int] | None:
     """Return the addresses of a session's ends and its most hops, if its packets pass a leg."""
     if neighbor.interface is not None:
         if neighbor.interface != leg.name:
             return None
-        pair = _pair(leg)
+        pair = _addresses_of_ipv4_31(leg)
         return (*pair, 1) if pair else (LINK_LOCAL, LINK_LOCAL, 1)
     far = address(neighbor.address or "")
     if far is None:
@@ -230,11 +232,11 @@ def _ends(device: Device, leg: Leg, neighbor: BgpNeighbor, *, to_switch: bool) -
         return atom(near_address), atom(far), 1
     if not to_switch or any(_is_over(neighbor, other_leg) for other_leg in legs(device)):
         return None
-    source = _source(device, neighbor, far.family)
+    source = _source_address(device, neighbor, far.family)
     return None if source is None else (atom(source), atom(far), neighbor.ebgp_multihop or 255)
 
 
-def _pair(leg: Leg) -> tuple[Atom, Atom] | None:
+def _addresses_of_ipv4_31(leg: Leg) -> tuple[Atom, Atom] | None:
     """Return both addresses of a /31 of IPv4, between which FRR opens a session over an interface."""
     for own_address, subnet in zip(leg.addresses, leg.subnets, strict=True):
         if subnet.family == "ipv4" and subnet.length == BITS["ipv4"] - 1:
@@ -242,7 +244,7 @@ def _pair(leg: Leg) -> tuple[Atom, Atom] | None:
     return None
 
 
-def _source(device: Device, neighbor: BgpNeighbor, family: Family) -> Address | None:
+def _source_address(device: Device, neighbor: BgpNeighbor, family: Family) -> Address | None:
     """Return the address that a session over several hops is opened from: what it states, else a loopback's."""
     if neighbor.update_source and (source := address(neighbor.update_source)) is not None:
         return source

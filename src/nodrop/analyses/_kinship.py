@@ -48,10 +48,10 @@ class Kinship:
 
     def __init__(self, index: Index, *, sides: bool) -> None:
         self._kinds: defaultdict[Family, defaultdict[int, list[_Alike]]] = defaultdict(lambda: defaultdict(list))
-        for family, alike in _families(index):
-            self._kinds[family if sides else _sideless(family)][id(alike.qos)].append(alike)
+        for family, alike in _group_ports_by_family(index):
+            self._kinds[family if sides else _family_without_side(family)][id(alike.qos)].append(alike)
         self.families: Mapping[Family, Mapping[int, Kind]] = {
-            family: {key: _kind(found_kinds) for key, found_kinds in kinds.items()}
+            family: {key: _build_kind(found_kinds) for key, found_kinds in kinds.items()}
             for family, kinds in self._kinds.items()
         }
 
@@ -100,7 +100,7 @@ class _Alike(NamedTuple):
         return Member(self.device, self.ports[0], self.qos)
 
 
-def _families(index: Index) -> Iterator[tuple[Family, _Alike]]:
+def _group_ports_by_family(index: Index) -> Iterator[tuple[Family, _Alike]]:
     """Yield the ports in use that have QoS, in groups, with their family by sides."""
     for device in index.fabric.devices:
         root = root_of(index, device)
@@ -122,21 +122,21 @@ def _by_kind(index: Index, device: Device, ports: Sequence[Interface]) -> Mappin
     return interfaces
 
 
-def _sideless(family: Family) -> Family:
+def _family_without_side(family: Family) -> Family:
     return family if family[-1] == SERVICE else (*family[:-1], "")
 
 
-def _kind(rows: Sequence[_Alike]) -> Kind:
+def _build_kind(rows: Sequence[_Alike]) -> Kind:
     return Kind(rows[0].first, sum(len(row.ports) for row in rows), frozenset(row.device.name for row in rows))
 
 
 def kind_of(index: Index, device: Device, port: Interface) -> Family:
     """Return what a port of a switch is compared with: others of its speed that face the same."""
     speed = UNKNOWN_SIDE if isinstance(port.speed_mbps, Unknown) else port.speed_mbps
-    return speed, SERVICE if is_service(device, port) else _side(index, device, port)
+    return speed, SERVICE if is_service(device, port) else _side_of_port(index, device, port)
 
 
-def _side(index: Index, device: Device, port: Interface) -> str | None:
+def _side_of_port(index: Index, device: Device, port: Interface) -> str | None:
     """Return what a port faces: the fabric, a group of hosts, nothing (None), or what no source says."""
     if isinstance(port.side, Unknown):
         return UNKNOWN_SIDE

@@ -27,13 +27,13 @@ def marks(reach: Reach, number: int, bits: int) -> Iterator[Mark]:
     """Yield the policies that mark some destinations of a router, so that it tells them to no other AS."""
     for local_part in reach.state.local(number):
         if (marked_bits := local_part.bits & bits) and not passed_on(local_part.attributes):
-            yield _redistributed(reach, number, local_part.attributes, marked_bits)
+            yield _mark_from_redistribution(reach, number, local_part.attributes, marked_bits)
     for entry in reach.state.table(number).entries:
         if (marked_bits := entry.bits & bits) and not passed_on(entry.attributes):
-            yield _heard(reach, number, entry.hops[0], entry.attributes, marked_bits)
+            yield _mark_from_policy(reach, number, entry.hops[0], entry.attributes, marked_bits)
 
 
-def _redistributed(reach: Reach, number: int, attributes: Attributes, bits: int) -> Mark:
+def _mark_from_redistribution(reach: Reach, number: int, attributes: Attributes, bits: int) -> Mark:
     router, family = reach.plane.routers[number], reach.routes.family
     rows = () if router.bgp is None else router.bgp.redistributions
     row = next(
@@ -45,7 +45,7 @@ def _redistributed(reach: Reach, number: int, attributes: Attributes, bits: int)
     return Mark(number, policy_text, (*router.subject, "route_maps", str(row.policy)), "export", router.subject, bits)
 
 
-def _heard(reach: Reach, number: int, position: int, attributes: Attributes, bits: int) -> Mark:
+def _mark_from_policy(reach: Reach, number: int, position: int, attributes: Attributes, bits: int) -> Mark:
     """Return the mark of a route that is heard over a link: by the policy of imports here, or of exports there."""
     speaker = reach.world.speakers[number]
     link = speaker.links[position]

@@ -36,13 +36,13 @@ def place_of(index: Index, item: Subject) -> tuple[Subject, Subject | None]:
         ends = cable_ends(item[2])
         return item, tuple(ends[0]) if ends else None
     if item[:2] == (FABRIC, "addresses"):
-        return _holder(index, item)
+        return _find_address_holder(index, item)
     if item[1:2] in (("@routes",), ("@reach",)):
         return ((item[0], "@bgp") if not item[2] else (item[0], "@vrf_bgp", item[2])), None
     return item, None
 
 
-def _holder(index: Index, item: Subject) -> tuple[Subject, Subject | None]:
+def _find_address_holder(index: Index, item: Subject) -> tuple[Subject, Subject | None]:
     """Who has an address, the last of several; of a router id, the process."""
     owners = compute_observation(index).seen["addresses"].get(item)
     device, _, leg = str(owners[-1] if isinstance(owners, tuple) else item[-1]).partition(":")

@@ -29,10 +29,10 @@ def targets(index: Index) -> tuple[Target, ...]:
 
     Of loopbacks only addresses without a network of their own, which is how switches are reached.
     """
-    return index.keep("targets", lambda: tuple(_targets(index, of(index))))
+    return index.keep("targets", lambda: tuple(_find_targets(index, of(index))))
 
 
-def _targets(index: Index, plane: ControlPlane) -> Iterator[Target]:
+def _find_targets(index: Index, plane: ControlPlane) -> Iterator[Target]:
     for router in plane.routers:
         if router.bgp is None or router.vrf in MANAGEMENT_VRFS:
             continue

@@ -50,7 +50,7 @@ def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
     seens: defaultdict[Subject, list[_Seen]] = defaultdict(list)
     doubtful: dict[Subject, str] = {}
     kinds = ("rdma", "cnp") if what == "roce" else (what,)
-    seen = [row for row in _all(index) if row.flow.what in kinds]
+    seen = [row for row in _cached_decisions(index) if row.flow.what in kinds]
     if what == "cnp":
         seen = _but_with_data(index, seen)
     if what == "nd":
@@ -60,25 +60,29 @@ def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
         subject: Subject = (seen_row.device, "@access_lists", seen_row.rules.name)
         if not _is_sure(seen_row):
             if does == "drop" and seen_row.decision.action != "permit":
-                doubtful.setdefault(subject, _missing(seen_row))
-        elif (doing := _doing(index, seen_row, does)) is not None:
+                doubtful.setdefault(subject, _missing_fact(seen_row))
+        elif (doing := _find_acting_entry(index, seen_row, does)) is not None:
             if seen_row.flow.reply and index.far_end(seen_row.device, seen_row.flow.port) not in refused:
                 continue  # the other end opens the session, and this one's answers pass there
             seens[(*subject, "entries", doing.name) if isinstance(doing, AccessEntry) else subject].append(seen_row)
-    yield from (_hit(at, rows) for at, rows in seens.items())
+    yield from (_build_hit(at, rows) for at, rows in seens.items())
     decided = {at[:3] for at in seens}
     yield from (Unsettled(subject=at, missing=missing) for at, missing in doubtful.items() if at not in decided)
 
 
 def _but_with_data(index: Index, seen: Sequence[_Seen]) -> list[_Seen]:
     """Leave out what entries do to packets that may be CNPs where they do it to data, which is reported."""
-    with_data = {(id(row.rules), id(row.decision.entry)) for row in _all(index) if row.flow.what == "rdma"}
+    with_data = {(id(row.rules), id(row.decision.entry)) for row in _cached_decisions(index) if row.flow.what == "rdma"}
     return [row for row in seen if not (row.flow.assumed and (id(row.rules), id(row.decision.entry)) in with_data)]
 
 
 def _but_with_bgp(index: Index, seen: Sequence[_Seen]) -> list[_Seen]:
     """Leave out neighbor discovery that lists drop together with BGP, which is reported."""
-    bgp = {(id(row.rules), row.flow.port) for row in _all(index) if row.flow.what == "bgp" and _drops_surely(row)}
+    bgp = {
+        (id(row.rules), row.flow.port)
+        for row in _cached_decisions(index)
+        if row.flow.what == "bgp" and _drops_surely(row)
+    }
     return [row for row in seen if (id(row.rules), row.flow.port) not in bgp]
 
 
@@ -96,13 +100,13 @@ def _is_sure(row: _Seen) -> bool:
     )
 
 
-def _missing(row: _Seen) -> str:
+def _missing_fact(row: _Seen) -> str:
     if row.flow.assumed and row.decision.sure:
         return "classes"
     return "host_port.addresses" if row.decision.action == "deny" and not row.decision.sure else "device.access_lists"
 
 
-def _doing(index: Index, row: _Seen, does: str) -> AccessEntry | AccessList | None:
+def _find_acting_entry(index: Index, row: _Seen, does: str) -> AccessEntry | AccessList | None:
     """Return the entry that does something to packets, or the list where no entry matches them."""
     decision, marks = row.decision, row.decision.marks
     if does == "drop":
@@ -123,10 +127,10 @@ def _doing(index: Index, row: _Seen, does: str) -> AccessEntry | AccessList | No
         return None
     interface = index.interface(row.device, row.flow.port)
     qos = None if interface is None or isinstance(interface.qos, Unknown) else interface.qos
-    return marks.traffic_class[0] if _moves(classes, marks.traffic_class[1], qos) else None
+    return marks.traffic_class[0] if _changes_traffic_class(classes, marks.traffic_class[1], qos) else None
 
 
-def _moves(classes: Sequence[TrafficClass], to: int, qos: QosProfile | None) -> bool:
+def _changes_traffic_class(classes: Sequence[TrafficClass], to: int, qos: QosProfile | None) -> bool:
     """Whether a traffic class is that of none of some classes, which is stated, or the one that the port gives them."""
     class_tcs = {traffic_class.tc for traffic_class in classes if not isinstance(traffic_class.tc, Unknown)}
     if qos is not None and not isinstance(qos.dscp_to_tc, Unknown):
@@ -135,11 +139,11 @@ def _moves(classes: Sequence[TrafficClass], to: int, qos: QosProfile | None) -> 
     return bool(class_tcs) and to not in class_tcs
 
 
-def _hit(subject: Subject, rows: Sequence[_Seen]) -> Hit:
+def _build_hit(subject: Subject, rows: Sequence[_Seen]) -> Hit:
     first_row = rows[0]
     ports = sorted({row.flow.port for row in rows}, key=natural)
     peers = sorted({row.flow.peer for row in rows}, key=natural)
-    end_names = [f"{ports[0]}{_more(ports)}", f"{peers[0]}{_more(peers)}"]
+    end_names = [f"{ports[0]}{_format_more_count(ports)}", f"{peers[0]}{_format_more_count(peers)}"]
     marks = first_row.decision.marks
     entry = f"entry {subject[-1]} of " if subject[-2] == "entries" else ""
     facts: dict[str, Any] = {
@@ -148,7 +152,7 @@ def _hit(subject: Subject, rows: Sequence[_Seen]) -> Hit:
         "ports": end_names[0],
         "peers": end_names[1],
         "dscps": ", ".join(map(str, sorted({dscp for row in rows for dscp in row.decision.packets.dscps}))),
-        "family": _families(rows),
+        "family": _format_families(rows),
         "dscp": marks.dscp[1] if marks.dscp is not None else None,
         "tc": marks.traffic_class[1] if marks.traffic_class is not None else None,
     }
@@ -156,15 +160,15 @@ def _hit(subject: Subject, rows: Sequence[_Seen]) -> Hit:
     return Hit(subject=subject, facts=facts, related=tuple(places[:1]))
 
 
-def _families(rows: Sequence[_Seen]) -> str:
+def _format_families(rows: Sequence[_Seen]) -> str:
     return " and ".join(FAMILY_NAMES[family] for family in sorted({row.decision.packets.family for row in rows}))
 
 
-def _more(names: Sequence[str]) -> str:
+def _format_more_count(names: Sequence[str]) -> str:
     return f" and {len(names) - 1} more" if len(names) > 1 else ""
 
 
-def _all(index: Index) -> Sequence[_Seen]:
+def _cached_decisions(index: Index) -> Sequence[_Seen]:
     """Return what lists do to the packets that matter, other than to let them pass as they are; found once."""
     return index.keep(_KEPT, lambda: list(_find_decisions(index)) if any(map(_has_lists, index.fabric.devices)) else [])
 
@@ -185,7 +189,7 @@ def _find_decisions(index: Index) -> Iterator[_Seen]:
             groups = classes[id(rules.entries)]
             per_port = any(access_entry.interfaces for access_entry in known_rows(rules.entries))
             for binding in rules.bindings:
-                for flow in _flows(index, groups, hosts, device, own_legs, binding):
+                for flow in _flows_at_binding(index, groups, hosts, device, own_legs, binding):
                     at = binding.interface or flow.port
                     key = (id(rules.entries), rules.family, str(rules.otherwise), at if per_port else "", flow.packets)
                     if key not in decided:
@@ -193,15 +197,15 @@ def _find_decisions(index: Index) -> Iterator[_Seen]:
                         passes_nd = flow.what == "nd" and not all(
                             decision.action == "deny" and decision.sure for decision in every
                         )
-                        decided[key] = [decision for decision in every if _matters(decision) and not passes_nd]
+                        decided[key] = [decision for decision in every if _affects_packets(decision) and not passes_nd]
                     yield from (_Seen(device.name, rules, binding, flow, decision) for decision in decided[key])
 
 
-def _matters(decision: Decision) -> bool:
+def _affects_packets(decision: Decision) -> bool:
     return decision.action != "permit" or any(decision.marks)
 
 
-def _flows(
+def _flows_at_binding(
     index: Index, classes: Classes, hosts: Hosts, device: Device, own_legs: Sequence[Leg], binding: Binding
 ) -> Iterator[Flow]:
     """Yield the packets that matter where a list is bound."""

@@ -45,7 +45,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     """
     first_holder: dict[tuple[str, str], _Holder] = {}
     shared: dict[tuple[str, str], list[tuple[str, _Holder, _Holder]]] = {}
-    for area, address, holder in _all(index):
+    for area, address, holder in _addresses_by_area(index):
         earlier = first_holder.setdefault((area, address), holder)
         if earlier != holder and not (earlier.anycast and holder.anycast):
             within = earlier.node == holder.node
@@ -59,13 +59,13 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         count_suffix = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
         yield Hit(
             subject=holder.subject if is_single_pair or not holder.in_file else (node,),
-            at=_place(at),
+            at=_addresses_place(at),
             facts={
                 "holder": holder.words if is_single_pair else node,
                 "other": earlier.words if is_single_pair else other_discriminator,
                 "addresses": ", ".join(addresses[:_SHOWN]) + count_suffix,
             },
-            related=((_place(earlier), "the same address"),) if earlier.in_file and at is not earlier else (),
+            related=((_addresses_place(earlier), "the same address"),) if earlier.in_file and at is not earlier else (),
             discriminator=other_discriminator,
         )
     for device in index.fabric.devices:
@@ -73,7 +73,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             yield Unsettled(subject=(device.name,), missing="interface.addresses")
 
 
-def _lent(device: Device) -> frozenset[str]:
+def _sharable_loopback_addresses(device: Device) -> frozenset[str]:
     """Return the addresses of a switch's loopbacks that unnumbered ports may have too: those without a network."""
     loopbacks = known_rows(device.loopbacks)
     return frozenset(
@@ -81,18 +81,18 @@ def _lent(device: Device) -> frozenset[str]:
     )
 
 
-def _place(holder: _Holder) -> Subject:
+def _addresses_place(holder: _Holder) -> Subject:
     return (*holder.subject, "addresses")
 
 
-def _all(index: Index) -> Iterator[tuple[str, str, _Holder]]:
+def _addresses_by_area(index: Index) -> Iterator[tuple[str, str, _Holder]]:
     """Yield every address with the area in which it must be the only one."""
     for device in index.fabric.devices:
-        lent = _lent(device)
+        lent = _sharable_loopback_addresses(device)
         for port in device.interfaces:
             if isinstance(port.addresses, Unknown) or not port.addresses:
                 continue
-            area = _area(None if isinstance(port.vrf, Unknown) else port.vrf)
+            area = _routing_table_of_vrf(None if isinstance(port.vrf, Unknown) else port.vrf)
             holder = _Holder(device.name, port.name, (device.name, port.name))
             own_addresses = port.addresses
             if not lent.isdisjoint(own_addresses):
@@ -106,10 +106,10 @@ def _all(index: Index) -> Iterator[tuple[str, str, _Holder]]:
             subject = (FABRIC, "hosts", host.name)
             holder = _Holder(host.name, host_port.bond or host_port.name, subject, in_file=False)
             for address in normalize_addresses(host_port.addresses):
-                yield _area(None), address, holder
+                yield _routing_table_of_vrf(None), address, holder
 
 
-def _area(vrf: str | None) -> str:
+def _routing_table_of_vrf(vrf: str | None) -> str:
     """Return the routing table in which an address must be the only one."""
     return f"vrf {vrf}" if vrf else "vrf default"
 
@@ -120,10 +120,14 @@ def _of_bridging(device: Device) -> Iterator[tuple[str, str, _Holder]]:
     vlans = known_rows(device.vlans)
     for channel in channels:
         holder = _Holder(device.name, channel.name, (device.name, "@port_channels", channel.name))
-        yield from ((_area(channel.vrf), address, holder) for address in normalize_addresses(channel.addresses))
+        yield from (
+            (_routing_table_of_vrf(channel.vrf), address, holder) for address in normalize_addresses(channel.addresses)
+        )
     for vlan in vlans:
         holder = _Holder(device.name, f"VLAN {vlan.id}", (device.name, "@vlans", vlan.key), anycast=True)
-        yield from ((_area(vlan.vrf), address, holder) for address in normalize_addresses(vlan.addresses))
+        yield from (
+            (_routing_table_of_vrf(vlan.vrf), address, holder) for address in normalize_addresses(vlan.addresses)
+        )
 
 
 def _of_switch(device: Device) -> Iterator[tuple[str, str, _Holder]]:
@@ -133,7 +137,7 @@ def _of_switch(device: Device) -> Iterator[tuple[str, str, _Holder]]:
         for address in normalize_addresses(loopback.addresses):
             subject = (name, "@loopbacks", loopback.name)
             holder = _Holder(name, loopback.name, subject, anycast=address in shared)
-            yield _area(loopback.vrf), address, holder
+            yield _routing_table_of_vrf(loopback.vrf), address, holder
     management = device.management
     if not isinstance(management, Unknown) and management is not None:
         holder = _Holder(name, management.interface, (name, "@management"))

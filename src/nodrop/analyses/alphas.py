@@ -30,7 +30,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     def read_thresholds(member: Member) -> dict[Key, int]:
         key = id(member.qos)
         if key not in seen:
-            seen[key] = dict(_thresholds(member))
+            seen[key] = dict(_dynamic_thresholds(member))
         return seen[key]
 
     keys = sorted(
@@ -45,20 +45,20 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                     continue
                 for member in members:
                     if member.device.name not in reported_devices:
-                        hit = _hit(member, key, own_threshold, expected, sibling, count)
+                        hit = _build_hit(member, key, own_threshold, expected, sibling, count)
                         if hit.subject == (member.device.name,):
                             reported_devices.add(member.device.name)
                         yield hit
 
 
-def _thresholds(member: Member) -> Iterator[tuple[Key, int]]:
+def _dynamic_thresholds(member: Member) -> Iterator[tuple[Key, int]]:
     for row_kind, rows in ((GROUP, member.qos.priority_groups), (QUEUE, member.qos.queues)):
         for row in () if isinstance(rows, Unknown) else rows:
             if isinstance(row.buffer, BufferProfile) and row.buffer.dynamic_th is not None:
                 yield (row_kind, row.index, isinstance(row.buffer.headroom, Headroom)), row.buffer.dynamic_th
 
 
-def _hit(member: Member, key: Key, own_threshold: int, expected: int, sibling: Member, count: int) -> Hit:
+def _build_hit(member: Member, key: Key, own_threshold: int, expected: int, sibling: Member, count: int) -> Hit:
     row_kind, number, _ = key
     device, port = member.device.name, member.port.name
     row = ("qos", _ROWS[row_kind], str(number))

@@ -24,14 +24,14 @@ def find(index: Index, *, what: str) -> Iterator[Hit]:
         if what == "networks":
             yield from _without_effect(reach)
         else:
-            yield from _unannounced(reach, what)
+            yield from _missing_announcements(reach, what)
 
 
 def _without_effect(reach: Reach) -> Iterator[Hit]:
     for router in reach.plane.routers:
         if router.bgp is None or router.bgp.import_check is not True or router.unsaid:
             continue
-        for idle_prefix, position in _idle(reach, router):
+        for idle_prefix, position in _ineffective_networks(reach, router):
             yield Hit(
                 subject=(*router.subject, "networks", str(position)),
                 facts={"device": router.name, "prefix": router.bgp.networks[position]},
@@ -39,7 +39,7 @@ def _without_effect(reach: Reach) -> Iterator[Hit]:
             )
 
 
-def _idle(reach: Reach, router: Router) -> Iterator[tuple[object, int]]:
+def _ineffective_networks(reach: Reach, router: Router) -> Iterator[tuple[object, int]]:
     """Yield network statements whose prefix is neither that of a leg, even one that is down, nor of a static route."""
     known_prefixes = {subnet for leg in router.legs for subnet in leg.subnets}
     known_prefixes |= {found_prefix for _, found_prefix in statics(router, reach.routes.family)}
@@ -48,7 +48,7 @@ def _idle(reach: Reach, router: Router) -> Iterator[tuple[object, int]]:
             yield network, position
 
 
-def _unannounced(reach: Reach, kind: str) -> Iterator[Hit]:
+def _missing_announcements(reach: Reach, kind: str) -> Iterator[Hit]:
     open_: dict[int, list[Target]] = {}
     announced_legs: set[tuple[int | None, str]] = set()
     telling: set[int] = set()
@@ -66,7 +66,8 @@ def _unannounced(reach: Reach, kind: str) -> Iterator[Hit]:
         remaining_targets = [
             row
             for row in rows
-            if (tier, row.leg.name if another else "") in announced_legs and not _explained(reach, router, row)
+            if (tier, row.leg.name if another else "") in announced_legs
+            and not _has_other_explanation(reach, router, row)
         ]
         if remaining_targets:
             count_suffix = f" and {len(remaining_targets) - 1} more" if len(remaining_targets) > 1 else ""
@@ -83,7 +84,7 @@ def _unannounced(reach: Reach, kind: str) -> Iterator[Hit]:
             )
 
 
-def _explained(reach: Reach, router: Router, target: Target) -> bool:
+def _has_other_explanation(reach: Reach, router: Router, target: Target) -> bool:
     """Whether a statement is there though without effect, or another router announces more than a default route."""
     texts = () if router.bgp is None else router.bgp.networks
     if any((stated := prefix(text)) is not None and stated.covers(target.prefix) for text in texts):

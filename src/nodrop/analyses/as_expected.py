@@ -27,8 +27,8 @@ def find(index: Index) -> Iterator[Hit]:
     sessions and destinations the switches beside them. Subnets that no switch announces are no destinations here.
     """
     own_observation = compute_observation(index)
-    holders = _holders(index)
-    adjacent = _adjacent(index)
+    holders = _announced_aims(index)
+    adjacent = _adjacent_devices(index)
     groups: defaultdict[tuple[Check, Subject, Hashable], list[Fault]] = defaultdict(list)
     for fault in faults(index, own_observation):
         if fault.check not in _CHECKS or own_observation.blind(fault.check, fault.item):
@@ -67,14 +67,14 @@ _SUBJECTS: Mapping[Check, str] = {
 }
 
 
-def _holders(index: Index) -> Mapping[str, Aim]:
+def _announced_aims(index: Index) -> Mapping[str, Aim]:
     """Return the destinations that are announced, by their prefix."""
     plane = of(index)
     announced = {prefix for family in plane.families for prefix in plane.of(family).world.origins}
     return {str(aim.prefix): aim for aim in aims(index) if aim.prefix in announced}
 
 
-def _adjacent(index: Index) -> Mapping[str, set[str]]:
+def _adjacent_devices(index: Index) -> Mapping[str, set[str]]:
     """Return the devices that are cabled to each device."""
     adjacent_devices: defaultdict[str, set[str]] = defaultdict(set)
     for joint in joints(index, of(index)):

@@ -19,7 +19,7 @@ Session = tuple[Subject, BgpNeighbor]
 
 def find(index: Index) -> Iterator[Hit]:
     """Yield the end that does not watch, of each session over a cable that the other end does."""
-    watching = {device.name for device in index.fabric.devices if any(map(_watches, _processes(device)))}
+    watching = {device.name for device in index.fabric.devices if any(map(_uses_bfd, _bgp_processes(device)))}
     if not watching:
         return
     sessions: dict[str, Mapping[tuple[str | None, str], Session]] = {}
@@ -31,9 +31,9 @@ def find(index: Index) -> Iterator[Hit]:
             continue
         for name in (link.a.node, link.b.node):
             if name not in sessions:
-                sessions[name] = _sessions(index.devices[name])
-        a = _over(sessions[link.a.node], ports[0], ports[1])
-        b = _over(sessions[link.b.node], ports[1], ports[0])
+                sessions[name] = _sessions_of_device(index.devices[name])
+        a = _find_session_over_port(sessions[link.a.node], ports[0], ports[1])
+        b = _find_session_over_port(sessions[link.b.node], ports[1], ports[0])
         if a is not None and b is not None and a[1].bfd != b[1].bfd and a[1].enabled and b[1].enabled:
             watching_end, silent_end = (a, b) if a[1].bfd else (b, a)
             yield Hit(
@@ -44,30 +44,32 @@ def find(index: Index) -> Iterator[Hit]:
             )
 
 
-def _processes(device: Device) -> tuple[Bgp, ...]:
+def _bgp_processes(device: Device) -> tuple[Bgp, ...]:
     default_processes = () if isinstance(device.bgp, Unknown) or device.bgp is None else (device.bgp,)
     return (*default_processes, *known_rows(device.vrf_bgp))
 
 
-def _watches(bgp: Bgp) -> bool:
+def _uses_bfd(bgp: Bgp) -> bool:
     return any(neighbor.bfd for neighbor in known_rows(bgp.neighbors))
 
 
-def _sessions(device: Device) -> Mapping[tuple[str | None, str], Session]:
+def _sessions_of_device(device: Device) -> Mapping[tuple[str | None, str], Session]:
     """Return the sessions of a device by VRF and key, with their subjects."""
     return {
-        (bgp.vrf, neighbor.key): (_subject(device, bgp, neighbor), neighbor)
-        for bgp in _processes(device)
+        (bgp.vrf, neighbor.key): (_session_subject(device, bgp, neighbor), neighbor)
+        for bgp in _bgp_processes(device)
         for neighbor in known_rows(bgp.neighbors)
     }
 
 
-def _subject(device: Device, bgp: Bgp, neighbor: BgpNeighbor) -> Subject:
+def _session_subject(device: Device, bgp: Bgp, neighbor: BgpNeighbor) -> Subject:
     inside = ("@neighbors",) if bgp.vrf is None else ("@vrf_bgp", bgp.vrf, "neighbors")
     return (device.name, *inside, neighbor.key)
 
 
-def _over(sessions: Mapping[tuple[str | None, str], Session], port: Interface, far: Interface) -> Session | None:
+def _find_session_over_port(
+    sessions: Mapping[tuple[str | None, str], Session], port: Interface, far: Interface
+) -> Session | None:
     """Return the session over a port: to it, or to an address of the far end."""
     vrf = None if isinstance(port.vrf, Unknown) else port.vrf
     keys = ((vrf, name) for name in (port.name, *hosts_of(far)))

@@ -20,10 +20,10 @@ def find(index: Index, *, twice: bool) -> Iterator[Hit]:
     """Yield subnets of hosts at two switches (`twice`), or the routes that drop packets to another switch's hosts."""
     for reach in reaches(index):
         hosts = sorted((target for target in reach.targets if target.kind == "hosts"), key=lambda target: target.prefix)
-        yield from _twice(reach, hosts) if twice else _dropped(reach, hosts)
+        yield from _duplicate_subnets(reach, hosts) if twice else _dropping_static_routes(reach, hosts)
 
 
-def _twice(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
+def _duplicate_subnets(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
     first_target: dict[tuple[str | None, Prefix], Target] = {}
     routers = reach.plane.routers
     for host in hosts:
@@ -46,7 +46,7 @@ def _twice(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
         )
 
 
-def _dropped(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
+def _dropping_static_routes(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
     firsts = [host.prefix.first for host in hosts]
     for router in reach.plane.routers:
         if router.bgp is None:
@@ -60,7 +60,7 @@ def _dropped(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
                 continue
             end = bisect_left(firsts, found_prefix.first + (1 << (BITS[found_prefix.family] - found_prefix.length)))
             inside = hosts[bisect_left(firsts, found_prefix.first) : end]
-            gone = [target for target in inside if _loses(reach, router.number, found_prefix, target)]
+            gone = [target for target in inside if _drops_target(reach, router.number, found_prefix, target)]
             if gone:
                 where = reach.plane.routers[gone[0].router]
                 count_suffix = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
@@ -79,7 +79,7 @@ def _dropped(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
                 )
 
 
-def _loses(reach: Reach, number: int, dropped: Prefix, target: Target) -> bool:
+def _drops_target(reach: Reach, number: int, dropped: Prefix, target: Target) -> bool:
     """Whether a router drops packets to a subnet of another, having no route to it that is longer."""
     routers = reach.plane.routers
     if target.router == number or routers[target.router].vrf != routers[number].vrf:

@@ -25,14 +25,14 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     for link, a, b in pairs.both_up():
         ends = [(node, port) for node, port in ((link.a, a), (link.b, b)) if isinstance(port, Interface)]
         true_m = None if isinstance(link.length_m, Unknown) else link.length_m
-        if all(port.cable_length_m is true_m or _equals(port, true_m) for _, port in ends):
+        if all(port.cable_length_m is true_m or _has_cable_length(port, true_m) for _, port in ends):
             continue
         subject = subject_of_link(link.a, link.b)
-        missing = next((path for _, port in ends if (path := _missing(port))), None)
+        missing = next((path for _, port in ends if (path := _missing_fact(port))), None)
         if missing:
             yield Unsettled(subject=subject, missing=missing)
             continue
-        lengths = [port.cable_length_m for _, port in ends if _pauses(port)]
+        lengths = [port.cable_length_m for _, port in ends if _obeys_pause(port)]
         metres = [length for length in lengths if isinstance(length, int)]
         differ = len(metres) == 2 and metres[0] != metres[1]
         short = true_m is not None and any(length_m < true_m for length_m in metres)
@@ -57,11 +57,11 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     yield from pairs.unread()
 
 
-def _equals(port: Interface, metres: int | None) -> bool:
+def _has_cable_length(port: Interface, metres: int | None) -> bool:
     return not isinstance(port.cable_length_m, Unknown) and port.cable_length_m == metres
 
 
-def _missing(port: Interface | HostPort) -> str:
+def _missing_fact(port: Interface | HostPort) -> str:
     """Return the unknown facts of a port's cable length and pause."""
     if isinstance(port, HostPort):
         return ""
@@ -73,13 +73,13 @@ def _missing(port: Interface | HostPort) -> str:
     return "interface.qos.pfc_rx_priorities" if unknown else ""
 
 
-def _pauses(port: Interface) -> bool:
+def _obeys_pause(port: Interface) -> bool:
     return not isinstance(port.qos, Unknown) and port.qos is not None and bool(port.qos.pfc_rx_priorities)
 
 
 def _is_rounded(device: Device, port: Interface, true_m: int | None) -> bool:
     """Whether a port has the length of its cable, or the next row of its SKU's table above it."""
-    if true_m is None or _equals(port, true_m):
+    if true_m is None or _has_cable_length(port, true_m):
         return true_m is not None
     if isinstance(device.buffer_model, Unknown) or device.buffer_model != "traditional":
         return False
@@ -87,4 +87,4 @@ def _is_rounded(device: Device, port: Interface, true_m: int | None) -> bool:
         rows = [row.cable_m for row in headroom_rows(device.model, device.hwsku) if row.speed_mbps == port.speed_mbps]
     except UnknownFact:
         return False
-    return _equals(port, min((row for row in rows if row >= true_m), default=None))
+    return _has_cable_length(port, min((row for row in rows if row >= true_m), default=None))

@@ -57,22 +57,22 @@ def find(index: Index, *, unseen: bool) -> Iterator[Hit]:
     all, and the maps alone differ. Without it all others. Facts: name, dscps, one and other (where it lands), here and
     there (a switch with the rarer landing, and one with the usual).
     """
-    every = index.keep(__name__, lambda: list(_all(index)))
+    every = index.keep(__name__, lambda: list(_find_split_classes(index)))
     yield from (hit for hidden, hit in every if hidden is unseen)
 
 
-def _all(index: Index) -> Iterator[tuple[bool, Hit]]:
+def _find_split_classes(index: Index) -> Iterator[tuple[bool, Hit]]:
     """Yield what is torn, and whether only the path shows it."""
     wanted_traffic_classes = [
         fabric_class for fabric_class in index.fabric.classes if fabric_class.purpose not in ("default", "unknown")
     ]
-    for group in _groups(index):
-        profiles = [_profiles(index, device) for device in group]
+    for group in _cabled_switch_groups(index):
+        profiles = [_ports_by_profile(index, device) for device in group]
         for traffic_class in wanted_traffic_classes:
-            yield from _torn(index.fabric, profiles, traffic_class)
+            yield from _split_class_hits(index.fabric, profiles, traffic_class)
 
 
-def _profiles(index: Index, device: Device) -> tuple[Ports, ...]:
+def _ports_by_profile(index: Index, device: Device) -> tuple[Ports, ...]:
     """Return the ports of a switch that are in use, by their profile."""
     found_ports: dict[int, Ports] = {}
     for ports in index.alike(device):
@@ -83,7 +83,7 @@ def _profiles(index: Index, device: Device) -> tuple[Ports, ...]:
     return tuple(found_ports.values())
 
 
-def _groups(index: Index) -> list[list[Device]]:
+def _cabled_switch_groups(index: Index) -> list[list[Device]]:
     """Return the switches of the fabric by what cables join, each group of two or more."""
     devices: dict[str, list[Device]] = {}
     for name, island in islands(index).items():
@@ -91,22 +91,24 @@ def _groups(index: Index) -> list[list[Device]]:
     return [group for group in devices.values() if len(group) > 1]
 
 
-def _torn(
+def _split_class_hits(
     fabric: Fabric, group: list[tuple[Ports, ...]], wanted_traffic_class: TrafficClass
 ) -> Iterator[tuple[bool, Hit]]:
     landings: dict[int, Landing | None] = {}
-    by_device = [usual for profiles in group if (usual := _usual(fabric, profiles, wanted_traffic_class, landings))]
+    by_device = [
+        usual for profiles in group if (usual := _usual_landing(fabric, profiles, wanted_traffic_class, landings))
+    ]
     whole_counts = Counter[Landing]()
     tiers: dict[str, Counter[Landing]] = {}
     for landing, ports in by_device:
         whole_counts[landing] += ports.number
-        tiers.setdefault(_tier(ports.device), Counter())[landing] += ports.number
+        tiers.setdefault(_tier_of_device(ports.device), Counter())[landing] += ports.number
     if len(whole_counts) < 2:
         return
-    most = _most(whole_counts)
+    most = _most_common_landing(whole_counts)
     ports_by_landing: dict[Landing, Ports] = {}
     for landing, ports in by_device:
-        tier = tiers[_tier(ports.device)]
+        tier = tiers[_tier_of_device(ports.device)]
         alone = landing != most and tier[most] >= tier[landing] and landing.lossless is wanted_traffic_class.lossless
         same = landing.tcs == most.tcs and landing.lossless is not most.lossless
         if not alone and not same:
@@ -117,7 +119,7 @@ def _torn(
     near_ports, far_ports = ports_by_landing[odd], ports_by_landing[most]
     hit = Hit(
         subject=(FABRIC, "classes", wanted_traffic_class.name),
-        at=_place(near_ports),
+        at=_dscp_map_place(near_ports),
         facts={
             "name": wanted_traffic_class.name,
             "dscps": show_ids(wanted_traffic_class.dscp),
@@ -126,16 +128,18 @@ def _torn(
             "here": near_ports.device.name,
             "there": far_ports.device.name,
         },
-        related=((_place(far_ports), "where it lands otherwise"),),
+        related=((_dscp_map_place(far_ports), "where it lands otherwise"),),
         changes=tuple(
-            _moved([ports.device for at, ports in by_device if at == odd], landings, wanted_traffic_class, odd, most)
+            _traffic_class_changes(
+                [ports.device for at, ports in by_device if at == odd], landings, wanted_traffic_class, odd, most
+            )
         ),
         discriminator=min(ports.device.name for _, ports in by_device),
     )
     yield _hidden(wanted_traffic_class, (odd, near_ports), (most, far_ports)), hit
 
 
-def _moved(
+def _traffic_class_changes(
     devices: Iterable[Device],
     landings: Mapping[int, Landing | None],
     wanted_traffic_class: TrafficClass,
@@ -152,12 +156,12 @@ def _moved(
                     yield (device.name, port.name, "qos", "dscp_to_tc", str(dscp)), most.tcs[0]
 
 
-def _most(counts: Counter[Landing]) -> Landing:
+def _most_common_landing(counts: Counter[Landing]) -> Landing:
     """Return the most frequent landing; of equally frequent ones the lossless one, then that of the lower number."""
     return min(counts, key=lambda landing: (-counts[landing], not landing.lossless, landing.numbers))
 
 
-def _tier(device: Device) -> str:
+def _tier_of_device(device: Device) -> str:
     """Return a switch's role; where that is not known the switch is like no other."""
     return f"@{device.name}" if isinstance(device.role, Unknown) else device.role
 
@@ -176,11 +180,11 @@ def _hidden(wanted_traffic_class: TrafficClass, *ends: tuple[Landing, Ports]) ->
     return all(not isinstance(rx_priorities, Unknown) and priorities <= {*rx_priorities} for rx_priorities in obeyed)
 
 
-def _place(ports: Ports) -> Subject:
+def _dscp_map_place(ports: Ports) -> Subject:
     return (ports.device.name, ports.port.name, "qos", "dscp_to_tc")
 
 
-def _usual(
+def _usual_landing(
     fabric: Fabric, profiles: tuple[Ports, ...], wanted_traffic_class: TrafficClass, landings: dict[int, Landing | None]
 ) -> tuple[Landing, Ports] | None:
     """Where a class lands on most ports of a switch; None where no port can say. Equal profiles are asked once."""
@@ -188,17 +192,17 @@ def _usual(
     for ports in profiles:
         key = id(ports.qos)
         if key not in landings:
-            landings[key] = _landing(fabric, ports.qos, wanted_traffic_class)
+            landings[key] = _compute_landing(fabric, ports.qos, wanted_traffic_class)
         landing = landings[key]
         if landing is not None:
             ports_by_landing[landing] = ports_by_landing[landing] + ports if landing in ports_by_landing else ports
     if not ports_by_landing:
         return None
-    best = _most(Counter({landing: ports.number for landing, ports in ports_by_landing.items()}))
+    best = _most_common_landing(Counter({landing: ports.number for landing, ports in ports_by_landing.items()}))
     return best, ports_by_landing[best]
 
 
-def _landing(fabric: Fabric, qos: QosProfile, wanted_traffic_class: TrafficClass) -> Landing | None:
+def _compute_landing(fabric: Fabric, qos: QosProfile, wanted_traffic_class: TrafficClass) -> Landing | None:
     """Where a class lands by a profile; None where that is not known.
 
     CNPs that share a queue, and ports that do not go by DSCP, are told of the port and need no second look.

@@ -36,7 +36,7 @@ def find(index: Index) -> Iterator[Hit]:
         kinds[frozenset(Counter(cable.upper.name for cable in cables).items())].append(name)
     pairs, example = 0, None
     for kind, other_kind in combinations_with_replacement(kinds, 2):
-        spines = _trigger(dict(kind), dict(other_kind))
+        spines = _find_spine_pair(dict(kind), dict(other_kind))
         count = (
             len(kinds[kind]) * (len(kinds[kind]) - 1) // 2
             if kind == other_kind
@@ -46,10 +46,10 @@ def find(index: Index) -> Iterator[Hit]:
             pairs += count
             example = example or (kinds[kind][0], kinds[other_kind][kind == other_kind], *spines)
     if example is not None:
-        yield from _hit(index, below, example, pairs)
+        yield from _build_hits(index, below, example, pairs)
 
 
-def _trigger(leaf_cables: Mapping[str, int], other_cables: Mapping[str, int]) -> tuple[str, str] | None:
+def _find_spine_pair(leaf_cables: Mapping[str, int], other_cables: Mapping[str, int]) -> tuple[str, str] | None:
     """Return the two common spines of which one leaf has one cable to the first, and the other one to the second."""
     common = sorted(leaf_cables.keys() & other_cables.keys())
     if len(common) != 2:
@@ -60,15 +60,18 @@ def _trigger(leaf_cables: Mapping[str, int], other_cables: Mapping[str, int]) ->
     return (second_spine, first_spine) if leaf_cables[second_spine] == 1 and other_cables[first_spine] == 1 else None
 
 
-def _hit(
+def _build_hits(
     index: Index, below: Mapping[str, list[Uplink]], example: tuple[str, str, str, str], pairs: int
 ) -> Iterator[Hit]:
     leaf, other_leaf, first_spine, second_spine = example
-    links = [_cable(index, below[leaf], first_spine), _cable(index, below[other_leaf], second_spine)]
+    links = [
+        _find_cable_to_spine(index, below[leaf], first_spine),
+        _find_cable_to_spine(index, below[other_leaf], second_spine),
+    ]
     if None in links:
         return
     cut = [link for link in links if link is not None]
-    effects = list(dict.fromkeys(effect for reach in reaches(index) for effect in _effects(reach, cut)))
+    effects = list(dict.fromkeys(effect for reach in reaches(index) for effect in _failure_effects(reach, cut)))
     if effects:
         yield Hit(
             subject=subject_of(cut[0].a, cut[0].b),
@@ -85,12 +88,12 @@ def _hit(
         )
 
 
-def _cable(index: Index, cables: list[Uplink], spine: str) -> Link | None:
+def _find_cable_to_spine(index: Index, cables: list[Uplink], spine: str) -> Link | None:
     uplink = next(cable for cable in cables if cable.upper.name == spine)
     return index.link(uplink.lower.name, uplink.lower_port)
 
 
-def _effects(reach: Reach, links: list[Link]) -> Iterator[str]:
+def _failure_effects(reach: Reach, links: list[Link]) -> Iterator[str]:
     """Describe what the failure does."""
     if reach.state.unstable:
         return

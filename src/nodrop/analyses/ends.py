@@ -25,7 +25,7 @@ Fault = tuple[str, dict[str, Fact]] | str | None
 
 def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
     """Yield the links whose ends differ in `what`: `speed`, or `lanes` where the cable is passive."""
-    check = {"speed": _speeds, "lanes": _lanes}[what]
+    check = {"speed": _check_speeds, "lanes": _check_lanes}[what]
     pairs = Pairs(index)
     for link, a, b in pairs.both_up():
         fault = check(index, link, a, b)
@@ -43,12 +43,12 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
             at=places[0] if places else subject,
             facts={"link": subject[-1], **facts},
             related=tuple((place, "the other end") for place in places[1:]),
-            changes=tuple(_mended(index, link)) if what == "speed" else (),
+            changes=tuple(_speed_changes(index, link)) if what == "speed" else (),
         )
     yield from pairs.unread()
 
 
-def _mended(index: Index, link: Link) -> Iterator[tuple[Subject, object]]:
+def _speed_changes(index: Index, link: Link) -> Iterator[tuple[Subject, object]]:
     """Yield the speed of the other end for that end which has another than most ports of its switch that face the same.
 
     Nothing where that is so of both ends or neither.
@@ -85,20 +85,20 @@ def _is_odd(index: Index, end: End, expected_mbps: object) -> bool:
     )
 
 
-def _path(port: Interface | HostPort, field: str) -> str:
+def _fact_path(port: Interface | HostPort, field: str) -> str:
     return f"{'interface' if isinstance(port, Interface) else 'host_port'}.{field}"
 
 
-def _speeds(_index: Index, _link: Link, a: Interface | HostPort, b: Interface | HostPort) -> Fault:
+def _check_speeds(_index: Index, _link: Link, a: Interface | HostPort, b: Interface | HostPort) -> Fault:
     for port in (a, b):
         if isinstance(port.speed_mbps, Unknown) or port.speed_mbps is None:
-            return _path(port, "speed_mbps")
+            return _fact_path(port, "speed_mbps")
     if a.speed_mbps == b.speed_mbps:
         return None
-    return "speed_mbps", {"speed_a": _number(a.speed_mbps), "speed_b": _number(b.speed_mbps)}
+    return "speed_mbps", {"speed_a": _require_number(a.speed_mbps), "speed_b": _require_number(b.speed_mbps)}
 
 
-def _lanes(index: Index, link: Link, a: Interface | HostPort, b: Interface | HostPort) -> Fault:
+def _check_lanes(index: Index, link: Link, a: Interface | HostPort, b: Interface | HostPort) -> Fault:
     """Return that a passive cable joins no lanes of its ends; an active one has a retimer at each end that joins any.
 
     Where the speeds differ too the lanes follow from that, and are not reported again.
@@ -108,29 +108,32 @@ def _lanes(index: Index, link: Link, a: Interface | HostPort, b: Interface | Hos
         return None
     for port in (a, b):
         if isinstance(port.lanes, Unknown) or port.lanes is None:
-            return _path(port, "lanes")
+            return _fact_path(port, "lanes")
         if isinstance(port.speed_mbps, Unknown) or port.speed_mbps is None:
-            return _path(port, "speed_mbps")
+            return _fact_path(port, "speed_mbps")
     if a.lanes == b.lanes or a.speed_mbps != b.speed_mbps:
         return None
     if kind is None:
         return "link.media"
-    speed, plugs = _number(a.speed_mbps), [_plugs(index, link.a, a), _plugs(index, link.b, b)]
+    speed, plugs = (
+        _require_number(a.speed_mbps),
+        [_pluggable_modules(index, link.a, a), _pluggable_modules(index, link.b, b)],
+    )
     if None in plugs:
         return "device.model"
     if kind.at(speed, in_use(frozenset.intersection(*(port_plugs for port_plugs in plugs if port_plugs is not None)))):
         return None
     return "lanes", {
-        "lanes_a": _number(a.lanes),
-        "lanes_b": _number(b.lanes),
+        "lanes_a": _require_number(a.lanes),
+        "lanes_b": _require_number(b.lanes),
         "speed": speed,
         "media": kind.name,
     }
 
 
-def _plugs(index: Index, end: End, port: Interface | HostPort) -> Plugs | None:
+def _pluggable_modules(index: Index, end: End, port: Interface | HostPort) -> Plugs | None:
     """Return what can be plugged into a port; None where that depends on a model that is not known."""
-    speed, lanes = _number(port.speed_mbps), _number(port.lanes)
+    speed, lanes = _require_number(port.speed_mbps), _require_number(port.lanes)
     if isinstance(port, HostPort):
         card = index.hosts[end.node].nic
         plugs = of_nic(card, speed) if card in nics() else frozenset({(lanes, lanes)})
@@ -142,7 +145,7 @@ def _plugs(index: Index, end: End, port: Interface | HostPort) -> Plugs | None:
     return of_switch(model, panels, lanes, speed) if model in switches() else frozenset({(lanes, lanes)})
 
 
-def _number(value: int | Unknown | None) -> int:
+def _require_number(value: int | Unknown | None) -> int:
     """Return a value that was found to be known."""
     assert isinstance(value, int)
     return value

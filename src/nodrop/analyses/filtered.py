@@ -34,18 +34,18 @@ class _Row(NamedTuple):
 def find(index: Index, *, lost: bool) -> Iterator[Hit | Unsettled]:
     """Yield the policies by which a leaf has no route at all to something (`lost`), or has fewer paths to it."""
     yield from unsettled(of(index))
-    every = index.keep("filtered", lambda: list(_hits(index)))
+    every = index.keep("filtered", lambda: list(_build_hits(index)))
     yield from (hit for gone, hit in every if gone == lost)
 
 
-def _hits(index: Index) -> Iterator[tuple[bool, Hit]]:
+def _build_hits(index: Index) -> Iterator[tuple[bool, Hit]]:
     rows: dict[tuple[str, ...], list[_Row]] = {}
     for reach, drop in drops(index):
         for row in _rows(reach, drop) if drop.kind != "loop" else ():
             rows.setdefault((*row.at, row.way), []).append(row)
     for found_rows in rows.values():
         gone = [row for row in found_rows if row.bits & row.drop.lost]
-        yield bool(gone), _hit(gone or found_rows)
+        yield bool(gone), _build_hit(gone or found_rows)
 
 
 def _rows(reach: Reach, drop: Drop) -> Iterator[_Row]:
@@ -54,7 +54,7 @@ def _rows(reach: Reach, drop: Drop) -> Iterator[_Row]:
     for mark in marks(reach, drop.router, drop.bits) if drop.kind == "outbound" else ():
         bits &= ~mark.bits
         yield _Row(reach, drop, mark.what, mark.at, mark.router, mark.related, mark.way, mark.bits)
-    if inside := bits & _unreflected(reach, drop):
+    if inside := bits & _unreflected_bits(reach, drop):
         bits &= ~inside
         own_router = reach.plane.routers[drop.router]
         session = own_router.at(reach.plane.side(drop.router, drop.link.session).neighbor)
@@ -69,7 +69,7 @@ def _rows(reach: Reach, drop: Drop) -> Iterator[_Row]:
         yield _Row(reach, drop, found_refusal.what, found_refusal.at, drop.router, router.at(neighbor), direction, bits)
 
 
-def _unreflected(reach: Reach, drop: Drop) -> int:
+def _unreflected_bits(reach: Reach, drop: Drop) -> int:
     """Return the destinations that a router has from its AS and tells no other router of it (RFC 4456)."""
     peering = drop.link.outbound.peering
     if drop.kind != "outbound" or peering is None or peering.client:
@@ -82,7 +82,7 @@ def _unreflected(reach: Reach, drop: Drop) -> int:
     return bits
 
 
-def _hit(rows: list[_Row]) -> Hit:
+def _build_hit(rows: list[_Row]) -> Hit:
     first_row = rows[0]
     routers = first_row.reach.plane.routers
     bits = 0

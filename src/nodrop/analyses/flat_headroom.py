@@ -33,7 +33,7 @@ def find(index: Index) -> Iterator[Hit]:
         by_speed: dict[int, list[Point]] = defaultdict(list)
         for port in device.interfaces:
             if port.enabled is True and isinstance(port.speed_mbps, int) and isinstance(port.cable_length_m, int):
-                by_speed[port.speed_mbps].extend(_points(device, port, port.cable_length_m))
+                by_speed[port.speed_mbps].extend(_headroom_points(device, port, port.cable_length_m))
         for speed, points in sorted(by_speed.items()):
             (short, least, _), (long, most, place) = min(points, default=_NONE), max(points, default=_NONE)
             if least == most and (long - short) * speed * BYTES_PER_METRE_MBPS > NOTABLE_SHARE * most:
@@ -48,7 +48,7 @@ def find(index: Index) -> Iterator[Hit]:
 _NONE: Point = (0, 0, ())
 
 
-def _points(device: Device, port: Interface, metres: int) -> Iterator[Point]:
+def _headroom_points(device: Device, port: Interface, metres: int) -> Iterator[Point]:
     """Yield the headroom that is stated for a port's priority groups."""
     qos = port.qos
     if not isinstance(qos, QosProfile) or isinstance(qos.priority_groups, Unknown):

@@ -37,9 +37,9 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
     Facts: flows, paths and device, the leaf with the most paths. Leaves with adaptive routing are not counted.
     """
-    paths = _paths(index)
+    paths = _uplinks_per_leaf(index)
     for flow_statement in _list_stated_flows(index):
-        leaves = _leaves(index, flow_statement.hosts) if index.fabric.hosts else list(paths)
+        leaves = _leaves_of_hosts(index, flow_statement.hosts) if index.fabric.hosts else list(paths)
         most = max(leaves, key=lambda leaf: paths[leaf], default=None)
         if most is None or paths[most] <= flow_statement.flows:
             continue
@@ -72,7 +72,7 @@ def _list_stated_flows(index: Index) -> Iterator[_Stated]:
             yield _Stated(subject, (*subject, "queue_pairs"), host.queue_pairs, [host])
 
 
-def _paths(index: Index) -> Counter[str]:
+def _uplinks_per_leaf(index: Index) -> Counter[str]:
     """Return the number of cables in service from each leaf to the tier above."""
     uplink_counts, above = Counter[str](), set[str]()
     for uplink in uplinks(index):
@@ -82,6 +82,6 @@ def _paths(index: Index) -> Counter[str]:
     return Counter({name: count for name, count in uplink_counts.items() if name not in above})
 
 
-def _leaves(index: Index, hosts: Iterable[Host]) -> list[str]:
+def _leaves_of_hosts(index: Index, hosts: Iterable[Host]) -> list[str]:
     """Return the leaves that hosts are cabled to, each once."""
     return list(dict.fromkeys(cabled_port.far.node for host in hosts for cabled_port in cabled(index, host)))

@@ -43,7 +43,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         if is_roce(index, nic) is False:
             continue
         by_default = _is_by_default(index, nic, hosts)
-        for far, own_host_port in _ends(index, nic, hosts):
+        for far, own_host_port in _switch_ports_of_nic(index, nic, hosts):
             chosen = _choose_gid(nic, own_host_port, by_default=by_default)
             if chosen is None:
                 continue
@@ -52,13 +52,13 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                     unsettled.add(far.node)
                     yield Unsettled(subject=(far.node,), missing=missing)
                 continue
-            routed = _routed(index, far)
+            routed = _routed_families(index, far)
             if routed and chosen.family not in routed:
-                yield _hit(nic, chosen, routed, far)
+                yield _build_hit(nic, chosen, routed, far)
                 break
 
 
-def _hit(nic: Nic, chosen: _Chosen, routed: set[Family], far: End) -> Hit:
+def _build_hit(nic: Nic, chosen: _Chosen, routed: set[Family], far: End) -> Hit:
     return Hit(
         subject=nic.subject,
         at=(*nic.subject, chosen.field),
@@ -103,7 +103,7 @@ def _is_by_default(index: Index, nic: Nic, hosts: Hosts) -> bool:
     )
 
 
-def _ends(index: Index, nic: Nic, hosts: Hosts) -> Iterator[tuple[End, HostPort | None]]:
+def _switch_ports_of_nic(index: Index, nic: Nic, hosts: Hosts) -> Iterator[tuple[End, HostPort | None]]:
     """Yield the ports of switches that its NICs face, with the port of the host where that is known."""
     if not index.fabric.hosts:
         yield from ((End(*facing_port.subject), None) for facing_port in hosts.facing(nic))
@@ -111,7 +111,7 @@ def _ends(index: Index, nic: Nic, hosts: Hosts) -> Iterator[tuple[End, HostPort 
         yield from ((cabled_port.far, cabled_port.port) for cabled_port in cabled(index, host))
 
 
-def _routed(index: Index, end: End) -> set[Family]:
+def _routed_families(index: Index, end: End) -> set[Family]:
     """Return the families of which a switch has a subnet at a port, link-local ones not counted.
 
     None of a port with a BGP session to the host, which may announce addresses of the other family.

@@ -50,7 +50,7 @@ def _of_switch(
         if not isinstance(qos, QosProfile) or surely_off(ports[0].enabled):
             continue
         if id(qos) not in faults:
-            faults[id(qos)] = _fault(index.fabric, qos, shared)
+            faults[id(qos)] = _first_map_fault(index.fabric, qos, shared)
         fault = faults[id(qos)]
         if isinstance(fault, str):
             missing.setdefault(fault)
@@ -67,15 +67,15 @@ def _of_switch(
         )
 
 
-def _fault(fabric: Fabric, qos: QosProfile, shared: bool) -> _Fault | str | None:
+def _first_map_fault(fabric: Fabric, qos: QosProfile, shared: bool) -> _Fault | str | None:
     """Return the first fault of a profile's maps, or the path of the fact that is missing to tell."""
     try:
-        return next(_shared(fabric, qos) if shared else _misplaced(qos), None)
+        return next(_shared_group_faults(fabric, qos) if shared else _misplaced_priority_faults(qos), None)
     except UnknownFact as unknown:
         return str(unknown)
 
 
-def _misplaced(qos: QosProfile) -> Iterator[_Fault]:
+def _misplaced_priority_faults(qos: QosProfile) -> Iterator[_Fault]:
     for tc, priority, _, row in misplaced(qos):
         if row is not None and row.field in GROUP_MAPS:
             enters, paused = effects.group_of_tc(qos, tc), group_of_priority(qos, priority)
@@ -83,7 +83,7 @@ def _misplaced(qos: QosProfile) -> Iterator[_Fault]:
             yield _Fault(why, row)
 
 
-def _shared(fabric: Fabric, qos: QosProfile) -> Iterator[_Fault]:
+def _shared_group_faults(fabric: Fabric, qos: QosProfile) -> Iterator[_Fault]:
     """Yield groups of several classes, without those that other rules report."""
     intended = {
         effects.tc_of_dscp(qos, dscp)

@@ -29,7 +29,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     for (below, _), count in cables.items():
         ups[below] += count
     chooses = {above for (_, above), count in cables.items() if count > 1} | {name for name, n in ups.items() if n > 1}
-    usual = _usual(index)
+    usual = _usual_seeds_by_role(index)
     free = 1 + max((node.hash_seed for node in index.fabric.devices if isinstance(node.hash_seed, int)), default=0)
     reported_devices: set[str] = set()
     unsettled: set[str] = set()
@@ -63,7 +63,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             )
 
 
-def _usual(index: Index) -> dict[str, int | None]:
+def _usual_seeds_by_role(index: Index) -> dict[str, int | None]:
     """Return the seed that most devices of a role have."""
     seeds: defaultdict[str, Counter[int | None]] = defaultdict(Counter)
     for device in index.fabric.devices:

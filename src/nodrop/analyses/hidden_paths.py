@@ -37,7 +37,7 @@ def find(index: Index) -> Iterator[Hit]:
                     if covering_prefix in wanted_prefixes
                 ]
                 if around and not (route.discard and around[-1] in hosts):
-                    yield from _hits(reach, number, route, around[-1], rows)
+                    yield from _hidden_path_hits(reach, number, route, around[-1], rows)
 
 
 def _group_static_routes(router: Router) -> Mapping[Prefix, Sequence[tuple[int, StaticRoute]]]:
@@ -49,7 +49,7 @@ def _group_static_routes(router: Router) -> Mapping[Prefix, Sequence[tuple[int, 
     return static_routes
 
 
-def _hits(
+def _hidden_path_hits(
     reach: Reach, number: int, route: Route, to: Prefix, rows: Sequence[tuple[int, StaticRoute]]
 ) -> Iterator[Hit]:
     bit = 1 << reach.world.destinations.class_of[to]

@@ -23,19 +23,19 @@ def find(index: Index, *, what: str) -> Iterator[Hit]:
     A bond is one port, which is on one leaf unless leaves share it.
     """
     spread = {"one-leaf": ("leaves", "rails"), "rails": ("rails",)}[what]
-    hosts = [(host, ports) for host, ports in cabled_hosts(index) if _is(host, spread)]
+    hosts = [(host, ports) for host, ports in cabled_hosts(index) if _has_spread(host, spread)]
     if what == "one-leaf":
-        yield from (_together(host, ports) for host, ports in hosts if _on_one_leaf(ports))
+        yield from (_single_leaf_hit(host, ports) for host, ports in hosts if _on_one_leaf(ports))
         return
     groups: defaultdict[str, list[tuple[Host, Sequence[Cabled]]]] = defaultdict(list)
     for host, ports in hosts:
         if ports and not _on_one_leaf(ports):
             groups[host.group].append((host, ports))
     for group in groups.values():
-        yield from _astray(group)
+        yield from _miscabled_host_hits(group)
 
 
-def _is(host: Host, spread: tuple[str, ...]) -> bool:
+def _has_spread(host: Host, spread: tuple[str, ...]) -> bool:
     return not isinstance(host.spread, Unknown) and host.spread in spread
 
 
@@ -45,7 +45,7 @@ def _on_one_leaf(ports: Sequence[Cabled]) -> bool:
     )
 
 
-def _together(host: Host, ports: Sequence[Cabled]) -> Hit:
+def _single_leaf_hit(host: Host, ports: Sequence[Cabled]) -> Hit:
     first_port, *other_ports = ports
     return Hit(
         subject=(FABRIC, "hosts", host.name),
@@ -55,7 +55,7 @@ def _together(host: Host, ports: Sequence[Cabled]) -> Hit:
     )
 
 
-def _astray(hosts: list[tuple[Host, Sequence[Cabled]]]) -> Iterator[Hit]:
+def _miscabled_host_hits(hosts: list[tuple[Host, Sequence[Cabled]]]) -> Iterator[Hit]:
     """Yield the cables by which a host of a group is unlike most of those that it shares leaves with."""
     patterns = [tuple((cabled_port.number, cabled_port.far.node) for cabled_port in ports) for _, ports in hosts]
     usual: dict[Pattern, dict[int, str]] = {}
@@ -68,7 +68,7 @@ def _astray(hosts: list[tuple[Host, Sequence[Cabled]]]) -> Iterator[Hit]:
     for (host, ports), pattern in zip(hosts, patterns, strict=True):
         if pattern in usual:
             continue
-        expected_leaves = max(usual.values(), key=lambda leaf_by_rail: _shared(leaf_by_rail, pattern))
+        expected_leaves = max(usual.values(), key=lambda leaf_by_rail: _similarity_to_pattern(leaf_by_rail, pattern))
         for port in ports:
             expected = expected_leaves.get(port.number)
             if expected is not None and expected != port.far.node:
@@ -85,7 +85,7 @@ def _astray(hosts: list[tuple[Host, Sequence[Cabled]]]) -> Iterator[Hit]:
                 )
 
 
-def _shared(usual: dict[int, str], pattern: Pattern) -> tuple[int, int]:
+def _similarity_to_pattern(usual: dict[int, str], pattern: Pattern) -> tuple[int, int]:
     """How much a host is like others: by the ports that lie as theirs do, else by the leaves that it shares."""
     alike = sum(usual.get(number) == leaf for number, leaf in pattern)
     return alike, len({leaf for _, leaf in pattern}.intersection(usual.values()))

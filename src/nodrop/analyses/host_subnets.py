@@ -44,15 +44,15 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
     Both are reported where it is otherwise at other hosts' ports. A VLAN in which no switch has an address is not
     routed by these switches, and frames with a tag are left to hosts where no port of that VLAN goes without.
     """
-    rows, unknown = _attached(index)
+    rows, unknown = _attached_host_ports(index)
     yield from (Unsettled(subject=(device,), missing=path) for device, path in unknown.items())
     if what == "vrf":
         yield from _in_silent_vrfs(index, rows)
     elif any(row.leg is not None for row in rows):
-        yield from _outside(index, rows)
+        yield from _addresses_outside_subnets(index, rows)
 
 
-def _attached(index: Index) -> tuple[Sequence[_Attached], Mapping[str, str]]:
+def _attached_host_ports(index: Index) -> tuple[Sequence[_Attached], Mapping[str, str]]:
     """Return the ports of hosts at switches, and what is not known of which switch; the same to every rule."""
     return index.keep("attached", lambda: _read_attached(index))
 
@@ -72,7 +72,7 @@ def _read_attached(index: Index) -> tuple[Sequence[_Attached], Mapping[str, str]
             if addresses and missing[device.name]:
                 unknown[device.name] = missing[device.name]
             elif addresses:
-                leg, lacking = _leg(port_legs, addresses)
+                leg, lacking = _find_leg_of_addresses(port_legs, addresses)
                 rows.append(_Attached(host.name, port.port.name, port.far, leg, lacking, port_legs))
     return rows, unknown
 
@@ -94,7 +94,9 @@ def _ways(device: Device) -> Mapping[str, Sequence[_Way]]:
     return legs_by_port
 
 
-def _leg(port_legs: Sequence[_Way], addresses: Sequence[Address]) -> tuple[Leg | None, Address | None]:
+def _find_leg_of_addresses(
+    port_legs: Sequence[_Way], addresses: Sequence[Address]
+) -> tuple[Leg | None, Address | None]:
     """Return the leg of the first address, or the first address that is in the subnet of no leg without a tag."""
     first_leg: Leg | None = None
     for host_address in addresses:
@@ -109,7 +111,7 @@ def _leg(port_legs: Sequence[_Way], addresses: Sequence[Address]) -> tuple[Leg |
     return first_leg, None
 
 
-def _outside(index: Index, rows: Sequence[_Attached]) -> Iterator[Hit]:
+def _addresses_outside_subnets(index: Index, rows: Sequence[_Attached]) -> Iterator[Hit]:
     routed = {vlan.id for device in index.devices.values() for vlan in known_rows(device.vlans) if vlan.addresses}
     untagged = {
         port_leg.leg.name for row in rows for port_leg in row.ways if row.leg is not None and not port_leg.tagged
@@ -122,10 +124,10 @@ def _outside(index: Index, rows: Sequence[_Attached]) -> Iterator[Hit]:
             continue  # bridged only
         if vlans and all(vlans.values()) and not vlans.keys() & untagged:
             continue  # its hosts may send frames with the tag
-        yield _hit(row, {"address": str(row.lacking), "has": _has(row.ways)})
+        yield _build_hit(row, {"address": str(row.lacking), "has": _describe_port_subnets(row.ways)})
 
 
-def _has(port_legs: Sequence[_Way]) -> str:
+def _describe_port_subnets(port_legs: Sequence[_Way]) -> str:
     """Return what a port is in instead, as the end of a sentence."""
     subnets = [str(subnet) for port_leg in port_legs if not port_leg.tagged for subnet in port_leg.leg.addresses]
     tagged = [port_leg.leg.name for port_leg in port_legs if port_leg.tagged]
@@ -138,15 +140,15 @@ def _has(port_legs: Sequence[_Way]) -> str:
 
 def _in_silent_vrfs(index: Index, rows: Sequence[_Attached]) -> Iterator[Hit]:
     """Yield ports in a VRF without BGP, of devices that run it in another, where other hosts are in one with it."""
-    processes = {name: _speaking(device) for name, device in index.devices.items()}
+    processes = {name: _vrfs_with_possible_bgp(device) for name, device in index.devices.items()}
     placed = [(row, row.leg.vrf) for row in rows if row.leg is not None]
     spoken = any(vrf in processes[row.end.node] for row, vrf in placed)
     for row, vrf in placed if spoken else ():
         if vrf not in processes[row.end.node] and processes[row.end.node]:
-            yield _hit(row, {"vrf": vrf or "default"})
+            yield _build_hit(row, {"vrf": vrf or "default"})
 
 
-def _speaking(device: Device) -> set[str | None]:
+def _vrfs_with_possible_bgp(device: Device) -> set[str | None]:
     """Return the VRFs of a device that may run BGP."""
     if isinstance(device.vrf_bgp, Unknown):
         return {None, *(leg.vrf for leg in legs(device))}
@@ -154,7 +156,7 @@ def _speaking(device: Device) -> set[str | None]:
     return {None if isinstance(bgp, Unknown) else bgp.vrf for bgp in every if bgp is not None}
 
 
-def _hit(row: _Attached, facts: Mapping[str, str]) -> Hit:
+def _build_hit(row: _Attached, facts: Mapping[str, str]) -> Hit:
     node, port = row.end
     return Hit(
         subject=(node, port),

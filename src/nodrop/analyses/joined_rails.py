@@ -30,14 +30,18 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     hosts = [(host, ports) for host, ports in cabled_hosts(index) if _is_in_rails(host)]
     if not hosts:
         return
-    groups, without_pxn, forwards = _groups(index), _hosts_with(index, "pxn"), _hosts_with(index, "cross_nic")
+    groups, without_pxn, forwards = (
+        _switch_group_by_name(index),
+        _hosts_with(index, "pxn"),
+        _hosts_with(index, "cross_nic"),
+    )
     unsettled: set[Subject] = set()
     for host, ports in hosts:
         parted = _find_unjoined_pair(ports, groups)
         if parted is None or (host.name in forwards - without_pxn):
             continue
         first_port, other_port = parted
-        if doubt := _doubt(index, groups, parted):
+        if doubt := _find_possible_join(index, groups, parted):
             if doubt.subject not in unsettled:
                 unsettled.add(doubt.subject)
                 yield doubt
@@ -60,7 +64,7 @@ def _is_in_rails(host: Host) -> bool:
     return not isinstance(host.spread, Unknown) and host.spread == "rails"
 
 
-def _groups(index: Index) -> Mapping[str, str]:
+def _switch_group_by_name(index: Index) -> Mapping[str, str]:
     """Return for each switch one of all that cables in service join to it, those that were not read included."""
     hosts = index.hosts.keys()
     links = [link for link in index.fabric.links if not (link.a.node in hosts or link.b.node in hosts)]
@@ -83,7 +87,7 @@ def _hosts_with(index: Index, field: str) -> set[str]:
     return {host.name for nic in files for host in hosts.of(nic)}
 
 
-def _doubt(index: Index, groups: Mapping[str, str], parted: tuple[Cabled, Cabled]) -> Unsettled | None:
+def _find_possible_join(index: Index, groups: Mapping[str, str], parted: tuple[Cabled, Cabled]) -> Unsettled | None:
     """Return what may join two leaves: switches that were not read, or ports of which no cable is known."""
     first_leaf, other_leaf = (cabled_port.far.node for cabled_port in parted)
     switch_names = [name for name, group in groups.items() if group in (groups[first_leaf], groups[other_leaf])]

@@ -24,12 +24,12 @@ def find(index: Index, *, what: str) -> Iterator[Hit]:
             yield from _links(reach)
             continue
         for router in reach.plane.routers:
-            hit = _management(reach, router)
+            hit = _leaked_management_port(reach, router)
             if hit is not None:
                 yield hit
 
 
-def _management(reach: Reach, router: Router) -> Hit | None:
+def _leaked_management_port(reach: Reach, router: Router) -> Hit | None:
     """Return a management port in the default VRF that is redistributed, as it is connected like any other."""
     port, bgp, family = router.device.management, router.bgp, reach.routes.family
     if bgp is None or isinstance(port, Unknown) or port is None or port.own_vrf or router.vrf is not None:

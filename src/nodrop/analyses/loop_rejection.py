@@ -28,7 +28,7 @@ _UNREAD_END = "the other end of a session"
 def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield each router with such sessions once, unless it is a leaf that shares its number with other leaves."""
     plane = of(index)
-    taking = [(router, rows) for router in plane.routers if (rows := list(_taking(router)))]
+    taking = [(router, rows) for router in plane.routers if (rows := list(_neighbors_with_allowas_in(router)))]
     if not taking:
         return
     peerings = _Peerings(plane)
@@ -61,7 +61,7 @@ def _hit(router: Router, rows: list[tuple[BgpNeighbor, str]], alike: str) -> Hit
     )
 
 
-def _taking(router: Router) -> Iterator[tuple[BgpNeighbor, str]]:
+def _neighbors_with_allowas_in(router: Router) -> Iterator[tuple[BgpNeighbor, str]]:
     for neighbor in router.neighbors:
         for family in FAMILIES:
             if neighbor.enabled and of_family(neighbor, family).allowas_in:

@@ -31,7 +31,7 @@ def is_lost(index: Index, nic: Nic, hosts: Hosts) -> bool:
     if value_or_none(nic, "kept") is not False:
         return False
     restoring = (one for one in index.fabric.nics if value_or_none(one, "starts") or _is_applied(one))
-    return not any(_restores(one, nic) and _meet(index, one, nic, hosts) for one in restoring)
+    return not any(_restores_settings(one, nic) and _have_common_host(index, one, nic, hosts) for one in restoring)
 
 
 def _is_applied(nic: Nic) -> bool:
@@ -39,25 +39,26 @@ def _is_applied(nic: Nic) -> bool:
     return nic.template is not None and value_or_none(nic, "trust") is not None
 
 
-def _restores(nic: Nic, script: Nic) -> bool:
+def _restores_settings(nic: Nic, script: Nic) -> bool:
     """Whether one sets again what a script sets: a template, or a unit that has its name or starts it."""
     if nic.template is not None:
         return True
-    stem = _stem(script.file)
+    stem = _strip_extension(script.file)
     programs = {word.rpartition("/")[2] for line in value_or_none(nic, "starts") or () for word in line.split()}
     named = any(
-        program == script.file or _stem(program) == stem or program.endswith(f"-{stem}") for program in programs
+        program == script.file or _strip_extension(program) == stem or program.endswith(f"-{stem}")
+        for program in programs
     )
-    return named or _stem(nic.file) == stem
+    return named or _strip_extension(nic.file) == stem
 
 
-def _meet(index: Index, nic: Nic, other_nic: Nic, hosts: Hosts) -> bool:
+def _have_common_host(index: Index, nic: Nic, other_nic: Nic, hosts: Hosts) -> bool:
     if not index.fabric.hosts:
         return True
     return bool({host.name for host in hosts.of(nic)} & {host.name for host in hosts.of(other_nic)})
 
 
-def _stem(file: str) -> str:
+def _strip_extension(file: str) -> str:
     """Return a name without its ending, which is none where a NIC model is called so."""
     stem, dot, ending = file.rpartition(".")
     return stem if dot and ending in ("sh", "bash", "service", "py", "rules", "conf") else file

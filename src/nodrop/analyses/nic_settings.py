@@ -72,39 +72,39 @@ def _check_setting(
             return
 
 
-def _qos(facing: Facing | None) -> QosProfile | None:
+def _require_qos(facing: Facing | None) -> QosProfile | None:
     return None if facing is None else require_fact(facing.port.qos, "interface.qos")
 
 
-def _pfc(facing: Facing | None) -> tuple[int, ...] | None:
+def _pfc_priorities_of_port(facing: Facing | None) -> tuple[int, ...] | None:
     """Return the priorities on which a port obeys pause; None without a port."""
-    qos = _qos(facing)
+    qos = _require_qos(facing)
     if qos is None:
         return None if facing is None else ()
     return require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
 
 
-def _ids(numbers: tuple[int, ...]) -> str:
+def _format_ids(numbers: tuple[int, ...]) -> str:
     return show_ids(tuple(sorted(numbers))) or "none"
 
 
 def _pfc_priorities(nic: Nic, _: int, __: Fabric, facing: Facing | None) -> Fault | None:
-    numbers, wanted_numbers = require_fact(nic.pfc_priorities), _pfc(facing)
+    numbers, wanted_numbers = require_fact(nic.pfc_priorities), _pfc_priorities_of_port(facing)
     return (
         None
         if wanted_numbers is None or sorted(numbers) == sorted(wanted_numbers)
-        else Fault(_ids(numbers), _ids(wanted_numbers))
+        else Fault(_format_ids(numbers), _format_ids(wanted_numbers))
     )
 
 
-def _trust(nic: Nic, _: int, __: Fabric, facing: Facing | None) -> Fault | None:
-    qos = _qos(facing)
+def _check_trust(nic: Nic, _: int, __: Fabric, facing: Facing | None) -> Fault | None:
+    qos = _require_qos(facing)
     port_trust = None if qos is None else require_fact(qos.trust, "interface.qos.trust")
     trust = str(require_fact(nic.trust))
     return Fault(trust, port_trust) if port_trust is not None and port_trust != "both" and trust != port_trust else None
 
 
-def _tos(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+def _check_rdma_tos(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Fault | None:
     wanted_rdma_dscps = effects.rdma_dscps(fabric)
     if not wanted_rdma_dscps or tos >> 2 in wanted_rdma_dscps:
         return None
@@ -115,10 +115,10 @@ def _tos(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Fault | None:
 
 def _manager_tos(nic: Nic, tos: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
     """Check the ToS of the connection manager, which storage over RoCE may have as its own."""
-    return None if tos >> 2 in effects.roce_dscps(fabric) else _tos(nic, tos, fabric, facing)
+    return None if tos >> 2 in effects.roce_dscps(fabric) else _check_rdma_tos(nic, tos, fabric, facing)
 
 
-def _ect(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+def _check_ecn_bits(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Fault | None:
     """Of a ToS with the right DSCP; another is told already."""
     if tos >> 2 not in effects.roce_dscps(fabric) or tos & 3 in ECN_CAPABLE:
         return None
@@ -137,7 +137,7 @@ def _cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: Facing | None) -> Fault
     )
     if dscps:
         return None if dscp in dscps else Fault(f"DSCP {dscp}", " or ".join(f"DSCP {cnp_dscp}" for cnp_dscp in dscps))
-    qos = _qos(facing)
+    qos = _require_qos(facing)
     if qos is None:
         return None
     tc = effects.tc_of_dscp(qos, dscp)
@@ -161,25 +161,25 @@ def _cnp_priority(_: Nic, priority: int, fabric: Fabric, __: Facing | None) -> F
 
 
 def _dscp_to_priority(nic: Nic, _: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
-    table, wanted_numbers = require_fact(nic.dscp_to_priority), _pfc(facing)
+    table, wanted_numbers = require_fact(nic.dscp_to_priority), _pfc_priorities_of_port(facing)
     for dscp in effects.roce_dscps(fabric) if fabric.mode in WITH_PFC else ():
         if table[dscp] is not None and wanted_numbers and table[dscp] not in wanted_numbers:
-            return Fault(f"DSCP {dscp} to priority {table[dscp]}", f"priority {_ids(wanted_numbers)}")
+            return Fault(f"DSCP {dscp} to priority {table[dscp]}", f"priority {_format_ids(wanted_numbers)}")
     return None
 
 
-def _dcqcn(nic: Nic, _: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
+def _check_dcqcn_priorities(nic: Nic, _: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
     """Where switches mark, NICs have to answer; where the mode has no marking, it is only an effort for nothing."""
     if fabric.mode == "pfc-only":
         return None
     numbers = require_fact(nic.dcqcn_priorities)
-    wanted_numbers = (_pfc(facing) or ()) if fabric.mode == "lossless" else ()
+    wanted_numbers = (_pfc_priorities_of_port(facing) or ()) if fabric.mode == "lossless" else ()
     if numbers and set(wanted_numbers) <= set(numbers):
         return None
-    return Fault(_ids(numbers), _ids(wanted_numbers) if wanted_numbers else "the priority of RDMA")
+    return Fault(_format_ids(numbers), _format_ids(wanted_numbers) if wanted_numbers else "the priority of RDMA")
 
 
-def _mtu(_: Nic, mtu_bytes: int, __: Fabric, facing: Facing | None) -> Fault | None:
+def _check_mtu(_: Nic, mtu_bytes: int, __: Fabric, facing: Facing | None) -> Fault | None:
     max_bytes = None if facing is None else require_fact(facing.port.mtu_bytes, "interface.mtu_bytes")
     return None if max_bytes is None or mtu_bytes <= max_bytes else Fault(str(mtu_bytes), f"at most {max_bytes}")
 
@@ -191,13 +191,13 @@ def _rdma_mtu(_: Nic, mtu_bytes: int, fabric: Fabric, __: Facing | None) -> Faul
     return None if mtu_bytes >= least else Fault(str(mtu_bytes), f"{least} or more")
 
 
-def _cable(_: Nic, length_m: int, __: Fabric, facing: Facing | None) -> Fault | None:
+def _check_cable_length(_: Nic, length_m: int, __: Fabric, facing: Facing | None) -> Fault | None:
     link = facing.link if facing else None
     true_m = None if link is None else require_fact(link.length_m, "link.length_m")
     return None if true_m is None or length_m >= true_m else Fault(f"{length_m} m", f"{true_m} m")
 
 
-def _buffers(nic: Nic, _: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+def _check_priority_buffers(nic: Nic, _: int, fabric: Fabric, __: Facing | None) -> Fault | None:
     buffers, paused = require_fact(nic.priority_to_buffer), value_or_none(nic, "pfc_priorities")
     if fabric.mode not in WITH_PFC:
         return None
@@ -207,31 +207,31 @@ def _buffers(nic: Nic, _: int, fabric: Fabric, __: Facing | None) -> Fault | Non
         )
         if other_numbers:
             return Fault(
-                f"priority {priority} with {_ids(other_numbers)} in buffer {buffers[priority]}", "one of its own"
+                f"priority {priority} with {_format_ids(other_numbers)} in buffer {buffers[priority]}", "one of its own"
             )
     return None
 
 
-def _version(_: Nic, version: int, __: Fabric, ___: Facing | None) -> Fault | None:
+def _check_roce_version(_: Nic, version: int, __: Fabric, ___: Facing | None) -> Fault | None:
     return None if version != 1 else Fault("RoCE version 1", "version 2")
 
 
-def _gid(_: Nic, index: int, __: Fabric, ___: Facing | None) -> Fault | None:
+def _check_gid_index(_: Nic, index: int, __: Fabric, ___: Facing | None) -> Fault | None:
     """Drivers list each address twice, version 1 first; 0 and 1 are link-local (`show_gids`)."""
     if index >= 2 and index % 2:
         return None
     return Fault(f"GID index {index}, {'link-local' if index == 1 else 'RoCE version 1'}", "3, or none")
 
 
-def _pause(nic: Nic, on: int, _: Fabric, __: Facing | None) -> Fault | None:
+def _check_link_pause(nic: Nic, on: int, _: Fabric, __: Facing | None) -> Fault | None:
     return Fault("on", "off") if on and value_or_none(nic, "pfc_priorities") != () else None
 
 
-def _off(_: Nic, guarded: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+def _check_storm_guard(_: Nic, guarded: int, fabric: Fabric, __: Facing | None) -> Fault | None:
     return None if guarded or fabric.mode not in WITH_PFC else Fault("off", "auto")
 
 
-def _pcie(_: Nic, pcie_mbps: int, __: Fabric, facing: Facing | None) -> Fault | None:
+def _check_pcie_speed(_: Nic, pcie_mbps: int, __: Fabric, facing: Facing | None) -> Fault | None:
     """Against the port that a cable leads to, for a host also has NICs that are no part of the fabric."""
     if facing is None or facing.link is None:
         return None
@@ -241,7 +241,7 @@ def _pcie(_: Nic, pcie_mbps: int, __: Fabric, facing: Facing | None) -> Fault | 
     return Fault(f"{pcie_mbps / 1000:.0f} Gb/s", f"at least {port_mbps // 1000} Gb/s")
 
 
-def _loopback(_: Nic, on: int, __: Fabric, ___: Facing | None) -> Fault | None:
+def _check_loopback(_: Nic, on: int, __: Fabric, ___: Facing | None) -> Fault | None:
     return Fault("through the NICs", "by NVLink or shared memory") if on else None
 
 
@@ -262,23 +262,23 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 
 CHECKS: Mapping[str, Check] = {
     "pfc_priorities": _pfc_priorities,
-    "trust": _trust,
-    "tos": _tos,
-    "ecn_capable": _ect,
+    "trust": _check_trust,
+    "tos": _check_rdma_tos,
+    "ecn_capable": _check_ecn_bits,
     "cnp_dscp": _cnp_dscp,
     "cnp_priority": _cnp_priority,
     "dscp_to_priority": _dscp_to_priority,
-    "dcqcn_priorities": _dcqcn,
-    "mtu_bytes": _mtu,
+    "dcqcn_priorities": _check_dcqcn_priorities,
+    "mtu_bytes": _check_mtu,
     "rdma_mtu": _rdma_mtu,
-    "cable_length_m": _cable,
-    "priority_to_buffer": _buffers,
-    "roce_version": _version,
-    "gid_index": _gid,
-    "link_pause": _pause,
-    "storm_guard": _off,
-    "loopback": _loopback,
-    "pcie_mbps": _pcie,
+    "cable_length_m": _check_cable_length,
+    "priority_to_buffer": _check_priority_buffers,
+    "roce_version": _check_roce_version,
+    "gid_index": _check_gid_index,
+    "link_pause": _check_link_pause,
+    "storm_guard": _check_storm_guard,
+    "loopback": _check_loopback,
+    "pcie_mbps": _check_pcie_speed,
 }
 
 OF_FIELD: Mapping[tuple[str, str], Check] = {("tos", "tos"): _manager_tos}

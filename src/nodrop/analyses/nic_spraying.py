@@ -29,12 +29,12 @@ def find(index: Index) -> Iterator[Hit]:
     on = [nic for nic in nics if value_or_none(nic, "adaptive_routing")]
     for nic in nics:
         if value_or_none(nic, "adaptive_routing") is False:
-            yield _hit(nic, device, "NIC", "off", (*nic.subject, "adaptive_routing"))
+            yield _build_hit(nic, device, "NIC", "off", (*nic.subject, "adaptive_routing"))
         elif value_or_none(nic, "nccl_adaptive_routing") is False:
-            yield _hit(nic, device, "NCCL", "off", (*nic.subject, "nccl_adaptive_routing"))
+            yield _build_hit(nic, device, "NCCL", "off", (*nic.subject, "nccl_adaptive_routing"))
         elif (nic.host, nic.file) not in seen and _is_left_out(nic, on, hosts):
             seen.add((nic.host, nic.file))
-            yield _hit(nic, device, "NIC", "not set", nic.subject)
+            yield _build_hit(nic, device, "NIC", "not set", nic.subject)
 
 
 def _is_left_out(nic: Nic, on: list[Nic], hosts: Hosts) -> bool:
@@ -55,7 +55,7 @@ def _has_it(model: str | Unknown) -> bool:
     return not isinstance(model, Unknown) and model in hardware.nics() and hardware.nic(model).adaptive_routing
 
 
-def _hit(nic: Nic, device: Device, discriminator: str, nic_state: str, at: Subject) -> Hit:
+def _build_hit(nic: Nic, device: Device, discriminator: str, nic_state: str, at: Subject) -> Hit:
     facts = {"what": discriminator, "found": nic_state, "device": device.name}
     return Hit(
         subject=nic.subject,

@@ -18,7 +18,7 @@ _WITHIN_LAST = frozenset(map(str, range(24, 33)))
 def find(index: Index) -> Iterator[Hit]:
     """Yield each host of which two NICs, not of one bond, share a subnet: once, with all that share the first such."""
     for host in index.fabric.hosts:
-        for subnet, ports in (_subnets(host) if _may_share(host) else {}).items():
+        for subnet, ports in (_nics_by_subnet(host) if _may_share(host) else {}).items():
             if len(ports) < 2:
                 continue
             ends = [cable.far for cable in cabled(index, host) if cable.port.name in ports or cable.port.bond in ports]
@@ -43,19 +43,19 @@ def _may_share(host: Host) -> bool:
     return False
 
 
-def _subnets(host: Host) -> dict[str, list[str]]:
+def _nics_by_subnet(host: Host) -> dict[str, list[str]]:
     """Return the NICs, or bonds, of a host by the subnets of their addresses."""
     subnets: dict[str, list[str]] = {}
     for port in host.ports:
         for text in port.addresses:
-            subnet, name = _subnet(text), port.bond or port.name
+            subnet, name = _subnet_of_address(text), port.bond or port.name
             if subnet is not None and name not in subnets.setdefault(subnet, []):
                 subnets[subnet].append(name)
     return subnets
 
 
 @lru_cache(maxsize=4096)
-def _subnet(address: str) -> str | None:
+def _subnet_of_address(address: str) -> str | None:
     """Return the subnet of an address; None where it is none, or one of a single address or of one link."""
     interface = interface_of(address)
     if interface is None or interface.network.is_link_local or interface.network.num_addresses == 1:

@@ -17,7 +17,7 @@ def find(index: Index) -> Iterator[Hit]:
             templates.setdefault((nic.host, nic.file, nic.template), nic)
     seen: list[Nic] = []
     for nic in templates.values():
-        first_nic = next((earlier_nic for earlier_nic in seen if _overlap(earlier_nic, nic)), None)
+        first_nic = next((earlier_nic for earlier_nic in seen if _can_select_same_nic(earlier_nic, nic)), None)
         if first_nic is not None:
             common_models = ", ".join(sorted(set(first_nic.models) & set(nic.models)))
             facts = {"models": common_models, "first": "/".join(first_nic.subject)}
@@ -26,7 +26,7 @@ def find(index: Index) -> Iterator[Hit]:
         seen.append(nic)
 
 
-def _overlap(nic: Nic, other_nic: Nic) -> bool:
+def _can_select_same_nic(nic: Nic, other_nic: Nic) -> bool:
     """Whether a NIC can be of both: nodes that are told apart by a selector, or addresses, are not compared."""
     if nic.node_selector != other_nic.node_selector or not set(nic.models) & set(other_nic.models):
         return False

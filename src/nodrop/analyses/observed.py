@@ -29,24 +29,26 @@ def find(index: Index, *, check: str) -> Iterator[Hit]:
         own_faults = [fault for fault in faults(index, seen) if fault.check == check and fault.seen != NOTHING]
         match check:
             case "differences":
-                yield from _differences(index, seen)
+                yield from _computed_differences(index, seen)
             case "silence":
-                yield from _silent(index, seen)
+                yield from _lost_flow_hits(index, seen)
             case "flows":
-                yield from _flows(seen)
+                yield from _differences_from_nodrop(seen)
             case "configuration":
                 yield from _find_rejected_lines(seen, own_faults)
             case "addresses":
-                yield from _shared(index, seen, own_faults)
+                yield from _shared_address_hits(index, seen, own_faults)
             case "routes":
-                yield from _narrowed(index, seen, own_faults)
+                yield from _missing_path_hits(index, seen, own_faults)
             case "reach":
-                yield from _unreached(index, seen, own_faults)
+                yield from _unanswered_check_hits(index, seen, own_faults)
             case _:
-                yield from (_hit(index, seen, fault) for fault in own_faults)
+                yield from (_build_hit(index, seen, fault) for fault in own_faults)
 
 
-def _facts(seen: Observation, subject_text: str, fault: Fault, validator_message: str = "") -> Mapping[str, str]:
+def _finding_facts(
+    seen: Observation, subject_text: str, fault: Fault, validator_message: str = ""
+) -> Mapping[str, str]:
     return {
         "validator": seen.by,
         "what": subject_text,
@@ -56,10 +58,10 @@ def _facts(seen: Observation, subject_text: str, fault: Fault, validator_message
     }
 
 
-def _hit(index: Index, seen: Observation, fault: Fault) -> Hit:
+def _build_hit(index: Index, seen: Observation, fault: Fault) -> Hit:
     subject, at = place_of(index, fault.item)
     validator_message = seen.said.get((fault.check, fault.item), "")
-    facts = _facts(seen, name_of(fault.item), fault, validator_message)
+    facts = _finding_facts(seen, name_of(fault.item), fault, validator_message)
     return Hit(subject=subject, at=at, facts=facts, discriminator=f"{seen.by} {fault.item[-1]}")
 
 
@@ -72,18 +74,18 @@ def _find_rejected_lines(seen: Observation, own_faults: list[Fault]) -> Iterator
             fault = Fault("configuration", (rejected_line.device,), "refused", "whole")
             yield Hit(
                 subject=(rejected_line.device,),
-                facts=_facts(seen, f"`{rejected_line.text}`", fault, rejected_line.said),
+                facts=_finding_facts(seen, f"`{rejected_line.text}`", fault, rejected_line.said),
                 place=rejected_line.place,
                 discriminator=f"{seen.by} {rejected_line.text}",
             )
     for fault in own_faults:
         if fault.item[0] not in named_devices:
             validator_message = seen.said.get((fault.check, fault.item), "")
-            facts = _facts(seen, f"the configuration of {fault.item[0]}", fault, validator_message)
+            facts = _finding_facts(seen, f"the configuration of {fault.item[0]}", fault, validator_message)
             yield Hit(subject=fault.item, facts=facts, discriminator=seen.by)
 
 
-def _shared(index: Index, seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
+def _shared_address_hits(index: Index, seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
     """Yield which devices have the same addresses, once for all that the same ones share."""
     together: defaultdict[tuple[str, ...], list[Fault]] = defaultdict(list)
     for fault in own_faults:
@@ -91,11 +93,11 @@ def _shared(index: Index, seen: Observation, own_faults: list[Fault]) -> Iterato
         together[tuple(dict.fromkeys(str(owner).partition(":")[0] for owner in owners))].append(fault)
     for devices, rows in together.items():
         subject, at = place_of(index, rows[0].item)
-        facts = _facts(seen, abbreviate_list([row.item[2] for row in rows]), rows[0])
+        facts = _finding_facts(seen, abbreviate_list([row.item[2] for row in rows]), rows[0])
         yield Hit(subject=subject, at=at, facts=facts, discriminator=f"{seen.by} {' '.join(devices)}")
 
 
-def _narrowed(index: Index, seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
+def _missing_path_hits(index: Index, seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
     """Yield, of each router, the ports over which it does not send what it should; one for prefixes that are alike."""
     should = expected_routes(index, seen)
     together: defaultdict[tuple[Subject, frozenset[str], frozenset[str]], list[Fault]] = defaultdict(list)
@@ -104,7 +106,9 @@ def _narrowed(index: Index, seen: Observation, own_faults: list[Fault]) -> Itera
         used = fault.seen if isinstance(fault.seen, frozenset) else frozenset[str]()
         together[subject, used, should[fault.item]].append(fault)
     for (subject, used, expected), rows in together.items():
-        facts = _facts(seen, f"{rows[0].item[0]} to {abbreviate_list([row.item[3] for row in rows], 1)}", rows[0])
+        facts = _finding_facts(
+            seen, f"{rows[0].item[0]} to {abbreviate_list([row.item[3] for row in rows], 1)}", rows[0]
+        )
         counts = {"seen": f"{len(used & expected)}", "expected": f"{len(expected)}"}
         unused_text = f": not over {abbreviate_list(sorted(expected - used))}"
         yield Hit(
@@ -114,7 +118,7 @@ def _narrowed(index: Index, seen: Observation, own_faults: list[Fault]) -> Itera
         )
 
 
-def _unreached(index: Index, seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
+def _unanswered_check_hits(index: Index, seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
     """Yield what is not reached: by who does not reach it, or by who is not reached, of whom there are fewer."""
     plane = of(index)
     holders = {str(aim.prefix): plane.routers[aim.router].device.name for aim in aims(index)}
@@ -128,7 +132,7 @@ def _unreached(index: Index, seen: Observation, own_faults: list[Fault]) -> Iter
         sources = list(dict.fromkeys(row.item[0] for row in rows))
         yield Hit(
             subject=(device, "@bgp"),
-            facts=_facts(
+            facts=_finding_facts(
                 seen, f"{abbreviate_list(sources, 1)} to {abbreviate_list(prefixes, 1)}", rows[0], _drop(seen, rows)
             ),
             discriminator=f"{seen.by} {how}",
@@ -141,7 +145,7 @@ def _drop(seen: Observation, rows: list[Fault]) -> str:
     return next((explanation for explanation in explanations if " of access list " in explanation), "")
 
 
-def _silent(index: Index, seen: Observation) -> Iterator[Hit]:
+def _lost_flow_hits(index: Index, seen: Observation) -> Iterator[Hit]:
     """Yield, of each check and device, what a validator does not answer, with the first."""
     together: defaultdict[tuple[Check, str], list[Fault]] = defaultdict(list)
     for fault in faults(index, seen):
@@ -149,11 +153,11 @@ def _silent(index: Index, seen: Observation) -> Iterator[Hit]:
             together[fault.check, place_of(index, fault.item)[0][0]].append(fault)
     for (check, _), rows in together.items():
         subject, at = place_of(index, rows[0].item)
-        facts = _facts(seen, f"{abbreviate_list([name_of(row.item) for row in rows], 1)}", rows[0])
+        facts = _finding_facts(seen, f"{abbreviate_list([name_of(row.item) for row in rows], 1)}", rows[0])
         yield Hit(subject=subject, at=at, facts={**facts, "check": check}, discriminator=f"{seen.by} {check}")
 
 
-def _flows(seen: Observation) -> Iterator[Hit]:
+def _differences_from_nodrop(seen: Observation) -> Iterator[Hit]:
     """Yield the packets that arrived in the other build and do not in this one, once for each device and their fate."""
     together: defaultdict[tuple[str, str], list[Flow]] = defaultdict(list)
     for flow in seen.flows:
@@ -164,12 +168,12 @@ def _flows(seen: Observation) -> Iterator[Hit]:
         prefixes_text = abbreviate_list(list(dict.fromkeys(row.prefix for row in rows)))
         yield Hit(
             subject=(start, "@bgp"),
-            facts=_facts(seen, f"{start} to {prefixes_text}", fault),
+            facts=_finding_facts(seen, f"{start} to {prefixes_text}", fault),
             discriminator=f"{seen.by} {after}",
         )
 
 
-def _differences(index: Index, seen: Observation) -> Iterator[Hit]:
+def _computed_differences(index: Index, seen: Observation) -> Iterator[Hit]:
     """Yield, of each check and device, how many items a validator sees otherwise than nodrop, with the first."""
     own_observation = compute_observation(index)
     for check in CHECKS[1:]:  # whether a configuration is taken is theirs to say
@@ -184,5 +188,7 @@ def _differences(index: Index, seen: Observation) -> Iterator[Hit]:
             subject, at = place_of(index, rows[0])
             fault = Fault(check, rows[0], validator_states.get(rows[0], NOTHING), own_states.get(rows[0], NOTHING))
             count_suffix = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-            facts = _facts(seen, f"{name_of(rows[0])}{count_suffix}", fault, seen.said.get((check, rows[0]), ""))
+            facts = _finding_facts(
+                seen, f"{name_of(rows[0])}{count_suffix}", fault, seen.said.get((check, rows[0]), "")
+            )
             yield Hit(subject=subject, at=at, facts={**facts, "check": check}, discriminator=f"{seen.by} {check}")

@@ -40,8 +40,8 @@ class _Search:
         if known_end.node not in devices:
             return
         try:
-            sent = self._sends(sender)
-            ignored = sent and sent - self._obeys(receiver, sender)
+            sent = self._sent_pause_priorities(sender)
+            ignored = sent and sent - self._obeyed_pause_priorities(receiver, sender)
         except UnknownFact as unknown:
             unread_nodes = self.missing.setdefault((known_end.node, str(unknown)), set())
             unread_nodes |= {end.node for end in (sender, receiver) if str(unknown) == UNREAD_END} - {known_end.node}
@@ -62,19 +62,19 @@ class _Search:
                 discriminator=str(sender),
             )
 
-    def _sends(self, end: End) -> frozenset[int]:
+    def _sent_pause_priorities(self, end: End) -> frozenset[int]:
         """Return the priorities that an end pauses; nothing from a port that is shut or has no QoS."""
         host = self._index.hosts.get(end.node)
         if host is not None and end.node not in self._index.devices:
             return frozenset(require_fact(host.pfc_priorities, "host.pfc_priorities"))
-        qos = self._qos(end)
+        qos = self._qos_of_end(end)
         if qos is None:
             return frozenset()
         if id(qos) not in self._sent:
             self._sent[id(qos)] = frozenset(effects.paused_for_use(qos))
         return self._sent[id(qos)]
 
-    def _obeys(self, end: End, sender: End) -> frozenset[int]:
+    def _obeyed_pause_priorities(self, end: End, sender: End) -> frozenset[int]:
         """Return the priorities on which an end stops; all on a port that other rules report.
 
         Those are ports that are shut or have no QoS, and at a host those that do not pause it either.
@@ -82,12 +82,12 @@ class _Search:
         host = self._index.hosts.get(end.node)
         if host is not None and end.node not in self._index.devices:
             return frozenset(require_fact(host.pfc_priorities, "host.pfc_priorities"))
-        qos = self._qos(end)
-        if qos is None or (sender.node not in self._index.devices and not self._sends(end)):
+        qos = self._qos_of_end(end)
+        if qos is None or (sender.node not in self._index.devices and not self._sent_pause_priorities(end)):
             return frozenset(range(8))
         return frozenset(require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities"))
 
-    def _qos(self, end: End) -> QosProfile | None:
+    def _qos_of_end(self, end: End) -> QosProfile | None:
         port = self._index.at(end)
         if port is None and end.node not in self._index.devices:
             raise UnknownFact(UNREAD_END)

@@ -53,7 +53,7 @@ class _Subnets:
             if not isinstance(device.management, Unknown) and device.management is not None
             for text in device.management.addresses
         }
-        self._networks = sorted({network for text in texts if (network := _subnet(text))}, key=str)
+        self._networks = sorted({network for text in texts if (network := _network_of_address(text))}, key=str)
         self._by_mask: defaultdict[int, dict[int, str]] = defaultdict(dict)
         for network in self._networks:
             if isinstance(network, IPv4Network):
@@ -88,16 +88,18 @@ class _Subnets:
         network = network_of(prefix)
         if network is None or network.prefixlen == 0:
             return None
-        return next((str(oob_network) for oob_network in self._networks if _overlap(oob_network, network)), None)
+        return next(
+            (str(oob_network) for oob_network in self._networks if _networks_overlap(oob_network, network)), None
+        )
 
 
-def _overlap(network: Network, other_network: Network) -> bool:
+def _networks_overlap(network: Network, other_network: Network) -> bool:
     if isinstance(network, IPv4Network):
         return isinstance(other_network, IPv4Network) and network.overlaps(other_network)
     return isinstance(other_network, IPv6Network) and network.overlaps(other_network)
 
 
-def _subnet(text: str) -> Network | None:
+def _network_of_address(text: str) -> Network | None:
     interface = interface_of(text)
     return (
         interface.network

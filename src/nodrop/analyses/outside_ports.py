@@ -20,7 +20,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     paused: dict[int, bool] = {}
     for device in index.fabric.devices:
         for port in device.interfaces:
-            why = _outside(index, device, port)
+            why = _reason_port_leads_outside(index, device, port)
             if not why or port.enabled is False or not isinstance(port.qos, QosProfile):
                 continue
             if paused.setdefault(id(port.qos), _has_pfc(port.qos)):
@@ -31,7 +31,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                 )
 
 
-def _outside(index: Index, device: Device, port: Interface) -> str:
+def _reason_port_leads_outside(index: Index, device: Device, port: Interface) -> str:
     """Return why a port leads outside the fabric, as the end of a sentence; empty where no source shows it.
 
     A neighbor is outside if its cable is stated, hosts and switches are, and it is none of them.

@@ -26,7 +26,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         below = [port for port in index.devices[name].interfaces if _is_towards_host(port)]
         if not below:
             continue
-        down, most = _gbps(below), _gbps(above)
+        down, most = _total_gbps(below), _total_gbps(above)
         if down is None or most is None:
             yield Unsettled(subject=(name,), missing="interface.speed_mbps")
         elif down > wanted_max_oversubscription * most:
@@ -44,7 +44,7 @@ def _is_towards_host(port: Interface) -> bool:
     return not isinstance(port.side, Unknown) and port.side == "host"
 
 
-def _gbps(ports: Iterable[Interface]) -> float | None:
+def _total_gbps(ports: Iterable[Interface]) -> float | None:
     """Return the sum of ports' speeds, Gb/s; None where one is not known."""
     speeds = [port.speed_mbps for port in ports]
     known_speeds = [speed for speed in speeds if isinstance(speed, int) and speed > 0]

@@ -19,7 +19,7 @@ def find(index: Index, *, overhead_bytes: int) -> Iterator[Hit | Unsettled]:
 
     `overhead_bytes` is what headers add to an RDMA MTU. Ends that differ are another rule's.
     """
-    needed, reason = _needed(index, overhead_bytes)
+    needed, reason = _largest_host_packet(index, overhead_bytes)
     if needed is None:
         return
     for link in index.fabric.links:
@@ -40,7 +40,7 @@ def find(index: Index, *, overhead_bytes: int) -> Iterator[Hit | Unsettled]:
             )
 
 
-def _needed(index: Index, overhead_bytes: int) -> tuple[int | None, str]:
+def _largest_host_packet(index: Index, overhead_bytes: int) -> tuple[int | None, str]:
     """Return the largest packet that goes from one host to another, and who says so."""
     plane = of(index)
     mtus: dict[tuple[str, str], int] = {}

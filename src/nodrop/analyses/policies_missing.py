@@ -38,7 +38,7 @@ def find(index: Index) -> Iterator[Hit]:
         if router.bgp is None:
             continue
         reported_names: set[str] = set()
-        for row in _missing(router, router.bgp):
+        for row in _missing_policies(router, router.bgp):
             if row.name in reported_names:
                 continue
             reported_names.add(row.name)
@@ -48,7 +48,7 @@ def find(index: Index) -> Iterator[Hit]:
             )
 
 
-def _missing(router: Router, bgp: Bgp) -> Iterator[_Missing]:
+def _missing_policies(router: Router, bgp: Bgp) -> Iterator[_Missing]:
     used: set[str] = set()
     for neighbor in router.neighbors:
         for family in FAMILIES:

@@ -22,7 +22,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         for channel in known_rows(device.port_channels):
             members = [port for name in channel.members if (port := _in_use(index, device, name)) is not None]
             for aspect, read in ASPECTS.items():
-                yield from _odd(device, channel.name, members, aspect, read)
+                yield from _outlier_member_hits(device, channel.name, members, aspect, read)
 
 
 def _in_use(index: Index, device: Device, name: str) -> Interface | None:
@@ -30,7 +30,7 @@ def _in_use(index: Index, device: Device, name: str) -> Interface | None:
     return port if port is not None and port.enabled is not False and isinstance(port.qos, QosProfile) else None
 
 
-def _odd(
+def _outlier_member_hits(
     device: Device, channel: str, members: Sequence[Interface], aspect: str, read: Callable[[QosProfile], Traits]
 ) -> Iterator[Hit]:
     """Yield the members whose traits are not those of most; of as many on either side, the first is right."""
@@ -82,7 +82,7 @@ def _numbers(numbers: Sequence[int], noun: str) -> str:
     return f"{noun} {', '.join(map(str, numbers))}" if numbers else f"no {noun}"
 
 
-def _pause(qos: QosProfile) -> Traits:
+def _pause_traits(qos: QosProfile) -> Traits:
     sent, obeyed = require_fact(qos.pfc_tx_priorities), require_fact(qos.pfc_rx_priorities)
     groups = tuple(group.index for group in require_fact(qos.priority_groups) if group.lossless)
     return (
@@ -92,7 +92,7 @@ def _pause(qos: QosProfile) -> Traits:
     )
 
 
-def _watchdog(qos: QosProfile) -> Traits:
+def _watchdog_traits(qos: QosProfile) -> Traits:
     """Return the watchdog's mask and action; nothing without one: other rules report that, and times."""
     watchdog = require_fact(qos.pfc_watchdog)
     if watchdog is None:
@@ -102,23 +102,23 @@ def _watchdog(qos: QosProfile) -> Traits:
     return (mask, "pfc_watchdog"), (action, "pfc_watchdog")
 
 
-def _map(qos: QosProfile, name: str, size: int, template: str) -> Traits:
+def _map_traits(qos: QosProfile, name: str, size: int, template: str) -> Traits:
     """Return the entries of a map; what it does not name goes to 0, as all does without one."""
     table = require_fact(getattr(qos, name)) or (None,) * size
     return tuple((f"maps {template.format(index)} {target or 0}", name) for index, target in enumerate(table))
 
 
-def _classification(qos: QosProfile) -> Traits:
+def _classification_traits(qos: QosProfile) -> Traits:
     return (
-        *_map(qos, "dscp_to_tc", 64, "DSCP {} to traffic class"),
-        *_map(qos, "tc_to_priority_group", 16, "traffic class {} to priority group"),
+        *_map_traits(qos, "dscp_to_tc", 64, "DSCP {} to traffic class"),
+        *_map_traits(qos, "tc_to_priority_group", 16, "traffic class {} to priority group"),
     )
 
 
 ASPECTS: dict[str, Callable[[QosProfile], Traits]] = {
-    "pause": _pause,
-    "watchdog": _watchdog,
-    "classification": _classification,
-    "scheduling": lambda qos: _map(qos, "tc_to_queue", 16, "traffic class {} to queue"),
+    "pause": _pause_traits,
+    "watchdog": _watchdog_traits,
+    "classification": _classification_traits,
+    "scheduling": lambda qos: _map_traits(qos, "tc_to_queue", 16, "traffic class {} to queue"),
 }
 """What is compared, one aspect after the other; a member that differs in two has two faults."""

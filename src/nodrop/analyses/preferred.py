@@ -56,7 +56,7 @@ class _Cause(NamedTuple):
     used: bool = False
 
 
-def _cause(used: _Offer, other_offer: _Offer, usual: int) -> _Cause | None:
+def _preference_cause(used: _Offer, other_offer: _Offer, usual: int) -> _Cause | None:
     """Return why one offer is used and not the other, in the order of FRR's decision; None where no attribute is.
 
     `usual` is the preference of a route to which no policy gives another.
@@ -116,27 +116,29 @@ class _Unused:
             bits = entry.bits & expected_bits
             if not bits or not entry.hops or len(entry.hops) == len(links):
                 continue
-            used = next((hop_offer for hop_offer in self._offers(number, entry.hops[0]) if hop_offer.bits & bits), None)
+            used = next(
+                (hop_offer for hop_offer in self._offers_of_link(number, entry.hops[0]) if hop_offer.bits & bits), None
+            )
             unused_links: list[tuple[_Cause, int, int]] = []
             for position, link in enumerate(links):
                 link_bits = bits & should.get(link.far, 0)
                 if not link_bits or position in entry.hops or used is None:
                     continue
-                for offer in self._offers(number, position):
+                for offer in self._offers_of_link(number, position):
                     if not (shared_bits := offer.bits & link_bits):
                         continue
-                    cause = self._find_loop_cause(number, position, offer) or _cause(used, offer, usual)
-                    if cause is not None and (example := self._equal(number, position, shared_bits)):
+                    cause = self._find_loop_cause(number, position, offer) or _preference_cause(used, offer, usual)
+                    if cause is not None and (example := self._find_equal_destination(number, position, shared_bits)):
                         unused_links.append((cause, position, example))
                         break
             paths = len(entry.hops) + len(unused_links)
             for cause, position, example in unused_links:
                 at = entry.hops[0] if cause.used else position
-                place = self._place(number, at, example, cause)
+                place = self._find_cause_place(number, at, example, cause)
                 if cause.kind == "mark" and not place.inbound and self._is_drained(place.number):
                     continue
                 prefix = reach.prefixes(example)[0]
-                yield paths, _hit(reach, number, cause, place, prefix, (len(entry.hops), paths))
+                yield paths, _build_hit(reach, number, cause, place, prefix, (len(entry.hops), paths))
 
     def _is_drained(self, number: int) -> bool:
         """Whether a router marks all that it tells anybody, which `switch-drained` reports."""
@@ -144,7 +146,7 @@ class _Unused:
         adverts = [advert for link in speaker.links for advert in state.tells(number, link.outbound.number)]
         return all(GRACEFUL_SHUTDOWN in route.attributes.communities for advert in adverts for route in advert.parts)
 
-    def _offers(self, number: int, position: int) -> list[_Offer]:
+    def _offers_of_link(self, number: int, position: int) -> list[_Offer]:
         """Return what a link offers; the same words about the same advert are read once."""
         speaker = self._reach.world.speakers[number]
         link = speaker.links[position]
@@ -168,17 +170,17 @@ class _Unused:
             return None
         return _Cause("loop", f"its own AS number {asn} is in the path of the others")
 
-    def _equal(self, number: int, position: int, bits: int) -> int:
+    def _find_equal_destination(self, number: int, position: int, bits: int) -> int:
         """Return one of some destinations to which a link is on a shortest way; 0 where there is none."""
         leg = self._reach.plane.side(number, self._reach.world.speakers[number].links[position].session).leg.name
         while bits:
             low = bits & -bits
             bits ^= low
-            if leg in self._towards(low).get(number, ()):
+            if leg in self._legs_towards_destination(low).get(number, ()):
                 return low
         return 0
 
-    def _towards(self, bit: int) -> Mapping[int, frozenset[str]]:
+    def _legs_towards_destination(self, bit: int) -> Mapping[int, frozenset[str]]:
         world = self._reach.world
         prefix = world.destinations.members[bit.bit_length() - 1][0]
         owners = tuple(sorted({row[0] for row in world.origins.get(prefix, ())}))
@@ -186,14 +188,16 @@ class _Unused:
             self._legs[owners] = towards(owners, self._ways, self._passing)
         return self._legs[owners]
 
-    def _place(self, number: int, position: int, bit: int, cause: _Cause) -> _Place:
+    def _find_cause_place(self, number: int, position: int, bit: int, cause: _Cause) -> _Place:
         """Return where a route to a destination that is heard over a link gets what makes it better or worse."""
         state, speakers = self._reach.state, self._reach.world.speakers
         seen: set[int] = set()
         while True:
             seen.add(number)
-            offer = next(hop_offer for hop_offer in self._offers(number, position) if hop_offer.bits & bit)
-            if cause.kind in ("weight", "preference", "loop") or _has(offer.taken, cause) != _has(offer.told, cause):
+            offer = next(hop_offer for hop_offer in self._offers_of_link(number, position) if hop_offer.bits & bit)
+            if cause.kind in ("weight", "preference", "loop") or _attribute_value(
+                offer.taken, cause
+            ) != _attribute_value(offer.told, cause):
                 return _Place(number, position, inbound=True)
             link = speakers[number].links[position]
             place = _Place(link.far, link.far_position, inbound=False)
@@ -201,25 +205,25 @@ class _Unused:
             if cause.kind == "med" or entry is None or bit & together(state.local(link.far)) or link.far in seen:
                 return place
             grows = 1 if cause.kind == "path" else 0
-            if _has(offer.told, cause) > _has(entry.attributes, cause) + grows:
+            if _attribute_value(offer.told, cause) > _attribute_value(entry.attributes, cause) + grows:
                 return place
             number, position = link.far, entry.hops[0]
 
 
-def _has(attributes: Attributes, cause: _Cause) -> int:
+def _attribute_value(attributes: Attributes, cause: _Cause) -> int:
     marked = int(GRACEFUL_SHUTDOWN in attributes.communities)
     return {"path": len(attributes.path), "origin": attributes.origin, "med": attributes.med or 0, "mark": marked}.get(
         cause.kind, 0
     )
 
 
-def _hit(reach: Reach, number: int, cause: _Cause, place: _Place, example: Prefix, paths: tuple[int, int]) -> Hit:
+def _build_hit(reach: Reach, number: int, cause: _Cause, place: _Place, example: Prefix, paths: tuple[int, int]) -> Hit:
     plane = reach.plane
     link = reach.world.speakers[place.number].links[place.position]
     side = plane.side(place.number, link.session)
     router = plane.routers[place.number]
     family_config = of_family(side.neighbor, reach.routes.family)
-    name, subject = _source(router, router.at(side.neighbor), family_config, cause, place)
+    name, subject = _name_cause_source(router, router.at(side.neighbor), family_config, cause, place)
     return Hit(
         subject=subject,
         facts={
@@ -236,7 +240,7 @@ def _hit(reach: Reach, number: int, cause: _Cause, place: _Place, example: Prefi
     )
 
 
-def _source(
+def _name_cause_source(
     router: Router, session: Subject, family_config: BgpNeighbor | Ipv6Unicast, cause: _Cause, place: _Place
 ) -> tuple[str, Subject]:
     """Return what says it, in the words of a message, and its subject."""

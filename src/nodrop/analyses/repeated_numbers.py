@@ -32,7 +32,13 @@ def find(index: Index, *, joined: bool) -> Iterator[Hit]:
         for kind, known_numbers in sorted(_by_kind(fabric.index).items()):
             one_network = fabric.joined or (kind == "host prefixes" and bool(hosts))
             if one_network is joined and kind in own_numbers:
-                yield from _hits(kind, own_numbers[kind], known_numbers, fabric, _cables(index) | _cables(fabric.index))
+                yield from _overlap_hits(
+                    kind,
+                    own_numbers[kind],
+                    known_numbers,
+                    fabric,
+                    _cable_end_pairs(index) | _cable_end_pairs(fabric.index),
+                )
 
 
 class _Number(NamedTuple):
@@ -51,11 +57,11 @@ def _by_kind(index: Index) -> dict[Kind, list[_Number]]:
     return numbers
 
 
-def _cables(index: Index) -> set[frozenset[Subject]]:
+def _cable_end_pairs(index: Index) -> set[frozenset[Subject]]:
     return {frozenset({(link.a.node, link.a.port), (link.b.node, link.b.port)}) for link in index.fabric.links}
 
 
-def _hits(
+def _overlap_hits(
     kind: str,
     own_numbers: list[_Number],
     other_numbers: list[_Number],
@@ -65,7 +71,7 @@ def _hits(
     """Yield a hit with all overlaps of a kind but those of the two ends of a cable, placed at the first."""
     known_numbers = sorted(other_numbers)
     starts = [known_number.span[:2] for known_number in known_numbers]
-    furthest: list[_Number] = list(accumulate(known_numbers, _further))
+    furthest: list[_Number] = list(accumulate(known_numbers, _number_with_later_end))
     words: dict[str, tuple[_Number, _Number]] = {}
     for number in own_numbers:
         version, low, high = number.span
@@ -88,7 +94,7 @@ def _hits(
     )
 
 
-def _further(number: _Number, other_number: _Number) -> _Number:
+def _number_with_later_end(number: _Number, other_number: _Number) -> _Number:
     return max(number, other_number, key=_end)
 
 

@@ -21,17 +21,19 @@ def find(index: Index) -> Iterator[Hit]:
         if router_id is None:
             continue
         earlier = first_routers.setdefault(router_id, router)
-        if earlier.device is router.device or (_has(router, router_id) and _has(earlier, router_id)):
+        if earlier.device is router.device or (
+            _has_loopback_address(router, router_id) and _has_loopback_address(earlier, router_id)
+        ):
             continue
         yield Hit(
             subject=(*router.subject, "router_id"),
             facts={"device": router.name, "router_id": router_id, "other": earlier.name},
-            changes=tuple(_own(index, router)),
+            changes=tuple(_router_id_changes(index, router)),
             related=(((*earlier.subject, "router_id"), "the same router id"),),
         )
 
 
-def _own(index: Index, router: Router) -> Iterator[tuple[Subject, object]]:
+def _router_id_changes(index: Index, router: Router) -> Iterator[tuple[Subject, object]]:
     """Yield the router id that a router's own loopback makes, where no other has it."""
     taken = {other_router.bgp.router_id for other_router in of(index).routers if other_router.bgp is not None}
     addresses = [
@@ -45,5 +47,5 @@ def _own(index: Index, router: Router) -> Iterator[tuple[Subject, object]]:
     yield from (((*router.subject, "router_id"), free_address) for free_address in free[:1])
 
 
-def _has(router: Router, router_id: str) -> bool:
+def _has_loopback_address(router: Router, router_id: str) -> bool:
     return any(str(address) == router_id for leg in router.legs if leg.least == 0 for address in leg.addresses)

@@ -26,8 +26,8 @@ Speaker = tuple[str, int]
 
 def find(index: Index) -> Iterator[Hit]:
     """Yield, for each pair of switches, the first session with such a fault; of two external ends with one AS, one."""
-    speakers = dict(_speakers(index))
-    owners = _owners(index, speakers)
+    speakers = dict(_bgp_speakers(index))
+    owners = _address_owners(index, speakers)
     showing = {device.name for device in index.fabric.devices if _shows_another(device)}
     wrong = _Wrong(index, speakers, owners, showing)
     reported_pairs: set[tuple[str, str, str]] = set()
@@ -106,7 +106,11 @@ class _Wrong:
             bgp = None if isinstance(device.bgp, Unknown) else device.bgp
             for session in () if bgp is None else known_rows(bgp.neighbors):
                 address = session.address
-                far = owners.get(address) if address is not None else _over(index, speakers, device, session)
+                far = (
+                    owners.get(address)
+                    if address is not None
+                    else _far_speaker_of_cable(index, speakers, device, session)
+                )
                 if far is not None and far[0] not in showing and session.enabled:
                     self._wanted[far[0]][device.name] = session.remote_asn
                     if far[1] != session.remote_asn:
@@ -124,13 +128,13 @@ class _Wrong:
                 yield (device, "@neighbors", session.key, "remote_asn"), asn
 
 
-def _speakers(index: Index) -> Iterator[tuple[str, Speaker]]:
+def _bgp_speakers(index: Index) -> Iterator[tuple[str, Speaker]]:
     for device in index.fabric.devices:
         if not isinstance(device.bgp, Unknown) and device.bgp is not None:
             yield device.name, (device.name, device.bgp.asn)
 
 
-def _owners(index: Index, speakers: Mapping[str, Speaker]) -> dict[str, Speaker | None]:
+def _address_owners(index: Index, speakers: Mapping[str, Speaker]) -> dict[str, Speaker | None]:
     """Return who has an address, of those of ports and loopbacks; None where several switches have it."""
     owners: dict[str, Speaker | None] = {}
     for device in index.fabric.devices:
@@ -143,7 +147,9 @@ def _owners(index: Index, speakers: Mapping[str, Speaker]) -> dict[str, Speaker 
     return owners
 
 
-def _over(index: Index, speakers: Mapping[str, Speaker], device: Device, session: BgpNeighbor) -> Speaker | None:
+def _far_speaker_of_cable(
+    index: Index, speakers: Mapping[str, Speaker], device: Device, session: BgpNeighbor
+) -> Speaker | None:
     """Return who is at the other end of the cable that a session goes over."""
     end = index.far_end(device.name, session.interface or "")
     return None if end is None else speakers.get(end.node)

@@ -36,7 +36,7 @@ def find(index: Index) -> Iterator[Hit]:
             ):
                 continue
             if {session.a.router, session.b.router} <= speaking:
-                for side in _silent(session, family):
+                for side in _sides_without_family(session, family):
                     rows.setdefault(side.router, []).append(side)
         for number, sides in rows.items():
             router = plane.routers[number]
@@ -54,7 +54,7 @@ def find(index: Index) -> Iterator[Hit]:
             )
 
 
-def _silent(session: Session, family: Family) -> Iterator[Side]:
+def _sides_without_family(session: Session, family: Family) -> Iterator[Side]:
     """Return the ends that do not activate a family; both where they do and next hops keep it out."""
     off = [side for side in (session.a, session.b) if not of_family(side.neighbor, family).active]
     yield from off or (session.a, session.b)

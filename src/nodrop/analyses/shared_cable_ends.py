@@ -30,18 +30,18 @@ def find(index: Index) -> Iterator[Hit]:
                 if (
                     known_link is not None
                     and {known_link.a, known_link.b} != {cable.a, cable.b}
-                    and not _two(end, index, other_overlapping_fabric)
+                    and not _is_switch_in_both(end, index, other_overlapping_fabric)
                 ):
                     twice.setdefault(end.node, []).append((end.port, cable, known_link))
         for node in sorted(twice, key=natural):
-            yield _hit(node, twice[node], other_overlapping_fabric)
+            yield _build_hit(node, twice[node], other_overlapping_fabric)
 
 
-def _two(end: End, index: Index, other_fabric: Beside) -> bool:
+def _is_switch_in_both(end: End, index: Index, other_fabric: Beside) -> bool:
     return end.node in index.devices and end.node in other_fabric.index.devices
 
 
-def _hit(node: str, rows: list[tuple[str, Link, Link]], other_fabric: Beside) -> Hit:
+def _build_hit(node: str, rows: list[tuple[str, Link, Link]], other_fabric: Beside) -> Hit:
     rows.sort(key=lambda row: natural(row[0]))
     _, own_link, other_link = rows[0]
     return Hit(

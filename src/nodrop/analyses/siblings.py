@@ -45,10 +45,10 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield the ports unlike most of their siblings, once for each aspect in which they are."""
     kinship = Kinship(index, sides=True)
     for aspect in ASPECTS:
-        yield from _odd(kinship, aspect)
+        yield from _outlier_hits(kinship, aspect)
 
 
-def _odd(kinship: Kinship, aspect: str) -> Iterator[Hit | Unsettled]:
+def _outlier_hits(kinship: Kinship, aspect: str) -> Iterator[Hit | Unsettled]:
     seen: dict[int, Traits | str] = {}
 
     def read_traits(member: Member) -> Traits | str:
@@ -67,7 +67,7 @@ def _odd(kinship: Kinship, aspect: str) -> Iterator[Hit | Unsettled]:
             if (
                 own_traits
                 and own_traits != expected
-                and (isinstance(own_traits, str) or any(_differences(own_traits, expected)))
+                and (isinstance(own_traits, str) or any(_differing_traits(own_traits, expected)))
             ):
                 for member in members:
                     yield _report_differences(
@@ -89,7 +89,7 @@ def _report_differences(
     device, port = member.device.name, member.port.name
     if isinstance(traits, str) or not sided:
         return Unsettled(subject=(device, port), missing=traits if isinstance(traits, str) else "interface.side")
-    differences = list(_differences(traits, expected))
+    differences = list(_differing_traits(traits, expected))
     count_suffix = f" and {len(differences) - SHOWN} more" if len(differences) > SHOWN else ""
     _, place = differences[0]
     return Hit(
@@ -106,11 +106,11 @@ def _report_differences(
         },
         related=(((sibling.device.name, sibling.port.name, *place), "as most of its siblings have it"),),
         discriminator=aspect,
-        changes=tuple(_usually((device, port), sibling, place) for _, place in differences),
+        changes=tuple(_change_to_sibling_value((device, port), sibling, place) for _, place in differences),
     )
 
 
-def _usually(port: Subject, sibling: Member, place: Subject) -> tuple[Subject, object]:
+def _change_to_sibling_value(port: Subject, sibling: Member, place: Subject) -> tuple[Subject, object]:
     """Return a part of a port, and the value of its sibling there; None without one."""
     try:
         return (*port, *place), part_of(sibling.port, place)
@@ -118,7 +118,7 @@ def _usually(port: Subject, sibling: Member, place: Subject) -> tuple[Subject, o
         return (*port, *place), None
 
 
-def _differences(own_traits: Traits, usual: Traits) -> Iterator[tuple[str, Subject]]:
+def _differing_traits(own_traits: Traits, usual: Traits) -> Iterator[tuple[str, Subject]]:
     """Yield what differs in words, and where."""
     own_trait, other_trait = {traits.label: traits for traits in own_traits}, {trait.label: trait for trait in usual}
     for label in dict.fromkeys((*own_trait, *other_trait)):
@@ -128,48 +128,48 @@ def _differences(own_traits: Traits, usual: Traits) -> Iterator[tuple[str, Subje
             yield f"{label} {texts[0]} (siblings: {texts[1]})", pair[0].place
 
 
-def _classification(qos: QosProfile) -> Iterator[Trait]:
+def _classification_traits(qos: QosProfile) -> Iterator[Trait]:
     trust = require_fact(qos.trust, "interface.qos.trust")
     yield Trait("trust:", trust or "nothing", ("qos", "trust"))
-    yield from _maps(qos, "classification")
+    yield from _map_traits(qos, "classification")
 
 
-def _maps(qos: QosProfile, aspect: str) -> Iterator[Trait]:
+def _map_traits(qos: QosProfile, aspect: str) -> Iterator[Trait]:
     """Yield the entries of the maps of an aspect, in the words of their fields."""
     for name in field_names(QosProfile, aspect=aspect):
         if (words := numbers().get(name)) is not None:
-            yield from _map(qos, name, f"{words.source} {{}} {words.verb}", f"{words.target} {{}}")
+            yield from _map_entry_traits(qos, name, f"{words.source} {{}} {words.verb}", f"{words.target} {{}}")
 
 
-def _map(qos: QosProfile, name: str, label: str, target: str) -> Iterator[Trait]:
+def _map_entry_traits(qos: QosProfile, name: str, label: str, target: str) -> Iterator[Trait]:
     for index, value in enumerate(require_fact(getattr(qos, name), f"interface.qos.{name}") or ()):
         if value is not None:
             yield Trait(label.format(index), target.format(value), ("qos", name, str(index)))
 
 
-def _scheduling(qos: QosProfile) -> Iterator[Trait]:
-    yield from _maps(qos, "scheduling")
+def _scheduling_traits(qos: QosProfile) -> Iterator[Trait]:
+    yield from _map_traits(qos, "scheduling")
     for queue in require_fact(qos.queues, "interface.qos.queues"):
         scheduler = require_fact(queue.scheduler, "queue.scheduler")
         if scheduler is not None:
             place = ("qos", "queues", str(queue.index), "scheduler")
-            yield Trait(f"queue {queue.index} is", _scheduled(scheduler), place)
+            yield Trait(f"queue {queue.index} is", _format_scheduler(scheduler), place)
 
 
-def _scheduled(scheduler: Scheduler) -> str:
+def _format_scheduler(scheduler: Scheduler) -> str:
     share = "" if scheduler.weight is None else f" {scheduler.weight}"
     rates = (("at least", scheduler.guaranteed_bytes_per_s), ("at most", scheduler.peak_bytes_per_s))
-    limits = (f", {word} {_rate(rate)}" for word, rate in rates if rate is not None)
+    limits = (f", {word} {_format_rate(rate)}" for word, rate in rates if rate is not None)
     return f"{scheduler.type}{share}{''.join(limits)}"
 
 
-def _rate(bytes_per_s: int) -> str:
+def _format_rate(bytes_per_s: int) -> str:
     """Return a rate as a speed if it is a whole number of Mb/s, else exactly."""
     exact = bytes_per_s % BYTES_PER_MBIT == 0
     return units.show_speed(bytes_per_s // BYTES_PER_MBIT) if exact else f"{bytes_per_s} B/s"
 
 
-def _marking(qos: QosProfile) -> Iterator[Trait]:
+def _marking_traits(qos: QosProfile) -> Iterator[Trait]:
     for queue in require_fact(qos.queues, "interface.qos.queues"):
         wred = require_fact(queue.wred, "queue.wred")
         if wred is not None and wred.green.probability_percent != 0:
@@ -187,7 +187,7 @@ def _build_marking_trait(queue: Queue, wred: WredProfile) -> Trait:
     return Trait(f"queue {queue.index}", f"{does} at {curve}", ("qos", "queues", str(queue.index), "wred"))
 
 
-def _buffers(qos: QosProfile) -> Iterator[Trait]:
+def _buffer_traits(qos: QosProfile) -> Iterator[Trait]:
     groups = [
         (priority_group.index, priority_group.buffer)
         for priority_group in require_fact(qos.priority_groups, "interface.qos.priority_groups")
@@ -196,11 +196,11 @@ def _buffers(qos: QosProfile) -> Iterator[Trait]:
     for kind, rows, name in (("priority group", groups, "priority_groups"), ("queue", queues, "queues")):
         for index, buffer in rows:
             buffer_profile = require_fact(buffer, f"{kind.replace(' ', '_')}.buffer")
-            room = "has no buffer" if buffer_profile is None else _room(buffer_profile)
+            room = "has no buffer" if buffer_profile is None else _format_buffer_pool(buffer_profile)
             yield Trait(f"{kind} {index}", room, ("qos", name, str(index), "buffer"), optional=name == "queues")
 
 
-def _room(buffer: BufferProfile) -> str:
+def _format_buffer_pool(buffer: BufferProfile) -> str:
     pool = f"takes from pool {buffer.pool}"
     return (
         pool
@@ -209,7 +209,7 @@ def _room(buffer: BufferProfile) -> str:
     )
 
 
-def _watchdog(qos: QosProfile) -> Iterator[Trait]:
+def _watchdog_traits(qos: QosProfile) -> Iterator[Trait]:
     watchdog = require_fact(qos.pfc_watchdog, "interface.qos.pfc_watchdog")
     if watchdog is not None:
         for name in field_names(PfcWatchdog, aspect="watchdog"):
@@ -219,10 +219,10 @@ def _watchdog(qos: QosProfile) -> Iterator[Trait]:
 
 
 ASPECTS: dict[str, Callable[[QosProfile], Iterator[Trait]]] = {
-    "classification": _classification,
-    "scheduling": _scheduling,
-    "marking": _marking,
-    "buffers": _buffers,
-    "watchdog": _watchdog,
+    "classification": _classification_traits,
+    "scheduling": _scheduling_traits,
+    "marking": _marking_traits,
+    "buffers": _buffer_traits,
+    "watchdog": _watchdog_traits,
 }
 """What is compared, one aspect after the other; a port that differs in two has two faults."""

@@ -27,7 +27,9 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
     hurt |= {number for _, drop in drops(index) for number in (drop.router, drop.link.far)}
     for failure in cases(index):
         rows = (
-            failure.valleys if what == "valley" else [row for row in failure.lost if not _explained(failure, row, hurt)]
+            failure.valleys
+            if what == "valley"
+            else [row for row in failure.lost if not _is_loss_already_reported(failure, row, hurt)]
         )
         failed = f"the cable from {failure.link.a} to {failure.link.b}" if failure.link else failure.device
         if not rows or failed in reported_failures:
@@ -50,7 +52,7 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
         )
 
 
-def _explained(case: Case, row: Loss, hurt: set[int]) -> bool:
+def _is_loss_already_reported(case: Case, row: Loss, hurt: set[int]) -> bool:
     """Whether a router, or all of those whose hosts it loses, are hurt already."""
     if row.router in hurt:
         return True

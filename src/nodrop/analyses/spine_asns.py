@@ -48,14 +48,14 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                 numbers[upper.name] = upper.bgp.asn
         if len(set(numbers.values())) < 2 or numbers.keys() <= reported_switches:
             continue
-        passes = _transits(index, cables, _foreign(below, name))
+        passes = _provides_transit(index, cables, _prefixes_of_other_leaves(below, name))
         if isinstance(passes, str):
             yield Unsettled(subject=(name,), missing=passes)
         elif passes:
-            yield from _hits(index, below, name, numbers, reported_switches)
+            yield from _outlier_asn_hits(index, below, name, numbers, reported_switches)
 
 
-def _hits(
+def _outlier_asn_hits(
     index: Index, below: Iterable[str], lower: str, numbers: dict[str, int], reported_switches: set[str]
 ) -> Iterator[Hit]:
     """Return a hit for each number that is not the shared one: the most common, if more than one switch has it."""
@@ -71,11 +71,11 @@ def _hits(
             at=(upper, "@bgp", "asn"),
             facts={"spine": upper, "asn": asn, "other": peer, "other_asn": numbers[peer], "leaf": lower},
             related=(((peer, "@bgp", "asn"), f"AS {numbers[peer]}"),),
-            changes=tuple(_renumbered(index, below, upper, asn, shared)) if asn != shared else (),
+            changes=tuple(_asn_changes(index, below, upper, asn, shared)) if asn != shared else (),
         )
 
 
-def _renumbered(
+def _asn_changes(
     index: Index, below: Iterable[str], upper: str, asn: int, shared: int
 ) -> Iterator[tuple[Subject, object]]:
     """Yield what gives a switch the shared number: its own, and that which sessions from below expect of it."""
@@ -88,15 +88,15 @@ def _renumbered(
                 yield (name, "@neighbors", session.key, "remote_asn"), shared
 
 
-def _foreign(below: dict[str, list[Uplink]], name: str) -> tuple[Prefix, ...]:
+def _prefixes_of_other_leaves(below: dict[str, list[Uplink]], name: str) -> tuple[Prefix, ...]:
     """Return the prefixes that other switches of the lower tier originate: `name` can only learn them from above."""
     for other_name, cables in below.items():
-        if other_name != name and (prefixes := _originated(cables[0].lower)):
+        if other_name != name and (prefixes := _originated_prefixes(cables[0].lower)):
             return prefixes
     return ()
 
 
-def _originated(device: Device) -> tuple[Prefix, ...]:
+def _originated_prefixes(device: Device) -> tuple[Prefix, ...]:
     """Return the prefixes that a switch puts into BGP, else its loopbacks."""
     texts = () if isinstance(device.bgp, Unknown) or device.bgp is None else device.bgp.networks
     if not texts and not isinstance(device.loopbacks, Unknown):
@@ -105,7 +105,7 @@ def _originated(device: Device) -> tuple[Prefix, ...]:
     return tuple(network for network in parsed_prefixes if network is not None)
 
 
-def _transits(index: Index, cables: list[Uplink], foreign: tuple[Prefix, ...]) -> bool | str:
+def _provides_transit(index: Index, cables: list[Uplink], foreign: tuple[Prefix, ...]) -> bool | str:
     """Whether a switch tells one upper neighbor what it heard from another; else what is missing to say so."""
     lower = cables[0].lower
     if isinstance(lower.bgp, Unknown):
@@ -127,13 +127,13 @@ def _transits(index: Index, cables: list[Uplink], foreign: tuple[Prefix, ...]) -
                 carried = of_family(session, family)
                 own_prefixes = tuple(network for network in foreign if network.family == family)
                 if own_prefixes and carried.active:
-                    answers.append(_passes(lower.bgp, carried.export_policy, own_prefixes))
+                    answers.append(_policy_permits_prefixes(lower.bgp, carried.export_policy, own_prefixes))
     if True in answers:
         return True
     return next((answer for answer in answers if isinstance(answer, str)), False)
 
 
-def _passes(bgp: Bgp, name: str | None, foreign: tuple[Prefix, ...]) -> bool | str:
+def _policy_permits_prefixes(bgp: Bgp, name: str | None, foreign: tuple[Prefix, ...]) -> bool | str:
     """Whether an export policy lets any of these prefixes out, looking at prefix lists alone."""
     if name is None:
         return True
@@ -142,7 +142,7 @@ def _passes(bgp: Bgp, name: str | None, foreign: tuple[Prefix, ...]) -> bool | s
         return False
     for network in foreign:
         for rule in policy.rules:
-            fits = [_matches(bgp, kind, value, network) for kind, value in rule.matches]
+            fits = [_condition_matches(bgp, kind, value, network) for kind, value in rule.matches]
             if False in fits:
                 continue
             if None in fits or any(kind in _ELSEWHERE for kind, _ in rule.sets):
@@ -153,7 +153,7 @@ def _passes(bgp: Bgp, name: str | None, foreign: tuple[Prefix, ...]) -> bool | s
     return False
 
 
-def _matches(bgp: Bgp, kind: str, value: str, network: Prefix) -> bool | None:
+def _condition_matches(bgp: Bgp, kind: str, value: str, network: Prefix) -> bool | None:
     """Whether a condition holds for a prefix; None where that depends on more than the prefix."""
     if kind not in _PREFIX_LISTS:
         return None

@@ -52,7 +52,7 @@ def find(index: Index, *, lossless: bool) -> Iterator[Hit | Unsettled]:
             if value_or_none(nic, sender.field) is None:
                 continue
             try:
-                fault = _fault(index.fabric, hosts, nic, purpose)
+                fault = _find_tos_fault(index.fabric, hosts, nic, purpose)
             except UnknownFact as unknown:
                 yield Unsettled(subject=nic.subject, missing=str(unknown))
                 continue
@@ -72,7 +72,7 @@ class _Fault(NamedTuple):
     facts: Mapping[str, str]
 
 
-def _fault(fabric: Fabric, hosts: Hosts, nic: Nic, purpose: StorageProtocol) -> _Fault | None:
+def _find_tos_fault(fabric: Fabric, hosts: Hosts, nic: Nic, purpose: StorageProtocol) -> _Fault | None:
     sender, wanted_traffic_classes = SENDERS[purpose], _classes(fabric, purpose)
     tos: int = value_or_none(nic, sender.field)
     tcp = purpose in TCP_STORAGE

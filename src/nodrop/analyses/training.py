@@ -35,33 +35,33 @@ def find(index: Index) -> Iterator[Hit]:
             port = index.interface(*near)
             if port is None or surely_off(port.enabled):
                 continue
-            fault = _untrained(index, near, port, far) if kind.passive else _trained(port)
+            fault = _check_copper_port(index, near, port, far) if kind.passive else _check_transceiver_port(port)
             if fault:
                 field, state, expected = fault
                 facts: dict[str, Fact] = {"port": str(near), "found": state, "media": kind.name, "expected": expected}
                 yield Hit(subject=tuple(near), at=(*near, field), facts=facts)
 
 
-def _trained(port: Interface) -> tuple[str, str, str] | None:
+def _check_transceiver_port(port: Interface) -> tuple[str, str, str] | None:
     """Return the fault of a port at a transceiver: the field, its effect, and the expected value."""
-    return ("link_training", "trains its lanes", "no link training") if _is(port.link_training) else None
+    return ("link_training", "trains its lanes", "no link training") if _is_known_true(port.link_training) else None
 
 
-def _untrained(index: Index, near: End, port: Interface, far: End) -> tuple[str, str, str] | None:
+def _check_copper_port(index: Index, near: End, port: Interface, far: End) -> tuple[str, str, str] | None:
     """Return the fault of a port at passive copper."""
-    if isinstance(port.autoneg, Unknown) or port.autoneg or _is(port.link_training):
+    if isinstance(port.autoneg, Unknown) or port.autoneg or _is_known_true(port.link_training):
         return None
     if _has_pam4(port) and _has_platform_rule(index.devices[near.node].platform, port):
         return None
     interface = index.interface(*far)
-    if interface is not None and _is(interface.autoneg) and not surely_off(interface.enabled):
+    if interface is not None and _is_known_true(interface.autoneg) and not surely_off(interface.enabled):
         return "autoneg", f"does not negotiate, though {far} does", "auto-negotiation at both ends"
     if port.autoneg is None or not _has_pam4(port):
         return None
     return "autoneg", "neither negotiates nor trains its lanes", "one of the two"
 
 
-def _is(fact: bool | None | Unknown) -> bool:
+def _is_known_true(fact: bool | None | Unknown) -> bool:
     return not isinstance(fact, Unknown) and fact is True
 
 

@@ -16,10 +16,10 @@ def find(index: Index) -> Iterator[Hit]:
         for number, speaker in reach.world.speakers.items():
             learned = reach.state.table(number).bits & reach.wanted & ~reach.own(number)
             if uninstalled_bits := learned & ~speaker.installs:
-                yield _hit(reach, number, uninstalled_bits)
+                yield _build_hit(reach, number, uninstalled_bits)
 
 
-def _hit(reach: Reach, number: int, uninstalled_bits: int) -> Hit:
+def _build_hit(reach: Reach, number: int, uninstalled_bits: int) -> Hit:
     router, family = reach.plane.routers[number], reach.routes.family
     mark = "" if family == "ipv4" else "_ipv6"
     bgp = reach.world.speakers[number].bgp

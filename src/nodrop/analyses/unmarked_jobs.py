@@ -52,11 +52,13 @@ def find(index: Index, *, by: By) -> Iterator[Hit | Unsettled]:
         return
     hosts = hosts_of(index)
     for nic in index.fabric.nics:
-        by_dscp = _unmarked(nic, _LIBRARIES[by], dscps)
+        by_dscp = _unmarked_libraries_by_dscp(nic, _LIBRARIES[by], dscps)
         if not by_dscp or (roce := is_roce(index, nic)) is False:
             continue
         defaults = [] if by == "gpu" else _defaults(index, nic, hosts)
-        if not _applies(index, nic, by, defaults, hosts) or (by != "gpu" and _marks_by_itself(nic, hosts, dscps)):
+        if not _is_fault_of_kind(index, nic, by, defaults, hosts) or (
+            by != "gpu" and _marks_by_itself(nic, hosts, dscps)
+        ):
             continue
         if roce is None:
             yield Unsettled(subject=nic.subject, missing=LINK_LAYER)
@@ -74,7 +76,9 @@ def find(index: Index, *, by: By) -> Iterator[Hit | Unsettled]:
             )
 
 
-def _unmarked(nic: Nic, libraries: dict[str, Library], dscps: tuple[int, ...]) -> dict[int, dict[str, Library]]:
+def _unmarked_libraries_by_dscp(
+    nic: Nic, libraries: dict[str, Library], dscps: tuple[int, ...]
+) -> dict[int, dict[str, Library]]:
     """Return the libraries of a file whose own DSCP is none of RDMA's, by that DSCP."""
     by_dscp: dict[int, dict[str, Library]] = {}
     for name in value_or_none(nic, "unmarked") or ():
@@ -83,7 +87,7 @@ def _unmarked(nic: Nic, libraries: dict[str, Library], dscps: tuple[int, ...]) -
     return by_dscp
 
 
-def _applies(index: Index, nic: Nic, by: By, defaults: list[Nic], hosts: Hosts) -> bool:
+def _is_fault_of_kind(index: Index, nic: Nic, by: By, defaults: list[Nic], hosts: Hosts) -> bool:
     """Whether a job without a traffic class is a fault of this kind, given the defaults of its hosts."""
     if by == "gpu":
         return True

@@ -14,10 +14,10 @@ ROUTED = True
 def find(index: Index, *, unsettled: bool) -> Iterator[Hit]:
     """Yield switches that send up what comes from above, or those whose routes never settle (`unsettled`)."""
     for reach in reaches(index):
-        yield from _unstable(reach) if unsettled else _valleys(reach)
+        yield from _unstable_route_hits(reach) if unsettled else _valley_hits(reach)
 
 
-def _unstable(reach: Reach) -> Iterator[Hit]:
+def _unstable_route_hits(reach: Reach) -> Iterator[Hit]:
     numbers = sorted(reach.state.unstable)
     if not numbers:
         return
@@ -35,12 +35,12 @@ def _render_family(reach: Reach) -> str:
     return "IPv4" if reach.routes.family == "ipv4" else "IPv6"
 
 
-def _valleys(reach: Reach) -> Iterator[Hit]:
+def _valley_hits(reach: Reach) -> Iterator[Hit]:
     if reach.state.unstable:
         return
     tiers = Tiers(reach.world)
     table, local = reach.state.table, reach.state.local
-    bottom_bits = {number: _bottom(reach, tiers, number) & reach.hosts for number in reach.world.speakers}
+    bottom_bits = {number: _upward_route_bits(reach, tiers, number) & reach.hosts for number in reach.world.speakers}
     over = tiers.trace_destinations(reach.hosts, table, local) if any(bottom_bits.values()) else {}
     for number, speaker in reach.world.speakers.items():
         bits = bottom_bits[number] & tiers.into(number, over)
@@ -63,7 +63,7 @@ def _valleys(reach: Reach) -> Iterator[Hit]:
         )
 
 
-def _bottom(reach: Reach, tiers: Tiers, number: int) -> int:
+def _upward_route_bits(reach: Reach, tiers: Tiers, number: int) -> int:
     """Return the routes that a router sends up although a router above sends them to it."""
     links = reach.world.speakers[number].links
     got = 0

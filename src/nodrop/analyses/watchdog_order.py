@@ -82,7 +82,7 @@ def _find_detection_times(
 
 
 def _out_of_order(hosts: list[_Ports], fabric: list[_Ports]) -> Iterator[Hit]:
-    usual_host, usual_fabric = _usual(hosts, -1), _usual(fabric, 1)
+    usual_host, usual_fabric = _ports_with_usual_time(hosts, -1), _ports_with_usual_time(fabric, 1)
     late: list[_Ports] = []
     if usual_host.acts_ms < usual_fabric.acts_ms:
         late = [host for host in hosts if host.acts_ms >= usual_fabric.acts_ms]
@@ -90,13 +90,13 @@ def _out_of_order(hosts: list[_Ports], fabric: list[_Ports]) -> Iterator[Hit]:
             (host for host in hosts if host.acts_ms < usual_fabric.acts_ms), key=lambda group: group.acts_ms
         )
     for ports in late:
-        yield from _hits(ports, "at a host, takes up to", "those between switches act after", usual_fabric)
+        yield from _build_hits(ports, "at a host, takes up to", "those between switches act after", usual_fabric)
     for ports in fabric:
         if ports.acts_ms <= usual_host.acts_ms:
-            yield from _hits(ports, "between switches, acts after", "those at hosts take up to", usual_host)
+            yield from _build_hits(ports, "between switches, acts after", "those at hosts take up to", usual_host)
 
 
-def _usual(ports: list[_Ports], sign: int) -> _Ports:
+def _ports_with_usual_time(ports: list[_Ports], sign: int) -> _Ports:
     """Return the first ports with the most frequent time; of several the highest, or for -1 the lowest."""
     counts = Counter[int]()
     for port in ports:
@@ -105,7 +105,7 @@ def _usual(ports: list[_Ports], sign: int) -> _Ports:
     return next(candidate for candidate in ports if candidate.acts_ms == usual)
 
 
-def _hits(ports: _Ports, own_text: str, other_text: str, other_ports: _Ports) -> Iterator[Hit]:
+def _build_hits(ports: _Ports, own_text: str, other_text: str, other_ports: _Ports) -> Iterator[Hit]:
     place = ("qos", "pfc_watchdog", "detection_ms")
     for name in ports.names:
         yield Hit(

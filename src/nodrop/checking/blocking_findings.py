@@ -21,7 +21,7 @@ from nodrop.report.rulings import HAZARD, RISK, UNFIT, Ruling
 
 _SINGLY = ", one after the other"
 _RELATED = 5
-"""Other places that are told of one verdict."""
+"""Number of other places that are listed with one verdict."""
 
 
 def locate_findings(findings: Iterable[Finding], reading: Reading) -> tuple[Finding, ...]:
@@ -66,11 +66,11 @@ def _find_nearest_change(hazard: Hazard, plan: Plan) -> Subject:
     facts = [fact for change in changes[:1] for fact in change.changes()]
     if not facts:
         return (changes[0].name,) if changes else hazard.subject
-    return max(facts, key=lambda fact: _nearness(fact, hazard.subject)).subject
+    return max(facts, key=lambda fact: _closeness_to_subject(fact, hazard.subject)).subject
 
 
-def _nearness(fact: Change, subject: Subject) -> tuple[int, bool]:
-    """Return how much of a path a changed fact shares with a subject, and whether it stands in the new files."""
+def _closeness_to_subject(fact: Change, subject: Subject) -> tuple[int, bool]:
+    """Return how much of a path a changed fact shares with a subject, and whether the new files have it."""
     shared = next(
         (
             at
@@ -88,32 +88,34 @@ def risks(plan: Plan, least: Risk) -> Iterator[Finding]:
     for block in plan.told:
         effects: dict[Effect, list[int]] = {}
         for number, fact in enumerate(block.facts):
-            if _reaches(fact.effect.risk, least):
+            if _is_risk_at_least(fact.effect.risk, least):
                 effects.setdefault(fact.effect, []).append(number)
         for effect, numbers in effects.items():
             reported_devices.update(block.devices)
-            yield _risk(block, effect, numbers)
+            yield _build_risk_finding(block, effect, numbers)
     for head, effect in together(plan):
-        if _reaches(effect.risk, least):
+        if _is_risk_at_least(effect.risk, least):
             names = next(effect_group.devices for effect_group in plan.together if effect_group.effect == effect)
             reported_devices.update(names)
-            yield finding(RISK, f"{head}: {_why(effect.risk, effect.reasons)}", (names[0],), (names[0],), head)
+            yield finding(
+                RISK, f"{head}: {_format_risk_reasons(effect.risk, effect.reasons)}", (names[0],), (names[0],), head
+            )
     remaining_device_changes = [
         device
         for device in plan.devices
-        if _reaches(plan.effects.get(device.name, "none"), least) and device.name not in reported_devices
+        if _is_risk_at_least(plan.effects.get(device.name, "none"), least) and device.name not in reported_devices
     ]
     for device_change in remaining_device_changes:
         description = next(line for _, line in devices(replace(plan, devices=(device_change,))))
-        message = f"{description}: {_why(plan.effects[device_change.name], ())}"
+        message = f"{description}: {_format_risk_reasons(plan.effects[device_change.name], ())}"
         yield finding(RISK, message, (device_change.name,), (device_change.name,), device_change.kind)
 
 
-def _reaches(risk: Risk, least: Risk) -> bool:
+def _is_risk_at_least(risk: Risk, least: Risk) -> bool:
     return RISKS.index(risk) >= RISKS.index(least)
 
 
-def _risk(block: Told, effect: Effect, numbers: list[int]) -> Finding:
+def _build_risk_finding(block: Told, effect: Effect, numbers: list[int]) -> Finding:
     """Return the verdict on facts that change in one place and do the same there."""
     fact_lines = [line for number in numbers for line in lines(block.facts[number])]
     count_suffix = f" (and {len(fact_lines) - 1} more)" if len(fact_lines) > 1 else ""
@@ -121,11 +123,11 @@ def _risk(block: Told, effect: Effect, numbers: list[int]) -> Finding:
     device_part = Part(block.ports[:1], tuple(entries))
     device_change = DeviceChange(name=block.devices[0], kind="changed", old=None, new=None, parts=(device_part,))
     facts = [fact.subject for fact in device_change.changes()]
-    message = f"{place(block)}: {fact_lines[0]}{count_suffix}: {_why(effect.risk, effect.reasons)}"
+    message = f"{place(block)}: {fact_lines[0]}{count_suffix}: {_format_risk_reasons(effect.risk, effect.reasons)}"
     return finding(RISK, message, facts[0], facts[0], effect.risk, facts=len(fact_lines))
 
 
-def _why(risk: Risk, reasons: Iterable[str]) -> str:
+def _format_risk_reasons(risk: Risk, reasons: Iterable[str]) -> str:
     return ": ".join(filter(None, (RISK_SAID[risk], "; ".join(reasons))))
 
 

@@ -45,7 +45,7 @@ def builds(
             if intent is None or files is None:
                 continue
             aside = unread(folder.new) if folder.new is not None else frozenset()
-            if (wrong := _unfit(pair.name, folder.name, intent, files, aside)) is None:
+            if (wrong := _compare_build_to_intent(pair.name, folder.name, intent, files, aside)) is None:
                 if not (_was_of(folder, pair, devices) and _is_whole(intent, files)):
                     judged.add(id(folder.new))
                 elif not pair.same:
@@ -130,7 +130,7 @@ class _Now:
         switches = self._devices(intent.new)
         shared = {}
         for folder in folders:
-            bundles = _bundles(folder)
+            bundles = _bundle_names(folder)
             if bundles == switches or (self.is_called(folder, intent) and bundles & switches):
                 shared[id(folder)] = len(bundles & switches) / len(bundles | switches)
         return [folder for folder in folders if shared and shared.get(id(folder)) == max(shared.values())]
@@ -155,16 +155,22 @@ def stated_name(source: What | None) -> str | None:
 
 def _is_of_any(folder: Pair, intents: Sequence[Pair], reading: ReadingOf, devices: DevicesOf) -> bool:
     """Whether a folder is what any of the intents with its switches comes to."""
-    own_intents = [intent for intent in intents if intent.new is not None and devices(intent.new) == _bundles(folder)]
+    own_intents = [
+        intent for intent in intents if intent.new is not None and devices(intent.new) == _bundle_names(folder)
+    ]
     return any(_says_the_same(intent.new, folder.new, reading) for intent in own_intents)
 
 
 def _says_the_same(intent: What | None, build: What | None, reading: ReadingOf, *, old: bool = False) -> bool:
     readings = reading(intent, old=old), reading(build, old=old)
-    return readings[0] is not None and readings[1] is not None and _unfit("", "", readings[0], readings[1]) is None
+    return (
+        readings[0] is not None
+        and readings[1] is not None
+        and _compare_build_to_intent("", "", readings[0], readings[1]) is None
+    )
 
 
-def _bundles(pair: Pair) -> frozenset[str]:
+def _bundle_names(pair: Pair) -> frozenset[str]:
     return frozenset(bundle.name for bundle in pair.new.bundles) if isinstance(pair.new, Inputs) else frozenset()
 
 
@@ -188,7 +194,7 @@ def _files(device: str, reading: Reading) -> set[str]:
     return {source.name for source in reading.sources.get(device, ())}
 
 
-def _unfit(
+def _compare_build_to_intent(
     intent_name: str, build_name: str, intent: Reading, build: Reading, aside: frozenset[str] = frozenset()
 ) -> Unfit | None:
     """Return where a build is not what its intent comes to, in what files say of switches not `aside`; None: it is."""

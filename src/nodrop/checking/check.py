@@ -60,10 +60,10 @@ def check(
     changed = (pair.new for pair in both_sides.pairs if not pair.same and isinstance(pair.new, Inputs))
     with workers(sum(len(inputs.bundles) for inputs in changed)) as executor:
         run.executor = executor
-        return _checked(both_sides, run, former, base, paths)
+        return _check_both_sides(both_sides, run, former, base, paths)
 
 
-def _checked(
+def _check_both_sides(
     both_sides: Sides, run: Run, former: Former, base: str, paths: Sequence[str]
 ) -> tuple[Checked, list[tuple[Plan, Reading, Reading]]]:
     told_twice, judged, unfit = builds(both_sides, run.reading, run.devices, run.unread)
@@ -76,7 +76,7 @@ def _checked(
     for pair in both_sides.pairs:
         if pair.same or id(pair.new if pair.new is not None else pair.old) in aside:
             continue
-        if pair.new is None and _bare(pair.old):
+        if pair.new is None and _is_empty_source(pair.old):
             continue
         pair_check = _check_pair(pair, both_sides, run)
         if pair_check is None:
@@ -91,7 +91,7 @@ def _checked(
         outcomes.append(outcome)
         planned.append((changed.plan, *readings))
         of_pairs.append((pair, changed.plan, *readings))
-        stops += (replace(stop, within=pair.name) for stop in _stops(changed.plan, readings, run.ask))
+        stops += (replace(stop, within=pair.name) for stop in _blocking_findings(changed.plan, readings, run.ask))
     states = [(pair, before, after) for pair, _, before, after in of_pairs]
     fabrics, outcomes = with_common(fabrics, outcomes, states, both_sides, aside, run)
     if len(outcomes) == 1:
@@ -102,9 +102,11 @@ def _checked(
     hidden = {finding.subject for finding in missing_now if finding.severity == "error"}
     stops += (*missing_now, *(finding for finding in no_longer_known(states) if finding.subject not in hidden))
     stops += (*supplied_otherwise(states), *no_longer_listed(states))
-    alike = {fabric.name for fabric in fabrics if not fabric.gone and _nothing(fabric)}
+    alike = {fabric.name for fabric in fabrics if not fabric.gone and _has_no_changes(fabric)}
     names = {fabric.name for fabric in fabrics} - alike
-    same = tuple(pair.name for pair in _once(both_sides, run, names) if pair.same or pair.name in alike)
+    same = tuple(
+        pair.name for pair in _pairs_without_findings(both_sides, run, names) if pair.same or pair.name in alike
+    )
     missing = {problem.path for problem in former.problems}
     problems = (
         *run.policies.problems,
@@ -129,7 +131,7 @@ def _checked(
     )
 
 
-def _stops(new_plan: Plan, readings: tuple[Reading, Reading], ask: Ask) -> tuple[Finding, ...]:
+def _blocking_findings(new_plan: Plan, readings: tuple[Reading, Reading], ask: Ask) -> tuple[Finding, ...]:
     """Return what a change of a fabric does that is not let through, where its new files say so."""
     risky = () if ask.risk is None else risks(new_plan, ask.risk)
     return locate_findings((*hazards(new_plan, gate=ask.gate), *risky), readings[1])
@@ -148,25 +150,25 @@ def _of_build(unfit: Unfit, both_sides: Sides, run: Run) -> tuple[Finding, ...]:
     )
 
 
-def _once(both_sides: Sides, run: Run, reported_names: Collection[str]) -> Iterator[Pair]:
+def _pairs_without_findings(both_sides: Sides, run: Run, reported_names: Collection[str]) -> Iterator[Pair]:
     """Yield each fabric of switches of which nothing is told, once: an intent stands for its builds."""
     intents = of_intents(both_sides, run.devices)
     loud = {id(pair.new) for pair in both_sides.pairs if pair.name in reported_names}
     loud |= {intents[folder_id] for folder_id in loud & intents.keys()}
     for pair in both_sides.pairs:
-        if id(pair.new) not in loud | intents.keys() and (isinstance(pair.new, Text) or _switches(pair.new)):
+        if id(pair.new) not in loud | intents.keys() and (isinstance(pair.new, Text) or _has_switches(pair.new)):
             yield pair
 
 
-def _switches(source: What | None) -> bool:
+def _has_switches(source: What | None) -> bool:
     return isinstance(source, Inputs) and bool(source.bundles)
 
 
-def _bare(source: What | None) -> bool:
+def _is_empty_source(source: What | None) -> bool:
     return isinstance(source, Inputs) and not source.bundles and not source.hosts
 
 
-def _nothing(fabric: Changed) -> bool:
+def _has_no_changes(fabric: Changed) -> bool:
     findings = fabric.findings
     return fabric.plan.empty and not (findings.new or findings.fixed or findings.silenced or fabric.routing.changes)
 
@@ -189,7 +191,7 @@ def _check_pair(pair: Pair, both_sides: Sides, run: Run) -> tuple[Changed, Outco
     new_plan = replace(plan(replace(before, problems=()), after), problems=())
     indices = (first_index := Index(before.fabric)), Index(after.fabric, first_index)
     own_indices = indices if checked is after else (first_index, Index(checked.fabric, first_index))
-    routing = _routing(new_plan, before, after, indices, run)
+    routing = _compare_routing(new_plan, before, after, indices, run)
     if run.ask.rollout:
         computed = not routing.not_computed and bool(before.fabric.devices and after.fabric.devices)
         new_plan = rolled_out(
@@ -223,7 +225,7 @@ def _nothing_of(reading: Reading | None) -> Reading:
     return Reading(fabric=replace(reading.fabric, devices=(), links=(), hosts=(), nics=()))
 
 
-def _routing(new_plan: Plan, old: Reading, new: Reading, indices: tuple[Index, Index], run: Run) -> Routing:
+def _compare_routing(new_plan: Plan, old: Reading, new: Reading, indices: tuple[Index, Index], run: Run) -> Routing:
     size = max(len(reading.fabric.devices) for reading in (old, new))
     asked = run.ask.routing
     if asked is False:
@@ -254,5 +256,5 @@ def _known_otherwise(both_sides: Sides, run: Run) -> Iterator[int]:
     for pair in both_sides.pairs:
         source = pair.old if pair.new is None else pair.new if pair.old is None else None
         candidates = [states[pair.new is not None] for states in (*staying_pairs, *going)]
-        if source is not None and not _bare(source) and counterparts(source, candidates, run.devices):
+        if source is not None and not _is_empty_source(source) and counterparts(source, candidates, run.devices):
             yield id(source)

@@ -25,10 +25,10 @@ def allowed_before(reading: Reading, former: Reading | None) -> Allowed:
     """
     if not reading.allowed:
         return Allowed(reading=reading)
-    known_allows = dict(_keys(former)) if former is not None else {}
+    known_allows = dict(_allows_by_key(former)) if former is not None else {}
     kept_allows: dict[str, list[Allow]] = {}
     changes = []
-    for key, allow in _keys(reading):
+    for key, allow in _allows_by_key(reading):
         before = known_allows.get(key)
         if before is not None:
             kept_allows.setdefault(key[0], []).append(replace(allow, until=before.until))
@@ -52,7 +52,7 @@ def _find_display_path(reading: Reading, device: str, allow: Allow) -> str:
     return next((source.display for source in sources if source.name == allow.file), allow.file)
 
 
-def _keys(reading: Reading) -> Iterator[tuple[_Key, Allow]]:
+def _allows_by_key(reading: Reading) -> Iterator[tuple[_Key, Allow]]:
     for device, allows in reading.allowed.items():
         for allow in allows:
             yield (device, allow.file if device else "", allow.rule, allow.around), allow

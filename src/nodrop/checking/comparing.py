@@ -42,7 +42,7 @@ def with_common(
     one_site = settings.config.path is not None
     changing = {id(source) for pair, _, _ in states for source in (pair.old, pair.new)} | set(aside)
     other_members = list(
-        _others(
+        _unchanged_members(
             sides,
             changing,
             [(pair.new, after) for (pair, _, _), (_, after) in zip(states, own_identifiers, strict=True)],
@@ -69,7 +69,7 @@ def with_common(
     for at, (before, after) in enumerate(zip(was, current_outcomes, strict=True)):
         further_finding = compare_findings(before or Outcome(), after or Outcome())
         reported_fabrics[at] = replace(
-            reported_fabrics[at], findings=_both(reported_fabrics[at].findings, further_finding)
+            reported_fabrics[at], findings=_merge_comparisons(reported_fabrics[at].findings, further_finding)
         )
         if further_finding.new and after is not None:
             kept_outcome = replace(after, findings=further_finding.new, name=found_outcomes[at].name)
@@ -81,7 +81,7 @@ def _reuse_reading(reading: Reading) -> Reading:
     return reading
 
 
-def _others(
+def _unchanged_members(
     sides: Sides, changing: Collection[int], own_states: Sequence[tuple[What | None, Identifiers]], run: Run
 ) -> Iterator[Member]:
     """Yield the fabrics that do not change, without other states of those that do."""
@@ -103,7 +103,7 @@ def _others(
         yield Member(name=name_of(source), identifiers=identifiers, read=read, an_intent=an_intent)
 
 
-def _both(comparison: Settled, further_comparison: Settled) -> Settled:
+def _merge_comparisons(comparison: Settled, further_comparison: Settled) -> Settled:
     counts = (comparison.unchanged, further_comparison.unchanged)
     return Settled(
         new=(*comparison.new, *further_comparison.new),

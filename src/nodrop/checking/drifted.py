@@ -47,7 +47,7 @@ def drifted(
     progress("comparing")
     new_drift = drift(before, after)
     rules = judging.chosen_rules(settings)
-    whole_reading = _completed(before, after)
+    whole_reading = _add_uncollected_switches(before, after)
     outcome = judging.run_rules(whole_reading, rules, settings, progress=progress)
     rule = judging.run_rules(after, rules, replace(settings, whole=False), progress=progress)
     fared = compare_findings(rule, outcome)
@@ -70,7 +70,7 @@ def drifted(
     )
 
 
-def _completed(running: Reading, wanted_reading: Reading) -> Reading:
+def _add_uncollected_switches(running: Reading, wanted_reading: Reading) -> Reading:
     """Return what runs with the switches that were not collected, as they are wanted."""
     known_names = {device.name for device in running.fabric.devices}
     missing = [device for device in wanted_reading.fabric.devices if device.name not in known_names]

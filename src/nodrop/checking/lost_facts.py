@@ -44,7 +44,9 @@ def no_longer_known(changed: Iterable[States]) -> Iterator[Finding]:
             called = next((owners[source.display] for source in sources if source.display in owners), "")
             device_match = own_devices.get(old.name) or current_devices.get(old.name) or current_devices.get(called)
             if device_match is not None and device_match[0].platform == old.platform:
-                yield from _lost(old, sources, device_match[0], device_match[1].sources.get(device_match[0].name, ()))
+                yield from _lost_fact_findings(
+                    old, sources, device_match[0], device_match[1].sources.get(device_match[0].name, ())
+                )
 
 
 def no_longer_listed(changed: Iterable[States]) -> Iterator[Finding]:
@@ -65,7 +67,9 @@ def no_longer_listed(changed: Iterable[States]) -> Iterator[Finding]:
                 )
 
 
-def _lost(old: Device, before: tuple[Source, ...], new: Device, after: tuple[Source, ...]) -> Iterator[Finding]:
+def _lost_fact_findings(
+    old: Device, before: tuple[Source, ...], new: Device, after: tuple[Source, ...]
+) -> Iterator[Finding]:
     unlike = differences(old, new, whole_lists=True)
     lost = [difference for difference in unlike if difference.b is UNKNOWN and difference.path[-1] not in _OF_FABRIC]
     if not lost or not after:
@@ -73,14 +77,14 @@ def _lost(old: Device, before: tuple[Source, ...], new: Device, after: tuple[Sou
     names = {source.name for source in after}
     gone = [source.name for source in before if source.name not in names]
     causes = [f"{name} is gone" for name in gone]
-    tables = {source.name: _keys(source) for source in before}
-    remaining_keys = {key for source in after for key in _keys(source)}
+    tables = {source.name: _read_json_tables(source) for source in before}
+    remaining_keys = {key for source in after for key in _read_json_tables(source)}
     for name, keys in tables.items():
         if name not in gone and (missing := [key for key in keys if key not in remaining_keys]):
             causes.append(f"{listing(missing)} {'is' if len(missing) == 1 else 'are'} missing in {name}")
     if not causes and not any(len(difference.path) == 1 for difference in lost):
         return
-    facts = list(dict.fromkeys(map(_part, lost)))
+    facts = list(dict.fromkeys(map(_fact_name_without_port, lost)))
     count_suffix = f" and {count(len(facts) - _SHOWN, 'more fact')}" if len(facts) > _SHOWN else ""
     because = "; ".join(causes) or "its files do not say it"
     yield finding(
@@ -95,7 +99,7 @@ def _lost(old: Device, before: tuple[Source, ...], new: Device, after: tuple[Sou
     )
 
 
-def _part(difference: Difference) -> str:
+def _fact_name_without_port(difference: Difference) -> str:
     """Return what a fact is, whichever port it is of."""
     return ".".join(
         map(
@@ -105,7 +109,7 @@ def _part(difference: Difference) -> str:
     )
 
 
-def _keys(source: Source) -> Mapping[str, object]:
+def _read_json_tables(source: Source) -> Mapping[str, object]:
     """Return the tables of a file of JSON; none of any other."""
     if not source.name.endswith(".json"):
         return {}

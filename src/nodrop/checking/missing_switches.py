@@ -63,7 +63,7 @@ def not_checked(
     """
     read, of_hosts = _read_now(sides)
     unread = _Unread(sides, paths, read, of_hosts, excludes)
-    gone = list(_gone(tuple(planned), unread.is_unread_on_disk))
+    gone = list(_removed_switches(tuple(planned), unread.is_unread_on_disk))
     deleted: list[_Gone] = []
     for source in gone:
         place = unread.place_of(source)
@@ -109,7 +109,9 @@ def _read_now(sides: Sides) -> tuple[set[str], set[str]]:
     return every - of_hosts, of_hosts
 
 
-def _gone(planned: Sequence[tuple[Pair, Plan, Reading, Reading]], is_left: Callable[[Text], bool]) -> Iterator[_Gone]:
+def _removed_switches(
+    planned: Sequence[tuple[Pair, Plan, Reading, Reading]], is_left: Callable[[Text], bool]
+) -> Iterator[_Gone]:
     """Yield the switches that fabrics had and that none has now, and those of which a file is read no more.
 
     A file that `is_left` where it was is read no more, whatever is read elsewhere under the name of its switch.
@@ -129,7 +131,7 @@ def _gone(planned: Sequence[tuple[Pair, Plan, Reading, Reading]], is_left: Calla
         for change in sorted(plan.devices, key=lambda device_change: natural(device_change.name)):
             if change.kind == "removed" and change.name not in come:
                 sources = () if isinstance(pair.old, Text) else before.sources.get(change.name, ())
-                yield _Gone(name=change.name, files=_texts(sources), kind="configuration")
+                yield _Gone(name=change.name, files=_texts_of_sources(sources), kind="configuration")
         reported_names = {
             device_change.name
             for device_change in plan.devices
@@ -142,7 +144,7 @@ def _gone(planned: Sequence[tuple[Pair, Plan, Reading, Reading]], is_left: Calla
             names = {source.name for source in after.sources.get(device, ())}
             by_name = _are_files(pair) and device in after.sources
             switch = device in switches
-            texts = zip(before.sources[device], _texts(before.sources[device]), strict=True)
+            texts = zip(before.sources[device], _texts_of_sources(before.sources[device]), strict=True)
             if lost := [
                 text for source, text in texts if (by_name and source.name not in names) or (switch and is_left(text))
             ]:
@@ -153,7 +155,7 @@ def _are_files(pair: Pair) -> bool:
     return isinstance(pair.old, Inputs) and isinstance(pair.new, Inputs)
 
 
-def _texts(sources: Iterable[Source]) -> list[Text]:
+def _texts_of_sources(sources: Iterable[Source]) -> list[Text]:
     return [
         Text(display=source.display, path=source.path, held=source.held or b"", root=source.root) for source in sources
     ]
@@ -197,31 +199,33 @@ class _Unread:
             path = Path(text.display)
             if not self.is_file_read(text) and self._is_there(path):
                 link = self._link_above(path)
-                return (link or path), self._why(path)
+                return (link or path), self._reason_path_is_unread(path)
             if (empty := self._empty_above(path)) is not None and empty not in self.not_compared:
                 self.not_compared.append(empty)
         own_words = sum((_words_of(text) for text in lost_source.files), Counter[bytes]())
         least = _ALIKE * own_words.total()
-        large = ((path, words) for path, (words, total) in self._candidates().items() if total >= least)
-        alike = [(score, path) for path, words in large if (score := _share(own_words, words)) >= _ALIKE]
+        large = ((path, words) for path, (words, total) in self._word_counts_by_path().items() if total >= least)
+        alike = [
+            (score, path) for path, words in large if (score := _share_of_common_words(own_words, words)) >= _ALIKE
+        ]
         if not alike:
             return None
         path = max(alike, key=lambda candidate: (candidate[0], str(candidate[1])))[1]
-        return path, self._why(path)
+        return path, self._reason_path_is_unread(path)
 
     def _is_there(self, path: Path) -> bool:
         return os.path.lexists(path) or self._link_above(path) is not None
 
     def _link_above(self, path: Path) -> Path | None:
         """Return the first folder on the way to a file that is a link now."""
-        for top, folder in self._below(path):
+        for top, folder in self._steps_below_named_paths(path):
             if folder != top and folder.is_symlink():
                 return folder
         return None
 
     def _empty_above(self, path: Path) -> str | None:
         """Return the folder of a file, if it is there with nothing in it and is a submodule: git keeps no other."""
-        for top, folder in self._below(path.parent):
+        for top, folder in self._steps_below_named_paths(path.parent):
             empty = folder != top and folder.is_dir() and not any(folder.iterdir())
             if empty and self._may_be_submodule(folder):
                 return f"{folder}, an empty folder, as of a submodule that is not checked out"
@@ -230,13 +234,13 @@ class _Unread:
     def _may_be_submodule(self, folder: Path) -> bool:
         """Whether a folder is a submodule, or below one, or git does not say."""
         path = Path(os.path.realpath(folder))
-        return self._submodules is None or not self._submodules.isdisjoint((path, *path.parents))
+        return self._submodule_paths is None or not self._submodule_paths.isdisjoint((path, *path.parents))
 
     @cached_property
-    def _submodules(self) -> frozenset[Path] | None:
+    def _submodule_paths(self) -> frozenset[Path] | None:
         return submodules_here()
 
-    def _below(self, path: Path) -> Iterator[tuple[Path, Path]]:
+    def _steps_below_named_paths(self, path: Path) -> Iterator[tuple[Path, Path]]:
         """Yield the named path that a path lies below with each step from there to it."""
         for text in self._paths:
             top = Path(text)
@@ -251,8 +255,8 @@ class _Unread:
                 yield top, at
             return
 
-    def _why(self, path: Path) -> str:
-        for top, step in self._below(path):
+    def _reason_path_is_unread(self, path: Path) -> str:
+        for top, step in self._steps_below_named_paths(path):
             if step == top:
                 continue
             if step.is_symlink():
@@ -265,11 +269,11 @@ class _Unread:
                 return f"`exclude` leaves out {step}"
         if os.path.abspath(path) in self._of_hosts:  # noqa: PTH100
             return "it is read as a file of a host"
-        if not any(self._below(path)):
+        if not any(self._steps_below_named_paths(path)):
             return "it lies below none of the named paths"
         return f"a file called {path.name} with this content is not recognised in a folder"
 
-    def _candidates(self) -> dict[Path, tuple[Counter[bytes], int]]:
+    def _word_counts_by_path(self) -> dict[Path, tuple[Counter[bytes], int]]:
         if self._words is None:
             self._words = {}
             for path in self._find_changed_paths():
@@ -288,7 +292,7 @@ class _Unread:
     def _find_changed_paths(self) -> Iterator[Path]:
         """Yield what is not read and new or changed, below the named paths and then in the whole tree."""
         seen = set(self._read)
-        for top in (*self._paths, os.path.relpath(_top(self._former))):
+        for top in (*self._paths, os.path.relpath(_top_folder(self._former))):
             for directory, folders, names in os.walk(top):
                 if ".git" in (*folders, *names) and directory != top:
                     self.not_compared.append(f"{directory}, a separate repository")
@@ -305,7 +309,7 @@ class _Unread:
         return was_read or not former.is_file(path) or not former.is_now(former.text(path))
 
 
-def _top(former: Former) -> Path:
+def _top_folder(former: Former) -> Path:
     """Return the folder of the tree."""
     top = Path.cwd()
     while former.key(top.parent) is not None and top != top.parent:
@@ -351,6 +355,6 @@ def _is_large(path: Path) -> bool:
         return False
 
 
-def _share(own_words: Counter[bytes], other_words: Counter[bytes]) -> float:
+def _share_of_common_words(own_words: Counter[bytes], other_words: Counter[bytes]) -> float:
     """Return the share of its own words that another text has too; more words there change nothing."""
     return (own_words & other_words).total() / max(1, own_words.total())

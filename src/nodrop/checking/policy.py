@@ -95,14 +95,14 @@ def policies(
     problems: list[Problem] = []
     if named is not None:
         policy = make_policy(named)
-        base = _former(named.path, former, problems)
+        base = _load_former_config(named.path, former, problems)
         before = replace(base.declared, profile=named.declared.profile)
         return Policies(held=policy, before=before, now=named.declared, problems=tuple(problems), work=work)
-    base = _former(find(paths, former, _inside(former)), former, problems)
+    base = _load_former_config(find(paths, former, _make_former_path_test(former)), former, problems)
     if work:
-        new = _present(paths, None)
+        new = _load_present_config(paths, None)
         before = replace(base.declared, profile=new.declared.profile)
-        changes = tuple(_changes(base, new, former))
+        changes = tuple(_policy_changes(base, new, former))
         return Policies(
             held=make_policy(new), before=before, now=new.declared, changes=changes, work=True, problems=tuple(problems)
         )
@@ -115,8 +115,8 @@ def policies(
     wrong: tuple[Problem, ...] = ()
     new, proposed = base, None
     try:
-        new = _present(paths, former)
-        changes = tuple(_changes(base, new, former))
+        new = _load_present_config(paths, former)
+        changes = tuple(_policy_changes(base, new, former))
         proposed = make_policy(new) if changes else None
     except InputProblems as error:
         wrong, changes = tuple(error.problems), ()
@@ -132,7 +132,7 @@ def policies(
     )
 
 
-def _former(path: Path | None, former: Former, problems: list[Problem]) -> Config:
+def _load_former_config(path: Path | None, former: Former, problems: list[Problem]) -> Config:
     if path is None or former.key(path) is None or not former.is_file(path):
         return Config()
     try:
@@ -142,21 +142,21 @@ def _former(path: Path | None, former: Former, problems: list[Problem]) -> Confi
         return Config()
 
 
-def _inside(former: Former) -> Callable[[Path], bool]:
+def _make_former_path_test(former: Former) -> Callable[[Path], bool]:
     return lambda folder: former.key(folder) is not None
 
 
-def _present(paths: Sequence[str], former: Former | None) -> Config:
-    path = find(paths) if former is None else find(paths, within=_inside(former))
+def _load_present_config(paths: Sequence[str], former: Former | None) -> Config:
+    path = find(paths) if former is None else find(paths, within=_make_former_path_test(former))
     return Config() if path is None else load(path)
 
 
-def _changes(old: Config, new: Config, former: Former) -> Iterator[PolicyChange]:
+def _policy_changes(old: Config, new: Config, former: Former) -> Iterator[PolicyChange]:
     """Yield the files of a policy that differ in what they decide."""
     path = new.path or old.path
-    if path is not None and (keys := _keys(old, new)):
+    if path is not None and (keys := _changed_keys(old, new)):
         gone = new.path is None
-        description = f"is deleted, and with it {_together(keys)}" if gone else f"changes {_together(keys)}"
+        description = f"is deleted, and with it {_join_with_and(keys)}" if gone else f"changes {_join_with_and(keys)}"
         yield PolicyChange(
             file=str(path), kind="config", what=description, line=None if gone else changed_line(former, path)
         )
@@ -171,7 +171,7 @@ def _changes(old: Config, new: Config, former: Former) -> Iterator[PolicyChange]
             yield PolicyChange(file=str(file), kind=kind, what=f"this {kind} changes", line=changed_line(former, file))
 
 
-def _keys(old: Config, new: Config) -> list[str]:
+def _changed_keys(old: Config, new: Config) -> list[str]:
     keys = [key for key in _KEYS if getattr(old, key) != getattr(new, key)]
     if old.declared.profile != new.declared.profile and old.profile == new.profile is None:
         keys.append("profile")
@@ -200,11 +200,11 @@ def wanted_keys(old: Declared, new: Declared) -> list[str]:
 def fabric_change(keys: Sequence[str], inputs: Inputs, was: Inputs, former: Former) -> PolicyChange:
     """Return the change of what is stated beside the files of a fabric."""
     if not inputs.stated:
-        description = f"is deleted, and with it {_together(keys)}"
+        description = f"is deleted, and with it {_join_with_and(keys)}"
         return PolicyChange(file=was.stated[0].display, kind="fabric", what=description)
     file = inputs.stated[0].display
     line = changed_line(former, Path(file))
-    return PolicyChange(file=file, kind="fabric", what=f"changes {_together(keys)}", line=line)
+    return PolicyChange(file=file, kind="fabric", what=f"changes {_join_with_and(keys)}", line=line)
 
 
 def _files(config: Config, disk: Disk) -> dict[Path, Kind]:
@@ -231,7 +231,7 @@ def changed_line(former: Former, path: Path) -> int:
     return max(1, min(same + 1, len(new)))
 
 
-def _together(words: Iterable[str]) -> str:
+def _join_with_and(words: Iterable[str]) -> str:
     *leading_words, last = words
     return f"{', '.join(leading_words)} and {last}" if leading_words else last
 

@@ -69,24 +69,27 @@ def passing(
     paths = {rule.name: rule.path for rule in rules}
     every = (*changes, *own_policy_changes)
     finding_causes = [
-        (_by(lost_finding, hidden.get(lost_finding.fingerprint), every, paths), lost_finding) for lost_finding in lost
+        (_find_responsible_change(lost_finding, hidden.get(lost_finding.fingerprint), every, paths), lost_finding)
+        for lost_finding in lost
     ]
     unknown = len(outcome.unknown) if policy.fail_on == "unknown" != proposed.fail_on else 0
     return Passing(
         failing=tuple(pair for pair in finding_causes if id(pair[1]) in new),
         before=tuple(pair for pair in finding_causes if id(pair[1]) not in new),
         unknown=unknown,
-        lines=max(0, _lines(outcome) - _lines(would)) if policy.fail_on == "unknown" == proposed.fail_on else 0,
+        lines=max(0, _count_unknown_lines(outcome) - _count_unknown_lines(would))
+        if policy.fail_on == "unknown" == proposed.fail_on
+        else 0,
         changes=own_policy_changes,
     )
 
 
-def _lines(outcome: Outcome) -> int:
+def _count_unknown_lines(outcome: Outcome) -> int:
     """Return how many lines of an outcome are unknown."""
     return sum(len(unknown_verdict.places) for unknown_verdict in outcome.unknown)
 
 
-def _by(
+def _find_responsible_change(
     lost_finding: Finding, hidden: Finding | None, changes: Sequence[PolicyChange], paths: Mapping[str, str]
 ) -> PolicyChange | None:
     """Return the change that lets a finding pass, the most likely one where several may."""
@@ -123,16 +126,19 @@ def verdicts(policies: Policies, sides: Sides, paths: Sequence[str], passed: Ite
         lines = sum(report.lines for report in passed) if change.kind == "config" else 0
         messages = []
         if failing:
-            messages.append(f"{count(len(failing), 'new finding')} would pass: {_some(_render_findings(failing))}")
+            messages.append(
+                f"{count(len(failing), 'new finding')} would pass: {_format_first_names(_render_findings(failing))}"
+            )
         if gone:
-            messages.append(f"{_some(gone)} would no longer be checked")
+            messages.append(f"{_format_first_names(gone)} would no longer be checked")
         if unknown:
             messages.append(f"{count(unknown, 'rule')} without a fact would no longer fail")
         if lines:
             messages.append(f"{count(lines, 'unknown line')} would no longer fail")
         if before:
             messages.append(
-                f"{count(len(before), 'finding')} of before would be hidden: {_some(_render_findings(before))}"
+                f"{count(len(before), 'finding')} of before would be hidden: "
+                f"{_format_first_names(_render_findings(before))}"
             )
         hides = bool(failing or gone or unknown or lines)
         if nothing_hidden and not before:
@@ -155,7 +161,7 @@ def _render_findings(findings: Iterable[Finding]) -> list[str]:
     return [f"{listed_finding.rule} at {text(listed_finding.subject)}" for listed_finding in findings]
 
 
-def _some(words: Sequence[str]) -> str:
+def _format_first_names(words: Sequence[str]) -> str:
     count_suffix = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
     return f"{', '.join(words[:_SHOWN])}{count_suffix}"
 

@@ -59,7 +59,7 @@ def rolled_out(
     best: tuple[Order, Rollout] | None = None
     avoided: Hazard | None = None
     for order in search.orders():
-        new_rollout = search.check_order(order, below=None if best is None else _kinds(best[1]))
+        new_rollout = search.check_order(order, below=None if best is None else _count_hazard_rules(best[1]))
         if new_rollout is None:
             continue
         best = order, new_rollout
@@ -72,7 +72,7 @@ def rolled_out(
     return replace(plan, order=order.stages, rollout=rollout, problems=(*plan.problems, *search.problems))
 
 
-def _kinds(rollout: Rollout) -> int:
+def _count_hazard_rules(rollout: Rollout) -> int:
     """Return how many different faults there are: where one begins later, or on fewer ports, no order is better."""
     return len({hazard.rule for hazard in rollout.hazards})
 
@@ -107,7 +107,7 @@ class _Search:
         self._insides = Insides(plan, old, self._shares)
         self._remoded = old.fabric.mode != new.fabric.mode
         self._settings = settings
-        self._rules = _errors(settings, routing=routing)
+        self._rules = _error_rules(settings, routing=routing)
         self._progress = progress
         self._left = max(least, _TIMES * max(len(reading.fabric.devices) for reading in (old, new)))
         self.problems: dict[Problem, None] = {}
@@ -129,21 +129,21 @@ class _Search:
         met: dict[str, _Met] = {}
         tried = untried_count = 0
         for moment in every:
-            if not self._affords(moment, stated):
+            if not self._has_time_for_state(moment, stated):
                 if below is not None:
                     return None
                 untried_count += 1
                 continue
             tried += 1
             moment_text = _render_moment(moment, order.stages)
-            for finding in self._hazards(moment, order.stages, stated):
+            for finding in self._hazards_at_moment(moment, order.stages, stated):
                 met.setdefault(finding.fingerprint, _Met(moment.when, moment.stage, moment_text, finding))
             if below is not None and len({fault.finding.rule for fault in met.values()}) >= below:
                 return None
         hazards = sorted(_group_hazards(met.values()), key=lambda hazard: (hazard.stage, hazard.rule))
         return Rollout(hazards=tuple(hazards), tried=tried, untried=untried_count + alike + self._insides.untried)
 
-    def _hazards(self, moment: Moment | Inside, stages: Sequence[Stage], stated: Side) -> Iterator[Finding]:
+    def _hazards_at_moment(self, moment: Moment | Inside, stages: Sequence[Stage], stated: Side) -> Iterator[Finding]:
         if isinstance(moment, Inside):
             sides: tuple[Side, ...] = ("old", "new") if self._remoded else (stated,)
             yield from (finding for side in sides for finding in self._hazards_inside(moment, stages, side))
@@ -180,7 +180,7 @@ class _Search:
             end_faults |= self._find_state_errors({}, stated).keys() | self._find_state_errors(every, stated).keys()
         return end_faults
 
-    def _affords(self, moment: Moment | Inside, stated: Side) -> bool:
+    def _has_time_for_state(self, moment: Moment | Inside, stated: Side) -> bool:
         """Whether there is time to judge a state; the ends that it is held against are judged in any case."""
         if isinstance(moment, Inside):
             return self._left > 0
@@ -217,7 +217,7 @@ class _Search:
         }
 
 
-def _errors(settings: Settings, *, routing: bool) -> tuple[Rule, ...]:
+def _error_rules(settings: Settings, *, routing: bool) -> tuple[Rule, ...]:
     """Return the rules whose findings are errors; what is wrong with a text alone is so at an end already.
 
     Those that need the control plane only if the change matters to `routing`: else states are parts of the fabric.

@@ -65,11 +65,11 @@ def sides(
     ours, former_sources = _by_key(new), _by_key(old)
     pairs = []
     for key in sorted(ours.keys() & former_sources.keys()):
-        same = stated_alike and _unchanged(former_sources[key], ours[key], former)
+        same = stated_alike and _is_source_unchanged(former_sources[key], ours[key], former)
         pairs.append(Pair(old=former_sources[key], new=ours[key], same=same))
     come = [ours[key] for key in sorted(ours.keys() - former_sources.keys())]
     gone = [former_sources[key] for key in sorted(former_sources.keys() - ours.keys())]
-    pairs += _renamed(sorted(come, key=name_of), sorted(gone, key=name_of), devices)
+    pairs += _pair_by_common_switches(sorted(come, key=name_of), sorted(gone, key=name_of), devices)
     pairs.sort(key=lambda pair: (isinstance(pair.new or pair.old, Text), pair.name))
     return Sides(pairs=tuple(pairs), former=former, notes=tuple(_left_out(paths, former)))
 
@@ -90,21 +90,23 @@ def _by_key(inputs: Inputs) -> dict[tuple[str, str], What]:
     return sources_by_key
 
 
-def _unchanged(old: What, new: What, former: Former) -> bool:
+def _is_source_unchanged(old: What, new: What, former: Former) -> bool:
     if isinstance(old, Text) or isinstance(new, Text):
         return isinstance(old, Text) and former.is_now(old)
-    names = [[text.display for text in _texts(inputs)] for inputs in (old, new)]
+    names = [[text.display for text in _texts_of_inputs(inputs)] for inputs in (old, new)]
     problems = [*old.problems, *new.problems]
-    return not problems and names[0] == names[1] and all(former.is_now(text) for text in _texts(old))
+    return not problems and names[0] == names[1] and all(former.is_now(text) for text in _texts_of_inputs(old))
 
 
-def _texts(inputs: Inputs) -> Iterator[Text]:
+def _texts_of_inputs(inputs: Inputs) -> Iterator[Text]:
     yield from inputs.stated
     bundles: Iterable[Bundle] = (*inputs.bundles, *inputs.hosts)
     yield from (text for bundle in bundles for _, text in bundle.files)
 
 
-def _renamed(come: list[What], gone: list[What], devices: Callable[[What], frozenset[str]]) -> Iterator[Pair]:
+def _pair_by_common_switches(
+    come: list[What], gone: list[What], devices: Callable[[What], frozenset[str]]
+) -> Iterator[Pair]:
     """Yield pairs of what has come and gone: those with most of their switches in common belong together."""
     names: dict[int, frozenset[str]] = {}
     if come and gone:

@@ -37,10 +37,10 @@ def supplied_otherwise(changed: Iterable[States]) -> Iterator[Finding]:
             known_sources = was.get(device.name) or next(
                 (at[source.display] for source in sources if source.display in at), None
             )
-            yield from _verdicts(device, sources, gone if known_sources is None else [known_sources])
+            yield from _moved_part_findings(device, sources, gone if known_sources is None else [known_sources])
 
 
-def _verdicts(
+def _moved_part_findings(
     device: Device, sources: tuple[Source, ...], former_sources: Sequence[tuple[Source, ...]]
 ) -> Iterator[Finding]:
     name, platform = device.name, device.platform
@@ -50,12 +50,12 @@ def _verdicts(
         or [_content(sources)] == [_content(switch_sources) for switch_sources in former_sources]
     ):
         return
-    supplied_parts = _supplied(platform, sources)
+    supplied_parts = _supplied_parts(platform, sources)
     before = {
         former_part
         for switch_sources in former_sources
         if supplied_parts
-        for former_part in _supplied(platform, switch_sources)
+        for former_part in _supplied_parts(platform, switch_sources)
     }
     files: dict[str, list[str]] = {}
     for file, part_name in supplied_parts:
@@ -81,7 +81,7 @@ def _content(sources: Iterable[Source]) -> list[tuple[str, str]]:
     return sorted((source.name, source.digest) for source in sources)
 
 
-def _supplied(platform: str, sources: Iterable[Source]) -> _Supplied:
+def _supplied_parts(platform: str, sources: Iterable[Source]) -> _Supplied:
     bundle: dict[str, bytes] = {}
     for source in sources:
         try:

@@ -42,13 +42,13 @@ def command(intents: tuple[str, ...], output: str, check_only: bool, write_anywa
     chosen_rules(choices.settings)
     if check_only:
         against = comparison(Path(output), display=output)
-        return _checked(against, output, _make(intents, output, choices, lambda _: against), choices)
-    with drafting(Path(output), matching(_patterns()), display=output) as draft:
+        return _compare_with_output(against, output, _make(intents, output, choices, lambda _: against), choices)
+    with drafting(Path(output), matching(_output_file_patterns()), display=output) as draft:
         build = _make(intents, output, choices, draft.part)
-        return _published(draft, output, build, choices, write_anyway=write_anyway)
+        return _publish_build(draft, output, build, choices, write_anyway=write_anyway)
 
 
-def _patterns() -> list[str]:
+def _output_file_patterns() -> list[str]:
     """Return the names that builds give to files; of several intents, they are in a folder each."""
     from nodrop import context, platforms
     from nodrop.platforms.hosts.spelling import WRITES as HOSTS
@@ -112,16 +112,16 @@ def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callab
     outcomes: list[Outcome] = []
     for path, called in zip(intents, lasting(intents), strict=True):
         with collecting(outcomes):
-            raw, intent = _loaded(path, names)
+            raw, intent = _load_intent(path, names)
             top = f"{intent.fabric}/" if len(intents) > 1 else ""
             tasks.append(_Task(raw=raw, display=path, output=output, top=top, room=room(top), choices=choices))
             inputs[called] = digest(raw)
             devices += len(intent.topology.leaves.ids) + len(intent.topology.spines.ids)
     with working(devices, choices.jobs) as executor:
-        done = tuple(map_chunks(_done, tasks, executor=executor if len(tasks) > 1 else None, chunk=1))
+        done = tuple(map_chunks(_run_build_task, tasks, executor=executor if len(tasks) > 1 else None, chunk=1))
     settings, new_outcomes = choices.settings, [built_intent.outcome for built_intent in done]
     if len(tasks) > 1:
-        reads = [partial(_reading, task) for task in tasks]
+        reads = [partial(_read_built_files, task) for task in tasks]
         new_outcomes = with_others(new_outcomes, reads, partial(chosen_rules, settings), settings, one_site=True)
     outcomes += new_outcomes
     files = tuple(built_intent.files for built_intent in done if built_intent.files is not None)
@@ -129,7 +129,7 @@ def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callab
     return _Made(inputs=inputs, files=files, outcome=outcome)
 
 
-def _done(task: _Task) -> _Done:
+def _run_build_task(task: _Task) -> _Done:
     """Do all that one intent needs; nothing of it but its files outlives this."""
     from nodrop.judging import chosen_rules, collecting, run_rules
     from nodrop.model.identifiers import identifiers_of
@@ -137,7 +137,7 @@ def _done(task: _Task) -> _Done:
     outcomes: list[Outcome] = []
     files: dict[str, bytes] = {}
     with collecting(outcomes):
-        artifacts, reading = _built(task)
+        artifacts, reading = _build_and_read_back(task)
         settings = task.choices.settings
         rule = run_rules(reading, chosen_rules(settings), settings)
         outcomes.append(replace(rule, identifiers=identifiers_of(reading.fabric), an_intent=True))
@@ -149,7 +149,7 @@ def _done(task: _Task) -> _Done:
     return _Done(outcome=outcome, files=task.room.put(files) if files else None)
 
 
-def _built(task: _Task) -> "tuple[tuple[Artifact, ...], Reading]":
+def _build_and_read_back(task: _Task) -> "tuple[tuple[Artifact, ...], Reading]":
     """Return the files of an intent, and what they say when they are read back."""
     from nodrop.intent.load import loads
     from nodrop.judging import built, profiled
@@ -159,12 +159,12 @@ def _built(task: _Task) -> "tuple[tuple[Artifact, ...], Reading]":
     return artifacts, profiled(reading, task.choices.settings)
 
 
-def _reading(task: _Task) -> "Reading":
+def _read_built_files(task: _Task) -> "Reading":
     """Return what the files of an intent say."""
-    return _built(task)[1]
+    return _build_and_read_back(task)[1]
 
 
-def _loaded(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
+def _load_intent(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
     """Read an intent; its fabric must not have the name of an earlier one's, by which folders are called."""
     from nodrop.errors import InputProblems
     from nodrop.inputs import find_named_file
@@ -178,7 +178,7 @@ def _loaded(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
     return raw, intent
 
 
-def _published(draft: "Draft", output: str, build: _Made, choices: Choices, *, write_anyway: bool) -> int:
+def _publish_build(draft: "Draft", output: str, build: _Made, choices: Choices, *, write_anyway: bool) -> int:
     """Report, let DIR be what was made unless that is wrong, and return the exit code."""
     from nodrop.cli.main import FAILED, WRONG
     from nodrop.cli.output import reaches, tell
@@ -199,7 +199,7 @@ def _published(draft: "Draft", output: str, build: _Made, choices: Choices, *, w
     return code
 
 
-def _checked(against: "Comparison", output: str, build: _Made, choices: Choices) -> int:
+def _compare_with_output(against: "Comparison", output: str, build: _Made, choices: Choices) -> int:
     """Report, tell how DIR differs from what was made, and return the exit code."""
     from nodrop.cli.main import FAILED, FOUND, WRONG
     from nodrop.cli.output import tell

@@ -162,7 +162,7 @@ def command(
         every = replace(checked.outcome, findings=(*checked.outcome.findings, *checked.stops))
         emit(every, choices, kind="check", told=checked, own=_OWN)
     code = exit_code(checked.outcome, choices.fail_on)
-    if code in (0, NOTHING) and any(_stops(stop, choices.fail_on, rollout) for stop in checked.stops):
+    if code in (0, NOTHING) and any(_is_blocking_finding(stop, choices.fail_on, rollout) for stop in checked.stops):
         return FOUND
     if code == NOTHING and (checked.same or checked.fabrics):
         return 0
@@ -171,7 +171,7 @@ def command(
     return code
 
 
-def _stops(finding: "Finding", fail_on: str, rollout: str) -> bool:
+def _is_blocking_finding(finding: "Finding", fail_on: str, rollout: str) -> bool:
     """Whether a verdict on the change ends with 1: a build or a risk always does."""
     from nodrop.engine.finding import as_bad
     from nodrop.report.rulings import HAZARD, RISK, UNFIT

@@ -45,14 +45,14 @@ class Flags:
 
     def config(self) -> "Config":
         """Return the configuration that the command line names, or the nearest one above its inputs."""
-        return _config(self.given["config_file"], self.inputs, none=self.given["no_config"])
+        return _load_config(self.given["config_file"], self.inputs, none=self.given["no_config"])
 
     def choices(self, config: "Config") -> Choices:
         """Return what is chosen; flags win over the configuration. InputProblems where its baseline cannot be read."""
         from pathlib import Path
 
         options = self.given
-        settings = _settings(options, config)
+        settings = _settings_from_options(options, config)
         suppressing, baseline = not options["no_suppressions"], options["baseline"]
         config = settings.config
         if baseline is not None:
@@ -97,11 +97,13 @@ _REPORTING = (
 
 def settings_of(options: dict[str, Any], inputs: tuple[str, ...]) -> "Settings":
     """Take what chooses rules out of what was given; flags win over the configuration found above the inputs."""
-    config = _config(options.pop("config_file"), inputs, none=options.pop("no_config"))
-    return _settings({name: options.pop(name, None) for name in ("select", "ignore", "strictness", "rules")}, config)
+    config = _load_config(options.pop("config_file"), inputs, none=options.pop("no_config"))
+    return _settings_from_options(
+        {name: options.pop(name, None) for name in ("select", "ignore", "strictness", "rules")}, config
+    )
 
 
-def _settings(options: dict[str, Any], config: "Config") -> "Settings":
+def _settings_from_options(options: dict[str, Any], config: "Config") -> "Settings":
     from pathlib import Path
 
     from nodrop.judging import Settings
@@ -130,7 +132,7 @@ def _require_baseline(config: "Config") -> None:
     baseline_of(config)
 
 
-def _config(named_text: str | None, inputs: tuple[str, ...], *, none: bool) -> "Config":
+def _load_config(named_text: str | None, inputs: tuple[str, ...], *, none: bool) -> "Config":
     """Return what the file says that was named, or is found."""
     from pathlib import Path
 

@@ -20,16 +20,16 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all, sorted."""
-        return sorted(self._modules())
+        return sorted(self._modules_by_command())
 
-    def _modules(self) -> dict[str, str]:
+    def _modules_by_command(self) -> dict[str, str]:
         """Return the names of commands with their modules'."""
         names = (module.name for module in pkgutil.iter_modules(importlib.import_module(self._package).__path__))
         return {name.rstrip("_").replace("_", "-"): name for name in names if name not in self._without}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name."""
-        name = self._modules().get(cmd_name)
+        name = self._modules_by_command().get(cmd_name)
         if name is None:
             return None
         module: Any = importlib.import_module(f"{self._package}.{name}")

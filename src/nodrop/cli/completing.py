@@ -12,33 +12,38 @@ FILE = CompletionItem("", type="file")
 def rules_and_areas(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer rules and areas; after a comma, the next one."""
     before, comma, word = begun.rpartition(",")
-    return [CompletionItem(f"{before}{comma}{name}") for name in _beginning(word, (*_areas(), *_rules()))]
+    return [
+        CompletionItem(f"{before}{comma}{name}") for name in _words_with_prefix(word, (*_area_names(), *_rule_names()))
+    ]
 
 
 def rules(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer rules, and files."""
-    return [*map(CompletionItem, _beginning(begun, _rules())), FILE]
+    return [*map(CompletionItem, _words_with_prefix(begun, _rule_names())), FILE]
 
 
 def profiles(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer profiles that are shipped, and files."""
     from nodrop.resources import home
 
-    return [*map(CompletionItem, _beginning(begun, (path.stem for path in home("profiles").glob("*.yaml")))), FILE]
+    return [
+        *map(CompletionItem, _words_with_prefix(begun, (path.stem for path in home("profiles").glob("*.yaml")))),
+        FILE,
+    ]
 
 
 def platforms(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer platforms."""
     from nodrop import platforms
 
-    return list(map(CompletionItem, _beginning(begun, platforms.names())))
+    return list(map(CompletionItem, _words_with_prefix(begun, platforms.names())))
 
 
 def assumptions(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer what can be assumed."""
     from nodrop.model.fabric import MODES
 
-    return list(map(CompletionItem, _beginning(begun, ("rdma=", *(f"mode={mode}" for mode in MODES)))))
+    return list(map(CompletionItem, _words_with_prefix(begun, ("rdma=", *(f"mode={mode}" for mode in MODES)))))
 
 
 def models(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -46,27 +51,27 @@ def models(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[Com
     from nodrop.hardware import switches
 
     prefix, equals, word = begun.rpartition("=")
-    return [CompletionItem(f"{prefix}{equals}{name}") for name in _beginning(word, switches())]
+    return [CompletionItem(f"{prefix}{equals}{name}") for name in _words_with_prefix(word, switches())]
 
 
 def formats(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer formats."""
     from nodrop.cli.options import FORMATS
 
-    return list(map(CompletionItem, _beginning(begun, FORMATS)))
+    return list(map(CompletionItem, _words_with_prefix(begun, FORMATS)))
 
 
-def _rules() -> list[str]:
+def _rule_names() -> list[str]:
     from nodrop.resources import home
 
     return [path.stem for path in home("rules").glob("*/*.yaml")]
 
 
-def _areas() -> list[str]:
+def _area_names() -> list[str]:
     from nodrop.resources import home
 
     return sorted({path.parent.name for path in home("rules").glob("*/*.yaml")})
 
 
-def _beginning(begun: str, words: Iterable[str]) -> list[str]:
+def _words_with_prefix(begun: str, words: Iterable[str]) -> list[str]:
     return sorted(word for word in words if word.startswith(begun))

@@ -12,13 +12,13 @@ from nodrop.cli.reading import Stated, stating
 FORMATS = ("text", "markdown", "json")
 
 
-def _alone(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[str, ...]:
+def _wrap_in_tuple(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[str, ...]:
     return (value,)
 
 
 @click.command(cls=Sections)
 @click.argument("running", nargs=-1, required=True, metavar="RUNNING...", type=click.Path())
-@click.argument("intents", metavar="INTENT", type=click.Path(), callback=_alone)
+@click.argument("intents", metavar="INTENT", type=click.Path(), callback=_wrap_in_tuple)
 @patch_option("get back to INTENT; replaced as a whole")
 @rollout_option(after="are wanted", before="run")
 @no_cache

@@ -44,12 +44,12 @@ def command(words: tuple[str, ...], at: str | None, platform: str | None, settin
     if len(words) > max_words:
         raise click.UsageError(f"{len(words)} words; expected {'RULE' if at is None else 'RULE PATH, or PATH'}")
     try:
-        say(_explained(words, at, settings, platform))
+        say(_render_explanation(words, at, settings, platform))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
 
-def _explained(words: tuple[str, ...], at: str | None, settings: "Settings", platform: str | None) -> str:
+def _render_explanation(words: tuple[str, ...], at: str | None, settings: "Settings", platform: str | None) -> str:
     """Return the page; ValueError where a rule or a subject is not there."""
     from nodrop.explaining import at_subject, rule_called
     from nodrop.judging import all_rules
@@ -60,7 +60,7 @@ def _explained(words: tuple[str, ...], at: str | None, settings: "Settings", pla
         return (
             at_subject(words[0], at, words[1], settings, platform)
             if words[1:]
-            else _part(words[0], at, settings, platform)
+            else _render_subject_page(words[0], at, settings, platform)
         )
     if words[0] in RULINGS:
         return RULINGS[words[0]].page
@@ -68,7 +68,7 @@ def _explained(words: tuple[str, ...], at: str | None, settings: "Settings", pla
     return rules.page(rule, all_rules(settings.config)) + "\n" if platform is None else rule_on.page(rule, platform)
 
 
-def _part(path: str, at: str, settings: "Settings", platform: str | None) -> str:
+def _render_subject_page(path: str, at: str, settings: "Settings", platform: str | None) -> str:
     from nodrop import platforms
     from nodrop.judging import reading_at
     from nodrop.locate import place_of

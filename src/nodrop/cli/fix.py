@@ -67,14 +67,14 @@ def command(
         raise click.UsageError("--diff and --patch contradict each other")
     settings = stated.settings(choices.settings)
     inputs = stated.inputs(paths, settings)
-    fixed = _fixed(inputs, settings, choices, unsafe=unsafe, edit_generated=edit_generated)
+    fixed = _fix_each_fabric(inputs, settings, choices, unsafe=unsafe, edit_generated=edit_generated)
     alone = ("text", None) in choices.formats
     stdin_texts = [] if diff or patch is not None else list(_collect_stdin_texts(inputs, fixed))
     if diff and alone:
         text = "".join(difference(file) for fixed_fabric in fixed for file in fixed_fabric.rewritten)
         say(painted(text) if wants_color(choices.color) else text.encode("utf-8", "surrogateescape"))
     elif patch is not None:
-        _patched(patch, fixed)
+        _write_patches(patch, fixed)
     elif not diff:
         fixed = [_write_fixed_files(fixed_fabric) for fixed_fabric in fixed]
     if stdin_texts and alone:
@@ -84,7 +84,7 @@ def command(
     aside = ("text",) if diff or stdin_texts else ()
     emit(outcome, choices, kind="fixes", told=Made(fixed=fixed, what=output_kind), own=("text", "json"), aside=aside)
     changes = diff and any(fixed_fabric.rewritten for fixed_fabric in fixed)
-    return _code(outcome, choices, changes=changes)
+    return _exit_code_of_fix(outcome, choices, changes=changes)
 
 
 def _collect_stdin_texts(inputs: "Inputs", fixed: Sequence["Fixed"]) -> Iterator[bytes]:
@@ -96,7 +96,7 @@ def _collect_stdin_texts(inputs: "Inputs", fixed: Sequence["Fixed"]) -> Iterator
             yield new.get(text.display, text.held)
 
 
-def _fixed(
+def _fix_each_fabric(
     inputs: "Inputs", settings: "Settings", choices: Choices, *, unsafe: bool, edit_generated: bool
 ) -> list["Fixed"]:
     """Fix every fabric that the inputs are, each by itself."""
@@ -112,14 +112,14 @@ def _fixed(
         every: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
         for source in every:
             try:
-                guard = _anything if edit_generated else _guard
+                guard = _allow_any_text if edit_generated else _reason_not_to_edit
                 fixed.append(fix(source, quick, unsafe=unsafe, executor=executor, guard=guard))
             except InputProblems as error:
                 fixed.append(Fixed(outcome=Outcome(problems=error.problems)))
-    return [*fixed, *_concluded(fixed, settings)]
+    return [*fixed, *_unused_suppression_results(fixed, settings)]
 
 
-def _concluded(fixed: Sequence["Fixed"], settings: "Settings") -> Iterator["Fixed"]:
+def _unused_suppression_results(fixed: Sequence["Fixed"], settings: "Settings") -> Iterator["Fixed"]:
     """Yield what is told of all fabrics together: suppressions that none of them needs."""
     from nodrop.judging import concluded
     from nodrop.report.fixed import Fixed, Left
@@ -137,11 +137,11 @@ def _concluded(fixed: Sequence["Fixed"], settings: "Settings") -> Iterator["Fixe
         yield Fixed(outcome=Outcome(findings=tuple(further_findings)), left=tuple(unfixed_findings))
 
 
-def _anything(_text: "Text") -> str:
+def _allow_any_text(_text: "Text") -> str:
     return ""
 
 
-def _guard(text: "Text") -> str:
+def _reason_not_to_edit(text: "Text") -> str:
     """Say why a file may not be changed that a build has written."""
     from nodrop.publish import built_from
 
@@ -152,7 +152,7 @@ def _guard(text: "Text") -> str:
     return f"built from {sources}, which the next build would go by: change that, or --edit-generated"
 
 
-def _patched(directory: str, fixed: Sequence["Fixed"]) -> None:
+def _write_patches(directory: str, fixed: Sequence["Fixed"]) -> None:
     """Write patches, in a folder for each switch; what an earlier run has written there is replaced as a whole."""
     from nodrop.cli.patching import write
 
@@ -206,7 +206,7 @@ def _write_fixed_files(fixed_file: "Fixed") -> "Fixed":
     )
 
 
-def _code(outcome: "Outcome", choices: Choices, *, changes: bool) -> int:
+def _exit_code_of_fix(outcome: "Outcome", choices: Choices, *, changes: bool) -> int:
     """Return the exit code: where nothing is written, 1 also for what would change."""
     from nodrop.cli.main import FAILED, FOUND, WRONG
     from nodrop.cli.output import exit_code

@@ -87,7 +87,7 @@ def command(
     if against is not None:
         return _report_differences(reading, against)
     source = " ".join(Path(path).name or path for path in paths)
-    fabric = _modelled(_called(reading.fabric, paths[0]), models)
+    fabric = _apply_stated_models(_name_fabric_by_path(reading.fabric, paths[0]), models)
     imported_intent = derive(fabric, source=source, files=files_of(reading))
     if output is None:
         say(imported_intent.text)
@@ -119,7 +119,7 @@ def _report_differences(reading: "Reading", against: str) -> int:
     return 0 if comparison.equal else FOUND
 
 
-def _called(fabric: "Fabric", path: str) -> "Fabric":
+def _name_fabric_by_path(fabric: "Fabric", path: str) -> "Fabric":
     """Return a fabric under the name of the folder or file that it is read from, where nobody states one."""
     from nodrop.intent.types import NAME_PATTERN
     from nodrop.model.assemble import UNNAMED
@@ -128,7 +128,7 @@ def _called(fabric: "Fabric", path: str) -> "Fabric":
     return replace(fabric, name=name) if fabric.name == UNNAMED and re.fullmatch(NAME_PATTERN, name) else fabric
 
 
-def _modelled(fabric: "Fabric", models: tuple[str, ...]) -> "Fabric":
+def _apply_stated_models(fabric: "Fabric", models: tuple[str, ...]) -> "Fabric":
     """Return a fabric with the models that are stated, where no file says one; a UsageError where that cannot be."""
     from nodrop.hardware import switches
     from nodrop.model.states import Unknown

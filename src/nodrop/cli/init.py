@@ -46,8 +46,8 @@ def command(path: str, platform: str, model: str, rule: str | None) -> None:
     from nodrop.intent.first import SCHEMA, first
     from nodrop.schemas import render_schema
 
-    _check("--platform", platform, platforms.writable_names())
-    _check("--model", model, switches())
+    _require_known_word("--platform", platform, platforms.writable_names())
+    _require_known_word("--model", model, switches())
     if (reason := obstacle(switch(model), platform)) is not None:
         raise click.BadParameter(f"{reason}; known: {', '.join(buildable(platform))}", param_hint="'--model'")
     if not path:
@@ -75,7 +75,7 @@ def _write_rule(folder: str, rule: str) -> None:
     tell(f"{target}: written; `nodrop test-rules {folder}` tries it, `rules: [{folder}]` in nodrop.yaml judges by it")
 
 
-def _check(option: str, word: str, known_words: Iterable[str]) -> None:
+def _require_known_word(option: str, word: str, known_words: Iterable[str]) -> None:
     from nodrop.cli.options import unknown
 
     if word not in known_words:

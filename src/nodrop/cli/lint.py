@@ -82,9 +82,9 @@ def _all_done(tasks: "list[_Task]", choices: Choices) -> "list[Outcome]":
 
     with working(sum(map(_devices, tasks)), choices.jobs) as executor, Progress(quiet=choices.quiet) as progress:
         if len(tasks) == 1:
-            return [_done(tasks[0], executor, progress)]
+            return [_lint_fabric(tasks[0], executor, progress)]
         outcomes = []
-        for outcome in map_chunks(_done, tasks, executor=executor, chunk=1):
+        for outcome in map_chunks(_lint_fabric, tasks, executor=executor, chunk=1):
             outcomes.append(outcome)
             progress(f"judged: {len(outcomes)} of {len(tasks)} fabrics")
         return outcomes
@@ -105,7 +105,7 @@ def _devices(task: _Task) -> int:
     return len(task.what.bundles) if isinstance(task.what, Inputs) else DEVICES_OF_AN_INTENT
 
 
-def _done(
+def _lint_fabric(
     task: _Task, executor: "Executor | None" = None, progress: "Callable[[str], None] | None" = None
 ) -> "Outcome":
     """Judge one fabric; its devices are read by the executor if there is one."""

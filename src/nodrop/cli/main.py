@@ -62,7 +62,7 @@ def run(args: Sequence[str] | None = None) -> int:
     except (click.exceptions.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except click.ClickException as error:
-        _show(error)
+        _print_click_error(error)
         return WRONG
     except InputProblems as error:
         _tell(map(str, error.problems))
@@ -73,12 +73,12 @@ def run(args: Sequence[str] | None = None) -> int:
     except SystemExit:  # click's answer where the reader of its help has gone away
         return 0
     except Exception:  # noqa: BLE001 -- the last resort: a bug, which must not look like findings
-        _trace(traceback.format_exc())
+        _print_traceback(traceback.format_exc())
         click.echo("nodrop failed; this is a bug, please report it with the lines above", err=True)
         return FAILED
 
 
-def _show(error: click.ClickException) -> None:
+def _print_click_error(error: click.ClickException) -> None:
     """Print what click has to say, with whatever of it the user typed made harmless."""
     from nodrop.report.escape import terminal
 
@@ -87,7 +87,7 @@ def _show(error: click.ClickException) -> None:
         click.echo(terminal(page.getvalue(), lines=True), err=True, nl=False)
 
 
-def _trace(text: str) -> None:
+def _print_traceback(text: str) -> None:
     """Print a traceback, which can quote files: it steers no terminal, and no line is a command to a CI."""
     from nodrop.report.escape import terminal
 
@@ -125,11 +125,11 @@ def main() -> None:
     calm_collector()
     in_utf8()
     code = run()
-    _leave(code)
+    _exit_process(code)
     sys.exit(code)
 
 
-def _leave(code: int) -> None:
+def _exit_process(code: int) -> None:
     """End this process without giving back what it holds piece by piece, which takes seconds after a large fabric.
 
     Where others are still at work in it, or what was said does not reach its reader, it ends as Python ends.

@@ -42,13 +42,13 @@ def _require_distinct_targets(targets: list[str | None]) -> None:
     seen: dict[object, str] = {}
     for target in targets:
         shown = "standard output" if target is None else target
-        before = seen.setdefault(_identity(target), shown)
+        before = seen.setdefault(_file_identity(target), shown)
         if before != shown or targets.count(target) > 1:
             to = shown if before == shown else f"{before} and {shown}, which are one"
             raise click.BadParameter(f"two formats for {to}; give each a file of its own: --format json=FILE")
 
 
-def _identity(target: str | None) -> object:
+def _file_identity(target: str | None) -> object:
     """Return what is equal for two names of one file; standard output is the file or pipe that it was led to."""
     import os
     import stat
@@ -230,7 +230,7 @@ def judging_into(formats: tuple[str, ...], *, late: bool = False) -> Callable[[C
     def with_options(function: Callable[..., int]) -> Callable[..., int]:
         @functools.wraps(function)
         def command(**given: Any) -> int:
-            flags = Flags.of(given, _inputs(given))
+            flags = Flags.of(given, _input_paths(given))
             arguments = {"flags": flags} if late else {"choices": flags.choices(flags.config())}
             return function(**arguments, **given)
 
@@ -255,7 +255,7 @@ def format_option(names: tuple[str, ...]) -> Callable[[Callable[..., Any]], Call
     )
 
 
-def _inputs(options: dict[str, Any]) -> tuple[str, ...]:
+def _input_paths(options: dict[str, Any]) -> tuple[str, ...]:
     """Take the paths of a command, standard input under the name that it is given."""
     beside = options.pop("stdin_name", None)
     paths = options.get("paths") or options.get("intents") or ()
@@ -278,7 +278,7 @@ def configured(function: Callable[..., Any]) -> Callable[..., Any]:
 def _with_settings(function: Callable[..., Any], options: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
     @functools.wraps(function)
     def command(**given: Any) -> Any:
-        inputs = given["words"][-1:] if given.get("at") else _inputs(given)
+        inputs = given["words"][-1:] if given.get("at") else _input_paths(given)
         return function(settings=settings_of(given, inputs), **given)
 
     for add in reversed(tuple(options)):

@@ -62,7 +62,7 @@ def say(text: str | bytes, *, aside: bool = False) -> None:
             stream.buffer.write(data)
             stream.buffer.flush()
     except OSError as error:
-        _silence(stream)
+        _redirect_to_devnull(stream)
         if not isinstance(error, BrokenPipeError):
             raise click.ClickException(f"cannot write standard {name}: {reason(error)}") from None
 
@@ -72,7 +72,7 @@ def tell(text: str) -> None:
     try:
         click.echo(terminal(text), err=True)
     except BrokenPipeError:
-        _silence(sys.stderr)
+        _redirect_to_devnull(sys.stderr)
 
 
 _PATIENCE_S, _PAUSE_S = 1.0, 0.1
@@ -104,7 +104,7 @@ class Progress:
             click.echo("\r\x1b[K", err=True, nl=False)
 
 
-def _silence(stream: TextIO) -> None:
+def _redirect_to_devnull(stream: TextIO) -> None:
     """Let what is still to be written go nowhere, or Python fails once more when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

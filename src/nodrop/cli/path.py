@@ -49,12 +49,12 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     fabric = reading_at(path).fabric
     index = Index(fabric)
     plane = compute(index, _failed(index, without))
-    marked = _rdma(fabric) if dscp is None else dscp
-    start, own_address = _source(plane, src)
+    marked = _default_rdma_dscp(fabric) if dscp is None else dscp
+    start, own_address = _parse_source(plane, src)
     to = _target(plane, dst, own_address)
     walk = Walk(plane, start, to)
     shown = hops.facts(plane, walk, marked, own_address)
-    pairs = _pairs(plane, src, dst, marked)
+    pairs = _trace_port_pairs(plane, src, dst, marked)
     count = shown["paths"]
     title = f"{src} to {dst} ({to}), DSCP {marked}: {count} equal path{'s' if count != 1 else ''}"
     query = {"source": src, "destination": dst, "address": str(to), "dscp": marked}
@@ -66,7 +66,7 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     return 0 if shown["delivered"] and all(pair["delivered"] for pair in pairs) else FOUND
 
 
-def _pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "list[Facts]":
+def _trace_port_pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "list[Facts]":
     """Return for every pair of ports of two hosts how packets get from one to the other; nothing of a single pair."""
     from nodrop.routing.hop_filters import dropped, roce_packet
     from nodrop.routing.paths import Walk, attached
@@ -76,7 +76,7 @@ def _pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "list[Facts]
         cut = node in plane.index.hosts and attached(plane, node, port) is None
         if cut and plane.index.far_end(node, port) is None:
             return None
-        start, own_address = (None, None) if cut else _source(plane, near)
+        start, own_address = (None, None) if cut else _parse_source(plane, near)
         try:
             to = _target(plane, far, own_address)
         except click.UsageError:
@@ -103,7 +103,7 @@ def _pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "list[Facts]
     return [pair for pair in every if pair is not None]
 
 
-def _rdma(fabric: "Fabric") -> int:
+def _default_rdma_dscp(fabric: "Fabric") -> int:
     from nodrop.model.effects import rdma_dscps
 
     found_rdma_dscps = rdma_dscps(fabric)
@@ -128,7 +128,7 @@ def _failed(index: "Index", without: tuple[str, ...]) -> "frozenset[End]":
     return frozenset(ends)
 
 
-def _source(plane: "ControlPlane", text: str) -> "tuple[Start, Address | None]":
+def _parse_source(plane: "ControlPlane", text: str) -> "tuple[Start, Address | None]":
     """Return where packets enter, and the address that they come from where the source is a host's."""
     from nodrop.routing import paths
     from nodrop.routing.prefixes import address
@@ -147,7 +147,7 @@ def _source(plane: "ControlPlane", text: str) -> "tuple[Start, Address | None]":
                 port in ("", host_port.name)
                 and (found_start := paths.attached(plane, node, host_port.name)) is not None
             ):
-                return found_start, next(iter(_addresses(host_port.addresses)), None)
+                return found_start, next(iter(_parse_addresses(host_port.addresses)), None)
         known_names = [known_port.name for known_port in host.ports]
         raise click.UsageError(
             unknown(f"port of {node}", port, known_names)
@@ -182,13 +182,13 @@ def _target(plane: "ControlPlane", text: str, own_address: "Address | None") -> 
         texts = texts if port else [cidr for loopback in known_rows(device.loopbacks) for cidr in loopback.addresses]
     else:
         raise click.UsageError(unknown("host or switch", node, (*plane.index.hosts, *plane.index.devices)))
-    addresses = _addresses(tuple(texts))
+    addresses = _parse_addresses(tuple(texts))
     if not addresses:
         raise click.UsageError(f"{text} has no address that is known")
     return next((ip for ip in addresses if own_address is not None and ip.family == own_address.family), addresses[0])
 
 
-def _addresses(texts: tuple[str, ...]) -> "list[Address]":
+def _parse_addresses(texts: tuple[str, ...]) -> "list[Address]":
     from nodrop.routing.prefixes import address
 
     return [parsed_address for text in texts if (parsed_address := address(text)) is not None]

@@ -66,7 +66,7 @@ class Stated:
         from nodrop.outcome_cache import check
 
         _require_known_platform(self.platform)
-        settings = replace(settings, declared=_declared(self.assume, self.profile))
+        settings = replace(settings, declared=_parse_stated_facts(self.assume, self.profile))
         check(settings)
         return settings
 
@@ -129,7 +129,7 @@ def _require_known_platform(platform: str | None) -> None:
         raise click.UsageError(unknown("platform", platform, platforms.names()))
 
 
-def _declared(assume: tuple[str, ...], profile: str | None) -> "Declared":
+def _parse_stated_facts(assume: tuple[str, ...], profile: str | None) -> "Declared":
     """Return what --assume states, and the profile; the last of several values for one key counts."""
     from nodrop.context.profile import load_profile
     from nodrop.model.declared import Declared
@@ -142,15 +142,15 @@ def _declared(assume: tuple[str, ...], profile: str | None) -> "Declared":
         if key not in ("mode", "rdma"):
             raise click.UsageError(unknown("assumption", key, ("mode", "rdma")))
         stated[key] = value
-    mode = _mode(stated["mode"]) if "mode" in stated else None
+    mode = _parse_mode(stated["mode"]) if "mode" in stated else None
     return Declared(
         mode=mode,
-        classes=(_rdma(stated["rdma"], mode),) if "rdma" in stated else None,
+        classes=(_parse_rdma_class(stated["rdma"], mode),) if "rdma" in stated else None,
         profile=None if profile is None else load_profile(profile),
     )
 
 
-def _mode(word: str) -> "Mode":
+def _parse_mode(word: str) -> "Mode":
     from nodrop.model.fabric import MODES
 
     for mode in MODES:
@@ -159,7 +159,7 @@ def _mode(word: str) -> "Mode":
     raise click.UsageError(unknown("mode", word, MODES))
 
 
-def _rdma(dscp: str, mode: "Mode | None") -> "TrafficClass":
+def _parse_rdma_class(dscp: str, mode: "Mode | None") -> "TrafficClass":
     from nodrop.model.fabric import TrafficClass
     from nodrop.model.modes import WITH_PFC
     from nodrop.model.states import UNKNOWN

@@ -38,7 +38,7 @@ def command(paths: tuple[str, ...], select: tuple[str, ...], mutants: bool, form
     from nodrop.report.rule_tests import render
     from nodrop.rule_tests import try_rules
 
-    rules = load_tested(tuple(map(Path, paths)) or _configured())
+    rules = load_tested(tuple(map(Path, paths)) or _configured_rule_folders())
     known_words = {word for rule in rules for word in (rule.name, rule.area, *rule.aliases)}
     selected_words = {word.strip() for value in select for word in value.split(",")}
     if wrong := sorted(selected_words - known_words):
@@ -49,7 +49,7 @@ def command(paths: tuple[str, ...], select: tuple[str, ...], mutants: bool, form
     return FOUND if any(rule_test.faults for rule_test in results) else 0
 
 
-def _configured() -> tuple[Path, ...]:
+def _configured_rule_folders() -> tuple[Path, ...]:
     """Return the folders of rules that the nearest configuration names."""
     from nodrop.config import find, load
 

@@ -97,7 +97,7 @@ def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: b
     with at_work(choices, paths, no_cache=no_cache) as settings, Progress(quiet=choices.quiet) as progress:
         for path in paths:
             with collecting(outcomes):
-                outcomes.append(_outcome(path, settings, rules, ask, progress))
+                outcomes.append(_validate_fabric(path, settings, rules, ask, progress))
         if len(paths) > 1:
             reads = [partial(reading_at, fabric_outcome.name, settings) for fabric_outcome in outcomes]
             one_site = settings.config.path is not None
@@ -107,7 +107,7 @@ def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: b
     return exit_code(outcome, choices.fail_on)
 
 
-def _outcome(
+def _validate_fabric(
     path: str,
     settings: "Settings",
     rules: "tuple[Rule, ...]",

@@ -49,12 +49,12 @@ def at_work(choices: Choices, checked: Sequence[str], *, no_cache: bool) -> Iter
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Let SIGTERM end a command as Ctrl-C does: what it made elsewhere is taken away again."""
-    before = signal.signal(signal.SIGTERM, _interrupted)
+    before = signal.signal(signal.SIGTERM, _raise_keyboard_interrupt)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
-def _interrupted(*_: object) -> NoReturn:
+def _raise_keyboard_interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt

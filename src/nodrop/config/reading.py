@@ -67,20 +67,20 @@ class Config:
     @property
     def excludes(self) -> Callable[[Path], bool] | None:
         """Return what tells whether a file or folder is not looked into; None where everything is."""
-        return self._excludes if self.exclude and self.path is not None else None
+        return self._is_path_excluded if self.exclude and self.path is not None else None
 
-    def _excludes(self, path: Path) -> bool:
+    def _is_path_excluded(self, path: Path) -> bool:
         """Whether a pattern fits a file or folder: by its name, or by its path from the folder of this file."""
         assert self.path is not None
         below = os.path.relpath(path.absolute(), self.path.parent.absolute())
         path_parts = PurePath(below).parts
-        return any(_fits(pattern, path_parts) for pattern in self.exclude)
+        return any(_fits_pattern(pattern, path_parts) for pattern in self.exclude)
 
     def check(self, rules: Iterable[Rule]) -> None:
         """Raise InputProblems where a severity or an option is of no rule, or the option is none of its rule."""
         known_rules = {name: rule for rule in rules for name in (rule.name, *rule.aliases)}
         problems = [
-            self._problem((key, name), f"no rule `{name}`", nearest(name, known_rules))
+            self._problem_at_keys((key, name), f"no rule `{name}`", nearest(name, known_rules))
             for key, table in (("severity", self.severity), ("options", self.options))
             for name in table
             if name not in known_rules
@@ -90,16 +90,18 @@ class Config:
             for option, value in values.items() if name in known_rules else ():
                 if option not in options:
                     hint = nearest(option, options) or "it has none"
-                    problems.append(self._problem(("options", name, option), f"no option `{option}` of {name}", hint))
+                    problems.append(
+                        self._problem_at_keys(("options", name, option), f"no option `{option}` of {name}", hint)
+                    )
                     continue
                 try:
                     parse_value(options[option].type, value)
                 except ValueError as error:
-                    problems.append(self._problem(("options", name, option), str(error)))
+                    problems.append(self._problem_at_keys(("options", name, option), str(error)))
         if problems:
             raise InputProblems(problems)
 
-    def _problem(self, keys: tuple[str, ...], message: str, hint: str = "") -> Problem:
+    def _problem_at_keys(self, keys: tuple[str, ...], message: str, hint: str = "") -> Problem:
         line, column = self.places.get(keys, (None, None))
         fault, _, expected = message.partition("; expected ")
         where = ".".join(keys)
@@ -107,7 +109,7 @@ class Config:
         return Problem(path=shown, line=line, column=column, where=where, found=fault, expected=expected, hint=hint)
 
 
-def _fits(pattern: str, path_parts: tuple[str, ...]) -> bool:
+def _fits_pattern(pattern: str, path_parts: tuple[str, ...]) -> bool:
     """Whether a pattern fits a path: its name, where the pattern has no slash; else all of it."""
     wanted_patterns = tuple(segment for segment in pattern.split("/") if segment not in ("", "."))
     return matches(wanted_patterns, path_parts if "/" in pattern.rstrip("/") else path_parts[-1:])
@@ -121,7 +123,7 @@ def find(inputs: Sequence[str], disk: Disk | None = None, within: Callable[[Path
     counts where it has the table [tool.nodrop], and gives way to a nodrop.yaml beside it.
     """
     disk = disk or Disk()
-    common_folder = _common(inputs, disk)
+    common_folder = _common_folder(inputs, disk)
     for folder in (common_folder, *common_folder.parents):
         if within is not None and not within(folder):
             return None
@@ -134,7 +136,7 @@ def find(inputs: Sequence[str], disk: Disk | None = None, within: Callable[[Path
     return None
 
 
-def _common(inputs: Sequence[str], disk: Disk) -> Path:
+def _common_folder(inputs: Sequence[str], disk: Disk) -> Path:
     folders = [Path("." if text == STDIN else text) for text in inputs] or [Path()]
     absolute = [os.path.abspath(folder if disk.is_folder(folder) else folder.parent) for folder in folders]  # noqa: PTH100
     return Path(os.path.commonpath(absolute))
@@ -192,7 +194,7 @@ def loads(raw: bytes, path: Path, disk: Disk | None = None) -> Config:
         severity=file.severity,
         options=file.options,
         declared=Declared(profile=profile).over(declared),
-        suppress=tuple(_suppressions(document, file, shown)),
+        suppress=tuple(_read_suppressions(document, file, shown)),
         harmless=tuple(_declared_lines(document, file, shown)),
         profile=own_path,
         baseline=known_path,
@@ -246,12 +248,12 @@ class _Named:
         """Return the texts of rules and baseline, of a former state; what lies there now is read when it is needed."""
         if not self._disk.is_former:
             return {}
-        base_texts = {folder: dict(self._rules(self._disk, folder)) for folder in rules}
+        base_texts = {folder: dict(self._read_rule_files(self._disk, folder)) for folder in rules}
         if known_path is not None:
             base_texts[known_path] = {"": self._disk.text(known_path).read_bytes(baseline.MAX_BYTES)}
         return base_texts
 
-    def _rules(self, disk: Disk, folder: Path) -> Iterable[tuple[str, bytes]]:
+    def _read_rule_files(self, disk: Disk, folder: Path) -> Iterable[tuple[str, bytes]]:
         for path in files_below(disk, folder):
             yield os.path.relpath(path, folder), disk.text(path).read_bytes(MAX_RULE_BYTES)
 
@@ -270,7 +272,7 @@ def files_below(disk: Disk, folder: Path) -> Iterator[Path]:
                 yield path / entry.name
 
 
-def _suppressions(document: Document, file: ConfigFile, shown: str) -> Iterable[Suppression]:
+def _read_suppressions(document: Document, file: ConfigFile, shown: str) -> Iterable[Suppression]:
     for suppress, (line, column, end_column, text) in _locate_fields(document, "suppress", file.suppress, "rule"):
         yield Suppression(
             rule=suppress.rule,

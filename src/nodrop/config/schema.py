@@ -15,7 +15,7 @@ FailOn = Literal["error", "warning", "note", "unknown", "never"]
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
-def _date(value: Any) -> Any:
+def _parse_date(value: Any) -> Any:
     """Return a day; TOML has a type for it."""
     if isinstance(value, date):
         return value
@@ -29,7 +29,7 @@ def _date(value: Any) -> Any:
 
 Day = Annotated[
     date,
-    BeforeValidator(_date),
+    BeforeValidator(_parse_date),
     WithJsonSchema({"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}),
 ]
 

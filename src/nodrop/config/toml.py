@@ -39,7 +39,7 @@ class Table(Document):
         at = header.start() if header else 0
         for before, key in zip((None, *keys), keys, strict=False):
             if isinstance(key, int):
-                at = self._entry(str(before), key, at)
+                at = self._offset_of_table_entry(str(before), key, at)
                 continue
             name = re.escape(key)
             match = re.compile(
@@ -49,9 +49,9 @@ class Table(Document):
             if match is None:
                 continue
             at = match.start() + re.match(r"[{,\[.]?\s*", match[0]).end()  # type: ignore[union-attr]
-        return self._position(at)
+        return self._line_and_column(at)
 
-    def _entry(self, name: str, number: int, at: int) -> int:
+    def _offset_of_table_entry(self, name: str, number: int, at: int) -> int:
         """Where an entry of a list stands whose name is at an offset: a table of its own, or in braces."""
         header = re.compile(rf"""^[ \t]*\[\[[^\]\n]*{re.escape(name)}["']?[ \t]*\]\]""", re.MULTILINE)
         line = self._text.rfind("\n", 0, at) + 1
@@ -59,7 +59,7 @@ class Table(Document):
         opening_offsets = [match.end() - 1 for match in islice(opening.finditer(self._text, line), number + 1)]
         return opening_offsets[number] if number < len(opening_offsets) else at
 
-    def _position(self, at: int) -> tuple[int, int]:
+    def _line_and_column(self, at: int) -> tuple[int, int]:
         line = self._text.count("\n", 0, at) + 1
         return line, at - self._text.rfind("\n", 0, at)
 

@@ -24,7 +24,7 @@ MAX_BYTES = 1_000_000
 _TO = " to "
 
 
-def _band(read: Callable[[str], int], pattern: str, example: str, unit: str) -> Scalar:
+def _make_band_scalar(read: Callable[[str], int], pattern: str, example: str, unit: str) -> Scalar:
     """Return the type of a band: `150kB`, or `150kB to 300kB`."""
 
     def both(value: Any) -> Band:
@@ -40,9 +40,9 @@ def _band(read: Callable[[str], int], pattern: str, example: str, unit: str) -> 
     return Scalar(both, {"type": "string", "pattern": f"^({pattern})( +to +({pattern}))?$", "description": unit})
 
 
-_Bytes = Annotated[Band, _band(units.size_bytes, units.SIZE, "150kB or 150kB to 300kB", "bytes")]
-_Time = Annotated[Band, _band(units.time_ms, units.TIME, "200ms or 200ms to 400ms", "time")]
-_Percent = Annotated[Band, _band(units.percent, units.PERCENT, "5% or 5% to 20%", "percentage")]
+_Bytes = Annotated[Band, _make_band_scalar(units.size_bytes, units.SIZE, "150kB or 150kB to 300kB", "bytes")]
+_Time = Annotated[Band, _make_band_scalar(units.time_ms, units.TIME, "200ms or 200ms to 400ms", "time")]
+_Percent = Annotated[Band, _make_band_scalar(units.percent, units.PERCENT, "5% or 5% to 20%", "percentage")]
 _Source = Annotated[Text, Field(description="who says so: a document, a paper, a file, a decision of the site")]
 
 

@@ -1,4 +1,4 @@
-"""From the text of a fabric.yaml to what it states; every fault names line and column."""
+"""From the text of a fabric.yaml to its statements; every fault names line and column."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ def loads(raw: bytes, display: str) -> Declared:
 def declared(document: Document, stated: Stated, top: Keys = ()) -> Declared:
     """Return what is stated below the keys `top` of a document; InputProblems holds what contradicts itself."""
     problems: list[Problem] = []
-    cables = None if stated.cables is None else tuple(_cables(document, stated.cables, problems, top))
+    cables = None if stated.cables is None else tuple(_read_cables(document, stated.cables, problems, top))
     classes = None if stated.classes is None else tuple(_classes(document, stated.classes, problems, top))
     if problems:
         raise InputProblems(problems)
@@ -44,12 +44,12 @@ def declared(document: Document, stated: Stated, top: Keys = ()) -> Declared:
         roles=stated.roles,
         models=stated.models,
         cables=cables,
-        hosts=None if stated.hosts is None else tuple(_host(name, host) for name, host in stated.hosts.items()),
-        policy=None if stated.policy is None else _policy(stated.policy),
+        hosts=None if stated.hosts is None else tuple(_convert_host(name, host) for name, host in stated.hosts.items()),
+        policy=None if stated.policy is None else _convert_policy(stated.policy),
     )
 
 
-def _cables(document: Document, texts: tuple[str, ...], problems: list[Problem], top: Keys) -> Iterator[Link]:
+def _read_cables(document: Document, texts: tuple[str, ...], problems: list[Problem], top: Keys) -> Iterator[Link]:
     """Yield the cables; a port holds one, and no switch is cabled to itself by one port."""
     index_of_end: dict[End, int] = {}
     for index, text in enumerate(texts):
@@ -83,7 +83,7 @@ def _classes(
     for name, class_spec in classes.items():
         yield TrafficClass(
             name=name,
-            purpose=class_spec.purpose or _purpose(name),
+            purpose=class_spec.purpose or _purpose_of_name(name),
             dscp=remaining_dscps if class_spec.dscp == "rest" else class_spec.dscp,
             tc=_or_unknown(class_spec.tc),
             lossless=_or_unknown(class_spec.lossless),
@@ -91,7 +91,7 @@ def _classes(
         )
 
 
-def _purpose(name: str) -> Purpose:
+def _purpose_of_name(name: str) -> Purpose:
     """Return what a class of this name is for, where its name says so."""
     for word in PURPOSES:
         if word == name:
@@ -103,7 +103,7 @@ def _or_unknown(value: _T | None) -> _T | Unknown:
     return UNKNOWN if value is None else value
 
 
-def _host(name: str, host: Host) -> fabric.Host:
+def _convert_host(name: str, host: Host) -> fabric.Host:
     return fabric.Host(
         name=name,
         group=host.group,
@@ -132,10 +132,10 @@ def _host(name: str, host: Host) -> fabric.Host:
     )
 
 
-def _policy(policy: Policy) -> fabric.Policy:
+def _convert_policy(policy: Policy) -> fabric.Policy:
     return fabric.Policy(
-        host_watchdog=_watchdog(policy.watchdog.hosts),
-        fabric_watchdog=_watchdog(policy.watchdog.fabric),
+        host_watchdog=_convert_watchdog(policy.watchdog.hosts),
+        fabric_watchdog=_convert_watchdog(policy.watchdog.fabric),
         fabric_unwatched_roles=policy.watchdog.unwatched_roles,
         rdma_mtu_bytes=_or_unknown(policy.rdma_mtu),
         max_oversubscription=_or_unknown(policy.max_oversubscription),
@@ -145,7 +145,7 @@ def _policy(policy: Policy) -> fabric.Policy:
     )
 
 
-def _watchdog(side: Watchdog | Literal["off"] | None) -> PfcWatchdog | None | Unknown:
+def _convert_watchdog(side: Watchdog | Literal["off"] | None) -> PfcWatchdog | None | Unknown:
     if side is None:
         return UNKNOWN
     if isinstance(side, str):

@@ -20,32 +20,34 @@ _WORDS = ("null", "true", "false")
 
 def spell(fabric: Fabric) -> str:
     """Return the fabric.yaml of a fabric."""
-    return "\n".join(_lines(fabric)) + "\n"
+    return "\n".join(_format_lines(fabric)) + "\n"
 
 
-def _lines(fabric: Fabric) -> Iterator[str]:
+def _format_lines(fabric: Fabric) -> Iterator[str]:
     yield "# What no switch file can say; `nodrop lint` reads it beside the devices."
     yield f"name: {_text(fabric.name)}"
     yield f"mode: {fabric.mode}"
-    yield from _block(
-        "classes", (f"{_text(traffic_class.name)}: {_class(traffic_class)}" for traffic_class in fabric.classes)
+    yield from _format_block(
+        "classes", (f"{_text(traffic_class.name)}: {_format_class(traffic_class)}" for traffic_class in fabric.classes)
     )
     for key, attribute in (("roles", "role"), ("models", "model")):
         stated = ((device.name, getattr(device, attribute)) for device in fabric.devices)
-        yield from _block(key, (f"{_text(name)}: {_text(fact)}" for name, fact in stated if isinstance(fact, str)))
-    yield from _block("cables", (f"- {_cable(link)}" for link in fabric.links), empty="[]")
-    yield from _block("hosts", (f"{_text(host.name)}: {_host(host)}" for host in fabric.hosts))
-    yield from _block("policy", _policy(fabric.policy))
+        yield from _format_block(
+            key, (f"{_text(name)}: {_text(fact)}" for name, fact in stated if isinstance(fact, str))
+        )
+    yield from _format_block("cables", (f"- {_format_cable(link)}" for link in fabric.links), empty="[]")
+    yield from _format_block("hosts", (f"{_text(host.name)}: {_format_host(host)}" for host in fabric.hosts))
+    yield from _format_block("policy", _format_policy(fabric.policy))
 
 
-def _block(key: str, lines: Iterable[str], *, empty: str = "{}") -> Iterator[str]:
+def _format_block(key: str, lines: Iterable[str], *, empty: str = "{}") -> Iterator[str]:
     """Yield a key and what belongs to it."""
     inside = [f"  {line}" for line in lines]
     yield f"{key}:" if inside else f"{key}: {empty}"
     yield from inside
 
 
-def _flow(**facts: str | int | bool | None | Unknown) -> str:
+def _format_flow_mapping(**facts: str | int | bool | None | Unknown) -> str:
     """Return the facts that are known as a mapping on one line; texts are spelt already."""
     spelt = {True: "true", False: "false"}
     known_facts = ((key, value) for key, value in facts.items() if value is not None and not isinstance(value, Unknown))
@@ -54,10 +56,10 @@ def _flow(**facts: str | int | bool | None | Unknown) -> str:
 
 def _text(text: str) -> str:
     """Spell a text: as it stands where YAML takes it for just that, else in quotes."""
-    return text if _PLAIN.fullmatch(text) and text not in _WORDS else _quoted(text)
+    return text if _PLAIN.fullmatch(text) and text not in _WORDS else _quote_text(text)
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     def escape_char(char: str) -> str:
         if char.isprintable():
             return char
@@ -74,13 +76,13 @@ def _numbers(numbers: tuple[int, ...] | Unknown) -> str | Unknown:
     return numbers if isinstance(numbers, Unknown) else f"[{', '.join(map(str, numbers))}]"
 
 
-def _class(traffic_class: TrafficClass) -> str:
+def _format_class(traffic_class: TrafficClass) -> str:
     share = (
         traffic_class.share_percent
         if isinstance(traffic_class.share_percent, Unknown)
         else f"{traffic_class.share_percent}%"
     )
-    return _flow(
+    return _format_flow_mapping(
         purpose=traffic_class.purpose,
         dscp=f"[{show_ids(traffic_class.dscp)}]",
         tc=traffic_class.tc,
@@ -89,14 +91,14 @@ def _class(traffic_class: TrafficClass) -> str:
     )
 
 
-def _cable(link: Link) -> str:
+def _format_cable(link: Link) -> str:
     """Spell a cable, with spaces around the dashes where others behind them could be taken for them."""
     _require_spellable(link)
     dashes = " -- " if "--" in f"-{link.b}" else "--"
     length = "" if isinstance(link.length_m, Unknown) or link.length_m is None else f" {link.length_m}m"
     media = "" if isinstance(link.media, Unknown) or link.media is None else f" {link.media}"
     text = f"{link.a}{dashes}{link.b}{length}{media}"
-    return text if _PLAIN_CABLE.fullmatch(text) else _quoted(text)
+    return text if _PLAIN_CABLE.fullmatch(text) else _quote_text(text)
 
 
 def _require_spellable(link: Link) -> None:
@@ -107,8 +109,8 @@ def _require_spellable(link: Link) -> None:
         raise Unsupported(f"cables/{link.a}", f"a medium called {link.media!r} cannot be written")
 
 
-def _host(host: Host) -> str:
-    return _flow(
+def _format_host(host: Host) -> str:
+    return _format_flow_mapping(
         group=_text_or_none(host.group or None),
         gpus=host.gpus,
         nic=_text_or_none(host.nic),
@@ -127,23 +129,25 @@ def _host(host: Host) -> str:
 
 
 def _port(port: HostPort) -> str:
-    return _flow(
-        speed=port.speed_mbps if isinstance(port.speed_mbps, Unknown) else _gigabits(port.speed_mbps),
+    return _format_flow_mapping(
+        speed=port.speed_mbps if isinstance(port.speed_mbps, Unknown) else _format_gigabits(port.speed_mbps),
         lanes=port.lanes,
-        addresses=f"[{', '.join(map(_quoted, port.addresses))}]" if port.addresses else None,
+        addresses=f"[{', '.join(map(_quote_text, port.addresses))}]" if port.addresses else None,
         bond=None if port.bond is None else _text(port.bond),
     )
 
 
-def _gigabits(mbps: int) -> str:
+def _format_gigabits(mbps: int) -> str:
     """Spell a speed exactly, however odd: 400G, 2.5G."""
     return f"{mbps // 1000}.{mbps % 1000:03}".rstrip("0").rstrip(".") + "G"
 
 
-def _policy(policy: Policy) -> Iterator[str]:
+def _format_policy(policy: Policy) -> Iterator[str]:
     sides = (("hosts", policy.host_watchdog), ("fabric", policy.fabric_watchdog))
     stated = [
-        f"  {side}: {_watchdog(pfc_watchdog)}" for side, pfc_watchdog in sides if not isinstance(pfc_watchdog, Unknown)
+        f"  {side}: {_format_watchdog(pfc_watchdog)}"
+        for side, pfc_watchdog in sides
+        if not isinstance(pfc_watchdog, Unknown)
     ]
     if policy.fabric_unwatched_roles:
         stated.append(f"  unwatched_roles: [{', '.join(map(_text, policy.fabric_unwatched_roles))}]")
@@ -162,10 +166,10 @@ def _policy(policy: Policy) -> Iterator[str]:
         yield f"drained: [{', '.join(map(_text, policy.drained))}]"
 
 
-def _watchdog(watchdog: PfcWatchdog | None) -> str:
+def _format_watchdog(watchdog: PfcWatchdog | None) -> str:
     if watchdog is None:
         return '"off"'
-    return _flow(
+    return _format_flow_mapping(
         priorities=_numbers(watchdog.priorities),
         detection=None if watchdog.detection_ms is None else f"{watchdog.detection_ms}ms",
         restoration=None if watchdog.restoration_ms is None else f"{watchdog.restoration_ms}ms",

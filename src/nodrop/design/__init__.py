@@ -69,13 +69,13 @@ def build(intent: Intent) -> Fabric:
     layout, plan, timers, classes, cables, make = _make_draft(intent)
     devices = {node.name: make.build_device(node, cables[node.name]) for node in layout.switches.all}
     faults = [*memory_faults(intent, layout.switches, devices, cables)]
-    _stop([*faults, *bandwidth_faults(intent, layout.switches, devices)])
+    _raise_if_problems([*faults, *bandwidth_faults(intent, layout.switches, devices)])
     fabric = Fabric(
         name=intent.fabric,
         mode=intent.mode,
         devices=tuple(sorted(devices.values(), key=lambda device: natural(device.name))),
         links=_links(layout),
-        hosts=_hosts(intent, layout, plan),
+        hosts=_build_hosts(intent, layout, plan),
         classes=classes.declared,
         policy=Policy(
             host_watchdog=timers.hosts.watchdog(classes.lossless) if timers else None,
@@ -87,7 +87,7 @@ def build(intent: Intent) -> Fabric:
             drained=tuple(name for name in sorted(devices, key=natural) if drained(intent, name)),
         ),
     )
-    _stop(list(touching_faults(intent, devices, fabric, layout.switches)))
+    _raise_if_problems(list(touching_faults(intent, devices, fabric, layout.switches)))
     return fabric
 
 
@@ -115,7 +115,7 @@ def _make_draft(intent: Intent) -> _Drawn:
     problems: list[Problem] = [*_release_faults(intent), *mode_faults(intent)]
     problems += [*class_faults(intent), *host_faults(intent)]
     switches = boxes(intent, problems)
-    _stop(problems)
+    _raise_if_problems(problems)
     layout = lay_out(intent, switches, problems)
     plan = plan_addresses(intent, switches, problems)
     asns = as_numbers(intent, switches, problems)
@@ -124,13 +124,13 @@ def _make_draft(intent: Intent) -> _Drawn:
     problems += () if problems else static_faults(intent, switches)
     timers = derive(intent, switches.most_ports)
     problems += watchdog_faults(intent, timers)
-    _stop(problems)
+    _raise_if_problems(problems)
     classes = resolve_classes(intent)
     make = Devices(intent, switches, plan, asns, classes, timers)
     return _Drawn(layout, plan, timers, classes, wires(layout, plan), make)
 
 
-def _stop(problems: list[Problem]) -> None:
+def _raise_if_problems(problems: list[Problem]) -> None:
     if problems:
         raise InputProblems(problems)
 
@@ -179,7 +179,7 @@ def _end(node: Node, port: Jack) -> End:
     return End(node.name, name_of(node, port))
 
 
-def _hosts(intent: Intent, layout: Layout, plan: Plan) -> tuple[Host, ...]:
+def _build_hosts(intent: Intent, layout: Layout, plan: Plan) -> tuple[Host, ...]:
     cables: dict[str, list[HostCable]] = {}
     for cable in layout.host_cables:
         cables.setdefault(cable.host, []).append(cable)
@@ -191,10 +191,10 @@ def _hosts(intent: Intent, layout: Layout, plan: Plan) -> tuple[Host, ...]:
         pfc_priorities=host_pfc(intent),
         dcqcn=host_dcqcn(intent),
     )
-    return tuple(_host(intent, cables[name], plan, same) for name in sorted(cables, key=natural))
+    return tuple(_build_host(intent, cables[name], plan, same) for name in sorted(cables, key=natural))
 
 
-def _host(intent: Intent, cables: list[HostCable], plan: Plan, same: _SameOfHosts) -> Host:
+def _build_host(intent: Intent, cables: list[HostCable], plan: Plan, same: _SameOfHosts) -> Host:
     """Return a host by its cables, which are in the order of its ports."""
     name, group = cables[0].host, cables[0].group
     wanted_endpoints, settings = intent.endpoints[group], intent.hosts

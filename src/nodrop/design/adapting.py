@@ -123,7 +123,7 @@ class Adapter:
         if qos is None and held.qos_on_every_port:
             qos, length = self._without_cable(port, usual)
         elif isinstance(qos, QosProfile):
-            qos = self._profile(qos, cast("Side | None", port.side))
+            qos = self._adapt_qos_profile(qos, cast("Side | None", port.side))
         if not held.lossy_cable_length and isinstance(qos, QosProfile) and not qos.pfc_rx_priorities:
             length = None
         if qos is not port.qos or length != port.cable_length_m:
@@ -133,10 +133,10 @@ class Adapter:
     def _without_cable(self, port: Interface, usual: Interface | None) -> tuple[QosProfile, Any]:
         """Return QoS and cable length of a port that no cable leads to; one that is up has the rates of its speed."""
         if port.enabled:
-            return self._profile(self._spare(cast("int", port.speed_mbps)), None), self._length_m
+            return self._adapt_qos_profile(self._spare(cast("int", port.speed_mbps)), None), self._length_m
         if usual is None:
-            return self._profile(self._spare(None), None, rates=False), self._length_m
-        return self._profile(cast("QosProfile", usual.qos), None, rates=False), usual.cable_length_m
+            return self._adapt_qos_profile(self._spare(None), None, rates=False), self._length_m
+        return self._adapt_qos_profile(cast("QosProfile", usual.qos), None, rates=False), usual.cable_length_m
 
     def _with_way_round(self, ports: tuple[Interface, ...], model: Switch) -> tuple[Interface, ...]:
         """Return ports with the last service port up, at its fastest speed."""
@@ -149,7 +149,7 @@ class Adapter:
             for port in ports
         )
 
-    def _profile(self, qos: QosProfile, side: Side | None, *, rates: bool = True) -> QosProfile:
+    def _adapt_qos_profile(self, qos: QosProfile, side: Side | None, *, rates: bool = True) -> QosProfile:
         """Return the profile of a port towards `side`, None for one without a cable; `rates` if its speed is known."""
         key = (id(qos), side, rates)
         if key not in self._made:
@@ -160,7 +160,7 @@ class Adapter:
     def _profile_of(self, qos: QosProfile, side: Side | None, *, rates: bool) -> QosProfile:
         held = self._held
         changes: dict[str, Any] = {}
-        watchdog = self._watchdog(qos, side)
+        watchdog = self._adapt_watchdog(qos, side)
         if watchdog is not qos.pfc_watchdog:
             changes["pfc_watchdog"] = watchdog
         if not held.port_buffers:
@@ -170,10 +170,10 @@ class Adapter:
         if not held.queue_reserves and isinstance(qos.queues, tuple):
             qos = replace_fields(qos, queues=tuple(map(_without_reserve, qos.queues)))
         if not held.red_marks and isinstance(qos.queues, tuple):
-            changes["queues"] = tuple(map(_without_red, qos.queues if side else map(_untrimmed, qos.queues)))
+            changes["queues"] = tuple(map(_without_red, qos.queues if side else map(_without_trimming, qos.queues)))
         return replace_fields(qos, **changes) if changes else qos
 
-    def _watchdog(self, qos: QosProfile, side: Side | None) -> PfcWatchdog | None:
+    def _adapt_watchdog(self, qos: QosProfile, side: Side | None) -> PfcWatchdog | None:
         watchdog = qos.pfc_watchdog
         if side is None or not isinstance(watchdog, PfcWatchdog):
             return None
@@ -231,7 +231,7 @@ def _without_reserve(queue: Queue) -> Queue:
     )
 
 
-def _untrimmed(queue: Queue) -> Queue:
+def _without_trimming(queue: Queue) -> Queue:
     """Return a queue of a port that is shut, of which no packets are cut: whether they are is a setting of the port."""
     trims = isinstance(queue.buffer, BufferProfile) and queue.buffer.discard
     return replace_fields(queue, buffer=replace_fields(queue.buffer, discard=None)) if trims else queue
@@ -243,11 +243,11 @@ def notes(pairs: Iterable[tuple[Device, Device]]) -> tuple[Adaptation, ...]:
     for wanted_device, device in pairs:
         reasons = traits(device.platform).reasons
         for difference in differences(wanted_device, device):
-            path = _covering(reasons, below(difference.path))
+            path = _find_covering_path(reasons, below(difference.path))
             was, new_values = values_of_path.setdefault((f"{device.role}*/{path}", reasons[path]), (set(), set()))
             is_row = is_dataclass(difference.a) or is_dataclass(difference.b)
             for values, value in ((was, difference.a), (new_values, difference.b)):
-                values |= set() if is_row and value is None else {_spell(value)}
+                values |= set() if is_row and value is None else {_format_value(value)}
     return tuple(
         Adaptation(path, _render_values(was), _render_values(device_values), reason)
         for (path, reason), (was, device_values) in sorted(values_of_path.items())
@@ -259,7 +259,7 @@ def below(path: Subject) -> Subject:
     return path[1:] if path[0] == "interfaces" else (f"@{path[0]}", *path[1:])
 
 
-def _covering(reasons: Mapping[str, str], subject: Subject) -> str:
+def _find_covering_path(reasons: Mapping[str, str], subject: Subject) -> str:
     """Return the first path that a platform has a reason for and that covers a subject."""
     return next(path for path in reasons if matches((*path.split("/"), "**"), subject))
 
@@ -268,7 +268,7 @@ def _render_values(values: set[str]) -> str:
     return ", ".join(sorted(values, key=natural)) or "none"
 
 
-def _spell(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """Spell a value of the model for people."""
     if isinstance(value, QosProfile):
         return "QoS"
@@ -285,7 +285,7 @@ def _spell(value: Any) -> str:
     if isinstance(value, BufferProfile):
         return str(value.pool)
     if isinstance(value, tuple):
-        return ", ".join(map(_spell, value)) or "none"
+        return ", ".join(map(_format_value, value)) or "none"
     if is_dataclass(value):
         return next(str(getattr(value, key)) for key in KEYS if hasattr(value, key))
     if isinstance(value, bool):

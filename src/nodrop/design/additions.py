@@ -74,7 +74,7 @@ def touching_faults(
         if key in seen or not (device.extra or device.extra_lines):
             continue
         seen.add(key)
-        for fault in _faults(intent, node, device, index):
+        for fault in _addition_faults(intent, node, device, index):
             if fault[0] not in reported_places:
                 reported_places.add(fault[0])
                 yield intent.problem(*fault)
@@ -83,7 +83,7 @@ def touching_faults(
 _Fault = tuple[tuple[str | int, ...], str, str, str]
 
 
-def _faults(intent: Intent, node: Node, device: Device, index: Index) -> Iterator[_Fault]:
+def _addition_faults(intent: Intent, node: Node, device: Device, index: Index) -> Iterator[_Fault]:
     """Yield what is wrong with the additions of a switch, each taken out before the next is looked for."""
     values, lines = list(extra(intent, node)), list(enumerate(extra_lines(intent, node)))
     try:
@@ -95,7 +95,7 @@ def _faults(intent: Intent, node: Node, device: Device, index: Index) -> Iterato
         try:
             if _read_back_device(remaining_device, index) == plain:
                 return
-            key, reason, model = _changing(device, values, plain, index)
+            key, reason, model = _find_changing_addition(device, values, plain, index)
         except Unsupported as error:
             area, *names = parse(error.path)
             if area == "extra_lines" and names:
@@ -114,7 +114,9 @@ def _faults(intent: Intent, node: Node, device: Device, index: Index) -> Iterato
         values = remaining_extras
 
 
-def _changing(device: Device, values: list[Extra], plain: Device, index: Index) -> tuple[str, str, Subject]:
+def _find_changing_addition(
+    device: Device, values: list[Extra], plain: Device, index: Index
+) -> tuple[str, str, Subject]:
     """Return the addition by which a switch reads otherwise, in what words, and the path of what it changes."""
     for addition in values:
         alone = _read_back_device(replace_fields(device, extra=(addition,), extra_lines=()), index)

@@ -148,18 +148,18 @@ class Plan:
 
     def endpoint_blocks(self, leaf: Node) -> tuple[Pool, ...]:
         """Return the blocks that hold all endpoint links of a leaf."""
-        return self._blocks(self.endpoints, leaf)
+        return self._blocks_of_leaf(self.endpoints, leaf)
 
     def vlan_blocks(self, group: str, leaf: Node) -> tuple[Pool, ...]:
         """Return the subnets of a group's VLAN on a leaf."""
-        return self._blocks(self.vlans[group], leaf)
+        return self._blocks_of_leaf(self.vlans[group], leaf)
 
     def gateway_addresses(self, group: str, leaf: Node) -> tuple[str, ...]:
         """Return a leaf's own addresses in a group's VLAN with their prefix lengths."""
         blocks = self.vlan_blocks(group, leaf)
         return tuple(f"{block.spell(block.first + 1)}/{block.prefix_length}" for block in blocks)
 
-    def _blocks(self, pools: tuple[Pool, ...], leaf: Node) -> tuple[Pool, ...]:
+    def _blocks_of_leaf(self, pools: tuple[Pool, ...], leaf: Node) -> tuple[Pool, ...]:
         return tuple(
             Pool(first=pool.first + size * leaf.id, size=size, family=pool.family)
             for pool in pools
@@ -193,15 +193,15 @@ def plan_addresses(intent: Intent, switches: Boxes, problems: list[Problem]) -> 
         if group.vlan is not None
     }
     plan = Plan(
-        slots=_slots(intent, switches.leaves[0].model, problems),
+        slots=_slots_per_device(intent, switches.leaves[0].model, problems),
         loopbacks=pools["loopbacks"],
         links=pools["links"],
         endpoints=pools["endpoints"],
         oob=pools["oob"][0],
         vlans=vlans,
     )
-    problems += _overlaps(intent, _by_keys(plan))
-    problems += _exhausted(intent, switches, plan)
+    problems += _pool_overlaps(intent, _by_keys(plan))
+    problems += _exhausted_pools(intent, switches, plan)
     problems += _link_faults(intent, plan)
     return plan
 
@@ -243,7 +243,7 @@ def _pools(
     return tuple(pools[family] for family in sorted(pools))
 
 
-def _slots(intent: Intent, model: Switch, problems: list[Problem]) -> int:
+def _slots_per_device(intent: Intent, model: Switch, problems: list[Problem]) -> int:
     least = slots_of(model)
     declared = intent.topology.slots_per_device or least
     if declared < least:
@@ -262,7 +262,7 @@ def _link_faults(intent: Intent, plan: Plan) -> Iterator[Problem]:
         return
     for family in plan.families:
         if family not in families:
-            pool_names = (_render_keys(keys) for keys, pools in _by_keys(plan).items() if _has(pools, family))
+            pool_names = (_render_keys(keys) for keys, pools in _by_keys(plan).items() if _has_family(pools, family))
             routed = " and ".join(name for name in pool_names if name != "oob")
             fault = f"no {FAMILY_NAMES[family]} pool, but {routed} of {FAMILY_NAMES[family]}"
             hint = "or routing: {sessions: unnumbered}, which carries both families and needs no pool of links"
@@ -273,11 +273,11 @@ def _link_faults(intent: Intent, plan: Plan) -> Iterator[Problem]:
             yield intent.problem(keys, fault, "pools of the families of loopbacks and endpoints")
 
 
-def _has(pools: tuple[Pool, ...], family: Family) -> bool:
+def _has_family(pools: tuple[Pool, ...], family: Family) -> bool:
     return any(pool.family == family for pool in pools)
 
 
-def _overlaps(intent: Intent, pools: Mapping[_Keys, tuple[Pool, ...]]) -> Iterator[Problem]:
+def _pool_overlaps(intent: Intent, pools: Mapping[_Keys, tuple[Pool, ...]]) -> Iterator[Problem]:
     every = [(keys, pool) for keys, own_pools in pools.items() for pool in own_pools]
     for index, (keys, pool) in enumerate(every):
         for other_keys, other_pool in every[:index]:
@@ -288,7 +288,7 @@ def _overlaps(intent: Intent, pools: Mapping[_Keys, tuple[Pool, ...]]) -> Iterat
                 yield intent.problem(keys, fault, "a pool of its own")
 
 
-def _exhausted(intent: Intent, switches: Boxes, plan: Plan) -> Iterator[Problem]:
+def _exhausted_pools(intent: Intent, switches: Boxes, plan: Plan) -> Iterator[Problem]:
     """Yield the pools that are too small for the largest id, with the prefix length that is enough."""
     last, last_leaf = (max(nodes, key=lambda node: node.id) for nodes in (switches.all, switches.leaves))
     for keys, pools in _by_keys(plan).items():

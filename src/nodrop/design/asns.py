@@ -13,8 +13,8 @@ def as_numbers(intent: Intent, switches: Boxes, problems: list[Problem]) -> Mapp
     """Return every device's AS number; those that overflow or that a leaf shares with another device are problems."""
     leaves = _numbers(intent, LEAF, switches.leaves)
     spines = _numbers(intent, SPINE, switches.spines)
-    faults = [*_overflows(intent, LEAF, leaves), *_overflows(intent, SPINE, spines)]
-    problems += faults or _shared(intent, leaves, spines)
+    faults = [*_asn_overflows(intent, LEAF, leaves), *_asn_overflows(intent, SPINE, spines)]
+    problems += faults or _shared_asns(intent, leaves, spines)
     return leaves | spines
 
 
@@ -23,7 +23,7 @@ def _numbers(intent: Intent, role: str, nodes: Sequence[Node]) -> dict[str, int]
     return {node.name: base + (node.id if counted else 0) for node in nodes}
 
 
-def _overflows(intent: Intent, role: str, numbers: Mapping[str, int]) -> Iterator[Problem]:
+def _asn_overflows(intent: Intent, role: str, numbers: Mapping[str, int]) -> Iterator[Problem]:
     name = max(numbers, key=lambda name: numbers[name])
     if numbers[name] > MAX_ASN:
         base, _ = getattr(intent.routing.asn, KEYS[role])
@@ -32,7 +32,7 @@ def _overflows(intent: Intent, role: str, numbers: Mapping[str, int]) -> Iterato
         yield intent.problem(("routing", "asn", KEYS[role]), fault, f"at most {MAX_ASN}", hint)
 
 
-def _shared(intent: Intent, leaves: Mapping[str, int], spines: Mapping[str, int]) -> Iterator[Problem]:
+def _shared_asns(intent: Intent, leaves: Mapping[str, int], spines: Mapping[str, int]) -> Iterator[Problem]:
     """Yield AS numbers that a leaf has in common with another device, with numbers that are free."""
     base, counted = intent.routing.asn.leaves
     taken = set(spines.values())

@@ -45,7 +45,7 @@ def balancing_faults(intent: Intent) -> Iterator[Problem]:
         if chip is None:
             continue
         if not chip.adaptive_routing:
-            expected = f"a model with {' or '.join(_able(tier))}"
+            expected = f"a model with {' or '.join(_adaptive_routing_chips(tier))}"
             fault = f"{chip.name} of {tier.model} has no adaptive routing"
             yield intent.problem(("topology", KEYS[role], "model"), fault, expected, _HINT)
         elif not is_speed_reported and not reaches(chip, intent.topology.uplinks.speed):
@@ -61,6 +61,6 @@ def reaches(chip: Asic, speed_mbps: int) -> bool:
     return chip.adaptive_routing_speeds is None or speed_mbps in chip.adaptive_routing_speeds
 
 
-def _able(tier: Tier) -> list[str]:
+def _adaptive_routing_chips(tier: Tier) -> list[str]:
     chips = {switch(model).asic for model in buildable(tier.platform)}
     return sorted(name for name in chips if asic(name).adaptive_routing)

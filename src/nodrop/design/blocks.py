@@ -37,19 +37,19 @@ class Peers:
 
     def block(self, number: int, ports_per_peer: int) -> tuple[Jack, ...]:
         """Return the ports of a peer."""
-        start = self._start(number)
+        start = self._block_start(number)
         return self.ports[start : start + ports_per_peer]
 
     def clash(self, ports_per_peer: int) -> str:
         """Return why blocks of `ports_per_peer` ports cannot be, empty if they can."""
-        return next(self._clashes(ports_per_peer), "")
+        return next(self._block_clashes(ports_per_peer), "")
 
-    def _clashes(self, ports_per_peer: int) -> Iterator[str]:
+    def _block_clashes(self, ports_per_peer: int) -> Iterator[str]:
         if self.slots is not None and self.slots > len(self.ports):
             yield f"{self.slots} slots are more than the {len(self.ports)} ports"
         taken: dict[int, int] = {}
         for number in self.ids:
-            start = self._start(number)
+            start = self._block_start(number)
             for position in range(start, start + ports_per_peer):
                 if position >= len(self.ports):
                     yield f"{self.role}{number} would need ports past the last"
@@ -58,7 +58,7 @@ class Peers:
                     yield f"{other_peer} and {self.role}{number} would both get port {self.ports[position]}"
                 taken[position] = number
 
-    def _start(self, number: int) -> int:
+    def _block_start(self, number: int) -> int:
         """Return where a peer's block starts, counted from 0."""
         if self.slots is None:
             return halving(number - 1, len(self.ports))

@@ -75,11 +75,12 @@ def boxes(intent: Intent, problems: list[Problem]) -> Boxes:
     """Return the switches of an intent; a model that is not in the catalogue is a problem, and its tier is empty."""
     topology = intent.topology
     return Boxes(
-        leaves=_tier(intent, LEAF, topology.leaves, problems), spines=_tier(intent, SPINE, topology.spines, problems)
+        leaves=_nodes_of_tier(intent, LEAF, topology.leaves, problems),
+        spines=_nodes_of_tier(intent, SPINE, topology.spines, problems),
     )
 
 
-def _tier(intent: Intent, role: str, tier: Tier, problems: list[Problem]) -> tuple[Node, ...]:
+def _nodes_of_tier(intent: Intent, role: str, tier: Tier, problems: list[Problem]) -> tuple[Node, ...]:
     if tier.model not in switches():
         keys = ("topology", KEYS[role], "model")
         hint = nearest(tier.model, switches())

@@ -99,24 +99,24 @@ class Buffers:
         return replace_fields(self.lossy_queue, discard="trim") if trimmed else self.lossy_queue
 
 
-def _lossy(pool: str, size_bytes: int, dynamic_th: int) -> BufferProfile:
+def _make_lossy_profile(pool: str, size_bytes: int, dynamic_th: int) -> BufferProfile:
     return BufferProfile(pool=pool, size_bytes=size_bytes, dynamic_th=dynamic_th)
 
 
 def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
     """Return the buffers of a tier; they follow from what the intent declares, not from who is cabled to what."""
     exponent = ALPHA_EXPONENT[intent.buffers.alpha]
-    lossy_group = _lossy(INGRESS_LOSSY, 0, LOSSY_THRESHOLD)
-    lossy_queue = _lossy(EGRESS_LOSSY, 0, LOSSY_THRESHOLD)
+    lossy_group = _make_lossy_profile(INGRESS_LOSSY, 0, LOSSY_THRESHOLD)
+    lossy_queue = _make_lossy_profile(EGRESS_LOSSY, 0, LOSSY_THRESHOLD)
     lossless = BufferProfile(
         pool=INGRESS_LOSSLESS,
         size_bytes=UNKNOWN,
         dynamic_th=exponent,
         headroom=Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True),
     )
-    reserved_queue = _lossy(EGRESS_LOSSY, queue_reserve(model, static=False).size_bytes, LOSSY_THRESHOLD)
+    reserved_queue = _make_lossy_profile(EGRESS_LOSSY, queue_reserve(model, static=False).size_bytes, LOSSY_THRESHOLD)
     ingress = (lossy_group,)
-    egress = (_lossy(EGRESS_LOSSY, PORT_RESERVE_BYTES, WITHOUT_LIMIT),)
+    egress = (_make_lossy_profile(EGRESS_LOSSY, PORT_RESERVE_BYTES, WITHOUT_LIMIT),)
     if not has_pfc(intent):
         return Buffers(
             pools=(_pool(EGRESS_LOSSY, "egress", 100), _pool(INGRESS_LOSSY, "ingress", 100)),
@@ -143,11 +143,11 @@ def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
         ),
         lossy_group=lossy_group,
         lossless_group=lossless,
-        lossless_queue=_lossy(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT),
+        lossless_queue=_make_lossy_profile(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT),
         lossy_queue=lossy_queue,
         reserved_queue=reserved_queue,
-        ingress=(_lossy(INGRESS_LOSSLESS, 0, WITHOUT_LIMIT), *ingress),
-        egress=(_lossy(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT), *egress),
+        ingress=(_make_lossy_profile(INGRESS_LOSSLESS, 0, WITHOUT_LIMIT), *ingress),
+        egress=(_make_lossy_profile(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT), *egress),
     )
 
 

@@ -140,11 +140,11 @@ def cabling(
     problems += faults
     if medium is None or faults:
         return None
-    misfit = _misfit(medium, group, ends)
+    misfit = _find_medium_misfit(medium, group, ends)
     if misfit:
-        hint = ", or ".join((*_otherwise(group, ends, holds), _fitting(group, ends)))
+        hint = ", or ".join((*_split_or_lanes_keys(group, ends, holds), _hint_fitting_media(group, ends)))
         problems.append(intent.problem((*keys, misfit.key), misfit.found, misfit.expected, hint))
-    link = _copper(medium, group, ends) if medium.passive else None
+    link = _link_over_copper(medium, group, ends) if medium.passive else None
     lanes = link.lanes if link else None
     return Cabling(
         speed_mbps=group.speed, media=medium, length_m=group.length, keys=keys, port_lanes=group.lanes, lanes=lanes
@@ -153,7 +153,7 @@ def cabling(
 
 def fits(name: str, group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> bool:
     """Return whether a medium can make links whose ends have ports of their speed."""
-    return name in media() and _misfit(media()[name], group, ends) is None
+    return name in media() and _find_medium_misfit(media()[name], group, ends) is None
 
 
 def _speed_faults(
@@ -167,35 +167,37 @@ def _speed_faults(
     common = sorted(set.intersection(*(set(end.lanes) for end in ends)), reverse=True)
     expected = f"a speed of both ends: {', '.join(map(show_speed, common)) or 'there is none'}"
     lacking = dict.fromkeys(end.lacks(speed) for end in ends if speed not in end.lanes)
-    hint = ", or ".join(_otherwise(group, ends, holds)) if lacking else ""
+    hint = ", or ".join(_split_or_lanes_keys(group, ends, holds)) if lacking else ""
     return [intent.problem((*keys, "speed"), fault, expected, hint) for fault in lacking]
 
 
-def _otherwise(group: Uplinks | Endpoints, ends: Sequence[LinkEnd], holds: Callable[[int], bool]) -> list[str]:
+def _split_or_lanes_keys(
+    group: Uplinks | Endpoints, ends: Sequence[LinkEnd], holds: Callable[[int], bool]
+) -> list[str]:
     """Return the keys with which a medium can make the links: the first split that does, and the most lanes."""
     if group.lanes is not None:
         return []
     splits = (f"split: {into}" for into in joining_splits(group, ends) if holds(into))
-    lanes = (f"lanes: {count}" for count in (4, 2, 1) if _joins(group, [end.using(count) for end in ends]))
+    lanes = (f"lanes: {count}" for count in (4, 2, 1) if _can_join_ends(group, [end.using(count) for end in ends]))
     return [*islice(splits, 1), *islice(lanes, 1)]
 
 
-def _joins(group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> bool:
+def _can_join_ends(group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> bool:
     return all(group.speed in end.lanes for end in ends) and fits(group.media, group, ends)
 
 
 def joining_splits(group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> list[int]:
     """Return the splits, one for all switches, at which a medium can make the links, fewest parts first."""
     every = sorted({breakout.into for end in ends for breakout in end.ways if not breakout.blocks_next})
-    return [into for into in every if _joins(group, [end.split_panels(into) for end in ends])]
+    return [into for into in every if _can_join_ends(group, [end.split_panels(into) for end in ends])]
 
 
-def _misfit(medium: Medium, group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> _Misfit | None:
+def _find_medium_misfit(medium: Medium, group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> _Misfit | None:
     """Return why a medium cannot make the links; every end is known to have a port of their speed."""
     speed = show_speed(group.speed)
     if group.speed not in medium.speeds:
         return _Misfit("media", f"{medium.name} does not carry {speed}")
-    possible = medium.at(group.speed, _common(medium, group, ends))
+    possible = medium.at(group.speed, _common_lane_counts(medium, group, ends))
     if not possible:
         near_lanes, far_lanes = (f"{end.lanes[group.speed]} lanes of {end.model}" for end in ends)
         return _Misfit("media", f"{medium.name} is passive and cannot join {near_lanes} to {far_lanes} at {speed}")
@@ -206,18 +208,18 @@ def _misfit(medium: Medium, group: Uplinks | Endpoints, ends: Sequence[LinkEnd])
     return None
 
 
-def _common(medium: Medium, group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> frozenset[int]:
+def _common_lane_counts(medium: Medium, group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> frozenset[int]:
     """Return the numbers of lanes on which a medium may run: a passive one those that both ends have in one plug."""
     plugs = [end.plugs(group.speed) for end in ends]
     return in_use(frozenset.intersection(*plugs) if medium.passive else frozenset.union(*plugs))
 
 
-def _copper(medium: Medium, group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> MediumLink | None:
+def _link_over_copper(medium: Medium, group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> MediumLink | None:
     """Return how a passive medium makes the links; None where it cannot."""
-    return medium.link(group.speed, _common(medium, group, ends), group.length)
+    return medium.link(group.speed, _common_lane_counts(medium, group, ends), group.length)
 
 
-def _fitting(group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> str:
+def _hint_fitting_media(group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> str:
     """Return a hint naming the media that can make the links."""
     names = [name for name in media() if fits(name, group, ends)]
     links = f"{show_speed(group.speed)} over {group.length}m"

@@ -12,7 +12,7 @@ from nodrop.units import show_bytes, show_ids
 
 def class_faults(intent: Intent) -> Iterator[Problem]:
     """Yield every contradiction."""
-    yield from _doubles(intent)
+    yield from _duplicate_claims(intent)
     for name, wanted_traffic_class in intent.classes.items():
         yield from _faults_of(intent, name, wanted_traffic_class)
     yield from _rest_faults(intent)
@@ -21,7 +21,7 @@ def class_faults(intent: Intent) -> Iterator[Problem]:
     yield from _storage_faults(intent)
 
 
-def _doubles(intent: Intent) -> Iterator[Problem]:
+def _duplicate_claims(intent: Intent) -> Iterator[Problem]:
     """Yield priorities and DSCPs that two classes claim."""
     priorities: dict[int, str] = {}
     dscps: dict[int, str] = {}

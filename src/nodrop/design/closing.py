@@ -36,7 +36,7 @@ def closing(intent: Intent, switches: Boxes) -> str:
     ]
     if split != intent.topology.uplinks.split or any(speed not in end.lanes for end in ends):
         return ""
-    closed = min(_fabrics(intent, switches), default=None)
+    closed = min(_fabrics_for_hosts(intent, switches), default=None)
     if closed is None:
         return ""
     uplinks = closed.per_spine * len(switches.spines)
@@ -71,7 +71,7 @@ def _host_ports(intent: Intent) -> int:
     return sum(len(group.ids) * group.ports for group in intent.endpoints.values())
 
 
-def _fabrics(intent: Intent, switches: Boxes) -> Iterator[_Closed]:
+def _fabrics_for_hosts(intent: Intent, switches: Boxes) -> Iterator[_Closed]:
     """Yield every fabric that carries the hosts, whole hosts on a leaf or on a set of leaves as their groups say."""
     groups = intent.endpoints.values()
     ports = _host_ports(intent)
@@ -83,13 +83,13 @@ def _fabrics(intent: Intent, switches: Boxes) -> Iterator[_Closed]:
         up = per_spine * len(switches.spines)
         down = min((most + -up // split) * split, int(up * intent.topology.max_oversubscription)) // together * together
         if down:
-            leaves = _multiple(-(-ports // down), apart)
+            leaves = _round_up_to_multiple(-(-ports // down), apart)
             joined = _connect_leaves(intent, switches, leaves, per_spine)
             if joined:
-                yield _Closed(leaves, per_spine, _multiple(-(-ports // leaves), together), joined)
+                yield _Closed(leaves, per_spine, _round_up_to_multiple(-(-ports // leaves), together), joined)
 
 
-def _multiple(least: int, factor: int) -> int:
+def _round_up_to_multiple(least: int, factor: int) -> int:
     return least + -least % factor
 
 

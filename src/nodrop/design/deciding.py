@@ -58,25 +58,33 @@ class _Deciding:
         return self._found[subject]
 
     def _looked_up(self, subject: Subject) -> Decision | None:
-        aspect = self._aspect(subject)
+        aspect = self._aspect_of_subject(subject)
         words = self._words(subject, aspect)
-        if aspect.kind == "device" and aspect.path[:1] == ("extra",) and (node := self._nodes.get(subject[0])):
+        if aspect.kind == "device" and aspect.path[:1] == ("extra",) and (node := self._nodes_by_name.get(subject[0])):
             added = place_of_addition(self._intent, node, *subject[2:3])
-            return self._decided(added, "stated") if len(added) > 1 else None
-        if aspect.kind == "device" and aspect.path[:1] == ("access_lists",) and (node := self._nodes.get(subject[0])):
+            return self._make_intent_decision(added, "stated") if len(added) > 1 else None
+        if (
+            aspect.kind == "device"
+            and aspect.path[:1] == ("access_lists",)
+            and (node := self._nodes_by_name.get(subject[0]))
+        ):
             stated = place_of_access(self._intent, node, aspect.path[1:])
             if stated:
-                return self._decided(stated, "stated")
+                return self._make_intent_decision(stated, "stated")
         for group in groups(aspect):
             if (match := self._of_group(group, words)) is not None:
                 is_whole = aspect in _WHOLES
-                return self._decided(match.keys, "whole" if is_whole and match.how == "stated" else match.how, match.at)
+                return self._make_intent_decision(
+                    match.keys, "whole" if is_whole and match.how == "stated" else match.how, match.at
+                )
         return None
 
     def _of_group(self, group: Sequence[str], words: _Words) -> _Found | None:
         entries = self._intent.entries
         assert entries is not None
-        candidates = [(template, keys) for template in group if (keys := _keys(template.removeprefix("!"), words))]
+        candidates = [
+            (template, keys) for template in group if (keys := _fill_key_template(template.removeprefix("!"), words))
+        ]
         for _, keys in candidates:
             if entries.count_existing_keys(keys) == len(keys):
                 return _Found(keys, "stated", keys)
@@ -86,16 +94,16 @@ class _Deciding:
             return None
         return _Found(around, "stated", around) if entries.scalar(around) else _Found(keys, "default", around)
 
-    def _decided(self, keys: Keys, how: How, at: Keys | None = None) -> Decision:
+    def _make_intent_decision(self, keys: Keys, how: How, at: Keys | None = None) -> Decision:
         entries = self._intent.entries
         assert entries is not None
         span = entries.span(keys if at is None else at)
         return Decision(keys=keys, how=how, file=self._intent.path, span=span, line=entries.line(span.line))
 
-    def _aspect(self, subject: Subject) -> Aspect:
+    def _aspect_of_subject(self, subject: Subject) -> Aspect:
         if subject[0] == FABRIC:
             return Aspect("fabric", subject[1:])
-        if subject[0] not in self._nodes:
+        if subject[0] not in self._nodes_by_name:
             return Aspect("nic", subject[-1:])
         if subject[1:2] and not subject[1].startswith("@"):
             return Aspect("port", subject[2:])
@@ -105,7 +113,7 @@ class _Deciding:
     def _words(self, subject: Subject, aspect: Aspect) -> _Words:
         """Return what the words in braces stand for; those that stand for nothing are missing."""
         words = dict(self._of_classes)
-        node = self._nodes.get(subject[0])
+        node = self._nodes_by_name.get(subject[0])
         if node is not None:
             words |= _of_node(node)
         match aspect:
@@ -123,17 +131,17 @@ class _Deciding:
         return words
 
     @cached_property
-    def _boxes(self) -> Boxes:
+    def _boxes_of_intent(self) -> Boxes:
         return boxes(self._intent, [])
 
     @cached_property
-    def _nodes(self) -> Mapping[str, Node]:
-        return {node.name: node for node in self._boxes.all}
+    def _nodes_by_name(self) -> Mapping[str, Node]:
+        return {node.name: node for node in self._boxes_of_intent.all}
 
     @cached_property
     def _links(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
         """The keys of the link at every port and port channel that has one, by switch and name."""
-        layout = lay_out(self._intent, self._boxes, [])
+        layout = lay_out(self._intent, self._boxes_of_intent, [])
         links: dict[tuple[str, str], tuple[str, ...]] = {}
         for cable in layout.fabric_cables:
             for node, jack in ((cable.lower, cable.lower_port), (cable.upper, cable.upper_port)):
@@ -214,7 +222,7 @@ def _of_node(node: Node) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _keys(template: str, words: _Words) -> tuple[str, ...]:
+def _fill_key_template(template: str, words: _Words) -> tuple[str, ...]:
     """Return the keys of a path with its words filled in; none where one of them stands for nothing."""
     keys: list[str] = []
     for step in template.split("."):

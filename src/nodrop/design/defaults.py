@@ -38,8 +38,8 @@ def defaulted(intent: Intent) -> tuple[Default, ...]:
     return (
         *_list_plain_defaults(intent),
         *nics,
-        *_endpoints(intent),
-        *_watchdog(intent),
+        *_endpoint_defaults(intent),
+        *_watchdog_defaults(intent),
         *_list_derived_defaults(intent),
     )
 
@@ -69,11 +69,11 @@ def _list_plain_defaults(intent: Intent) -> Iterator[Default]:
     for path, unit, source in _PLAIN:
         *sections, key = path.split(".")
         section: Any = reduce(getattr, sections, intent)
-        if key not in section.model_fields_set and _applies(intent, path):
-            yield Default(path, _spell(getattr(section, key)) + unit, source)
+        if key not in section.model_fields_set and _is_key_applicable(intent, path):
+            yield Default(path, _format_value(getattr(section, key)) + unit, source)
 
 
-def _applies(intent: Intent, path: str) -> bool:
+def _is_key_applicable(intent: Intent, path: str) -> bool:
     """Return whether a key has a meaning for an intent."""
     if path == "routing.delivery":
         return any(has_choice(tier) for tier in (intent.topology.leaves, intent.topology.spines))
@@ -85,23 +85,23 @@ def _of_classes(intent: Intent) -> Iterator[Default]:
     hosts = intent.hosts
     if hosts.tos is None:
         tos = host_tos(intent)
-        yield Default("hosts.tos", str(tos), f"DSCP {tos >> 2} of {_owner(intent, tos >> 2)}, ECN-capable")
+        yield Default("hosts.tos", str(tos), f"DSCP {tos >> 2} of {_class_of_dscp(intent, tos >> 2)}, ECN-capable")
     if hosts.cnp_dscp is None:
         dscp = host_cnp_dscp(intent)
         cnp = any(
             purpose_of(name, wanted_traffic_class) == "cnp" for name, wanted_traffic_class in intent.classes.items()
         )
-        source = f"DSCP of {_owner(intent, dscp)}" if cnp else "NVIDIA NICs send CNPs with DSCP 48"
+        source = f"DSCP of {_class_of_dscp(intent, dscp)}" if cnp else "NVIDIA NICs send CNPs with DSCP 48"
         yield Default("hosts.cnp_dscp", str(dscp), source)
     if hosts.pfc is None:
         lossless = " and ".join(
             name for name, wanted_traffic_class in intent.classes.items() if wanted_traffic_class.lossless
         )
         source = f"priorities of {lossless}" if has_pfc(intent) else f"mode {intent.mode} has no PFC"
-        yield Default("hosts.pfc", _spell(host_pfc(intent)), source)
+        yield Default("hosts.pfc", _format_value(host_pfc(intent)), source)
 
 
-def _owner(intent: Intent, dscp: int) -> str:
+def _class_of_dscp(intent: Intent, dscp: int) -> str:
     """Return the class that has a DSCP."""
     unclaimed_dscps = unclaimed(intent)
     owned = (
@@ -116,7 +116,7 @@ def _of_mode(intent: Intent) -> Iterator[Default]:
     if "dcqcn" not in intent.hosts.model_fields_set:
         marked = host_dcqcn(intent)
         source = "the switches mark, so the NICs must listen" if marked else WITHOUT_DCQCN[intent.mode]
-        yield Default("hosts.dcqcn", _spell(marked), source)
+        yield Default("hosts.dcqcn", _format_value(marked), source)
     if trims(intent):
         stated_fields = intent.trimming.model_fields_set
         if "size" not in stated_fields:
@@ -125,7 +125,7 @@ def _of_mode(intent: Intent) -> Iterator[Default]:
             yield Default("trimming.into", intent.trimming.into, "the class's name")
 
 
-def _spell(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """Spell a value as an intent does."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -134,7 +134,7 @@ def _spell(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _endpoints(intent: Intent) -> Iterator[Default]:
+def _endpoint_defaults(intent: Intent) -> Iterator[Default]:
     for name, group in intent.endpoints.items():
         if "ports" not in group.model_fields_set:
             yield Default(f"endpoints.{name}.ports", str(group.ports), "one network port of each host")
@@ -147,7 +147,7 @@ _IN_TIME = f"the longest by which a watchdog acts before queue pairs time out ({
 """Why a derived detection is no longer than it is."""
 
 
-def _watchdog(intent: Intent) -> Iterator[Default]:
+def _watchdog_defaults(intent: Intent) -> Iterator[Default]:
     ports = boxes(intent, []).most_ports
     timers, wanted_watchdog = derive(intent, ports), intent.pfc.watchdog
     if timers is None:
@@ -155,12 +155,12 @@ def _watchdog(intent: Intent) -> Iterator[Default]:
     first_source = f"{BASE_DETECTION_MS} ms × {scale(ports)} for {ports} ports (sonic-utilities pfcwd start_default)"
     if timers.hosts.detection_ms < BASE_DETECTION_MS * scale(ports):
         first_source = f"{_IN_TIME}, for {first_source} is longer"
-    yield from _side("hosts", timers.hosts, wanted_watchdog.hosts, first_source)
+    yield from _watchdog_side_defaults("hosts", timers.hosts, wanted_watchdog.hosts, first_source)
     if wanted_watchdog.fabric != "off" and timers.fabric:
         later = f"{FABRIC_FACTOR} × hosts, so that the nearest hop acts first"
         if timers.fabric.detection_ms < FABRIC_FACTOR * timers.hosts.detection_ms:
             later = f"{_IN_TIME}, for {FABRIC_FACTOR} × hosts is longer"
-        yield from _side("fabric", timers.fabric, wanted_watchdog.fabric, later)
+        yield from _watchdog_side_defaults("fabric", timers.fabric, wanted_watchdog.fabric, later)
     elif wanted_watchdog.fabric != "off":
         source = f"none is later than the hosts' side and acts before queue pairs time out ({QP_TIMEOUT_MS} ms)"
         yield Default("pfc.watchdog.fabric", "off", source)
@@ -172,7 +172,9 @@ def _watchdog(intent: Intent) -> Iterator[Default]:
         yield Default("pfc.watchdog.polling", value, "half the smallest detection")
 
 
-def _side(name: str, side: Side, wanted_watchdog_timers: WatchdogTimers, source: str) -> Iterator[Default]:
+def _watchdog_side_defaults(
+    name: str, side: Side, wanted_watchdog_timers: WatchdogTimers, source: str
+) -> Iterator[Default]:
     if wanted_watchdog_timers.detection is None:
         yield Default(f"pfc.watchdog.{name}.detection", f"{side.detection_ms}ms", source)
     if wanted_watchdog_timers.restoration is None:
@@ -198,14 +200,14 @@ def _list_derived_defaults(intent: Intent) -> Iterator[Default]:
     uplinks = intent.topology.uplinks
     if uplinks.split > 1 and uplinks.spine_split is None:
         yield Default("topology.uplinks.spine_split", str(uplinks.split), "as split, for the same links")
-    yield from _styles(intent)
-    yield from _reserves(intent, leaf, spine)
-    yield from _bgp(intent)
+    yield from _qos_style_defaults(intent)
+    yield from _queue_reserve_defaults(intent, leaf, spine)
+    yield from _bgp_defaults(intent)
     gateway = str(netaddr.IPNetwork(intent.addressing.oob)[-2])
     yield Default("addressing.oob gateway", gateway, "the last usable address")
 
 
-def _styles(intent: Intent) -> Iterator[Default]:
+def _qos_style_defaults(intent: Intent) -> Iterator[Default]:
     """Yield the style of QoS of tiers whose platform has several."""
     lossless = resolve_classes(intent).lossless
     for role, tier in ((LEAF, intent.topology.leaves), (SPINE, intent.topology.spines)):
@@ -215,7 +217,7 @@ def _styles(intent: Intent) -> Iterator[Default]:
             yield Default(f"topology.{KEYS[role]}.style", style, source)
 
 
-def _reserves(intent: Intent, *models: Switch) -> Iterator[Default]:
+def _queue_reserve_defaults(intent: Intent, *models: Switch) -> Iterator[Default]:
     """Yield the reserve of the queues of CNPs and control, by tier, where its network OS has one."""
     names = [
         name
@@ -241,7 +243,7 @@ def _wait_faults(by_tier: Mapping[str, Traits]) -> str:
     return "".join(f"; {' and '.join(tiers)}: {fault}" for fault, tiers in tiers_by_fault.items())
 
 
-def _bgp(intent: Intent) -> Iterator[Default]:
+def _bgp_defaults(intent: Intent) -> Iterator[Default]:
     """Yield when BGP announces routes, by tier where tiers differ, and how long neighbors wait for a leaf's."""
     by_tier = {KEYS[role]: traits for role, traits in traits_by_role(intent).items()}
     waits = {name: traits.announces_installed for name, traits in by_tier.items()}

@@ -66,7 +66,7 @@ class Devices:
             for role, buffers in self._buffers.items()
         }
         self._resolved: dict[str, Resolved] = {role: {} for role in models}
-        self._adapters = {node.role: self._adapter(node) for node in (switches.leaves[0], switches.spines[0])}
+        self._adapters = {node.role: self._make_adapter(node) for node in (switches.leaves[0], switches.spines[0])}
 
     def build_device(self, node: Node, cables: Wires) -> Device:
         """Return a switch as its platform can hold it, with what it will compute itself filled in."""
@@ -86,7 +86,7 @@ class Devices:
             for note in static_notes(self._intent, role, model, self._buffers[role])
         )
 
-    def _adapter(self, node: Node) -> Adapter:
+    def _make_adapter(self, node: Node) -> Adapter:
         profiles, length_m = self._profiles[node.role], self._intent.topology.uplinks.length
         os_traits = traits(node.tier.platform, node.tier.version)
 

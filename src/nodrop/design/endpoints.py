@@ -74,15 +74,17 @@ def _group_cables(
         return
     leaves = {leaf.id: leaf for leaf in switches.leaves}
     model = switches.leaves[0].model
-    card = _card(intent, keys, group, problems)
-    panels = _panels(intent, name, problems)
+    card = _find_nic(intent, keys, group, problems)
+    panels = _panels_of_group(intent, name, problems)
     ends = [LinkEnd.of(model, group.split, panels, group.lanes), *([LinkEnd.of_nic(card)] if card else [])]
-    needed = _slots(group)
+    needed = _count_leaf_slots(group)
     link = cabling(intent, keys, group, ends, problems, lambda n: needed <= len(panels) * n) if card else None
     ports = jacks(panels, group.split)
     spots = tuple(places(group))
     finer = (
-        [into for into in joining_splits(group, ends) if _alone(intent, name) and into > group.split] if card else []
+        [into for into in joining_splits(group, ends) if _has_exclusive_panels(intent, name) and into > group.split]
+        if card
+        else []
     )
     problems += _place_faults(intent, name, switches, spots, panels, finer)
     for place in spots:
@@ -90,7 +92,7 @@ def _group_cables(
             continue
         host, jack = f"{name}{place.host}", ports[place.slot]
         host_of_jack = taken.setdefault((place.leaf, jack.panel), {})
-        clash = _clash(host_of_jack, jack, host, f"leaf{place.leaf}")
+        clash = _describe_jack_clash(host_of_jack, jack, host, f"leaf{place.leaf}")
         if clash:
             hint = _own_ports(intent, name) or _MORE_PORTS
             problems.append(intent.problem((*keys, "leaf_ports"), clash, "leaf_ports of its own", hint))
@@ -108,7 +110,7 @@ def _group_cables(
             )
 
 
-def _card(intent: Intent, keys: tuple[str, ...], group: Endpoints, problems: list[Problem]) -> Nic | None:
+def _find_nic(intent: Intent, keys: tuple[str, ...], group: Endpoints, problems: list[Problem]) -> Nic | None:
     """Return the NIC of a group; None where it is not known. More ports than its accelerators have are a problem."""
     if group.nic not in nics():
         hint = nearest(group.nic, nics())
@@ -124,7 +126,7 @@ def _card(intent: Intent, keys: tuple[str, ...], group: Endpoints, problems: lis
     return card
 
 
-def _clash(host_of_jack: dict[Jack, str], jack: Jack, host: str, leaf: str) -> str:
+def _describe_jack_clash(host_of_jack: dict[Jack, str], jack: Jack, host: str, leaf: str) -> str:
     """Return why a host cannot have a part of a panel port, empty if it can; `host_of_jack` is kept up."""
     for other_jack, owner in host_of_jack.items():
         if other_jack.splits != jack.splits:
@@ -134,7 +136,7 @@ def _clash(host_of_jack: dict[Jack, str], jack: Jack, host: str, leaf: str) -> s
     return f"{host} and {owner} would both get port {jack} of {leaf}" if owner != host else ""
 
 
-def _panels(intent: Intent, name: str, problems: list[Problem]) -> tuple[int, ...]:
+def _panels_of_group(intent: Intent, name: str, problems: list[Problem]) -> tuple[int, ...]:
     """Return the panel ports that a group has on every leaf; none where it should say so and does not."""
     group, of_leaf = intent.endpoints[name], intent.topology.leaves.ports.endpoints
     if group.leaf_ports is None:
@@ -157,7 +159,7 @@ def _own_ports(intent: Intent, name: str) -> str:
     stated = {panel for key, group in intent.endpoints.items() if key != name for panel in group.leaf_ports or ()}
     free = [panel for panel in intent.topology.leaves.ports.endpoints if panel not in stated]
     for key, group in intent.endpoints.items():
-        needed = -(-_slots(group) // group.split)
+        needed = -(-_count_leaf_slots(group) // group.split)
         if key == name:
             break
         if group.leaf_ports is None:
@@ -165,13 +167,13 @@ def _own_ports(intent: Intent, name: str) -> str:
     return f"leaf_ports: {show_ids(free[:needed])}" if needed <= len(free) else ""
 
 
-def _slots(group: Endpoints) -> int:
+def _count_leaf_slots(group: Endpoints) -> int:
     """Return how many ports of a leaf a group needs."""
     hosts = 1 + max((host - 1) % group.leaf_group for host in group.ids)
     return hosts * group.ports if group.spread == "one-leaf" else hosts
 
 
-def _alone(intent: Intent, name: str) -> bool:
+def _has_exclusive_panels(intent: Intent, name: str) -> bool:
     """Whether no other group shares panel ports with a group, so that these can be split otherwise."""
     own_panels = set(group_panels(intent, name))
     return not any(
@@ -188,15 +190,19 @@ def _place_faults(
     group, keys = intent.endpoints[name], ("endpoints", name)
     leaves = {leaf.id for leaf in switches.leaves}
     missing = {place.leaf for place in spots} - leaves
-    of_rails = list(rail_faults(intent, name, leaves, {place.leaf for place in spots}, _adding(intent, switches)))
+    of_rails = list(
+        rail_faults(intent, name, leaves, {place.leaf for place in spots}, _leaf_hint_function(intent, switches))
+    )
     yield from of_rails
     if missing and not of_rails:
         lost = {place.host for place in spots if place.leaf in missing}
         fault = f"{name} {show_ids(lost)} would be on leaf {show_ids(missing)}"
-        change_hint = _or(_with_leaves(intent, switches, "", missing), _with_hosts(set(group.ids) - lost))
+        change_hint = _join_alternatives(
+            _with_leaves(intent, switches, "", missing), _with_hosts(set(group.ids) - lost)
+        )
         hint = change_hint or "more spine ports, and leaves"
         yield intent.problem((*keys, "ids"), fault, f"leaf {show_ids(leaves)}", hint)
-    needed, port_count = _slots(group), len(panels) * group.split
+    needed, port_count = _count_leaf_slots(group), len(panels) * group.split
     if panels and needed > port_count:
         most = port_count // (group.ports if group.spread == "one-leaf" else 1)
         smaller = {place.leaf for place in places(group.model_copy(update={"leaf_group": most}))} if most else set()
@@ -205,11 +211,14 @@ def _place_faults(
         fault = f"{name} needs {needed} ports of a leaf"
         fewer = _with_leaves(intent, switches, f"leaf_group: {most}", smaller - leaves) if most else ""
         split = next((f"split: {into}" for into in finer if needed <= len(panels) * into), "")
-        hint = _or(split, _own_ports(intent, name), fewer, _with_hosts(set(group.ids) - lost)) or _MORE_PORTS
+        hint = (
+            _join_alternatives(split, _own_ports(intent, name), fewer, _with_hosts(set(group.ids) - lost))
+            or _MORE_PORTS
+        )
         yield intent.problem((*keys, "leaf_group"), fault, f"at most the {port_count} it has, {where}", hint)
 
 
-def _adding(intent: Intent, switches: Boxes) -> Callable[[Set[int]], str]:
+def _leaf_hint_function(intent: Intent, switches: Boxes) -> Callable[[Set[int]], str]:
     """Return what tells the leaves that an intent has with some more; it gives an empty text where they do not fit."""
     return lambda missing: _with_leaves(intent, switches, "", missing)
 
@@ -226,6 +235,6 @@ def _with_hosts(kept_numbers: Set[int]) -> str:
     return f"ids: {show_ids(kept_numbers)}" if kept_numbers else ""
 
 
-def _or(*changes: str) -> str:
+def _join_alternatives(*changes: str) -> str:
     """Return the ways there are to put something right."""
     return ", or ".join(filter(None, changes))

@@ -44,7 +44,7 @@ def streams(
     able = facts.counters.get(wanted_high_frequency.objects, ()) if facts else COUNTERS[wanted_high_frequency.objects]
     samples = SampledCounters(
         kind=wanted_high_frequency.objects,
-        objects=tuple(_objects(wanted_high_frequency.objects, classes, ports, pools)),
+        objects=tuple(_sampled_objects(wanted_high_frequency.objects, classes, ports, pools)),
         counters=tuple(counter for counter in COUNTERS[wanted_high_frequency.objects] if counter in able),
     )
     return (
@@ -57,19 +57,19 @@ def streams(
     )
 
 
-def _objects(
+def _sampled_objects(
     kind: SampledKind, classes: Classes, ports: Iterable[Interface], pools: Iterable[BufferPool]
 ) -> Iterator[str]:
     if kind == "buffer-pools":
         yield from (pool.name for pool in pools)
         return
-    numbers = _indexes(kind, classes)
+    numbers = _sampled_indexes(kind, classes)
     for port in ports:
         if port.enabled is True and port.qos is not None:
             yield from (f"{port.name}/{number}" for number in numbers) if kind != "ports" else (port.name,)
 
 
-def _indexes(kind: SampledKind, classes: Classes) -> tuple[int, ...]:
+def _sampled_indexes(kind: SampledKind, classes: Classes) -> tuple[int, ...]:
     """Return the queues or priority groups of the classes that are lossless or RDMA."""
     mapped = classes.tc_to_queue if kind == "queues" else classes.tc_to_priority_group
     wanted_priorities = [
@@ -96,12 +96,12 @@ def stream_faults(intent: Intent) -> Iterator[Problem]:
         fault = f"no stream of counters is known of {' and '.join(chips)}"
         yield intent.problem(_KEYS, fault, f"switches with {', '.join(able)}", "or no high_frequency")
     else:
-        names, later = _unable(tiers)
+        names, later = _describe_unable_tiers(tiers)
         fault = f"{names} does not stream ECN marks and watermarks"
         yield intent.problem(_KEYS, fault, "no high_frequency", later)
 
 
-def _unable(tiers: Sequence[Tier]) -> tuple[str, str]:
+def _describe_unable_tiers(tiers: Sequence[Tier]) -> tuple[str, str]:
     """Return the tiers' releases, and a hint that names the first one that streams counters, if there is one."""
     names, later = set(), set()
     for tier in tiers:
@@ -127,13 +127,13 @@ def bandwidth_faults(intent: Intent, boxes: Boxes, devices: Mapping[str, Device]
         sending = [node for node in tier if require_fact(devices[node.name].high_frequency)]
         if not sending:
             continue
-        node = max(sending, key=lambda node: _counters(devices[node.name]))
+        node = max(sending, key=lambda node: _count_streamed_counters(devices[node.name]))
         device, facts = devices[node.name], asic(node.model.asic).sampling
         assert facts is not None
         yield from _lane_faults(intent, device, facts) or _speed_faults(intent, node.tier, device, facts)
 
 
-def _counters(device: Device) -> int:
+def _count_streamed_counters(device: Device) -> int:
     return sum(stream.counters_count for stream in require_fact(device.high_frequency))
 
 
@@ -164,7 +164,7 @@ def _speed_faults(intent: Intent, tier: Tier, device: Device, facts: Sampling) -
     )
     assert stream_traits is not None
     assert wanted_high_frequency is not None
-    counters = _counters(device)
+    counters = _count_streamed_counters(device)
     mbps = stream_traits.mbps(counters, wanted_high_frequency.interval)
     if mbps <= stream_traits.management_mbps:
         return []

@@ -28,13 +28,13 @@ _ECN_CAPABLE = 2
 def host_tos(intent: Intent) -> int:
     """Return the ToS byte of RoCE packets; left out, that of the RDMA class."""
     stated = intent.hosts.tos
-    return tos_of(_followed(intent, "rdma", USUAL_RDMA_DSCP)) if stated is None else stated
+    return tos_of(_dscp_or_usual(intent, "rdma", USUAL_RDMA_DSCP)) if stated is None else stated
 
 
 def host_cnp_dscp(intent: Intent) -> int:
     """Return the DSCP of CNPs; left out, that of the CNP class, or the usual one without such a class."""
     stated = intent.hosts.cnp_dscp
-    return _followed(intent, "cnp", USUAL_CNP_DSCP) if stated is None else stated
+    return _dscp_or_usual(intent, "cnp", USUAL_CNP_DSCP) if stated is None else stated
 
 
 def host_pfc(intent: Intent) -> tuple[int, ...]:
@@ -75,16 +75,16 @@ def repeated(intent: Intent) -> tuple[str, ...]:
 def host_faults(intent: Intent) -> Iterator[Problem]:
     """Yield contradictions between the classes and how NICs are set, each at a line that makes it."""
     hosts = intent.hosts
-    yield from _undecided(intent)
-    rdma, cnp = _of(intent, "rdma"), _of(intent, "cnp")
-    if hosts.tos is not None and (dscps := _dscps(intent, rdma)) and hosts.tos >> 2 not in dscps:
+    yield from _undecided_purposes(intent)
+    rdma, cnp = _classes_of_purpose(intent, "rdma"), _classes_of_purpose(intent, "cnp")
+    if hosts.tos is not None and (dscps := _dscps_of_classes(intent, rdma)) and hosts.tos >> 2 not in dscps:
         fault = f"ToS {hosts.tos} is DSCP {hosts.tos >> 2}, which is not of the RDMA class"
         expected = " or ".join(str(tos_of(dscp)) for dscp in dscps)
-        yield intent.problem(("hosts", "tos"), fault, expected, _without(intent, "tos", rdma, "dscp"))
-    if hosts.cnp_dscp is not None and (dscps := _dscps(intent, cnp)) and hosts.cnp_dscp not in dscps:
+        yield intent.problem(("hosts", "tos"), fault, expected, _hint_without_key(intent, "tos", rdma, "dscp"))
+    if hosts.cnp_dscp is not None and (dscps := _dscps_of_classes(intent, cnp)) and hosts.cnp_dscp not in dscps:
         fault = f"DSCP {hosts.cnp_dscp} is not of the CNP class"
         expected = " or ".join(map(str, dscps))
-        yield intent.problem(("hosts", "cnp_dscp"), fault, expected, _without(intent, "cnp_dscp", cnp, "dscp"))
+        yield intent.problem(("hosts", "cnp_dscp"), fault, expected, _hint_without_key(intent, "cnp_dscp", cnp, "dscp"))
     lossless = lossless_priorities(intent)
     if hosts.pfc is not None and hosts.pfc != lossless:
         fault = f"NICs with PFC on {show_ids(hosts.pfc) or 'nothing'}"
@@ -94,12 +94,12 @@ def host_faults(intent: Intent) -> Iterator[Problem]:
             for name, wanted_traffic_class in intent.classes.items()
             if wanted_traffic_class.lossless
         }
-        yield intent.problem(("hosts", "pfc"), fault, expected, _without(intent, "pfc", classes, "priority"))
+        yield intent.problem(("hosts", "pfc"), fault, expected, _hint_without_key(intent, "pfc", classes, "priority"))
     yield from _fifo_faults(intent)
     yield from _mtu_faults(intent)
 
 
-def _undecided(intent: Intent) -> Iterator[Problem]:
+def _undecided_purposes(intent: Intent) -> Iterator[Problem]:
     """Yield purposes of which several classes could be the NICs' own, where the intent does not say which is."""
     hosts = intent.hosts
     asked: tuple[tuple[str, Purpose, int, int | None], ...] = (
@@ -107,9 +107,9 @@ def _undecided(intent: Intent) -> Iterator[Problem]:
         ("cnp_dscp", "cnp", USUAL_CNP_DSCP, hosts.cnp_dscp),
     )
     for key, purpose, usual, stated in asked:
-        classes = _of(intent, purpose)
-        dscps = _dscps(intent, classes)
-        if stated is None and dscps and _dscp(intent, purpose, usual) is None:
+        classes = _classes_of_purpose(intent, purpose)
+        dscps = _dscps_of_classes(intent, classes)
+        if stated is None and dscps and _dscp_of_purpose(intent, purpose, usual) is None:
             *earlier_names, last = classes
             fault = f"{', '.join(earlier_names)} and {last} are for {purpose}, and NICs send one DSCP"
             values = " or ".join(str(tos_of(dscp) if key == "tos" else dscp) for dscp in dscps)
@@ -144,7 +144,7 @@ def _mtu_faults(intent: Intent) -> Iterator[Problem]:
         yield intent.problem(("mtu",), fault, f"mtu: {needed} or more", f"or hosts.rdma_mtu: {fitting}")
 
 
-def _without(intent: Intent, key: str, classes: dict[str, TrafficClass], class_key: str) -> str:
+def _hint_without_key(intent: Intent, key: str, classes: dict[str, TrafficClass], class_key: str) -> str:
     """Return what to do instead: leave the key out, with the classes that then decide it and their lines."""
     class_places = []
     for name in classes:
@@ -153,26 +153,26 @@ def _without(intent: Intent, key: str, classes: dict[str, TrafficClass], class_k
     return f"or leave hosts.{key} out: it follows from {' and '.join(class_places)}" if class_places else ""
 
 
-def _followed(intent: Intent, purpose: Purpose, usual: int) -> int:
-    dscp = _dscp(intent, purpose, usual)
+def _dscp_or_usual(intent: Intent, purpose: Purpose, usual: int) -> int:
+    dscp = _dscp_of_purpose(intent, purpose, usual)
     return usual if dscp is None else dscp
 
 
-def _dscp(intent: Intent, purpose: Purpose, usual: int) -> int | None:
+def _dscp_of_purpose(intent: Intent, purpose: Purpose, usual: int) -> int | None:
     """Return the DSCP that NICs send for a purpose: the usual one if a class has it, else the first of the class.
 
     Of several classes it is the one that is named like the purpose; None if none is.
     """
-    classes = _of(intent, purpose)
-    if usual in _dscps(intent, classes):
+    classes = _classes_of_purpose(intent, purpose)
+    if usual in _dscps_of_classes(intent, classes):
         return usual
-    own_dscps = _dscps(
+    own_dscps = _dscps_of_classes(
         intent, {name: traffic_class for name, traffic_class in classes.items() if name == purpose or len(classes) == 1}
     )
     return own_dscps[0] if own_dscps else None
 
 
-def _of(intent: Intent, purpose: Purpose) -> dict[str, TrafficClass]:
+def _classes_of_purpose(intent: Intent, purpose: Purpose) -> dict[str, TrafficClass]:
     return {
         name: wanted_traffic_class
         for name, wanted_traffic_class in intent.classes.items()
@@ -180,7 +180,7 @@ def _of(intent: Intent, purpose: Purpose) -> dict[str, TrafficClass]:
     }
 
 
-def _dscps(intent: Intent, classes: dict[str, TrafficClass]) -> tuple[int, ...]:
+def _dscps_of_classes(intent: Intent, classes: dict[str, TrafficClass]) -> tuple[int, ...]:
     """Return the DSCPs of classes, sorted."""
     owned = (
         unclaimed(intent) if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp

@@ -21,7 +21,7 @@ def hwsku_of(intent: Intent, role: str, model: Switch) -> str | None:
     Of those that have the declared ports: one whose table has rows for all their speeds, the base one, one of the very
     speeds, and one that breaks out the fewest of the other ports.
     """
-    declared = _declared(intent, role, model)
+    declared = _declared_panel_uses(intent, role, model)
     speeds = {speed for _, speed in declared.values()}
     order = model.sonic.hwskus.index
 
@@ -49,22 +49,21 @@ def shipped_splits(intent: Intent, role: str, model: Switch) -> Mapping[int, int
 
 def hwsku_notes(intent: Intent, role: str, model: Switch) -> Iterator[Adaptation]:
     """Yield a note where no HWSKU of the model has the declared ports, with one that has as many elsewhere."""
-    declared, layouts = _declared(intent, role, model), tuple(_layouts(intent, role, model))
+    declared, layouts = _declared_panel_uses(intent, role, model), tuple(_layouts(intent, role, model))
     if not layouts or any(layout.has(declared) for layout in layouts):
         return
-    reason = (
-        f"no HWSKU of {_tier(intent, role).version} has these ports, so BREAKOUT_CFG changes those of the base HWSKU"
-    )
+    release = _tier_of_role(intent, role).version
+    reason = f"no HWSKU of {release} has these ports, so BREAKOUT_CFG changes those of the base HWSKU"
     if elsewhere := next((layout for layout in layouts if _has_as_many(layout, declared)), None):
         reason += f"; {elsewhere.hwskus[0]} has {show_ways(elsewhere.ports)}"
     yield Adaptation(f"{role}*/hwsku", show_ways(declared), str(model.sonic.hwsku), reason)
 
 
-def _tier(intent: Intent, role: str) -> Tier:
+def _tier_of_role(intent: Intent, role: str) -> Tier:
     return intent.topology.leaves if role == LEAF else intent.topology.spines
 
 
-def _declared(intent: Intent, role: str, model: Switch) -> Ways:
+def _declared_panel_uses(intent: Intent, role: str, model: Switch) -> Ways:
     """Return how a tier's panel ports are used by the lists, splits and speeds of the intent."""
     uplinks = intent.topology.uplinks
     if role != LEAF:
@@ -79,14 +78,17 @@ def _declared(intent: Intent, role: str, model: Switch) -> Ways:
 def _layouts(intent: Intent, role: str, model: Switch) -> Iterator[Layout]:
     """Yield the layouts that the release of a tier has; none where the HWSKU does not follow the ports."""
     if not asic(model.asic).computes:
-        release = _tier(intent, role).version
+        release = _tier_of_role(intent, role).version
         yield from (layout for layout in model.sonic.layouts if layout.since is None or layout.since <= release)
 
 
 def _has_as_many(layout: Layout, declared: Ways) -> bool:
     """Return whether a HWSKU has as many ports of each way, whichever panel ports they are on."""
-    return all(_count(layout.ports, breakout) >= _count(declared, breakout) for breakout in set(declared.values()))
+    return all(
+        _count_breakouts(layout.ports, breakout) >= _count_breakouts(declared, breakout)
+        for breakout in set(declared.values())
+    )
 
 
-def _count(ports: Ways, breakout: tuple[int, int]) -> int:
+def _count_breakouts(ports: Ways, breakout: tuple[int, int]) -> int:
     return sum(into == breakout[0] and speed >= breakout[1] for into, speed in ports.values())

@@ -77,22 +77,22 @@ def ways_to_fit(choice: Choice) -> str:
     plain = next((option for option in fewer if option.fits), None)
     both_choice = next((option for less in fewer if (option := less.with_ports())), None)
     choices = [option for option in (same, plain) if option] or [option for option in (both_choice,) if option]
-    return ", or ".join(_change(choice, option) for option in choices)
+    return ", or ".join(_describe_key_changes(choice, option) for option in choices)
 
 
 def ways_to_widen(choice: Choice) -> str:
     """Return changes by which no leaf is oversubscribed: more links, or a higher limit."""
     further_choices = (replace(choice, per_spine=links) for links in range(choice.per_spine + 1, MOST_PER_SPINE + 1))
     wider = next((fit for wide in further_choices if not wide.oversubscribed and (fit := wide.with_ports())), None)
-    raised = f"max_oversubscription: {_ratio(choice)}"
-    return f"{_change(choice, wider)}, or {raised}" if wider else raised
+    raised = f"max_oversubscription: {_format_ratio(choice)}"
+    return f"{_describe_key_changes(choice, wider)}, or {raised}" if wider else raised
 
 
-def _change(old: Choice, new: Choice) -> str:
+def _describe_key_changes(old: Choice, new: Choice) -> str:
     """Return how the intent's keys must change to get from one choice to another that its limit allows."""
     key_changes = [f"per_spine: {new.per_spine}"] if new.per_spine != old.per_spine else []
     key_changes += slots_keys(new) if (new.spines, new.leaves) != (old.spines, old.leaves) else []
-    key_changes += [f"max_oversubscription: {_ratio(new)}"] if new.oversubscribed else []
+    key_changes += [f"max_oversubscription: {_format_ratio(new)}"] if new.oversubscribed else []
     return " and ".join(key_changes)
 
 
@@ -102,6 +102,6 @@ def slots_keys(choice: Choice) -> list[str]:
     return [f"{_SLOTS_KEYS[peer.role]}: {peer.slots}" for peer in peers if peer.slots is not None]
 
 
-def _ratio(choice: Choice) -> str:
+def _format_ratio(choice: Choice) -> str:
     """Return the least limit, in hundredths, that allows a choice."""
     return f"{ceil(100 * choice.down_mbps / choice.up_mbps) / 100:g}"

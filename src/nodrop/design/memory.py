@@ -28,7 +28,7 @@ def memory_faults(
             continue
         node = min(tier, key=lambda node: _left_bytes(devices[node.name]))
         if _left_bytes(devices[node.name]) <= 0:
-            yield _fault(intent, node, devices[node.name], cables[node.name])
+            yield _memory_fault(intent, node, devices[node.name], cables[node.name])
         elif intent.buffers.over_subscription is not None:
             yield from _sharing_faults(intent, node, devices[node.name], cables[node.name])
 
@@ -73,7 +73,7 @@ def _beyond_with(device: Device, port: Interface, length_m: int) -> int:
     )
 
 
-def _fault(intent: Intent, node: Node, device: Device, wires: Wires) -> Problem:
+def _memory_fault(intent: Intent, node: Node, device: Device, wires: Wires) -> Problem:
     longest = max((wire.cabling for wire in wires.values()), key=lambda cabling: cabling.length_m)
     ports = {wire.port for wire in wires.values() if wire.cabling is longest}
     lengths = range(1, longest.length_m)

@@ -36,7 +36,7 @@ def trimming(intent: Intent) -> Trimming | None:
 def mode_faults(intent: Intent) -> Iterator[Problem]:
     """Yield keys that have no meaning in the intent's mode, and what a mode needs that is not there."""
     if not has_pfc(intent):
-        for path, lacking in _pointless(intent):
+        for path, lacking in _pointless_keys(intent):
             yield intent.problem(path, f"stated in mode {intent.mode}, which has {lacking}", "", "remove it")
     if trims(intent):
         yield from _trimming_faults(intent)
@@ -45,7 +45,7 @@ def mode_faults(intent: Intent) -> Iterator[Problem]:
         yield intent.problem(("trimming",), f"stated in mode {intent.mode}", "mode: trim or uec", "or remove it")
 
 
-def _pointless(intent: Intent) -> Iterator[tuple[tuple[str, ...], str]]:
+def _pointless_keys(intent: Intent) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield keys that say nothing where nothing is lossless, and what such a fabric has not."""
     if "pfc" in intent.model_fields_set:
         yield ("pfc",), "no PFC"
@@ -78,13 +78,13 @@ def _ability_faults(intent: Intent) -> Iterator[Problem]:
         if asic and asic not in held.trimming.asics:
             able = sorted({switch(name).asic for name in buildable(tier.platform)} & held.trimming.asics)
             fault = f"{asic} of {tier.model} does not trim packets under {held.title}"
-            hint = _without(intent)
+            hint = _hint_without_trimming(intent)
             expected = f"a model with {' or '.join(able)}"
             yield intent.problem(("topology", KEYS[role], "model"), fault, expected, hint)
         elif asic and tier.version in held.releases and asic not in traits(tier.platform, tier.version).trimming.asics:
             fault = f"{held.title} {tier.version} does not trim packets"
             expected = f"{_trimming_since(tier.platform, asic)} or later"
-            yield intent.problem(("topology", KEYS[role], "version"), fault, expected, _without(intent))
+            yield intent.problem(("topology", KEYS[role], "version"), fault, expected, _hint_without_trimming(intent))
         (low, high), step = held.trimming.size_bytes, held.trimming.size_step_bytes
         if not is_size_reported and (not low <= size <= high or size % step):
             is_size_reported = True
@@ -92,7 +92,7 @@ def _ability_faults(intent: Intent) -> Iterator[Problem]:
             yield intent.problem(("trimming", "size"), show_bytes(size), expected)
 
 
-def _without(intent: Intent) -> str:
+def _hint_without_trimming(intent: Intent) -> str:
     """Return how an intent has no trimming."""
     return "or no trimming" if intent.mode == "uec" else "or mode: lossy"
 

@@ -86,7 +86,7 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
         pairs = plan.endpoint(host_cable)
         jack = host_cable.leaf_port
         addresses = _with_lengths([pair.leaf for pair in pairs], pairs)
-        bond = _bond(host_cable, addresses)
+        bond = _bond_of_cable(host_cable, addresses)
         result[host_cable.leaf.name][jack.port] = Wire(
             port=jack.port,
             splits=jack.splits,
@@ -104,7 +104,7 @@ def _with_lengths(addresses: list[str], pairs: tuple[Pair, ...]) -> tuple[str, .
     return tuple(f"{address}/{pair.length}" for address, pair in zip(addresses, pairs, strict=True))
 
 
-def _bond(cable: HostCable, addresses: tuple[str, ...]) -> Bond | None:
+def _bond_of_cable(cable: HostCable, addresses: tuple[str, ...]) -> Bond | None:
     """Return the port channel that a cable is part of."""
     return Bond(bond_name(cable, cable.bond), addresses, cable.host) if cable.bond else None
 
@@ -209,9 +209,9 @@ def interfaces(
         (cable.port.panel, cable.cabling.port_lanes) for cable in cables.values() if cable.cabling.port_lanes
     )
     return tuple(
-        _cabled(intent, node.model.name, name_of(node, jack), breakout, wire, profiles)
+        _make_cabled_port(intent, node.model.name, name_of(node, jack), breakout, wire, profiles)
         if (wire := cables.get(port))
-        else _shut(node, name_of(node, jack), breakout, port)
+        else _make_shut_port(node, name_of(node, jack), breakout, port)
         for breakout, jack, port in _ports(node.model.name, splits, used)
     )
 
@@ -232,14 +232,16 @@ def _ports(
     )
 
 
-def _shut(node: Node, name: str, breakout: Split, port: Port) -> Interface:
+def _make_shut_port(node: Node, name: str, breakout: Split, port: Port) -> Interface:
     """Return a port without a cable: of a file that states its state, and what every port has to state."""
     spare = traits(node.tier.platform, node.tier.version).spare
     facts = {"speed_mbps": breakout.speeds[0], **spare}
     return Interface(name=name, port=port, enabled=False, lanes=breakout.lanes, side=None, **facts)
 
 
-def _cabled(intent: Intent, model: str, name: str, breakout: Split, wire: Wire, profiles: Profiles) -> Interface:
+def _make_cabled_port(
+    intent: Intent, model: str, name: str, breakout: Split, wire: Wire, profiles: Profiles
+) -> Interface:
     speed = wire.cabling.speed_mbps
     return Interface(
         name=name,

@@ -35,21 +35,21 @@ def rail_faults(
     missing = wanted_numbers - leaves
     sets = {(leaf - 1) // rails for leaf in missing}
     if any((leaf - 1) // rails in sets for leaf in leaves):
-        fault = f"{name} has {rails} ports for {_leaves(leaves)}"
-        changes = [adding(missing), f"ports: {len(leaves)}" if _shrinks(intent, name, leaves) else ""]
+        fault = f"{name} has {rails} ports for {_format_leaves(leaves)}"
+        changes = [adding(missing), f"ports: {len(leaves)}" if _can_use_leaf_count(intent, name, leaves) else ""]
         hint = ", or ".join(filter(None, changes)) or "more spine ports, and leaves"
         yield intent.problem((*keys, "ports"), fault, "a leaf for each rail", hint)
     elif len(leaves) % rails and len(intent.endpoints) == 1 and leaves > wanted_numbers:
-        fault = f"{_leaves(leaves)} are no whole sets of {rails} rails"
+        fault = f"{_format_leaves(leaves)} are no whole sets of {rails} rails"
         hint = f"ids: {show_ids(wanted_numbers)}"
         yield intent.problem(("topology", "leaves", "ids"), fault, f"a leaf for each of the {rails} ports", hint)
 
 
-def _leaves(leaves: Set[int]) -> str:
+def _format_leaves(leaves: Set[int]) -> str:
     return f"leaves {show_ids(leaves)}" if len(leaves) > 1 else f"leaf {show_ids(leaves)} alone"
 
 
-def _shrinks(intent: Intent, name: str, leaves: Set[int]) -> bool:
+def _can_use_leaf_count(intent: Intent, name: str, leaves: Set[int]) -> bool:
     """Whether hosts of fewer ports would have exactly the leaves there are, as rails of one set."""
     group = intent.endpoints[name]
     alone = sum(endpoint.spread == RAILS for endpoint in intent.endpoints.values()) == 1

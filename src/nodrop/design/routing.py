@@ -69,7 +69,7 @@ def bgp(
     groups = sorted({wire.group for wire in cables.values()} & plan.vlans.keys())
     subnets = tuple(block for group in groups for block in plan.vlan_blocks(group, node))
     is_leaf = node.role == LEAF
-    prefixes = {family: _originated(plan, node, family, subnets) for family in plan.families}
+    prefixes = {family: _originated_prefixes(plan, node, family, subnets) for family in plan.families}
     return Bgp(
         asn=asns[node.name],
         router_id=plan.router_id(node),
@@ -92,11 +92,11 @@ def bgp(
         route_maps=tuple(
             route_map for family in prefixes for route_map in _route_maps(node, family, numbered=bool(plan.links))
         ),
-        neighbors=_neighbors(plan, node, cables, asns),
+        neighbors=_build_neighbors(plan, node, cables, asns),
     )
 
 
-def _originated(plan: Plan, node: Node, family: Family, subnets: tuple[Pool, ...]) -> tuple[str, ...]:
+def _originated_prefixes(plan: Plan, node: Node, family: Family, subnets: tuple[Pool, ...]) -> tuple[str, ...]:
     """Return the prefixes that a device announces: its loopback, and its hosts' of a leaf, VLANs included."""
     of_family = [network for network in plan.loopback(node) if (":" in network) == (family == "ipv6")]
     if node.role == LEAF:
@@ -110,7 +110,7 @@ def static_routes(plan: Plan, node: Node) -> tuple[StaticRoute, ...]:
     return tuple(StaticRoute(prefix=block, next_hop="blackhole") for block in blocks)
 
 
-def _neighbors(plan: Plan, node: Node, cables: Wires, asns: Mapping[str, int]) -> tuple[BgpNeighbor, ...]:
+def _build_neighbors(plan: Plan, node: Node, cables: Wires, asns: Mapping[str, int]) -> tuple[BgpNeighbor, ...]:
     names, families = _NAMES["ipv4"], plan.families
     neighbors = []
     for wire in cables.values():

@@ -46,7 +46,7 @@ def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
     chips = [switch(tier.model).asic if tier.model in catalogue() else "" for tier in tiers]
     sends = [os_traits.otlp and chip not in os_traits.without_otlp for os_traits, chip in zip(held, chips, strict=True)]
     if wanted_telemetry.otlp and not any(sends):
-        names, hint = _unable(tiers, attrgetter("otlp"))
+        names, hint = _describe_unable_tiers(tiers, attrgetter("otlp"))
         if any(os_traits.otlp for os_traits in held):
             names, hint = f"{titles} on {' and '.join(sorted(set(chips)))}", ""
         expected = "collectors that subscribe: gnmi: true" if any(os_traits.gnmi for os_traits in held) else "otlp: []"
@@ -54,14 +54,14 @@ def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
             ("services", "telemetry", "otlp"), f"{names} sends nothing by OTLP by itself", expected, hint
         )
     elif wanted_telemetry.gnmi and not any(os_traits.gnmi for os_traits in held):
-        names, hint = _unable(tiers, attrgetter("gnmi"))
+        names, hint = _describe_unable_tiers(tiers, attrgetter("gnmi"))
         yield intent.problem(("services", "telemetry", "gnmi"), f"{names} does not answer gNMI", "gnmi: false", hint)
     elif wanted_telemetry.otlp and wanted_telemetry.gnmi and all(one.otlp and not one.gnmi_beside_otlp for one in held):
         fault = f"{titles} is not to run gNMI beside OTLP"
         yield intent.problem(("services", "telemetry", "gnmi"), fault, "one of the two")
 
 
-def _unable(tiers: Iterable[Tier], able: Callable[[Traits], bool]) -> tuple[str, str]:
+def _describe_unable_tiers(tiers: Iterable[Tier], able: Callable[[Traits], bool]) -> tuple[str, str]:
     """Return what tiers that lack something are called, and the releases that have it, if there are any."""
     names, later = set(), set()
     for tier in tiers:
@@ -84,12 +84,12 @@ def _release_faults(intent: Intent) -> Iterator[Problem]:
             yield intent.problem(("services", "dns"), fault, f"at most {held.most_dns_servers}, all that {name} takes")
         lacking = {str(field) for field in newest.hash_fields.intersection(intent.routing.hash) - held.hash_fields}
         if lacking:
-            since = first_release(tier.platform, partial(_hashes, lacking))
+            since = first_release(tier.platform, partial(_supports_hash_fields, lacking))
             fault = f"{name} does not hash by {', '.join(sorted(lacking))}"
             yield intent.problem(where, fault, f"{since} or later", "or another routing.hash")
 
 
-def _hashes(fields: set[str], held: Traits) -> bool:
+def _supports_hash_fields(fields: set[str], held: Traits) -> bool:
     return held.hash_fields >= fields
 
 

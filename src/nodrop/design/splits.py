@@ -92,7 +92,7 @@ class _Use(NamedTuple):
 def split_faults(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[Problem]:
     """Yield splits that a model or its network OS lacks, and ports that they would block."""
     reported_splits: set[tuple[tuple[str, ...], str]] = set()
-    for use in _uses(intent, leaf, spine):
+    for use in _split_uses(intent, leaf, spine):
         if use.list_keys and len(kinds := use.model.kinds(use.panels)) > 1:
             description = f"{show_ids(use.panels)}: {use.model.name} has ports of several kinds there"
             yield intent.problem(use.list_keys, description, "ports of one kind", " or ".join(map(show_ids, kinds)))
@@ -106,13 +106,13 @@ def split_faults(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[Proble
             description = f"{use.model.name} on {use.platform} has no ports that are split into {use.into}"
             expected = ", ".join(str(split.into) for split in splits)
             yield intent.problem(use.keys, description, expected)
-        elif use.lanes is not None and (fault := _lacking(use)):
+        elif use.lanes is not None and (fault := _find_lanes_fault(use)):
             yield intent.problem((*use.keys[:-1], "lanes"), *fault)
         elif breakout.blocks_next and use.list_keys:
-            yield from _blocking(intent, use, use.panels)
+            yield from _unsplittable_ports(intent, use, use.panels)
 
 
-def _lacking(use: _Use) -> tuple[str, str] | None:
+def _find_lanes_fault(use: _Use) -> tuple[str, str] | None:
     """Return why ports cannot use so many of their lanes, and what they can; None if they can."""
     breakout = use.model.way(use.into, use.panels, use.lanes)
     if breakout is not None and _supports_platform(breakout, use.platform):
@@ -133,7 +133,7 @@ def _supports_platform(breakout: Split, platform: str) -> bool:
     return not breakout.platforms or platform in breakout.platforms
 
 
-def _uses(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[_Use]:
+def _split_uses(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[_Use]:
     topology = intent.topology
     on_leaf, on_spine, keys = topology.leaves.platform, topology.spines.platform, ("topology", "uplinks")
     ports = ("topology", "leaves", "ports")
@@ -150,7 +150,7 @@ def _uses(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[_Use]:
         yield _Use("leaf", leaf, on_leaf, stated, group.split, panels, listed, group.lanes, releases[0])
 
 
-def _blocking(intent: Intent, use: _Use, panels: tuple[int, ...]) -> Iterator[Problem]:
+def _unsplittable_ports(intent: Intent, use: _Use, panels: tuple[int, ...]) -> Iterator[Problem]:
     """Yield ports that cannot be split since they are even, or since the one after them is in use."""
     used = set(leaf_splits(intent))
     odd = tuple(panel for panel in panels if panel % 2)

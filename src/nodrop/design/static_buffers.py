@@ -155,13 +155,13 @@ class _Plan:
         self.hwsku = hwsku or model.sonic.hwsku
         self._cell = cell_bytes(model)
         lossless = [traffic_class for traffic_class in intent.classes.values() if traffic_class.lossless]
-        self.fits = {(link.speed_mbps, link.length_m): self._fit(intent, model, link) for link in links}
+        self.fits = {(link.speed_mbps, link.length_m): self._fit_static_buffer(intent, model, link) for link in links}
         ports = [(link.ports * len(lossless), self.fits[link.speed_mbps, link.length_m]) for link in links]
         self.needed_bytes = sum(count * fit.shared_bytes for count, fit in ports)
         """The headroom of all ports at once, that within their own reserves left out."""
         self.most_bytes = max(len(lossless) * fit.shared_bytes for _, fit in ports)
         """That of a port that needs most."""
-        self.headroom_bytes = self._up(self.needed_bytes / (intent.buffers.over_subscription or 1))
+        self.headroom_bytes = self._round_up_to_cell(self.needed_bytes / (intent.buffers.over_subscription or 1))
         reserved = sum(count * fit.reserved_bytes for count, fit in ports)
         queues = sum(link.ports for link in links) * (len(intent.classes) - len(lossless))
         reserved += queues * queue_reserve(model, static=True).size_bytes
@@ -178,10 +178,10 @@ class _Plan:
         """Return bytes rounded down to whole cells."""
         return int(count // self._cell) * self._cell
 
-    def _up(self, count: float) -> int:
+    def _round_up_to_cell(self, count: float) -> int:
         return math.ceil(count / self._cell) * self._cell
 
-    def _fit(self, intent: Intent, model: Switch, kind: Kind) -> Fit:
+    def _fit_static_buffer(self, intent: Intent, model: Switch, kind: Kind) -> Fit:
         new_table_headroom = table_headroom(
             model, self.hwsku, speed_mbps=kind.speed_mbps, length_m=kind.length_m, mtu_bytes=intent.mtu
         )

@@ -36,7 +36,7 @@ def fabric_cables(
     if down_mbps and not faults:
         faults += _bandwidth_faults(intent, choice, down_mbps, _ways(intent, switches, choice, problems))
     problems += faults
-    return () if link is None or faults else tuple(_cables(switches, choice, link))
+    return () if link is None or faults else tuple(_fabric_cables(switches, choice, link))
 
 
 def holds(intent: Intent, switches: Boxes, leaf_ids: Iterable[int]) -> bool:
@@ -100,7 +100,7 @@ def _bandwidth_faults(intent: Intent, choice: Choice, down_mbps: Mapping[str, in
         yield intent.problem(keys, fault, expected, hint)
 
 
-def _cables(switches: Boxes, choice: Choice, link: Cabling) -> Iterator[FabricCable]:
+def _fabric_cables(switches: Boxes, choice: Choice, link: Cabling) -> Iterator[FabricCable]:
     per_spine = choice.per_spine
     up = {leaf.id: choice.leaves.block(leaf.id, per_spine) for leaf in switches.leaves}
     down = {spine.id: choice.spines.block(spine.id, per_spine) for spine in switches.spines}

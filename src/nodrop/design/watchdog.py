@@ -117,13 +117,13 @@ def derive(intent: Intent, ports: int) -> Timers | None:
     if not has_pfc(intent):
         return None
     wanted_watchdog = intent.pfc.watchdog
-    hosts = _side(
+    hosts = _make_watchdog_side(
         wanted_watchdog.hosts, _in_time(intent, BASE_DETECTION_MS * scale(ports), BASE_DETECTION_MS * scale(ports))
     )
     fabric, later_ms = None, FABRIC_FACTOR * hosts.detection_ms
     if wanted_watchdog.fabric != "off":
-        fabric = _side(wanted_watchdog.fabric, _in_time(intent, later_ms, hosts.detection_ms))
-    result = _timers(intent, hosts, fabric)
+        fabric = _make_watchdog_side(wanted_watchdog.fabric, _in_time(intent, later_ms, hosts.detection_ms))
+    result = _build_watchdog_timers(intent, hosts, fabric)
     cut = (
         fabric
         and wanted_watchdog.fabric != "off"
@@ -138,22 +138,22 @@ def derive(intent: Intent, ports: int) -> Timers | None:
 def _in_time(intent: Intent, detection_ms: int, smallest_ms: int) -> int:
     """Return a detection that is not stated, no longer than every platform takes and than queue pairs wait."""
     step = intent.pfc.watchdog.polling or STEP_MS
-    longest = min(LONGEST_MS, QP_TIMEOUT_MS - 1 - _polling(intent, smallest_ms)) // step * step
-    return min(_whole(intent, detection_ms), max(longest, step))
+    longest = min(LONGEST_MS, QP_TIMEOUT_MS - 1 - _choose_polling_ms(intent, smallest_ms)) // step * step
+    return min(_round_up_to_polling(intent, detection_ms), max(longest, step))
 
 
-def _polling(intent: Intent, smallest_ms: int) -> int:
+def _choose_polling_ms(intent: Intent, smallest_ms: int) -> int:
     """Return how often switches look where the smallest detection is `smallest_ms`."""
     low, high = POLLING_MS
     return intent.pfc.watchdog.polling or min(max(smallest_ms // 2, low), high)
 
 
-def _timers(intent: Intent, hosts: Side, fabric: Side | None) -> Timers:
+def _build_watchdog_timers(intent: Intent, hosts: Side, fabric: Side | None) -> Timers:
     """Return timers with how often the switches of each role look: as stated, else half the smallest detection.
 
     A switch that counts pollings looks as often as divides its detection, and no later where that can be.
     """
-    polling = _polling(intent, min(side.detection_ms for side in (hosts, fabric) if side))
+    polling = _choose_polling_ms(intent, min(side.detection_ms for side in (hosts, fabric) if side))
     own_sides = {LEAF: hosts, SPINE: fabric or hosts}
     role_traits = traits_by_role(intent)
     return Timers(
@@ -161,8 +161,10 @@ def _timers(intent: Intent, hosts: Side, fabric: Side | None) -> Timers:
         fabric=fabric,
         wanted_polling_ms=polling,
         polling_ms={
-            role: _dividing(intent, role_traits[role].watchdog, own_sides[role].detection_ms, polling, most_ms=polling)
-            or _dividing(intent, role_traits[role].watchdog, own_sides[role].detection_ms, polling)
+            role: _find_dividing_polling(
+                intent, role_traits[role].watchdog, own_sides[role].detection_ms, polling, most_ms=polling
+            )
+            or _find_dividing_polling(intent, role_traits[role].watchdog, own_sides[role].detection_ms, polling)
             or polling
             for role in own_sides
         },
@@ -170,7 +172,7 @@ def _timers(intent: Intent, hosts: Side, fabric: Side | None) -> Timers:
     )
 
 
-def _side(wanted_watchdog_timers: WatchdogTimers, detection_ms: int) -> Side:
+def _make_watchdog_side(wanted_watchdog_timers: WatchdogTimers, detection_ms: int) -> Side:
     detection = wanted_watchdog_timers.detection if wanted_watchdog_timers.detection is not None else detection_ms
     restoration = (
         wanted_watchdog_timers.restoration if wanted_watchdog_timers.restoration is not None else 2 * detection
@@ -178,13 +180,13 @@ def _side(wanted_watchdog_timers: WatchdogTimers, detection_ms: int) -> Side:
     return Side(detection_ms=detection, restoration_ms=restoration, action=wanted_watchdog_timers.action)
 
 
-def _whole(intent: Intent, detection_ms: int) -> int:
+def _round_up_to_polling(intent: Intent, detection_ms: int) -> int:
     """Return a detection that is not stated, up to the next whole number of stated pollings."""
     polling = intent.pfc.watchdog.polling or 1
     return -(-detection_ms // polling) * polling
 
 
-def _dividing(
+def _find_dividing_polling(
     intent: Intent, watchdog_traits: WatchdogTraits, detection_ms: int, polling_ms: int, *, most_ms: int = LONGEST_MS
 ) -> int | None:
     """Return the polling at hand where it is stated or divides a detection, else the longest that does, if any."""
@@ -254,9 +256,11 @@ def _count_faults(
 ) -> Iterator[Problem]:
     """Yield a detection that is no whole number of pollings, as many as the platform counts, where it counts them."""
     for tier in watched:
-        if tier.of.robustness is None or _exact(intent, tier.of, timers.polling_ms[tier.role], side.detection_ms):
+        if tier.of.robustness is None or _is_exact_detection(
+            intent, tier.of, timers.polling_ms[tier.role], side.detection_ms
+        ):
             continue
-        near = " or ".join(f"{value} ms" for value in _nearest(intent, tier.of, side.detection_ms))
+        near = " or ".join(f"{value} ms" for value in _nearest_detections(intent, tier.of, side.detection_ms))
         hint = f"detection is polling × robustness on {tier.title}, whole numbers"
         yield intent.problem((*_KEYS, name, "detection"), f"{side.detection_ms} ms", near, hint)
 
@@ -277,16 +281,16 @@ def _recovery_faults(
             yield intent.problem((*_KEYS, name, "restoration"), f"{side.restoration_ms} ms", expected, hint)
 
 
-def _exact(intent: Intent, watchdog_traits: WatchdogTraits, polling_ms: int, detection_ms: int) -> bool:
+def _is_exact_detection(intent: Intent, watchdog_traits: WatchdogTraits, polling_ms: int, detection_ms: int) -> bool:
     """Whether a detection is a count of pollings that the platform takes, two or more."""
     assert watchdog_traits.robustness
-    polling = _dividing(intent, watchdog_traits, detection_ms, polling_ms)
+    polling = _find_dividing_polling(intent, watchdog_traits, detection_ms, polling_ms)
     if polling is None or detection_ms % polling:
         return False
     return max(2, watchdog_traits.robustness[0]) <= detection_ms // polling <= watchdog_traits.robustness[1]
 
 
-def _nearest(intent: Intent, watchdog_traits: WatchdogTraits, detection_ms: int) -> list[int]:
+def _nearest_detections(intent: Intent, watchdog_traits: WatchdogTraits, detection_ms: int) -> list[int]:
     """Return the nearest detections that are exact, the earlier first."""
     assert watchdog_traits.robustness
     polling = intent.pfc.watchdog.polling
@@ -295,6 +299,14 @@ def _nearest(intent: Intent, watchdog_traits: WatchdogTraits, detection_ms: int)
         earlier = min(max(detection_ms // polling * polling, least), most)
         return sorted({earlier, min(max(earlier + polling, least), most) if earlier < detection_ms else earlier})
     low, high = 2 * watchdog_traits.polling_ms[0], watchdog_traits.detection_ms[1]
-    before = (value for value in range(detection_ms - 1, low - 1, -1) if _exact(intent, watchdog_traits, low, value))
-    after = (value for value in range(max(detection_ms, low), high + 1) if _exact(intent, watchdog_traits, low, value))
+    before = (
+        value
+        for value in range(detection_ms - 1, low - 1, -1)
+        if _is_exact_detection(intent, watchdog_traits, low, value)
+    )
+    after = (
+        value
+        for value in range(max(detection_ms, low), high + 1)
+        if _is_exact_detection(intent, watchdog_traits, low, value)
+    )
     return [value for candidates in (before, after) if (value := next(candidates, 0))]

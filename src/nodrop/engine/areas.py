@@ -18,7 +18,7 @@ class _Area(NamedTuple):
 
 
 @cache
-def _areas() -> tuple[_Area, ...]:
+def _load_areas() -> tuple[_Area, ...]:
     read = ((path.parent.name, json.loads(path.read_bytes())) for path in home("rules").glob("*/area.json"))
     return tuple(sorted(_Area(about["order"], name, frozenset(about["aspects"])) for name, about in read))
 
@@ -26,13 +26,13 @@ def _areas() -> tuple[_Area, ...]:
 @cache
 def areas() -> tuple[str, ...]:
     """Return the names of all areas, in the order of the rule book."""
-    return tuple(area.name for area in _areas())
+    return tuple(area.name for area in _load_areas())
 
 
 @cache
 def areas_of(aspect: str) -> frozenset[str]:
     """Return the areas whose rules check an aspect of the QoS of a port; KeyError if there are none."""
-    names = frozenset(area.name for area in _areas() if aspect in area.aspects)
+    names = frozenset(area.name for area in _load_areas() if aspect in area.aspects)
     if not names:
         raise KeyError(aspect)
     return names

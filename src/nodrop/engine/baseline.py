@@ -104,10 +104,10 @@ def gone(baseline: Baseline, met: Iterable[Key], ran: Sequence[Ran], names: Mapp
     met_keys = set(met)
     devices = {device for run in ran for device in run.devices}
     remaining_entries = {key: entry for key, entry in baseline.entries.items() if key not in met_keys}
-    return {key: entry for key, entry in remaining_entries.items() if _decided(entry, ran, names, devices)}
+    return {key: entry for key, entry in remaining_entries.items() if _is_entry_decided(entry, ran, names, devices)}
 
 
-def _decided(entry: Entry, ran: Sequence[Ran], names: Mapping[str, str], devices: set[str]) -> bool:
+def _is_entry_decided(entry: Entry, ran: Sequence[Ran], names: Mapping[str, str], devices: set[str]) -> bool:
     subject = parsed(entry.subject)
     if not subject[0].startswith("@") and subject[0] not in devices:
         return False
@@ -154,11 +154,11 @@ def spell(baseline: Baseline) -> str:
         lines.append(f"  {rule}:\n")
         for subject, marks in sorted(subjects.items(), key=lambda item: (sort_key(parsed(item[0])), item[0])):
             mark = marks[0] if len(marks) == 1 else f"[{', '.join(sorted(marks))}]"
-            lines.append(f"    {_quoted(subject)}: {mark}\n")
+            lines.append(f"    {_quote_subject(subject)}: {mark}\n")
     return "".join(lines)
 
 
-def _quoted(subject: str) -> str:
+def _quote_subject(subject: str) -> str:
     """Return a subject as a key of YAML; of one that parsers would give up on, as much as they read."""
     if _PLAIN.fullmatch(subject) and len(subject) <= _LONGEST:
         return subject
@@ -194,21 +194,21 @@ class _Loader:
         data = mapping(self.document.data)
         expected = "the keys version and findings, as `nodrop baseline` writes them"
         if not {"version", "findings"} <= data.keys():
-            self._stop((), "no baseline", expected)
+            self._raise_problem((), "no baseline", expected)
         if extra := sorted(map(str, data.keys() - {"version", "findings"})):
-            self._stop((extra[0],), f"the key {quote_text(extra[0])}", expected)
+            self._raise_problem((extra[0],), f"the key {quote_text(extra[0])}", expected)
         if data["version"] != VERSION:
-            self._stop(("version",), f"version {quote_text(str(data['version']))}", VERSION)
+            self._raise_problem(("version",), f"version {quote_text(str(data['version']))}", VERSION)
         entry_by_key: dict[Key, Entry] = {}
-        for rule, subjects in self._mapping(("findings",), data["findings"]):
-            for subject, marks in self._mapping(("findings", rule), subjects):
-                for key, times in self._marks(("findings", rule, subject), marks):
+        for rule, subjects in self._items_of_mapping(("findings",), data["findings"]):
+            for subject, marks in self._items_of_mapping(("findings", rule), subjects):
+                for key, times in self._parse_marks(("findings", rule, subject), marks):
                     entry_by_key[key] = Entry(rule=rule, subject=subject, times=times)
         if self.problems:
             raise InputProblems(self.problems)
         return entry_by_key
 
-    def _mapping(self, at: tuple[str, ...], value: object) -> Iterable[tuple[str, object]]:
+    def _items_of_mapping(self, at: tuple[str, ...], value: object) -> Iterable[tuple[str, object]]:
         if value is None or value == {}:
             return ()
         if not isinstance(value, dict):
@@ -216,7 +216,7 @@ class _Loader:
             return ()
         return value.items()
 
-    def _marks(self, at: tuple[str, ...], value: object) -> Iterator[tuple[Key, int]]:
+    def _parse_marks(self, at: tuple[str, ...], value: object) -> Iterator[tuple[Key, int]]:
         for mark in value if isinstance(value, list) else [value]:
             match = _MARK.fullmatch(mark) if isinstance(mark, str) else None
             if match is None:
@@ -231,6 +231,6 @@ class _Loader:
         if len(self.problems) >= 20:
             raise InputProblems(self.problems)
 
-    def _stop(self, at: tuple[str, ...], found_text: str, expected: str) -> None:
+    def _raise_problem(self, at: tuple[str, ...], found_text: str, expected: str) -> None:
         self._note(at, found_text, expected)
         raise InputProblems(self.problems)

@@ -35,7 +35,7 @@ def starred(text: str, name: str) -> str:
     pieces, last, at = [], 0, text.find(name)
     while at >= 0:
         end = at + len(name)
-        if _ends(text[at - 1 : at]) and _ends(text[end : end + 1]):
+        if _ends_name(text[at - 1 : at]) and _ends_name(text[end : end + 1]):
             pieces += [text[last:at], "*"]
             last = end
         else:
@@ -44,6 +44,6 @@ def starred(text: str, name: str) -> str:
     return "".join((*pieces, text[last:]))
 
 
-def _ends(char: str) -> bool:
+def _ends_name(char: str) -> bool:
     """Whether a character, or none, ends a name."""
     return not (char.isalnum() or (char and char in "_.:-"))

@@ -97,14 +97,14 @@ def group_places(items: Items, places: Sequence[int], chosen: Sequence[Column]) 
         return [places] if places else []
     if chosen == EACH:
         return [(place,) for place in places]
-    keys = [_keys(items, places, column) for column in chosen]
+    keys = [_column_keys(items, places, column) for column in chosen]
     cells: defaultdict[Hashable, list[int]] = defaultdict(list)
     for key, place in zip(zip(*keys, strict=True) if len(keys) > 1 else keys[0], places, strict=True):
         cells[key].append(place)
     return list(cells.values())
 
 
-def _keys(items: Items, places: Sequence[int], column: Column) -> Iterable[Hashable]:
+def _column_keys(items: Items, places: Sequence[int], column: Column) -> Iterable[Hashable]:
     column_parts: Iterable[Any] = items.columns[column.part]
     if places is not items.places:
         column_parts = map(items.columns[column.part].__getitem__, places)

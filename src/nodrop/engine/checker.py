@@ -72,17 +72,17 @@ class Checker:
 
         match node:
             case jinja.Const():
-                return self._constant(node.value)
+                return self._check_constant(node.value)
             case jinja.Name():
                 return self._name(node.name)
             case jinja.Getattr():
-                return self._attribute(below(node.node), node.attr)
+                return self._check_attribute(below(node.node), node.attr)
             case jinja.Tuple() | jinja.List():
-                return _items([below(item) for item in node.items])
+                return _build_items([below(item) for item in node.items])
             case jinja.Not():
                 return nodes.Not(below(node.node))
             case jinja.Neg():
-                return nodes.Negative(self._number(below(node.node), surely, "-"))
+                return nodes.Negative(self._require_number(below(node.node), surely, "-"))
             case jinja.And() | jinja.Or():
                 is_and = isinstance(node, jinja.And)
                 left = below(node.left)
@@ -91,19 +91,21 @@ class Checker:
             case jinja.Compare():
                 first_node = below(node.expr)
                 comparisons = [(_COMPARISONS[operand.op], below(operand.expr)) for operand in node.ops]
-                return self._compare(first_node, comparisons, surely)
+                return self._check_comparison(first_node, comparisons, surely)
             case jinja.Add() | jinja.Sub() | jinja.Mul() | jinja.Div():
                 sign = _SIGNS[type(node)]
-                left, right = (self._number(below(side), surely, sign) for side in (node.left, node.right))
+                left, right = (self._require_number(below(side), surely, sign) for side in (node.left, node.right))
                 return nodes.Arithmetic(sign, left, right)
             case jinja.Test(name="none", args=[]):
                 return nodes.IsNone(below(node.node))
             case jinja.Call() | jinja.Filter() | jinja.Test():
                 if node.kwargs or node.dyn_args is not None or node.dyn_kwargs is not None:
                     raise self.written.fault("an argument with a name or a star", "arguments one after the other")
-                word = self._word(node)
+                word = self._find_word(node)
                 subject = [] if isinstance(node, jinja.Call) else [node.node]
-                return self._call(word, [below(expr) for expr in (*subject, *node.args) if expr is not None], surely)
+                return self._check_call(
+                    word, [below(expr) for expr in (*subject, *node.args) if expr is not None], surely
+                )
         kind = type(node)
         raise self.written.fault(_REFUSED.get(kind, f"`{kind.__name__.lower()}`"), "something that rules may say")
 
@@ -117,7 +119,7 @@ class Checker:
             )
         return found_node
 
-    def _constant(self, value: object) -> Constant:
+    def _check_constant(self, value: object) -> Constant:
         if isinstance(value, int | float) and (abs(value) > MAX_NUMBER or not isfinite(value)):
             raise self.written.fault("a huge number", "at most 2**63")
         if isinstance(value, str) and len(value) > MAX_TEXT:
@@ -130,7 +132,7 @@ class Checker:
             raise self.written.fault(f"no name `{name}` here", hint=nearest(name, self.names), at=name)
         return Name(name, self.names[name])
 
-    def _attribute(self, node: Node, name: str) -> Attribute:
+    def _check_attribute(self, node: Node, name: str) -> Attribute:
         owners, before = node.type.owners, f"{text(node)}."
         if not owners or node.type.kinds != set(map(label, owners)):
             described = node.type.describe()
@@ -143,15 +145,17 @@ class Checker:
                 raise self.written.fault(f"{label(owner)} has no `{name}`", hint=hint, at=before + name, after=before)
         return Attribute(node, name, reduce(join, (attributes(owner)[name] for owner in owners)))
 
-    def _compare(self, first_node: Node, comparisons: list[tuple[Comparison, Node]], surely: frozenset[Node]) -> Node:
+    def _check_comparison(
+        self, first_node: Node, comparisons: list[tuple[Comparison, Node]], surely: frozenset[Node]
+    ) -> Node:
         left = first_node
         for sign, right in comparisons:
             other_kind = right.type
             if sign in ("in", "not in"):
-                other_kind = self._list(right, surely, sign).type.element or Type()
+                other_kind = self._require_list(right, surely, sign).type.element or Type()
             elif sign not in ("==", "!="):
-                self._number(left, surely, sign)
-                self._number(right, surely, sign)
+                self._require_number(left, surely, sign)
+                self._require_number(right, surely, sign)
             if not _may_equal(left.type, other_kind):
                 raise self.written.fault(
                     f"{left.type.describe()} `{sign}` {right.type.describe()}", "things alike", at=text(left)
@@ -161,13 +165,13 @@ class Checker:
             left = right
         return nodes.Compare(first_node, tuple(comparisons))
 
-    def _number(self, node: Node, surely: frozenset[Node], sign: str) -> Node:
+    def _require_number(self, node: Node, surely: frozenset[Node], sign: str) -> Node:
         if not node.type.number:
             raise self.written.fault(f"`{sign}` with {node.type.describe()}", "a number", at=text(node))
         self._require_present(node, surely, sign)
         return node
 
-    def _list(self, node: Node, surely: frozenset[Node], sign: str) -> Node:
+    def _require_list(self, node: Node, surely: frozenset[Node], sign: str) -> Node:
         if node.type.kinds != {"a list"}:
             raise self.written.fault(f"`{sign}` {node.type.describe()}", "a list", at=text(node))
         self._require_present(node, surely, sign)
@@ -188,7 +192,7 @@ class Checker:
             if isinstance(value, str) and words and str not in kind.scalars and value not in words:
                 raise self.written.fault(f"`{value}`", kind.describe(), hint=meant(value, words), at=value)
 
-    def _word(self, node: jinja.Call | jinja.Filter | jinja.Test) -> Word:
+    def _find_word(self, node: jinja.Call | jinja.Filter | jinja.Test) -> Word:
         kind = _KINDS[type(node)]
         name = getattr(node.node, "name", "") if isinstance(node, jinja.Call) else node.name
         if isinstance(node, jinja.Call) and not isinstance(node.node, jinja.Name):
@@ -199,7 +203,7 @@ class Checker:
         hint = nearest(name, (word_name for sort, word_name in vocabulary() if sort == kind))
         raise self.written.fault(f"no {kind} `{name}`", hint=f"it is a {kinds[0]}" if kinds else hint, at=name)
 
-    def _call(self, word: Word, arguments: list[Node], surely: frozenset[Node]) -> Call:
+    def _check_call(self, word: Word, arguments: list[Node], surely: frozenset[Node]) -> Call:
         if not word.required <= len(arguments) <= len(word.parameters):
             expected = " and ".join(name for name, _ in word.parameters) or "nothing"
             hint = "a list needs brackets of its own: `((1, 2))`" if word.kind == "test" else ""
@@ -214,7 +218,7 @@ class Checker:
         return Call(word, tuple(arguments))
 
 
-def _items(items: list[Node]) -> Items:
+def _build_items(items: list[Node]) -> Items:
     return Items(tuple(items), Type(element=reduce(join, (item.type for item in items), Type())))
 
 

@@ -1,6 +1,6 @@
-"""Python out of typed expressions: one function per rule, which judges all items that it is given in one loop.
+"""Python out of typed expressions: one function per rule, which checks all items that it is given in one loop.
 
-    def judge(items, n_fabric, n_options, index):
+    def check_items(items, n_fabric, n_options, index):
         outcomes = []
         for n_device, n_interface in items:
             try:
@@ -49,18 +49,18 @@ class Missing(UnknownFact):
         super().__init__(path)
 
 
-def judge(
+def compile_check(
     names: Sequence[str], constants: Sequence[str], when: Node | None, claim: Node
 ) -> Callable[..., list[Outcome]]:
     """Return the function that checks items, tuples in the order of `names`; it takes constants and index too."""
     source = _Source()
     condition = " and ".join(f"({term})" for term in [*([source.of(when)] if when else []), f"not {source.of(claim)}"])
     return source.compiled(
-        "judge",
+        "check_items",
         [
-            f"def judge(items, {_parameters(constants)}index):",
+            f"def check_items(items, {_format_parameters(constants)}index):",
             "    outcomes = []",
-            f"    for ({_parameters(names)}) in items:",
+            f"    for ({_format_parameters(names)}) in items:",
             "        try:",
             f"            outcomes.append(bool({condition}))",
             "        except Exception as why:",
@@ -74,10 +74,10 @@ def value(names: Iterable[str], node: Node) -> Callable[..., Any]:
     """Return the function that gives the value of one expression; it takes the names in order and the index."""
     source = _Source()
     body = source.of(node)
-    return source.compiled("value", [f"def value({_parameters(names)}index):", f"    return {body}"])
+    return source.compiled("value", [f"def value({_format_parameters(names)}index):", f"    return {body}"])
 
 
-def _parameters(names: Iterable[str]) -> str:
+def _format_parameters(names: Iterable[str]) -> str:
     return "".join(f"n_{name}, " for name in names)
 
 

@@ -42,7 +42,7 @@ def contradiction(rule: Rule) -> Contradiction | None:
     claim = (Goal(rule.claim, False),) if rule.claim is not None else ()
     for key, goals in (("when", when), ("assert", claim), ("assert", when + claim)):
         if goals and not _may_hold(goals, stated):
-            return Contradiction(key, tuple(map(str, _least(goals, stated))))
+            return Contradiction(key, tuple(map(str, _minimal_contradiction(goals, stated))))
     return None
 
 
@@ -94,9 +94,9 @@ def _split_goal(goal: Goal, facts: Facts) -> Iterator[tuple[tuple[Goal, ...], Fa
             yield (), facts.with_(node, holds=goal.holds)
 
 
-def _least(goals: tuple[Goal, ...], stated: Mapping[str, frozenset[object]]) -> tuple[Goal, ...]:
+def _minimal_contradiction(goals: tuple[Goal, ...], stated: Mapping[str, frozenset[object]]) -> tuple[Goal, ...]:
     """As few parts of the goals as still contradict each other."""
-    conjuncts = tuple(conjunct for goal in goals for conjunct in _conjuncts(goal))
+    conjuncts = tuple(conjunct for goal in goals for conjunct in _split_conjuncts(goal))
     for candidate in conjuncts:
         without = tuple(goal for goal in conjuncts if goal is not candidate)
         if not _may_hold(without, stated):
@@ -104,12 +104,12 @@ def _least(goals: tuple[Goal, ...], stated: Mapping[str, frozenset[object]]) -> 
     return conjuncts
 
 
-def _conjuncts(goal: Goal) -> Iterator[Goal]:
+def _split_conjuncts(goal: Goal) -> Iterator[Goal]:
     match goal.node:
         case Not(node=inside):
-            yield from _conjuncts(Goal(inside, not goal.holds))
+            yield from _split_conjuncts(Goal(inside, not goal.holds))
         case Logic(word=word, left=left, right=right) if (word == "and") == goal.holds:
-            yield from _conjuncts(Goal(left, goal.holds))
-            yield from _conjuncts(Goal(right, goal.holds))
+            yield from _split_conjuncts(Goal(left, goal.holds))
+            yield from _split_conjuncts(Goal(right, goal.holds))
         case _:
             yield goal

@@ -85,21 +85,21 @@ class Domain:
 
     def possible(self, node: Node) -> bool:
         """Whether anything is left, for a part of the node's type."""
-        return self._none(node) or (self.present and self._something(node.type))
+        return self._may_be_none(node) or (self.present and self._may_be_something(node.type))
 
-    def _none(self, node: Node) -> bool:
+    def _may_be_none(self, node: Node) -> bool:
         listed = self.among is None or None in self.among
         return self.absent and may_be_none(node) and False in self.truths and listed and None not in self.never
 
-    def _something(self, kind: Type) -> bool:
+    def _may_be_something(self, kind: Type) -> bool:
         values = self.among if self.among is not None else _all_values(kind)
         if values is not None:
-            return any(value is not None and self._fits(value) for value in values)
+            return any(value is not None and self._allows_value(value) for value in values)
         if kind.scalars and kind.scalars <= {int, float} and not kind.words and not kind.element and not kind.owners:
-            return self._number(whole=kind.scalars == {int})
+            return self._allows_number(whole=kind.scalars == {int})
         return True in self.truths or (False in self.truths and not _always_true(kind))
 
-    def _fits(self, value: object) -> bool:
+    def _allows_value(self, value: object) -> bool:
         if value in self.never or bool(value) not in self.truths:
             return False
         if isinstance(value, int | float):
@@ -107,17 +107,17 @@ class Domain:
             return not (before or behind or (self.below and value == self.high))
         return self.low == -inf and self.high == inf
 
-    def _number(self, *, whole: bool) -> bool:
+    def _allows_number(self, *, whole: bool) -> bool:
         if self.truths == {False}:
-            return self._fits(0)
+            return self._allows_value(0)
         if not self.truths or self.low > self.high:
             return False
         if not whole:
             same = self.low == self.high
-            return self._fits(self.low) if same else True
+            return self._allows_value(self.low) if same else True
         if self.high - self.low > len(self.never) + 3:  # as many whole numbers as cannot all be ruled out
             return True
-        return any(self._fits(value) for value in range(ceil(self.low), floor(self.high) + 1))
+        return any(self._allows_value(value) for value in range(ceil(self.low), floor(self.high) + 1))
 
 
 def _always_true(kind: Type) -> bool:
@@ -144,31 +144,37 @@ class Facts:
 
     def among(self, node: Node, values: frozenset[object]) -> "Facts":
         """Return the facts that follow where a part is one of the values."""
-        return self._with(node, self.domains.get(node, Domain()).restrict_to_values(values))
+        return self._with_domain_of(node, self.domains.get(node, Domain()).restrict_to_values(values))
 
     def with_(self, node: Node, *, holds: bool) -> "Facts":
         """Return the facts that follow where a single condition counts as true, or as false."""
         match node:
             case IsNone(node=inside):
                 domain = self.domains.get(inside, Domain())
-                return self._with(inside, replace(domain, present=False) if holds else replace(domain, absent=False))
+                return self._with_domain_of(
+                    inside, replace(domain, present=False) if holds else replace(domain, absent=False)
+                )
             case Compare(first=left, rest=((sign, right),)):
                 return self._add_comparison(left, sign if holds else _OPPOSITE[sign], right)
         if (value := fold_to_constant(node)) is not None:
             return replace(self, possible=self.possible and bool(value.value) == holds)
         domain = self.domains.get(node, Domain())
-        return self._with(node, replace(domain, truths=domain.truths & {holds}))
+        return self._with_domain_of(node, replace(domain, truths=domain.truths & {holds}))
 
     def _add_comparison(self, left: Node, sign: Comparison, right: Node) -> "Facts":
         if sign in ("in", "not in"):
             return self._add_membership(left, sign, right)
         constant, other_constant = fold_to_constant(left), fold_to_constant(right)
         if constant is not None and other_constant is not None:
-            return replace(self, possible=self.possible and _holds(constant.value, sign, other_constant.value))
+            return replace(
+                self, possible=self.possible and _compare_constants(constant.value, sign, other_constant.value)
+            )
         if constant is not None:
             return self._add_comparison(right, _MIRRORED[sign], left)
         if other_constant is not None:
-            return self._with(left, _restrict_domain(self.domains.get(left, Domain()), sign, other_constant.value))
+            return self._with_domain_of(
+                left, _restrict_domain(self.domains.get(left, Domain()), sign, other_constant.value)
+            )
         if text(right) < text(left):
             left, sign, right = right, _MIRRORED[sign], left
         before = self.orders.get((left, right), frozenset("=") if left == right else frozenset("<=>?"))
@@ -176,7 +182,7 @@ class Facts:
         facts = self
         if sign not in ("==", "!="):
             for node in (left, right):
-                facts = facts._with(node, replace(facts.domains.get(node, Domain()), absent=False))
+                facts = facts._with_domain_of(node, replace(facts.domains.get(node, Domain()), absent=False))
         orders = {**facts.orders, (left, right): after}
         return replace(facts, orders=orders, possible=facts.possible and bool(after))
 
@@ -186,21 +192,23 @@ class Facts:
         if len(constants) < len(values) and (None in values or not isinstance(right, Items)):
             listed = Compare(left, (("in", right),))
             domain = self.domains.get(listed, Domain())
-            return self._with(listed, replace(domain, truths=domain.truths & {sign == "in"}))
+            return self._with_domain_of(listed, replace(domain, truths=domain.truths & {sign == "in"}))
         domain = self.domains.get(left, Domain())
-        return self._with(
+        return self._with_domain_of(
             left,
             domain.restrict_to_values(constants) if sign == "in" else replace(domain, never=domain.never | constants),
         )
 
-    def _with(self, node: Node, domain: Domain) -> "Facts":
+    def _with_domain_of(self, node: Node, domain: Domain) -> "Facts":
         """With what is known of a part; where that is not None, neither is what it is an attribute of."""
         domains = {**self.domains, node: domain}
         possible = self.possible and domain.possible(node)
-        if isinstance(node, Attribute) and not domain._none(node):
+        if isinstance(node, Attribute) and not domain._may_be_none(node):
             owner = domains.get(node.of, Domain())
             if owner.absent:
-                return replace(self, domains=domains, possible=possible)._with(node.of, replace(owner, absent=False))
+                return replace(self, domains=domains, possible=possible)._with_domain_of(
+                    node.of, replace(owner, absent=False)
+                )
         return replace(self, domains=domains, possible=possible)
 
 
@@ -214,7 +222,7 @@ def _restrict_domain(domain: Domain, sign: Comparison, value: object) -> Domain:
     return domain.restrict_to_range(sign, value)
 
 
-def _holds(left: object, sign: Comparison, right: object) -> bool:
+def _compare_constants(left: object, sign: Comparison, right: object) -> bool:
     if sign in ("==", "!="):
         return (left == right) == (sign == "==")
     assert isinstance(left, int | float)

@@ -35,19 +35,20 @@ class Evidence:
         self._assumed: dict[str, str] = {}
         for assumption in reading.assumed:
             self._assumed.setdefault(
-                _topic(assumption.fact), f"{assumption.fact} = {assumption.value} is assumed: {assumption.because}"
+                _fabric_key_of_fact(assumption.fact),
+                f"{assumption.fact} = {assumption.value} is assumed: {assumption.because}",
             )
 
     def doubt(self, topics: frozenset[str], on: Iterable[Subject], under: Iterable[Subject] = ()) -> str:
         """Return why what rests on these topics and subjects, and on anything `under` those, is likely at most."""
         assumed = next((self._assumed[topic] for topic in sorted(topics) if topic in self._assumed), "")
-        return assumed or (self._default(on, under) if self._derived else "")
+        return assumed or (self._find_default(on, under) if self._derived else "")
 
     def assumption(self, topic: Topic, at: Subject) -> str:
         """Return what nodrop assumed of a topic for the part `at`; "" if it is stated, or says nothing of that part."""
         match topic:
             case "default":
-                return self._default([at], ())
+                return self._find_default([at], ())
             case "release":
                 device = self._index.devices.get(at[0])
                 unknown = device is not None and isinstance(device.version, Unknown)
@@ -58,7 +59,7 @@ class Evidence:
                 return f"nothing says what is at the far end of {at[1]}" if unknown else ""
         return self._assumed.get(topic, "")
 
-    def _default(self, on: Iterable[Subject], under: Iterable[Subject]) -> str:
+    def _find_default(self, on: Iterable[Subject], under: Iterable[Subject]) -> str:
         for subject in on:
             derived = self._derived.get(subject[0], {})
             for end in range(1, len(subject) + 1):
@@ -68,7 +69,7 @@ class Evidence:
         return _DEFAULTS if has_default else ""
 
 
-def _topic(fact: str) -> str:
+def _fabric_key_of_fact(fact: str) -> str:
     """Return the key of `fabric:` under which one would state what was assumed; traffic is stated as a class."""
     word = fact.partition(".")[0].partition("/")[0]
     return "classes" if word == "RDMA" else word

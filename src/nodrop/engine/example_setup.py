@@ -76,7 +76,7 @@ class Setting:
         except Unsupported as error:
             raise CannotSay(str(error)) from None
         reading = nodrop.read_back(artifacts, settled)
-        yield self._view(replace(reading, fabric=replace(reading.fabric, profile=fabric.profile)))
+        yield self._build_view(replace(reading, fabric=replace(reading.fabric, profile=fabric.profile)))
 
     def artifact(self, edits: Mapping[str, Any], overlay: Mapping[str, Any]) -> Iterator[View]:
         """Return two-by-two read from artifacts in which texts were replaced, each at its first place.
@@ -86,7 +86,7 @@ class Setting:
         """
         alone = [edit for edit in edits if edit in platforms.names() and edit not in platforms.writable_names()]
         if alone and self.platform == EXAMPLES:
-            yield from (_alone(platform, edits[platform]) for platform in alone)
+            yield from (_build_read_only_view(platform, edits[platform]) for platform in alone)
             return
         if self.platform not in (edits.keys() - {HOSTS} or {self.platform}):
             raise CannotSay(f"the example edits files of {', '.join(edits)}")
@@ -95,22 +95,22 @@ class Setting:
         files |= {f"/{HOSTS}/{name}": changes for name, changes in edits.get(HOSTS, {}).items()}
         artifacts = []
         for host_file in (*nodrop.write(fabric), *nodrop.host_files(fabric)):
-            text = _edited(
+            text = _apply_text_edits(
                 host_file.text,
                 files.pop(f"{host_file.device}/{host_file.path}", ()),
                 f"{host_file.device}/{host_file.path}",
             )
             artifacts.append(Artifact(device=host_file.device, path=host_file.path, text=text))
         artifacts += (
-            Artifact(device="", path=path.removeprefix("/"), text=_edited("", changes, path))
+            Artifact(device="", path=path.removeprefix("/"), text=_apply_text_edits("", changes, path))
             for path, changes in files.items()
             if path.startswith("/")
         )
         beside = [path for path in files if path.count("/") == 1 and not path.startswith("/")]
         for device, name in (path.split("/") for path in beside):
-            new_text = _edited("", files[f"{device}/{name}"], f"{device}/{name}")
+            new_text = _apply_text_edits("", files[f"{device}/{name}"], f"{device}/{name}")
             artifacts.append(Artifact(device=device, path=name, text=new_text))
-        yield self._view(nodrop.read_back(artifacts, fabric))
+        yield self._build_view(nodrop.read_back(artifacts, fabric))
 
     def check_support(self, example: Example) -> None:
         """Raise CannotSay where the example changes what the platform's files do not say."""
@@ -130,7 +130,7 @@ class Setting:
     def _built(self, overlay: Mapping[str, Any]) -> Fabric:
         return _built(self.platform, json.dumps(overlay))
 
-    def _view(self, reading: Reading) -> View:
+    def _build_view(self, reading: Reading) -> View:
         table = names(reading.fabric, EXAMPLES)
         return View(self.platform, reading, lambda subject: spelt_as(subject, table))
 
@@ -146,7 +146,7 @@ def _built(platform: str, overlay: str) -> Fabric:
         raise CannotSay(str(replace(error.problems[0], line=None, column=None))) from None
 
 
-def _alone(platform: str, files: Mapping[str, str]) -> View:
+def _build_read_only_view(platform: str, files: Mapping[str, str]) -> View:
     """Return a device of a platform that is only read, from its files as they are given, below the device's folder."""
     bundle = [
         (Source(name=path.partition("/")[2], display=path, held=text.encode()), text.encode())
@@ -156,7 +156,7 @@ def _alone(platform: str, files: Mapping[str, str]) -> View:
     return View(platform, assemble([reading], Declared()))
 
 
-def _edited(text: str, edits: Iterable[Mapping[str, str]], name: str) -> str:
+def _apply_text_edits(text: str, edits: Iterable[Mapping[str, str]], name: str) -> str:
     for edit in edits:
         if edit["replace"] not in text:
             raise ValueError(f"{name} has no {edit['replace']!r}")
@@ -201,7 +201,7 @@ def renamed(fabric: Fabric, table: Names) -> Fabric:
                 replace(interface, name=table.get((device.name, interface.name), interface.name))
                 for interface in device.interfaces
             ),
-            bgp=_sessions(device, table),
+            bgp=_rename_session_ports(device, table),
         )
         for device in fabric.devices
     )
@@ -209,7 +209,7 @@ def renamed(fabric: Fabric, table: Names) -> Fabric:
     return replace(fabric, devices=devices, links=tuple(sorted(links, key=lambda link: (link.a, link.b))))
 
 
-def _sessions(device: Device, table: Names) -> Bgp | None | Unknown:
+def _rename_session_ports(device: Device, table: Names) -> Bgp | None | Unknown:
     """Return a device's BGP with the ports renamed over which its sessions go, in the order of their names."""
     bgp = device.bgp
     if not isinstance(bgp, Bgp) or isinstance(bgp.neighbors, Unknown):

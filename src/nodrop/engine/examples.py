@@ -72,7 +72,7 @@ def run_example(
     failures = [
         Failure(rule=rule.name, example=example.name, platform=view.platform, message=message)
         for view in seen
-        for message in _faults(rule, example, view, locate)
+        for message in _example_faults(rule, example, view, locate)
     ]
     if not seen:
         failures.append(Failure(rule=rule.name, example=example.name, platform="", message="no platform can say it"))
@@ -107,7 +107,7 @@ def views_of(
 
 def _add_other_fabric(view: View, other_view: View, spec: Mapping[str, Any]) -> View:
     """Return a view with the other fabric beside it, if both have something in common, and the stated cables."""
-    cables = tuple(_cable(ends, (view, other_view)) for ends in spec["cables"])
+    cables = tuple(_build_cable(ends, (view, other_view)) for ends in spec["cables"])
     fabric = replace(view.reading.fabric, links=(*view.reading.fabric.links, *cables))
     overlap = sharing([identifiers_of(other_view.reading.fabric), identifiers_of(fabric)], one_site=spec["one_site"])
     index, joined = Index(other_view.reading.fabric), overlap.joined[0] == overlap.joined[1]
@@ -120,7 +120,7 @@ def _add_other_fabric(view: View, other_view: View, spec: Mapping[str, Any]) -> 
     )
 
 
-def _cable(ends: Iterable[str], views: Iterable[View]) -> Link:
+def _build_cable(ends: Iterable[str], views: Iterable[View]) -> Link:
     """Return a cable between ports that are named as in the examples."""
     own_end = {
         view.spell((device.name, port.name)): End(device.name, port.name)
@@ -134,7 +134,7 @@ def _cable(ends: Iterable[str], views: Iterable[View]) -> Link:
 
 def _build_observation(view: View, otherwise: Mapping[str, Any]) -> Observation:
     """Return what a validator sees that sees this fabric, but for the values and lines that an example has."""
-    own_observation = _observed(view.reading)
+    own_observation = _observe_reading(view.reading)
     values = {
         check: {**rows, **{parse(item): value for item, value in otherwise["values"].get(check, {}).items()}}
         for check, rows in own_observation.seen.items()
@@ -145,7 +145,7 @@ def _build_observation(view: View, otherwise: Mapping[str, Any]) -> Observation:
     )
 
 
-def _observed(reading: Reading) -> Observation:
+def _observe_reading(reading: Reading) -> Observation:
     return replace(compute_observation(Index(reading.fabric)), by="a validator")
 
 
@@ -180,7 +180,7 @@ def run_rule(
         return _of_suppressions(rule, reading)
     if rule.observed:
         index = Index(reading.fabric)
-        index.kept[OBSERVATIONS] = (observed or _observed(reading),)
+        index.kept[OBSERVATIONS] = (observed or _observe_reading(reading),)
         return judge(reading, [rule], strictness="auditor", index=index)
     if rule.beside:
         index = Index(reading.fabric)
@@ -219,7 +219,7 @@ def _set_values(fabric: Fabric, model: Mapping[str, object]) -> Fabric:
     return fabric
 
 
-def _faults(
+def _example_faults(
     rule: Rule,
     example: Example,
     view: View,

@@ -33,7 +33,7 @@ def parse(written: Written, names: Mapping[str, Type], surely: frozenset[Node] =
     """Return the typed tree of an expression over `names`, where the nodes in `surely` are known not to be None."""
     if found_brace := next((brace for brace in _BRACES if brace in written.text), ""):
         raise written.fault(f"`{found_brace}`", "an expression without braces around or in it", at=found_brace)
-    (node,) = _pieces(written, f"{{{{ {written.text} }}}}", MAX_EXPRESSION)
+    (node,) = _parse_pieces(written, f"{{{{ {written.text} }}}}", MAX_EXPRESSION)
     return Checker(written, names).check(node, surely)
 
 
@@ -53,14 +53,14 @@ def parse_message(
     """Return the pieces of a message: its text, and the expressions in `{{ }}` between."""
     if found_brace := next((brace for brace in _BRACES[:4] if brace in written.text), ""):
         raise written.fault(f"`{found_brace}`", "text, and expressions in `{{ }}`", at=found_brace)
-    checker, found_pieces = Checker(written, names), _pieces(written, written.text, MAX_MESSAGE)
+    checker, found_pieces = Checker(written, names), _parse_pieces(written, written.text, MAX_MESSAGE)
     return tuple(
         piece.data if isinstance(piece, jinja.TemplateData) else checker.check_printable(piece, surely)
         for piece in found_pieces
     )
 
 
-def _pieces(written: Written, source: str, longest: int) -> list[jinja.Node]:
+def _parse_pieces(written: Written, source: str, longest: int) -> list[jinja.Node]:
     """Parse a text with Jinja2's parser into expressions and the text between them."""
     if len(written.text) > longest:
         raise written.fault(f"{len(written.text):,} characters", f"at most {longest:,}")
@@ -69,7 +69,7 @@ def _pieces(written: Written, source: str, longest: int) -> list[jinja.Node]:
             "a line break or a character that cannot be seen", "one line", hint="fold a long one with `>-`"
         )
     try:
-        body = _environment().parse(source).body
+        body = _make_parser_environment().parse(source).body
     except TemplateSyntaxError as error:
         error_text = _PLACE.sub("", error.message or "").rstrip(".").replace(_END, "the end").replace("token ", "")
         raise written.fault(f"no expression: {error_text[:1].lower()}{error_text[1:]}", "Jinja2's syntax") from None
@@ -79,6 +79,6 @@ def _pieces(written: Written, source: str, longest: int) -> list[jinja.Node]:
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
+def _make_parser_environment() -> Environment:
     """Its parser is all that is used."""
     return Environment(autoescape=True)

@@ -40,21 +40,21 @@ class FindingBuilder:
     def of_case(self, case: Case) -> Iterator[Finding]:
         """Yield a finding for each item that a case stands for; what they share is computed once."""
         for subcase in alike(case, self.rule.finding_columns):
-            shared = self._shared(subcase.item)
+            shared = self._shared_facts(subcase.item)
             for item in subcase.members():
-                yield self._finding(item, shared)
+                yield self._build_finding(item, shared)
 
     def of_hit(self, hit: Hit) -> Finding:
         """Return the finding of an analysis."""
         at = hit.at or hit.subject
         related = tuple(Related(subject=subject, message=message) for subject, message in hit.related)
-        located = self._located(hit.subject[0], hit.place)
+        located = self._locate_place(hit.subject[0], hit.place)
         changes = tuple(change for subject, new in hit.changes for change in changed_to(self.index, subject, new))
         return self._from_facts(hit.subject, at, hit.facts, related, hit.discriminator, changes, located=located)
 
     def of_remark(self, remark: Remark) -> Finding:
         """Return the finding of what a reader noticed, at its place."""
-        located, names = self._located(remark.subject[0], remark.place), remark.names
+        located, names = self._locate_place(remark.subject[0], remark.place), remark.names
         return self._from_facts(remark.subject, remark.subject, remark.facts, located=located, rows=names)
 
     def holds(self, condition: Node | None, facts: Mapping[str, Fact]) -> bool:
@@ -67,12 +67,12 @@ class FindingBuilder:
         return tuple((piece, None) if isinstance(piece, str) else (text(piece), piece) for piece in self.rule.message)
 
     @cached_property
-    def _about(self) -> "Callable[[Subject, Subject, str], _About]":
+    def _build_about(self) -> "Callable[[Subject, Subject, str], _About]":
         """The function that gives what follows from subject, place and discriminator: many remarks share these."""
 
         @lru_cache(maxsize=64)
         def about(subject: Subject, at: Subject, discriminator: str) -> _About:
-            fingerprint, *former = self._fingerprints(subject, discriminator)
+            fingerprint, *former = self._build_fingerprints(subject, discriminator)
             return _About(
                 device=_device(subject, at),
                 doubt=self.evidence.doubt(self.rule.topics, (subject, at)),
@@ -86,9 +86,9 @@ class FindingBuilder:
     @cached_property
     def _fix_in_words(self) -> Fix | None:
         """The fix without changes, where all findings have the same."""
-        return self._fix(()) if all(isinstance(piece, str) for piece in self.rule.fix) else None
+        return self._build_fix(()) if all(isinstance(piece, str) for piece in self.rule.fix) else None
 
-    def _shared(self, item: Item) -> "_Shared":
+    def _shared_facts(self, item: Item) -> "_Shared":
         """Return the facts that equal items share, computed for the first of them."""
         rule = self.rule
         pieces: list[str | Node] = [
@@ -105,7 +105,7 @@ class FindingBuilder:
         return _Shared(
             pieces=tuple(pieces),
             group=digest(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
-            facts={name: fact for name, value in facts.items() for fact in _fact(value)},
+            facts={name: fact for name, value in facts.items() for fact in _plain_facts(value)},
             changes=tuple(
                 ((*where, *below), old, new)
                 for where, old_value, new_value in changes
@@ -113,7 +113,7 @@ class FindingBuilder:
             ),
         )
 
-    def _finding(self, item: Item, shared: "_Shared") -> Finding:
+    def _build_finding(self, item: Item, shared: "_Shared") -> Finding:
         rule, scope = self.rule, self.rule.scope
         subject = scope.subject(item)
         at = scope.place(item, rule.pointed) if rule.pointed else subject
@@ -121,7 +121,7 @@ class FindingBuilder:
             piece if isinstance(piece, str) else render_value(self._value_or_unknown(piece, item))
             for piece in shared.pieces
         )
-        fingerprint, *former = self._fingerprints(subject)
+        fingerprint, *former = self._build_fingerprints(subject)
         resting, whole_paths = rule.rests
         assumed = self._sole_assumption(item, at)
         doubt = assumed or self.evidence.doubt(
@@ -134,8 +134,8 @@ class FindingBuilder:
         )
         return Finding(
             rule=rule.name,
-            severity=self._severity(item, assumed),
-            confidence=_lowered(rule.confidence, doubt),
+            severity=self._severity_of_finding(item, assumed),
+            confidence=_lower_confidence(rule.confidence, doubt),
             doubt=doubt or rule.because,
             message="".join(pieces),
             subject=subject,
@@ -145,7 +145,7 @@ class FindingBuilder:
             fingerprint=fingerprint,
             facts=shared.facts,
             related=self._other_end(item),
-            fix=self._fix(item, changes),
+            fix=self._build_fix(item, changes),
             former=tuple(former),
         )
 
@@ -173,7 +173,7 @@ class FindingBuilder:
         that is pointed at. What else happens to have such a name, as the same port of another switch, counts. Nor do
         `rows`, the words that only name a row of a file, wherever they are.
         """
-        rule, names, about = self.rule, (facts,), self._about(subject, at, discriminator)
+        rule, names, about = self.rule, (facts,), self._build_about(subject, at, discriminator)
         rows = tuple(sorted(filter(None, rows), key=len, reverse=True)) if rows else ()
         pieces, cause = [], []
         naming: dict[str, str] = {}  # the parts of the subject, and what names each first
@@ -190,8 +190,8 @@ class FindingBuilder:
         doubt = assumed or about.doubt
         return Finding(
             rule=rule.name,
-            severity=self._severity(names, assumed),
-            confidence=_lowered(rule.confidence, doubt),
+            severity=self._severity_of_finding(names, assumed),
+            confidence=_lower_confidence(rule.confidence, doubt),
             doubt=doubt or rule.because,
             message="".join(pieces),
             subject=subject,
@@ -201,12 +201,12 @@ class FindingBuilder:
             fingerprint=about.fingerprint,
             facts=dict(facts),
             related=related,
-            fix=(None if changes else self._fix_in_words) or self._fix(names, changes),
+            fix=(None if changes else self._fix_in_words) or self._build_fix(names, changes),
             located=located,
             former=about.former,
         )
 
-    def _severity(self, names: Sequence[Any], assumed: str) -> Severity:
+    def _severity_of_finding(self, names: Sequence[Any], assumed: str) -> Severity:
         """Return how bad a finding is; an owner's choice for the rule counts whatever is stated of the fabric."""
         rule = self.rule
         if self.severity != rule.severity:
@@ -229,7 +229,7 @@ class FindingBuilder:
                 return assumed
         return ""
 
-    def _fix(self, names: Sequence[Any], changes: tuple[Change, ...] = ()) -> Fix:
+    def _build_fix(self, names: Sequence[Any], changes: tuple[Change, ...] = ()) -> Fix:
         rule = self.rule
         intent = tuple(rule.intent_fix.items())
         pieces = (
@@ -238,7 +238,7 @@ class FindingBuilder:
         )
         return Fix(text="".join(pieces), safe=rule.fix_safe and bool(changes or intent), changes=changes, intent=intent)
 
-    def _fingerprints(self, subject: Subject, discriminator: str = "") -> tuple[str, ...]:
+    def _build_fingerprints(self, subject: Subject, discriminator: str = "") -> tuple[str, ...]:
         """Return the fingerprint of a finding, then those that it had under former names of the rule."""
         return tuple(
             digest(name, subject_text(subject), discriminator) for name in (self.rule.name, *self.rule.aliases)
@@ -254,7 +254,7 @@ class FindingBuilder:
         except UnknownFact:
             return UNKNOWN
 
-    def _located(self, device: str, place: Place | None) -> Located | None:
+    def _locate_place(self, device: str, place: Place | None) -> Located | None:
         if place is None:
             return None
         sources = self.reading.sources.get(device, ())
@@ -302,7 +302,7 @@ def render_value(value: object) -> str:
     return str(value)
 
 
-def _fact(value: object) -> Iterator[Fact]:
+def _plain_facts(value: object) -> Iterator[Fact]:
     """Yield a value as a fact, where it is a plain one: parts of the model are not."""
     if value is None or isinstance(value, str | int | float):
         yield value
@@ -322,5 +322,5 @@ def _device(subject: Subject, at: Subject) -> str | None:
     return next((candidate[0] for candidate in (subject, at) if candidate[0] != FABRIC), None)
 
 
-def _lowered(confidence: Confidence, doubt: str) -> Confidence:
+def _lower_confidence(confidence: Confidence, doubt: str) -> Confidence:
     return "likely" if doubt and confidence == "certain" else confidence

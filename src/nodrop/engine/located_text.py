@@ -30,7 +30,7 @@ class Written:
         self, found_text: str, expected: str = "", *, hint: str = "", at: str = "", after: str = ""
     ) -> InputProblems:
         """Return the fault at the words `at` of the text, past their beginning `after`, else where the text begins."""
-        found_at = self._offset(at) if at and self.literal else -1
+        found_at = self._find_offset(at) if at and self.literal else -1
         offset = max(found_at + len(after) - self.unwritten, 0) if found_at >= 0 else 0
         return InputProblems(
             [
@@ -50,7 +50,7 @@ class Written:
         """Return the same words as a path that begins with `scope`, which is not written there."""
         return replace(self, text=f"{scope}.{self.text}", unwritten=len(scope) + 1)
 
-    def _offset(self, words: str) -> int:
+    def _find_offset(self, words: str) -> int:
         before = r"(?<![\w.])" if re.match(r"\w", words) else ""
         after = r"(?!\w)" if re.search(r"\w$", words) else ""
         match = re.search(before + re.escape(words) + after, self.text)

@@ -77,7 +77,7 @@ def _places(node: Node, *, whole: bool = False) -> Iterator[tuple[Node, Node, No
     """Yield each change of a node or below: what was there, what is there now, and the whole with the change."""
     if whole:
         yield from ((node, new, new) for new in (TRUE, FALSE))
-    yield from ((node, new, new) for new in _neighbours(node))
+    yield from ((node, new, new) for new in _mutate_node(node))
     match node:
         case Logic():
             for side in ("left", "right"):
@@ -108,7 +108,7 @@ def _places(node: Node, *, whole: bool = False) -> Iterator[tuple[Node, Node, No
             pass
 
 
-def _neighbours(node: Node) -> Iterator[Node]:
+def _mutate_node(node: Node) -> Iterator[Node]:
     """Yield what a comparison may be mistaken for."""
     match node:
         case Compare():

@@ -1,8 +1,8 @@
-"""What rules have to look at again where a part of a fabric has changed: so little that nothing else can differ.
+"""The part of a fabric that rules have to check again after a change; nothing outside it can differ.
 
-Most rules say of a switch what follows from that and from what is cabled to it (`Rule.near`). A change can matter to
-them on switches that have changed and on those one cable away, which look at what is one cable further. Beyond, they
-say the same of both states, and what they say there of a fabric that ends there is the same too.
+The verdict of most rules on a switch follows from that switch and those cabled to it (`Rule.near`). A change can
+matter to them on the changed switches and on those one cable away, for which one cable further is read. Beyond, the
+verdicts of both states are equal, also where the fabric is cut off there.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ from nodrop.model.states import UnknownFact
 from nodrop.model.subject import FABRIC
 
 _CABLES = 2
-"""How many cables away a switch is looked at; a host is a station on the way."""
+"""How many cables away a switch is checked; a host is a station on the way."""
 _STATED = tuple(field.name for field in fields(Fabric) if field.name not in ("name", "devices", "links"))
 """The fields of a fabric that a rule may use for every switch."""
 _T = TypeVar("_T")
@@ -26,11 +26,11 @@ _OF_DEVICE, _OF_PORT = (tuple(field.name for field in fields(kind)) for kind in 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is to be looked at of a state: by rules that look near, `index`; by those that are `still`, nothing."""
+    """The part of a state to check: `index` for rules that read nearby switches; nothing for those in `still`."""
 
     index: Index
     still: frozenset[str]
-    """Rules that say the same of both states, for nothing has changed of what they look at."""
+    """Rules with the same verdicts on both states: none of the facts they read has changed."""
 
 
 HitsOf = Callable[[Rule, Index], Iterable[object]]
@@ -39,16 +39,16 @@ HitsOf = Callable[[Rule, Index], Iterable[object]]
 def nearby(
     readings: tuple[Reading, Reading], indices: tuple[Index, Index], rules: Sequence[Rule], hits: HitsOf
 ) -> tuple[Part, Part] | None:
-    """Return what is to be looked at of two states of a fabric; None where that is all.
+    """Return the parts of two states of a fabric to check; None for the whole.
 
-    Both share the objects of what has not changed (`fabric.assemble.Shared`). `hits` gives what the analysis of a rule
-    says of a whole fabric: where the rule then asks what others have found there (`Rule.last`), that is looked at too.
+    Both share the objects that have not changed (`model.assemble.Shared`). `hits` gives the hits of a rule's analysis
+    on a whole fabric: where the rule depends on findings of others there (`Rule.last`), those places are checked too.
     """
     old, new = (reading.fabric for reading in readings)
     if readings[0].assumed != readings[1].assumed or any(getattr(old, fact) != getattr(new, fact) for fact in _STATED):
         return None
-    links = _either(old.links, new.links)
-    devices = _either(old.devices, new.devices)
+    links = _common_and_other_parts(old.links, new.links)
+    devices = _common_and_other_parts(old.devices, new.devices)
     touched = {device.name for device in devices[1]} | {end.node for link in links[1] for end in (link.a, link.b)}
     asking = [rule for rule in rules if rule.last and rule.analysis and not rule.near]
     asked = {
@@ -58,37 +58,37 @@ def nearby(
     seen = _add_neighbors(touched, every, _CABLES) | _add_neighbors(asked, every, 1)
     switch_names = indices[0].devices.keys() | indices[1].devices.keys()
     alike = not links[1] and readings[0].allowed == readings[1].allowed
-    moved = _moved(old, new) if alike else None
+    moved = _differing_attributes(old, new) if alike else None
     still = frozenset(rule.name for rule in rules if moved is not None and rule.looks_at and not rule.looks_at & moved)
-    before, after = (Index(_part(index.fabric, seen, switch_names), index) for index in indices)
+    before, after = (Index(_subset_of_fabric(index.fabric, seen, switch_names), index) for index in indices)
     return Part(before, still), Part(after, still)
 
 
-def _moved(old: Fabric, new: Fabric) -> frozenset[str] | None:
+def _differing_attributes(old: Fabric, new: Fabric) -> frozenset[str] | None:
     """Return which attributes of switches and ports differ; None where they are not the same switches and ports."""
     differing_fields: set[str] = set()
     for device, other_device in zip(old.devices, new.devices, strict=False):
         if device is not other_device:
             if [port.name for port in device.interfaces] != [port.name for port in other_device.interfaces]:
                 return None
-            differing_fields |= _different(device, other_device, _OF_DEVICE) - {"interfaces"}
+            differing_fields |= _differing_names(device, other_device, _OF_DEVICE) - {"interfaces"}
             for pair in zip(device.interfaces, other_device.interfaces, strict=True):
-                differing_fields |= _different(*pair, _OF_PORT)
+                differing_fields |= _differing_names(*pair, _OF_PORT)
     return None if len(old.devices) != len(new.devices) or "name" in differing_fields else frozenset(differing_fields)
 
 
-def _different(old_part: object, new_part: object, names: Sequence[str]) -> set[str]:
-    return {name for name in names if not _equal(getattr(old_part, name), getattr(new_part, name))}
+def _differing_names(old_part: object, new_part: object, names: Sequence[str]) -> set[str]:
+    return {name for name in names if not _is_known_equal(getattr(old_part, name), getattr(new_part, name))}
 
 
-def _equal(old_value: object, new_value: object) -> bool:
+def _is_known_equal(old_value: object, new_value: object) -> bool:
     try:
         return old_value is new_value or bool(old_value == new_value)
     except UnknownFact:
         return False
 
 
-def _either(old: Sequence[_T], new: Sequence[_T]) -> tuple[list[_T], list[_T]]:
+def _common_and_other_parts(old: Sequence[_T], new: Sequence[_T]) -> tuple[list[_T], list[_T]]:
     """Return what both states have, the very same objects, and what one of them has."""
     before, after = ({id(member): member for member in side} for side in (old, new))
     same_ids = before.keys() & after.keys()
@@ -114,8 +114,8 @@ def _switches_of_hit(hit: object) -> Iterator[str]:
     yield from (subject[0] for subject in subjects if subject and subject[0] != FABRIC)
 
 
-def _part(fabric: Fabric, names: set[str], switch_names: set[str]) -> Fabric:
-    """Return switches of a fabric with the cables between them, and those to what is no switch."""
+def _subset_of_fabric(fabric: Fabric, names: set[str], switch_names: set[str]) -> Fabric:
+    """Return switches of a fabric with the cables between them and those to other devices."""
 
     def inside(link: Link) -> bool:
         node, other_node = link.a.node, link.b.node

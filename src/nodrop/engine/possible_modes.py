@@ -25,12 +25,16 @@ def in_each_mode(reading: Reading, index: Index, judge_in: JudgeIn) -> Verdict:
         own_index = Index(fabric, index)
         own_index.kept.update(index.kept)
         verdicts.append(judge_in(replace(reading, fabric=fabric, possible=()), own_index))
-    findings, open_verdicts = _findings(reading.possible, [mode_verdict.findings for mode_verdict in verdicts])
+    findings, open_verdicts = _merge_mode_findings(
+        reading.possible, [mode_verdict.findings for mode_verdict in verdicts]
+    )
     first_verdict = verdicts[0]
     unknown = {(open_verdict.rule, open_verdict.missing): open_verdict for open_verdict in open_verdicts}
     for verdict in verdicts:
         for missed in verdict.unknown:
-            unknown[missed.rule, missed.missing] = _larger(unknown.get((missed.rule, missed.missing), missed), missed)
+            unknown[missed.rule, missed.missing] = _larger_verdict(
+                unknown.get((missed.rule, missed.missing), missed), missed
+            )
     return replace(
         first_verdict,
         findings=tuple(findings),
@@ -39,7 +43,7 @@ def in_each_mode(reading: Reading, index: Index, judge_in: JudgeIn) -> Verdict:
     )
 
 
-def _larger(unknown_verdict: UnknownVerdict, other_unknown_verdict: UnknownVerdict) -> UnknownVerdict:
+def _larger_verdict(unknown_verdict: UnknownVerdict, other_unknown_verdict: UnknownVerdict) -> UnknownVerdict:
     return (
         other_unknown_verdict
         if other_unknown_verdict.subjects_count > unknown_verdict.subjects_count
@@ -47,7 +51,7 @@ def _larger(unknown_verdict: UnknownVerdict, other_unknown_verdict: UnknownVerdi
     )
 
 
-def _findings(
+def _merge_mode_findings(
     possible: Sequence[PossibleMode], findings_by_mode: Sequence[Sequence[Finding]]
 ) -> tuple[list[Finding], tuple[UnknownVerdict, ...]]:
     """Return the findings that hold, and what a mode would decide."""
@@ -66,14 +70,14 @@ def _findings(
         first_finding = next(iter(by_mode.values()))[0]
         own_devices = _devices(first_finding, modes_of)
         mode_groups = {frozenset(modes_of[device]) for device in own_devices or modes_of}
-        if _holds(mode_groups, by_mode.keys(), everywhere=bool(own_devices)):
+        if _is_true_in_modes(mode_groups, by_mode.keys(), everywhere=bool(own_devices)):
             sure += next(by_mode[at] for at in sorted(by_mode) if any(at in mode_group for mode_group in mode_groups))
         elif any(mode_group & by_mode.keys() for mode_group in mode_groups):
             unknowns.add(first_finding.rule, "fabric.mode", own_devices)
     return sure, unknowns.verdicts()
 
 
-def _holds(mode_groups: Iterable[Set[int]], finding_modes: Set[int], *, everywhere: bool) -> bool:
+def _is_true_in_modes(mode_groups: Iterable[Set[int]], finding_modes: Set[int], *, everywhere: bool) -> bool:
     """Return whether a finding holds: of switches in all their modes, of the fabric in those of some switch."""
     decided = (mode_group <= finding_modes for mode_group in mode_groups)
     return all(decided) if everywhere else any(decided)

@@ -68,7 +68,7 @@ def _by_key(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
 
 def changed_to(index: Index, subject: Subject, new: object) -> Iterator[Change]:
     """Yield the changes that make a part of the fabric `new`; what is not there is None, and is added."""
-    old = _at(index, subject)
+    old = _value_at(index, subject)
     for below, was, new_value in split_change(None if old is ABSENT else old, new):
         yield Change(subject=(*subject, *below), old=was, new=new_value)
 
@@ -83,12 +83,12 @@ def with_siblings(rule: Rule, findings: Sequence[Finding], index: Index, sick: S
         if finding.fix is None or (finding.fix.changes and not rule.siblings_first):
             yield finding
             continue
-        places = dict.fromkeys(siblings.reached(_place(finding, path)) for path in rule.as_siblings)
+        places = dict.fromkeys(siblings.reached(_subject_of_path(finding, path)) for path in rule.as_siblings)
         changes = tuple(change for place in places for change in siblings.changes(place))
         yield replace(finding, fix=replace(finding.fix, safe=rule.fix_safe, changes=changes)) if changes else finding
 
 
-def _place(finding: Finding, path: Path) -> Subject:
+def _subject_of_path(finding: Finding, path: Path) -> Subject:
     """Return the subject of a path of the item that a finding is about; of none, the part that it points at.
 
     Of a finding about cables or classes, the port and switch are those that it points at.
@@ -97,14 +97,14 @@ def _place(finding: Finding, path: Path) -> Subject:
         return finding.at
     root, *below = path
     if root in ("a", "b"):
-        return (*_ends(finding.subject)[root == "b"], *below)
+        return (*_link_ends(finding.subject)[root == "b"], *below)
     about = finding.at if finding.subject[0] == FABRIC else finding.subject
     if root == "device":
         return (about[0], f"@{below[0]}", *below[1:])
     return (*(about[:2] if root == "interface" else about), *below)
 
 
-def _ends(subject: Subject) -> list[Subject]:
+def _link_ends(subject: Subject) -> list[Subject]:
     """Return the ports that a link's subject names; none of another subject."""
     return [tuple(end) for end in cable_ends(subject[2])] if subject[:2] == (FABRIC, "links") else []
 
@@ -117,7 +117,7 @@ class _Siblings:
         self._sick = {
             subject
             for finding in findings
-            for subject in (finding.subject[:2], finding.at[:2], *_ends(finding.subject))
+            for subject in (finding.subject[:2], finding.at[:2], *_link_ends(finding.subject))
             if subject[0] != FABRIC
         }
         self._sick_devices = {subject[0] for subject in self._sick}
@@ -127,18 +127,18 @@ class _Siblings:
     def reached(self, place: Subject) -> Subject:
         """Return the part that is None on the way to a place, and has to be given whole; else the place."""
         for end in range(2 if place[1:2] and place[1].startswith("@") else 3, len(place)):
-            if _at(self._index, place[:end]) is None:
+            if _value_at(self._index, place[:end]) is None:
                 return place[:end]
         return place
 
     def changes(self, place: Subject) -> Iterator[Change]:
         """Yield the changes that make a part as most siblings have it, where they agree and have it."""
         if place[0] != FABRIC and len(place) > 1:
-            for change in changed_to(self._index, place, self._usual(place)):
+            for change in changed_to(self._index, place, self._usual_value(place)):
                 if change.subject[-1] not in _OF_THE_CABLE or not change.old:
                     yield change
 
-    def _usual(self, place: Subject) -> object:
+    def _usual_value(self, place: Subject) -> object:
         device = self._index.devices.get(place[0])
         if device is None:
             return UNKNOWN
@@ -146,8 +146,10 @@ class _Siblings:
             steps = (place[1][1:], *place[2:])
             key = (*root_of(self._index, device), "device"), steps
             if key not in self._votes:
-                other_devices = (sibling for sibling in self._like(device) if sibling.name not in self._sick_devices)
-                self._votes[key] = _most(islice(other_devices, ASKED), steps)
+                other_devices = (
+                    sibling for sibling in self._similar_devices(device) if sibling.name not in self._sick_devices
+                )
+                self._votes[key] = _most_common_value(islice(other_devices, ASKED), steps)
             return self._votes[key]
         port = self._index.interface(device.name, place[1])
         if port is None:
@@ -155,10 +157,10 @@ class _Siblings:
         kind = kind_of(self._index, device, port)
         near = (device.name, *kind), place[2:]
         if near not in self._votes:
-            self._votes[near] = _most(self._ports([device], kind), place[2:])
+            self._votes[near] = _most_common_value(self._ports([device], kind), place[2:])
         far = (*root_of(self._index, device), *kind), place[2:]
         if self._votes[near] is UNKNOWN and far not in self._votes:
-            self._votes[far] = _most(self._ports(self._like(device)[:ASKED], kind), place[2:])
+            self._votes[far] = _most_common_value(self._ports(self._similar_devices(device)[:ASKED], kind), place[2:])
         return self._votes[far] if self._votes[near] is UNKNOWN else self._votes[near]
 
     def _ports(self, devices: Iterable[Device], kind: Family) -> Iterator[Interface]:
@@ -168,14 +170,14 @@ class _Siblings:
                 if sound and not surely_off(port.enabled) and kind_of(self._index, device, port) == kind:
                     yield port
 
-    def _like(self, device: Device) -> list[Device]:
+    def _similar_devices(self, device: Device) -> list[Device]:
         if not self._devices:
             for fabric_device in self._index.fabric.devices:
                 self._devices.setdefault(root_of(self._index, fabric_device), []).append(fabric_device)
         return self._devices[root_of(self._index, device)]
 
 
-def _most(siblings: Iterable[Device | Interface], steps: Subject) -> object:
+def _most_common_value(siblings: Iterable[Device | Interface], steps: Subject) -> object:
     """Return what most of the parts have at the end of `steps`; UNKNOWN if nothing is most frequent."""
     votes: Counter[object] = Counter()
     for node in siblings:
@@ -189,7 +191,7 @@ def _most(siblings: Iterable[Device | Interface], steps: Subject) -> object:
     return top_votes[0][0]
 
 
-def _at(index: Index, subject: Subject) -> object:
+def _value_at(index: Index, subject: Subject) -> object:
     """Return what a subject leads to; ABSENT where there is nothing."""
     device, area, *_ = (*subject, "")
     owner = index.devices.get(device)

@@ -198,7 +198,7 @@ class Rule:
     @cached_property
     def last(self) -> bool:
         """Whether it looks at what other rules have found."""
-        return any(call.word.last for call in self._calls)
+        return any(call.word.last for call in self._called_words)
 
     @cached_property
     def of_remarks_alone(self) -> bool:
@@ -212,14 +212,14 @@ class Rule:
         )
 
     @cached_property
-    def _calls(self) -> tuple[Call, ...]:
+    def _called_words(self) -> tuple[Call, ...]:
         return tuple(node for condition in self.conditions for node in walk(condition) if isinstance(node, Call))
 
     @cached_property
     def topics(self) -> frozenset[str]:
         """What the owner may have stated or nodrop assumed and this rule takes for true."""
         stated = {name for root, *names in self.reads for name in names[:1] if root == "fabric"}
-        words = (call.word.rests_on for call in self._calls)
+        words = (call.word.rests_on for call in self._called_words)
         return self.rests_on | self.scope.topics | stated | frozenset().union(*words)
 
     @cached_property
@@ -283,20 +283,20 @@ class Rule:
     def judge(self) -> Callable[..., list[compiler.Outcome]]:
         """The function that judges items."""
         assert self.claim is not None
-        return compiler.judge(tuple(self.scope.parts), ("fabric", "options"), self.when, self.claim)
+        return compiler.compile_check(tuple(self.scope.parts), ("fabric", "options"), self.when, self.claim)
 
     @cached_property
     def sift(self) -> Callable[..., list[compiler.Outcome]]:
         """The function that says which items pass the sieve, and so are judged."""
         assert self.sieve is not None
-        return compiler.judge(tuple(self.scope.parts), ("fabric", "options"), None, Not(self.sieve))
+        return compiler.compile_check(tuple(self.scope.parts), ("fabric", "options"), None, Not(self.sieve))
 
     def value(self, node: Node) -> Callable[..., Any]:
         """Return the function that evaluates one of its expressions for one item."""
-        if id(node) not in self._values:
-            self._values[id(node)] = compiler.value(self.names, node)
-        return self._values[id(node)]
+        if id(node) not in self._value_functions:
+            self._value_functions[id(node)] = compiler.value(self.names, node)
+        return self._value_functions[id(node)]
 
     @cached_property
-    def _values(self) -> dict[int, Callable[..., Any]]:
+    def _value_functions(self) -> dict[int, Callable[..., Any]]:
         return {}

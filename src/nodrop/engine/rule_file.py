@@ -31,7 +31,7 @@ def _names_or_types(facts: Any) -> Any:
     return {name: "str" for name in facts if isinstance(name, str)} if isinstance(facts, list) else facts
 
 
-def _topics(assumed: Any) -> Any:
+def _normalize_topics(assumed: Any) -> Any:
     """Take the name of a topic as one without an exception."""
     return {assumed: None} if isinstance(assumed, str) else assumed
 
@@ -176,7 +176,7 @@ class ExamplesFile(_Part):
     good: Annotated[tuple[ExampleFile, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _subjects(self) -> "ExamplesFile":
+    def _check_example_subjects(self) -> "ExamplesFile":
         if not all(example.at for example in self.bad):
             raise ValueError("a bad example without subjects; expected at: and the subjects where the fault is")
         if any(example.at for example in self.good):
@@ -191,7 +191,7 @@ class RuleFile(_Part):
     severity_if_stated: Severity | None = None
     stated: _Text | None = None
     severity_if_assumed: Severity | None = None
-    assumed: Annotated[dict[Topic, _Text | None], BeforeValidator(_topics), _ASSUMED_SCHEMA] = {}
+    assumed: Annotated[dict[Topic, _Text | None], BeforeValidator(_normalize_topics), _ASSUMED_SCHEMA] = {}
     confidence: Confidence = "certain"
     because: _Text | None = None
     strictness: Strictness = "regular"
@@ -245,11 +245,13 @@ class RuleFile(_Part):
 def problems_of(document: Document, error: ValidationError) -> list[Problem]:
     """Return what pydantic found, each with its place in the file and our words."""
     return [
-        _problem(document, detail) for detail in error.errors() if detail["type"] != "too_short" or not detail["input"]
+        _build_problem(document, detail)
+        for detail in error.errors()
+        if detail["type"] != "too_short" or not detail["input"]
     ]
 
 
-def _problem(document: Document, detail: Any) -> Problem:
+def _build_problem(document: Document, detail: Any) -> Problem:
     loc, kind = detail["loc"], detail["type"]
     of_key = kind == "extra_forbidden" or loc[-1:] == ("[key]",)
     keys = tuple(step for step in loc if step != "[key]")
@@ -262,7 +264,7 @@ def _words(detail: Any, last: str, kind: str) -> tuple[str, str, str]:
     if kind == "missing":
         return f"no {last}", f"the key {last}", ""
     if kind == "extra_forbidden":
-        return f"unknown key {last}", "", nearest(last, _keys(detail["loc"][:-1]))
+        return f"unknown key {last}", "", nearest(last, _known_keys(detail["loc"][:-1]))
     if kind == "value_error":
         found_text, _, expected = str(detail["ctx"]["error"]).rpartition("expected ")
         return found_text.rstrip("; ") or "another count", expected, ""
@@ -279,7 +281,7 @@ def _describe_value(value: object) -> str:
     return "nothing" if value in (None, "") else f"`{str(value)[:60]}`"
 
 
-def _keys(loc: tuple[Any, ...]) -> list[str]:
+def _known_keys(loc: tuple[Any, ...]) -> list[str]:
     """Return the keys that the schema knows at a place."""
     model: type[BaseModel] = RuleFile
     for name, inner in (("options", OptionFile), ("examples", ExamplesFile)):

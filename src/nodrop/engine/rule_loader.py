@@ -131,7 +131,7 @@ class _Loader:
             fix_safe=file.fix_safety == "safe",
             intent_fix=file.intent_fix,
             unseen=self.unseen(),
-            examples=_examples(file.examples),
+            examples=_build_examples(file.examples),
         )
         if self.problems:
             raise InputProblems(self.problems)
@@ -238,7 +238,7 @@ class _Loader:
         """Return the options, each with the type of its default; without one, expressions cannot be checked."""
         parsed_options: list[Option] = []
         for name, file in self.file.options.items():
-            default = _typed(file.default)
+            default = _parse_untyped_value(file.default)
             try:
                 kind = type_of_value(default)
             except TypeError:
@@ -294,7 +294,7 @@ class _Loader:
         """One argument, with the option that it names."""
         named_match = _OPTION.fullmatch(value) if isinstance(value, str) else None
         if named_match is None:
-            return _typed(value)
+            return _parse_untyped_value(value)
         if named_match[1] not in options:
             raise self.locate_text(("with", key), named_match[0]).fault(
                 f"no option `{named_match[1]}`", hint=nearest(named_match[1], options)
@@ -315,7 +315,7 @@ def _routing_fields() -> frozenset[str]:
     return frozenset(name for kind, name in rows if own(kind, name).routing)
 
 
-def _examples(file: ExamplesFile) -> tuple[Example, ...]:
+def _build_examples(file: ExamplesFile) -> tuple[Example, ...]:
     return tuple(
         Example(
             name=f"{kind}[{at}]",
@@ -331,10 +331,10 @@ def _examples(file: ExamplesFile) -> tuple[Example, ...]:
     )
 
 
-def _typed(value: Any) -> object:
+def _parse_untyped_value(value: Any) -> object:
     """Return a value that has no schema: what looks like a number is one, and lists are tuples."""
     if isinstance(value, list):
-        return tuple(map(_typed, value))
+        return tuple(map(_parse_untyped_value, value))
     if isinstance(value, str) and _WHOLE.fullmatch(value):
         return int(value)
     return float(value) if isinstance(value, str) and _DECIMAL.fullmatch(value) else value

@@ -46,7 +46,7 @@ def load_rules(
                 rules.append(rule if text is None else replace(rule, held=text))
     for path in files:
         area = Path(os.path.abspath(path)).parent  # noqa: PTH100 -- where a link lies, not where it leads
-        if problem := _misplaced(path, Path(area.name, path.name), area.parent.name):
+        if problem := _check_rule_path(path, Path(area.name, path.name), area.parent.name):
             problems.append(problem)
             continue
         with collecting(problems):
@@ -71,7 +71,7 @@ def _files(
         problems.append(Problem(path=str(folder), found="no rule in it", expected="files folder/area/name.yaml"))
     for name in names:
         path = folder / name
-        if problem := _misplaced(path, Path(name), folder.name):
+        if problem := _check_rule_path(path, Path(name), folder.name):
             problems.append(problem)
         else:
             yield path, None if texts_by_name is None else texts_by_name[name]
@@ -89,7 +89,7 @@ def is_rule_file(name: str) -> bool:
     return name.endswith("ml") and ".y" in name
 
 
-def _misplaced(path: Path, below: Path, folder: str) -> Problem | None:
+def _check_rule_path(path: Path, below: Path, folder: str) -> Problem | None:
     """Return what is wrong with a path that lies `below` a folder of rules; None if that is area/name.yaml."""
     if below.suffix != ".yaml":
         return Problem(path=str(path), found=f"a file called `{below.name}`", expected="the ending .yaml")

@@ -97,7 +97,7 @@ def names_of(kinds_by_name: Mapping[str, type[Any]], *records: Record) -> Mappin
     return known_types | {"fabric": type_of(Fabric)} | {record.name: Type(owners=(record,)) for record in records}
 
 
-def _fabric(_index: Index) -> Found:
+def _fabric_items(_index: Index) -> Found:
     return Items(count=1), []
 
 
@@ -105,7 +105,7 @@ def _devices(index: Index) -> Found:
     return Items(index.fabric.devices), []
 
 
-def _interfaces(index: Index) -> Found:
+def _interface_items(index: Index) -> Found:
     return _rows_of(index.fabric.devices, [device.interfaces for device in index.fabric.devices]), []
 
 
@@ -167,14 +167,14 @@ _PORT_SUBJECTS = {"device": _device, "interface": _port}
 _NAMED = frozenset({("device", "name"), ("interface", "name"), ("interface", "port")})
 
 _ALL = (
-    Scope(name="fabric", parts={}, subjects={}, items=_fabric),
+    Scope(name="fabric", parts={}, subjects={}, items=_fabric_items),
     Scope(name="device", parts={"device": Device}, subjects={"device": _device}, items=_devices, identity=_NAMED),
-    Scope(name="interface", parts=_OF_PORT, subjects=_PORT_SUBJECTS, items=_interfaces, identity=_NAMED),
+    Scope(name="interface", parts=_OF_PORT, subjects=_PORT_SUBJECTS, items=_interface_items, identity=_NAMED),
     Scope(
         name="queue",
         parts={**_OF_PORT, "queue": Queue},
         subjects={**_PORT_SUBJECTS, "queue": _row_of_port("queues")},
-        items=_interfaces,
+        items=_interface_items,
         identity=_NAMED | {("queue", "index")},
         rows="queues",
         held="interface.qos",
@@ -183,7 +183,7 @@ _ALL = (
         name="priority_group",
         parts={**_OF_PORT, "priority_group": PriorityGroup},
         subjects={**_PORT_SUBJECTS, "priority_group": _row_of_port("priority_groups")},
-        items=_interfaces,
+        items=_interface_items,
         identity=_NAMED | {("priority_group", "index")},
         rows="priority_groups",
         held="interface.qos",

@@ -1,4 +1,4 @@
-"""A site's own rules: folders of rule files, laid out as the shipped ones are, judged beside them and never over them.
+"""A site's own rules: folders laid out as the shipped ones, checked in addition to them, never instead of them.
 
 What a shipped rule is tested for by nodrop's own tests is asked of an own rule when it is loaded: that it can speak at
 all, that the remark or the facts that it names exist, that its options do something, and that its names are its own.
@@ -40,7 +40,7 @@ def load_own(folders: Sequence[Path], texts_by_folder: Held | None = None) -> tu
     called as another is, can never speak, or asks for what nobody tells it.
     """
     rules = load_rules(_each_once(folders), texts_by_folder)
-    _check(rules, (_clashes, *_CHECKS))
+    _run_rule_checks(rules, (_check_name_clashes, *_CHECKS))
     return rules
 
 
@@ -54,8 +54,8 @@ def load_tested(paths: Sequence[Path]) -> tuple[Rule, ...]:
     alone = [path for path in _each_once(paths) if path not in folders and os.path.realpath(path) not in below]
     rules = load_rules(folders, files=alone)
     in_place = {os.path.realpath(rule.path) for rule in shipped()}
-    _check([rule for rule in rules if os.path.realpath(rule.path) not in in_place], (_clashes,))
-    _check(rules, _CHECKS)
+    _run_rule_checks([rule for rule in rules if os.path.realpath(rule.path) not in in_place], (_check_name_clashes,))
+    _run_rule_checks(rules, _CHECKS)
     return rules
 
 
@@ -64,13 +64,13 @@ def _each_once(paths: Sequence[Path]) -> tuple[Path, ...]:
     return tuple({os.path.realpath(path): path for path in paths}.values())
 
 
-def _check(rules: Sequence[Rule], checks: Sequence[Callable[[Rule], Iterator[Problem]]]) -> None:
+def _run_rule_checks(rules: Sequence[Rule], checks: Sequence[Callable[[Rule], Iterator[Problem]]]) -> None:
     """Raise InputProblems with all that the checks find."""
     if problems := [problem for rule in rules for check in checks for problem in check(rule)]:
         raise InputProblems(problems)
 
 
-def _fault(rule: Rule, keys: Keys, found_text: str, expected: str = "", hint: str = "") -> Problem:
+def _build_fault(rule: Rule, keys: Keys, found_text: str, expected: str = "", hint: str = "") -> Problem:
     line, column = place(rule, keys, of="key" if keys and isinstance(keys[-1], str) else "value")
     where = ".".join(map(str, keys))
     return Problem(
@@ -78,16 +78,16 @@ def _fault(rule: Rule, keys: Keys, found_text: str, expected: str = "", hint: st
     )
 
 
-def _clashes(rule: Rule) -> Iterator[Problem]:
+def _check_name_clashes(rule: Rule) -> Iterator[Problem]:
     """Check that a name, former names included, means one rule; none replaces a shipped rule."""
     for keys, name in locate_names(rule):
         if (other_rule := _shipped_names().get(name)) is not None:
             former = "" if other_rule.name == name else f", which is now called `{other_rule.name}`"
-            yield _fault(
+            yield _build_fault(
                 rule,
                 keys,
                 f"a rule `{name}`, as the shipped {origin(other_rule)}{former}",
-                "a name of its own",
+                "an unused name",
                 f"to be without the shipped one, leave it out: `--ignore {other_rule.name}`",
             )
 
@@ -97,14 +97,14 @@ def _shipped_names() -> Mapping[str, Rule]:
     return {name: rule for rule in shipped() for name in (*rule.aliases, rule.name)}
 
 
-def _idle(rule: Rule) -> Iterator[Problem]:
+def _check_has_effect(rule: Rule) -> Iterator[Problem]:
     """Refuse a rule that finds nothing in any fabric: it has no effect."""
     found_contradiction = contradiction(rule)
     if found_contradiction is None:
         return
     together = " and ".join(f"`{clause}`" for clause in found_contradiction.parts)
     mode = any("fabric.mode" in clause for clause in found_contradiction.parts)
-    yield _fault(
+    yield _build_fault(
         rule,
         (found_contradiction.key,),
         f"the rule can never speak: {together} "
@@ -113,7 +113,7 @@ def _idle(rule: Rule) -> Iterator[Problem]:
     )
 
 
-def _unheard(rule: Rule) -> Iterator[Problem]:
+def _check_remark_sources(rule: Rule) -> Iterator[Problem]:
     """Refuse a remark that no reader makes, and facts that its remarks or hits do not bring."""
     if not (rule.remark or rule.analysis):
         return
@@ -122,16 +122,18 @@ def _unheard(rule: Rule) -> Iterator[Problem]:
         if named_remark := other_rule.remark if rule.remark else other_rule.analysis:
             facts_by_source.setdefault(named_remark, set()).update(name for name, _ in other_rule.facts)
     if rule.remark and rule.remark not in facts_by_source:
-        yield _fault(rule, ("remark",), f"no remark `{rule.remark}`", hint=nearest(rule.remark, facts_by_source))
+        yield _build_fault(rule, ("remark",), f"no remark `{rule.remark}`", hint=nearest(rule.remark, facts_by_source))
         return
     brought = facts_by_source.get(rule.remark or rule.analysis)
     for name, _ in rule.facts if brought is not None else ():
         if name not in (brought or ()):
             source_text = f"`{rule.remark or rule.analysis}`"
-            yield _fault(rule, ("facts",), f"{source_text} brings no fact `{name}`", hint=nearest(name, brought or ()))
+            yield _build_fault(
+                rule, ("facts",), f"{source_text} brings no fact `{name}`", hint=nearest(name, brought or ())
+            )
 
 
-def _misled(rule: Rule) -> Iterator[Problem]:
+def _check_analysis_arguments(rule: Rule) -> Iterator[Problem]:
     """Arguments that an analysis cannot use, and those that it cannot do without.
 
     The words that it takes are those of shipped rules, for each is there for one of them.
@@ -144,7 +146,7 @@ def _misled(rule: Rule) -> Iterator[Problem]:
     for parameter in parameters:
         if parameter.name not in rule.arguments:
             if parameter.default is parameter.empty:
-                yield _fault(
+                yield _build_fault(
                     rule, ("with",), f"`{rule.analysis}` without `{parameter.name}`", f"the key with.{parameter.name}"
                 )
             continue
@@ -158,9 +160,9 @@ def _misled(rule: Rule) -> Iterator[Problem]:
             other_rule.arguments.get(parameter.name) for other_rule in shipped() if other_rule.analysis == rule.analysis
         }
         if not accepts(parameter_type, given_option):
-            yield _fault(rule, ("with", parameter.name), given_option.describe(), parameter_type.describe())
+            yield _build_fault(rule, ("with", parameter.name), given_option.describe(), parameter_type.describe())
         elif isinstance(value, str) and value not in known_arguments:
-            yield _fault(
+            yield _build_fault(
                 rule,
                 ("with", parameter.name),
                 f"`{value}`",
@@ -168,15 +170,17 @@ def _misled(rule: Rule) -> Iterator[Problem]:
             )
 
 
-def _unused(rule: Rule) -> Iterator[Problem]:
+def _check_unused_options(rule: Rule) -> Iterator[Problem]:
     """Refuse an option that nothing reads."""
     nodes = (*rule.conditions, *rule.message_nodes, *(value for _, value in rule.changes))
     read = {path[1] for node in nodes for path in reads(node) if path[0] == "options" and len(path) > 1}
     read |= {value.name for value in rule.arguments.values() if isinstance(value, FromOption)}
     for option in rule.options:
         if option.name not in read and f"options.{option.name}" not in str(rule.intent_fix):
-            yield _fault(rule, ("options", option.name), "an option that nothing reads", f"`options.{option.name}`")
+            yield _build_fault(
+                rule, ("options", option.name), "an option that nothing reads", f"`options.{option.name}`"
+            )
 
 
-_CHECKS = (_idle, _unheard, _misled, _unused)
-"""What any rule is checked for; a site's own also for `_clashes`."""
+_CHECKS = (_check_has_effect, _check_remark_sources, _check_analysis_arguments, _check_unused_options)
+"""What any rule is checked for; a site's own also for `_check_name_clashes`."""

@@ -158,7 +158,7 @@ class Ran:
         if rule not in self.rules:
             return False
         unsure = self.open.get(rule)
-        ends = _ends(pattern)
+        ends = _device_globs(pattern)
         covered = [device for device in self.devices if any(matches((end,), (device,)) for end in ends)]
         covers_ends = all(any(matches((end,), (device,)) for device in covered) for end in ends)
         return covers_ends and (unsure is None or (bool(unsure) and frozenset(unsure).isdisjoint(covered)))
@@ -218,7 +218,7 @@ def settle(
         covering = [
             candidate
             for candidate, pattern in of_device
-            if _covers(candidate, pattern, finding, placed.get(number, ()))
+            if _covers_finding(candidate, pattern, finding, placed.get(number, ()))
         ]
         for cover in covering:
             hits[cover] += 1
@@ -243,7 +243,7 @@ def _locate_findings(
     return dict(zip(numbers, places, strict=True))
 
 
-def _covers(suppression: Suppression, pattern: Subject, finding: Finding, places: Iterable[Located]) -> bool:
+def _covers_finding(suppression: Suppression, pattern: Subject, finding: Finding, places: Iterable[Located]) -> bool:
     if suppression.lines is None:
         return matches(pattern, finding.subject)
     first_line, last = suppression.lines
@@ -253,7 +253,7 @@ def _covers(suppression: Suppression, pattern: Subject, finding: Finding, places
     )
 
 
-def _ends(pattern: Subject) -> tuple[str, ...]:
+def _device_globs(pattern: Subject) -> tuple[str, ...]:
     """Return the devices that a pattern of subjects speaks of, as globs: of a link both, of the fabric any."""
     if pattern[:1] != (FABRIC,):
         return pattern[:1]
@@ -278,14 +278,14 @@ def wrong(
             hint = nearest(suppression.rule, current_names)
             yield suppression.remark(UNKNOWN_RULE, hint=f" ({hint})" if hint else "")
         elif suppression.ended(today):
-            yield suppression.remark(EXPIRED, until=str(suppression.until), back=_back(count))
+            yield suppression.remark(EXPIRED, until=str(suppression.until), back=_format_returned_findings(count))
         elif not count:
             pattern = (suppression.device,) if suppression.device else parse(suppression.at or "**")
             if any(run.decided(rule, pattern) for run in ran):
-                yield suppression.remark(UNUSED, hint=_wider(suppression, rule, findings))
+                yield suppression.remark(UNUSED, hint=_suggest_wider_pattern(suppression, rule, findings))
 
 
-def _back(count: int) -> str:
+def _format_returned_findings(count: int) -> str:
     if not count:
         return "it covers nothing any more"
     return "the finding that it hid is back" if count == 1 else f"the {count} findings that it hid are back"
@@ -296,7 +296,7 @@ def nothing_but(remarks: Iterable[Remark]) -> Reading:
     return Reading(fabric=Fabric(name="fabric", mode="lossy", devices=()), remarks=tuple(remarks))
 
 
-def _wider(suppression: Suppression, rule: str, findings: Iterable[Finding]) -> str:
+def _suggest_wider_pattern(suppression: Suppression, rule: str, findings: Iterable[Finding]) -> str:
     """Return a hint for an unused suppression where the findings are below what it names."""
     below = (*parse(suppression.at), "**")
     if suppression.lines is not None or not any(

@@ -82,7 +82,7 @@ class Unknowns:
                 missing=missing,
                 subjects_count=tally.subjects,
                 devices=tuple(sorted(tally.devices, key=natural)),
-                settled_by=_configurations(tally.others) if tally.others else advice(missing),
+                settled_by=_format_configurations(tally.others) if tally.others else advice(missing),
             )
             for (rule, missing), tally in sorted(self._tallies.items())
             if rdma or not missing.startswith(_OF_RDMA)
@@ -102,13 +102,13 @@ def of_lines(notes: Iterable[Note]) -> tuple[UnknownVerdict, ...]:
             subjects_count=len(lines),
             devices=tuple(sorted({line.device for line in lines if line.device is not None}, key=natural)),
             settled_by="",
-            places=tuple(_located(line) for line in lines),
+            places=tuple(_locate_note(line) for line in lines),
         )
         for about, lines in sorted(kinds.items())
     )
 
 
-def _located(note: Note) -> Located:
+def _locate_note(note: Note) -> Located:
     span = None if note.line is None else Span(note.line, 1, note.line, 1)
     return Located(file=note.file or note.device or "", span=span)
 
@@ -136,7 +136,7 @@ def advice(path: str) -> str:
     return stated or f"a file that states {path}"
 
 
-def _configurations(devices: set[str]) -> str:
+def _format_configurations(devices: set[str]) -> str:
     first_devices, extra_count = sorted(devices, key=natural)[:3], len(devices) - 3
     names_text = ", ".join(first_devices) + (f" and {extra_count} more" if extra_count > 0 else "")
     return f"the configuration{'s' if len(devices) > 1 else ''} of {names_text}"

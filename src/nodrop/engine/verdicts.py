@@ -100,7 +100,7 @@ def judge(
     return replace(
         found_verdict,
         unknown=tuple(sorted(unknown, key=lambda unknown_verdict: (unknown_verdict.rule, unknown_verdict.missing))),
-        findings=tuple(sorted((*alike.findings, *found_verdict.findings), key=_order)),
+        findings=tuple(sorted((*alike.findings, *found_verdict.findings), key=_finding_sort_key)),
         problems=tuple(dict.fromkeys((*alike.problems, *found_verdict.problems))),
     )
 
@@ -140,7 +140,7 @@ class _Session:
         fabric = self.reading.fabric
         rdma = fabric.mode != "lossy" or bool(fabric.classes)
         return Verdict(
-            findings=tuple(sorted(self.findings, key=_order)),
+            findings=tuple(sorted(self.findings, key=_finding_sort_key)),
             unknown=self.unknowns.verdicts(rdma=rdma),
             notes=self.reading.notes,
             problems=tuple(sorted(self.problems, key=Problem.sort_key)),
@@ -158,48 +158,54 @@ class _Session:
             evidence=self.evidence,
         )
         before = len(self.findings)
-        self._ask(rule, builder)
+        self._run_rule(rule, builder)
         findings = self.findings[before:]
         if rule.as_siblings and findings:
-            sick = findings if builder.index is self.index else self._everywhere(rule, builder)
+            sick = findings if builder.index is self.index else self._findings_in_whole_fabric(rule, builder)
             self.findings[before:] = with_siblings(rule, findings, self.index, sick)
         for finding in () if rule.failures or rule.observed else self.findings[before:]:
             place = finding.subject[: 3 if finding.subject[0] == FABRIC else 2]
             self.told.setdefault(place, set()).add((rule.area, rule.name, finding.severity))
 
-    def _ask(self, rule: Rule, builder: FindingBuilder) -> None:
+    def _run_rule(self, rule: Rule, builder: FindingBuilder) -> None:
         if rule.claim is not None:
-            self._items(rule, builder)
+            self._evaluate_items(rule, builder)
         elif rule.analysis:
-            self._hits(rule, builder)
+            self._evaluate_hits(rule, builder)
         else:
-            self._remarks(rule, builder)
+            self._evaluate_remarks(rule, builder)
 
-    def _everywhere(self, rule: Rule, builder: FindingBuilder) -> list[Finding]:
+    def _findings_in_whole_fabric(self, rule: Rule, builder: FindingBuilder) -> list[Finding]:
         """Return what a rule finds in the whole fabric, of which nothing is noted."""
         noted = self.findings, self.unknowns, self.problems
         findings: list[Finding] = []
         self.findings, self.unknowns, self.problems = findings, Unknowns(), []
         try:
-            self._ask(rule, replace(builder, index=self.index))
+            self._run_rule(rule, replace(builder, index=self.index))
         finally:
             self.findings, self.unknowns, self.problems = noted
         return findings
 
-    def _items(self, rule: Rule, builder: FindingBuilder) -> None:
-        cases = self._sifted(rule, builder) if rule.sieve else self._cases(rule, builder, rule.verdict_columns)
+    def _evaluate_items(self, rule: Rule, builder: FindingBuilder) -> None:
+        cases = (
+            self._sifted_cases(rule, builder)
+            if rule.sieve
+            else self._cases_of_rule(rule, builder, rule.verdict_columns)
+        )
         for case, outcome in self._evaluate_cases(rule, rule.judge, builder, cases):
-            self._outcome(rule, builder, case, outcome)
+            self._record_outcome(rule, builder, case, outcome)
 
-    def _sifted(self, rule: Rule, builder: FindingBuilder) -> Iterator[Case]:
+    def _sifted_cases(self, rule: Rule, builder: FindingBuilder) -> Iterator[Case]:
         """Yield the items for which the beginning of `when` holds, each for itself."""
-        for case, outcome in self._evaluate_cases(rule, rule.sift, builder, self._cases(rule, builder, rule.sieved)):
+        for case, outcome in self._evaluate_cases(
+            rule, rule.sift, builder, self._cases_of_rule(rule, builder, rule.sieved)
+        ):
             if outcome is True:
                 yield from alike(case, EACH)
             else:
-                self._outcome(rule, builder, case, outcome)
+                self._record_outcome(rule, builder, case, outcome)
 
-    def _cases(self, rule: Rule, builder: FindingBuilder, chosen: tuple[Column, ...]) -> Iterator[Case | Gap]:
+    def _cases_of_rule(self, rule: Rule, builder: FindingBuilder, chosen: tuple[Column, ...]) -> Iterator[Case | Gap]:
         return self.cells[id(builder.index)].cases(rule.scope, chosen)
 
     def _evaluate_cases(
@@ -220,15 +226,15 @@ class _Session:
             outcomes = judge(items, self.reading.fabric, builder.options, index=builder.index)
             yield from zip(cases, outcomes, strict=True)
 
-    def _outcome(self, rule: Rule, builder: FindingBuilder, case: Case, outcome: Outcome) -> None:
+    def _record_outcome(self, rule: Rule, builder: FindingBuilder, case: Case, outcome: Outcome) -> None:
         if isinstance(outcome, UnknownFact):
-            self._unknown(rule, case, outcome)
+            self._record_unknown(rule, case, outcome)
         elif isinstance(outcome, Exception):
             self._crash(rule, rule.scope.subject(case.item), outcome)
         elif outcome:
             self._tell(rule, builder, case)
 
-    def _unknown(self, rule: Rule, case: Case, unknown: UnknownFact) -> None:
+    def _record_unknown(self, rule: Rule, case: Case, unknown: UnknownFact) -> None:
         devices = rule.scope.devices(case.items, case.places)
         self.unknowns.add(rule.name, str(unknown), devices, len(case.places))
 
@@ -238,7 +244,7 @@ class _Session:
         except Exception as crash:  # noqa: BLE001 -- whatever it is, the other rules are judged
             self._crash(rule, rule.scope.subject(case.item), crash)
 
-    def _hits(self, rule: Rule, builder: FindingBuilder) -> None:
+    def _evaluate_hits(self, rule: Rule, builder: FindingBuilder) -> None:
         subject: Subject = (FABRIC,)
         self.evaluations[rule.name] += 1
         try:
@@ -246,14 +252,14 @@ class _Session:
                 subject = hit.subject
                 if not isinstance(hit, Hit):
                     self.unknowns.add(rule.name, hit.missing, self._devices(subject), others=hit.others)
-                elif self._passes(rule, builder, hit):
+                elif self._hit_passes_condition(rule, builder, hit):
                     self.findings.append(builder.of_hit(hit))
                     for place in hit.also:
                         self.told.setdefault(place[:2], set()).add((rule.area, rule.name, self.findings[-1].severity))
         except Exception as crash:  # noqa: BLE001 -- as above
             self._crash(rule, subject, crash)
 
-    def _remarks(self, rule: Rule, builder: FindingBuilder) -> None:
+    def _evaluate_remarks(self, rule: Rule, builder: FindingBuilder) -> None:
         for remark in self.remarks.get(rule.remark, ()):
             try:
                 if builder.holds(rule.when, remark.facts):
@@ -261,7 +267,7 @@ class _Session:
             except Exception as crash:  # noqa: BLE001 -- as above
                 self._crash(rule, remark.subject, crash)
 
-    def _passes(self, rule: Rule, builder: FindingBuilder, hit: Hit) -> bool:
+    def _hit_passes_condition(self, rule: Rule, builder: FindingBuilder, hit: Hit) -> bool:
         try:
             return builder.holds(rule.when, hit.facts)
         except UnknownFact as unknown:
@@ -333,6 +339,6 @@ def options_of(rule: Rule, options: Mapping[str, Mapping[str, object]]) -> Mappi
     return values
 
 
-def _order(finding: Finding) -> tuple[object, ...]:
+def _finding_sort_key(finding: Finding) -> tuple[object, ...]:
     """Return the order of a finding: by device, then by rule; those of the fabric come first."""
     return natural(finding.device or ""), finding.rule, sort_key(finding.subject), finding.fingerprint, finding.message

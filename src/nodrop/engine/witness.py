@@ -54,9 +54,11 @@ class Witness:
         match node:
             case Not(node=inside):
                 inner_step = self.step(inside)
-                return _like(node, inner_step, not inner_step.value if inner_step.has_value else UNKNOWN, (inner_step,))
+                return _make_step(
+                    node, inner_step, not inner_step.value if inner_step.has_value else UNKNOWN, (inner_step,)
+                )
             case Logic(word=word):
-                return self._logic(node, word)
+                return self._logic_step(node, word)
         try:
             value = self.rule.value(node)(*self.item, self.index.fabric, self.options, index=self.index)
         except UnknownFact as unknown:
@@ -65,10 +67,10 @@ class Witness:
             return Step(node=node, value=UNKNOWN, crash=f"{type(crash).__name__}: {crash}")
         return Step(node=node, value=value)
 
-    def _logic(self, node: Logic, word: str) -> Step:
+    def _logic_step(self, node: Logic, word: str) -> Step:
         """All operands of a chain of one word, up to the one that decides."""
         steps: list[Step] = []
-        operands = list(_operands(node, word))
+        operands = list(_operands_of_chain(node, word))
         for at, operand in enumerate(operands):
             step = self.step(operand)
             steps.append(step)
@@ -77,23 +79,23 @@ class Witness:
         remaining_steps = [Step(node=operand, value=Unseen.NOT_REACHED) for operand in operands[len(steps) :]]
         last = steps[-1]
         every = last.has_value and bool(last.value) != (word == "or")
-        shown = steps if every else [*steps[:-1], _deciding(last)]
-        return _like(node, last, last.value, (*shown, *remaining_steps))
+        shown = steps if every else [*steps[:-1], _mark_deciding_step(last)]
+        return _make_step(node, last, last.value, (*shown, *remaining_steps))
 
 
-def _operands(node: Node, word: str) -> Iterator[Node]:
+def _operands_of_chain(node: Node, word: str) -> Iterator[Node]:
     if isinstance(node, Logic) and node.word == word:
-        yield from _operands(node.left, word)
-        yield from _operands(node.right, word)
+        yield from _operands_of_chain(node.left, word)
+        yield from _operands_of_chain(node.right, word)
     else:
         yield node
 
 
-def _like(node: Node, step: Step, value: object, steps: tuple[Step, ...]) -> Step:
+def _make_step(node: Node, step: Step, value: object, steps: tuple[Step, ...]) -> Step:
     return Step(node=node, value=value, missing=step.missing, crash=step.crash, parts=steps)
 
 
-def _deciding(step: Step) -> Step:
+def _mark_deciding_step(step: Step) -> Step:
     return Step(
         node=step.node, value=step.value, missing=step.missing, crash=step.crash, parts=step.parts, decides=True
     )
@@ -115,7 +117,7 @@ def meant(rule: Rule, at: Subject, index: Index) -> Meant:
     cases = list(Cells(index).cases(rule.scope, EACH))
     gaps = tuple(gap for gap in cases if isinstance(gap, Gap) and at[0] in (gap.device, FABRIC))
     items = [item for case in cases if isinstance(case, Case) for item in case.members()]
-    for fits in (_is_in_item, _about, _above):
+    for fits in (_is_in_item, _is_in_link_end, _is_above_item):
         if chosen := [item for item in items if fits(rule, item, at)]:
             return Meant(items=tuple(chosen), gaps=gaps)
     if gaps:
@@ -129,13 +131,13 @@ def _is_in_item(rule: Rule, item: Item, at: Subject) -> bool:
     return at[: len(subject)] == subject or (subject == (FABRIC,) and not rule.scope.parts)
 
 
-def _about(rule: Rule, item: Item, at: Subject) -> bool:
+def _is_in_link_end(rule: Rule, item: Item, at: Subject) -> bool:
     """Whether it is that of an end of a link, or of a part of that end."""
     ends = [tell(item) for name, tell in rule.scope.subjects.items() if rule.scope.name == "link" and name in "ab"]
     return any(at[: len(end)] == end for end in ends)
 
 
-def _above(rule: Rule, item: Item, at: Subject) -> bool:
+def _is_above_item(rule: Rule, item: Item, at: Subject) -> bool:
     """Whether it is that of what an item lies in."""
     item_subjects = (rule.scope.subject(item), *(tell(item) for tell in rule.scope.subjects.values()))
     return any(subject[: len(at)] == at for subject in item_subjects)

@@ -112,13 +112,13 @@ class _Making:
         fabric = self._reading.fabric
         devices = [device for device in fabric.devices if maker(device.platform)]
         for platform in sorted({device.platform for device in devices}):
-            self._scripts(platform)
+            self._add_platform_scripts(platform)
         for device in fabric.devices:
-            self._switch(device)
+            self._add_switch(device)
         if not self._nodes:
             platforms = ", ".join(sorted({device.platform for device in fabric.devices}))
             raise Unsupported("platform", f"containerlab has no image that takes files of {platforms}")
-        cabled = {end.node for link in fabric.links for end in _ends(link)}
+        cabled = {end.node for link in fabric.links for end in _ends_of_link(link)}
         for host in fabric.hosts:
             if host.name in cabled and host.name not in self._nodes:
                 self._server(host)
@@ -128,7 +128,9 @@ class _Making:
         hosts = [host for host in fabric.hosts if host.name in self._nodes and host.name not in self._index.devices]
         for host in hosts:
             if host.name in reached:
-                self._address(host, frozenset(port.name for port in host.ports if End(host.name, port.name) in used))
+                self._set_host_addresses(
+                    host, frozenset(port.name for port in host.ports if End(host.name, port.name) in used)
+                )
             else:
                 del self._nodes[host.name]
         hosts = [host for host in hosts if host.name in self._nodes]
@@ -161,7 +163,7 @@ class _Making:
                 names = [*names[: _NAMED - 1], f"{more} others"]
             yield f"{', '.join(names)}: {text}"
 
-    def _call(self, name: str) -> str:
+    def _make_unique_name(self, name: str) -> str:
         """Return a name of a container that no other has."""
         plain = _sanitize_name(name) or "node"
         found, number = plain, 2
@@ -172,7 +174,7 @@ class _Making:
             self._tell(name, f"called {found} in the lab")
         return found
 
-    def _scripts(self, platform: str) -> None:
+    def _add_platform_scripts(self, platform: str) -> None:
         """Lay what all switches of a platform share beside the topology."""
         new_maker = maker(platform)
         assert new_maker is not None
@@ -181,14 +183,14 @@ class _Making:
             self._taken.add(script)
             self._files[script] = template(f"containerlab/{script}.j2").render()
 
-    def _switch(self, device: Device) -> None:
+    def _add_switch(self, device: Device) -> None:
         new_maker = maker(device.platform)
         if new_maker is None:
             self._tell(
                 device.name, f"left out, cables too: containerlab has no image that takes files of {device.platform}"
             )
             return
-        kind, name = new_maker.KIND, self._call(device.name)
+        kind, name = new_maker.KIND, self._make_unique_name(device.name)
         bundle = {source.name: load(source) for source in self._reading.sources.get(device.name, ())}
         frr = frr_conf(self._reading, device) if kind.takes_frr else None
         switch = new_maker.virtual(device, bundle, None if frr is None else frr.text)
@@ -201,15 +203,15 @@ class _Making:
             name=name,
             kind=kind.name,
             ports=switch.ports,
-            binds=_binds(switch.binds, f"{name}/"),
+            binds=_format_container_binds(switch.binds, f"{name}/"),
             empty_ports=kind.empty_ports,
         )
 
     def _server(self, host: Host) -> None:
         ports = {port.name: f"eth{number}" for number, port in enumerate(host.ports, 1)}
-        self._nodes[host.name] = _Node(name=self._call(host.name), kind=_HOST.name, ports=ports)
+        self._nodes[host.name] = _Node(name=self._make_unique_name(host.name), kind=_HOST.name, ports=ports)
 
-    def _address(self, host: Host, cabled: frozenset[str]) -> None:
+    def _set_host_addresses(self, host: Host, cabled: frozenset[str]) -> None:
         """Let a host have the addresses of its ports that are there."""
         node = self._nodes[host.name]
         node.execute.extend(host_commands(host, {name: node.ports[name] for name in cabled}, self._index))
@@ -220,18 +222,18 @@ class _Making:
         """Yield the cables both ends of which are there, none of them twice."""
         used: set[End] = set()
         for link in self._reading.fabric.links:
-            ends = _ends(link)
+            ends = _ends_of_link(link)
             gone = [end for end in ends if end.port not in self._ports(end.node)]
             if gone:
                 for end in gone:
-                    self._gone(end)
+                    self._report_missing_end(end)
             elif twice := [end for end in ends if end in used]:
                 self._tell(str(twice[0]), "a second cable is left out")
             else:
                 used.update(ends)
                 yield ends
 
-    def _gone(self, end: End) -> None:
+    def _report_missing_end(self, end: End) -> None:
         """Tell why a cable has no such end, once for a node that is not there."""
         if end.node in self._nodes:
             self._tell(str(end), "not in the lab, nor is its cable")
@@ -254,7 +256,8 @@ class _Making:
             if End(name, port) not in used
         ]
         shared = [
-            _Shared(kind, self._chosen.get(of, kind.image), _binds(kind.binds)) for of, kind in self._kinds.items()
+            _Shared(kind, self._chosen.get(of, kind.image), _format_container_binds(kind.binds))
+            for of, kind in self._kinds.items()
         ]
         return template("containerlab/topology.clab.yml.j2").render(
             name=self._reading.fabric.name,
@@ -268,12 +271,12 @@ class _Making:
         )
 
 
-def _binds(files: Mapping[str, str], below: str = "") -> tuple[str, ...]:
+def _format_container_binds(files: Mapping[str, str], below: str = "") -> tuple[str, ...]:
     """Return files of the lab's folder with where a container sees them, and does not change them."""
     return tuple(f"{below}{file}:{inside}:ro" for file, inside in files.items())
 
 
-def _ends(link: Link) -> tuple[End, End]:
+def _ends_of_link(link: Link) -> tuple[End, End]:
     """Return the two ends of a cable."""
     return link.a, link.b
 

@@ -64,17 +64,19 @@ def render_routing(device: Device) -> FrrConf | None:
             (*missing, str(error)),
         )
         text = frr.write(known_device)
-    return FrrConf(text=text, own=True, place=_nowhere, missing=missing)
+    return FrrConf(text=text, own=True, place=_no_place_for_line, missing=missing)
 
 
-def _nowhere(_line: int) -> None:
+def _no_place_for_line(_line: int) -> None:
     return None
 
 
 def _find_added_routes(text: str, device: Device) -> list[str] | None:
     """Return the static routes that are added to a text on its device; None where a session is, too."""
     routing = frr.read_frr(text)
-    if not set(_sessions(routing.bgp, routing.vrf_bgp)).issuperset(_sessions(device.bgp, device.vrf_bgp)):
+    if not set(_vrf_neighbor_keys(routing.bgp, routing.vrf_bgp)).issuperset(
+        _vrf_neighbor_keys(device.bgp, device.vrf_bgp)
+    ):
         return None
     return [
         frr.static_route(static_route)
@@ -83,7 +85,9 @@ def _find_added_routes(text: str, device: Device) -> list[str] | None:
     ]
 
 
-def _sessions(bgp: Bgp | None | Unknown, other_bgps: tuple[Bgp, ...] | Unknown) -> Iterator[tuple[str | None, str]]:
+def _vrf_neighbor_keys(
+    bgp: Bgp | None | Unknown, other_bgps: tuple[Bgp, ...] | Unknown
+) -> Iterator[tuple[str | None, str]]:
     processes = known_rows(other_bgps) if isinstance(bgp, Unknown) or bgp is None else (bgp, *known_rows(other_bgps))
     for process in processes:
         for neighbor in known_rows(process.neighbors):
@@ -100,14 +104,14 @@ def _split_known_routing(device: Device) -> tuple[Device, tuple[str, ...]]:
     bgp = device.bgp
     return replace_fields(
         device,
-        bgp=None if isinstance(bgp, Unknown) or bgp is None else _process(bgp, missing),
-        vrf_bgp=tuple(_process(one, missing) for one in known_rows(device.vrf_bgp)),
+        bgp=None if isinstance(bgp, Unknown) or bgp is None else _fill_unknown_bgp_fields(bgp, missing),
+        vrf_bgp=tuple(_fill_unknown_bgp_fields(one, missing) for one in known_rows(device.vrf_bgp)),
         static_routes=known_rows(device.static_routes),
         shut_by_daemon=known_rows(device.shut_by_daemon),
     ), tuple(missing)
 
 
-def _process(bgp: Bgp, missing: list[str]) -> Bgp:
+def _fill_unknown_bgp_fields(bgp: Bgp, missing: list[str]) -> Bgp:
     """Return a process without what is not known of it, for which FRR's own defaults hold.
 
     Of every session it is known whether it carries IPv4, so that what holds of one that says nothing makes no odds.

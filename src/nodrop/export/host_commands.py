@@ -27,23 +27,25 @@ def host_commands(host: Host, interfaces: Mapping[str, str], index: Index) -> It
     for text, name in addressed:
         yield f"ip address add {text} dev {name}"
     for family in FAMILIES:
-        if addresses := list(dict.fromkeys(_gateways(host.name, host_ports, family, index))):
-            yield _default(family, addresses)
+        if addresses := list(dict.fromkeys(_find_gateways(host.name, host_ports, family, index))):
+            yield _format_default_route(family, addresses)
 
 
 def without_gateway(host: Host, ports: Collection[str], index: Index) -> bool:
     """Whether a host has addresses, and none of its switches has one beside them."""
     host_ports = [port for port in host.ports if port.name in ports]
     addressed = any(port.addresses for port in host_ports)
-    return addressed and not any(True for family in FAMILIES for _ in _gateways(host.name, host_ports, family, index))
+    return addressed and not any(
+        True for family in FAMILIES for _ in _find_gateways(host.name, host_ports, family, index)
+    )
 
 
-def _default(family: Family, gateways: list[Address]) -> str:
+def _format_default_route(family: Family, gateways: list[Address]) -> str:
     by = " ".join(f"nexthop via {gateway}" for gateway in gateways) if len(gateways) > 1 else f"via {gateways[0]}"
     return f"ip {'-6 ' if family == 'ipv6' else ''}route replace default {by}"
 
 
-def _gateways(host: str, ports: list[HostPort], family: Family, index: Index) -> Iterator[Address]:
+def _find_gateways(host: str, ports: list[HostPort], family: Family, index: Index) -> Iterator[Address]:
     """Yield the addresses that the switches at the ports have in the subnets of the host's."""
     for port in ports:
         own_addresses = [one for text in port.addresses if (one := address(text)) is not None and one.family == family]

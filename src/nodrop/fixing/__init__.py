@@ -59,7 +59,7 @@ def fix(
         reasons = _guarded(files, guard)
         settler = Settler(files, fixable)
         settler.settle()
-        return _fixed(
+        return _make_fix_result(
             _Told(files, settler, reasons, names, settings),
             rewritten=tuple(rewritten(files, settler.world)),
             patches=tuple(patches(files, settler.world)),
@@ -68,7 +68,7 @@ def fix(
     reasons = {}
     new_settler = Settler(intent, fixable)
     new_settler.settle()
-    return _fixed(
+    return _make_fix_result(
         _Told(intent, new_settler, reasons, names, settings), rewritten=rewritten_intent(intent, new_settler.world)
     )
 
@@ -87,10 +87,10 @@ class _Told(Generic[_W]):
     settings: Settings
 
 
-def _fixed(told: _Told[_W], *, rewritten: tuple[Rewritten, ...], patches: tuple[Patch, ...] = ()) -> Fixed:
+def _make_fix_result(told: _Told[_W], *, rewritten: tuple[Rewritten, ...], patches: tuple[Patch, ...] = ()) -> Fixed:
     before, after = told.before, told.settler.world
     outcome = _filter_by_rules(after.judge.check_reading(after.reading, told.settings), told.names)
-    made = _gone(_filter_by_rules(before.outcome, told.names).findings, outcome.findings)
+    made = _find_gone_findings(_filter_by_rules(before.outcome, told.names).findings, outcome.findings)
     left = [_explain_left_finding(finding, told) for finding in outcome.findings]
     return Fixed(
         outcome=outcome,
@@ -133,7 +133,7 @@ def _filter_by_rules(outcome: Outcome, names: Collection[str]) -> Outcome:
     )
 
 
-def _gone(before: Iterable[Finding], after: Iterable[Finding]) -> Iterable[Finding]:
+def _find_gone_findings(before: Iterable[Finding], after: Iterable[Finding]) -> Iterable[Finding]:
     there = Counter(map(key_of, after))
     for finding in before:
         if there[key_of(finding)] > 0:

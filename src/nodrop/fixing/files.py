@@ -67,7 +67,7 @@ class Files:
                     own_change = replace(hand.change, subject=(name, *hand.change.subject[1:]))
                     failed |= {key: {**failed.get(key, {}), hand.line: None} for key in asked.whose(own_change)}
             if not failed:
-                return Tried(world=self._with(made), by_hand=by_hand)
+                return Tried(world=self._apply_file_edits(made), by_hand=by_hand)
             by_hand |= {key: "\n".join(lines) for key, lines in failed.items()}
 
     @cached_property
@@ -107,7 +107,7 @@ class Files:
             reason = str(error.problems[0])
             return told_by_hand(changes, lambda _: reason)
 
-    def _with(self, made: Mapping[int, tuple[list[Change], Edit]]) -> "Files":
+    def _apply_file_edits(self, made: Mapping[int, tuple[list[Change], Edit]]) -> "Files":
         """Return the files as edits made them, read and judged again."""
         changed = {number: edit.files for number, (_, edit) in made.items() if edit.files}
         if not changed:
@@ -197,7 +197,7 @@ def patches(before: Files, after: Files) -> Iterator[Patch]:
     for device, number in before.numbers.items():
         if number not in after.made:
             continue
-        edits = list(_edits(before, after, number))
+        edits = list(_edits_between_files(before, after, number))
         forms: dict[str, str] = {}
         for place, edit in enumerate(edits, 1):
             number_of = f"{place:0{len(str(len(edits)))}}-" if len(edits) > 1 else ""
@@ -214,7 +214,7 @@ def patches(before: Files, after: Files) -> Iterator[Patch]:
         )
 
 
-def _edits(before: Files, after: Files, number: int) -> Iterator[Edit]:
+def _edits_between_files(before: Files, after: Files, number: int) -> Iterator[Edit]:
     """Yield the edits that lead to a device's files: one, or where all at once leads elsewhere, as they were made."""
     texts, new = before.texts(number), after.texts(number)
     at_once = before.edit(number, [change for changes in after.made[number] for change in changes])

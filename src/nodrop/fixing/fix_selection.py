@@ -68,25 +68,29 @@ class Settler(Generic[_W]):
             before = self.world
             self.refused.clear()
             self.by_hand.clear()
-            wanted_findings = sorted(filter(self.fixable, self.world.outcome.findings), key=_first)
+            wanted_findings = sorted(filter(self.fixable, self.world.outcome.findings), key=_fix_sort_key)
             while wanted_findings:
                 together, later = _defer_conflicts(wanted_findings, self.world)
                 self._take(together)
-                wanted_findings = self._still(later)
+                wanted_findings = self._remaining_findings(later)
             if self.world is before:
                 return
 
-    def _still(self, findings: Iterable[Finding]) -> list[Finding]:
+    def _remaining_findings(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return those of findings that are there still, as they are now."""
         keys = set(map(key_of, findings))
-        return sorted((finding for finding in self.world.outcome.findings if key_of(finding) in keys), key=_first)
+        return sorted(
+            (finding for finding in self.world.outcome.findings if key_of(finding) in keys), key=_fix_sort_key
+        )
 
     def _take(self, findings: Sequence[Finding]) -> None:
         """Make the fixes of findings, as far as nothing new appears."""
         if not findings:
             return
         if self.trials >= MAX_FIX_TRIALS:
-            self._refuse(findings, "too many other fixes were refused to try this one; name fewer files, or --select")
+            self._refuse_findings(
+                findings, "too many other fixes were refused to try this one; name fewer files, or --select"
+            )
             return
         tried = self.world.try_fixes(findings)
         self.by_hand.update(tried.by_hand)
@@ -96,9 +100,9 @@ class Settler(Generic[_W]):
         self.trials += 1
         appeared = list(worse(self.world.outcome, tried.world.outcome, set(map(key_of, new_findings))))
         if appeared:
-            followed = self._followed(tried.world, new_findings, appeared)
+            followed = self._try_followup_fixes(tried.world, new_findings, appeared)
             if followed is None:
-                self._divide(new_findings, appeared)
+                self._take_blameless_fixes(new_findings, appeared)
             else:
                 self.world = followed
             return
@@ -107,10 +111,10 @@ class Settler(Generic[_W]):
         if not stays:
             self.world = tried.world
             return
-        self._refuse(stays, "it would still be found")
+        self._refuse_findings(stays, "it would still be found")
         self._take([finding for finding in new_findings if key_of(finding) not in there])
 
-    def _followed(self, world: _W, findings: Sequence[Finding], appeared: "Sequence[New]") -> _W | None:
+    def _try_followup_fixes(self, world: _W, findings: Sequence[Finding], appeared: "Sequence[New]") -> _W | None:
         """Return a world in which what appeared is fixed too, as where a port is brought up that lacks something."""
         new = [one.finding for one in appeared if one.finding is not None and self.fixable(one.finding)]
         if len(new) < len(appeared):
@@ -122,21 +126,24 @@ class Settler(Generic[_W]):
         ends = not any(worse(self.world.outcome, tried.world.outcome, fixed)) and there.isdisjoint(fixed)
         return tried.world if ends else None
 
-    def _refuse(self, findings: Iterable[Finding], why: str) -> None:
+    def _refuse_findings(self, findings: Iterable[Finding], why: str) -> None:
         self.refused.update((key_of(finding), why) for finding in findings)
 
-    def _divide(self, findings: Sequence[Finding], appeared: "Sequence[New]") -> None:
+    def _take_blameless_fixes(self, findings: Sequence[Finding], appeared: "Sequence[New]") -> None:
         """Make those fixes of several that are not to blame for what appeared, then see about each of the others."""
         if len({repr(self.world.edits(finding)) for finding in findings}) == 1:
-            self._refuse(findings, appeared[0].text)
+            self._refuse_findings(findings, appeared[0].text)
             return
         blamed = {
-            key_of(finding): new for finding in findings for new in [_blame(finding, appeared)] if new is not None
+            key_of(finding): new
+            for finding in findings
+            for new in [_find_caused_finding(finding, appeared)]
+            if new is not None
         }
         other_findings = [finding for finding in findings if key_of(finding) not in blamed]
         if blamed and other_findings:
             self._take(other_findings)
-            self._take(self._still(finding for finding in findings if key_of(finding) in blamed))
+            self._take(self._remaining_findings(finding for finding in findings if key_of(finding) in blamed))
             return
         rules = list(dict.fromkeys(finding.rule for finding in findings))
         if len(rules) > 1:
@@ -148,7 +155,7 @@ class Settler(Generic[_W]):
         else:
             parts = [list(findings[: len(findings) // 2]), list(findings[len(findings) // 2 :])]
         self._take(parts[0])
-        self._take(self._still(parts[1]))
+        self._take(self._remaining_findings(parts[1]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +169,7 @@ class New:
 
     def near(self, finding: Finding) -> bool:
         """Whether a fix changes the very part, and not just something of the same device."""
-        return any(len(part) > 1 for part in self.parts & _parts(change.subject for change in _changes(finding)))
+        return any(len(part) > 1 for part in self.parts & _parts(change.subject for change in _changes_of_fix(finding)))
 
 
 def worse(before: Outcome, after: Outcome, fixed: Collection[Key]) -> Iterator[New]:
@@ -231,13 +238,13 @@ def _parts(subjects: Iterable[Subject]) -> frozenset[Subject]:
     return frozenset(found)
 
 
-def _changes(finding: Finding) -> tuple[Change, ...]:
+def _changes_of_fix(finding: Finding) -> tuple[Change, ...]:
     return finding.fix.changes if finding.fix else ()
 
 
-def _blame(finding: Finding, appeared: "Sequence[New]") -> "New | None":
+def _find_caused_finding(finding: Finding, appeared: "Sequence[New]") -> "New | None":
     """Return what a fix may have brought about: the same port is nearer than the same device."""
-    touched = _parts(change.subject for change in _changes(finding)) or _parts([finding.subject])
+    touched = _parts(change.subject for change in _changes_of_fix(finding)) or _parts([finding.subject])
     for length in (2, 1):
         for new in appeared:
             if any(len(part) == length for part in new.parts & touched):
@@ -247,7 +254,7 @@ def _blame(finding: Finding, appeared: "Sequence[New]") -> "New | None":
     return None
 
 
-def _first(finding: Finding) -> tuple[object, ...]:
+def _fix_sort_key(finding: Finding) -> tuple[object, ...]:
     """In which order fixes are made where they contradict each other: the worst first."""
     return SEVERITIES.index(finding.severity), finding.rule, sort_key(finding.subject), finding.fingerprint
 
@@ -259,7 +266,7 @@ def _defer_conflicts(findings: Sequence[Finding], world: World) -> tuple[list[Fi
     together, later = list[Finding](), list[Finding]()
     for finding in findings:
         edits = [(subject, repr(new)) for subject, new in world.edits(finding)]
-        if any(_contradicts(subject, new, values, above) for subject, new in edits):
+        if any(_contradicts_other_edits(subject, new, values, above) for subject, new in edits):
             later.append(finding)
             continue
         together.append(finding)
@@ -269,7 +276,7 @@ def _defer_conflicts(findings: Sequence[Finding], world: World) -> tuple[list[Fi
     return together, later
 
 
-def _contradicts(subject: Subject, new: str, values: Mapping[Subject, str], above: set[Subject]) -> bool:
+def _contradicts_other_edits(subject: Subject, new: str, values: Mapping[Subject, str], above: set[Subject]) -> bool:
     """Whether something else is written at a part, around it or inside it."""
     if subject in above or any(subject[:end] in values for end in range(1, len(subject))):
         return True

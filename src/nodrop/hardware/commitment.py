@@ -43,7 +43,7 @@ def committed_bytes(device: Device) -> int:
     size of its profile, a lossless priority group without a shared headroom pool at least its xon and xoff, and the
     shared headroom is taken once. UnknownFact where a size, or the model of a switch that computes, is not known.
     """
-    if require_fact(device.buffer_model, "device.buffer_model") == "dynamic" and _computes(device):
+    if require_fact(device.buffer_model, "device.buffer_model") == "dynamic" and _computes_buffers(device):
         return occupied_bytes(device)
     pools = require_fact(device.buffer_pools, "device.buffer_pools")
     shared = sum(pool.shared_headroom_bytes or 0 for pool in pools)
@@ -60,7 +60,7 @@ def committed_bytes(device: Device) -> int:
     return total
 
 
-def _computes(device: Device) -> bool:
+def _computes_buffers(device: Device) -> bool:
     chip = asic_of(require_fact(device.model, "device.model"))
     return chip is not None and chip.computes
 

@@ -134,7 +134,9 @@ def _with_headroom(device: Device, interface: Interface, memo: Resolved) -> Inte
         if any(map(_has_computed_headroom, qos.priority_groups)):
             result = _budget_or_unknown(device, interface)
             groups = tuple(
-                _fill(device, group, result, _has_cable(interface)) if _has_computed_headroom(group) else group
+                _fill_group_headroom(device, group, result, _has_cable(interface))
+                if _has_computed_headroom(group)
+                else group
                 for group in qos.priority_groups
             )
             filled = replace_fields(qos, priority_groups=groups)
@@ -163,7 +165,7 @@ def _budget_or_unknown(device: Device, interface: Interface) -> Budget | None:
         return None
 
 
-def _fill(device: Device, group: PriorityGroup, result: Budget | None, cabled: bool) -> PriorityGroup:
+def _fill_group_headroom(device: Device, group: PriorityGroup, result: Budget | None, cabled: bool) -> PriorityGroup:
     """Return a group with its headroom and with the threshold that the switch gives every computed profile."""
     none: int | Unknown = UNKNOWN if cabled else 0
     xoff, xon, size = (result.xoff, result.xon, result.size) if result and cabled else (none, none, none)
@@ -202,12 +204,12 @@ def _with_sizes(device: Device) -> tuple[BufferPool, ...] | Unknown:
         ratio = settings.over_subscribe_ratio if settings else None
         if not ratio and not any(pool.computed for pool in pools):
             return pools
-        memory = _available(device, pools, ratio)
+        memory = _available_pool_memory(device, pools, ratio)
     except UnknownFact:
         return tuple(replace_fields(pool, size_bytes=UNKNOWN) if pool.computed else pool for pool in pools)
     ingress = sum(pool.computed and pool.direction == "ingress" for pool in pools)
     even = memory.available if ingress == 1 else memory.available / 2
-    return tuple(_sized(pool, memory, even) for pool in pools)
+    return tuple(_fill_pool_size(pool, memory, even) for pool in pools)
 
 
 def occupied_bytes(device: Device) -> int:
@@ -218,7 +220,7 @@ def occupied_bytes(device: Device) -> int:
     pools = require_fact(device.buffer_pools, "device.buffer_pools")
     settings = require_fact(device.dynamic_buffers, "device.dynamic_buffers")
     ratio = settings.over_subscribe_ratio if settings else None
-    return _memory_bytes(device, pools) - _available(device, pools, ratio).available
+    return _memory_bytes(device, pools) - _available_pool_memory(device, pools, ratio).available
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +232,7 @@ class _Memory:
     by_ratio: bool
 
 
-def _sized(pool: BufferPool, memory: _Memory, even: float) -> BufferPool:
+def _fill_pool_size(pool: BufferPool, memory: _Memory, even: float) -> BufferPool:
     """Return a pool with what the switch works out; a pool for both directions gets no size (the Lua passes it by)."""
     of_lossless = pool.name == _LOSSLESS_POOL and memory.shared
     if pool.computed and pool.direction != "both":
@@ -244,7 +246,7 @@ def _sized(pool: BufferPool, memory: _Memory, even: float) -> BufferPool:
     return pool
 
 
-def _available(device: Device, pools: tuple[BufferPool, ...], ratio: int | None) -> _Memory:
+def _available_pool_memory(device: Device, pools: tuple[BufferPool, ...], ratio: int | None) -> _Memory:
     """Return the memory that profiles and reserves leave for the pools."""
     facts = chip(device)
     latency_kib = facts.pipeline_latency_kib or 0
@@ -288,11 +290,11 @@ class _Use(NamedTuple):
 
 def _port_use(qos: QosProfile, ingress: frozenset[str], lossy_reserve: int) -> _Use:
     of_groups = [require_fact(group.buffer) for group in require_fact(qos.priority_groups)]
-    groups = [_use(buffer, ingress, lossy_reserve) for buffer in of_groups if buffer is not None]
+    groups = [_buffer_memory_use(buffer, ingress, lossy_reserve) for buffer in of_groups if buffer is not None]
     of_queues = [require_fact(queue.buffer) for queue in require_fact(qos.queues)]
-    queues = [_use(buffer, ingress, lossy_reserve) for buffer in of_queues if buffer is not None]
+    queues = [_buffer_memory_use(buffer, ingress, lossy_reserve) for buffer in of_queues if buffer is not None]
     lists = [
-        _use(buffer, ingress, 0)
+        _buffer_memory_use(buffer, ingress, 0)
         for buffer in (*require_fact(qos.ingress_buffers), *require_fact(qos.egress_buffers))
         if buffer.headroom is not None or buffer.pool not in ingress
     ]
@@ -302,7 +304,7 @@ def _port_use(qos: QosProfile, ingress: frozenset[str], lossy_reserve: int) -> _
     )
 
 
-def _use(buffer: BufferProfile, ingress: frozenset[str], lossy_reserve: int) -> _Use:
+def _buffer_memory_use(buffer: BufferProfile, ingress: frozenset[str], lossy_reserve: int) -> _Use:
     size, headroom, is_ingress = require_fact(buffer.size_bytes), require_fact(buffer.headroom), buffer.pool in ingress
     if headroom is None:
         return _Use(size + lossy_reserve if is_ingress else size, 0, lossless=False)

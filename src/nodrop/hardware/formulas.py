@@ -26,7 +26,7 @@ _USUAL = Formula()
 
 
 @cache
-def _formulas() -> dict[str, list[Formula]]:
+def _load_formulas() -> dict[str, list[Formula]]:
     data = parse(_FILE.read_bytes(), _FILE.name).data
     return TypeAdapter(dict[str, list[Formula]]).validate_python(data)
 
@@ -41,10 +41,10 @@ def formula(platform: str, version: str | None | Unknown) -> Formula:
 
 def depends_on_release(platform: str) -> bool:
     """Return whether the releases of a network OS compute headroom in different ways."""
-    return platform in _formulas()
+    return platform in _load_formulas()
 
 
 @cache
 def _of_release(platform: str, release: str) -> Formula:
-    rows = _formulas().get(platform, ())
+    rows = _load_formulas().get(platform, ())
     return next((row for row in rows if row.since is None or release >= row.since), _USUAL)

@@ -52,7 +52,7 @@ class Budget:
     size: int
 
 
-def _kib(count: float) -> int:
+def _round_up_to_kib(count: float) -> int:
     return math.ceil(count / 1024) * 1024
 
 
@@ -68,7 +68,7 @@ def _small_share(small_packet_percent: int, pattern_mtu_bytes: int) -> float:
     return 100 * MINIMAL_PACKET_BYTES / (small_bytes / 100)
 
 
-def _terms(asic: Asic) -> tuple[int, float, float]:
+def _asic_delay_terms(asic: Asic) -> tuple[int, float, float]:
     """Return cell size, pipeline latency and MAC and PHY delay."""
     cell, pipeline, mac_phy = asic.cell_bytes, asic.pipeline_latency_kib, asic.mac_phy_delay_kib
     if cell is None or pipeline is None or mac_phy is None:
@@ -99,7 +99,7 @@ def compute_headroom(
     bytes, cells are not rounded up, a kilobit of cable is 1024 bits, the ASIC's tiles take nothing. `gearbox_delay_ns`
     is that of the switch model, which counts twice. UnknownFact where the formula's terms of the ASIC are not known.
     """
-    cell_bytes, pipeline_kib, mac_phy_kib = _terms(asic)
+    cell_bytes, pipeline_kib, mac_phy_kib = _asic_delay_terms(asic)
     factor = _worst_case_factor(cell_bytes)
     factor = factor if early else math.ceil(factor)
     small_share = small_packet_percent if early else _small_share(small_packet_percent, pattern_mtu_bytes)
@@ -113,16 +113,16 @@ def compute_headroom(
     propagation = mtu_bytes + cable + mac_phy + peer_response + tile
 
     exact = pattern_mtu_bytes + propagation * occupancy
-    xoff = _kib(exact)
+    xoff = _round_up_to_kib(exact)
     if compensated:
         xoff += asic.extra_headroom_bytes
     if compensated and not shared and small_packet_percent != 100:
-        worst = _kib(pattern_mtu_bytes + propagation * factor)
+        worst = _round_up_to_kib(pattern_mtu_bytes + propagation * factor)
         if xoff + _COMPENSATION_BYTES < worst:
             xoff += _COMPENSATION_BYTES
     wide = lanes == 8
-    xon = _kib(pipeline_kib * 1024 * (2 if wide else 1) - (1024 if early and wide else 0))
-    size = xon if shared else _kib(xoff + xon + (mtu_bytes if wide else 0))
+    xon = _round_up_to_kib(pipeline_kib * 1024 * (2 if wide else 1) - (1024 if early and wide else 0))
+    size = xon if shared else _round_up_to_kib(xoff + xon + (mtu_bytes if wide else 0))
     return Budget(
         mtu=mtu_bytes,
         cable=round(cable),

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from nodrop import units
 
 
-def _each(read: Any) -> Any:
+def _make_tuple_reader(read: Any) -> Any:
     return lambda values: tuple(read(value) for value in values)
 
 
@@ -27,7 +27,7 @@ BytesBySpeed = Annotated[dict[int, int], BeforeValidator(_bytes_by_speed)]
 """Bytes by speed: `{100G: 160000}`."""
 LanesBySpeed = Annotated[dict[int, tuple[int, ...]], BeforeValidator(_lanes_by_speed)]
 """Numbers of lanes by speed: `{400G: 4, 200G: [2, 4]}`."""
-Speeds = Annotated[tuple[int, ...], BeforeValidator(_each(units.speed_mbps))]
+Speeds = Annotated[tuple[int, ...], BeforeValidator(_make_tuple_reader(units.speed_mbps))]
 Ids = Annotated[tuple[int, ...], BeforeValidator(units.ids)]
 _LETTERS = "abcdefghijklmnop"
 
@@ -85,7 +85,7 @@ class Split(Facts):
         """Return SONiC's breakout mode at a speed: `2x400G[200G,100G]`."""
         fastest, *slower_speeds = (units.show_speed(speed) for speed in self.speeds)
         speed = fastest if speed_mbps is None else units.show_speed(speed_mbps)
-        spelt = next((mode for mode in self.modes if speed in _speeds(mode)), None)
+        spelt = next((mode for mode in self.modes if speed in _speeds_of_mode(mode)), None)
         return spelt or f"{self.into}x{fastest}" + (f"[{','.join(slower_speeds)}]" if slower_speeds else "")
 
 
@@ -101,7 +101,7 @@ class NarrowWay(Split):
         return (not self.platforms or platform in self.platforms) and (self.since is None or release >= self.since)
 
 
-def _speeds(mode: str) -> Iterator[str]:
+def _speeds_of_mode(mode: str) -> Iterator[str]:
     """Yield the speeds of a mode: with a unit, or in Mb/s, as `1x1000[100,10]` has them."""
     yield from re.findall(r"[0-9.]+[MGT]", mode)
     yield from (units.show_speed(int(bare)) for bare in re.findall(r"(?<![0-9.])[0-9]{2,6}(?![0-9.MGT])", mode))

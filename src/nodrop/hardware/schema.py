@@ -371,7 +371,7 @@ class Medium(Facts):
 
     @model_validator(mode="before")
     @classmethod
-    def _sourced(cls, facts: dict[str, Any]) -> dict[str, Any]:
+    def _collect_sources(cls, facts: dict[str, Any]) -> dict[str, Any]:
         """Collect the sources of the links."""
         return {**facts, "sources": tuple(dict.fromkeys(str(link["source"]) for link in facts["links"]))}
 

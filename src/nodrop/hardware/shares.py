@@ -23,14 +23,18 @@ def lossless_share_percent(pools: tuple[BufferPool, ...] | Unknown) -> int:
     if own_pool.computed:
         return round(100 / sum(pool.computed for pool in ingress))
     if len(ingress) > 1:
-        return _percent(own_pool, sum(_size(pool) for pool in ingress))
+        return _pool_percent(own_pool, sum(_pool_size_bytes(pool) for pool in ingress))
     lossy = next((pool for pool in found_pools if pool.name == _LOSSY), None)
-    return 100 if lossy is None else 100 - _percent(lossy, _size(own_pool) - (own_pool.shared_headroom_bytes or 0))
+    return (
+        100
+        if lossy is None
+        else 100 - _pool_percent(lossy, _pool_size_bytes(own_pool) - (own_pool.shared_headroom_bytes or 0))
+    )
 
 
-def _percent(pool: BufferPool, total_bytes: int) -> int:
-    return round(100 * _size(pool) / total_bytes) if total_bytes > 0 else 0
+def _pool_percent(pool: BufferPool, total_bytes: int) -> int:
+    return round(100 * _pool_size_bytes(pool) / total_bytes) if total_bytes > 0 else 0
 
 
-def _size(pool: BufferPool) -> int:
+def _pool_size_bytes(pool: BufferPool) -> int:
     return require_fact(pool.size_bytes, "buffer_pool.size_bytes") or 0

@@ -63,24 +63,24 @@ def table_headroom(
         return None
     cell = cell_bytes(model)
     packed = max(cell / _WIRE_BYTES, 1)
-    candidates = list(_reaching(model, speed_mbps, length_m))
+    candidates = list(_reaching_rows(model, speed_mbps, length_m))
     bound: float = ieee_bound_bytes(speed_mbps=speed_mbps, mtu_bytes=mtu_bytes, cable_length_m=length_m) or 0
     if not candidates:
-        candidates = list(_prolonged(model, speed_mbps, length_m, cell, packed))
+        candidates = list(_prolonged_rows(model, speed_mbps, length_m, cell, packed))
         bound *= packed
     xoff, row, table = max(candidates, key=lambda candidate: candidate[0])
-    xoff = max(xoff, _least(model, speed_mbps, length_m), _cells(bound, cell))
+    xoff = max(xoff, _least_xoff_bytes(model, speed_mbps, length_m), _round_up_to_cells(bound, cell))
     return TableHeadroom(xoff, length_m, row, table.kind == "static", table.hwskus[0], derived=True)
 
 
-def _reaching(model: Switch, speed_mbps: int, length_m: int) -> Iterator[tuple[int, HeadroomRow, HeadroomTable]]:
+def _reaching_rows(model: Switch, speed_mbps: int, length_m: int) -> Iterator[tuple[int, HeadroomRow, HeadroomTable]]:
     """Yield (xoff, row, table) of each table with a row that reaches the length."""
     for table in model.sonic.headroom:
         if row := next_row(table.rows, speed_mbps, length_m):
             yield row.xoff_bytes, row, table
 
 
-def _prolonged(
+def _prolonged_rows(
     model: Switch, speed_mbps: int, length_m: int, cell: int, packed: float
 ) -> Iterator[tuple[int, HeadroomRow, HeadroomTable]]:
     """Yield (xoff, row, table) of each table's longest row of a speed, with what the rest of the cable holds."""
@@ -89,15 +89,15 @@ def _prolonged(
         if rows:
             row = max(rows, key=lambda row: row.cable_m)
             remaining_count = round_trip_bytes(speed_mbps, length_m - row.cable_m) * packed
-            yield row.xoff_bytes + _cells(remaining_count, cell), row, table
+            yield row.xoff_bytes + _round_up_to_cells(remaining_count, cell), row, table
 
 
-def _least(model: Switch, speed_mbps: int, length_m: int) -> int:
+def _least_xoff_bytes(model: Switch, speed_mbps: int, length_m: int) -> int:
     """Return the most that a row of the model has at the speed or a lower one, and the length or a lower one."""
     rows = (row for table in model.sonic.headroom for row in table.rows)
     return max((row.xoff_bytes for row in rows if row.speed_mbps <= speed_mbps and row.cable_m <= length_m), default=0)
 
 
-def _cells(count: float, cell: int) -> int:
+def _round_up_to_cells(count: float, cell: int) -> int:
     """Return bytes rounded up to whole cells."""
     return math.ceil(round(count / cell, 6)) * cell

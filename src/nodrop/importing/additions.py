@@ -45,7 +45,7 @@ class Added:
     def without(self, refused: Iterable[Problem], sight: TierView) -> "Added":
         """Return this without what was refused, which is left."""
         tree = _tree(self, sight)
-        where = {".".join(("extra", *keys)): keys for keys in _paths(tree)}
+        where = {".".join(("extra", *keys)): keys for keys in _paths_of_tree(tree)}
         gone: dict[str, set[tuple[str, ...]]] = {}
         for problem in refused:
             if (keys := where.get(problem.where)) is not None:
@@ -103,7 +103,7 @@ def find_additions(sight: TierView, files: Files, built: Mapping[str, Bundle]) -
         if platform not in platforms.writable_names() or box.device.name not in built:
             continue
         addition, built_files = platforms.additions(platform), built[box.device.name]
-        if _same(own_files, built_files):
+        if _has_same_files(own_files, built_files):
             continue
         built_keys = {leaf.path for leaf in addition.leaves(built_files)}
         further_extras = [leaf for leaf in addition.leaves(own_files) if leaf.path not in built_keys and all(leaf.path)]
@@ -137,7 +137,7 @@ def otherwise(
         if name not in chosen or platform not in platforms.writable_names() or name not in built:
             continue
         addition, own_files = platforms.additions(platform), files.bundles.get(box.was, {})
-        if _same(own_files, built[name]):
+        if _has_same_files(own_files, built[name]):
             continue
         other_extras = {leaf.path: leaf for leaf in addition.leaves(own_files)}
         own_extras = {leaf.path: leaf for leaf in addition.leaves(built[name])}
@@ -165,7 +165,7 @@ def _value(extra: Extra) -> str:
     return extra.value if isinstance(extra.value, str) else ", ".join(extra.value or ()) or "there"
 
 
-def _same(own_bundle: Bundle, bundle: Bundle) -> bool:
+def _has_same_files(own_bundle: Bundle, bundle: Bundle) -> bool:
     """Whether files are those that are built, byte for byte."""
     return bool(own_bundle) and all(bundle.get(name) == raw for name, raw in own_bundle.items())
 
@@ -208,7 +208,7 @@ def _tree(added: Added, sight: TierView) -> Tree:
         members = groups[group]
         shared = [one for one in settings.get(members[0], {}) if all(one in settings.get(name, {}) for name in members)]
         for extra in shared:
-            kind = "tables" if "tables" in _kinds(platform_of[members[0]]) else "paths"
+            kind = "tables" if "tables" in _kinds_of_additions(platform_of[members[0]]) else "paths"
             put(tree.setdefault(group, {}).setdefault(kind, {}), extra)
             for name in members:
                 settings[name].pop(extra)
@@ -220,7 +220,7 @@ def _tree(added: Added, sight: TierView) -> Tree:
     return tree
 
 
-def _kinds(platform: str) -> frozenset[str]:
+def _kinds_of_additions(platform: str) -> frozenset[str]:
     return traits(platform).additions
 
 
@@ -233,12 +233,12 @@ def put(tree: Tree, extra: Extra) -> None:
     tree[last] = {} if extra.value is None else list(extra.value) if isinstance(extra.value, tuple) else extra.value
 
 
-def _paths(tree: Any, above: tuple[str, ...] = ()) -> Iterable[tuple[str, ...]]:
+def _paths_of_tree(tree: Any, above: tuple[str, ...] = ()) -> Iterable[tuple[str, ...]]:
     """Yield the path of every key and of every entry of a list."""
     if isinstance(tree, dict):
         for key, value in tree.items():
             yield (*above, key)
-            yield from _paths(value, (*above, key))
+            yield from _paths_of_tree(value, (*above, key))
     elif isinstance(tree, list):
         yield from ((*above, str(place)) for place in range(len(tree)))
 

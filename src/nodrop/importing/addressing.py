@@ -45,17 +45,17 @@ class _Offset(NamedTuple):
 def addressing(sight: TierView, cables: Cables) -> Found:
     """Return the pools, the least blocks of links, and what addresses cannot be had by the plan's rule."""
     named_pools = list(_named_pools(sight))
-    slots = _slots(sight, cables)
-    least = _least(sight)
+    slots = _count_ipv4_link_slots(sight, cables)
+    least = _default_leaf_slots(sight)
     most = _Most.of(sight, slots or least)
     keys: Tree = {}
     guessed: dict[Keys, str] = {}
     lacking: list[str] = []
     for key, pools, needed in (
-        ("loopbacks", [_loopbacks(sight, named_pools, version) for version in _FAMILIES], most.switches),
+        ("loopbacks", [_find_loopback_pool(sight, named_pools, version) for version in _FAMILIES], most.switches),
         ("links", [_links(sight, cables, version, slots) for version in _FAMILIES], most.links),
-        ("endpoints", [_endpoints(sight, named_pools, version) for version in _FAMILIES], most.hosts),
-        ("oob", [_oob(sight)], most.switches),
+        ("endpoints", [_find_endpoint_pool(sight, named_pools, version) for version in _FAMILIES], most.hosts),
+        ("oob", [_find_oob_network(sight)], most.switches),
     ):
         found_pools = [pool for pool in pools if pool is not None and is_pool(pool)]
         wide = [widened(pool, needed(pool.version)) for pool in found_pools]
@@ -65,7 +65,7 @@ def addressing(sight: TierView, cables: Cables) -> Found:
             )
         if wide:
             keys[key] = _render_pools(wide)
-        elif key != "links" or not _unnumbered(sight):
+        elif key != "links" or not _has_unnumbered_sessions(sight):
             lacking.append(key)
     vlans, remarks = _vlan_pools(sight, named_pools, most)
     topology = {"slots_per_device": slots} if slots is not None and slots != least else {}
@@ -75,8 +75,8 @@ def addressing(sight: TierView, cables: Cables) -> Found:
     if vlans:
         tree["vlans"] = vlans
     why = "no file says such addresses"
-    texts = [text for subtree in (keys, vlans) for value in subtree.values() for text in _texts(value)]
-    free = _free(texts)
+    texts = [text for subtree in (keys, vlans) for value in subtree.values() for text in _wrap_text_in_list(value)]
+    free = _unused_pool_candidates(texts)
     examples: dict[str, Any] = {key: next(free) if key != "oob" else _OOB for key in lacking}
     if "links" in examples and any(":" in text for text in texts):
         examples["links"] = [examples["links"], _LINKS_IPV6]
@@ -92,11 +92,11 @@ def _render_pools(pools: list[Network]) -> Any:
     return str(pools[0]) if len(pools) == 1 else [str(pool) for pool in pools]
 
 
-def _texts(value: Any) -> list[str]:
+def _wrap_text_in_list(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
-def _free(taken: Iterable[str]) -> Iterator[str]:
+def _unused_pool_candidates(taken: Iterable[str]) -> Iterator[str]:
     """Yield pools as they may be, without end: first those that overlap none that is taken."""
     networks = [taken_network for text in taken if isinstance(taken_network := network_of(text), IPv4Network)]
     every = [network for space in _PRIVATE for network in space.subnets(new_prefix=ROUND[4])]
@@ -132,7 +132,7 @@ class _Most(NamedTuple):
         return _TIER_SHARES * self.hosts(version)
 
 
-def _unnumbered(sight: TierView) -> bool:
+def _has_unnumbered_sessions(sight: TierView) -> bool:
     neighbors = [
         neighbor
         for box in sight.boxes
@@ -142,7 +142,7 @@ def _unnumbered(sight: TierView) -> bool:
     return any(neighbor.interface is not None for neighbor in neighbors)
 
 
-def _least(sight: TierView) -> int:
+def _default_leaf_slots(sight: TierView) -> int:
     """Return the slots that a leaf has unless an intent states more; of an unknown model, those of one that fits."""
     return slots_of(likely_model(sight.leaves))
 
@@ -162,15 +162,19 @@ def _named_pools(sight: TierView) -> Iterator[tuple[Network, int]]:
                         yield network, rule.ge
 
 
-def _own(device: Device, version: int) -> Address | None:
+def _own_loopback_address(device: Device, version: int) -> Address | None:
     """Return a switch's own address: that of a loopback alone in its prefix."""
     texts = [text for loopback in known_rows(device.loopbacks) if loopback.vrf is None for text in loopback.addresses]
     return next((address for address in addresses_of(texts, version) if address.network.num_addresses == 1), None)
 
 
-def _loopbacks(sight: TierView, named_pools: list[tuple[Network, int]], version: int) -> Network | None:
+def _find_loopback_pool(sight: TierView, named_pools: list[tuple[Network, int]], version: int) -> Network | None:
     loopbacks = {
-        role: [(box.id, int(interface.ip)) for box in sight.tier(role) if (interface := _own(box.device, version))]
+        role: [
+            (box.id, int(interface.ip))
+            for box in sight.tier(role)
+            if (interface := _own_loopback_address(box.device, version))
+        ]
         for role in ROLES
     }
     every = [address for pairs in loopbacks.values() for _, address in pairs]
@@ -190,7 +194,7 @@ def _loopbacks(sight: TierView, named_pools: list[tuple[Network, int]], version:
     return find_smallest_network(every, version)
 
 
-def _offsets(sight: TierView, cables: Cables, version: int, *, fabric: bool) -> list[_Offset]:
+def _link_offsets(sight: TierView, cables: Cables, version: int, *, fabric: bool) -> list[_Offset]:
     """Return the addresses of leaves' links by the plan's rule: twice the slot of a port behind a block's beginning."""
     offsets = []
     likely = likely_model(sight.leaves)
@@ -216,7 +220,7 @@ def _links_of(box: Box) -> Iterator[tuple[str, Port, tuple[str, ...]]]:
             yield port.name, port.port, own_addresses or of_channel.get(port.name, ())
 
 
-def _slots(sight: TierView, cables: Cables) -> int | None:
+def _count_ipv4_link_slots(sight: TierView, cables: Cables) -> int | None:
     """Return for how many links a leaf has IPv4 addresses; None where nothing says it."""
     for box in sight.leaves:
         for route in known_rows(box.device.static_routes):
@@ -226,7 +230,7 @@ def _slots(sight: TierView, cables: Cables) -> int | None:
                     return network.num_addresses // 2
     for fabric in (True, False):
         starts: dict[int, set[int]] = {}
-        for offset in _offsets(sight, cables, 4, fabric=fabric):
+        for offset in _link_offsets(sight, cables, 4, fabric=fabric):
             starts.setdefault(offset.leaf, set()).add(offset.address - offset.behind)
         plain = sorted((leaf, found_starts.pop()) for leaf, found_starts in starts.items() if len(found_starts) == 1)
         steps = {
@@ -239,7 +243,7 @@ def _slots(sight: TierView, cables: Cables) -> int | None:
     return None
 
 
-def _start(offsets: list[_Offset], per_leaf: int) -> tuple[int, int] | None:
+def _find_pool_span(offsets: list[_Offset], per_leaf: int) -> tuple[int, int] | None:
     """Return where a pool begins by most of its addresses, and the last address that its leaves need."""
     first_address = usual(offset.address - offset.behind - offset.leaf * per_leaf for offset in offsets)
     if first_address is None:
@@ -248,9 +252,9 @@ def _start(offsets: list[_Offset], per_leaf: int) -> tuple[int, int] | None:
 
 
 def _links(sight: TierView, cables: Cables, version: int, slots: int | None) -> Network | None:
-    offsets = _offsets(sight, cables, version, fabric=True)
-    block = _BLOCK if version == 6 else 2 * (slots or _least(sight))
-    start = _start(offsets, block)
+    offsets = _link_offsets(sight, cables, version, fabric=True)
+    block = _BLOCK if version == 6 else 2 * (slots or _default_leaf_slots(sight))
+    start = _find_pool_span(offsets, block)
     if start is None:
         return None
     first_address, last = start
@@ -262,7 +266,7 @@ def _links(sight: TierView, cables: Cables, version: int, slots: int | None) -> 
     return find_smallest_network([offset.address for offset in offsets], version)
 
 
-def _endpoints(sight: TierView, named_pools: list[tuple[Network, int]], version: int) -> Network | None:
+def _find_endpoint_pool(sight: TierView, named_pools: list[tuple[Network, int]], version: int) -> Network | None:
     blocks = [
         (box.id, network)
         for box in sight.leaves
@@ -343,7 +347,7 @@ def _vlan_pools(
     return {number: pools_by_vlan[number] for number in sorted(pools_by_vlan, key=place)}, remarks
 
 
-def _oob(sight: TierView) -> Network | None:
+def _find_oob_network(sight: TierView) -> Network | None:
     texts = [
         text
         for box in sight.boxes

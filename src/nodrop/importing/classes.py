@@ -33,7 +33,7 @@ def known_classes(sight: TierView) -> tuple[list[TrafficClass], str]:
     if stated_ := [traffic_class for traffic_class in sight.fabric.classes if isinstance(traffic_class.tc, int)]:
         return stated_, ""
     why = "no file says what traffic is for: names and purposes follow conventions"
-    return list(_inferred(_ports(sight), sight.fabric.mode)), why
+    return list(_infer_classes(_ports(sight), sight.fabric.mode)), why
 
 
 def _ports(sight: TierView) -> list[Interface]:
@@ -46,13 +46,15 @@ def classes(sight: TierView) -> Found:
     known_traffic_classes, why = known_classes(sight)
     guessed: dict[Keys, str] = {("classes",): why} if why else {}
     if not known_traffic_classes:
-        return Found(lacking={("classes",): Lack("no port has QoS", _example(sight.fabric.mode))})
+        return Found(lacking={("classes",): Lack("no port has QoS", _make_example_classes(sight.fabric.mode))})
     remainder = max(known_traffic_classes, key=lambda one: (one.purpose == "default", len(one.dscp), one.name)).name
     named_dscps = {dscp for row in known_traffic_classes if row.name != remainder for dscp in row.dscp}
     total = len(named_dscps) + len(next(row for row in known_traffic_classes if row.name == remainder).dscp) == _DSCPS
-    queues = _queues(_ports(sight))
+    queues = _queues_by_number(_ports(sight))
     keys: Tree = {}
-    for traffic_class in sorted(known_traffic_classes, key=lambda candidate: (_place(candidate), candidate.name)):
+    for traffic_class in sorted(
+        known_traffic_classes, key=lambda candidate: (_class_sort_index(candidate), candidate.name)
+    ):
         assert isinstance(traffic_class.tc, int)
         own_ports = queues.get(traffic_class.tc, [])
         schedule = usual(seen.queue.scheduler for seen in own_ports)
@@ -71,8 +73,8 @@ def classes(sight: TierView) -> Found:
             lossless=True if traffic_class.lossless is True else None,
             share=None if strict or share is None else f"{share}%",
             strict=True if strict else None,
-            max_rate=_rate(own_ports) if strict else None,
-            ecn=_marking(own_ports),
+            max_rate=_strict_queue_max_rate(own_ports) if strict else None,
+            ecn=_ecn_marking_keys(own_ports),
         )
     evened_out(keys)
     return Found(keys={"classes": keys}, guessed=guessed)
@@ -92,21 +94,21 @@ def evened_out(keys: Tree) -> None:
         keys[name]["share"] = f"{share}%"
 
 
-def _example(mode: Mode) -> Tree:
+def _make_example_classes(mode: Mode) -> Tree:
     """Return classes as they may be in a mode."""
     lossless = True if mode in ("lossless", "pfc-only") else None
     marked = None if mode == "pfc-only" else _MARKED
     return {"rdma": collect_facts(dscp=26, priority=3, lossless=lossless, share="60%", ecn=marked), **_OTHERS}
 
 
-def _place(traffic_class: TrafficClass) -> int:
+def _class_sort_index(traffic_class: TrafficClass) -> int:
     for word in (traffic_class.name, traffic_class.purpose):
         if word in _ORDER:
             return _ORDER.index(word)
     return len(_ORDER) - 2
 
 
-def _queues(ports: Iterable[Interface]) -> dict[int, list[Seen]]:
+def _queues_by_number(ports: Iterable[Interface]) -> dict[int, list[Seen]]:
     """Return the queues of all ports by number, those of a profile as often as ports have it."""
     seens: dict[int, list[Seen]] = {}
     for port in ports:
@@ -117,11 +119,11 @@ def _queues(ports: Iterable[Interface]) -> dict[int, list[Seen]]:
     return seens
 
 
-def _rate(seen: list[Seen]) -> str | None:
+def _strict_queue_max_rate(seen: list[Seen]) -> str | None:
     """Return the cap of a strict queue as a share of the ports' speeds, of those that are known."""
     seen = [seen_port for seen_port in seen if seen_port.speed_mbps]
     for percent in range(1, 101):
-        if seen and all(_capped(seen_port, percent) for seen_port in seen):
+        if seen and all(_is_capped_at_percent(seen_port, percent) for seen_port in seen):
             return f"{percent}%"
     port = next((candidate for candidate in seen if isinstance(candidate.queue.scheduler, Scheduler)), None)
     if port is None or not isinstance(port.queue.scheduler, Scheduler) or not port.queue.scheduler.peak_bytes_per_s:
@@ -130,14 +132,14 @@ def _rate(seen: list[Seen]) -> str | None:
     return f"{min(100, max(1, round(port.queue.scheduler.peak_bytes_per_s * 800 / (port.speed_mbps * 10**6))))}%"
 
 
-def _capped(port: Seen, percent: int) -> bool:
+def _is_capped_at_percent(port: Seen, percent: int) -> bool:
     schedule = port.queue.scheduler
     assert port.speed_mbps is not None
     rate = port.speed_mbps * 1_000_000 // 8 * percent // 100
     return isinstance(schedule, Scheduler) and schedule.peak_bytes_per_s == rate
 
 
-def _marking(seen: list[Seen]) -> Tree | None:
+def _ecn_marking_keys(seen: list[Seen]) -> Tree | None:
     wred_profile = usual(port.queue.wred for port in seen if isinstance(port.queue.wred, WredProfile))
     if wred_profile is None or wred_profile.green.min_bytes is None or wred_profile.green.max_bytes is None:
         return None
@@ -157,14 +159,14 @@ def size(count: int | None) -> str:
     return f"{count}B"
 
 
-def _inferred(ports: list[Interface], mode: Mode) -> Iterator[TrafficClass]:
+def _infer_classes(ports: list[Interface], mode: Mode) -> Iterator[TrafficClass]:
     """Yield a class for each traffic class that packets land in, called by convention."""
     of_ports = (port.qos for port in ports if isinstance(port.qos, QosProfile))
     qos = usual(profile for profile in of_ports if isinstance(profile.dscp_to_tc, tuple))
     if not isinstance(qos, QosProfile) or not isinstance(qos.dscp_to_tc, tuple):
         return
     dscps_of: dict[int, list[int]] = {}
-    shared = _sharing(qos)
+    shared = _classes_sharing_queues(qos)
     for dscp, tc in enumerate(qos.dscp_to_tc):
         dscps_of.setdefault(shared.get(tc or 0, tc or 0), []).append(dscp)
     paused = () if isinstance(qos.pfc_rx_priorities, Unknown) else qos.pfc_rx_priorities
@@ -187,7 +189,7 @@ def _inferred(ports: list[Interface], mode: Mode) -> Iterator[TrafficClass]:
         yield TrafficClass(name=name, purpose=purpose, dscp=tuple(dscps), tc=tc, lossless=lossless)
 
 
-def _sharing(qos: QosProfile) -> dict[int, int]:
+def _classes_sharing_queues(qos: QosProfile) -> dict[int, int]:
     """Return the traffic classes that have no queue of their own and no PFC, by the class whose queue they share."""
     queues = qos.tc_to_queue
     paused = known_rows(qos.pfc_rx_priorities)

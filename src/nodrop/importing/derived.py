@@ -63,10 +63,10 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
     sight = see(imported)
     draft = _derive_all_parts(sight)
     draft = replace(draft, keys=without_defaults(draft.keys, lambda keys: spell(replace(draft, keys=keys))))
-    intent, problems = _loaded(spell(draft))
+    intent, problems = _load_intent_or_problems(spell(draft))
     if intent is not None and (shared := ratio(sight, intent)):
         draft = together((draft, Found(keys={"buffers": {"shared_headroom": shared}})))
-        intent, problems = _loaded(spell(draft))
+        intent, problems = _load_intent_or_problems(spell(draft))
     differing: tuple[Unlike, ...] = ()
     beyond: tuple[str, ...] = ()
     if intent is not None:
@@ -85,8 +85,10 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
     remaining_differences = (*draft.left, *render_differences(differing, sight), *beyond)
     head = (f"Imported from {source} by `nodrop import`.", *of_names(sight), *((_TO_ADD,) if draft.lacking else ()))
     untold = [problem for problem in problems if not (draft.lacking and " is missing" in problem.found)]
-    text = spell(draft, head, tail=_tail(remaining_differences, untold, tried=intent is not None and not problems))
-    intent, _ = _loaded(text)
+    text = spell(
+        draft, head, tail=_format_intent_tail(remaining_differences, untold, tried=intent is not None and not problems)
+    )
+    intent, _ = _load_intent_or_problems(text)
     return Imported(
         text=text,
         intent=intent,
@@ -102,7 +104,7 @@ def _with_extra(draft: Found, tree: Tree) -> Intent:
     return loads(spell(replace(draft, keys={**draft.keys, "extra": tree})).encode(), FILE)
 
 
-def _loaded(text: str) -> tuple[Intent | None, tuple[Problem, ...]]:
+def _load_intent_or_problems(text: str) -> tuple[Intent | None, tuple[Problem, ...]]:
     try:
         return loads(text.encode(), FILE), ()
     except InputProblems as error:
@@ -112,7 +114,13 @@ def _loaded(text: str) -> tuple[Intent | None, tuple[Problem, ...]]:
 def _derive_all_parts(sight: TierView) -> Found:
     """Return all parts as one."""
     cables = Cables(sight)
-    drafts = [fabric(sight), tiers(sight), uplinks(sight, cables), endpoints(sight, cables), _limit(sight)]
+    drafts = [
+        fabric(sight),
+        tiers(sight),
+        uplinks(sight, cables),
+        endpoints(sight, cables),
+        _oversubscription_limit(sight),
+    ]
     drafts += [classes(sight), watchdog(sight, cables), buffers(sight), trimming(sight), hosts(sight), routing(sight)]
     drafts += [addressing(sight, cables), services(sight)]
     draft = together(drafts)
@@ -138,15 +146,15 @@ def _with_pools(groups: Tree, pools: Mapping[int, object]) -> Tree:
     return ordered_groups
 
 
-def _limit(sight: TierView) -> Found:
+def _oversubscription_limit(sight: TierView) -> Found:
     """Return the stated limit of oversubscription, else what the leaf that has most comes to."""
     limit = sight.fabric.policy.max_oversubscription
     if not isinstance(limit, int | float):
-        limit = max((1.0, *_ratios(sight)))
+        limit = max((1.0, *_oversubscription_ratios(sight)))
     return Found(keys={"topology": {"max_oversubscription": limit}} if limit != 1 else {})
 
 
-def _ratios(sight: TierView) -> Iterator[float]:
+def _oversubscription_ratios(sight: TierView) -> Iterator[float]:
     cables = Cables(sight)
     for box in sight.leaves:
         name = box.device.name
@@ -159,7 +167,7 @@ def _ratios(sight: TierView) -> Iterator[float]:
             yield ceil(100 * down / up) / 100
 
 
-def _tail(remarks: tuple[str, ...], problems: list[Problem], *, tried: bool) -> Iterator[str]:
+def _format_intent_tail(remarks: tuple[str, ...], problems: list[Problem], *, tried: bool) -> Iterator[str]:
     """Yield what the text says at its end: what is not carried, and why it cannot be built."""
     if problems:
         yield ""

@@ -56,13 +56,13 @@ class Group:
 
 def endpoints(sight: TierView, cables: Cables) -> Found:
     """Return all groups of hosts, and the leaves' panel ports for them."""
-    groups, guess = _groups(sight, cables)
+    groups, guess = _find_endpoint_groups(sight, cables)
     unread_peers = list(_report_unread_peers(sight, cables))
     if not groups:
         why = "no file says which hosts there are"
         ports: Keys = ("topology", "leaves", "ports", "endpoints")
         return Found(
-            lacking={("endpoints",): Lack(why, _example(sight)), ports: Lack(why, "1-16")},
+            lacking={("endpoints",): Lack(why, _make_example_endpoints(sight)), ports: Lack(why, "1-16")},
             left=tuple(unread_peers),
         )
     keys: Tree = {}
@@ -81,7 +81,7 @@ def endpoints(sight: TierView, cables: Cables) -> Found:
     return Found(keys={"topology": ports_of_leaf, "endpoints": keys}, guessed=guessed, left=tuple(unread_peers))
 
 
-def _groups(sight: TierView, cables: Cables) -> tuple[list[Group], str]:
+def _find_endpoint_groups(sight: TierView, cables: Cables) -> tuple[list[Group], str]:
     """Return the groups, and how they were guessed where nobody states hosts."""
     if sight.fabric.hosts:
         return _stated_groups(sight, cables), ""
@@ -89,7 +89,7 @@ def _groups(sight: TierView, cables: Cables) -> tuple[list[Group], str]:
     unnamed: list[Plug] = []
     far = {end: (link.b if end == link.a else link.a) for link in cables.links for end in (link.a, link.b)}
     for box in sight.leaves:
-        beyond, described = cables.find_external_ports(box.device.name), _descriptions(box.device)
+        beyond, described = cables.find_external_ports(box.device.name), _description_getter(box.device)
         for port in box.device.interfaces:
             near_end = End(box.device.name, port.name)
             if (
@@ -110,13 +110,14 @@ def _groups(sight: TierView, cables: Cables) -> tuple[list[Group], str]:
     ]
     if unnamed and not groups:
         groups = [
-            Group(name=name, plugs=_enumerated(own_plugs), host=None) for name, own_plugs in _kinds(sight, unnamed)
+            Group(name=name, plugs=_number_plugs_as_hosts(own_plugs), host=None)
+            for name, own_plugs in _group_plugs_by_kind(sight, unnamed)
         ]
         return groups, "no file names hosts: one with one port is taken to be at every port that leads to no switch"
     return groups, "hosts were taken from descriptions and neighbor tables"
 
 
-def _example(sight: TierView) -> Tree:
+def _make_example_endpoints(sight: TierView) -> Tree:
     """Return hosts as they may be: sixteen at every pair of leaves, with ports of the leaves' speed."""
     ports = (port.speed_mbps for box in sight.leaves for port in box.device.interfaces)
     speed = usual(port for port in ports if isinstance(port, int)) or SPEED_MBPS
@@ -124,7 +125,7 @@ def _example(sight: TierView) -> Tree:
     length, media_name, _ = cable((), (), speed, ())
     return {
         "gpu": {
-            "ids": f"1-{last}", "gpus": 8, "nic": _card(speed), "ports": 2, "leaf_group": 16,
+            "ids": f"1-{last}", "gpus": 8, "nic": _choose_nic(speed), "ports": 2, "leaf_group": 16,
             "speed": show_speed(speed), "media": media_name, "length": f"{length}m",
         },
     }  # fmt: skip
@@ -140,7 +141,7 @@ def _report_unread_peers(sight: TierView, cables: Cables) -> Iterator[str]:
             yield f"{box.was} {ports}: BGP sessions with switches whose files are not here"
 
 
-def _descriptions(device: Device) -> Callable[[Interface], object]:
+def _description_getter(device: Device) -> Callable[[Interface], object]:
     """Return what says where a port leads: its own description, else that of the bundle that it is in."""
     by_member = {name: channel.description for channel in known_rows(device.port_channels) for name in channel.members}
     return lambda port: port.description if isinstance(port.description, str) else by_member.get(port.name)
@@ -179,9 +180,9 @@ def _number_host_ports(plugs: Iterable[Plug]) -> tuple[Plug, ...]:
     return tuple(host_ports)
 
 
-def _kinds(sight: TierView, plugs: Iterable[Plug]) -> Iterator[tuple[str, list[Plug]]]:
+def _group_plugs_by_kind(sight: TierView, plugs: Iterable[Plug]) -> Iterator[tuple[str, list[Plug]]]:
     """Yield groups of ports that are split alike and in the same VLAN, with names that tell how they are."""
-    vlans = {box.id: _access(box.device) for box in sight.leaves}
+    vlans = {box.id: _access_vlans(box.device) for box in sight.leaves}
     kinds: dict[tuple[int | None, int], list[Plug]] = {}
     for plug in plugs:
         kinds.setdefault((vlans[plug.leaf].get(plug.interface.name), plug.splits), []).append(plug)
@@ -192,19 +193,19 @@ def _kinds(sight: TierView, plugs: Iterable[Plug]) -> Iterator[tuple[str, list[P
         yield "-".join((UNNAMED, *filter(None, words))), own_plugs
 
 
-def _access(device: Device) -> dict[str, int]:
+def _access_vlans(device: Device) -> dict[str, int]:
     """Return the VLANs with addresses that ports are in without tags, by themselves or by a bundle."""
     bundles = {port_channel.name: port_channel.members for port_channel in known_rows(device.port_channels)}
     return {
         name: vlan.id
         for vlan in known_rows(device.vlans)
         if vlan.addresses
-        for member in _untagged(vlan)
+        for member in _untagged_members(vlan)
         for name in (member, *bundles.get(member, ()))
     }
 
 
-def _enumerated(plugs: list[Plug]) -> tuple[Plug, ...]:
+def _number_plugs_as_hosts(plugs: list[Plug]) -> tuple[Plug, ...]:
     """Return ports as if a host of one port were at each, as many numbers for each leaf as any has."""
     slots = sorted({(plug.port.panel, plug.port.split) for plug in plugs})
     slot_count = len(slots)
@@ -231,7 +232,7 @@ def _stated_groups(sight: TierView, cables: Cables) -> list[Group]:
             plugs.setdefault(host.group, []).append(
                 Plug(
                     leaf=box.id, port=port.port, splits=box.parts(port.port.panel), interface=port,
-                    host=_number(host), host_port=names.index(far.port) + 1 if far.port in names else 1,
+                    host=_number_of_host(host), host_port=names.index(far.port) + 1 if far.port in names else 1,
                 )
             )  # fmt: skip
     first_hosts = {host.group: host for host in reversed(sight.fabric.hosts)}
@@ -247,7 +248,7 @@ def _stated_groups(sight: TierView, cables: Cables) -> list[Group]:
     ]
 
 
-def _number(host: Host) -> int:
+def _number_of_host(host: Host) -> int:
     own_number = whole_number(host.name.removeprefix(host.group))
     if own_number is not None:
         return own_number
@@ -280,10 +281,10 @@ def _group(
     length, media_name, guessed = cable(links, facing, speed, at, copper=on_copper(sight, facing))
     card = group.host.nic if group.host and isinstance(group.host.nic, str) else None
     if card is None:
-        card = _card(speed)
+        card = _choose_nic(speed)
         guessed[(*at, "nic")] = UNSAID
     guessed |= guessed_speed
-    vlan = _vlan(sight, group)
+    vlan = _vlan_of_group(sight, group)
     own_facts = collect_facts(
         ids=numbers(group.ids),
         gpus=group.host.gpus or None if group.host else None,
@@ -295,7 +296,7 @@ def _group(
         split=split if split > 1 else None,
         lanes=lanes,
         vlan=vlan,
-        bond=True if ports > 1 and spread == "one-leaf" and _bonded(sight, group) else None,
+        bond=True if ports > 1 and spread == "one-leaf" and _is_group_bonded(sight, group) else None,
         speed=show_speed(speed),
         media=media_name,
         length=f"{length}m",
@@ -304,7 +305,7 @@ def _group(
     return own_facts, guessed, _More(panels=panels, left=() if fits else (remark,))
 
 
-def _card(speed: int | None) -> str:
+def _choose_nic(speed: int | None) -> str:
     """Return the first NIC of the catalogue that has a speed, of those with most speeds."""
     able = [name for name in nics() if speed is None or speed in nic(name).lanes]
     return max(able or nics(), key=lambda name: (name == "ConnectX-7", len(nic(name).lanes)))
@@ -326,22 +327,22 @@ def _laid_out(group: Group, ports: int) -> tuple[str, int, tuple[int, ...], bool
     spread = by_leaf if stated_spread is None or isinstance(stated_spread, Unknown) else stated_spread
     spots = {(plug.host, plug.host_port): plug for plug in group.plugs}
     for hosts_per_leaf in range(1, min(most, 4096) + 1):
-        shape = _shape(group.ids, ports, spread, hosts_per_leaf)
+        shape = _make_endpoint_shape(group.ids, ports, spread, hosts_per_leaf)
         if all((host_plug := spots.get(place[:2])) is None or host_plug.leaf == place.leaf for place in places(shape)):
-            panels = _panels(spots, list(places(shape)))
+            panels = _panels_of_hosts(spots, list(places(shape)))
             if panels is not None:
                 return spread, hosts_per_leaf, panels, True
     return spread, most, tuple(sorted({plug.port.panel for plug in group.plugs})), False
 
 
-def _shape(ids: tuple[int, ...], ports: int, spread: str, leaf_group: int) -> Endpoints:
+def _make_endpoint_shape(ids: tuple[int, ...], ports: int, spread: str, leaf_group: int) -> Endpoints:
     """Return what `places` asks of a group, and no more."""
     return Endpoints.model_construct(
         ids=ids, ports=ports, spread=cast("Spread", spread), leaf_group=leaf_group, nic="", speed=0, media="", length=1
     )
 
 
-def _panels(spots: Mapping[tuple[int, int], Plug], found_places: list[Place]) -> tuple[int, ...] | None:
+def _panels_of_hosts(spots: Mapping[tuple[int, int], Plug], found_places: list[Place]) -> tuple[int, ...] | None:
     """Return panel ports whose parts in turn are those at which the hosts are; None where there are none such."""
     at: dict[int, Plug] = {}
     for place in found_places:
@@ -376,18 +377,18 @@ def _fill_gaps(panels: Mapping[int, int]) -> tuple[int, ...] | None:
     return tuple(result)
 
 
-def _vlan(sight: TierView, group: Group) -> Tree | None:
+def _vlan_of_group(sight: TierView, group: Group) -> Tree | None:
     """Return the number of a VLAN that the group's ports are in; its pool is found with the other pools."""
-    vlans = {box.id: _access(box.device) for box in sight.leaves}
+    vlans = {box.id: _access_vlans(box.device) for box in sight.leaves}
     number = usual(vlan for plug in group.plugs if (vlan := vlans[plug.leaf].get(plug.interface.name)))
     return None if number is None else {"id": number}
 
 
-def _untagged(vlan: Vlan) -> set[str]:
+def _untagged_members(vlan: Vlan) -> set[str]:
     return {member.interface for member in vlan.members if not member.tagged}
 
 
-def _bonded(sight: TierView, group: Group) -> bool:
+def _is_group_bonded(sight: TierView, group: Group) -> bool:
     if group.host and any(port.bond for port in group.host.ports):
         return True
     members = {

@@ -63,7 +63,7 @@ def hold(imported: Fabric, intent: Intent, *, files: Files | None = None) -> Hel
 
     InputProblems where it cannot be built.
     """
-    sight = see(_modelled(imported, intent))
+    sight = see(_fill_unknown_models(imported, intent))
     found_intent = compare_intent(sight, intent, files)
     added = find_accepted_additions(found_intent.added, sight, lambda tree: built(_with_extra(intent, tree)))
     tree = added.tree(sight)
@@ -102,14 +102,14 @@ def _with_extra(intent: Intent, tree: Tree) -> Intent:
     for group, group_tree in tree.items():
         additions = extra.get(group, Additions())
         extra[group] = Additions(
-            tables=merge_trees(_nested(additions.tables), group_tree.get("tables", {})),
-            paths=merge_trees(_nested(additions.paths), group_tree.get("paths", {})),
+            tables=merge_trees(_nest_settings(additions.tables), group_tree.get("tables", {})),
+            paths=merge_trees(_nest_settings(additions.paths), group_tree.get("paths", {})),
             lines=(*additions.lines, *group_tree.get("lines", ())),
         )
     return intent.model_copy(update={"extra": extra})
 
 
-def _nested(settings: Iterable[tuple[tuple[str, ...], str | tuple[str, ...] | None]]) -> Tree:
+def _nest_settings(settings: Iterable[tuple[tuple[str, ...], str | tuple[str, ...] | None]]) -> Tree:
     """Return settings as the keys of an intent have them."""
     tree: Tree = {}
     for path, value in settings:
@@ -117,10 +117,10 @@ def _nested(settings: Iterable[tuple[tuple[str, ...], str | tuple[str, ...] | No
     return tree
 
 
-def _modelled(imported: Fabric, intent: Intent) -> Fabric:
+def _fill_unknown_models(imported: Fabric, intent: Intent) -> Fabric:
     """Return a fabric whose switches have the models of their tiers where no file says them."""
     topology = intent.topology
-    models = dict(_models(see(imported), topology.leaves.model, topology.spines.model))
+    models = dict(_models_by_switch(see(imported), topology.leaves.model, topology.spines.model))
     devices = (
         replace(device, model=models[device.name])
         if isinstance(device.model, Unknown) and device.name in models
@@ -130,6 +130,6 @@ def _modelled(imported: Fabric, intent: Intent) -> Fabric:
     return replace(imported, devices=tuple(devices))
 
 
-def _models(sight: TierView, leaf: str, spine: str) -> Iterator[tuple[str, str]]:
+def _models_by_switch(sight: TierView, leaf: str, spine: str) -> Iterator[tuple[str, str]]:
     for box in sight.boxes:
         yield box.was, leaf if box in sight.tier(LEAF) else spine

@@ -18,13 +18,13 @@ Parts = Mapping[str, Sequence[str]]
 
 def render_differences(unlikes: Iterable[Unlike], sight: TierView) -> tuple[str, ...]:
     """Return a line for each kind of facts that are unlike, with the switches and parts that have it."""
-    lines = list(_lines(unlikes, sight))
+    lines = list(_format_loss_lines(unlikes, sight))
     if len(lines) <= _MOST:
         return tuple(lines)
     return (*lines[:_MOST], f"and {len(lines) - _MOST} more kinds of facts")
 
 
-def _lines(unlikes: Iterable[Unlike], sight: TierView) -> Iterator[str]:
+def _format_loss_lines(unlikes: Iterable[Unlike], sight: TierView) -> Iterator[str]:
     facts: dict[tuple[str, str], list[tuple[str, str, Parts]]] = {}
     for (path, has, built, key), devices in sorted(group_differences(unlikes).items()):
         facts.setdefault((path, key), []).append((has, built, devices))
@@ -38,10 +38,11 @@ def _lines(unlikes: Iterable[Unlike], sight: TierView) -> Iterator[str]:
         if len(variants) > _WAYS:
             has, built, _ = variants[0]
             example = f"such as {has}, where this intent comes to {built}"
-            yield f"{_places(_together(one for *_, one in variants), sight)}: {path} is otherwise, {example}{decides}"
+            place_text = _places(_merge_device_parts(part for *_, part in variants), sight)
+            yield f"{place_text}: {path} is otherwise, {example}{decides}"
 
 
-def _together(mappings: Iterable[Parts]) -> Parts:
+def _merge_device_parts(mappings: Iterable[Parts]) -> Parts:
     every: dict[str, list[str]] = {}
     for device_parts in mappings:
         for device, part_names in device_parts.items():
@@ -56,15 +57,15 @@ def _places(devices: Parts, sight: TierView) -> str:
         at.setdefault(listing(sorted({name for name in part_names if name}, key=natural)), []).append(device)
     if len(at) > _WAYS:
         count = sum(len(device_parts) for device_parts in devices.values())
-        return f"{count} places of {_place(_were(devices, sight), '')}"
-    return "; ".join(_place(_were(names, sight), parts_text) for parts_text, names in at.items())
+        return f"{count} places of {_format_place(_original_names(devices, sight), '')}"
+    return "; ".join(_format_place(_original_names(names, sight), parts_text) for parts_text, names in at.items())
 
 
-def _were(names: Iterable[str], sight: TierView) -> list[str]:
+def _original_names(names: Iterable[str], sight: TierView) -> list[str]:
     return [sight.was.get(name, name) for name in sorted(names, key=natural) if name]
 
 
-def _place(names: list[str], parts_text: str) -> str:
+def _format_place(names: list[str], parts_text: str) -> str:
     where = listing(names) if names else "the fabric"
     return f"{where} {parts_text}" if parts_text else where
 

@@ -31,15 +31,15 @@ def without_defaults(keys: Tree, spell: Spell) -> Tree:
     `spell` gives the text of keys; what cannot be loaded stays as it is.
     """
     keys = deepcopy(keys)
-    intent = _loaded(keys, spell)
+    intent = _load_intent_or_none(keys, spell)
     if intent is None or not (switches := boxes(intent, [])).leaves or not switches.spines:
-        return _pruned(keys)
+        return _prune_empty_headings(keys)
     for at, same in ((timer, _same_timers) for timer in _TIMERS):
         keys = _left_out(keys, at, spell, same, switches)
     keys = _left_out(keys, _PATTERN, spell, _same_pattern, switches)
     for key in repeated(intent):
         del keys["hosts"][key]
-    return _pruned(keys)
+    return _prune_empty_headings(keys)
 
 
 def _left_out(
@@ -50,7 +50,7 @@ def _left_out(
         return keys
     fewer = deepcopy(keys)
     del find_value(fewer, at[:-1])[at[-1]]
-    before, after = _loaded(keys, spell), _loaded(_pruned(fewer), spell)
+    before, after = _load_intent_or_none(keys, spell), _load_intent_or_none(_prune_empty_headings(fewer), spell)
     return fewer if before is not None and after is not None and same(before, after, switches) else keys
 
 
@@ -70,14 +70,14 @@ def _same_pattern(intent: Intent, other_intent: Intent, switches: Boxes) -> bool
     )
 
 
-def _loaded(keys: Tree, spell: Spell) -> Intent | None:
+def _load_intent_or_none(keys: Tree, spell: Spell) -> Intent | None:
     try:
         return loads(spell(keys).encode(), "")
     except InputProblems:
         return None
 
 
-def _pruned(keys: Tree) -> Tree:
+def _prune_empty_headings(keys: Tree) -> Tree:
     """Return a tree without headings that nothing stands under."""
     return dict(_prune_entries(keys))
 
@@ -86,5 +86,5 @@ def _prune_entries(keys: Tree) -> Iterator[tuple[str, Any]]:
     for key, value in keys.items():
         if not isinstance(value, dict):
             yield key, value
-        elif inside := _pruned(value):
+        elif inside := _prune_empty_headings(value):
             yield key, inside

@@ -58,7 +58,9 @@ def watchdog(sight: TierView, cables: Cables) -> Found:
             sides[key] = "off" if key == "fabric" else {}
             continue
         sides[key] = collect_facts(
-            detection=_ms(watched.detection_ms), restoration=_ms(watched.restoration_ms), action=_word(watched.action)
+            detection=_ms(watched.detection_ms),
+            restoration=_ms(watched.restoration_ms),
+            action=_text_or_none(watched.action),
         )
     pollings = {
         box.device.watchdog_polling_ms for box in sight.boxes if isinstance(box.device.watchdog_polling_ms, int)
@@ -68,7 +70,9 @@ def watchdog(sight: TierView, cables: Cables) -> Found:
     keys = collect_facts(
         **sides,
         polling=polling,
-        stuck=_stuck(watchdog_conditions) if isinstance(watchdog_conditions, WatchdogConditions) else None,
+        stuck=_stuck_queue_conditions(watchdog_conditions)
+        if isinstance(watchdog_conditions, WatchdogConditions)
+        else None,
     )
     return Found(keys={"pfc": {"watchdog": keys}})
 
@@ -94,11 +98,11 @@ def _of_side(sight: TierView, cables: Cables, side: Side) -> Iterator[QosProfile
         for box in tier:
             beyond = cables.find_external_ports(box.device.name)
             for port in box.device.interfaces:
-                if isinstance(port.qos, QosProfile) and _towards(port, beyond, usually) == side:
+                if isinstance(port.qos, QosProfile) and _side_of_port(port, beyond, usually) == side:
                     yield port.qos
 
 
-def _towards(port: Interface, beyond: frozenset[str], usually: str) -> str | None:
+def _side_of_port(port: Interface, beyond: frozenset[str], usually: str) -> str | None:
     """Return a port's side; where nobody says it, that of sessions with what was not read, else its tier's usual."""
     if not isinstance(port.side, Unknown):
         return port.side
@@ -109,11 +113,11 @@ def _ms(value: object) -> str | None:
     return f"{value}ms" if isinstance(value, int) else None
 
 
-def _word(value: object) -> str | None:
+def _text_or_none(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _stuck(watchdog_conditions: WatchdogConditions) -> Tree:
+def _stuck_queue_conditions(watchdog_conditions: WatchdogConditions) -> Tree:
     paused, sent, fill = (
         watchdog_conditions.pause_ten_thousandths,
         watchdog_conditions.sent_frames,
@@ -132,13 +136,13 @@ def buffers(sight: TierView) -> Found:
         return Found()
     wanted_lossless_pool_percent = sight.fabric.policy.lossless_pool_percent
     pools = [box.device.buffer_pools for box in sight.boxes if isinstance(box.device.buffer_pools, tuple)]
-    shares = [share for own_pools in pools if 0 < (share := _share(own_pools)) < 100]
+    shares = [share for own_pools in pools if 0 < (share := _lossless_pool_percent(own_pools)) < 100]
     planned = (
         wanted_lossless_pool_percent if isinstance(wanted_lossless_pool_percent, int) else max(shares, default=None)
     )
     facts = (box.device.dynamic_buffers for box in sight.boxes)
     dynamic = [fact for fact in facts if isinstance(fact, DynamicBuffers)]
-    exponent = usual([*(dynamic_buffers.dynamic_th for dynamic_buffers in dynamic)] or _thresholds(sight))
+    exponent = usual([*(dynamic_buffers.dynamic_th for dynamic_buffers in dynamic)] or _lossless_thresholds(sight))
     ratio = max((dynamic_buffers.over_subscribe_ratio or 0 for dynamic_buffers in dynamic), default=0)
     patterns = {
         box.device.dynamic_buffers.pattern_mtu_bytes
@@ -154,7 +158,7 @@ def buffers(sight: TierView) -> Found:
     return Found(keys={"buffers": keys} if keys else {})
 
 
-def _share(pools: tuple[BufferPool, ...]) -> int:
+def _lossless_pool_percent(pools: tuple[BufferPool, ...]) -> int:
     """Return the share of the lossless pool in percent; 0 where sizes are not known."""
     try:
         return lossless_share_percent(pools)
@@ -176,7 +180,7 @@ def _used_ports(sight: TierView, name: str) -> Iterator[int]:
                 yield value
 
 
-def _thresholds(sight: TierView) -> Iterator[int]:
+def _lossless_thresholds(sight: TierView) -> Iterator[int]:
     """Yield the thresholds of lossless priority groups."""
     for box in sight.boxes:
         for port in box.device.interfaces:
@@ -223,7 +227,7 @@ def hosts(sight: TierView) -> Found:
         why = "no file says how NICs are set; as the switches expect it"
         return Found(keys={"hosts": keys} if keys else {}, guessed={("hosts",): why} if keys else {})
     mode = sight.fabric.mode
-    pfc, dcqcn, unlike_hosts = most("pfc_priorities"), most("dcqcn"), list(_unlike(known_hosts))
+    pfc, dcqcn, unlike_hosts = most("pfc_priorities"), most("dcqcn"), list(_differing_host_settings(known_hosts))
     fifo = most("fifo_tos")
     fifo_class = _class_of(sight, fifo) if fifo is not None else None
     if fifo is not None and fifo_class is None:
@@ -232,10 +236,10 @@ def hosts(sight: TierView) -> Found:
         tos=most("tos"),
         cnp_dscp=most("cnp_dscp"),
         fifo_class=fifo_class,
-        trust=_unless(most("trust"), "dscp"),
+        trust=_none_if_default(most("trust"), "dscp"),
         pfc=None if pfc is None else [*pfc],
-        dcqcn=_unless(dcqcn, mode not in ("pfc-only", "uec")),
-        rdma_mtu=_unless(most("rdma_mtu_bytes"), 4096),
+        dcqcn=_none_if_default(dcqcn, mode not in ("pfc-only", "uec")),
+        rdma_mtu=_none_if_default(most("rdma_mtu_bytes"), 4096),
         queue_pairs=most("queue_pairs"),
         out_of_order=most("out_of_order"),
     )
@@ -248,11 +252,11 @@ def _class_of(sight: TierView, tos: int) -> str | None:
     return next((traffic_class.name for traffic_class in classes if tos_of(min(traffic_class.dscp)) == tos), None)
 
 
-def _unless(value: Any, default: Any) -> Any:
+def _none_if_default(value: Any, default: Any) -> Any:
     return None if value == default else value
 
 
-def _unlike(known_hosts: tuple[Host, ...]) -> Iterable[str]:
+def _differing_host_settings(known_hosts: tuple[Host, ...]) -> Iterable[str]:
     once = ("tos", "fifo_tos", "cnp_dscp", "trust", "pfc_priorities", "dcqcn", "rdma_mtu_bytes", "queue_pairs")
     for name in (*once, "out_of_order"):
         values = {str(getattr(host, name)) for host in known_hosts}
@@ -289,7 +293,7 @@ def services(sight: TierView) -> Found:
         snmp=snmp or None, telemetry=telemetry or None,
     )  # fmt: skip
     tree: Tree = {"services": keys} if keys else {}
-    drained = {device.name: {"drained": True} for device in devices if _drained(device)}
+    drained = {device.name: {"drained": True} for device in devices if _is_switch_drained(device)}
     return Found(keys=tree | ({"devices": drained} if drained else {}), left=tuple(remarks))
 
 
@@ -300,7 +304,7 @@ def _high_frequency(streams: tuple[CounterStream, ...]) -> Tree | None:
     return {"interval": show_us(streams[0].interval_us), "objects": streams[0].samples[0].kind}
 
 
-def _drained(device: Device) -> bool:
+def _is_switch_drained(device: Device) -> bool:
     return isinstance(device.bgp, Bgp) and device.bgp.graceful_shutdown
 
 
@@ -313,7 +317,7 @@ def routing(sight: TierView) -> Found:
     guessed: dict[Keys, str] = {}
     for key, boxes in (("spines", sight.spines), ("leaves", sight.leaves)):
         pairs = [(box.id, bgp.asn) for box in boxes if (bgp := processes.get(box.device.name))]
-        found_asn = _asn(pairs, shared=key == "spines")
+        found_asn = _infer_asn_rule(pairs, shared=key == "spines")
         if found_asn is None:
             beyond = usual(neighbor.remote_asn for neighbor in neighbors if isinstance(neighbor.remote_asn, int))
             example: object = beyond or 4200000000 if key == "spines" else "4200100000+"
@@ -336,7 +340,7 @@ def routing(sight: TierView) -> Found:
     return Found(keys={"routing": keys}, guessed=guessed, lacking=lacking)
 
 
-def _asn(pairs: list[tuple[int, int]], *, shared: bool) -> tuple[Any, list[int]] | None:
+def _infer_asn_rule(pairs: list[tuple[int, int]], *, shared: bool) -> tuple[Any, list[int]] | None:
     """Return the rule of a tier's AS numbers, and the switches that have others."""
     if not pairs:
         return None

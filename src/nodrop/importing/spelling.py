@@ -37,22 +37,22 @@ _FREE = ("on", "off")
 
 def spell(draft: Found, head: Iterable[str] = (), tail: Iterable[str] = ()) -> str:
     """Return an intent's text; `head` and `tail` are lines of comments before and behind it."""
-    lines = [_comment(line) for line in head]
+    lines = [_format_comment(line) for line in head]
     keys = _with_lacks(draft)
     for key in _ORDER:
         if key in keys:
-            lines += _lines(draft, (key,), keys[key])
-    lines += [_comment(line) for line in tail]
+            lines += _format_value_lines(draft, (key,), keys[key])
+    lines += [_format_comment(line) for line in tail]
     return "\n".join(lines) + "\n"
 
 
-def _comment(line: str) -> str:
+def _format_comment(line: str) -> str:
     return f"# {line}" if line else "#"
 
 
 def _with_lacks(draft: Found) -> Tree:
     """Return the keys with what is lacking at its place; a heading under which all is lacking is lacking itself."""
-    keys = _copied(draft.keys)
+    keys = _copy_tree(draft.keys)
     for at, lack in sorted(draft.lacking.items(), key=lambda item: len(item[0])):
         inside: Any = keys
         for key in at[:-1]:
@@ -63,13 +63,13 @@ def _with_lacks(draft: Found) -> Tree:
     return {key: _merge_missing_keys(value) for key, value in keys.items()}
 
 
-def _copied(value: Any) -> Any:
-    return {key: _copied(child) for key, child in value.items()} if isinstance(value, dict) else value
+def _copy_tree(value: Any) -> Any:
+    return {key: _copy_tree(child) for key, child in value.items()} if isinstance(value, dict) else value
 
 
 def _merge_missing_keys(value: Any) -> Any:
     if isinstance(value, Lack):
-        return value._replace(example=_example(value.example))
+        return value._replace(example=_without_lack_reasons(value.example))
     if not isinstance(value, dict):
         return value
     inside = {key: _merge_missing_keys(child) for key, child in value.items()}
@@ -80,30 +80,30 @@ def _merge_missing_keys(value: Any) -> Any:
     return Lack(why, {key: child.example for key, child in inside.items()})
 
 
-def _example(value: Any) -> Any:
+def _without_lack_reasons(value: Any) -> Any:
     """Return a value without the reasons inside it."""
     if isinstance(value, Lack):
-        return _example(value.example)
-    return {key: _example(child) for key, child in value.items()} if isinstance(value, dict) else value
+        return _without_lack_reasons(value.example)
+    return {key: _without_lack_reasons(child) for key, child in value.items()} if isinstance(value, dict) else value
 
 
-def _lacks(value: Any) -> bool:
+def _has_lack(value: Any) -> bool:
     """Whether anything is lacking in a value."""
     if isinstance(value, dict):
-        return any(map(_lacks, value.values()))
+        return any(map(_has_lack, value.values()))
     return isinstance(value, Lack)
 
 
-def _lines(draft: Found, at: Keys, value: Any) -> Iterator[str]:
+def _format_value_lines(draft: Found, at: Keys, value: Any) -> Iterator[str]:
     indent = "  " * (len(at) - 1)
     if isinstance(value, Lack):
         yield f"{indent}# to be added: {value.why}"
-        for line in _lines(replace(draft, guessed={}), at, value.example):
+        for line in _format_value_lines(replace(draft, guessed={}), at, value.example):
             yield f"{indent}# {line.removeprefix(indent)}"
         return
     above = [why for keys, why in draft.guessed.items() if keys == at]
-    block = isinstance(value, dict) and value and (".".join(at) in _BLOCKS or at[0] == _DEEP or _lacks(value))
-    flat = "" if block else f"{indent}{_key(at[-1])}: {_flow(at, value)}"
+    block = isinstance(value, dict) and value and (".".join(at) in _BLOCKS or at[0] == _DEEP or _has_lack(value))
+    flat = "" if block else f"{indent}{_key(at[-1])}: {_format_flow_value(at, value)}"
     if not block and isinstance(value, dict) and value and len(flat) > _WIDTH and len(at) < 3:
         block = True
     for why in above:
@@ -114,12 +114,12 @@ def _lines(draft: Found, at: Keys, value: Any) -> Iterator[str]:
         yield flat
         return
     yield f"{indent}{_key(at[-1])}:"
-    inside = _sorted(at, value)
+    inside = _sort_entries(at, value)
     width = max((len(_key(key)) for key, child in inside if isinstance(child, dict)), default=0)
     aligned = at[0] in ("endpoints", "classes") or at == ("pfc", "watchdog")
     reported_remark = ""
     for key, subtree in inside:
-        lines = list(_lines(draft, (*at, key), subtree))
+        lines = list(_format_value_lines(draft, (*at, key), subtree))
         remark = lines[0] if isinstance(subtree, Lack) else ""
         lines, reported_remark = lines[bool(remark) and remark == reported_remark :], remark
         if aligned and isinstance(subtree, dict) and lines[-1].startswith(begun := f"{indent}  {_key(key)}: "):
@@ -136,16 +136,22 @@ def _guesses_below(draft: Found, at: Keys) -> dict[str, list[str]]:
     return reasons
 
 
-def _sorted(at: Keys, value: Tree) -> list[tuple[str, Any]]:
+def _sort_entries(at: Keys, value: Tree) -> list[tuple[str, Any]]:
     order = _WITHIN.get(at, ())
     return sorted(value.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order))
 
 
-def _flow(at: Keys, value: Any) -> str:
+def _format_flow_value(at: Keys, value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_key(key)}: {_flow((*at, key), child)}" for key, child in _sorted(at, value)) + "}"
+        return (
+            "{"
+            + ", ".join(
+                f"{_key(key)}: {_format_flow_value((*at, key), child)}" for key, child in _sort_entries(at, value)
+            )
+            + "}"
+        )
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_flow(at, child) for child in value) + "]"
+        return "[" + ", ".join(_format_flow_value(at, child) for child in value) + "]"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):

@@ -148,7 +148,7 @@ class Cables:
     def find_external_ports(self, name: str) -> frozenset[str]:
         """Return the ports of a switch over which it has BGP sessions with what was not read."""
         device = self._boxes[name].device
-        neighbors = [near for text in _addresses(device) if (near := address_of(text)) is not None]
+        neighbors = [near for text in _neighbor_addresses(device) if (near := address_of(text)) is not None]
         channels = known_rows(device.port_channels)
         addresses = [(interface.name, known_rows(interface.addresses)) for interface in device.interfaces]
         addresses += [(channel.name, channel.addresses) for channel in channels]
@@ -170,7 +170,7 @@ class Cables:
         return self._ports.get((end.node, end.port))
 
 
-def _addresses(device: Device) -> Iterator[str]:
+def _neighbor_addresses(device: Device) -> Iterator[str]:
     """Yield the addresses of a switch's BGP neighbors."""
     return (
         neighbor.address
@@ -192,14 +192,14 @@ def usual(values: Iterable[_T]) -> _T | None:
 
 def see(fabric: Fabric) -> TierView:
     """Return a fabric as two tiers: by stated roles, else by names, else by cables."""
-    roles, guessed = _roles(fabric)
+    roles, guessed = _find_tier_roles(fabric)
     names: dict[str, str] = {}
     numbers: dict[str, int] = {}
     for role in ROLES:
         own_names = sorted((name for name, switch_role in roles.items() if switch_role == role), key=natural)
         for name, number in zip(own_names, _numbers(own_names, role), strict=True):
             names[name], numbers[name] = f"{role}{number}", number
-    seen = _renamed(fabric, names)
+    seen = _rename_switches(fabric, names)
     devices = {device.name: device for device in seen.devices}
     tiers = {
         role: tuple(sorted(Box(numbers[name], devices[names[name]], name) for name, of in roles.items() if of == role))
@@ -215,7 +215,7 @@ def see(fabric: Fabric) -> TierView:
     )
 
 
-def _roles(fabric: Fabric) -> tuple[dict[str, str], dict[str, str]]:
+def _find_tier_roles(fabric: Fabric) -> tuple[dict[str, str], dict[str, str]]:
     """Return the role of every switch that is of a tier, and how roles were guessed that nobody states."""
     every = [device.name for device in fabric.devices]
     stated = {
@@ -314,7 +314,7 @@ def _numbers(names: list[str], role: str) -> list[int]:
     return [number if kind == most else next(after) for number, kind in zip(last, kinds, strict=True)]
 
 
-def _renamed(fabric: Fabric, new_names: Mapping[str, str]) -> Fabric:
+def _rename_switches(fabric: Fabric, new_names: Mapping[str, str]) -> Fabric:
     """Return a fabric whose switches, and ports where their platform is not written, are called otherwise."""
     ports: dict[End, str] = {}
     devices = []

@@ -23,22 +23,22 @@ def tiers(sight: TierView) -> Found:
     keys: Tree = {}
     guessed: dict[Keys, str] = {}
     lacking: dict[Keys, Lack] = {}
-    notes = list(_others(sight))
+    notes = list(_switches_outside_tiers(sight))
     for role in ROLES:
         own_boxes = sight.tier(role)
         at: Keys = ("topology", KEYS[role])
         if not own_boxes:
-            lacking[at] = Lack(f"no switch is known to be a {role}", _tier(sight))
+            lacking[at] = Lack(f"no switch is known to be a {role}", _make_example_tier(sight))
             continue
         model = usual(box.device.model for box in own_boxes if not isinstance(box.device.model, Unknown))
         platform = usual(platforms.written_as(box.device.platform) for box in own_boxes) or ""
-        version, how = _version(own_boxes, platform)
+        version, how = _find_tier_version(own_boxes, platform)
         keys[KEYS[role]] = collect_facts(
             ids=numbers(box.id for box in own_boxes),
             model=model,
             platform=platform,
             version=version,
-            style=_style(own_boxes, platform),
+            style=_find_tier_style(own_boxes, platform),
         )
         if model is None:
             lacking[(*at, "model")] = Lack(_no_model(own_boxes), fitting(own_boxes, platform))
@@ -49,7 +49,7 @@ def tiers(sight: TierView) -> Found:
             guessed[(*at, "version")] = how
         if role in sight.guessed:
             guessed[(*at, "ids")] = f"which switches these are follows from {sight.guessed[role]}"
-        notes += _unlike(own_boxes, model, platform)
+        notes += _switches_unlike_tier(own_boxes, model, platform)
     return Found(keys={"topology": {"kind": "leaf-spine", **keys}}, guessed=guessed, lacking=lacking, left=tuple(notes))
 
 
@@ -90,34 +90,40 @@ def fitting(own_boxes: tuple[Box, ...], platform: str) -> str:
     }
     written = (model for name in switches() if platform in (model := switch(name)).platforms)
     named_switches = (one for one in written if port_of is None or all(port_of(one.name, name, 1) for name in names))
-    able = (candidate for candidate in named_switches if all(_has(candidate.name, *port) for port in needed_ports))
+    able = (
+        candidate
+        for candidate in named_switches
+        if all(_model_has_panel(candidate.name, *port) for port in needed_ports)
+    )
     panels = {panel for panel, *_ in needed_ports}
-    preferred = min(able, key=lambda model: (model.vendor != _VENDOR, *_spare(model, panels), model.name), default=None)
+    preferred = min(
+        able, key=lambda model: (model.vendor != _VENDOR, *_model_sort_key(model, panels), model.name), default=None
+    )
     return preferred.name if preferred else _MODEL
 
 
-def _spare(model: Switch, panels: set[int]) -> tuple[int, int, bool]:
+def _model_sort_key(model: Switch, panels: set[int]) -> tuple[int, int, bool]:
     """Return how many panel ports are wanted that a model does not have for the fabric, and how many it has."""
     return len(panels.difference(model.panels)), len(model.panels), model.name != _MODEL
 
 
 @cache
-def _has(name: str, panel: int, port_count: int, speed: int) -> bool:
+def _model_has_panel(name: str, panel: int, port_count: int, speed: int) -> bool:
     """Whether a model has a panel port that is split so, at a speed."""
     group = switch(name).group(panel)
     breakout = group.find_breakout(port_count) if group else None
     return group is not None and breakout is not None and panel in group.usable(port_count) and speed in breakout.speeds
 
 
-def _tier(sight: TierView) -> Tree:
+def _make_example_tier(sight: TierView) -> Tree:
     """Return a tier as it may be, like the other one."""
     boxes = sight.boxes
     platform = usual_platform(boxes)
     model = usual(box.device.model for box in boxes if isinstance(box.device.model, str)) or fitting(boxes, platform)
-    return {"ids": "1-2", "model": model, "platform": platform, "version": _version(boxes, platform)[0]}
+    return {"ids": "1-2", "model": model, "platform": platform, "version": _find_tier_version(boxes, platform)[0]}
 
 
-def _version(own_boxes: tuple[Box, ...], platform: str) -> tuple[str, str]:
+def _find_tier_version(own_boxes: tuple[Box, ...], platform: str) -> tuple[str, str]:
     """Return the release of a tier, and why it is a guess; empty where it is none."""
     os_traits = traits(platform)
     release = usual(box.device.version for box in own_boxes if isinstance(box.device.version, str))
@@ -128,15 +134,15 @@ def _version(own_boxes: tuple[Box, ...], platform: str) -> tuple[str, str]:
     return os_traits.usual, f"{os_traits.title} {release} is none that nodrop writes"
 
 
-def _style(own_boxes: tuple[Box, ...], platform: str) -> str | None:
+def _find_tier_style(own_boxes: tuple[Box, ...], platform: str) -> str | None:
     """Return the style of QoS of a tier; None if it is the default, or the platform has no styles."""
     os_traits = traits(platform)
     styles = usual(box.device.qos_style for box in own_boxes if isinstance(box.device.qos_style, str))
-    lossless = max((len(_lossless(box)) for box in own_boxes), default=0)
+    lossless = max((len(_lossless_priorities(box)) for box in own_boxes), default=0)
     return styles if styles in os_traits.styles and styles != os_traits.usual_style(lossless) else None
 
 
-def _lossless(box: Box) -> set[int]:
+def _lossless_priorities(box: Box) -> set[int]:
     """Return the priorities with PFC on any port of a switch."""
     profiles = {id(port.qos): port.qos for port in box.device.interfaces}
     return {
@@ -147,12 +153,12 @@ def _lossless(box: Box) -> set[int]:
     }
 
 
-def _others(sight: TierView) -> Iterator[str]:
+def _switches_outside_tiers(sight: TierView) -> Iterator[str]:
     if sight.others:
         yield f"{listing(sight.others)}: of neither tier; an intent has leaves and spines"
 
 
-def _unlike(own_boxes: tuple[Box, ...], model: object, platform: str) -> Iterator[str]:
+def _switches_unlike_tier(own_boxes: tuple[Box, ...], model: object, platform: str) -> Iterator[str]:
     """Yield switches of another model or network OS than their tier's."""
     for aspect, expected, value_of_switch in (
         ("model", model, {box.was: box.device.model for box in own_boxes if not isinstance(box.device.model, Unknown)}),

@@ -68,10 +68,10 @@ def unlike(sight: TierView, other_fabric: Fabric) -> tuple[Unlike, ...]:
 
     Nor is a text that is the same but for the names of switches, which are reported separately.
     """
-    return tuple(_unlike(sight, other_fabric))
+    return tuple(_fabric_differences(sight, other_fabric))
 
 
-def _unlike(sight: TierView, other_fabric: Fabric) -> Iterator[Unlike]:
+def _fabric_differences(sight: TierView, other_fabric: Fabric) -> Iterator[Unlike]:
     own_fabric, interner = sight.fabric, Interner()
     other_devices = {device.name: interner.device(device) for device in other_fabric.devices}
     for device in map(interner.device, own_fabric.devices):
@@ -91,7 +91,7 @@ def _unlike(sight: TierView, other_fabric: Fabric) -> Iterator[Unlike]:
 
 def _of_device(device: Device, far_device: Device, sight: TierView) -> Iterator[Unlike]:
     for difference in differences(device, far_device):
-        if not _says(difference) or (
+        if not _are_both_values_known(difference) or (
             isinstance(difference.b, str) and difference.a == sight.restore_names(difference.b)
         ):
             continue
@@ -128,7 +128,7 @@ def _of_device(device: Device, far_device: Device, sight: TierView) -> Iterator[
         )  # fmt: skip
 
 
-def _says(difference: Difference) -> bool:
+def _are_both_values_known(difference: Difference) -> bool:
     """Whether a difference is one between facts: UNKNOWN is none, and nor is a row of nothing but that."""
     return not isinstance(difference.a, Unknown) and not isinstance(difference.b, Unknown)
 
@@ -138,7 +138,9 @@ def _of_fabric(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[Unlike]:
     links, other_links = own_fabric.links, other_fabric.links
     hosts = own_fabric.hosts
     if not hosts:  # nobody states hosts: those of the intent are a guess, and so are their cables
-        links, other_links = (tuple(link for link in side if _between(link, switches)) for side in (links, other_links))
+        links, other_links = (
+            tuple(link for link in side if _is_between_switches(link, switches)) for side in (links, other_links)
+        )
         other_links = other_links if links else ()  # no file says where cables lead
     classes = (
         own_fabric.classes
@@ -150,7 +152,7 @@ def _of_fabric(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[Unlike]:
     built_ = replace(other_fabric, links=other_links, hosts=other_fabric.hosts if hosts else ())
     own_facts, built_ = (replace(fabric, devices=(), nics=(), profile=None) for fabric in (own_facts, built_))
     for difference in differences(own_facts, built_):
-        if _says(difference):
+        if _are_both_values_known(difference):
             heading, row_key, remaining_paths = difference.path[0], "/".join(difference.path[1:2]), difference.path[2:]
             if heading == "policy":
                 row_key, remaining_paths = "", difference.path[1:]
@@ -161,7 +163,7 @@ def _of_fabric(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[Unlike]:
             )  # fmt: skip
 
 
-def _between(link: Link, switches: set[str]) -> bool:
+def _is_between_switches(link: Link, switches: set[str]) -> bool:
     return link.a.node in switches and link.b.node in switches
 
 

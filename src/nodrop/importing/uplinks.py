@@ -38,21 +38,23 @@ def uplinks(sight: TierView, cables: Cables) -> Found:
     """Return the links between the tiers, and the leaves' ports for them."""
     runs = cables.runs
     if not runs or not sight.leaves or not sight.spines:
-        if uplink := _unnumbered(sight, cables):
+        if uplink := _find_unnumbered_uplinks(sight, cables):
             return uplink
         why = "no address, neighbor table or stated cable joins a leaf to a spine"
         panels = _find_external_panels(sight, cables)
         own_example = numbers(panels) if panels else "17-32"
-        return Found(lacking={_AT: Lack(why, _example(sight, panels)), (*_PORTS, "uplinks"): Lack(why, own_example)})
+        return Found(
+            lacking={_AT: Lack(why, _make_example_uplinks(sight, panels)), (*_PORTS, "uplinks"): Lack(why, own_example)}
+        )
     per_spine = usual(_counts(runs).values()) or 1
     ports = [cables.port(end) for run in runs for end in (run.link.a, run.link.b)]
     speed = usual(port.speed_mbps for port in ports if port and isinstance(port.speed_mbps, int))
     split, spine_split = (_find_usual_split(sight.tier(role), runs, role) for role in (LEAF, SPINE))
-    leaf = _model(sight.tier(LEAF))
+    leaf = _usual_model(sight.tier(LEAF))
     lower, upper = map(likely_model, (sight.leaves, sight.spines))
     leaf_share = leaf_sharing(lower, sight, runs, split, per_spine, _facing_hosts(sight))
     spine_share = spine_sharing(upper, runs, spine_split, per_spine, speed or SPEED_MBPS)
-    fewer = [box.fewer_lanes(port) for box, port in _ends(sight, runs, cables)]
+    fewer = [box.fewer_lanes(port) for box, port in _ports_at_run_ends(sight, runs, cables)]
     lanes = usual(lane_count for lane_count in fewer if lane_count is not None) if any(fewer) else None
     no_speed = speed is None
     if speed is None:
@@ -89,7 +91,7 @@ def _find_external_panels(sight: TierView, cables: Cables) -> frozenset[int]:
     )
 
 
-def _example(sight: TierView, panels: frozenset[int]) -> Tree:
+def _make_example_uplinks(sight: TierView, panels: frozenset[int]) -> Tree:
     """Return links as they may be, of the speed of those panel ports, else of all."""
     ports = [port for box in sight.boxes for port in box.device.interfaces]
     ports = [port for port in ports if isinstance(port.port, Port) and port.port.panel in panels] or ports
@@ -102,7 +104,7 @@ def _example(sight: TierView, panels: frozenset[int]) -> Tree:
     }
 
 
-def _unnumbered(sight: TierView, cables: Cables) -> Found | None:
+def _find_unnumbered_uplinks(sight: TierView, cables: Cables) -> Found | None:
     """Return the ports of leaves with sessions over interfaces as links to spines; None where there are none."""
     ports = [
         port
@@ -140,7 +142,7 @@ def runs_links(runs: Iterable[Run]) -> tuple[Link, ...]:
     return tuple(run.link for run in runs)
 
 
-def _ends(sight: TierView, runs: Iterable[Run], cables: Cables) -> Iterator[tuple[Box, Interface]]:
+def _ports_at_run_ends(sight: TierView, runs: Iterable[Run], cables: Cables) -> Iterator[tuple[Box, Interface]]:
     """Yield the switch and the port at each end of runs."""
     boxes = {box.device.name: box for box in sight.boxes}
     for run in runs:
@@ -163,7 +165,7 @@ def _find_usual_split(own_boxes: tuple[Box, ...], runs: Iterable[Run], role: str
     )
 
 
-def _model(own_boxes: tuple[Box, ...]) -> Switch | None:
+def _usual_model(own_boxes: tuple[Box, ...]) -> Switch | None:
     name = usual(model.name for box in own_boxes if (model := box.model))
     return None if name is None else switch(name)
 
@@ -187,15 +189,17 @@ def leaf_sharing(
     for run in runs:
         blocks.setdefault(run.spine, set()).add(run.leaf_port)
     free = [panel for panel in (model.panels if model else ()) if panel not in hosts]
-    candidates = list(_candidates(used, free))
-    if model and (paths := _paths(sight)) and paths > len(model.panels):
-        share = _shared(blocks, [panels for panels in candidates if len(panels) * split == paths], split, links, SPINE)
+    candidates = list(_panel_candidates(used, free))
+    if model and (paths := _usual_path_count(sight)) and paths > len(model.panels):
+        share = _find_shared_panels(
+            blocks, [panels for panels in candidates if len(panels) * split == paths], split, links, SPINE
+        )
         if share.fits:
             return share
-    return _shared(blocks, candidates, split, links, SPINE)
+    return _find_shared_panels(blocks, candidates, split, links, SPINE)
 
 
-def _paths(sight: TierView) -> int | None:
+def _usual_path_count(sight: TierView) -> int | None:
     """Return how many equal paths leaves may use: more than panel ports are as many as uplinks."""
     processes = (box.device.bgp for box in sight.leaves)
     return usual(
@@ -210,10 +214,10 @@ def spine_sharing(model: Switch | None, runs: tuple[Run, ...], split: int, per_l
         blocks.setdefault(run.leaf, set()).add(run.spine_port)
     used = tuple(sorted({run.spine_port.panel for run in runs}))
     panels = model.usable(split, speed) if model and speed else used
-    return _shared(blocks, [panels], split, per_leaf, LEAF)
+    return _find_shared_panels(blocks, [panels], split, per_leaf, LEAF)
 
 
-def _candidates(used: set[int], free: list[int]) -> Iterator[tuple[int, ...]]:
+def _panel_candidates(used: set[int], free: list[int]) -> Iterator[tuple[int, ...]]:
     """Yield lists of panel ports that hold those in use, the most likely first: themselves, then longer runs."""
     yield tuple(sorted(used))
     low, high = min(used), max(used)
@@ -226,7 +230,7 @@ def _candidates(used: set[int], free: list[int]) -> Iterator[tuple[int, ...]]:
     yield from sorted(runs, key=lambda panels: (len(panels), panels))
 
 
-def _shared(
+def _find_shared_panels(
     blocks: Mapping[int, set[Port]], candidates: Iterable[tuple[int, ...]], split: int, link_count: int, role: str
 ) -> Sharing:
     """Return the first panel ports and slots by which every peer gets the ports that it has; else the ports in use."""
@@ -239,10 +243,10 @@ def _shared(
         if {port.panel for block in blocks.values() for port in block} <= set(panels):
             tried.append((panels, ports))
     for panels, ports in tried:
-        if _fits(blocks, Peers(role=role, ids=ids, ports=ports, slots=None), link_count):
+        if _gives_same_blocks(blocks, Peers(role=role, ids=ids, ports=ports, slots=None), link_count):
             return Sharing(panels, None)
     for panels, ports in tried:
-        if (slots := _slots(blocks, ids, ports, link_count, role)) is not None:
+        if (slots := _find_slots(blocks, ids, ports, link_count, role)) is not None:
             return Sharing(panels, slots)
     return (
         Sharing(first_panels, max(ids), fits=False)
@@ -251,7 +255,7 @@ def _shared(
     )
 
 
-def _slots(
+def _find_slots(
     blocks: Mapping[int, set[Port]], ids: tuple[int, ...], ports: tuple[Jack, ...], link_count: int, role: str
 ) -> int | None:
     """Return the slots, whole numbers of which the peers' numbers are the places, by which they get their ports."""
@@ -264,12 +268,12 @@ def _slots(
     tried: list[int] = [count for count in (*sorted(slot_counts), *sorted(near - slot_counts)) if last <= count <= 512]
     tried += range(len(ids), min(last, 513))  # where the ids begin after those of another fabric
     for slots in tried:
-        if _fits(blocks, Peers(role=role, ids=ids, ports=ports, slots=slots), link_count):
+        if _gives_same_blocks(blocks, Peers(role=role, ids=ids, ports=ports, slots=slots), link_count):
             return slots
     return None
 
 
-def _fits(blocks: Mapping[int, set[Port]], peers: Peers, size: int) -> bool:
+def _gives_same_blocks(blocks: Mapping[int, set[Port]], peers: Peers, size: int) -> bool:
     if peers.clash(size):
         return False
     return all({jack.port for jack in peers.block(number, size)} == own_blocks for number, own_blocks in blocks.items())

@@ -119,7 +119,7 @@ def by_content(name: str, head: bytes, *, is_whole: bool, is_switch: Callable[[s
     if is_blank(text) and is_whole:
         return Unread("empty: it states nothing", is_device=True)
     if head.startswith(_GZIP):
-        inner = _inflated(head)
+        inner = _decompress_head(head)
         return Unread("compressed with gzip; decompress it", is_switch(name.removesuffix(".gz"), decoded(inner)))
     if head.startswith(_ARCHIVES) or head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
         return Unread("an archive, which is not opened")
@@ -131,7 +131,7 @@ def by_content(name: str, head: bytes, *, is_whole: bool, is_switch: Callable[[s
     if _INSIDE_TEMPLATE.search(text):
         return Unread("a template, which is not rendered")
     if name.lower().endswith(".json") or is_json(text):
-        return _json(text, is_whole=is_whole)
+        return _classify_unread_json(text, is_whole=is_whole)
     if text.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
         return Unread("XML, which nodrop does not read")
     if _NVUE_MAPPING.search(text):
@@ -147,14 +147,14 @@ def by_content(name: str, head: bytes, *, is_whole: bool, is_switch: Callable[[s
     return Unread("text of no known form")
 
 
-def _inflated(head: bytes) -> bytes:
+def _decompress_head(head: bytes) -> bytes:
     try:
         return zlib.decompressobj(wbits=31).decompress(head, _INFLATED)
     except zlib.error:
         return b""
 
 
-def _json(text: bytes, *, is_whole: bool) -> Unread:
+def _classify_unread_json(text: bytes, *, is_whole: bool) -> Unread:
     """Return what a JSON text is that is no configuration."""
     try:
         document = json.loads(text)

@@ -82,7 +82,7 @@ class Disk:
         finally:
             os.close(handle)
         return [
-            self._led(folder / name) if is_link else Entry(name, "folder" if is_folder else "file")
+            self._entry_behind_link(folder / name) if is_link else Entry(name, "folder" if is_folder else "file")
             for name, is_link, is_folder in sorted(entries)
         ]
 
@@ -146,7 +146,7 @@ class Disk:
         root = find_root(path, None if is_top else self._repositories[folder])
         return self._roots.setdefault(root.top, root)
 
-    def _led(self, path: Path) -> Entry:
+    def _entry_behind_link(self, path: Path) -> Entry:
         """Return where a link leads to."""
         try:
             status = self.root(path).status(path)

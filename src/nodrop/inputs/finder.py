@@ -92,19 +92,19 @@ class Finder:
             inputs.hosts.append(Bundle(name="stdin", platform=HOSTS, files=(("stdin", text),)))
             return
         platform = platform or self._platform_of_json()
-        files = ((_canonical(platform, Path("stdin"), head), text),)
+        files = ((_canonical_name(platform, Path("stdin"), head), text),)
         inputs.bundles.append(Bundle(name="stdin", platform=platform, files=files))
 
     def _nothing_in(self, folder: Path) -> Note:
         every = [(platform, name) for platform in self._platforms for name in platforms.reader(platform).FILES]
-        canonical = sorted({name for platform, name in every if _canonical(platform, Path(name)) == name})
+        canonical = sorted({name for platform, name in every if _canonical_name(platform, Path(name)) == name})
         message = f"holds neither configurations ({', '.join(canonical)}, other JSON) nor intents (YAML)"
         return Note(kind="nothing", message=message, file=str(folder))
 
     def _platform_of(self, name: str, head: bytes) -> str | None:
-        return self._forced if self._forced is not None else self._detected(name, head)
+        return self._forced if self._forced is not None else self._detect_platform(name, head)
 
-    def _detected(self, name: str, head: bytes) -> str | None:
+    def _detect_platform(self, name: str, head: bytes) -> str | None:
         """Return the platform that a text shows itself to be of, whichever is forced."""
         return next((other for other in self._platforms if head and platforms.reader(other).detect(name, head)), None)
 
@@ -114,26 +114,25 @@ class Finder:
         return next((candidate for candidate, names in files.items() if any(map(_is_json, names))), self._platforms[0])
 
     def _is_new(self, path: Path | str) -> bool:
-        absolute_path = os.path.abspath(path)  # noqa: PTH100 -- following links would cost a look at every folder above
         self._met += 1
-        new = absolute_path not in self._seen
-        self._seen.add(absolute_path)
-        return new
+        count = len(self._seen)
+        self._seen.add(os.path.abspath(path))  # noqa: PTH100 -- following links would cost a look at every folder above
+        return len(self._seen) > count
 
     def _named_file(self, inputs: Inputs, path: Path) -> None:
         head = decoded(self._disk.head(path))
         if _may_be_intent(path.name, head):
-            self._intent(inputs, path)
+            self._add_intent(inputs, path)
             return
         platform = self._platform_of(path.name, head)
         if platform is None and self._is_of_host(path, head):
-            self._host(inputs, path)
+            self._add_host(inputs, path)
             return
         unread = self._unread_by_content(path.name, head) if platform is None else None
         if unread is not None and path.suffix.lower() == ".json" and not unread.is_known:
             platform = self._platform_of_json()  # its reader says where the JSON is broken
         if platform is None:
-            inputs.problems.append(_unrecognised(path, unread))
+            inputs.problems.append(_unrecognised_problem(path, unread))
         elif path.name in (files := platforms.reader(platform).FILES):
             names = sorted((*files, *platforms.reader(platform).BESIDE))
             files_there = [name for name in names if self._disk.is_file(path.parent / name)]
@@ -145,24 +144,25 @@ class Finder:
         """Whether a file says how NICs are set."""
         return self._forced is None and host_files.may_be(path.suffix.lower()) and host_files.detect(head)
 
-    def _host(self, inputs: Inputs, path: Path) -> None:
+    def _add_host(self, inputs: Inputs, path: Path) -> None:
         if self._is_new(path):
-            name = _safe(host_files.name_of(path.absolute()))
+            name = _safe_name(host_files.name_of(path.absolute()))
             text = self._disk.text(path)
             inputs.hosts.append(Bundle(name=name, platform=HOSTS, files=((path.name, text),)))
 
-    def _intent(self, inputs: Inputs, path: Path) -> None:
+    def _add_intent(self, inputs: Inputs, path: Path) -> None:
         if self._is_new(path):
             inputs.intents.append(self._disk.text(path))
 
     def _device(self, inputs: Inputs, folder: Path, names: Sequence[str], platform: str) -> None:
         """Add the canonical files of a folder as one device, called as the folder is."""
         if self._is_new(f"{folder}/{names[0]}"):
-            files = tuple((name, self._disk.text(folder / name)) for name in (*names, *self._below(folder, platform)))
+            names = (*names, *self._files_below(folder, platform))
+            files = tuple((name, self._disk.text(folder / name)) for name in names)
             name = folder.name if folder.name not in ("", "..") else folder.resolve().name
-            inputs.bundles.append(Bundle(name=_safe(name), platform=platform, files=files))
+            inputs.bundles.append(Bundle(name=_safe_name(name), platform=platform, files=files))
 
-    def _below(self, folder: Path, platform: str) -> list[str]:
+    def _files_below(self, folder: Path, platform: str) -> list[str]:
         """Return the files in folders below that of a device that belong to it, by their paths from there."""
         for below, ending in platforms.reader(platform).BELOW:
             path = folder / below
@@ -176,8 +176,8 @@ class Finder:
     def _other_file(self, inputs: Inputs, path: Path, platform: str, head: bytes) -> None:
         """Add a file of any other name as a device of its own."""
         if self._is_new(path):
-            files = ((_canonical(platform, path, head), self._disk.text(path)),)
-            inputs.bundles.append(Bundle(name=_safe(path.stem), platform=platform, files=files))
+            files = ((_canonical_name(platform, path, head), self._disk.text(path)),)
+            inputs.bundles.append(Bundle(name=_safe_name(path.stem), platform=platform, files=files))
 
     def _tree(self, inputs: Inputs, top: Path) -> None:
         """Look at a folder and all below it; one with a fabric.yaml of its own is another fabric."""
@@ -187,26 +187,26 @@ class Finder:
             path, into, why = pending.pop()
             folders, files = self._list_entries(into, path, top)
             if path in states:
-                files = self._stages(into, path, files, *states.pop(path))
+                files = self._add_stages(into, path, files, *states.pop(path))
             if PATCHES in files and path != top and self._disk.head(path / PATCHES).startswith(_OF_PATCHES):
                 why = f"in a folder of patches ({path})"
-                self._ignore(into, path / PATCHES, "the description of patches")
+                self._ignore_path(into, path / PATCHES, "the description of patches")
                 files.remove(PATCHES)
             if why:
                 for name in files:
-                    self._leave(into, path / name, Unread(why))
+                    self._note_unread(into, path / name, Unread(why))
             else:
                 state = self._files(into, path, files)
                 if state is not None:
                     states[path / APPLY] = state
             pending += reversed(
                 [
-                    (folder, into if why or below else self._whose(folder, into), why or below)
+                    (folder, into if why or below else self._inputs_of_folder(folder, into), why or below)
                     for folder, below in folders
                 ]
             )
 
-    def _whose(self, folder: Path, around: Inputs) -> Inputs:
+    def _inputs_of_folder(self, folder: Path, around: Inputs) -> Inputs:
         """Return the inputs to which what lies in a folder belongs."""
         fabric = folder / context.FILE
         if not states(self._disk, fabric):
@@ -230,29 +230,29 @@ class Finder:
         for entry in entries:
             path = folder / entry.name
             if self._excluded is not None and self._excluded(path):
-                self._ignore(inputs, path, "excluded by the configuration file", is_excluded=True)
+                self._ignore_path(inputs, path, "excluded by the configuration file", is_excluded=True)
             elif entry.kind == "folder":
                 if ignored := folder_reason(entry.name):
-                    self._ignore(inputs, path, ignored)
+                    self._ignore_path(inputs, path, ignored)
                 else:
                     folders.append((path, "left by an interrupted build" if _OF_BUILD.fullmatch(entry.name) else ""))
             elif entry.kind == "outside":
-                self._astray(inputs, path, f"a link that leads out of {entry.root}")
+                self._note_outside_link(inputs, path, f"a link that leads out of {entry.root}")
             elif entry.kind == "link":
-                self._linked(inputs, path, top)
+                self._note_folder_link(inputs, path, top)
             else:
                 files.append(entry.name)
         return folders, files
 
-    def _linked(self, inputs: Inputs, path: Path, top: Path) -> None:
+    def _note_folder_link(self, inputs: Inputs, path: Path, top: Path) -> None:
         """Add a link to a folder: ignored where that folder is searched itself, else not read."""
         target, searched = Path(os.path.realpath(path)), Path(os.path.realpath(top))
         if target.is_relative_to(searched) and FOLDERS.keys().isdisjoint(target.relative_to(searched).parts):
-            self._ignore(inputs, path, "a link to a folder that is searched itself")
+            self._ignore_path(inputs, path, "a link to a folder that is searched itself")
         else:
-            self._leave(inputs, path, Unread("a link to a folder, which is not followed; name it to read it", True))
+            self._note_unread(inputs, path, Unread("a link to a folder, not followed; name it to read it", True))
 
-    def _astray(self, inputs: Inputs, path: Path, link_fault: str) -> None:
+    def _note_outside_link(self, inputs: Inputs, path: Path, link_fault: str) -> None:
         """Note a link that leads out of the root; it is a problem where a file of its name would be read.
 
         By its name alone, so that nothing is told of what it leads to.
@@ -260,7 +260,7 @@ class Finder:
         if self._is_looked_at(path):
             inputs.problems.append(Problem(path=str(path), found=link_fault, hint="name the file itself to read it"))
         else:
-            self._leave(inputs, path, Unread(f"{link_fault}, which is not followed"))
+            self._note_unread(inputs, path, Unread(f"{link_fault}, which is not followed"))
 
     def _is_looked_at(self, path: Path) -> bool:
         """Whether the name of a file says that it is a configuration."""
@@ -271,7 +271,7 @@ class Finder:
         of_host = self._forced is None and host_files.may_be(path.suffix)
         return path.suffix != "" and (of_host or path.suffix in config_suffixes)
 
-    def _stages(self, inputs: Inputs, path: Path, files: list[str], platform: str, state: Text) -> list[str]:
+    def _add_stages(self, inputs: Inputs, path: Path, files: list[str], platform: str, state: Text) -> list[str]:
         """Add the stages of a device that lie in a folder, and return the names of the other files there."""
         forms = staged.FORMS if (staged := platforms.staged(platform)) else ()
         texts = tuple(self._disk.text(path / name) for name in files if name.endswith(forms))
@@ -294,38 +294,38 @@ class Finder:
                     state = platform, self._disk.text(path / reader.FILES[0])
         for name in files:
             if name not in taken and path / name not in self._taken:
-                self._file(inputs, path / name, of_device=bool(taken))
+                self._classify_file(inputs, path / name, of_device=bool(taken))
         return state
 
-    def _file(self, inputs: Inputs, path: Path, *, of_device: bool) -> None:
+    def _classify_file(self, inputs: Inputs, path: Path, *, of_device: bool) -> None:
         """Classify a file in a folder that is no canonical one; `of_device`: whether the folder has canonical ones."""
         if path.name == context.FILE and states(self._disk, path):
             return
         if ignored := file_reason(path.parent.name, path.name):
-            self._ignore(inputs, path, ignored)
+            self._ignore_path(inputs, path, ignored)
             return
         head = self._disk.head(path)
         text = decoded(head)
         if why := by_name(path.name):
-            self._leave(inputs, path, Unread(why, not of_device and self._detected("", text) is not None))
+            self._note_unread(inputs, path, Unread(why, not of_device and self._detect_platform("", text) is not None))
         elif _may_be_intent(path.name, text):
-            self._intent(inputs, path)
+            self._add_intent(inputs, path)
         elif (platform := self._in_folder(path, text)) is not None:
             self._other_file(inputs, path, platform, text)
         elif self._is_of_host(path, text):
-            self._host(inputs, path)
+            self._add_host(inputs, path)
         elif kind := yaml_kind(text) if path.suffix.lower() in _YAML else "":
-            self._ignore(inputs, path, f"a {kind} of nodrop")
+            self._ignore_path(inputs, path, f"a {kind} of nodrop")
         elif path.suffix.lower() == ".service" and is_unit(text):
-            self._ignore(inputs, path, "a unit of systemd")
+            self._ignore_path(inputs, path, "a unit of systemd")
         else:
             unread = self._find_open_failure(path) or self._unread_by_content(path.name, head)
-            self._leave(inputs, path, unread._replace(is_device=unread.is_device and not of_device))
+            self._note_unread(inputs, path, unread._replace(is_device=unread.is_device and not of_device))
 
     def _in_folder(self, path: Path, text: bytes) -> str | None:
         """Return the platform by which a file in a folder is read: a forced one where it is JSON, else its own."""
         is_json = path.suffix.lower() == ".json" and self._disk.is_file(path)
-        return self._forced if self._forced is not None and is_json else self._detected(path.name, text)
+        return self._forced if self._forced is not None and is_json else self._detect_platform(path.name, text)
 
     def _find_open_failure(self, path: Path) -> Unread | None:
         """Return why a file cannot be opened; None where it can."""
@@ -339,16 +339,16 @@ class Finder:
 
     def _unread_by_content(self, name: str, head: bytes) -> Unread:
         def is_switch(name: str, text: bytes) -> bool:
-            return self._detected(name, text) is not None
+            return self._detect_platform(name, text) is not None
 
         return by_content(name, head, is_whole=len(head) < HEAD_BYTES, is_switch=is_switch)
 
-    def _ignore(self, inputs: Inputs, path: Path, why: str, *, is_excluded: bool = False) -> None:
+    def _ignore_path(self, inputs: Inputs, path: Path, why: str, *, is_excluded: bool = False) -> None:
         if str(path) not in self._seen:
             self._seen.add(str(path))
             inputs.ignored.append(Ignored(str(path), why, is_excluded))
 
-    def _leave(self, inputs: Inputs, path: Path, unread: Unread) -> None:
+    def _note_unread(self, inputs: Inputs, path: Path, unread: Unread) -> None:
         """Note that a file is not read."""
         if str(path) not in self._seen:
             self._seen.add(str(path))
@@ -373,7 +373,7 @@ def _may_be_intent(name: str, text: bytes) -> bool:
     return (name.lower().endswith(_YAML) and is_intent(text)) or bool(_INTENT_LINE.search(text))
 
 
-def _canonical(platform: str, path: Path, head: bytes = b"") -> str:
+def _canonical_name(platform: str, path: Path, head: bytes = b"") -> str:
     """Return the canonical name under which a file of another name is read: one of its kind, else the first."""
     names = platforms.reader(platform).FILES
     if _is_json(names[0]) and _OPENING.search(head):
@@ -381,7 +381,7 @@ def _canonical(platform: str, path: Path, head: bytes = b"") -> str:
     return next((name for name in names if Path(name).suffix == path.suffix), names[0])
 
 
-def _unrecognised(path: Path, unread: Unread | None) -> Problem:
+def _unrecognised_problem(path: Path, unread: Unread | None) -> Problem:
     if unread is not None and unread.is_known:
         expected = f"a configuration of {', '.join(platforms.names())}, or an intent in YAML"
         return Problem(path=str(path), found=unread.reason, expected=expected)
@@ -395,6 +395,6 @@ def _unrecognised(path: Path, unread: Unread | None) -> Problem:
     return Problem(path=str(path), found="a file of no known platform", expected=expected, hint=hint)
 
 
-def _safe(name: str) -> str:
+def _safe_name(name: str) -> str:
     """Return a name that a device can have: what a path may hold and a name may not becomes a dash."""
     return re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip("._-")[:63] or "device"

@@ -34,7 +34,7 @@ def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
     half = len(panels) // 2
     speed = max(lane for lane in nic(NIC).lanes if lane <= uplink)
     split = into * uplink // speed
-    down, up = _halves(box, panels[: 2 * half], (split, speed), (into, uplink))
+    down, up = _split_panels_in_halves(box, panels[: 2 * half], (split, speed), (into, uplink))
     servers = half * split
     return Template((home("templates") / "intent" / "first.yaml").read_text("utf-8")).substitute(
         schema=SCHEMA,
@@ -51,16 +51,18 @@ def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
         per_spine=half * into // 2,
         uplink_split=f"split: {into}, " if into > 1 else "",
         uplink_speed=show_speed(uplink),
-        uplink_media=_medium(uplink, _UPLINK_M),
+        uplink_media=_choose_medium(uplink, _UPLINK_M),
         nic=NIC,
-        sharing=_sharing(box, ((len(down), split, speed, _ENDPOINT_M), (len(up), into, uplink, _UPLINK_M))),
+        sharing=_shared_headroom_line(
+            box, ((len(down), split, speed, _ENDPOINT_M), (len(up), into, uplink, _UPLINK_M))
+        ),
         split=f"    split: {split}  # every panel port towards them is broken out\n" if split > 1 else "",
         speed=show_speed(speed),
-        media=_medium(speed, _ENDPOINT_M),
+        media=_choose_medium(speed, _ENDPOINT_M),
     )
 
 
-def _sharing(box: Switch, ports: Iterable[tuple[int, int, int, int]]) -> str:
+def _shared_headroom_line(box: Switch, ports: Iterable[tuple[int, int, int, int]]) -> str:
     """Return the line that has ports share less headroom than all need at once, where that is too much; else "".
 
     `ports` are counts of panel ports, into how many each is split, Mb/s and meters.
@@ -73,7 +75,7 @@ def _sharing(box: Switch, ports: Iterable[tuple[int, int, int, int]]) -> str:
     return f"buffers: {{shared_headroom: {ratio}}}  # all ports' headroom at once is too much\n" if ratio > 1 else ""
 
 
-def _halves(
+def _split_panels_in_halves(
     box: Switch, panels: tuple[int, ...], down: tuple[int, int], up: tuple[int, int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the ports towards servers and those towards spines: halves that a HWSKU has so, where one has them."""
@@ -85,7 +87,7 @@ def _halves(
     return first_panels, second_panels
 
 
-def _medium(speed_mbps: int, length_m: int) -> str:
+def _choose_medium(speed_mbps: int, length_m: int) -> str:
     """Return the medium of a speed that reaches a length and the least beyond it: DR optics, else an active cable."""
     fitting = [medium for medium in media().values() if speed_mbps in medium.speeds and medium.max_length_m >= length_m]
     optical = [medium for medium in fitting if medium.name.startswith("DR")]

@@ -66,15 +66,17 @@ def validated(document: Document, schema: type[_Model]) -> _Model:
 def problems_of(document: Document, error: ValidationError, schema: type[BaseModel]) -> Iterator[Problem]:
     """Yield the first `MAX_REMARKS` faults that pydantic found, in plain words and with places; then how many more."""
     count = error.error_count()
-    details = error.errors(include_url=False) if count <= MAX_DETAILED else _first(document.data, schema)
+    details = (
+        error.errors(include_url=False) if count <= MAX_DETAILED else _first_validation_errors(document.data, schema)
+    )
     listed = details[:MAX_REMARKS]
-    yield from (_problem(document, detail, schema) for detail in listed)
+    yield from (_problem_from_detail(document, detail, schema) for detail in listed)
     if count > len(listed):
         fault_text = f"{count - len(listed):,} {'more ' if listed else ''}faults"
         yield Problem(path=document.path, found=fault_text, hint="correct the listed ones first" if listed else "")
 
 
-def _first(data: Any, schema: type[BaseModel]) -> list[Any]:
+def _first_validation_errors(data: Any, schema: type[BaseModel]) -> list[Any]:
     """Return the faults of the first values of a document, where the details of all would take too much memory."""
     try:
         schema.model_validate(_truncate_data(data, iter(range(MAX_DETAILED))))
@@ -92,13 +94,13 @@ def _truncate_data(data: Any, budget: Iterator[int]) -> Any:
     return data
 
 
-def _problem(document: Document, detail: Any, schema: type[BaseModel]) -> Problem:
-    keys = _keys(document.data, detail["loc"])
+def _problem_from_detail(document: Document, detail: Any, schema: type[BaseModel]) -> Problem:
+    keys = _keys_of_location(document.data, detail["loc"])
     of_key = detail["type"] == "extra_forbidden" or detail["loc"][-1:] == ("[key]",)
     return document.problem(keys, *_words(detail, schema), of="key" if of_key else "value")
 
 
-def _keys(data: Any, loc: Sequence[Any]) -> list[Any]:
+def _keys_of_location(data: Any, loc: Sequence[Any]) -> list[Any]:
     """Return the steps of a pydantic location that the document has; tags of unions and what is missing drop out."""
     keys: list[Any] = []
     for step in loc:
@@ -114,36 +116,36 @@ def _words(detail: Any, schema: type[BaseModel]) -> _Words:
     kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
     last = on_one_line(str(detail["loc"][-1])) if detail["loc"] else ""
     if kind == "missing":
-        return _missing(last, _model_at(schema, detail["loc"][:-1]))
+        return _describe_missing_key(last, _model_at(schema, detail["loc"][:-1]))
     if kind == "extra_forbidden":
         return _unknown_key(last, _model_at(schema, detail["loc"][:-1]))
     if kind == "literal_error":
-        return _other_word(last, _show(value), context["expected"].replace("'", ""))
+        return _other_word(last, _format_value(value), context["expected"].replace("'", ""))
     if kind == "value_error" and isinstance(context["error"], Misread):
         wrong = context["error"]
-        return on_one_line(wrong.found) or _show(value), wrong.expected, wrong.hint
+        return on_one_line(wrong.found) or _format_value(value), wrong.expected, wrong.hint
     expected = _EXPECTED.get(kind) or detail["msg"].removeprefix("Value error, ").removeprefix("expected ")
-    return _show(value), expected, _keys_of(_model_at(schema, detail["loc"]))
+    return _format_value(value), expected, _keys_of(_model_at(schema, detail["loc"]))
 
 
-def _missing(key: str, model: type[BaseModel] | None) -> _Words:
+def _describe_missing_key(key: str, model: type[BaseModel] | None) -> _Words:
     field = model.model_fields[key] if model else None
     inner = _model_at(model, [key]) if model else None
     return f"{key} is missing", "", (field and field.description) or _keys_of(inner)
 
 
 def _unknown_key(key: str, model: type[BaseModel] | None) -> _Words:
-    return f"unknown key {key}", "", _nearest(key, list(model.model_fields) if model else [], "known keys")
+    return f"unknown key {key}", "", _suggest_nearest_word(key, list(model.model_fields) if model else [], "known keys")
 
 
 def _other_word(key: str, actual_word: str, expected: str) -> _Words:
     if actual_word in LATER_VALUES.get(key, ()):
         return f"{actual_word} is not built by this release", expected, ""
     words = expected.replace(" or ", ", ").split(", ")
-    return actual_word, expected, _nearest(actual_word, words, "") if words[1:] else ""
+    return actual_word, expected, _suggest_nearest_word(actual_word, words, "") if words[1:] else ""
 
 
-def _nearest(word: str, known_words: Sequence[str], all_of_them: str) -> str:
+def _suggest_nearest_word(word: str, known_words: Sequence[str], all_of_them: str) -> str:
     """Return a hint naming the nearest known word, else all of them where they have a name."""
     alike = [candidate for candidate in known_words if candidate.casefold() == word.casefold()]
     close = alike or difflib.get_close_matches(word, known_words, n=1)
@@ -156,11 +158,11 @@ def _model_at(schema: type[BaseModel], loc: Sequence[Any]) -> type[BaseModel] | 
     """Return the model of the mapping at a location, None where the schema has something else there."""
     annotation: Any = schema
     for step in loc:
-        annotation = _inside(annotation, step)
+        annotation = _annotation_of_step(annotation, step)
     return next((member_type for member_type in _parts(annotation) if _is_model(member_type)), None)
 
 
-def _inside(annotation: Any, step: Any) -> Any:
+def _annotation_of_step(annotation: Any, step: Any) -> Any:
     """Return the type of what stands at a key; the tag of a union leads nowhere."""
     for member_type in _parts(annotation):
         if get_origin(member_type) is dict:
@@ -192,7 +194,7 @@ def _keys_of(model: type[BaseModel] | None) -> str:
     return f"keys: {', '.join(model.model_fields)}" if model else ""
 
 
-def _show(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """Return a value of a document as a message may hold it."""
     if isinstance(value, dict):
         return "a mapping"

@@ -165,7 +165,7 @@ def _read_printable_text(text: str) -> str:
     return text
 
 
-def _network(text: str) -> str:
+def _parse_ipv4_network(text: str) -> str:
     network = _pool(text)
     if ":" in network:
         raise Misread("an IPv4 network", hint="the out-of-band network is IPv4")
@@ -190,18 +190,18 @@ def _pool(text: str) -> str:
     return str(network.cidr)
 
 
-def _address(text: str) -> str:
+def _parse_address(text: str) -> str:
     try:
         return str(netaddr.IPAddress(text, flags=netaddr.INET_PTON))
     except (netaddr.AddrFormatError, ValueError):
         raise Misread("an address such as 192.0.2.10") from None
 
 
-def _collector(text: str) -> tuple[str, int]:
+def _parse_collector(text: str) -> tuple[str, int]:
     address, _, port = text.rpartition(":")
     number = whole_number(port, 65535)
     if address.startswith("[") == (":" in address) and number:
-        return _address(address.strip("[]")), number
+        return _parse_address(address.strip("[]")), number
     raise Misread("an address and a port, such as 192.0.2.30:4317 or [2001:db8::30]:4317")
 
 
@@ -247,13 +247,13 @@ def _raw_text(value: Any, expected: str) -> str:
     return text
 
 
-def _line(text: str) -> str:
+def _parse_routing_line(text: str) -> str:
     if not text.strip() or _CONTROL.search(text) or text != text.rstrip():
         raise Misread("a line, as the routing daemon's file has it, without control characters or blanks at its end")
     return text
 
 
-Line = Annotated[str, _text(_line, "[^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f]")]
+Line = Annotated[str, _text(_parse_routing_line, "[^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f]")]
 Name = Annotated[str, _text(_name, NAME_PATTERN)]
 Text = Annotated[str, _text(_read_printable_text, "[^\\x00-\\x1f\\x7f]+")]
 Bool = StrictBool
@@ -267,12 +267,12 @@ Percent = Annotated[int, percentage(1, 100)]
 Ids = Annotated[tuple[int, ...], numbers(1)]
 Dscps = Annotated[tuple[int, ...] | Literal["rest"], numbers(0, 63, empty=True, word="rest")]
 Priorities = Annotated[tuple[int, ...], numbers(0, 7, empty=True)]
-Network = Annotated[str, _text(_network, r"[0-9.]+/[0-9]{1,2}")]
+Network = Annotated[str, _text(_parse_ipv4_network, r"[0-9.]+/[0-9]{1,2}")]
 Pool = Annotated[str, _text(_pool, r"[0-9A-Fa-f.:]+/[0-9]{1,3}")]
 Networks = Annotated[tuple[Pool, ...], Several()]
-Address = Annotated[str, _text(_address, r"[0-9A-Fa-f.:]+")]
+Address = Annotated[str, _text(_parse_address, r"[0-9A-Fa-f.:]+")]
 Addresses = Annotated[tuple[Address, ...], Several(empty=True)]
-Collector = Annotated[tuple[str, int], _text(_collector, r"[0-9A-Fa-f.:\[\]]+:[0-9]{1,5}")]
+Collector = Annotated[tuple[str, int], _text(_parse_collector, r"[0-9A-Fa-f.:\[\]]+:[0-9]{1,5}")]
 HashFields = Annotated[tuple[Annotated[str, one_of(*HASH_FIELDS)], ...], Several(empty=True)]
 Collectors = Annotated[tuple[Collector, ...], Several(empty=True)]
 AsnRule = Annotated[

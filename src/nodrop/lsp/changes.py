@@ -77,11 +77,11 @@ def fixed(look: Look, findings: Sequence[Finding], open_texts: Held) -> list[Rew
 
 def suppressed(finding: Finding, look: Look, path: Path, open_texts: Held) -> Rewrite | None:
     """Return the site's nodrop.yaml with an entry for a finding more; None where it has no place for one."""
-    where = look.site.settings.config.path or _home(path) / FILE
+    where = look.site.settings.config.path or _repository_of(path) / FILE
     if where.suffix == ".toml" or look.site.problems:
         return None
     old = _text(where, open_texts)
-    entry = f"rule: {finding.rule}\n  at: {_quoted(subject_text(finding.subject))}\n  reason: {REASON}\n"
+    entry = f"rule: {finding.rule}\n  at: {_quote_yaml(subject_text(finding.subject))}\n  reason: {REASON}\n"
     if old is None or not re.search(r"^suppress:", old, re.MULTILINE):
         before = old if old is None or not old or old.endswith("\n") else f"{old}\n"
         return Rewrite(path=str(where), old=old, new=f"{before or ''}suppress:\n- {entry}")
@@ -122,7 +122,7 @@ def _keys_of_marks(look: Look) -> Iterator[tuple[str, str]]:
             yield mark.finding.fingerprint if mark.finding else mark.message, mark.code
 
 
-def _home(path: Path) -> Path:
+def _repository_of(path: Path) -> Path:
     """Return the repository that a file lies in, else its folder."""
     return next((parent for parent in path.parents if (parent / _REPOSITORY).exists()), path.parent)
 
@@ -136,7 +136,7 @@ def _text(path: Path, open_texts: Held) -> str | None:
         return None
 
 
-def _quoted(text: str) -> str:
+def _quote_yaml(text: str) -> str:
     return text if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._/-]*", text) else json.dumps(text, ensure_ascii=False)
 
 
@@ -151,10 +151,10 @@ def pieces(old: str, new: str) -> list[Piece]:
         end += 1
     middle = before[start : len(before) - end], after[start : len(after) - end]
     at = sum(map(len, before[:start]))
-    return [*_different(*middle, at)]
+    return [*_differing_pieces(*middle, at)]
 
 
-def _different(before: Sequence[str], after: Sequence[str], at: int) -> Iterator[Piece]:
+def _differing_pieces(before: Sequence[str], after: Sequence[str], at: int) -> Iterator[Piece]:
     """Yield what differs between lines, the first of which stand at an offset."""
     if len(before) + len(after) > _MOST_LINES:
         yield Piece(start=at, end=at + sum(map(len, before)), text="".join(after))

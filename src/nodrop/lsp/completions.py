@@ -43,9 +43,9 @@ class Offer:
 def offers(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> list[Offer]:
     """Return what may be written at a place, what is needed first; of keys, none that the mapping has."""
     catalog_offers = _find_catalog_offers(kind, spot, rules)
-    nodes = list(_nodes(kind, spot.path))
+    nodes = list(_schemas_at_path(kind, spot.path))
     if spot.is_key:
-        catalog_offers = [*catalog_offers, *_keys(_schema(kind), nodes)]
+        catalog_offers = [*catalog_offers, *_key_offers(_load_schema(kind), nodes)]
         catalog_offers = [catalog_offer for catalog_offer in catalog_offers if catalog_offer.word not in spot.beside]
     else:
         catalog_offers = [*catalog_offers, *(Offer(word=word) for node in nodes for word in _words(node))]
@@ -62,41 +62,45 @@ def explained(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> str | None:
     if spot.word in known_offers and known_offers[spot.word].about:
         return known_offers[spot.word].about
     named_paths = [step for step in path if isinstance(step, str)]
-    about = next((text for node in _nodes(kind, path) if (text := _about(node))), None)
+    about = next((text for node in _schemas_at_path(kind, path) if (text := _describe_schema(node))), None)
     return None if about is None or not named_paths else f"**{'.'.join(named_paths)}**\n\n{about}"
 
 
 @cache
-def _schema(kind: Kind) -> Schema:
+def _load_schema(kind: Kind) -> Schema:
     return schemas.schema(kind)
 
 
-def _nodes(kind: Kind, path: Sequence[Step]) -> Iterator[Schema]:
+def _schemas_at_path(kind: Kind, path: Sequence[Step]) -> Iterator[Schema]:
     """Yield what the schema allows at a path, each alternative for itself."""
-    root_schema = _schema(kind)
-    nodes = list(_alternatives(root_schema, root_schema))
+    root_schema = _load_schema(kind)
+    nodes = list(_alternatives_of_schema(root_schema, root_schema))
     for step in path:
-        nodes = [inner for node in nodes for inner in _inside(root_schema, node, step)]
+        nodes = [inner for node in nodes for inner in _child_schemas(root_schema, node, step)]
     yield from nodes
 
 
-def _alternatives(whole_schema: Schema, node: Any, depth: int = 0) -> Iterator[Schema]:
+def _alternatives_of_schema(whole_schema: Schema, node: Any, depth: int = 0) -> Iterator[Schema]:
     """Yield a node, or each that it may be, with what was said around it."""
     if not isinstance(node, Mapping) or depth > 16:
         return
     around = {key: value for key, value in node.items() if key in ("description", "default")}
     if "$ref" in node:
         target = whole_schema["$defs"][node["$ref"].rpartition("/")[2]]
-        yield from (dict(alternative) | around for alternative in _alternatives(whole_schema, target, depth + 1))
+        yield from (
+            dict(alternative) | around for alternative in _alternatives_of_schema(whole_schema, target, depth + 1)
+        )
         return
     several = [*node.get("anyOf", ()), *node.get("oneOf", ())]
     for branch in several:
-        yield from (dict(alternative) | around for alternative in _alternatives(whole_schema, branch, depth + 1))
+        yield from (
+            dict(alternative) | around for alternative in _alternatives_of_schema(whole_schema, branch, depth + 1)
+        )
     if not several:
         yield node
 
 
-def _inside(whole_schema: Schema, node: Schema, step: Step) -> Iterator[Schema]:
+def _child_schemas(whole_schema: Schema, node: Schema, step: Step) -> Iterator[Schema]:
     if isinstance(step, int):
         inner = [node.get("items")]
     elif step in node.get("properties", {}):
@@ -104,15 +108,22 @@ def _inside(whole_schema: Schema, node: Schema, step: Step) -> Iterator[Schema]:
     else:
         inner = [node.get("additionalProperties"), *node.get("patternProperties", {}).values()]
     for branch in inner:
-        yield from _alternatives(whole_schema, branch)
+        yield from _alternatives_of_schema(whole_schema, branch)
 
 
-def _keys(whole_schema: Schema, nodes: Iterable[Schema]) -> Iterator[Offer]:
+def _key_offers(whole_schema: Schema, nodes: Iterable[Schema]) -> Iterator[Offer]:
     for node in nodes:
         needed = node.get("required", ())
         for name, key_schema in node.get("properties", {}).items():
-            about = next((text for option in _alternatives(whole_schema, key_schema) if (text := _about(option))), "")
-            yield Offer(word=name, is_key=True, short=_default(key_schema), about=about, needed=name in needed)
+            about = next(
+                (
+                    text
+                    for option in _alternatives_of_schema(whole_schema, key_schema)
+                    if (text := _describe_schema(option))
+                ),
+                "",
+            )
+            yield Offer(word=name, is_key=True, short=_format_default(key_schema), about=about, needed=name in needed)
 
 
 def _words(node: Schema) -> Iterator[str]:
@@ -123,7 +134,7 @@ def _words(node: Schema) -> Iterator[str]:
         yield str(word) if word not in ("on", "off", "yes", "no") else f'"{word}"'
 
 
-def _about(node: Schema) -> str:
+def _describe_schema(node: Schema) -> str:
     """Return what a schema says of a value, as Markdown."""
     lines = [str(node["description"])] if "description" in node else []
     kind = node.get("type")
@@ -136,12 +147,12 @@ def _about(node: Schema) -> str:
         lines.append(" | ".join(f"`{word}`" for word in words))
     elif kind == "boolean":
         lines.append("`true` | `false`")
-    if default := _default(node):
+    if default := _format_default(node):
         lines.append(f"{default}")
     return "\n\n".join(lines)
 
 
-def _default(node: Schema) -> str:
+def _format_default(node: Schema) -> str:
     value = node.get("default")
     return (
         ""
@@ -168,7 +179,7 @@ def _offer_words(words: Callable[[], Iterable[str]], *, is_key: bool = False) ->
     return lambda spot, rules: (Offer(word=word, is_key=is_key) for word in words())
 
 
-def _releases(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
+def _release_offers(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
     """Return the releases of the platform named in the same file, in quotes, as they are texts."""
     platform = spot.beside.get("platform", "")
     for name in [platform] if platform in platforms.writable_names() else platforms.writable_names():
@@ -181,7 +192,7 @@ def _rule_names(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
         yield Offer(word=rule.name, is_key=spot.is_key, short=rule.severity, about=in_short(rule))
 
 
-def _options(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
+def _option_offers(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
     named_rules = [rule for rule in rules if spot.path[-1] in (rule.name, *rule.aliases)]
     for option in (option for rule in named_rules for option in rule.options):
         short = f"default: {option.default}"
@@ -200,7 +211,7 @@ _MODEL, _NIC, _MEDIA = (
 _KNOWN: Mapping[Kind, Sequence[tuple[str, bool, Known]]] = {
     "intent": (
         ("topology/(spines|leaves)/model", False, _MODEL),
-        ("topology/(spines|leaves)/version", False, _releases),
+        ("topology/(spines|leaves)/version", False, _release_offers),
         ("(topology/uplinks|endpoints/[^/]+)/media", False, _MEDIA),
         ("endpoints/[^/]+/nic", False, _NIC),
         ("classes/[^/]+/dscp", False, _offer_words(lambda: ("rest",))),
@@ -216,7 +227,7 @@ _KNOWN: Mapping[Kind, Sequence[tuple[str, bool, Known]]] = {
     "config": (
         ("severity", True, _rule_names),
         ("options", True, _rule_with_options),
-        ("options/[^/]+", True, _options),
+        ("options/[^/]+", True, _option_offers),
         (r"suppress/\*/rule", False, _rule_names),
         ("profile", False, _offer_words(profiles)),
     ),

@@ -189,7 +189,7 @@ class _Scan:
     def spot(self, last: str, text: str, offset: int) -> Spot | None:
         """Return what is written at the end of the last line."""
         remainder = self.line(last)
-        if self.commented or _commented(remainder):
+        if self.commented or _has_comment(remainder):
             return None
         end = _REST.match(text, offset)
         ends = end.end() if end else offset
@@ -214,21 +214,21 @@ class _Scan:
             and top is not None
             and not top.flow
             and top.kind == "map"
-            and top.indent < self._column(text, offset, word)
+            and top.indent < self._column_of_word(text, offset, word)
         )
         path = self.path(whole=not is_key or inside)
         beside = dict(top.values) if top is not None and top.kind == "map" and not inside else {}
         own_word = text[offset - len(word) : ends]
         if top is not None and not inside:
-            self._behind(text, ends, beside)
+            self._add_following_keys(text, ends, beside)
         if re.match(r"\s*:(?:\s|$)", text[ends:]) or not is_key:
             beside.pop(_strip_quotes(own_word) if is_key else str(path[-1] if path else ""), None)
         return Spot(path=path, is_key=is_key, word=word, start=offset - len(word), end=ends, beside=beside)
 
-    def _column(self, text: str, offset: int, word: str) -> int:
+    def _column_of_word(self, text: str, offset: int, word: str) -> int:
         return offset - len(word) - (text.rfind("\n", 0, offset) + 1)
 
-    def _behind(self, text: str, ends: int, beside: dict[str, str]) -> None:
+    def _add_following_keys(self, text: str, ends: int, beside: dict[str, str]) -> None:
         """Add the keys that stand behind in the mapping that is open."""
         frame = self.top
         assert frame is not None
@@ -255,7 +255,7 @@ def _value(value_text: str) -> str:
     return _strip_quotes(match[0]) if match and value_text[:1] not in ("{", "[", "#") else ""
 
 
-def _commented(remaining_text: str) -> bool:
+def _has_comment(remaining_text: str) -> bool:
     return any(_is_comment(remaining_text, match) for match in _TOKEN.finditer(remaining_text))
 
 

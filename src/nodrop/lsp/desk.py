@@ -106,11 +106,11 @@ class Desk:
         if kind == "device":
             return self._device(path, open_texts, site)
         if kind == "intent":
-            return self._intent(path, text, site)
+            return self._check_intent(path, text, site)
         marks: Marks = {str(path): []}
         if kind != "other":
             marks[str(path)] = [
-                _of_problem(problem) for problem in self._problems(kind, path, text, site) if _is_of(problem, path)
+                _of_problem(problem) for problem in self._find_problems(kind, path, text, site) if _is_of(problem, path)
             ]
         return Look(kind=kind, marks=marks, site=site)
 
@@ -129,7 +129,7 @@ class Desk:
             load = config.loads(text, where)
         except InputProblems as error:
             return replace(self._get_site("", None, lambda: self._build_site(Config())), problems=error.problems)
-        stamps = tuple(_stamp(rule_file) for folder in load.rules for rule_file in sorted(folder.rglob("*.yaml")))
+        stamps = tuple(_file_stamp(rule_file) for folder in load.rules for rule_file in sorted(folder.rglob("*.yaml")))
         return self._get_site(str(where), (text, stamps), lambda: self._build_site(load))
 
     def _get_site(self, name: str, key: object, make: Callable[[], Site]) -> Site:
@@ -164,27 +164,31 @@ class Desk:
             crashed = problem.path not in files
             if problem.path in marks or (crashed and outcome.crashed):
                 marks[str(path) if crashed else problem.path].append(_of_problem(problem, crashed=crashed))
-        return Look(kind="device", marks=marks, site=site, inputs=inputs, reading=reading, log=_log(site, outcome))
+        return Look(
+            kind="device", marks=marks, site=site, inputs=inputs, reading=reading, log=_problem_log(site, outcome)
+        )
 
-    def _intent(self, path: Path, text: bytes, site: Site) -> Look:
+    def _check_intent(self, path: Path, text: bytes, site: Site) -> Look:
         shown = str(path)
         try:
             intent = loads_intent(text, shown)
             reading = judging.profiled(judging.built(intent, shown, shown)[1], site.settings)
         except InputProblems as error:
             marks = {shown: [_of_problem(problem) for problem in error.problems if _is_of(problem, path)]}
-            return Look(kind="intent", marks=marks, site=site, log=_log(site))
+            return Look(kind="intent", marks=marks, site=site, log=_problem_log(site))
         outcome = self._check_reading(reading, site)
         around = intent.entries.span(("fabric",)) if intent.entries is not None else None
         found_marks = [_of_group(group, shown, around) for group in groups(outcome.findings)]
         found_marks += [_of_problem(problem, crashed=True) for problem in outcome.problems]
-        return Look(kind="intent", marks={shown: found_marks}, site=site, reading=reading, log=_log(site, outcome))
+        return Look(
+            kind="intent", marks={shown: found_marks}, site=site, reading=reading, log=_problem_log(site, outcome)
+        )
 
     def _check_reading(self, reading: Reading, site: Site) -> Outcome:
         self.judged += 1
         return judging.run_rules(reading, site.rules, site.settings)
 
-    def _problems(self, kind: Kind, path: Path, text: bytes, site: Site) -> tuple[Problem, ...]:
+    def _find_problems(self, kind: Kind, path: Path, text: bytes, site: Site) -> tuple[Problem, ...]:
         """Return what is wrong with a file that is no fabric."""
         read: dict[Kind, Callable[[], object]] = {
             "fabric": partial(context.loads, text, str(path)),
@@ -205,7 +209,7 @@ def _check_config(text: bytes, path: Path) -> None:
     load.check(judging.all_rules(load))
 
 
-def _stamp(path: Path) -> tuple[str, int, int]:
+def _file_stamp(path: Path) -> tuple[str, int, int]:
     status = path.stat()
     return str(path), status.st_mtime_ns, status.st_size
 
@@ -214,7 +218,7 @@ def _is_of(problem: Problem, path: Path) -> bool:
     return problem.path == str(path)
 
 
-def _log(site: Site, outcome: Outcome | None = None) -> tuple[str, ...]:
+def _problem_log(site: Site, outcome: Outcome | None = None) -> tuple[str, ...]:
     crashes = outcome.problems if outcome is not None and outcome.crashed else ()
     return tuple(dict.fromkeys(str(problem) for problem in (*site.problems, *crashes)))
 
@@ -230,7 +234,7 @@ def _of_finding(finding: Finding) -> Mark:
     related = tuple((place.located, place.message) for place in finding.related if place.located is not None)
     return Mark(
         severity=finding.severity,
-        message=_message(finding),
+        message=_format_message(finding),
         code=finding.rule,
         span=finding.located.span if finding.located else None,
         related=related,
@@ -238,7 +242,7 @@ def _of_finding(finding: Finding) -> Mark:
     )
 
 
-def _message(finding: Finding, other_count: int = 0) -> str:
+def _format_message(finding: Finding, other_count: int = 0) -> str:
     count_text = f" (and {other_count} more of the same)" if other_count else ""
     fix = f"\nfix: {finding.fix.text}" if finding.fix else ""
     return f"{finding.message}{count_text}{fix}"
@@ -247,18 +251,20 @@ def _message(finding: Finding, other_count: int = 0) -> str:
 def _of_group(group: Iterable[Finding], intent: str, around: Span | None) -> Mark:
     """Return one mark for findings with one cause, at the key of the intent that decided the first of them."""
     first_finding, *other_findings = group
-    decided = next((place for place in _located(first_finding) if place[0].file == intent), None)
+    decided = next((place for place in _related_places(first_finding) if place[0].file == intent), None)
     return Mark(
         severity=first_finding.severity,
-        message=_message(first_finding, len(other_findings)),
+        message=_format_message(first_finding, len(other_findings)),
         code=first_finding.rule,
         span=decided[0].span if decided else around,
-        related=tuple(place for place in _located(first_finding) if place[0].file == intent and place is not decided),
+        related=tuple(
+            place for place in _related_places(first_finding) if place[0].file == intent and place is not decided
+        ),
         finding=first_finding,
     )
 
 
-def _located(finding: Finding) -> Iterator[tuple[Located, str]]:
+def _related_places(finding: Finding) -> Iterator[tuple[Located, str]]:
     for place in finding.related:
         if place.located is not None:
             yield place.located, place.message

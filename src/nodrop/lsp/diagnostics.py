@@ -36,7 +36,7 @@ def foremost(marks: Sequence[Mark]) -> list[Mark]:
 
 def diagnostic(mark: Mark, rows: Rows, rows_of: RowsOf, uri_of: UriOf) -> types.Diagnostic:
     """Return what to show for a mark in the text of these rows."""
-    related = [_related(located, message, rows_of, uri_of) for located, message in mark.related]
+    related = [_build_related_information(located, message, rows_of, uri_of) for located, message in mark.related]
     finding = mark.finding
     return types.Diagnostic(
         range=protocol_range(range_of(mark, rows)),
@@ -72,7 +72,7 @@ def protocol_range(text_range: Range) -> types.Range:
     return types.Range(types.Position(line, column), types.Position(end_line, end_column))
 
 
-def _related(
+def _build_related_information(
     located: Located, message: str, rows_of: RowsOf, uri_of: UriOf
 ) -> types.DiagnosticRelatedInformation | None:
     rows = rows_of(located.file)

@@ -36,14 +36,14 @@ _WORD = re.compile(r"[\w.%-]*")
 async def hover(server: "Server", path: str, at: types.Position) -> types.Hover | None:
     """Explain the findings at a place, else the key there, else what a configuration says."""
     rules = _by_name(server.rules_at(path))
-    diagnostics = [diagnostic for diagnostic in server.shown.get(path, ()) if _holds(diagnostic.range, at)]
+    diagnostics = [diagnostic for diagnostic in server.shown.get(path, ()) if _range_contains(diagnostic.range, at)]
     pages = [
         rule_page(rules[name])
         for name in dict.fromkeys(str(diagnostic.code) for diagnostic in diagnostics)
         if name in rules
     ]
     if pages:
-        return types.Hover(_markdown("\n\n---\n\n".join(pages)), diagnostics[0].range)
+        return types.Hover(_markdown_content("\n\n---\n\n".join(pages)), diagnostics[0].range)
     kind = server.kind_of(path)
     if kind == "device":
         return await _value(server, path, at)
@@ -67,7 +67,9 @@ async def _value(server: "Server", path: str, at: types.Position) -> types.Hover
     if explanation is None:
         return None
     text, span = explanation
-    return types.Hover(_markdown("\n".join(fenced(text.splitlines(), "text"))), protocol_range(rows.range(span)))
+    return types.Hover(
+        _markdown_content("\n".join(fenced(text.splitlines(), "text"))), protocol_range(rows.range(span))
+    )
 
 
 def _key(server: "Server", path: str, kind: Kind, at: types.Position) -> types.Hover | None:
@@ -79,7 +81,7 @@ def _key(server: "Server", path: str, kind: Kind, at: types.Position) -> types.H
     if found_spot is None or about is None:
         return None
     return types.Hover(
-        _markdown(about), protocol_range((rows.position(found_spot.start), rows.position(found_spot.end)))
+        _markdown_content(about), protocol_range((rows.position(found_spot.start), rows.position(found_spot.end)))
     )
 
 
@@ -99,7 +101,7 @@ def complete(server: "Server", path: str, at: types.Position) -> types.Completio
             label=offer.word,
             kind=types.CompletionItemKind.Property if offer.is_key else types.CompletionItemKind.Value,
             detail=offer.short or None,
-            documentation=_markdown(offer.about) if offer.about else None,
+            documentation=_markdown_content(offer.about) if offer.about else None,
             text_edit=types.TextEdit(covered, f"{offer.word}{colon}" if offer.is_key else offer.word),
             filter_text=offer.word,
             sort_text=f"{number:04}",
@@ -115,7 +117,7 @@ async def act(server: "Server", path: str, asked: types.CodeActionParams) -> lis
     only = asked.context.only
     if look is None or (only and types.CodeActionKind.QuickFix not in only):
         return []
-    diagnostics = [candidate for candidate in shown if _meets(candidate.range, asked.range)]
+    diagnostics = [candidate for candidate in shown if _ranges_overlap(candidate.range, asked.range)]
     known_findings = {mark.finding.fingerprint: mark.finding for mark in look.marks.get(path, ()) if mark.finding}
     actions: list[Action] = []
     for diagnostic in diagnostics[:_MOST_FIXES]:
@@ -230,14 +232,14 @@ def _by_name(rules: Sequence[Rule]) -> dict[str, Rule]:
     return {rule.name: rule for rule in rules}
 
 
-def _markdown(text: str) -> types.MarkupContent:
+def _markdown_content(text: str) -> types.MarkupContent:
     return types.MarkupContent(types.MarkupKind.Markdown, text)
 
 
-def _holds(text_range: types.Range, at: types.Position) -> bool:
+def _range_contains(text_range: types.Range, at: types.Position) -> bool:
     return text_range.start <= at <= text_range.end
 
 
-def _meets(first_range: types.Range, second_range: types.Range) -> bool:
+def _ranges_overlap(first_range: types.Range, second_range: types.Range) -> bool:
     """Whether two ranges have anything in common, lines they only touch included: editors ask for the cursor's."""
     return first_range.start.line <= second_range.end.line and second_range.start.line <= first_range.end.line

@@ -13,11 +13,11 @@ def rule_page(rule: Rule) -> str:
     rule_sheet = sheet(rule)
     lines = [f"**{rule.name}** ({rule.severity}, {rule.confidence}, area {rule.area})"]
     shown_parts = (section for section in rule_sheet.parts if not section.title.startswith(_LEFT_OUT))
-    lines += [f"**{markdown_of_ours(section.title)}**\n\n{_blocks(section)}" for section in shown_parts]
+    lines += [f"**{markdown_of_ours(section.title)}**\n\n{_render_blocks(section)}" for section in shown_parts]
     lines.append(f"`nodrop explain {rule.name}` has examples.")
     return "\n\n".join(lines)
 
 
-def _blocks(section: Part) -> str:
+def _render_blocks(section: Part) -> str:
     texts = [markdown_of_ours(block) for block in section.blocks if isinstance(block, str)]
     return "\n\n".join(texts) if section.prose else "\n".join(f"* {text}" for text in texts)

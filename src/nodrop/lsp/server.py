@@ -169,7 +169,7 @@ class Server(LanguageServer):
         if (timer := self._waiting.pop(path, None)) is not None:
             timer.cancel()
         self.shown.pop(path, None)
-        self._publish(uri, [], None)
+        self._publish_diagnostics(uri, [], None)
         self.others(path)
 
     def others(self, path: str = "") -> None:
@@ -182,9 +182,9 @@ class Server(LanguageServer):
         """Judge a file after a while, and only once however often this is said before."""
         if (timer := self._waiting.pop(path, None)) is not None:
             timer.cancel()
-        self._waiting[path] = asyncio.get_running_loop().call_later(delay_s, self._begun, path)
+        self._waiting[path] = asyncio.get_running_loop().call_later(delay_s, self._start_check, path)
 
-    def _begun(self, path: str) -> None:
+    def _start_check(self, path: str) -> None:
         self._waiting.pop(path, None)
         if path in self._running:
             self._again.add(path)
@@ -206,9 +206,11 @@ class Server(LanguageServer):
                 self.later(path, 0.0)
 
     async def _refresh_look(self, path: str) -> None:
-        open_texts, before = self.open_texts, self._versions()
+        open_texts, before = self.open_texts, self._open_document_versions()
         try:
-            look, seconds = await asyncio.get_running_loop().run_in_executor(self.worker, self._timed, path, open_texts)
+            look, seconds = await asyncio.get_running_loop().run_in_executor(
+                self.worker, self._timed_look, path, open_texts
+            )
         except Exception as error:  # noqa: BLE001 -- one look that fails must not end the server
             _log.exception("looking at %s failed", path)
             self.tell(f"nodrop failed on {path}: {error!r}")
@@ -216,19 +218,19 @@ class Server(LanguageServer):
         self._last_s[path] = seconds
         if path in self._uris:
             self.looks[path] = look
-            self._show(look, before)
+            self._show_marks(look, before)
         for line in look.log:
             self.tell(line)
 
-    def _timed(self, path: str, open_texts: Held) -> tuple[Look, float]:
+    def _timed_look(self, path: str, open_texts: Held) -> tuple[Look, float]:
         began = perf_counter()
         look = self.desk.look(Path(path), open_texts)
         return look, perf_counter() - began
 
-    def _versions(self) -> dict[str, int | None]:
+    def _open_document_versions(self) -> dict[str, int | None]:
         return {path: self.document_of(path).version for path in self._uris}
 
-    def _show(self, look: Look, before: dict[str, int | None]) -> None:
+    def _show_marks(self, look: Look, before: dict[str, int | None]) -> None:
         """Show the marks of files that are open and still as they were when they were judged."""
         for file, marks in look.marks.items():
             if file not in self._uris or file not in before or self.document_of(file).version != before[file]:
@@ -236,9 +238,9 @@ class Server(LanguageServer):
             rows = self.document_of(file).rows
             diagnostics = [diagnostic(mark, rows, self.rows_of, self.uri_of) for mark in foremost(marks)]
             self.shown[file] = diagnostics
-            self._publish(self._uris[file], diagnostics, before[file])
+            self._publish_diagnostics(self._uris[file], diagnostics, before[file])
 
-    def _publish(self, uri: str, diagnostics: list[types.Diagnostic], number: int | None) -> None:
+    def _publish_diagnostics(self, uri: str, diagnostics: list[types.Diagnostic], number: int | None) -> None:
         self.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics, version=number)
         )

@@ -41,9 +41,11 @@ def value_at(reading: Reading, inputs: Inputs, file: str, line: int, column: int
     where = platforms.where(bundle.platform, texts)
     port = _port(device, texts[file_name].decode("utf-8", "replace").splitlines(), line)
     candidates = [
-        (_size(place.span), len(subject), subject, place.span)
-        for subject in _subjects(device, port)
-        if (place := where(subject)) is not None and place.file == file_name and _holds(place.span, line, column)
+        (_span_size(place.span), len(subject), subject, place.span)
+        for subject in _subjects_on_device(device, port)
+        if (place := where(subject)) is not None
+        and place.file == file_name
+        and _span_contains(place.span, line, column)
     ]
     if not candidates:
         return None
@@ -62,7 +64,7 @@ def _port(device: Device, lines: list[str], line: int) -> Interface | None:
     return None
 
 
-def _subjects(device: Device, port: Interface | None) -> Iterator[Subject]:
+def _subjects_on_device(device: Device, port: Interface | None) -> Iterator[Subject]:
     for field in dataclasses.fields(device):
         if field.name != "interfaces":
             yield from _walk_parts((device.name, f"@{field.name}"), getattr(device, field.name))
@@ -84,9 +86,9 @@ def _walk_parts(subject: Subject, value: Any) -> Iterator[Subject]:
             yield from _walk_parts((*subject, key_of(row, place)), row)
 
 
-def _holds(span: Span, line: int, column: int) -> bool:
+def _span_contains(span: Span, line: int, column: int) -> bool:
     return (span.line, span.column) <= (line, column) < (span.end_line, span.end_column)
 
 
-def _size(span: Span) -> tuple[int, int]:
+def _span_size(span: Span) -> tuple[int, int]:
     return span.end_line - span.line, span.end_column - span.column

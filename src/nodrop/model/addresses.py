@@ -65,10 +65,10 @@ LOCAL = ("127.", "169.254.", "fe80:", "::1")
 def normalize_addresses(addresses: tuple[str, ...]) -> tuple[str, ...]:
     """Return addresses without their prefix lengths, each written in one way, without those of one link."""
     texts = [text.partition("/")[0] for text in addresses]
-    spelled = [_spelled(text) if ":" in text else text for text in texts]
+    spelled = [_normalize_address(text) if ":" in text else text for text in texts]
     return tuple([text for text in spelled if not text.startswith(LOCAL)])
 
 
-def _spelled(text: str) -> str:
+def _normalize_address(text: str) -> str:
     address = address_of(text)
     return text if address is None else str(address)

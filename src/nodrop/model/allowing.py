@@ -50,7 +50,9 @@ def allowing(comments: Iterable[Comment], file: str, subject: Subject) -> tuple[
     for comment in comments:
         if full:
             break
-        if _VERSION.match(comment.text, _begin(comment)):  # a line of an intent that is commented out: `nodrop: 1`
+        if _VERSION.match(
+            comment.text, _comment_content_start(comment)
+        ):  # a line of an intent that is commented out: `nodrop: 1`
             continue
         try:
             read = _parse_comment(comment, file)
@@ -65,7 +67,7 @@ def allowing(comments: Iterable[Comment], file: str, subject: Subject) -> tuple[
     return allows, remarks
 
 
-def _begin(comment: Comment) -> int:
+def _comment_content_start(comment: Comment) -> int:
     match = _BEGIN.match(comment.text)
     return match.end() if match else 0
 
@@ -74,18 +76,18 @@ def _parse_comment(comment: Comment, file: str) -> list[Allow]:
     text = comment.text
     if comment.misplaced:
         raise _Misread(f"a comment {comment.misplaced}", _BETTER[comment.misplaced])
-    verb = _VERB.match(text, _begin(comment))
+    verb = _VERB.match(text, _comment_content_start(comment))
     if verb is None or verb[1] != "allow":
-        word = verb[1] if verb else text[_begin(comment) :].split(" ")[0]
+        word = verb[1] if verb else text[_comment_content_start(comment) :].split(" ")[0]
         raise _Misread(f"`{word}`" if word else "nothing", meant(word, ("allow",)))
     named_match = _RULES.match(text, verb.end())
     if named_match is None:
         raise _Misread("a list without its end" if text.startswith("[", verb.end()) else "no rule in brackets")
-    rules = _rules(named_match)
+    rules = _parse_named_rules(named_match)
     at = named_match.end()
     until = None
     if (match := _UNTIL.match(text, at)) is not None:
-        until, at = _day(match[1]), match.end()
+        until, at = _parse_day(match[1]), match.end()
     reason = text[at:].strip().removeprefix(":").strip()
     if not reason:
         raise _Misread(", ".join(rules), kind=REASONLESS)
@@ -103,7 +105,7 @@ def _parse_comment(comment: Comment, file: str) -> list[Allow]:
     ]
 
 
-def _rules(named_match: re.Match[str]) -> dict[str, int]:
+def _parse_named_rules(named_match: re.Match[str]) -> dict[str, int]:
     """Return the rules in brackets, each once, with its position in the text."""
     rules: dict[str, int] = {}
     at = named_match.start(1)
@@ -116,7 +118,7 @@ def _rules(named_match: re.Match[str]) -> dict[str, int]:
     return rules
 
 
-def _day(word: str) -> str:
+def _parse_day(word: str) -> str:
     try:
         if _DAY.fullmatch(word):
             return date.fromisoformat(word).isoformat()

@@ -51,7 +51,7 @@ class Shared:
         facing = [sides.get((read.name, port.name), default_side) for port in read.interfaces]
         if memo is not None and memo.stated == stated and all(map(is_, memo.facing, facing)):
             return memo.device
-        device = _completed(_apply_declared_facts(read, *stated), facing, self._interner)
+        device = _fill_port_sides(_apply_declared_facts(read, *stated), facing, self._interner)
         self._made[id(read)] = _Made(read, stated, sides, all_cables, facing, device)
         return device
 
@@ -85,7 +85,7 @@ def assemble(
     """
     shared = shared or Shared()
     named_device_readings = readings
-    readings, notes = _distinct(readings)
+    readings, notes = _make_names_unique(readings)
     hosts_read = _rename_hosts(hosts_read, {reading.device.name for reading in readings})
     everything: list[DeviceReading | HostReading] = [*readings, *hosts_read]
     cabling = shared.cabling(readings, declared)
@@ -95,7 +95,7 @@ def assemble(
     devices = [
         shared.device(reading.device, declared, sides, all_cables=reading.device.name in stated) for reading in readings
     ]
-    groups = _groups(devices, cabling.links, declared, paused=_have_pfc(hosts_read))
+    groups = _group_devices_by_mode(devices, cabling.links, declared, paused=_have_pfc(hosts_read))
     assumed = modes.assumptions(groups)
     mode = declared.mode or modes.of_all(groups)
     plain = declared.mode is None and not hosts_read and not modes.profiles(devices)
@@ -126,13 +126,13 @@ def assemble(
         problems=tuple(problem for reading in everything for problem in reading.problems),
         derived={subject: reason for reading in everything for subject, reason in reading.derived.items()},
         assumed=tuple(assumed),
-        possible=_possible(groups, classes, stated=declared.classes is not None),
+        possible=_possible_modes(groups, classes, stated=declared.classes is not None),
         allowed={reading.device.name: reading.allowed for reading in readings if reading.allowed}
         | {host_reading.name: host_reading.allowed for host_reading in hosts_read if host_reading.allowed},
     )
 
 
-def _distinct(readings: Sequence[DeviceReading]) -> tuple[list[DeviceReading], list[Note]]:
+def _make_names_unique(readings: Sequence[DeviceReading]) -> tuple[list[DeviceReading], list[Note]]:
     taken: set[str] = set()
     result, notes = [], []
     for reading in readings:
@@ -144,12 +144,12 @@ def _distinct(readings: Sequence[DeviceReading]) -> tuple[list[DeviceReading], l
             shown = reading.sources[0].display if reading.sources else None
             message = f"a second device calls itself {reading.device.name}; it is {name} here"
             notes.append(Note(kind="renamed", message=message, device=name, file=shown))
-            reading = _renamed(reading, name)
+            reading = _rename_reading(reading, name)
         result.append(reading)
     return result, notes
 
 
-def _renamed(reading: DeviceReading, name: str) -> DeviceReading:
+def _rename_reading(reading: DeviceReading, name: str) -> DeviceReading:
     return replace(
         reading,
         device=replace(reading.device, name=name),
@@ -185,7 +185,7 @@ def _named_devices(declared: Declared) -> set[str]:
     return {end.node for link in declared.cables or () for end in (link.a, link.b)}
 
 
-def _completed(device: Device, facing: Iterable[Side | None | Unknown], interner: Interner) -> Device:
+def _fill_port_sides(device: Device, facing: Iterable[Side | None | Unknown], interner: Interner) -> Device:
     """Return the device with its shared values, and every port's side, in one go over a million ports."""
 
     def completed(port: Interface, side: Side | None | Unknown) -> Interface:
@@ -197,7 +197,9 @@ def _completed(device: Device, facing: Iterable[Side | None | Unknown], interner
     return replace_fields(device, interfaces=ports, buffer_pools=pools, access_lists=lists)
 
 
-def _groups(devices: Sequence[Device], links: Sequence[Link], declared: Declared, *, paused: bool) -> list[modes.Group]:
+def _group_devices_by_mode(
+    devices: Sequence[Device], links: Sequence[Link], declared: Declared, *, paused: bool
+) -> list[modes.Group]:
     """Return the switches by the mode that is inferred; none where it is stated. A stated fabric is one group."""
     if declared.mode is not None:
         return []
@@ -206,7 +208,7 @@ def _groups(devices: Sequence[Device], links: Sequence[Link], declared: Declared
     return modes.inferred(devices, links, hosts, paused=paused, one_fabric=is_one_fabric)
 
 
-def _possible(
+def _possible_modes(
     groups: Sequence[modes.Group], classes: tuple[TrafficClass, ...], *, stated: bool
 ) -> tuple[PossibleMode, ...]:
     """Return the possible modes of the switches, with the classes of each; nothing where all have one mode."""

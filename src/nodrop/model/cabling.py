@@ -39,7 +39,7 @@ class Cabling:
         hosts = declared.hosts or ()
         return cls(
             links=tuple(sorted(links, key=lambda link: (link.a, link.b))),
-            sides=_sides(readings, links, declared),
+            sides=_find_far_sides(readings, links, declared),
             unlike=tuple(neighbors.unlike(readings, links, hosts)),
             readings=readings,
             declared=declared,
@@ -51,12 +51,12 @@ class Cabling:
         if before != current_facts or len(self.readings) != len(readings):
             return False
         return all(
-            reading is other_reading or _alike(reading, other_reading)
+            reading is other_reading or _has_same_cable_evidence(reading, other_reading)
             for reading, other_reading in zip(self.readings, readings, strict=True)
         )
 
 
-def _alike(device_reading: DeviceReading, other_device_reading: DeviceReading) -> bool:
+def _has_same_cable_evidence(device_reading: DeviceReading, other_device_reading: DeviceReading) -> bool:
     if (
         device_reading.device.name != other_device_reading.device.name
         or device_reading.cables != other_device_reading.cables
@@ -65,17 +65,17 @@ def _alike(device_reading: DeviceReading, other_device_reading: DeviceReading) -
     if _ports_within_as(device_reading.device) != _ports_within_as(other_device_reading.device):
         return False
     ports = device_reading.device.interfaces, other_device_reading.device.interfaces
-    return len(ports[0]) == len(ports[1]) and all(map(_same, *ports))
+    return len(ports[0]) == len(ports[1]) and all(map(_is_same_interface, *ports))
 
 
-def _same(interface: Interface, other_interface: Interface) -> bool:
+def _is_same_interface(interface: Interface, other_interface: Interface) -> bool:
     try:
-        return interface is other_interface or _evidence(interface) == _evidence(other_interface)
+        return interface is other_interface or _evidence_of_port(interface) == _evidence_of_port(other_interface)
     except UnknownFact:  # only one of both is known
         return False
 
 
-def _evidence(port: Interface) -> tuple[object, ...]:
+def _evidence_of_port(port: Interface) -> tuple[object, ...]:
     return port.name, port.addresses, port.description
 
 
@@ -101,7 +101,7 @@ def _by_subnet(devices: Iterable[Device], cabled: Container[tuple[str, str]]) ->
     """Yield every two ports not `cabled`, and no third, with addresses in one /31 or /30, /127 or /126."""
     found_ends: dict[object, list[End]] = {}
     for device in devices:
-        for network, port in _networks(device):
+        for network, port in _point_to_point_networks(device):
             if (device.name, port) not in cabled:
                 found_ends.setdefault(network, []).append(End(device.name, port))
     for ends in found_ends.values():
@@ -109,7 +109,7 @@ def _by_subnet(devices: Iterable[Device], cabled: Container[tuple[str, str]]) ->
             yield ends[0], ends[1]
 
 
-def _networks(device: Device) -> Iterator[tuple[object, str]]:
+def _point_to_point_networks(device: Device) -> Iterator[tuple[object, str]]:
     for interface in device.interfaces:
         for text in () if isinstance(interface.addresses, Unknown) else interface.addresses:
             network = _network_of_two(text)
@@ -154,7 +154,9 @@ def _by_neighbor_table(
                 yield End(name, cable.local_port), far
 
 
-def _sides(readings: Sequence[DeviceReading], links: Iterable[Link], declared: Declared) -> dict[tuple[str, str], Side]:
+def _find_far_sides(
+    readings: Sequence[DeviceReading], links: Iterable[Link], declared: Declared
+) -> dict[tuple[str, str], Side]:
     """Return what is at the far end of ports: a switch, also one of which only a role is stated, or a host."""
     read = {reading.device.name for reading in readings}
     nodes: dict[str, Side] = {host.name: "host" for host in declared.hosts or ()}

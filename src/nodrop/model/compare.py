@@ -38,11 +38,11 @@ def project(device: Device, not_carried: Iterable[str]) -> Device:
     the model does not have is an AttributeError, for a list with a misspelt path would promise what it does not keep.
     """
     for path in not_carried:
-        device = _without(device, path.split("/"))
+        device = _replace_with_unknown(device, path.split("/"))
     return device
 
 
-def _without(node: Any, path: Sequence[str]) -> Any:
+def _replace_with_unknown(node: Any, path: Sequence[str]) -> Any:
     if not path:
         return UNKNOWN
     if node is None or isinstance(node, Unknown):
@@ -50,9 +50,11 @@ def _without(node: Any, path: Sequence[str]) -> Any:
     head, *remaining_paths = path
     if isinstance(node, tuple) and not hasattr(node, "_fields"):
         keyed_rows = zip(node, map(key_of, node, range(len(node))), strict=True)
-        return tuple(_without(row, remaining_paths) if head in ("*", key) else row for row, key in keyed_rows)
+        return tuple(
+            _replace_with_unknown(row, remaining_paths) if head in ("*", key) else row for row, key in keyed_rows
+        )
     old = getattr(node, head)
-    new = _without(old, remaining_paths)
+    new = _replace_with_unknown(old, remaining_paths)
     return node if new is old else replace(node, **{head: new})
 
 
@@ -63,10 +65,10 @@ def differences(a: Any, b: Any, *, whole_lists: bool = False) -> Iterator[Differ
     `Ethernet8`), or by position where they have none; of rows that are the same but for their order, the order is the
     difference. A map of another length is one difference; with `whole_lists`, so is every list of plain values.
     """
-    yield from _differences(a, b, (), whole_lists)
+    yield from _find_differences(a, b, (), whole_lists)
 
 
-def _differences(a: Any, b: Any, path: Subject, whole_lists: bool) -> Iterator[Difference]:
+def _find_differences(a: Any, b: Any, path: Subject, whole_lists: bool) -> Iterator[Difference]:
     if a is b:
         return
     if type(a) is not type(b):
@@ -80,7 +82,7 @@ def _differences(a: Any, b: Any, path: Subject, whole_lists: bool) -> Iterator[D
         for name in names:
             old, new = getattr(a, name), getattr(b, name)
             if old is not new:
-                yield from _differences(old, new, (*path, name), whole_lists)
+                yield from _find_differences(old, new, (*path, name), whole_lists)
     elif a != b:
         yield Difference(path, a, b)
 
@@ -98,7 +100,11 @@ def _apply_at_path(a: Any, b: Any, path: Subject, takes: Takes) -> Any:
     if a is b:
         return a
     rows = isinstance(a, tuple) and type(a) is type(b) and not hasattr(a, "_fields")
-    if rows and any(map(is_dataclass, (*a, *b))) and (_keys(a) == _keys(b) or all(map(_has_key, (*a, *b)))):
+    if (
+        rows
+        and any(map(is_dataclass, (*a, *b)))
+        and (_keys_of_rows(a) == _keys_of_rows(b) or all(map(_has_key, (*a, *b))))
+    ):
         return _mixed_rows(a, b, path, takes)
     if type(a) is not type(b) or not is_dataclass(a):
         alike = type(a) is type(b) and a == b
@@ -115,11 +121,11 @@ def _apply_at_path(a: Any, b: Any, path: Subject, takes: Takes) -> Any:
 
 def _mixed_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, takes: Takes) -> tuple[Any, ...]:
     """Return rows in the order of the new ones, those that stay although the new ones lack them where they stood."""
-    a_keys, right = _keys(a), _keys(b)
+    a_keys, right = _keys_of_rows(a), _keys_of_rows(b)
     if a_keys == right:
         output = [_apply_at_path(row, b_row, (*path, key), takes) for row, b_row, key in zip(a, b, a_keys, strict=True)]
         return _same_rows(tuple(output), a, b)
-    if not _distinct(a_keys) or not _distinct(right):
+    if not _has_distinct_keys(a_keys) or not _has_distinct_keys(right):
         return b if takes(path, a, b) else a
     rows, new_rows = dict(zip(a_keys, a, strict=True)), dict(zip(right, b, strict=True))
     common_keys = [[key for key in keys if key in rows and key in new_rows] for keys in (a_keys, right)]
@@ -145,14 +151,14 @@ def _same_rows(rows: tuple[Any, ...], *sides: tuple[Any, ...]) -> tuple[Any, ...
 
 
 def _in_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, whole_lists: bool) -> Iterator[Difference]:
-    a_keys, right = _keys(a), _keys(b)
+    a_keys, right = _keys_of_rows(a), _keys_of_rows(b)
     if a_keys == right:
         for row, b_side, key in zip(a, b, a_keys, strict=True):
-            yield from _differences(row, b_side, (*path, key), whole_lists)
-    elif all(map(_has_key, (*a, *b))) and _distinct(a_keys) and _distinct(right):
+            yield from _find_differences(row, b_side, (*path, key), whole_lists)
+    elif all(map(_has_key, (*a, *b))) and _has_distinct_keys(a_keys) and _has_distinct_keys(right):
         rows, new_rows = dict(zip(a_keys, a, strict=True)), dict(zip(right, b, strict=True))
         for key in dict.fromkeys((*a_keys, *right)):
-            yield from _differences(rows.get(key), new_rows.get(key), (*path, key), whole_lists)
+            yield from _find_differences(rows.get(key), new_rows.get(key), (*path, key), whole_lists)
         in_both = rows.keys() & new_rows.keys()
         if (order := [key for key in a_keys if key in in_both]) != (b_side := [key for key in right if key in in_both]):
             yield Difference(path, tuple(order), tuple(b_side))
@@ -160,7 +166,7 @@ def _in_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, whole_lists:
         yield Difference(path, a, b)
 
 
-def _keys(rows: tuple[Any, ...]) -> list[str]:
+def _keys_of_rows(rows: tuple[Any, ...]) -> list[str]:
     return [key_of(row, position) for position, row in enumerate(rows)]
 
 
@@ -173,5 +179,5 @@ def _field_names(kind: Hashable) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
-def _distinct(keys: list[str]) -> bool:
+def _has_distinct_keys(keys: list[str]) -> bool:
     return len(set(keys)) == len(keys)

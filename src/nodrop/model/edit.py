@@ -36,7 +36,7 @@ def set_value(fabric: Fabric, subject: Subject, value: object) -> Fabric:
 
     A row that is not there yet is added where its key is the last part of the subject; a row set to None is removed.
     """
-    edit = _Edit(_steps(subject, _STORED), value)
+    edit = _Edit(_steps_to_subject(subject, _STORED), value)
     try:
         changed: Fabric = edit.part(fabric, type_of(Fabric), edit.steps)
     except ValueError as error:
@@ -49,20 +49,20 @@ def set_value(fabric: Fabric, subject: Subject, value: object) -> Fabric:
 def get_value(fabric: Fabric, subject: Subject) -> object:
     """Return what is at `subject`, properties included; ValueError where there is no such part."""
     try:
-        return part_of(fabric, _steps(subject, {}))
+        return part_of(fabric, _steps_to_subject(subject, {}))
     except ValueError as error:
         raise ValueError(f"{subject_text(subject)}: {error}") from None
 
 
 def find_value(fabric: Fabric, subject: Subject) -> object:
     """Return what is at `subject`, properties included; ABSENT where there is no such part."""
-    return find_part(fabric, _steps(subject, {}))
+    return find_part(fabric, _steps_to_subject(subject, {}))
 
 
 def part_of(node: Any, steps: Subject) -> Any:
     """Return what attributes and keys lead to from a part of the model; ValueError where there is nothing."""
     for step in steps:
-        inside = _inside(node, step)
+        inside = _child_at_step(node, step)
         if inside is ABSENT:
             raise ValueError(_why_absent(node, step))
         node = inside
@@ -75,13 +75,13 @@ def find_part(node: Any, steps: Subject) -> Any:
     Who only asks whether something is there need not wait for a search for what may be meant.
     """
     for step in steps:
-        node = _inside(node, step)
+        node = _child_at_step(node, step)
         if node is ABSENT:
             break
     return node
 
 
-def _steps(subject: Subject, stored: Mapping[str, Subject]) -> Subject:
+def _steps_to_subject(subject: Subject, stored: Mapping[str, Subject]) -> Subject:
     """Return the attributes and keys that lead from the fabric to a subject."""
     match subject:
         case (root, *rest) if root == FABRIC:
@@ -94,7 +94,7 @@ def _steps(subject: Subject, stored: Mapping[str, Subject]) -> Subject:
             return ("devices", *subject)
 
 
-def _inside(node: Any, step: str) -> Any:
+def _child_at_step(node: Any, step: str) -> Any:
     """Return what a step leads to; of rows with one key the last one."""
     if node is None or isinstance(node, Unknown):
         return ABSENT
@@ -109,7 +109,7 @@ def _why_absent(node: Any, step: str) -> str:
         return f"{describe_value(node)} has no `{step}`"
     if not _has_rows(node):
         return _no_attribute(type(node), step, attributes(type(node)))
-    return _absent(step, list(dict.fromkeys(key_of(each, place) for place, each in enumerate(node))))
+    return _describe_absent_key(step, list(dict.fromkeys(key_of(each, place) for place, each in enumerate(node))))
 
 
 class _Edit:
@@ -130,7 +130,9 @@ class _Edit:
                 self._read[kind] = parse_value(kind, self.value)
             return self._read[kind]
         if node is None or isinstance(node, Unknown):
-            return self._ends(node, steps, f"{describe_value(node)} has no `{steps[0]}`; give the whole")
+            return self._allow_missing_after_glob(
+                node, steps, f"{describe_value(node)} has no `{steps[0]}`; give the whole"
+            )
         key = (id(node), len(steps))
         if key not in self._done:
             self._done[key] = self._rows(node, kind, steps) if _has_rows(node) else self._fields(node, steps)
@@ -141,7 +143,7 @@ class _Edit:
         known_types = fields(type(node))
         names = [name for name in known_types if matches((steps[0],), (name,))]
         if not _is_glob(steps[0]):
-            _require(type(node), steps[0], known_types)
+            _require_attribute(type(node), steps[0], known_types)
         news = {name: self.part(getattr(node, name), known_types[name], steps[1:]) for name in names}
         return node._replace(**news) if hasattr(node, "_fields") else dataclasses.replace(node, **news)
 
@@ -165,23 +167,23 @@ class _Edit:
         key = steps[0]
         has_place = bool(element.owners) or (key == str(len(rows)) and not element.none)
         if len(steps) > 1 or _is_glob(key) or self.value is None or not has_place:
-            return tuple(self._ends(rows, steps, _absent(key, keys)))
+            return tuple(self._allow_missing_after_glob(rows, steps, _describe_absent_key(key, keys)))
         self.places += 1
         new = self._row(element, key)
-        at = sum(_order(each) <= _order(new) for each in rows) if element.owners else len(rows)
+        at = sum(_row_sort_key(each) <= _row_sort_key(new) for each in rows) if element.owners else len(rows)
         return (*rows[:at], new, *rows[at:])
 
     def _row(self, element: Type, key: str) -> Any:
         return row(element.owners[0], self.value, key) if element.owners else parse_value(element, self.value)
 
-    def _ends(self, node: Any, steps: Subject, why: str) -> Any:
+    def _allow_missing_after_glob(self, node: Any, steps: Subject, why: str) -> Any:
         """Leave alone what lies after a glob; anywhere else the way must not end."""
         if len(steps) > self._lenient:
             raise ValueError(why)
         return node
 
 
-def _require(owner: type[Any], name: str, known_types: Mapping[str, Type]) -> None:
+def _require_attribute(owner: type[Any], name: str, known_types: Mapping[str, Type]) -> None:
     if name in known_types:
         return
     if is_property(owner, name):
@@ -195,7 +197,7 @@ def _no_attribute(owner: type[Any], name: str, known_types: Mapping[str, Type]) 
     return f"{label(owner)} has no `{name}`{f' ({hint})' if hint else ''}"
 
 
-def _absent(key: str, keys: list[str]) -> str:
+def _describe_absent_key(key: str, keys: list[str]) -> str:
     return f"there is no `{key}` ({nearest(key, keys)})" if keys else f"there is no `{key}`, nor any other"
 
 
@@ -207,5 +209,5 @@ def _is_glob(step: str) -> bool:
     return "*" in step or "?" in step
 
 
-def _order(each: Any) -> Any:
+def _row_sort_key(each: Any) -> Any:
     return (each.a, each.b) if isinstance(each, Link) else natural(key_of(each, 0))

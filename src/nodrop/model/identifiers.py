@@ -48,7 +48,7 @@ def identifiers_of(fabric: Fabric) -> Identifiers:
     """Return the identifiers of a fabric."""
     own_names = {device.name for device in fabric.devices}
     ends = {end.node for link in fabric.links for end in (link.a, link.b)}
-    number_ranges = _wide(fabric)
+    number_ranges = _number_ranges_by_kind(fabric)
     return Identifiers(
         fabric="" if fabric.name == UNNAMED else fabric.name,
         devices=tuple(sorted(own_names)),
@@ -58,7 +58,7 @@ def identifiers_of(fabric: Fabric) -> Identifiers:
     )
 
 
-def _wide(fabric: Fabric) -> dict[Kind, set[Range]]:
+def _number_ranges_by_kind(fabric: Fabric) -> dict[Kind, set[Range]]:
     """Return the numbers of a fabric by kind, prefixes as blocks; most of them by the text before their last dot."""
     blocks: dict[Kind, set[str]] = {_LINKS: set(), _HOSTS: set()}
     numbers_by_kind: dict[Kind, set[Range]] = {}
@@ -69,12 +69,12 @@ def _wide(fabric: Fabric) -> dict[Kind, set[Range]]:
         for text in texts:
             if text[-3:-2] == "/" and text[-2:] >= "24" and ":" not in text:
                 blocks[kind].add(text.rpartition(".")[0])
-            elif (span := _span(text)) is not None:
+            elif (span := _address_span(text)) is not None:
                 version, low, high = span
                 within = 0xFF if version == 4 else (1 << 64) - 1
                 numbers_by_kind.setdefault(kind, set()).add((version, low & ~within, high | within))
     for kind, heads in blocks.items():
-        spans = [_span(f"{head}.0/24") for head in heads]
+        spans = [_address_span(f"{head}.0/24") for head in heads]
         if spans:
             numbers_by_kind.setdefault(kind, set()).update(span for span in spans if span is not None)
     return numbers_by_kind
@@ -96,7 +96,7 @@ class Holding(NamedTuple):
     def spans(self) -> Iterator[tuple[str, Range]]:
         """Yield each number or prefix as a text and as a range, without addresses of one link only."""
         for text in self.texts:
-            span = (0, int(text), int(text)) if self.kind == "AS numbers" else _span(text)
+            span = (0, int(text), int(text)) if self.kind == "AS numbers" else _address_span(text)
             if span is not None:
                 yield text, span
 
@@ -143,7 +143,7 @@ def _in_vrf(vrf: str | None | Unknown) -> bool:
     return not isinstance(vrf, Unknown) and bool(vrf)
 
 
-def _span(text: str) -> Range | None:
+def _address_span(text: str) -> Range | None:
     """Return the first and the last address of the network that an address with a prefix length lies in."""
     if text.startswith(LOCAL):
         return None
@@ -169,13 +169,13 @@ def _merge_ranges(spans: Iterable[Range]) -> Iterator[tuple[str, str]]:
             last = max(last, high)
             continue
         if version >= 0:
-            yield _spelled(version, first_number), _spelled(version, last)
+            yield _format_address_number(version, first_number), _format_address_number(version, last)
         version, first_number, last = family, low, high
     if version >= 0:
-        yield _spelled(version, first_number), _spelled(version, last)
+        yield _format_address_number(version, first_number), _format_address_number(version, last)
 
 
-def _spelled(version: int, number: int) -> str:
+def _format_address_number(version: int, number: int) -> str:
     return f"{version}:{number:032x}" if version == 6 else f"{version}:{number:08x}"
 
 
@@ -213,7 +213,7 @@ def sharing(fabrics: Sequence[Identifiers], *, one_site: bool) -> Sharing:
     Of several fabrics with one identifier each later one is paired with the first. In one site a name means the same
     switch or host in every fabric; else only in fabrics without a switch of the same name.
     """
-    overlaps = _overlaps(fabrics) | _first_holders([fabric_ids.management for fabric_ids in fabrics])
+    overlaps = _overlapping_fabric_pairs(fabrics) | _first_holders([fabric_ids.management for fabric_ids in fabrics])
     if one_site:
         overlaps |= _first_holders([fabric_ids.devices for fabric_ids in fabrics])
     overlaps |= {
@@ -254,7 +254,7 @@ def _first_holders(rows: Sequence[Sequence[str]]) -> set[tuple[int, int]]:
     return pairs
 
 
-def _overlaps(fabrics: Sequence[Identifiers]) -> set[tuple[int, int]]:
+def _overlapping_fabric_pairs(fabrics: Sequence[Identifiers]) -> set[tuple[int, int]]:
     """Return pairs of fabrics whose numbers overlap: each range with the one that reaches furthest before it."""
     rows = sorted(
         ((kind, low, high, at) for at, fabric in enumerate(fabrics) for kind, low, high in fabric.numbers),

@@ -34,12 +34,14 @@ class Interner:
     def lists(self, lists: tuple[AccessList, ...] | Unknown) -> tuple[AccessList, ...] | Unknown:
         """Return access lists with the one object that stands for the content of their entries."""
         if isinstance(lists, Unknown) or all(
-            self._shared(access_list.entries) is access_list.entries for access_list in lists
+            self._intern_entries(access_list.entries) is access_list.entries for access_list in lists
         ):
             return lists
-        return tuple(replace_fields(access_list, entries=self._shared(access_list.entries)) for access_list in lists)
+        return tuple(
+            replace_fields(access_list, entries=self._intern_entries(access_list.entries)) for access_list in lists
+        )
 
-    def _shared(self, entries: tuple[AccessEntry, ...] | Unknown) -> tuple[AccessEntry, ...] | Unknown:
+    def _intern_entries(self, entries: tuple[AccessEntry, ...] | Unknown) -> tuple[AccessEntry, ...] | Unknown:
         return entries if isinstance(entries, Unknown) else self._entries.setdefault(entries, entries)
 
     def device(self, device: Device) -> Device:

@@ -86,12 +86,12 @@ def cabled_groups(names: Sequence[str], links: Iterable[Link], hosts: Iterable[s
     The hosts are those that the owner states. Where cables join one group only, all switches are "": those without a
     known cable may belong to it.
     """
-    groups = [group for group in _groups(names, links, hosts) if len(group) > 1]
+    groups = [group for group in _connected_device_groups(names, links, hosts) if len(group) > 1]
     group_of = {name: group[0] for group in groups for name in group} if len(groups) > 1 else {}
     return {name: group_of.get(name, "") for name in names}
 
 
-def _groups(names: Sequence[str], links: Iterable[Link], hosts: Iterable[str]) -> list[list[str]]:
+def _connected_device_groups(names: Sequence[str], links: Iterable[Link], hosts: Iterable[str]) -> list[list[str]]:
     root = find_components([*names, *hosts], links)
     names_by_root: dict[str, list[str]] = {}
     for name in names:
@@ -112,12 +112,12 @@ def inferred(
     for device in devices:
         groups.setdefault(group_of[device.name], []).append(device)
     if one_fabric or len(groups) < 2:
-        cabled = not devices or len(_groups(names, links, hosts)) < len(names)
+        cabled = not devices or len(_connected_device_groups(names, links, hosts)) < len(names)
         return [_group(devices, cabled=cabled, paused=paused)]
     alone = groups.pop("", [])
     found_groups = [_group(group, cabled=True, paused=False) for group in groups.values()]
     if alone:
-        found_groups.append(_alone(alone, found_groups, paused=paused))
+        found_groups.append(_group_uncabled_switches(alone, found_groups, paused=paused))
     return found_groups
 
 
@@ -170,7 +170,7 @@ def _group(devices: Sequence[Device], *, cabled: bool, paused: bool) -> Group:
     trims = [device.name for device in devices if not isinstance(device.trimming, Unknown) and device.trimming]
     if trims:
         return Group(names, ("trim",), f"{trims[0]} trims packets")
-    if any(map(_pauses, profiles(devices))):
+    if any(map(_has_pfc_trace, profiles(devices))):
         return Group(names, ("lossless",), "ports have PFC, a lossless priority group or a PFC watchdog")
     if paused and not (devices and cabled):
         return Group(names, ("lossless",), "NICs have PFC")
@@ -179,7 +179,7 @@ def _group(devices: Sequence[Device], *, cabled: bool, paused: bool) -> Group:
     return Group(names, OPEN, "nothing pauses, and without a known cable to another switch this does not decide it")
 
 
-def _alone(devices: Sequence[Device], other_groups: Iterable[Group], *, paused: bool) -> Group:
+def _group_uncabled_switches(devices: Sequence[Device], other_groups: Iterable[Group], *, paused: bool) -> Group:
     """Return switches without known cables: without a trace of PFC they have the mode of others that have one."""
     own_group = _group(devices, cabled=False, paused=paused)
     for group in other_groups if len(own_group.modes) > 1 else ():
@@ -190,7 +190,7 @@ def _alone(devices: Sequence[Device], other_groups: Iterable[Group], *, paused: 
     return own_group
 
 
-def _pauses(qos: QosProfile) -> bool:
+def _has_pfc_trace(qos: QosProfile) -> bool:
     """Whether anything that is known of a port is a trace of PFC."""
     priorities = [*known_rows(qos.pfc_rx_priorities), *known_rows(qos.pfc_tx_priorities)]
     watched = qos.pfc_watchdog is not None and not isinstance(qos.pfc_watchdog, Unknown)

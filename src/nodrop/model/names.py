@@ -29,15 +29,15 @@ def misnamed(readings: Sequence[DeviceReading], distinct: Sequence[DeviceReading
 
 
 def _of_group(group: list[tuple[DeviceReading, str]]) -> Iterator[Remark]:
-    alike = sum(_alike(reading) for reading, _ in group)
+    alike = sum(_matches_file_name(reading) for reading, _ in group)
     shared = Counter(reading.device.name for reading, _ in group)
     owners: dict[str, DeviceReading] = {}
-    for reading, _ in sorted(group, key=lambda pair: not _alike(pair[0])):
+    for reading, _ in sorted(group, key=lambda pair: not _matches_file_name(pair[0])):
         owners.setdefault(reading.device.name, reading)
     for reading, name in group:
         own_name = reading.device.name
         other_device_reading = owners[own_name]
-        if _alike(reading):
+        if _matches_file_name(reading):
             continue
         facts = {"name": own_name, "file": reading.called or ""}
         if other_device_reading is not reading:
@@ -54,7 +54,7 @@ def _containing_folder(reading: DeviceReading) -> PurePath:
     return path.parent.parent if path.name == source.name else path.parent
 
 
-def _alike(reading: DeviceReading) -> bool:
+def _matches_file_name(reading: DeviceReading) -> bool:
     """Whether the words of a device's name stand in what its folder or file is called, or the other way round."""
     name, called = (_WORDS.findall(text.lower()) for text in (reading.device.name, reading.called or ""))
     short, long = sorted((name, called), key=len)

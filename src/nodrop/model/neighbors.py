@@ -1,8 +1,8 @@
 """What the files of a switch say of its neighbors, held against the cables: neighbor tables and descriptions of ports.
 
 Both are written once and stay when cables are moved, so that a port may name what it was cabled to before; or the
-files are right, and the cable was put elsewhere. Only what names a device or host of the fabric is looked at, and a
-port only where that device has one of that name: the rest may be another spelling of the truth.
+files are right, and the cable was put elsewhere. Only names of a device or host of the fabric are checked, and
+ports only where that device has one of that name: others may be other names of the same port.
 """
 
 import re
@@ -35,7 +35,7 @@ def unlike(readings: Sequence[DeviceReading], links: Iterable[Link], hosts: Iter
             near = End(name, cable.local_port)
             if truth := known_ends.truth(far, near, cable.remote):
                 reported_ports.add(cable.local_port)
-                yield _remark((*near, "neighbor"), cable.evidence, cable.remote, truth)
+                yield _make_cabling_remark((*near, "neighbor"), cable.evidence, cable.remote, truth)
         for port in reading.device.interfaces:
             text = port.description
             if isinstance(text, Unknown) or not text or port.name in reported_ports:
@@ -45,7 +45,7 @@ def unlike(readings: Sequence[DeviceReading], links: Iterable[Link], hosts: Iter
                 continue
             near, named_end = End(name, port.name), known_ends.find_end(text)
             if named_end is not None and (truth := known_ends.truth(far, near, named_end)):
-                yield _remark((*near, "description"), "its description", named_end, truth)
+                yield _make_cabling_remark((*near, "description"), "its description", named_end, truth)
 
 
 def node_in(description: str, nodes: Container[str]) -> str | None:
@@ -58,7 +58,7 @@ def _words(description: str) -> list[str]:
     return [word for word in _BETWEEN.split(description) if word]
 
 
-def _remark(subject: tuple[str, ...], source: str, named_end: End, truth: str) -> Remark:
+def _make_cabling_remark(subject: tuple[str, ...], source: str, named_end: End, truth: str) -> Remark:
     facts = {
         "port": f"{subject[0]}:{subject[1]}",
         "source": source,

@@ -45,15 +45,15 @@ def misplaced(qos: QosProfile) -> Iterator[Misplaced]:
             for tc, enters in stopped:
                 is_for = f"priority {priority}, which stops {stops}, is paused for priority group {group}"
                 why = f"{is_for}, but traffic class {tc} of that queue is in group {enters}"
-                yield Misplaced(tc, priority, why, _deciding(qos, tc, priority))
+                yield Misplaced(tc, priority, why, _find_deciding_row(qos, tc, priority))
         elif all(leaves != queue for _, leaves in paused):
             for tc, leaves in paused:
                 is_for = f"priority {priority}, which is paused for priority group {group}, stops {stops}"
                 why = f"{is_for}, but traffic class {tc} of that group leaves by queue {leaves}"
-                yield Misplaced(tc, priority, why, _deciding(qos, tc, priority))
+                yield Misplaced(tc, priority, why, _find_deciding_row(qos, tc, priority))
 
 
-def _deciding(qos: QosProfile, tc: int, priority: int) -> Row | None:
+def _find_deciding_row(qos: QosProfile, tc: int, priority: int) -> Row | None:
     """Return the one row of a class or its priority that leads to another number than its own; None of several."""
     rows = (
         Row("tc_to_queue", tc, tc),
@@ -61,11 +61,11 @@ def _deciding(qos: QosProfile, tc: int, priority: int) -> Row | None:
         Row("pfc_to_queue", priority, priority),
         Row("pfc_to_priority_group", priority, priority),
     )
-    odd = [row for row in rows if _differs(getattr(qos, row.field), row)]
+    odd = [row for row in rows if _differs_from_expected(getattr(qos, row.field), row)]
     return odd[0] if len(odd) == 1 else None
 
 
-def _differs(table: Map | None, row: Row) -> bool:
+def _differs_from_expected(table: Map | None, row: Row) -> bool:
     return table is not None and effects.target(table, row.key) != row.expected
 
 

@@ -31,7 +31,7 @@ def parse_value(kind: Type, value: object) -> Any:
 def row(owner: Owner, value: object, key: str) -> Any:
     """Return a row whose subject states its key already; it need not repeat it, and may not contradict it."""
     found_row = parse_value(
-        Type(owners=(owner,)), _identity(owner, key) | dict(value) if isinstance(value, Mapping) else value
+        Type(owners=(owner,)), _fields_from_key(owner, key) | dict(value) if isinstance(value, Mapping) else value
     )
     if key_of(found_row, 0) != key:
         raise ValueError(f"the row calls itself `{key_of(found_row, 0)}`")
@@ -58,11 +58,11 @@ def _convert_value(kind: Type, value: Any) -> Any:
         if owner is End and isinstance(value, str) and ":" in value:
             return End(*value.split(":", 1))
         if isinstance(value, Mapping):
-            return _record(owner, value)
-    return None if isinstance(value, Mapping | list | tuple) else _scalar(kind, value)
+            return _parse_record(owner, value)
+    return None if isinstance(value, Mapping | list | tuple) else _parse_scalar(kind, value)
 
 
-def _record(owner: type[Any], value: Mapping[Any, object]) -> Any:
+def _parse_record(owner: type[Any], value: Mapping[Any, object]) -> Any:
     known_types = fields(owner)
     if unknown := [name for name in value if name not in known_types]:
         raise ValueError(f"{label(owner)} has no `{unknown[0]}` ({nearest(str(unknown[0]), known_types)})")
@@ -73,7 +73,7 @@ def _record(owner: type[Any], value: Mapping[Any, object]) -> Any:
         raise ValueError(f"{label(owner)} needs {missing}") from None
 
 
-def _scalar(kind: Type, value: Any) -> Any:
+def _parse_scalar(kind: Type, value: Any) -> Any:
     if isinstance(value, bool):
         return value if bool in kind.scalars else None
     text = value if isinstance(value, str) else repr(value) if isinstance(value, int | float) else ""
@@ -84,7 +84,7 @@ def _scalar(kind: Type, value: Any) -> Any:
     return value if isinstance(value, str) and (str in kind.scalars or value in kind.words) else None
 
 
-def _identity(owner: Owner, key: str) -> dict[str, object]:
+def _fields_from_key(owner: Owner, key: str) -> dict[str, object]:
     """Return the fields of a new row that its key in the subject states."""
     if owner is Link and (ends := cable_ends(key)):
         return {name: str(end) for name, end in zip("ab", ends, strict=True)}

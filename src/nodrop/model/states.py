@@ -67,11 +67,11 @@ class Unknown:
             raise AttributeError(name)
         raise UnknownFact
 
-    def _arithmetic(self, _other: object) -> NoReturn:
+    def _refuse_arithmetic(self, _other: object) -> NoReturn:
         raise UnknownFact
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _arithmetic
-    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _arithmetic
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse_arithmetic
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _refuse_arithmetic
 
 
 UNKNOWN: Final = Unknown()

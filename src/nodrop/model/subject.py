@@ -42,7 +42,7 @@ def cable_ends(key: str) -> tuple[End, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _glob(pattern: str) -> re.Pattern[str]:
+def _compile_glob(pattern: str) -> re.Pattern[str]:
     """Return a glob as a pattern that never goes back behind a `*`, so that no glob takes long."""
     head, *tails = ("".join("." if c == "?" else re.escape(c) for c in literal) for literal in pattern.split("*"))
     between = "".join(f"(?>.*?{segment})" for segment in tails[:-1])
@@ -54,17 +54,17 @@ def matches(pattern: Subject, subject: Subject) -> bool:
     if pattern and pattern[-1] == "**":
         pattern, subject = pattern[:-1], subject[: len(pattern) - 1]
     return len(pattern) == len(subject) and all(
-        _glob(glob).fullmatch(segment) is not None for glob, segment in zip(pattern, subject, strict=True)
+        _compile_glob(glob).fullmatch(segment) is not None for glob, segment in zip(pattern, subject, strict=True)
     )
 
 
 @lru_cache(maxsize=1 << 18)
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:
     """Return a sort key by which Ethernet8 comes before Ethernet16: digits compare by count, then by value."""
-    return tuple(_piece(piece) for piece in _NUMBERS.split(name) if piece)
+    return tuple(_piece_sort_key(piece) for piece in _NUMBERS.split(name) if piece)
 
 
-def _piece(piece: str) -> tuple[int, int, str]:
+def _piece_sort_key(piece: str) -> tuple[int, int, str]:
     if piece[0] not in "0123456789":
         return (1, 0, piece)
     digits = piece.lstrip("0")

@@ -77,7 +77,7 @@ class Type:
         return " or ".join([*kinds, *(["none"] if self.none else [])]) or "none"
 
 
-def _remembered(function: _F) -> _F:
+def _cache_by_arguments(function: _F) -> _F:
     """Cache by arguments; typed as the function itself, since mypy holds classes to be unhashable."""
     return cast("_F", cache(function))
 
@@ -108,7 +108,7 @@ def join(left_type: Type, right: Type) -> Type:
     )
 
 
-@_remembered
+@_cache_by_arguments
 def type_of(annotation: Any) -> Type:
     """Return the type that an annotation of the model states; TypeError where the model may not hold such a thing."""
     origin, arguments = get_origin(annotation), get_args(annotation)
@@ -131,7 +131,7 @@ def type_of(annotation: Any) -> Type:
     raise TypeError(f"the model does not hold {annotation}")
 
 
-@_remembered
+@_cache_by_arguments
 def fields(owner: Owner) -> Mapping[str, Type]:
     """Return the fields that an owner stores, and their types."""
     if isinstance(owner, Record):
@@ -139,24 +139,24 @@ def fields(owner: Owner) -> Mapping[str, Type]:
     return {name: type_of(hint) for name, hint in get_type_hints(owner).items() if not name.startswith("_")}
 
 
-@_remembered
+@_cache_by_arguments
 def attributes(owner: Owner) -> Mapping[str, Type]:
     """All that can be read of an owner: its fields and its properties; methods are not among them."""
     return dict(fields(owner)) | {
-        name: type_of(get_type_hints(getter)["return"]) for name, getter in _properties(owner).items()
+        name: type_of(get_type_hints(getter)["return"]) for name, getter in _public_properties(owner).items()
     }
 
 
-@_remembered
+@_cache_by_arguments
 def is_property(owner: Owner, name: str) -> bool:
     """Whether an attribute is worked out when it is read, and so may meet UNKNOWN on its way."""
-    return name in _properties(owner)
+    return name in _public_properties(owner)
 
 
-@_remembered
+@_cache_by_arguments
 def sources(owner: Owner, name: str) -> frozenset[str]:
     """Return the fields that getting an attribute reads; for a property, those that its code names."""
-    getters = _properties(owner)
+    getters = _public_properties(owner)
     if name not in getters:
         return frozenset({name})
     attribute_names = getters[name].__code__.co_names
@@ -172,8 +172,8 @@ def sources(owner: Owner, name: str) -> frozenset[str]:
     )
 
 
-@_remembered
-def _properties(owner: Owner) -> Mapping[str, Any]:
+@_cache_by_arguments
+def _public_properties(owner: Owner) -> Mapping[str, Any]:
     if isinstance(owner, Record):
         return {}
     properties = {name: kind.fget for name, kind in vars(owner).items() if isinstance(kind, property)}

@@ -42,10 +42,10 @@ def value(cls: _C) -> _C:
         return content(self)
 
     setters = {name: getattr(value_class, name).__set__ for name in names}
-    _COPIERS[value_class] = _copier(value_class, setters), setters
+    _COPIERS[value_class] = _make_copier(value_class, setters), setters
     value_class.__getstate__ = state  # type: ignore[assignment]
-    value_class.__setstate__ = _filler(setters)
-    value_class.__init__ = _maker(value_class, setters)
+    value_class.__setstate__ = _make_state_filler(setters)
+    value_class.__init__ = _make_initializer(value_class, setters)
     value_class.__eq__ = equal  # type: ignore[assignment]
     value_class.__hash__ = digest  # type: ignore[assignment]
     return value_class  # type: ignore[return-value]
@@ -56,16 +56,16 @@ def classes() -> tuple[type[Any], ...]:
     return tuple(copy_function for copy_function in _COPIERS if copy_function.__module__.startswith(__package__))
 
 
-def _copier(cls: type[Any], setters: dict[str, Callable[[Any, Any], None]]) -> Callable[[Any], Any]:
+def _make_copier(cls: type[Any], setters: dict[str, Callable[[Any, Any], None]]) -> Callable[[Any], Any]:
     """Return a function that copies a value of a class; written out, it takes a quarter of the time of a loop."""
     sets = "".join(f"    set_{name}(new, old.{name})\n" for name in setters)
-    copy: Callable[[Any], Any] = _defined(
+    copy: Callable[[Any], Any] = _compile_function(
         "copy", f"def copy(old):\n    new = make(made)\n{sets}    return new\n", setters, cls
     )
     return copy
 
 
-def _maker(cls: type[Any], setters: dict[str, Callable[[Any, Any], None]]) -> Callable[..., None]:
+def _make_initializer(cls: type[Any], setters: dict[str, Callable[[Any, Any], None]]) -> Callable[..., None]:
     """Return the `__init__` of a class: that of a frozen dataclass, at half of its cost."""
     defaults = {
         field.name: field.default for field in dataclasses.fields(cls) if field.default is not dataclasses.MISSING
@@ -73,19 +73,23 @@ def _maker(cls: type[Any], setters: dict[str, Callable[[Any, Any], None]]) -> Ca
     keywords = ", ".join(f"{name}=default_{name}" if name in defaults else name for name in setters)
     sets = "".join(f"    set_{name}(self, {name})\n" for name in setters)
     bound = {f"default_{name}": default for name, default in defaults.items()}
-    make: Callable[..., None] = _defined("__init__", f"def __init__(self, *, {keywords}):\n{sets}", setters, cls, bound)
+    make: Callable[..., None] = _compile_function(
+        "__init__", f"def __init__(self, *, {keywords}):\n{sets}", setters, cls, bound
+    )
     make.__qualname__ = f"{cls.__name__}.__init__"
     return make
 
 
-def _filler(setters: dict[str, Callable[[Any, Any], None]]) -> Callable[[Any, tuple[Any, ...]], None]:
+def _make_state_filler(setters: dict[str, Callable[[Any, Any], None]]) -> Callable[[Any, tuple[Any, ...]], None]:
     """Return the `__setstate__` of a class, which fills a value that was unpickled with its fields in their order."""
     sets = "".join(f"    set_{name}(new, state[{number}])\n" for number, name in enumerate(setters))
-    fill: Callable[[Any, tuple[Any, ...]], None] = _defined("fill", f"def fill(new, state):\n{sets}", setters, None)
+    fill: Callable[[Any, tuple[Any, ...]], None] = _compile_function(
+        "fill", f"def fill(new, state):\n{sets}", setters, None
+    )
     return fill
 
 
-def _defined(
+def _compile_function(
     name: str,
     code: str,
     setters: dict[str, Callable[[Any, Any], None]],

@@ -60,9 +60,11 @@ class Effects:
 
     def add_effects(self, block: Told) -> Told:
         """Return facts with their effects."""
-        return replace(block, facts=tuple(replace(fact, effect=self._effect(fact, block)) for fact in block.facts))
+        return replace(
+            block, facts=tuple(replace(fact, effect=self._effect_of_fact(fact, block)) for fact in block.facts)
+        )
 
-    def _effect(self, fact: Fact, block: Told) -> Effect:
+    def _effect_of_fact(self, fact: Fact, block: Told) -> Effect:
         change = self._changes[block.devices[0]]
         if change.kind == "replaced":
             return _OF_KIND["replaced"]
@@ -77,17 +79,19 @@ class Effects:
         """Return the worst that is known of a change, and that its steps do in a switch's own files."""
         assert change.old is not None
         wanted_changes = list(replace(change, parts=(Part(ports, fact.entries),)).changes())
-        whole_edit = self._all(change)  # before the facts alone, which are to leave it enough of the budget
-        edit = self._alone(fact, ports, change)
+        whole_edit = self._edit_all_changes(
+            change
+        )  # before the facts alone, which are to leave it enough of the budget
+        edit = self._edit_single_fact(fact, ports, change)
         known_impacts = [
             effect(change.old.platform, entry.path, bool(ports), entry.old, entry.new) for entry in fact.entries
         ]
-        unused = _unused(fact, ports, change)
+        unused = _disabled_flags_of_fact(fact, ports, change)
         known_impacts = [
             Impact("none", f"{flag} is off") if flag else impact
             for flag, impact in zip(unused, known_impacts, strict=True)
         ]
-        known_impacts = [Impact("none", IDLE)] if _idle(change, ports) else known_impacts
+        known_impacts = [Impact("none", IDLE)] if _are_all_ports_shut(change, ports) else known_impacts
         risks: list[Risk] = [impact.disruption for impact in known_impacts if impact is not None]
         reasons = [impact.reason for impact in known_impacts if impact is not None]
         if edit is None:
@@ -100,7 +104,9 @@ class Effects:
             lines = [line.line.removeprefix(f"{text(line.change.subject)}: ") for line in edit.by_hand]
             risk = worst(risks) if risks else "unknown"
             return Effect(risk=risk, reasons=once(reasons), means="by hand", by_hand=once(lines))
-        if _rank(edit) > _rank(whole_edit):  # alone, it takes a profile of its own; with the others it does not
+        if _disruption_rank(edit) > _disruption_rank(
+            whole_edit
+        ):  # alone, it takes a profile of its own; with the others it does not
             edit = whole_edit
         steps = worst(step.disruption for step in edit.steps)
         weighty = [
@@ -111,7 +117,7 @@ class Effects:
         typed = [f"`{step.command.split()[0]}`: {step.reason}" for step in edit.steps if step.command]
         return Effect(
             risk=worst([*risks, steps]),
-            reasons=once([*weighty, *_reasons(edit.steps)]),
+            reasons=once([*weighty, *_disruption_reasons(edit.steps)]),
             means="commands" if typed else "patch",
             by_hand=once(typed),
         )
@@ -120,9 +126,10 @@ class Effects:
         """Return what all changes of a switch together do to it, as far as its own files tell."""
         if change.kind != "changed" or bundle(self._old, change.name) is None:
             return Effect()
-        whole_edit = self._all(change)
+        whole_edit = self._edit_all_changes(change)
         return Effect(
-            risk=worst(step.disruption for step in whole_edit.steps), reasons=once(_reasons(whole_edit.steps))
+            risk=worst(step.disruption for step in whole_edit.steps),
+            reasons=once(_disruption_reasons(whole_edit.steps)),
         )
 
     def regrouped(self, change: DeviceChange) -> Effect | None:
@@ -133,7 +140,7 @@ class Effects:
         reasons = tuple(platforms.regrouped(change.old.platform, files[0], files[1]))
         return Effect(risk="traffic-affecting", reasons=reasons) if reasons else None
 
-    def _all(self, change: DeviceChange) -> Edit:
+    def _edit_all_changes(self, change: DeviceChange) -> Edit:
         """Return the edit of all changes of a switch, or of another of its make with changes of the same shape.
 
         What no patch makes alone, nor with the others, is left out: in its company others are made in worse ways.
@@ -160,10 +167,10 @@ class Effects:
                 self.left[change.name] = {
                     manual_step.change.subject: manual_step.line for manual_step in whole_edit.by_hand
                 }
-            self._whole[key] = whole_edit if whole_edit is None else self._towards(change, whole_edit)
+            self._whole[key] = whole_edit if whole_edit is None else self._edit_to_new_files(change, whole_edit)
         return self._whole[key] or Edit()
 
-    def _towards(self, change: DeviceChange, facts: Edit) -> Edit:
+    def _edit_to_new_files(self, change: DeviceChange, facts: Edit) -> Edit:
         """Return what makes the new files themselves, where that is what a patch does."""
         assert change.old is not None
         old = self._bundles[change.name]
@@ -178,10 +185,10 @@ class Effects:
         for block in group_facts([change]):
             for fact in block.facts:
                 wanted_changes = list(replace(change, parts=(Part(block.ports, fact.entries),)).changes())
-                edit = None if fact.is_switch_computed else self._alone(fact, block.ports, change)
+                edit = None if fact.is_switch_computed else self._edit_single_fact(fact, block.ports, change)
                 yield from wanted_changes if edit is not None and edit.by_hand else ()
 
-    def _alone(self, fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Edit | None:
+    def _edit_single_fact(self, fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Edit | None:
         """Return the edit of one fact, in the files of the first switch of a make on which one of its shape changes."""
         key = _key(fact, ports, change)
         if key not in self._edits:
@@ -213,7 +220,7 @@ def shape_of(change: DeviceChange) -> Hashable:
     return make_of(change), tuple(shapes)
 
 
-def _rank(edit: Edit) -> int:
+def _disruption_rank(edit: Edit) -> int:
     return DISRUPTIONS.index(edit.disruption)
 
 
@@ -223,7 +230,7 @@ def _shape_of(change: Change) -> Subject:
     return template((area[1:], *inner_path) if area.startswith("@") else ("interfaces", area, *inner_path))
 
 
-def _idle(change: DeviceChange, ports: tuple[str, ...]) -> bool:
+def _are_all_ports_shut(change: DeviceChange, ports: tuple[str, ...]) -> bool:
     """Whether a change is of ports all of which are shut before."""
     if not ports or change.old is None:
         return False
@@ -232,11 +239,11 @@ def _idle(change: DeviceChange, ports: tuple[str, ...]) -> bool:
 
 def _key(fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Hashable:
     """Return what facts of the same effect have in common: make, kind of fact, and whether the ports use it."""
-    used = _idle(change, ports), _unused(fact, ports, change)
+    used = _are_all_ports_shut(change, ports), _disabled_flags_of_fact(fact, ports, change)
     return make_of(change), bool(ports), used, shape_key(fact, counted=False)
 
 
-def _unused(fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> tuple[str, ...]:
+def _disabled_flags_of_fact(fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> tuple[str, ...]:
     """Return, for each entry of a fact, the flag that is off on all ports and without which it has no effect, or ""."""
     return tuple(_flag_off(entry.path, ports, change) for entry in fact.entries)
 
@@ -271,7 +278,7 @@ def bundle(reading: Reading, name: str) -> dict[str, bytes] | None:
     return files or None
 
 
-def _reasons(steps: Sequence[Step]) -> list[str]:
+def _disruption_reasons(steps: Sequence[Step]) -> list[str]:
     """Return why steps disturb a switch, the worst first."""
     disturbing = [step for step in steps if step.disruption != "none" and step.reason]
     levels = sorted({step.disruption for step in disturbing}, key=lambda disruption: worst([disruption]), reverse=True)

@@ -75,7 +75,7 @@ class Comparing:
                 silent = tuple(entry for entry in silent if not entry.computed)
             if silent:
                 without.setdefault(silent, []).append(port.name)
-        return _together(own_entries, by_entries), _together(unsaid, without)
+        return _group_into_parts(own_entries, by_entries), _group_into_parts(unsaid, without)
 
     def _port(self, device: str, old: Interface, new: Interface) -> Iterator[Entry]:
         for name in _OF_PORT:
@@ -83,7 +83,9 @@ class Comparing:
             if same(was, new_value):
                 continue
             if name == "qos" and isinstance(was, QosProfile) and isinstance(new_value, QosProfile):
-                yield from (self._mark_computed_entry(device, new.name, entry) for entry in self._qos(was, new_value))
+                yield from (
+                    self._mark_computed_entry(device, new.name, entry) for entry in self._qos_changes(was, new_value)
+                )
             else:
                 yield from _diff_entries((name,), was, new_value)
 
@@ -94,7 +96,7 @@ class Comparing:
         at = (device, port, *entry.path)
         return entry._replace(computed=any(at in derived_paths for derived_paths in self._derived))
 
-    def _qos(self, old: QosProfile, new: QosProfile) -> tuple[Entry, ...]:
+    def _qos_changes(self, old: QosProfile, new: QosProfile) -> tuple[Entry, ...]:
         pair = (id(old), id(new))
         if pair not in self._profiles:
             entries = _diff_entries(("qos",), old, new)
@@ -107,7 +109,7 @@ def of_fabric(old: Reading, new: Reading) -> Found:
 
     What was assumed on one side is not said by it, and neither are cables, hosts and classes of which it has none.
     """
-    silent = [_unstated(reading) for reading in (old, new)]
+    silent = [_unstated_fabric_facts(reading) for reading in (old, new)]
     entries: list[Entry] = []
     for name in _OF_FABRIC:
         was, new_value = (
@@ -117,7 +119,7 @@ def of_fabric(old: Reading, new: Reading) -> Found:
             for reading, other_reading, without in ((old, new, silent[0]), (new, old, silent[1]))
         )
         entries += _diff_entries((name,), was, new_value)
-    nics = [_nics(reading.fabric) for reading in (old, new)]
+    nics = [_nics_by_subject(reading.fabric) for reading in (old, new)]
     if all(nics):
         for key in sorted({**nics[0], **nics[1]}):
             entries += _diff_entries(("nics", key), nics[0].get(key), nics[1].get(key))
@@ -126,7 +128,7 @@ def of_fabric(old: Reading, new: Reading) -> Found:
     return sorted_out(entries)
 
 
-def _unstated(reading: Reading) -> set[str]:
+def _unstated_fabric_facts(reading: Reading) -> set[str]:
     """Return what a side does not state of its fabric."""
     fabric = reading.fabric
     assumed = {"mode": "mode", "RDMA": "classes"}
@@ -138,7 +140,7 @@ def _get_fabric_value(reading: Reading, name: str) -> Any:
     return getattr(reading.fabric, name)
 
 
-def _nics(fabric: Fabric) -> dict[str, Nic]:
+def _nics_by_subject(fabric: Fabric) -> dict[str, Nic]:
     """Return how files say that NICs are set, by the files and what of each it is."""
     return {" ".join(nic.subject): nic for nic in fabric.nics}
 
@@ -169,7 +171,9 @@ def _of_device(old: Device, new: Device) -> Iterator[Entry]:
         yield Entry(("interfaces", name), before.get(name), after.get(name))
 
 
-def _together(own_entries: tuple[Entry, ...], by_entries: Mapping[tuple[Entry, ...], list[str]]) -> tuple[Part, ...]:
+def _group_into_parts(
+    own_entries: tuple[Entry, ...], by_entries: Mapping[tuple[Entry, ...], list[str]]
+) -> tuple[Part, ...]:
     device_parts = [Part((), own_entries)] if own_entries else []
     device_parts += (Part(tuple(sorted(ports, key=natural)), entries) for entries, ports in by_entries.items())
     return tuple(device_parts)
@@ -179,11 +183,11 @@ def _of_headroom(entry: Entry, old: QosProfile, new: QosProfile) -> bool:
     """Whether an entry is a part of a headroom that the switch works out, before and after."""
     match entry.path:
         case ("qos", "priority_groups", group, "buffer", "size_bytes" | "headroom", *_):
-            return all(_computes(qos, group) for qos in (old, new))
+            return all(_has_computed_headroom(qos, group) for qos in (old, new))
     return False
 
 
-def _computes(qos: QosProfile, index: str) -> bool:
+def _has_computed_headroom(qos: QosProfile, index: str) -> bool:
     groups = () if isinstance(qos.priority_groups, Unknown) else qos.priority_groups
     buffer = next((group.buffer for group in groups if str(group.index) == index), None)
     headroom = buffer.headroom if isinstance(buffer, BufferProfile) else None

@@ -26,7 +26,11 @@ def towards(platform: str, name: str, old: Bundle, new: Bundle, facts: Edit, *, 
         edit = between(old, new, name=name) if between is not None else None
     except InputProblems:
         return None
-    if edit is None or (facts.files and not edit.files) or (not facts.by_hand and _more(edit, facts, least)):
+    if (
+        edit is None
+        or (facts.files and not edit.files)
+        or (not facts.by_hand and _is_more_disruptive(edit, facts, least))
+    ):
         return None
     return replace(edit, by_hand=tuple(not_there(facts.by_hand, platform, name, {**old, **edit.files})))
 
@@ -50,5 +54,5 @@ def parse_device(platform: str, name: str, files: Bundle) -> Device:
     return platforms.reader(platform).read_device(name, sources(files)).device
 
 
-def _more(edit: Edit, facts: Edit, least: Risk) -> bool:
+def _is_more_disruptive(edit: Edit, facts: Edit, least: Risk) -> bool:
     return RISKS.index(edit.disruption) > max(RISKS.index(facts.disruption), RISKS.index(least))

@@ -48,7 +48,7 @@ def orders(changes: Sequence[DeviceChange], shares: Shares, new: Fabric, *, rest
     """
     first_reason = "what is stated of the fabric, and how hosts are set, changes before the switches"
     met: set[tuple[Stage, ...]] = set()
-    for order, why in _candidates(_Tiers(changes, new), shares):
+    for order, why in _candidate_orders(_Tiers(changes, new), shares):
         if order and order not in met:
             met.add(order)
             yield Order(stages=order, why=why)
@@ -56,7 +56,7 @@ def orders(changes: Sequence[DeviceChange], shares: Shares, new: Fabric, *, rest
                 yield Order(stages=order, why=f"{why}; {first_reason}" if why else first_reason, stated="first")
 
 
-def _candidates(tiers: "_Tiers", shares: Shares) -> Iterator[tuple[tuple[Stage, ...], str]]:
+def _candidate_orders(tiers: "_Tiers", shares: Shares) -> Iterator[tuple[tuple[Stage, ...], str]]:
     """Yield orders, the best first, with what is unusual about each; some may be the same, or empty."""
     yield tuple(tiers.stages()), ""
     yield tuple(tiers.stages(downwards=True)), "switches far from hosts go before those near to them"
@@ -98,11 +98,11 @@ class _Tiers:
         self._removed = tuple(name for name, kind in kinds.items() if kind == "removed")
         self._staying = [name for name, kind in kinds.items() if kind in ("changed", "replaced")]
         self._beside = Index(new).neighbor_names
-        self._depth = _depths(new, self._beside)
+        self._depth = _distances_from_hosts(new, self._beside)
 
     def stages(self, *, downwards: bool = False) -> Iterator[Stage]:
         """Yield the stages of one pass."""
-        return self._whole(self._tier_by_tier(self._staying, downwards=downwards))
+        return self._add_outer_stages(self._tier_by_tier(self._staying, downwards=downwards))
 
     def cable_by_cable(self, shares: Shares, *, rest_last: bool = False) -> Iterator[Stage]:
         """Yield a stage for each switch that others lead to from below or beside, with what these have towards it."""
@@ -112,7 +112,7 @@ class _Tiers:
         idle = set()
         for name in sorted(self._staying, key=natural):
             leads = shares.ends(name)
-            ends = [lead for lead in leads if lead in staying and self._height(lead) > self._height(name)]
+            ends = [lead for lead in leads if lead in staying and self._height_key(lead) > self._height_key(name)]
             if leads <= set(ends):
                 idle.add(name)
             if ends:
@@ -125,18 +125,18 @@ class _Tiers:
             staying_name for staying_name in self._staying if staying_name not in near and staying_name not in idle
         ]
         other_stages = [
-            _with(stage, [remaining_share.get(name, Share()) for name in stage.devices])
+            _limit_stage_to_shares(stage, [remaining_share.get(name, Share()) for name in stage.devices])
             for stage in self._tier_by_tier(remaining_names)
         ]
-        ordered = sorted(near, key=self._height)
+        ordered = sorted(near, key=self._height_key)
         around = [self._make_neighbor_stage(end, near[end], remaining_share.get(end, Share())) for end in ordered]
-        yield from self._whole([*around, *other_stages] if rest_last else [*other_stages, *around])
+        yield from self._add_outer_stages([*around, *other_stages] if rest_last else [*other_stages, *around])
 
     def _make_neighbor_stage(self, end: str, near: Sequence[str], own_share: Share) -> Stage:
         return Stage(
             devices=(end, *near),
             why="together with what others have towards it",
-            tier=self._tier(end),
+            tier=self._tier_of_switch(end),
             shares=(own_share, *(Share("towards", (end,)) for _ in near)),
         )
 
@@ -145,11 +145,13 @@ class _Tiers:
         stage_lists = []
         for share in kinds:
             names = [name for name in self._staying if shares.any(name, share)]
-            stage_lists.append([_with(stage, [share] * len(stage.devices)) for stage in self._tier_by_tier(names)])
+            stage_lists.append(
+                [_limit_stage_to_shares(stage, [share] * len(stage.devices)) for stage in self._tier_by_tier(names)]
+            )
         if all(stage_lists):
-            yield from self._whole(chain(*stage_lists))
+            yield from self._add_outer_stages(chain(*stage_lists))
 
-    def _whole(self, staying: Iterable[Stage]) -> Iterator[Stage]:
+    def _add_outer_stages(self, staying: Iterable[Stage]) -> Iterator[Stage]:
         """Yield stages with those of what comes and goes around them."""
         if self._added:
             yield Stage(devices=self._added, why="new: no traffic before the cables are there")
@@ -159,19 +161,19 @@ class _Tiers:
             yield Stage(devices=self._removed, why=why)
 
     def _tier_by_tier(self, names: Sequence[str], *, downwards: bool = False) -> Iterator[Stage]:
-        for tier in sorted({self._tier(name) for name in names}, reverse=downwards):
-            near_names = [name for name in names if self._tier(name) == tier]
+        for tier in sorted({self._tier_of_switch(name) for name in names}, reverse=downwards):
+            near_names = [name for name in names if self._tier_of_switch(name) == tier]
             yield from _one_by_one(near_names, tier) if tier else _nearest_hosts(near_names, self._beside)
 
-    def _tier(self, name: str) -> int:
+    def _tier_of_switch(self, name: str) -> int:
         return self._depth.get(name, 0)
 
-    def _height(self, name: str) -> tuple[object, ...]:
+    def _height_key(self, name: str) -> tuple[object, ...]:
         """Return what tells the two ends of a cable apart, also those of one tier."""
-        return self._tier(name), natural(name)
+        return self._tier_of_switch(name), natural(name)
 
 
-def _with(stage: Stage, shares: Sequence[Share]) -> Stage:
+def _limit_stage_to_shares(stage: Stage, shares: Sequence[Share]) -> Stage:
     """Return a stage in which no more than shares of the changes are made."""
     if all(share == Share() for share in shares):
         return stage
@@ -195,7 +197,7 @@ def _one_by_one(names: Iterable[str], tier: int) -> Iterator[Stage]:
         yield Stage(devices=(name,), why="alone: the others of its tier carry the traffic meanwhile", tier=tier)
 
 
-def _depths(fabric: Fabric, beside: Mapping[str, Set[str]]) -> Mapping[str, int]:
+def _distances_from_hosts(fabric: Fabric, beside: Mapping[str, Set[str]]) -> Mapping[str, int]:
     """Return how many cables lie between each switch and the nearest that has hosts, or is called a leaf."""
     hosts = {host.name for host in fabric.hosts}
     edge = {

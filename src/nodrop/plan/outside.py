@@ -38,7 +38,7 @@ def outside(old: Reading, new: Reading, device_changes: Sequence[DeviceChange]) 
     effects: dict[Alike, Mapping[Head, Effect]] = {}
     for device, change in staying(old, new, device_changes):
         name, platform = device.name, device.platform
-        if _same(old.sources.get(name, ()), new.sources.get(name, ())):
+        if _have_same_bytes(old.sources.get(name, ()), new.sources.get(name, ())):
             continue
         files = [bundle(reading, name) for reading in (old, new)]
         if files[0] is None or files[1] is None:
@@ -71,7 +71,7 @@ def staying(
             yield device, change
 
 
-def _same(old: Sequence[Source], new: Sequence[Source]) -> bool:
+def _have_same_bytes(old: Sequence[Source], new: Sequence[Source]) -> bool:
     """Whether files have the same bytes, as far as that is known without opening any."""
     if old is new:
         return True
@@ -101,10 +101,10 @@ class Known:
         kinds: dict[Path, set[Path]] = {}
         for difference in every:
             kinds.setdefault(difference.shape, set()).add(difference.path)
-        shape, shut, means = shape_of(change), _shut(change), platforms.settings_of(change.old.platform)
+        shape, shut, means = shape_of(change), _idle_port_reasons(change), platforms.settings_of(change.old.platform)
         for kind, paths in kinds.items():
             if (shape, kind) not in self._kinds:
-                self._kinds[shape, kind] = self._of(change, sides, paths)
+                self._kinds[shape, kind] = self._classify_outside_change(change, sides, paths)
         for setting in every:
             origin = self._kinds[shape, setting.shape]
             words = setting.path[1:]
@@ -114,7 +114,7 @@ class Known:
             if origin == "rest" or (origin == "default" and (self._by_facts or not idle)):
                 yield setting._replace(harmless=_DEFAULT if origin == "default" else idle)
 
-    def _of(self, change: DeviceChange, sides: tuple[Opened, Opened], paths: set[Path]) -> _Of:
+    def _classify_outside_change(self, change: DeviceChange, sides: tuple[Opened, Opened], paths: set[Path]) -> _Of:
         assert change.old is not None
         otherwises = _read_otherwise(change.old.platform, sides, paths)
         has_facts = bool(change.parts) or self._by_facts
@@ -127,7 +127,7 @@ class Known:
         return "rest"
 
 
-def _shut(change: DeviceChange) -> Mapping[str, str]:
+def _idle_port_reasons(change: DeviceChange) -> Mapping[str, str]:
     """Return the ports that carry nothing before a change, or after it, with the reason."""
     sides = ((change.new, _SHUT_AFTER), (change.old, IDLE))
     return {

@@ -72,7 +72,7 @@ def settings_between(platform: str, sides: tuple[Opened, Opened]) -> Iterator[Di
         if (
             not difference.line
             and all(file in side.trees for side in sides)
-            and not _aside(means, difference, sides, tuple(words))
+            and not _is_ignored_difference(means, difference, sides, tuple(words))
         ):
             yield difference
 
@@ -118,10 +118,10 @@ def left_outside(
         yield from (key.path[1:] for key in outside_part.keys if sides is None or key in remaining_differences)
 
 
-def _aside(means: Settings, difference: Difference, sides: tuple[Opened, Opened], words: Path) -> bool:
+def _is_ignored_difference(means: Settings, difference: Difference, sides: tuple[Opened, Opened], words: Path) -> bool:
     trees = [side.trees[difference.path[0]] for side in sides]
     if difference.kind == "changed":
-        before, after = (_as_words(_at(tree, words)) for tree in trees)
+        before, after = (_as_words(_subtree_at(tree, words)) for tree in trees)
         return before == after or means.masked(words)
     return not means.covers(trees[0 if difference.kind == "added" else 1], words)
 
@@ -139,7 +139,7 @@ def _separate_own_settings(
     own_differences: list[Difference] = []
     for difference in settings_between(platform, sides):
         file, *words = difference.path
-        runs = None if difference.kind == "added" else _at(sides[0].trees[file], words)
+        runs = None if difference.kind == "added" else _subtree_at(sides[0].trees[file], words)
         if difference.kind == "removed":
             for path, is_own in _split_by_owner(platform, tuple(words), runs):
                 (own_differences if is_own else differing).append(difference._replace(path=(file, *path)))
@@ -150,7 +150,7 @@ def _separate_own_settings(
     return tuple(differing), tuple(own_differences)
 
 
-def _at(tree: Any, words: Sequence[str]) -> Any:
+def _subtree_at(tree: Any, words: Sequence[str]) -> Any:
     for word in words:
         tree = tree[word]
     return tree

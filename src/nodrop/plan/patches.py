@@ -95,7 +95,10 @@ def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = 
             continue
         manual_lines = lines.get(device.name, {})
         tasks.append(
-            [_task(shares.part(device.name, share), turn, old, manual_lines) for turn, share in passes[device.name]]
+            [
+                _build_task(shares.part(device.name, share), turn, old, manual_lines)
+                for turn, share in passes[device.name]
+            ]
         )
         tasks[-1][-1] = replace(
             tasks[-1][-1],
@@ -108,7 +111,7 @@ def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = 
         yield from new_map_chunks
 
 
-def _task(device_change: DeviceChange, turn: str, old: Reading, manual_lines: Mapping[Subject, str]) -> _Task:
+def _build_task(device_change: DeviceChange, turn: str, old: Reading, manual_lines: Mapping[Subject, str]) -> _Task:
     assert device_change.old is not None
     every = uncomputed(device_change)
     return _Task(
@@ -194,12 +197,12 @@ def _make_by_hand_files(lines: Sequence[str]) -> dict[str, bytes]:
 
 def _build_patch(task: _Task) -> Patch:
     """Return what takes a switch's files to what the changes say, and to nothing else."""
-    old, edit = task.old, _edited(task, task.changes)
+    old, edit = task.old, _edit_files(task, task.changes)
     if edit is None or old is None:
         lines = [manual_step.line for manual_step in task.by_hand]
         lines += [f"{text(change.subject)}: nodrop does not change these files" for change in task.changes]
         return Patch(device=task.name, files=_make_by_hand_files(lines), by_hand=tuple(lines))
-    edit, astray = _straight(task, old, edit)
+    edit, astray = _undo_side_effects(task, old, edit)
     whole_files = _whole_files(task, old, edit)
     if whole_files is not None:
         edit, astray = whole_files, []
@@ -251,7 +254,7 @@ def _left_outside(task: _Task, result: Bundle) -> Iterator[str]:
             yield f"{' '.join(change.at[1:]) or file}: nodrop changes facts of its model alone here; see the new {file}"
 
 
-def _edited(task: _Task, changes: Sequence[Change]) -> Edit | None:
+def _edit_files(task: _Task, changes: Sequence[Change]) -> Edit | None:
     editor = platforms.editor(task.platform)
     if editor is None or task.old is None:
         return None
@@ -261,18 +264,18 @@ def _edited(task: _Task, changes: Sequence[Change]) -> Edit | None:
         return None
 
 
-def _straight(task: _Task, old: Bundle, edit: Edit) -> tuple[Edit, list[str]]:
+def _undo_side_effects(task: _Task, old: Bundle, edit: Edit) -> tuple[Edit, list[str]]:
     """Return an edit by which nothing changes along that stays in the new files, and what still does.
 
     A platform takes what stands in one field with a change for meant as well (both directions of pause) unless it is
     told otherwise: then what is to stay is among the changes.
     """
-    astray = list(_astray(task, old, edit))
+    astray = list(_unintended_changes(task, old, edit))
     if not astray:
         return edit, []
-    again = _edited(task, [*task.changes, *astray])
+    again = _edit_files(task, [*task.changes, *astray])
     if again is not None and len(again.by_hand) <= len(edit.by_hand):
-        return again, [_describe_stray_change(change) for change in _astray(task, old, again)]
+        return again, [_describe_stray_change(change) for change in _unintended_changes(task, old, again)]
     return edit, [_describe_stray_change(change) for change in astray]
 
 
@@ -281,7 +284,7 @@ def _describe_stray_change(change: Change) -> str:
     return f"{text(change.subject)}: the patch changes it along with others, and it is to stay {new}"
 
 
-def _astray(task: _Task, old: Bundle, edit: Edit) -> Iterator[Change]:
+def _unintended_changes(task: _Task, old: Bundle, edit: Edit) -> Iterator[Change]:
     """Yield what is not as the new files have it, though it was no change, with what it is to be."""
     if task.new is None:
         return

@@ -31,7 +31,7 @@ class Shares:
             for fabric in (old, new)
             for device in fabric.devices
             if device.name in beside
-            for address in _addresses(device)
+            for address in _addresses_of_device(device)
         }
         self._made: dict[tuple[str, frozenset[Share]], Device] = {}
         self._interner = Interner()
@@ -52,7 +52,7 @@ class Shares:
                 taken = tuple(
                     entry
                     for entry in changed_part.entries
-                    if self._takes(name, share, (*above, *entry.path), entry.old, entry.new)
+                    if self._share_takes_change(name, share, (*above, *entry.path), entry.old, entry.new)
                 )
                 ports_by_entries.setdefault(taken, []).append(port)
         shared_parts = (
@@ -84,25 +84,25 @@ class Shares:
             differences = apply_differences(
                 change.old,
                 change.new,
-                lambda path, old, new: any(self._takes(name, share, path, old, new) for share in shares),
+                lambda path, old, new: any(self._share_takes_change(name, share, path, old, new) for share in shares),
             )
             self._made[name, shares] = self._interner.device(differences)
         return self._made[name, shares]
 
-    def _takes(self, name: str, share: Share, path: Subject, old: Any, new: Any) -> bool:
+    def _share_takes_change(self, name: str, share: Share, path: Subject, old: Any, new: Any) -> bool:
         match share.kind:
             case "towards":
                 return self.end(name, path) in share.ends
             case "elsewhere":
                 return self.end(name, path) not in share.ends
             case "guarding":
-                return _guards(path) and new is not None
+                return _is_watchdog_path(path) and new is not None
             case "unguarded":
-                return not _guards(path) or new is None
+                return not _is_watchdog_path(path) or new is None
             case "safe":
-                return not _dares(path, old, new)
+                return not _increases_pause_risk(path, old, new)
             case "daring":
-                return _dares(path, old, new)
+                return _increases_pause_risk(path, old, new)
             case "all":
                 return True
 
@@ -116,17 +116,17 @@ class Shares:
         return None
 
 
-def _addresses(device: Device) -> Iterable[str]:
+def _addresses_of_device(device: Device) -> Iterable[str]:
     yield from (address for port in device.interfaces for address in known_rows(port.addresses))
     yield from (address for loopback in known_rows(device.loopbacks) for address in loopback.addresses)
 
 
-def _guards(path: Subject) -> bool:
+def _is_watchdog_path(path: Subject) -> bool:
     return not _GUARDS.isdisjoint(path)
 
 
-def _dares(path: Subject, old: Any, new: Any) -> bool:
+def _increases_pause_risk(path: Subject, old: Any, new: Any) -> bool:
     """Whether a port is to pause more than it did, or to be watched less."""
     if not _PAUSING.isdisjoint(path) and not isinstance(new, Unknown):
         return not set(new or ()) <= set(() if isinstance(old, Unknown) else old or ())
-    return _guards(path) and new is None
+    return _is_watchdog_path(path) and new is None

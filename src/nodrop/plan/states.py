@@ -78,7 +78,7 @@ class States:
         """
         devices = {
             name: device
-            for name, device in self._unchanged.items()
+            for name, device in self._unchanged_devices.items()
             if self._relevant_names is None or name in self._relevant_names
         }
         for name in self._changes:
@@ -117,11 +117,11 @@ class States:
     def size(self) -> int:
         """How many switches a state has, at the most."""
         return len(self._changes) + len(
-            self._unchanged if self._relevant_names is None else self._relevant_names - self._changes.keys()
+            self._unchanged_devices if self._relevant_names is None else self._relevant_names - self._changes.keys()
         )
 
     @cached_property
-    def _unchanged(self) -> Mapping[str, Device]:
+    def _unchanged_devices(self) -> Mapping[str, Device]:
         devices = self._sides["new"].fabric.devices
         return {device.name: device for device in devices if device.name not in self._changes}
 
@@ -132,20 +132,20 @@ class States:
             return None
         both_neighbor_names = [Index(side.fabric).neighbor_names for side in self._sides.values()]
         beside = {far for side in both_neighbor_names for near in self._changes for far in side.get(near, ())}
-        return frozenset(beside & self._unchanged.keys() | self._changes.keys())
+        return frozenset(beside & self._unchanged_devices.keys() | self._changes.keys())
 
     def _links(self, done: Done, stated: Side) -> Iterator[Link]:
-        before, after = self._cables["old"], self._cables["new"]
+        before, after = self._cables_by_side["old"], self._cables_by_side["new"]
         for ends in sorted({*before, *after}):
             touched = [end.node in done for end in ends]
             ready = [begun or end.node not in self._changes for begun, end in zip(touched, ends, strict=True)]
             if ends in before and ends in after:
-                yield self._cables[stated][ends]
+                yield self._cables_by_side[stated][ends]
             elif all(ready) if ends in after else not any(touched):
                 yield (after if ends in after else before)[ends]
 
     @cached_property
-    def _cables(self) -> Mapping[Side, Mapping[tuple[End, End], Link]]:
+    def _cables_by_side(self) -> Mapping[Side, Mapping[tuple[End, End], Link]]:
         seen = self._relevant_names
         return {
             name: {
@@ -164,22 +164,28 @@ class States:
         match subject:
             case (root, "links", cable) if root == FABRIC:
                 nodes = {end.node for end in cable_ends(cable)}
-                return not self._comers.isdisjoint(nodes) or cable in self._cables_passing
+                return not self._added_or_removed_switches.isdisjoint(nodes) or cable in self._cables_passing
             case (name, *path) if name in self._changes:
                 change = self._changes[name]
-                below = _path(path)
-                if change.old is None or change.new is None or self._shares.end(name, below) in self._comers:
+                below = _storage_path(path)
+                if (
+                    change.old is None
+                    or change.new is None
+                    or self._shares.end(name, below) in self._added_or_removed_switches
+                ):
                     return True
                 return any(_row(device, below) is False for device in (change.old, change.new))
         return False
 
     @cached_property
-    def _comers(self) -> frozenset[str]:
+    def _added_or_removed_switches(self) -> frozenset[str]:
         return frozenset(name for name, change in self._changes.items() if change.old is None or change.new is None)
 
     @cached_property
     def _cables_passing(self) -> frozenset[str]:
-        return frozenset(f"{a}--{b}" for a, b in self._cables["old"].keys() ^ self._cables["new"].keys())
+        return frozenset(
+            f"{a}--{b}" for a, b in self._cables_by_side["old"].keys() ^ self._cables_by_side["new"].keys()
+        )
 
     def joins(self, subject: Subject, names: Collection[str]) -> bool:
         """Whether a part is a cable or session between switches of which all are among those."""
@@ -187,11 +193,11 @@ class States:
             case (root, "links", cable) if root == FABRIC:
                 return {end.node for end in cable_ends(cable)} <= set(names)
             case (name, "@neighbors" | "@vrf_bgp", *_) if name in names:
-                return self._shares.end(name, _path(subject[1:])) in names
+                return self._shares.end(name, _storage_path(subject[1:])) in names
         return False
 
 
-def _path(below: Sequence[str]) -> Subject:
+def _storage_path(below: Sequence[str]) -> Subject:
     """Return where a part of a switch is stored: a port among interfaces, a session in its process."""
     match below:
         case ("@neighbors", *rest):

@@ -89,7 +89,7 @@ def writable_names() -> tuple[str, ...]:
 @cache
 def default() -> str:
     """Return the platform that is used where none is named: the one whose `__init__.py` has `DEFAULT`."""
-    return next(name for name in writable_names() if getattr(_package(name), "DEFAULT", False))
+    return next(name for name in writable_names() if getattr(_import_package(name), "DEFAULT", False))
 
 
 @cache
@@ -101,7 +101,9 @@ def default_first() -> tuple[str, ...]:
 @cache
 def writes() -> tuple[str, ...]:
     """Return the names that writers give to files of a device, as patterns."""
-    return tuple(dict.fromkeys(name for writable_name in writable_names() for name in _package(writable_name).WRITES))
+    return tuple(
+        dict.fromkeys(name for writable_name in writable_names() for name in _import_package(writable_name).WRITES)
+    )
 
 
 @cache
@@ -114,19 +116,19 @@ def written_as(platform: str) -> str:
 
 
 @cache
-def _module(platform: str, module_name: str) -> Any:
+def _import_module(platform: str, module_name: str) -> Any:
     if platform not in (*names(), HOSTS):
         raise KeyError(platform)
     return importlib.import_module(f"nodrop.platforms.{platform}.{module_name}")
 
 
-def _package(platform: str) -> Any:
+def _import_package(platform: str) -> Any:
     return importlib.import_module(f"nodrop.platforms.{platform}")
 
 
 def reader(platform: str) -> Reader:
     """Return a platform's reader; KeyError where there is no such platform."""
-    return cast("Reader", _module(platform, "reader"))
+    return cast("Reader", _import_module(platform, "reader"))
 
 
 def file_of(platform: str, bundle: Mapping[str, bytes]) -> str:
@@ -140,7 +142,7 @@ def file_of(platform: str, bundle: Mapping[str, bytes]) -> str:
 
 def writer(platform: str) -> Writer:
     """Return a platform's writer; KeyError where there is no such platform."""
-    return cast("Writer", _module(platform, "writer"))
+    return cast("Writer", _import_module(platform, "writer"))
 
 
 @lru_cache(maxsize=65536)
@@ -152,7 +154,7 @@ def port_name(platform: str, model: str, port: Port, splits: int = 1) -> str:
     """
     if platform not in writable_names():
         raise KeyError(platform)
-    return cast("str", _module(platform, "naming").port_name(model, port, splits))
+    return cast("str", _import_module(platform, "naming").port_name(model, port, splits))
 
 
 def model_port(platform: str) -> Callable[[str, str, int], Port | None] | None:
@@ -162,7 +164,7 @@ def model_port(platform: str) -> Callable[[str, str, int], Port | None] | None:
     """
     if platform not in writable_names():
         raise KeyError(platform)
-    port_finder = getattr(_module(platform, "naming"), "model_port", None)
+    port_finder = getattr(_import_module(platform, "naming"), "model_port", None)
     return cast("Callable[[str, str, int], Port | None] | None", port_finder)
 
 
@@ -180,7 +182,7 @@ def additions(platform: str) -> Added:
     """Return how a platform's files hold what owners add; KeyError where nodrop does not write it."""
     if platform not in writable_names():
         raise KeyError(platform)
-    return cast("Added", _module(platform, "additions"))
+    return cast("Added", _import_module(platform, "additions"))
 
 
 @cache
@@ -188,7 +190,7 @@ def editor(platform: str) -> Editor | None:
     """Return what changes a platform's given files; None where all is done by hand. KeyError: no such platform."""
     if platform not in names():
         raise KeyError(platform)
-    return cast("Editor", _module(platform, "edit")) if (_HERE / platform / "edit.py").exists() else None
+    return cast("Editor", _import_module(platform, "edit")) if (_HERE / platform / "edit.py").exists() else None
 
 
 def states_of(platform: str, bundle: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str, Mapping[str, bytes]]]:
@@ -197,7 +199,7 @@ def states_of(platform: str, bundle: Mapping[str, bytes], edit: Edit) -> Iterato
     Nothing where all is made at once.
     """
     if (_HERE / platform / "applying.py").exists():
-        yield from _module(platform, "applying").states(bundle, edit)
+        yield from _import_module(platform, "applying").states(bundle, edit)
 
 
 def between(platform: str) -> Between | None:
@@ -214,19 +216,21 @@ def regrouped(platform: str, old: Mapping[str, bytes], new: Mapping[str, bytes])
 
 def settings_of(platform: str) -> Settings | None:
     """Return how a platform's files are read as settings by path; None where they are lines."""
-    return cast("Settings", _module(platform, "settings")) if (_HERE / platform / "settings.py").exists() else None
+    return (
+        cast("Settings", _import_module(platform, "settings")) if (_HERE / platform / "settings.py").exists() else None
+    )
 
 
 def first_apply(device: Device) -> Sequence[FirstApply]:
     """Return what restarts services or brings all ports of a switch down when its build is applied first."""
     if not (_HERE / device.platform / "delivery.py").exists():
         return ()
-    return tuple(_module(device.platform, "delivery").first_apply(device))
+    return tuple(_import_module(device.platform, "delivery").first_apply(device))
 
 
 def where(platform: str, bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
     """Return a function that finds a subject's place in a device's files, given by canonical name."""
-    return cast("Callable[[Subject], Place | None]", _module(platform, "places").where(bundle))
+    return cast("Callable[[Subject], Place | None]", _import_module(platform, "places").where(bundle))
 
 
 def access_paths(platform: str, subject: Subject) -> Iterator[tuple[str, ...]]:
@@ -234,7 +238,7 @@ def access_paths(platform: str, subject: Subject) -> Iterator[tuple[str, ...]]:
 
     The part is what follows `@access_lists` in a subject: the name of the list, and a part of it.
     """
-    return cast("Iterator[tuple[str, ...]]", _module(platform, "read_access").access_paths(subject))
+    return cast("Iterator[tuple[str, ...]]", _import_module(platform, "read_access").access_paths(subject))
 
 
 def frr_text(platform: str, bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
@@ -244,7 +248,7 @@ def frr_text(platform: str, bundle: Mapping[str, bytes]) -> tuple[str, Callable[
     """
     if not (_HERE / platform / "frr_text.py").exists():
         return None
-    module = _module(platform, "frr_text")
+    module = _import_module(platform, "frr_text")
     return cast("tuple[str, Callable[[int], Place | None]] | None", module.find_frr_source(bundle))
 
 
@@ -261,7 +265,7 @@ class Staged(Protocol):
 @cache
 def staged(platform: str) -> Staged | None:
     """Return how a platform's stages are compared with its state; None where it has none."""
-    return cast("Staged", _module(platform, "staged")) if (_HERE / platform / "staged.py").exists() else None
+    return cast("Staged", _import_module(platform, "staged")) if (_HERE / platform / "staged.py").exists() else None
 
 
 def supplied(platform: str, bundle: Mapping[str, bytes]) -> Mapping[tuple[str, str], str]:
@@ -281,7 +285,7 @@ def batfish_tables(device: Device, bundle: Mapping[str, bytes], hostname: str, f
     """
     if not (_HERE / device.platform / "batfish.py").exists():
         return None
-    device_tables = _module(device.platform, "batfish").tables(device, bundle, hostname, frr_conf)
+    device_tables = _import_module(device.platform, "batfish").tables(device, bundle, hostname, frr_conf)
     return cast("BatfishTables | None", device_tables)
 
 
@@ -289,7 +293,7 @@ def comments(platform: str, name: str, raw: bytes) -> list[Comment]:
     """Return the comments of a device's file that speak to nodrop; `name` is its canonical name."""
     if b"nodrop:" not in raw:
         return []
-    table: Mapping[str, Syntax] = _package(platform).COMMENTS
+    table: Mapping[str, Syntax] = _import_package(platform).COMMENTS
     return found_comments(raw, next(syntax for ending, syntax in table.items() if name.endswith(ending)))
 
 

@@ -54,7 +54,7 @@ class Comparison:
         digests = {path: digest(files[path]) for path in files}
         lines = {}
         with in_words(self.display):
-            folder = self._there()
+            folder = self._open_output_folder()
             for path in files:
                 with suppress(FileNotFoundError, NotADirectoryError, NotPlain):
                     if folder is not None and (current_data := folder.read_file(path)[1]) != files[path]:
@@ -70,7 +70,7 @@ class Comparison:
         lines = {path: line for part in comparisons for path, line in part.lines.items()}
         require_safe_paths(digests)
         with in_words(self.display):
-            folder = self._there()
+            folder = self._open_output_folder()
             if folder is None:
                 return tuple(Drift(path=path, kind="missing") for path in sorted([*digests, MANIFEST]))
             old_manifest = _manifest_or_empty(folder)
@@ -91,7 +91,7 @@ class Comparison:
                 drifts.append(Drift(path=path, kind="differs", line=lines[path]))
         return tuple(drifts)
 
-    def _there(self) -> Held | None:
+    def _open_output_folder(self) -> Held | None:
         """Open the folder; None where there is none."""
         with suppress(FileNotFoundError), placing(self.directory) as place:
             require_folder(place, self.display)

@@ -98,7 +98,7 @@ class Disk:
 
     def fsync_folder(self, folder: int) -> None:
         """Return once the names in an open folder would outlive a power cut."""
-        with _readable(folder) as handle:
+        with _reopen_folder(folder) as handle:
             try:
                 os.fsync(handle)
             except OSError as error:
@@ -108,7 +108,7 @@ class Disk:
     def sync_filesystem(self, folder: int) -> None:
         """Return once everything written to the file system of this folder would outlive a power cut."""
         try:
-            _call("syncfs", folder)
+            _call_libc("syncfs", folder)
         except OSError as error:
             if error.errno not in NOT_OFFERED:
                 raise
@@ -121,7 +121,7 @@ class Disk:
     def exchange(self, landing: Landing, other_landing: Landing) -> None:
         """Let two names change places, in one step; an OSError of NOT_OFFERED where that does not exist."""
         names = os.fsencode(landing.name), os.fsencode(other_landing.name)
-        _call("renameat2", landing.folder, names[0], other_landing.folder, names[1], _RENAME_EXCHANGE)
+        _call_libc("renameat2", landing.folder, names[0], other_landing.folder, names[1], _RENAME_EXCHANGE)
 
     def remove_tree(self, place: Landing, folder: Held) -> None:
         """Remove a folder that has this name, and all below it, what marks it last; links are never followed.
@@ -183,7 +183,7 @@ DISK = Disk()
 
 
 @contextmanager
-def _readable(folder: int) -> Iterator[int]:
+def _reopen_folder(folder: int) -> Iterator[int]:
     """Open a folder again, since it may be open without the right to read it."""
     handle = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
     try:
@@ -225,7 +225,7 @@ def _is_at(handle: int, place: Landing) -> bool:
     return status is not None and os.path.samestat(os.fstat(handle), status)
 
 
-def _call(name: str, *arguments: int | bytes) -> None:
+def _call_libc(name: str, *arguments: int | bytes) -> None:
     """Call a function of the C library that Python does not offer; ENOSYS where there is no way to it."""
     try:
         import ctypes

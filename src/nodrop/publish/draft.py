@@ -78,7 +78,7 @@ class Part:
         with in_words(self.display):
             digests = {path: digest(files[path]) for path in files}
             listed_paths = self.standing.listed.keys() & files.keys()
-            same = frozenset(path for path in sorted(listed_paths) if self._stands(path, files[path]))
+            same = frozenset(path for path in sorted(listed_paths) if self._old_file_matches(path, files[path]))
             new = sorted(files.keys() - same)
             edited = self.standing.edited(self.old, sorted(listed_paths - same), digests)
             folders = sorted(folders_of(new))
@@ -91,7 +91,7 @@ class Part:
                     self.disk.write_file(self.new.at(path), files[path], mode, sync=sync)
         return Put(digests=digests, same=same, edited=edited, folders=frozenset(folders))
 
-    def _stands(self, path: str, data: bytes) -> bool:
+    def _old_file_matches(self, path: str, data: bytes) -> bool:
         """Whether the old tree has just this file."""
         assert self.old is not None, "it has files"
         status, old_data = self.old.read_file(path)
@@ -151,7 +151,7 @@ class Draft:
             manifest = Manifest(inputs=inputs, files=digests).to_bytes()
             if manifest != old.manifest or same != digests.keys():
                 new_folders = frozenset[str]().union(*(put.folders for put in puts))
-                self._complete(digests, same, new_folders, manifest)
+                self._complete_tree(digests, same, new_folders, manifest)
                 if self._old is not None and old.manifest is not None and not unchanged_since(self._old, old):
                     message = "was changed by somebody else while the build ran"
                     raise make_refusal(self._display, message, "build again")
@@ -172,7 +172,7 @@ class Draft:
         if edited := edited.union(*(put.edited for put in puts)):
             raise InputProblems([edited_problem(path, self._display) for path in edited])
 
-    def _complete(
+    def _complete_tree(
         self, digests: Mapping[str, str], same: frozenset[str], new_folders: frozenset[str], manifest: bytes
     ) -> None:
         """Add what is neither new nor changed, and the manifest, and make all of it safe from a power cut.
@@ -206,7 +206,7 @@ class Draft:
         """Make the swap last, and remove the tree that it replaced."""
         try:
             self._disk.fsync_folder(self._place.tree.folder)
-            clear(self._place, self._ours(), self._disk)
+            clear(self._place, self._own_trees(), self._disk)
         except OSError as error:
             message = f"holds the new build, but the tree that it replaced could not be removed: {reason(error)}"
             hint = f"remove {self._place.new.name} beside it by hand"
@@ -214,13 +214,13 @@ class Draft:
 
     def end(self) -> None:
         """Leave one whole tree, as far as the system lets us; the old one stays beside what somebody else put there."""
-        tree, ours = self._place.tree, self._ours()
+        tree, ours = self._place.tree, self._own_trees()
         with suppress(OSError):
             if tree.status() is not None and not any(folder.is_at(tree) for folder in ours):
                 ours = [self._new]
             settle(self._place, ours, self._disk)
 
-    def _ours(self) -> list[Held]:
+    def _own_trees(self) -> list[Held]:
         """Return the trees that may be beside the folder."""
         return [self._new] if self._old is None else [self._new, self._old]
 

@@ -29,7 +29,7 @@ def replace_file(path: Path, data: bytes) -> None:
     that takes no new one is written to: there the old text may be lost where the writing fails. Open descriptors
     (/dev/stdout, /dev/fd/3) and character devices below /dev are written to as they are.
     """
-    stream = _stream(path)
+    stream = _open_named_stream(path)
     if stream is not None:
         with os.fdopen(stream, "wb") as file:
             file.write(data)
@@ -72,7 +72,7 @@ def _replace(place: Landing, there: os.stat_result | None, data: bytes) -> None:
     except PermissionError:
         if there is None:
             raise
-        _overwrite(place, data)
+        _overwrite_file(place, data)
         return
     try:
         with os.fdopen(handle, "wb") as file:
@@ -88,7 +88,7 @@ def _replace(place: Landing, there: os.stat_result | None, data: bytes) -> None:
         raise
 
 
-def _overwrite(place: Landing, data: bytes) -> None:
+def _overwrite_file(place: Landing, data: bytes) -> None:
     with os.fdopen(place.open(os.O_WRONLY | os.O_NONBLOCK), "wb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise NotRegular
@@ -96,7 +96,7 @@ def _overwrite(place: Landing, data: bytes) -> None:
         file.write(data)
 
 
-def _stream(path: Path) -> int | None:
+def _open_named_stream(path: Path) -> int | None:
     """Return an open descriptor, or a character device of the system, that a path names by its own name; else None.
 
     A descriptor is the user's, and open already: it is no name that anybody else could put something under.

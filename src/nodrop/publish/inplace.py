@@ -34,9 +34,9 @@ def replace_files(files: Sequence[Replacement], *, disk: Disk = DISK) -> None:
         for file in files:
             try:
                 place = stack.enter_context(landing(file.path))
-                drafts.append((_drafted(file, place, stack, disk), place))
+                drafts.append((_write_draft(file, place, stack, disk), place))
             except OSError as error:
-                refusal = _refusal(error)
+                refusal = _format_refusal(error)
                 raise InputProblems([Problem(path=file.display, found=refusal)]) from None
         for file, (_, place) in zip(files, drafts, strict=True):
             _require_unchanged(file, place)
@@ -45,23 +45,23 @@ def replace_files(files: Sequence[Replacement], *, disk: Disk = DISK) -> None:
             disk.fsync_folder(place.folder)
 
 
-def _refusal(error: OSError) -> str:
+def _format_refusal(error: OSError) -> str:
     if isinstance(error, IsLink | LeadsOut):
         return str(error.strerror)
     return f"cannot be replaced: {(error.strerror or str(error)).lower()}"
 
 
-def _drafted(file: Replacement, place: Landing, stack: ExitStack, disk: Disk) -> Landing:
+def _write_draft(file: Replacement, place: Landing, stack: ExitStack, disk: Disk) -> Landing:
     """Write the new text beside a file, until the end of the stack, and return where."""
     handle, draft = place.draft(0o600)
-    stack.callback(_discard, draft)
+    stack.callback(_remove_draft, draft)
     with os.fdopen(handle, "wb") as out:
         disk.write_draft(out, file.new)
         disk.take_after(handle, place)
     return draft
 
 
-def _discard(draft: Landing) -> None:
+def _remove_draft(draft: Landing) -> None:
     with suppress(OSError):
         draft.remove()
 

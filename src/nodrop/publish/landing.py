@@ -131,7 +131,7 @@ def _walked(path: Path) -> Iterator[tuple[int, list[str], str]]:
     The output is the last of the names.
     """
     absolute = os.path.abspath(path)  # noqa: PTH100
-    root = _root(absolute)
+    root = _find_output_root(absolute)
     if root is None:
         with Root("/", "/").walked(absolute, missing=True) as (folders, names, missing_names):
             if missing_names or not names:
@@ -149,7 +149,7 @@ def _walked(path: Path) -> Iterator[tuple[int, list[str], str]]:
         yield folders[-1], [*missing_names, name], os.path.join(os.path.realpath(root.top), *names)  # noqa: PTH118
 
 
-def _root(absolute: str) -> Root | None:
+def _find_output_root(absolute: str) -> Root | None:
     """Return what no link leads an output out of; None outside of a repository and of the working directory.
 
     The root itself is such an output.

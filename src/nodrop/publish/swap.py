@@ -100,7 +100,7 @@ def settle(place: Place, ours: Sequence[Held], disk: Disk) -> None:
     The caller holds the lock, and `ours` is all that nodrop made. An OSError where anything else is beside it.
     """
     if place.tree.status() is None and (old := _one_of(ours, place.old)) is not None:
-        _move(old, place.old, place.tree, disk)
+        _rename_folder(old, place.old, place.tree, disk)
         disk.fsync_folder(place.tree.folder)
     clear(place, ours, disk)
 
@@ -111,10 +111,10 @@ def clear(place: Place, ours: Sequence[Held], disk: Disk) -> None:
     A tree is removed under the name `.nodrop-new` only, so that one called `.nodrop-old` is whole at any time.
     """
     if (new := _one_of(ours, place.new)) is not None:
-        _remove(new, place.new, disk)
+        _remove_folder(new, place.new, disk)
     if (old := _one_of(ours, place.old)) is not None:
-        _move(old, place.old, place.new, disk)
-        _remove(old, place.new, disk)
+        _rename_folder(old, place.old, place.new, disk)
+        _remove_folder(old, place.new, disk)
 
 
 def _one_of(ours: Sequence[Held], name: Landing) -> Held | None:
@@ -127,7 +127,7 @@ def _one_of(ours: Sequence[Held], name: Landing) -> Held | None:
     raise stale_handle_error()
 
 
-def _move(folder: Held, name: Landing, to: Landing, disk: Disk) -> None:
+def _rename_folder(folder: Held, name: Landing, to: Landing, disk: Disk) -> None:
     """Rename a folder; an OSError, and nothing is renamed, where the name was another's."""
     disk.rename(name, to)
     if not folder.is_at(to):
@@ -135,7 +135,7 @@ def _move(folder: Held, name: Landing, to: Landing, disk: Disk) -> None:
         raise stale_handle_error()
 
 
-def _remove(folder: Held, name: Landing, disk: Disk) -> None:
+def _remove_folder(folder: Held, name: Landing, disk: Disk) -> None:
     disk.mark(folder)
     disk.remove_tree(name, folder)
 
@@ -207,15 +207,15 @@ def swap(place: Place, new: Held, old: Held | None, standing: Standing, disk: Di
     if not new.is_at(place.new):
         raise stale_handle_error()
     if old is None or standing.manifest is None:
-        _move(new, place.new, place.tree, disk)
+        _rename_folder(new, place.new, place.tree, disk)
         return
     try:
         disk.exchange(place.new, place.tree)
     except OSError as error:
         if error.errno not in NOT_OFFERED:
             raise
-        _move(old, place.tree, place.old, disk)
-        _move(new, place.new, place.tree, disk)
+        _rename_folder(old, place.tree, place.old, disk)
+        _rename_folder(new, place.new, place.tree, disk)
         return
     if not (new.is_at(place.tree) and old.is_at(place.new)):
         disk.exchange(place.new, place.tree)

@@ -54,7 +54,7 @@ class Manifest:
             or type(document["version"]) is not int
         ):
             raise ValueError(f"is not of version {_VERSION}, the one that this nodrop knows")
-        inputs, files = _digests(document.get("inputs")), _digests(document.get("files"))
+        inputs, files = _require_digests(document.get("inputs")), _require_digests(document.get("files"))
         if MANIFEST in files:
             raise ValueError("is damaged: it lists itself")
         return cls(inputs=inputs, files=files)
@@ -115,18 +115,20 @@ def survey(root: Held | None, names: Names, *, display: str, mark: str | None = 
         mode=mode,
         manifest=data,
         listed=ours,
-        signatures={path: _signature(status) for path, status in stats.items()},
+        signatures={path: _file_signature(status) for path, status in stats.items()},
         folders=folders_of(listed),
     )
     if foreign := stats.keys() - ours - {MANIFEST}:
-        problems = [_foreign(path, display, listed=path in listed, claimed=path in claimed) for path in foreign]
+        problems = [
+            _foreign_file_problem(path, display, listed=path in listed, claimed=path in claimed) for path in foreign
+        ]
         raise InputProblems([*problems, *(edited_problem(path, display) for path in standing.edited(root, ours, {}))])
     return standing
 
 
 def unchanged_since(root: Held, standing: Standing) -> bool:
     """Whether the folder still is what `survey` saw: the same entries, none of them written to."""
-    return {path: _signature(status) for path, status in walk(root, standing.folders)} == standing.signatures
+    return {path: _file_signature(status) for path, status in walk(root, standing.folders)} == standing.signatures
 
 
 def walk(root: Held, folders: frozenset[str]) -> Iterator[tuple[str, os.stat_result]]:
@@ -230,7 +232,7 @@ def _not_ours(entries: list[str], display: str) -> Problem:
     return Problem(path=display, found=message, hint="give a new or an empty folder; nothing was touched")
 
 
-def _foreign(path: str, display: str, *, listed: bool, claimed: bool) -> Problem:
+def _foreign_file_problem(path: str, display: str, *, listed: bool, claimed: bool) -> Problem:
     message = "was not written by nodrop"
     if listed:
         message = NO_FILE
@@ -246,11 +248,11 @@ def edited_problem(path: str, display: str) -> Problem:
     return Problem(path=f"{display}/{path}", found="was changed since nodrop wrote it", hint=hint)
 
 
-def _signature(status: os.stat_result) -> Signature:
+def _file_signature(status: os.stat_result) -> Signature:
     return (status.st_ino, status.st_size, status.st_mtime_ns, stat.S_IFMT(status.st_mode))
 
 
-def _digests(value: object) -> dict[str, str]:
+def _require_digests(value: object) -> dict[str, str]:
     if isinstance(value, dict) and all(isinstance(word, str) for word in value.values()):
         return value
     raise ValueError("is damaged: `inputs` and `files` do not map names to digests")

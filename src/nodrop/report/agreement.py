@@ -85,12 +85,12 @@ def _rows(index: Index, observations: Sequence[Observation]) -> Iterator[Row]:
     own_observation = compute_observation(index)
     for check in CHECKS:
         items = own_observation.seen.get(check, {})
-        columns = tuple(_column(index, check, observation) for observation in (own_observation, *observations))
+        columns = tuple(_build_column(index, check, observation) for observation in (own_observation, *observations))
         if items or any(column.seen for column in columns):
             yield Row(check=check, items=len(items), columns=columns)
 
 
-def _column(index: Index, check: Check, seen: Observation) -> Column:
+def _build_column(index: Index, check: Check, seen: Observation) -> Column:
     own_observation = compute_observation(index)
     values = seen.seen.get(check, {})
     should = expected_routes(index, seen) if check == "routes" else {}
@@ -119,7 +119,7 @@ def text(shown: Validation) -> Iterator[str]:
     if not shown.rows:
         return
     names = [validator_column.validator for validator_column in shown.rows[0].columns]
-    rows = [(TITLES[row.check], *map(_cell, row.columns), row.verdict) for row in shown.rows]
+    rows = [(TITLES[row.check], *map(_format_cell, row.columns), row.verdict) for row in shown.rows]
     title = f"validation of {shown.name}" if shown.name else "validation"
     yield from list(section(title, ("check", *names, "verdict"), rows))[1:]
     for row in shown.rows:
@@ -131,7 +131,7 @@ def text(shown: Validation) -> Iterator[str]:
         yield from wrap_text(words, "  ", "    ")
 
 
-def _cell(column: Column) -> str:
+def _format_cell(column: Column) -> str:
     if not column.seen:
         return "-"
     return f"{column.sound}" if column.sound == column.seen else f"{column.sound} of {column.seen}"

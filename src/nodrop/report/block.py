@@ -71,12 +71,12 @@ def block(group: Sequence[Finding], page: Page) -> list[str]:
     first_finding, *other_findings = group
     place, besides = openable(first_finding), related_places(first_finding)
     related = besides if page.verbose else besides[:_RELATED]
-    sheet = _Sheet(page=page, gutter=_gutter([place, *(mention.located for mention in related)], page))
+    sheet = _Sheet(page=page, gutter=_gutter_width([place, *(mention.located for mention in related)], page))
     lines = [
         f"{page.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
         f"{page.paint('strong', first_finding.message)}"
     ]
-    captions = [subject.text(first_finding.subject), *(_caption(mention, first_finding) for mention in related)]
+    captions = [subject.text(first_finding.subject), *(_format_caption(mention, first_finding) for mention in related)]
     if place is not first_finding.located:
         captions[:2] = [first_finding.related[0].message, f"{related[0].message}: {captions[0]}"]
     lines += sheet.spot("-->", place, ("^", first_finding.severity), captions[0])
@@ -90,7 +90,7 @@ def block(group: Sequence[Finding], page: Page) -> list[str]:
     return lines + (sheet.each(other_findings) if page.verbose else sheet.summed_up(first_finding, other_findings))
 
 
-def _gutter(places: Iterable[Located | None], page: Page) -> int:
+def _gutter_width(places: Iterable[Located | None], page: Page) -> int:
     """How many columns the numbers of the quoted lines need."""
     numbers = [place.span.line for place in places if place and place.span and page.quotable(place) is not None]
     return len(str(max(numbers, default=1)))
@@ -168,7 +168,7 @@ class _Sheet:
         return [self.footer(line) for line in lines]
 
 
-def _caption(related: Related, finding: Finding) -> str:
+def _format_caption(related: Related, finding: Finding) -> str:
     """Return what a related part adds, after its name where it is not the very part that the finding points at."""
     return related.message if related.subject == finding.at else f"{subject.text(related.subject)}: {related.message}"
 

@@ -58,7 +58,7 @@ def headroom(fabric: Fabric) -> list[Facts]:
                 continue
             key = (
                 str(device.role),
-                _kind(index, far.node),
+                _kind_of_peer(index, far.node),
                 device.platform,
                 device.version,
                 device.model,
@@ -77,7 +77,7 @@ def headroom(fabric: Fabric) -> list[Facts]:
     return list(rows.values())
 
 
-def _kind(index: Index, node: str) -> str:
+def _kind_of_peer(index: Index, node: str) -> str:
     """Return what a port's cable leads to: a role of switches, or a group of hosts."""
     if node in index.devices:
         return str(index.devices[node].role)

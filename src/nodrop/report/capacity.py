@@ -21,7 +21,7 @@ class Capacity:
 
     def __init__(self, fabric: Fabric) -> None:
         self._fabric, self.index = fabric, Index(fabric)
-        self.level = self._levels()
+        self.level = self._compute_levels()
 
     def speed_mbps(self, link: Link) -> int | None:
         """Return the speed of a link: the lower of its ends, where they say it."""
@@ -41,7 +41,7 @@ class Capacity:
     def tiers(self) -> list[Facts]:
         """Return the levels of switches from the hosts upwards: capacities up and down, and the worst ratio."""
         found_tiers = []
-        up, down, _ = self._sums
+        up, down, _ = self._speed_sums
         for level in sorted(set(self.level.values())):
             own_devices = [device for device in self._fabric.devices if self.level.get(device.name) == level]
             names = [device.name for device in own_devices]
@@ -68,21 +68,21 @@ class Capacity:
         That is the cut of an even split of the switches of every tier. It counts one direction.
         """
         levels = set(self.level.values())
-        *_, between = self._sums
+        *_, between = self._speed_sums
         crossings = [between[level] for level in levels if level + 1 in levels]
         if not crossings and sum(level == 1 for level in self.level.values()) > 1:
             return 0
         return min([self.injection_mbps(), *crossings]) // 2
 
-    def _ends(self) -> Iterator[tuple[Link, End, End]]:
+    def _links_from_both_ends(self) -> Iterator[tuple[Link, End, End]]:
         for link in self._fabric.links:
             yield link, link.a, link.b
             yield link, link.b, link.a
 
-    def _levels(self) -> Mapping[str, int]:
+    def _compute_levels(self) -> Mapping[str, int]:
         peers: dict[str, set[str]] = defaultdict(set)
         level: dict[str, int] = {}
-        for _, near, far in self._ends():
+        for _, near, far in self._links_from_both_ends():
             if near.node in self.index.devices and far.node in self.index.devices:
                 peers[near.node].add(far.node)
             elif near.node in self.index.devices:
@@ -95,10 +95,10 @@ class Capacity:
         return level
 
     @cached_property
-    def _sums(self) -> tuple[Counter[str], Counter[str], Counter[int]]:
+    def _speed_sums(self) -> tuple[Counter[str], Counter[str], Counter[int]]:
         """What switches send upwards and downwards, by switch, and what levels send upwards."""
         up, down, between = Counter[str](), Counter[str](), Counter[int]()
-        for link, near, far in self._ends():
+        for link, near, far in self._links_from_both_ends():
             near_level, far_level = self.level.get(near.node), self.level.get(far.node, 0)
             if near_level is None:
                 continue
@@ -112,7 +112,7 @@ class Capacity:
 
     def _first_hops(self) -> Mapping[str, set[str]]:
         leaves_of_host: dict[str, set[str]] = defaultdict(set)
-        for _, near, far in self._ends():
+        for _, near, far in self._links_from_both_ends():
             if near.node not in self.index.devices:
                 leaves_of_host[near.node].add(far.node)
         return leaves_of_host
@@ -127,9 +127,9 @@ def _group(name: str, hosts: list[Host], leaves: Mapping[str, set[str]]) -> Fact
     return {
         "group": name,
         "hosts": len(hosts),
-        "nics": _distinct(host.nic for host in hosts if isinstance(host.nic, str)),
+        "nics": _distinct_sorted_values(host.nic for host in hosts if isinstance(host.nic, str)),
         "ports_per_host": max(len(host.ports) for host in hosts),
-        "port_mbps": _distinct(port.speed_mbps for host in hosts for port in host.ports),
+        "port_mbps": _distinct_sorted_values(port.speed_mbps for host in hosts for port in host.ports),
         "leaves_per_host": max(len(leaves.get(host.name, ())) for host in hosts),
         "injection_mbps": injection,
         "gpus": gpus,
@@ -137,5 +137,5 @@ def _group(name: str, hosts: list[Host], leaves: Mapping[str, set[str]]) -> Fact
     }
 
 
-def _distinct(values: Iterable[Any]) -> list[Any]:
+def _distinct_sorted_values(values: Iterable[Any]) -> list[Any]:
     return sorted({value for value in values if isinstance(value, int | str)})

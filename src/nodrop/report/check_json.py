@@ -20,11 +20,11 @@ def render(checked: Checked) -> bytes:
             "version": VERSION,
             "kind": "check",
             "base": checked.base,
-            "fabrics": [_fabric(fabric) for fabric in checked.fabrics],
+            "fabrics": [_fabric_document(fabric) for fabric in checked.fabrics],
             "same": list(checked.same),
             "findings": [of_finding(finding) for finding in checked.outcome.findings],
             "stops": [of_finding(stop) for stop in checked.stops],
-            "unfit": [_unfit(unfit) for unfit in checked.unfit],
+            "unfit": [_unfit_document(unfit) for unfit in checked.unfit],
             "notes": [of_note(note) for note in checked.notes],
             "problems": [of_problem(problem) for problem in checked.outcome.problems],
             "problems_before": [of_problem(problem) for problem in checked.problems],
@@ -39,7 +39,7 @@ def render(checked: Checked) -> bytes:
     )
 
 
-def _fabric(fabric_change: Changed) -> dict[str, Any]:
+def _fabric_document(fabric_change: Changed) -> dict[str, Any]:
     return {
         "name": fabric_change.name,
         "was": fabric_change.was,
@@ -50,16 +50,16 @@ def _fabric(fabric_change: Changed) -> dict[str, Any]:
         "suppressed": [of_finding(finding) for finding in fabric_change.findings.silenced],
         "unchanged": fabric_change.findings.unchanged,
         "routing": {
-            "changes": [_rerouted(change) for change in fabric_change.routing.changes],
+            "changes": [_rerouted_document(change) for change in fabric_change.routing.changes],
             "not_computed": fabric_change.routing.not_computed or None,
-            "flows": [_flow(flow) for flow in fabric_change.routing.flows],
+            "flows": [_flow_document(flow) for flow in fabric_change.routing.flows],
             "told": list(fabric_change.routing.told),
         },
     }
 
 
-def _unfit(unfit: Unfit) -> dict[str, Any]:
-    differences = [_difference(difference) for difference in unfit.differences]
+def _unfit_document(unfit: Unfit) -> dict[str, Any]:
+    differences = [_difference_document(difference) for difference in unfit.differences]
     return {
         "intent": unfit.intent,
         "build": unfit.build,
@@ -70,7 +70,7 @@ def _unfit(unfit: Unfit) -> dict[str, Any]:
     }
 
 
-def _difference(difference: Difference) -> dict[str, Any]:
+def _difference_document(difference: Difference) -> dict[str, Any]:
     return {
         "subject": subject.text(difference.path),
         "intent": json_value(difference.a),
@@ -78,7 +78,7 @@ def _difference(difference: Difference) -> dict[str, Any]:
     }
 
 
-def _rerouted(delta: Rerouted) -> dict[str, Any]:
+def _rerouted_document(delta: Rerouted) -> dict[str, Any]:
     return {"check": delta.check, "item": subject.text(delta.item), "old": _value(delta.old), "new": _value(delta.new)}
 
 
@@ -86,7 +86,7 @@ def _value(value: object) -> Any:
     return sorted(_value(member) for member in value) if isinstance(value, frozenset) else json_value(value)
 
 
-def _flow(flow: Flow) -> dict[str, Any]:
+def _flow_document(flow: Flow) -> dict[str, Any]:
     return {
         "start": flow.start,
         "port": flow.port,

@@ -23,14 +23,14 @@ def render(checked: Checked) -> str:
     sections: list[str] = [
         f"### nodrop: {markdown(verdict(checked))}",
         "\n".join(f"- 🔴 {markdown(str(problem))}" for problem in checked.outcome.problems),
-        "\n".join(map(_verdict, decisive(checked))),
+        "\n".join(map(_format_verdict, decisive(checked))),
         "\n".join(findings_of(checked.outcome)),
-        "\n".join(map(_verdict, decisive(checked, notes=True))),
+        "\n".join(map(_format_verdict, decisive(checked, notes=True))),
         "\n".join(f"- 🔴 {markdown(unfit(build))}" for build in checked.unfit),
     ]
     summed = len(changing(checked)) > 1
     for fabric_change, head in heads(checked):
-        sections += [f"#### {markdown(head)}", *_fabric(fabric_change, summed=summed)]
+        sections += [f"#### {markdown(head)}", *_fabric_sections(fabric_change, summed=summed)]
     sections.append("\n".join(f"- before: {markdown(str(problem))}" for problem in checked.problems))
     sections.append(
         "\n".join(f"- {markdown(' '.join(filter(None, (note.file, note.message))))}" for note in checked.notes)
@@ -40,7 +40,7 @@ def render(checked: Checked) -> str:
     return "\n\n".join((*sections, f"<sub>{markdown(text)}</sub>")) + "\n"
 
 
-def _verdict(finding: Finding) -> str:
+def _format_verdict(finding: Finding) -> str:
     return f"- {_MARKS[finding.severity]} **{finding.severity}** `{finding.rule}`: {markdown(finding.message)}"
 
 
@@ -65,18 +65,18 @@ def findings_of(outcome: Outcome, which: str = "new ") -> Iterator[str]:
         yield f"- {count(len(every) - len(shown), f'more {which}finding')}: `--format text` tells all"
 
 
-def _fabric(fabric_change: Changed, *, summed: bool) -> Iterator[str]:
+def _fabric_sections(fabric_change: Changed, *, summed: bool) -> Iterator[str]:
     yield "\n".join(f"- 🔴 {markdown(line)}" for line in losses(fabric_change.routing))
     if not fabric_change.plan.empty:
         yield plan_markdown.page(fabric_change.plan, summed=summed).rstrip("\n")
-    yield _fold("Routing", list(rerouting(fabric_change.routing)))
+    yield _render_fold("Routing", list(rerouting(fabric_change.routing)))
     if fabric_change.routing.wanted and fabric_change.routing.not_computed:
         yield f"Routing is not worked out: {markdown(fabric_change.routing.not_computed)}"
-    yield _fold("Fixed", list(by_rule(fabric_change.findings.fixed)))
-    yield _fold("Suppressed now", list(by_rule(fabric_change.findings.silenced)))
+    yield _render_fold("Fixed", list(by_rule(fabric_change.findings.fixed)))
+    yield _render_fold("Suppressed now", list(by_rule(fabric_change.findings.silenced)))
 
 
-def _fold(title: str, lines: Sequence[str]) -> str:
+def _render_fold(title: str, lines: Sequence[str]) -> str:
     return "\n".join(plan_markdown.render_fold(f"{title}: {len(lines)}", [f"- {markdown(line)}" for line in lines]))
 
 

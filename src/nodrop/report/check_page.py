@@ -97,19 +97,19 @@ def routing(routing_change: Routing) -> Iterator[str]:
 
 def losses(routing_change: Routing) -> Iterator[str]:
     """Yield what worked and does not any more."""
-    yield from _alike([change for change in routing_change.changes if is_loss(change)])
+    yield from _format_similar_changes([change for change in routing_change.changes if is_loss(change)])
 
 
 def rerouting(routing_change: Routing) -> Iterator[str]:
     """Yield what else becomes of routing."""
-    yield from _alike([change for change in routing_change.changes if not is_loss(change)])
-    yield from (_flow(flow) for flow in routing_change.flows[:_SHOWN])
+    yield from _format_similar_changes([change for change in routing_change.changes if not is_loss(change)])
+    yield from (_format_flow(flow) for flow in routing_change.flows[:_SHOWN])
     if len(routing_change.flows) > _SHOWN:
         yield f"{count(len(routing_change.flows) - _SHOWN, 'more flow')} that only one of the two delivers"
     yield from routing_change.told
 
 
-def _alike(changes: Sequence[Rerouted]) -> Iterator[str]:
+def _format_similar_changes(changes: Sequence[Rerouted]) -> Iterator[str]:
     together: dict[tuple[str, str], list[Rerouted]] = {}
     for change in changes:
         together.setdefault((change.check, _format_change(change)), []).append(change)
@@ -120,14 +120,14 @@ def _alike(changes: Sequence[Rerouted]) -> Iterator[str]:
             to = prefixes[0] if len(prefixes) == 1 else count(len(prefixes), "prefix")
             yield f"{'routes' if check == 'routes' else 'packets'} of {devices} to {to}: {description}"
         else:
-            items = listing(dict.fromkeys(_item(change) for change in alike))
+            items = listing(dict.fromkeys(_name_changed_item(change) for change in alike))
             yield f"{_SINGULAR[check]} {items}: {description}"
 
 
 _SINGULAR = {"links": "cable", "sessions": "session", "failures": "failure of"}
 
 
-def _item(change: Rerouted) -> str:
+def _name_changed_item(change: Rerouted) -> str:
     if change.check == "sessions":
         return f"{change.item[0]} with {change.item[-1]}"
     return change.item[-1]
@@ -137,9 +137,9 @@ def _format_change(change: Rerouted) -> str:
     old, new = change.old, change.new
     match change.check:
         case "routes":
-            return _format_paths(_paths(old), _paths(new))
+            return _format_paths(_require_paths(old), _require_paths(new))
         case "failures":
-            was, size = _size(old), _size(new)
+            was, size = _path_count(old), _path_count(new)
             return f"loses {count(size or 0, 'destination')} of leaves, {was or 0} before"
         case "reach":
             before = "not wanted" if old is None else str(old)
@@ -160,11 +160,11 @@ def _format_paths(old: frozenset[str], new: frozenset[str]) -> str:
     return f"over {count(len(new), 'path')}, {len(old)} before"
 
 
-def _paths(value: Hashable) -> frozenset[str]:
+def _require_paths(value: Hashable) -> frozenset[str]:
     return value if isinstance(value, frozenset) else frozenset()
 
 
-def _size(value: Hashable) -> int | None:
+def _path_count(value: Hashable) -> int | None:
     return len(value) if isinstance(value, frozenset) else None
 
 
@@ -176,12 +176,12 @@ def is_loss(change: Rerouted) -> bool:
         case "sessions" | "links":
             return change.old == "up" and change.new == "down"
         case "failures":
-            return (_size(change.new) or 0) > (_size(change.old) or 0) and change.old is not None
+            return (_path_count(change.new) or 0) > (_path_count(change.old) or 0) and change.old is not None
         case _:
             return False
 
 
-def _flow(flow: Flow) -> str:
+def _format_flow(flow: Flow) -> str:
     which = "are lost" if flow.lost else "are delivered now"
     return f"packets of {flow.start} to {flow.to} {which} (Batfish: {flow.before} before, {flow.after} now)"
 

@@ -24,39 +24,41 @@ def render(
     if not quiet:
         summed = len(changing(checked)) > 1
         for fabric_change, head in heads(checked):
-            sections += _fabric(fabric_change, head, color=color, verbose=verbose, summed=summed)
-    sections.append("\n".join(_lines(map(unfit, checked.unfit))))
-    sections.append("\n".join(_lines(map(_verdict, decisive(checked)))))
+            sections += _fabric_sections(fabric_change, head, color=color, verbose=verbose, summed=summed)
+    sections.append("\n".join(_wrap_lines(map(unfit, checked.unfit))))
+    sections.append("\n".join(_wrap_lines(map(_format_verdict, decisive(checked)))))
     sections.append(findings_text(checked.outcome, color=color, verbose=verbose, quiet=True, links=links).rstrip("\n"))
-    sections.append("\n".join(_lines(map(_verdict, decisive(checked, notes=True)))))
-    sections.append("\n".join(_lines(f"before: {problem}" for problem in checked.problems)))
+    sections.append("\n".join(_wrap_lines(map(_format_verdict, decisive(checked, notes=True)))))
+    sections.append("\n".join(_wrap_lines(f"before: {problem}" for problem in checked.problems)))
     if not quiet:
         sections.append(
-            "\n".join(_lines(f"note: {': '.join(filter(None, (note.file, note.message)))}" for note in checked.notes))
+            "\n".join(
+                _wrap_lines(f"note: {': '.join(filter(None, (note.file, note.message)))}" for note in checked.notes)
+            )
         )
         sections.append(paint(terminal(summary(checked)), "1", color))
     text = "\n\n".join(section for section in sections if section)
     return text + "\n" if text else ""
 
 
-def _fabric(change: Changed, head: str, *, color: bool, verbose: bool, summed: bool) -> Iterator[str]:
+def _fabric_sections(change: Changed, head: str, *, color: bool, verbose: bool, summed: bool) -> Iterator[str]:
     yield paint(f"== {terminal(head)}", "1", color)
     if not change.plan.empty:
         yield plan_text.page(change.plan, color=color, verbose=verbose, summed=summed).rstrip("\n")
     rerouted = list(routing(change.routing))
     if rerouted:
-        yield "\n".join((paint("routing", "1", color), *_lines(rerouted, "  ")))
+        yield "\n".join((paint("routing", "1", color), *_wrap_lines(rerouted, "  ")))
     elif change.routing.not_computed and change.routing.wanted:
-        yield "\n".join(_lines([f"routing is not worked out: {change.routing.not_computed}"]))
+        yield "\n".join(_wrap_lines([f"routing is not worked out: {change.routing.not_computed}"]))
     for title, findings in (("fixed", change.findings.fixed), ("suppressed now", change.findings.silenced)):
         if findings:
-            yield "\n".join((paint(title, "1", color), *_lines(by_rule(findings), "  ")))
+            yield "\n".join((paint(title, "1", color), *_wrap_lines(by_rule(findings), "  ")))
 
 
-def _verdict(finding: Finding) -> str:
+def _format_verdict(finding: Finding) -> str:
     return f"{finding.severity}[{finding.rule}]: {finding.message}"
 
 
-def _lines(lines: Iterable[str], before: str = "") -> Iterator[str]:
+def _wrap_lines(lines: Iterable[str], before: str = "") -> Iterator[str]:
     for line in lines:
         yield from wrap_text(terminal(line), before, before + "  ")

@@ -9,14 +9,14 @@ from nodrop.report.outcome import Outcome, format_problem, openable
 def render(outcome: Outcome) -> bytes:
     """Write an outcome in UTF-8: problems, then findings, then what is unknown; nothing where there is nothing."""
     lines = [
-        _line(problem.path, problem.line, problem.column, f"problem: {format_problem(problem)}")
+        _format_line(problem.path, problem.line, problem.column, f"problem: {format_problem(problem)}")
         for problem in outcome.problems
     ]
-    lines += map(_finding, outcome.findings)
+    lines += map(_format_finding, outcome.findings)
     rules = (unknown_verdict for unknown_verdict in outcome.unknown if not unknown_verdict.places)
     lines += (f"unknown[{rule.rule}] needs {rule.missing}: {rule.settled_by}" for rule in rules)
     lines += map(_unknown_lines, (unknown_verdict for unknown_verdict in outcome.unknown if unknown_verdict.places))
-    lines += (_line(note.file, None, None, f"not read: {note.message}") for note in outcome.unread)
+    lines += (_format_line(note.file, None, None, f"not read: {note.message}") for note in outcome.unread)
     lines += (
         f"not computed: {uncomputed_note.message} ({uncomputed_note.device})"
         for uncomputed_note in outcome.uncomputed_notes
@@ -24,19 +24,21 @@ def render(outcome: Outcome) -> bytes:
     return utf8("".join(f"{terminal(line)}\n" for line in lines)).encode()
 
 
-def _finding(finding: Finding) -> str:
+def _format_finding(finding: Finding) -> str:
     located = openable(finding)
     span = located.span if located else None
     text = f"{finding.severity}[{finding.rule}] {finding.message} ({subject.text(finding.subject)})"
-    return _line(located.file if located else None, span.line if span else None, span.column if span else None, text)
+    return _format_line(
+        located.file if located else None, span.line if span else None, span.column if span else None, text
+    )
 
 
 def _unknown_lines(verdict: UnknownVerdict) -> str:
     first_place, more_count = verdict.places[0], len(verdict.places) - 1
     text = f"unknown[{verdict.rule}] {verdict.of_lines}" + (f" ({more_count} more)" if more_count else "")
-    return _line(first_place.file, first_place.span.line if first_place.span else None, None, text)
+    return _format_line(first_place.file, first_place.span.line if first_place.span else None, None, text)
 
 
-def _line(file: str | None, line: int | None, column: int | None, text: str) -> str:
+def _format_line(file: str | None, line: int | None, column: int | None, text: str) -> str:
     place = [str(field) for field in (file, line, column) if field is not None]
     return f"{':'.join(place)}: {text}" if place else text

@@ -22,28 +22,30 @@ def diff(file: Rewritten) -> str:
     Changes of lines with a secret are left out, which a comment before the diff says.
     """
     old, new = (text.decode("utf-8", "surrogateescape") for text in (file.old, file.new))
-    before, after = _lines(old), _lines(new)
+    before, after = _split_lines(old), _split_lines(new)
     hidden = file.hidden | {number for number, line in enumerate(before, 1) if suspicious(line)}
     added = frozenset(number for number, line in enumerate(after, 1) if suspicious(line))
-    groups = list(_groups(before, after))
-    opcode_groups = [opcode_group for group in groups for opcode_group in _without(group, hidden, added)]
-    hunks = [line for opcode_group in opcode_groups for line in _hunk(opcode_group, before, after)]
-    has_hidden = _changes(groups) > _changes(opcode_groups)
+    groups = list(_hunk_opcode_groups(before, after))
+    opcode_groups = [
+        opcode_group for group in groups for opcode_group in _split_around_hidden_lines(group, hidden, added)
+    ]
+    hunks = [line for opcode_group in opcode_groups for line in _hunk_lines(opcode_group, before, after)]
+    has_hidden = _count_changes(groups) > _count_changes(opcode_groups)
     comments = [f"# {_name(file.display)}: changes of lines that hold a secret are not shown\n"] if has_hidden else []
     head = [f"--- {_name(file.display)}\n", f"+++ {_name(file.display)}\n"] if hunks else []
     return "".join([*comments, *head, *hunks])
 
 
-def _changes(groups: Iterable[Sequence[_Opcode]]) -> int:
+def _count_changes(groups: Iterable[Sequence[_Opcode]]) -> int:
     return sum(opcode[0] != "equal" for group in groups for opcode in group)
 
 
 def painted(text: str) -> str:
     """Return a diff for a terminal: in colors, and with nothing in it that steers one."""
-    return "".join(f"{_painted(line)}\n" for line in text.removesuffix("\n").split("\n")) if text else ""
+    return "".join(f"{_paint_line(line)}\n" for line in text.removesuffix("\n").split("\n")) if text else ""
 
 
-def _painted(line: str) -> str:
+def _paint_line(line: str) -> str:
     seen = terminal(line.removesuffix("\r"))
     of_file = line.startswith(("--- ", "+++ "))
     return paint(seen, "1" if of_file else _STYLES.get(line[:1], ""), color=True)
@@ -54,13 +56,13 @@ def _name(display: str) -> str:
     return terminal(display)
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     """Return the lines of a text with their line feeds; nothing else ends a line of a diff."""
     lines = text.split("\n")
     return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
-def _groups(before: Sequence[str], after: Sequence[str]) -> Iterator[list[_Opcode]]:
+def _hunk_opcode_groups(before: Sequence[str], after: Sequence[str]) -> Iterator[list[_Opcode]]:
     """Yield what belongs into one hunk; what both texts begin and end with is not looked at twice."""
     least = min(len(before), len(after))
     head = next((at for at in range(least) if before[at] != after[at]), least)
@@ -71,7 +73,9 @@ def _groups(before: Sequence[str], after: Sequence[str]) -> Iterator[list[_Opcod
         yield [(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in group]
 
 
-def _without(group: list[_Opcode], hidden: frozenset[int], added: frozenset[int]) -> Iterator[list[_Opcode]]:
+def _split_around_hidden_lines(
+    group: list[_Opcode], hidden: frozenset[int], added: frozenset[int]
+) -> Iterator[list[_Opcode]]:
     """Yield a hunk in parts that have no hidden line (1-based, of the old and of the new text).
 
     A change of such a line is left out.
@@ -97,9 +101,9 @@ def _without(group: list[_Opcode], hidden: frozenset[int], added: frozenset[int]
         yield opcode_group
 
 
-def _hunk(group: Sequence[_Opcode], before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+def _hunk_lines(group: Sequence[_Opcode], before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
     (_, a, _, c, _), (_, _, b, _, d) = group[0], group[-1]
-    yield f"@@ -{_range(a, b)} +{_range(c, d)} @@\n"
+    yield f"@@ -{_format_line_range(a, b)} +{_format_line_range(c, d)} @@\n"
     for tag, old_start, last, new_start, end in group:
         if tag == "equal":
             yield from _prefix_lines(" ", before[old_start:last])
@@ -108,7 +112,7 @@ def _hunk(group: Sequence[_Opcode], before: Sequence[str], after: Sequence[str])
         yield from _prefix_lines("+", after[new_start:end])
 
 
-def _range(start: int, stop: int) -> str:
+def _format_line_range(start: int, stop: int) -> str:
     """Return lines as the head of a hunk counts them."""
     length = stop - start
     return str(start + 1) if length == 1 else f"{start if length == 0 else start + 1},{length}"

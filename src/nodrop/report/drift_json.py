@@ -21,7 +21,7 @@ def render(drifted: Drifted) -> bytes:
             "uncollected": list(drift.uncollected),
             "foreign": list(drift.foreign),
             "own": [render_fact_group(fact_block, DIFFERING) for fact_block in drift.own],
-            "own_outside": [_part(outside_table) for outside_table in drift.own_outside],
+            "own_outside": [_outside_table_document(outside_table) for outside_table in drift.own_outside],
             "findings": [of_finding(finding) for finding in outcome.findings],
             "notes": [of_note(note) for note in outcome.notes],
             "problems": [of_problem(problem) for problem in outcome.problems],
@@ -37,5 +37,5 @@ def render(drifted: Drifted) -> bytes:
     )
 
 
-def _part(outside_table: Outside) -> dict[str, Any]:
+def _outside_table_document(outside_table: Outside) -> dict[str, Any]:
     return {"devices": list(outside_table.devices), "file": outside_table.at[0], "at": list(outside_table.at[1:])}

@@ -87,14 +87,14 @@ def markdown(text: str, *, cell: bool = False) -> str:
     of a table.
     """
     line = terminal(" ".join(text.split()))
-    new_line = "".join(_inert(piece, cell=cell) for piece in re.split(rf"({_WORD.pattern})", line))
+    new_line = "".join(_escape_word(piece, cell=cell) for piece in re.split(rf"({_WORD.pattern})", line))
     return _escape_opening(new_line)
 
 
 def markdown_of_ours(text: str, *, cell: bool = False) -> str:
     """Text that is nodrop's own as one line of Markdown, as it was written; addresses in it are links."""
     pieces = _MEANT.split(terminal(" ".join(text.split())))
-    return _escape_opening("".join(_piece(piece, at % 3, cell=cell) for at, piece in enumerate(pieces) if piece))
+    return _escape_opening("".join(_escape_piece(piece, at % 3, cell=cell) for at, piece in enumerate(pieces) if piece))
 
 
 def _escape_opening(line: str) -> str:
@@ -106,20 +106,20 @@ def _escape_opening(line: str) -> str:
     return f"{number}\\{line[len(number) :]}"
 
 
-def _inert(word: str, *, cell: bool) -> str:
+def _escape_word(word: str, *, cell: bool) -> str:
     """Return a word, or the space between two, in which nothing is live."""
     pieces = re.split(rf"({_CODE.pattern})", word)
     if not _LIVE.search(" ".join(pieces[::2])):
-        return "".join(_piece(piece, at % 2, cell=cell) for at, piece in enumerate(pieces))
+        return "".join(_escape_piece(piece, at % 2, cell=cell) for at, piece in enumerate(pieces))
     inside = word.lstrip(_BEFORE)
     body = inside.rstrip(_AFTER)
     before, after = word[: len(word) - len(inside)], inside[len(body) :]
     if not body:
         before, body, after = "", word, ""
-    return f"{before}{_piece(_code(body), 1, cell=cell)}{after}"
+    return f"{before}{_escape_piece(_format_code_span(body), 1, cell=cell)}{after}"
 
 
-def _code(text: str) -> str:
+def _format_code_span(text: str) -> str:
     """Text as a span of code, whichever backticks it has."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
@@ -127,14 +127,14 @@ def _code(text: str) -> str:
     return f"{fence}{room}{text}{room}{fence}"
 
 
-def _piece(text: str, kind: int, *, cell: bool) -> str:
+def _escape_piece(text: str, kind: int, *, cell: bool) -> str:
     """Plain text (0), code (1) or an address (2): in a row of a table a bar parts columns also within code."""
     if kind == 0:
         return _MARKS.sub(lambda match: f"\\{match[0]}", text)
     if kind == 1:
         return text.replace("|", "\\|") if cell else text
     address = text.rstrip(".,;:!?')\"")
-    return f"<{address}>{_piece(text[len(address) :], 0, cell=cell)}"
+    return f"<{address}>{_escape_piece(text[len(address) :], 0, cell=cell)}"
 
 
 def html(text: str) -> str:

@@ -27,17 +27,17 @@ _ASSUMED = {"mode": ("mode",), "RDMA": ("classes",)}
 def text(reading: Reading, at: Subject, stands: Stands | None) -> str:
     """Return what stands at a subject, as lines; ValueError where the fabric has no such part."""
     value = get_value(reading.fabric, at)
-    return "\n".join(line.rstrip() for line in _lines(reading, at, value, stands)) + "\n"
+    return "\n".join(line.rstrip() for line in _explanation_lines(reading, at, value, stands)) + "\n"
 
 
-def _lines(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> Iterator[str]:
+def _explanation_lines(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> Iterator[str]:
     yield terminal(subject.text(at))
     yield ""
     yield "Value"
     yield from (f"  {terminal(line)}" for line in _value(value))
     yield ""
     yield "Where it comes from"
-    for sentence in _origin(reading, at, value, stands):
+    for sentence in _describe_origin(reading, at, value, stands):
         yield from wrap_text(terminal(sentence), "  ", "    ")
     if stands is not None and stands.line is not None:
         yield f"    {terminal(stands.line.strip())[: WIDTH - 4]}"
@@ -54,7 +54,7 @@ def _value(value: Any) -> Iterator[str]:
 
 def spell(value: Any) -> str:
     """Spell a value of the model in one line; of a long list of rows, their names."""
-    own_spelling = _whole(value)
+    own_spelling = _format_whole_value(value)
     if len(own_spelling) <= _INLINE or not isinstance(value, tuple) or hasattr(value, "_fields"):
         return own_spelling if len(own_spelling) <= 4 * _INLINE else f"{len(dataclasses.fields(value))} parts"
     if any(map(dataclasses.is_dataclass, value)):
@@ -63,7 +63,7 @@ def spell(value: Any) -> str:
     return own_spelling
 
 
-def _whole(value: Any) -> str:
+def _format_whole_value(value: Any) -> str:
     if isinstance(value, Unknown):
         return "unknown"
     if value is None:
@@ -72,15 +72,19 @@ def _whole(value: Any) -> str:
         return "true" if value else "false"
     if dataclasses.is_dataclass(value):
         stated = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
-        return "{" + ", ".join(f"{name}: {_whole(content)}" for name, content in stated if content is not None) + "}"
+        return (
+            "{"
+            + ", ".join(f"{name}: {_format_whole_value(content)}" for name, content in stated if content is not None)
+            + "}"
+        )
     if isinstance(value, frozenset):
-        return "[" + ", ".join(sorted(map(_whole, value))) + "]"
+        return "[" + ", ".join(sorted(map(_format_whole_value, value))) + "]"
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
-        return "[" + ", ".join(map(_whole, value)) + "]"
+        return "[" + ", ".join(map(_format_whole_value, value)) + "]"
     return str(value)
 
 
-def _origin(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> Iterator[str]:
+def _describe_origin(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> Iterator[str]:
     """Yield in words where a value comes from: what was worked out, taken from a default, assumed, read."""
     if is_computed_by_switch(reading, at, value):
         yield "sizes: worked out by the switch, and so by nodrop; no file states them"
@@ -137,5 +141,5 @@ def _headroom(reading: Reading, at: Subject) -> Iterator[str]:
         yield "What xoff is made of, bytes (xoff = the sum of the first five × cell_occupancy + the rest)"
         yield from (f"  {name}: {term}" for name, term in terms.items())
     yield ""
-    yield f"What xoff is held against with a cable of {_whole(port.cable_length_m)} m, bytes"
-    yield from (f"  {name}: {_whole(bound)}" for name, bound in held_against(device, port).items())
+    yield f"What xoff is held against with a cable of {_format_whole_value(port.cable_length_m)} m, bytes"
+    yield from (f"  {name}: {_format_whole_value(bound)}" for name, bound in held_against(device, port).items())

@@ -39,10 +39,10 @@ def facts(
         "mode": fabric.mode,
         "devices": [_device(device) for device in fabric.devices],
         "endpoints": capacity.groups(),
-        "bandwidth": _bandwidth(fabric, capacity),
+        "bandwidth": _bandwidth_facts(fabric, capacity),
         "links": _links(fabric, capacity),
         "classes": _classes(fabric),
-        "watchdogs": list(_watchdogs(fabric)),
+        "watchdogs": list(_distinct_watchdogs(fabric)),
         "headroom": headroom(fabric),
         "marking": list(marking(fabric)),
         "pools": list(pools(fabric)),
@@ -87,7 +87,7 @@ def _first_apply(fabric: Fabric) -> Iterator[Facts]:
         yield {"devices": names, "platform": platform, "version": version, **effect._asdict()}
 
 
-def _bandwidth(fabric: Fabric, capacity: Capacity) -> Facts:
+def _bandwidth_facts(fabric: Fabric, capacity: Capacity) -> Facts:
     return {
         "hosts": len(fabric.hosts),
         "gpus": sum(host.gpus for host in fabric.hosts),
@@ -129,14 +129,14 @@ def _classes(fabric: Fabric) -> list[Facts]:
                 "dscp": list(traffic_class.dscp),
                 "tc": tc,
                 "lossless": known_or_none(traffic_class.lossless),
-                "scheduling": _scheduling(queue, interface),
+                "scheduling": _format_scheduling(queue, interface),
                 "ecn": ecn(queue),
             }
         )
     return result
 
 
-def _scheduling(queue: Queue | None, interface: Interface | None) -> str:
+def _format_scheduling(queue: Queue | None, interface: Interface | None) -> str:
     scheduler = queue.scheduler if queue else None
     if scheduler is None or isinstance(scheduler, Unknown):
         return "not stated"
@@ -148,7 +148,7 @@ def _scheduling(queue: Queue | None, interface: Interface | None) -> str:
     return f"strict, at most {show_speed(peak_mbps)} of {show_speed(interface.speed_mbps)}"
 
 
-def _watchdogs(fabric: Fabric) -> Iterator[Facts]:
+def _distinct_watchdogs(fabric: Fabric) -> Iterator[Facts]:
     """Yield each distinct watchdog of ports with PFC, by role, platform and side; None where nothing watches."""
     seen: set[tuple[Any, ...]] = set()
     yielded: list[Facts] = []
@@ -166,14 +166,14 @@ def _watchdogs(fabric: Fabric) -> Iterator[Facts]:
                 "platform": device.platform,
                 "side": known_or_none(port.side),
                 "polling_ms": known_or_none(device.watchdog_polling_ms),
-                "watchdog": _timers(qos.pfc_watchdog),
+                "watchdog": _watchdog_timer_facts(qos.pfc_watchdog),
             }
             if row not in yielded:
                 yielded.append(row)
                 yield row
 
 
-def _timers(watchdog: PfcWatchdog | None | Unknown) -> Facts | None:
+def _watchdog_timer_facts(watchdog: PfcWatchdog | None | Unknown) -> Facts | None:
     if watchdog is None or isinstance(watchdog, Unknown):
         return None
     return {

@@ -19,7 +19,7 @@ def render(fixes: Made) -> bytes:
         "written": None if output == "diff" else output,
         "fixed": [of_finding(finding) for fabric in fixed for finding in fabric.made],
         "left": [_remaining_finding(leftover) for fabric in fixed for leftover in fabric.left],
-        "files": [_file(file) for fabric in fixed for file in fabric.rewritten],
+        "files": [_file_document(file) for fabric in fixed for file in fabric.rewritten],
         "patches": [_patch(patch) for fabric in fixed for patch in fabric.patches],
         "problems": [of_problem(problem) for fabric in fixed for problem in fabric.outcome.problems],
         "summary": {
@@ -35,7 +35,7 @@ def _remaining_finding(leftover: Left) -> dict[str, Any]:
     return {**of_finding(leftover.finding), "left": {"why": leftover.why, "text": leftover.text or None}}
 
 
-def _file(file: Rewritten) -> dict[str, Any]:
+def _file_document(file: Rewritten) -> dict[str, Any]:
     return {"file": file.display, "device": file.device or None, "diff": diff(file)}
 
 

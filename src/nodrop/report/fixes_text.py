@@ -47,8 +47,8 @@ def render(
     leftovers = [leftover for fabric in fixed for leftover in fabric.left]
     sections = [
         [line for fabric in fixed for line in _format_outcome(fabric, page, output)],
-        [page.format_line("strong", "by hand", line) for line in _typed(leftovers)],
-        [line for group in _groups(leftovers) for line in _group(group, page)],
+        [page.format_line("strong", "by hand", line) for line in _manual_step_lines(leftovers)],
+        [line for group in _group_leftovers(leftovers) for line in _group(group, page)],
         [page.problem(problem) for fabric in fixed for problem in fabric.outcome.problems],
         [page.paint("strong", totals(fixed, output))],
     ]
@@ -61,7 +61,7 @@ def totals(fixed: Sequence[Fixed], output: What) -> str:
     new_number, files = sum(len(fabric.made) for fabric in fixed), sum(len(fabric.rewritten) for fabric in fixed)
     leftover_counts = Counter(leftover.why for fabric in fixed for leftover in fabric.left)
     verb = _VERBS[output][1]
-    where = f"patches of {count(_switches(fixed), 'switch')}" if output == "patches" else count(files, "file")
+    where = f"patches of {count(_count_patches(fixed), 'switch')}" if output == "patches" else count(files, "file")
     head = f"{count(new_number, 'finding')} {verb} in {where}" if new_number or files else "nothing to fix"
     besides = (
         (sum(fabric.outcome.suppressed for fabric in fixed), "suppressed"),
@@ -74,7 +74,7 @@ def totals(fixed: Sequence[Fixed], output: What) -> str:
     return f"{head}, {sum(leftover_counts.values())} left: {reasons}{alone}"
 
 
-def _switches(fixed: Iterable[Fixed]) -> int:
+def _count_patches(fixed: Iterable[Fixed]) -> int:
     return sum(len(fabric.patches) for fabric in fixed)
 
 
@@ -86,21 +86,23 @@ def _format_outcome(fabric: Fixed, page: Page, output: What) -> Iterator[str]:
         devices.setdefault(file.device, []).append(file.display)
     for device, files in devices.items():
         findings = [finding for finding in fabric.made if not device or finding.device == device]
-        yield page.format_line("strong", _VERBS[output][0], f"{', '.join(files)}: {_rules(findings) or 'with others'}")
+        yield page.format_line(
+            "strong", _VERBS[output][0], f"{', '.join(files)}: {_count_findings_by_rule(findings) or 'with others'}"
+        )
         if device in patches and (output == "patches" or patches[device].disruption != "none"):
-            yield from (f"  = {page.paint('', line)}" for line in _steps(patches[device]))
+            yield from (f"  = {page.paint('', line)}" for line in _describe_patch_effects(patches[device]))
     elsewhere = [finding for finding in fabric.made if devices.keys().isdisjoint({"", finding.device or ""})]
     if elsewhere and devices:
-        yield page.format_line("strong", "gone with that", _rules(elsewhere))
+        yield page.format_line("strong", "gone with that", _count_findings_by_rule(elsewhere))
 
 
-def _rules(findings: Iterable[Finding]) -> str:
+def _count_findings_by_rule(findings: Iterable[Finding]) -> str:
     """Rules, and how many findings of each."""
     rules = Counter(finding.rule for finding in findings)
     return ", ".join(rule if number == 1 else f"{rule} ({number})" for rule, number in sorted(rules.items()))
 
 
-def _steps(patch: Patch) -> Iterator[str]:
+def _describe_patch_effects(patch: Patch) -> Iterator[str]:
     """Render the effects of a patch on a running switch, the worst first."""
     if patch.whole:
         yield f"{listing(patch.whole)}: whole, to be loaded by what reads it"
@@ -122,16 +124,16 @@ def _steps(patch: Patch) -> Iterator[str]:
         yield f"{count(len(steps), 'step')}: {steps[0].disruption}{where}: {reason}"
 
 
-def _typed(leftovers: Iterable[Left]) -> Iterable[str]:
+def _manual_step_lines(leftovers: Iterable[Left]) -> Iterable[str]:
     """Render the steps by hand, each after the line that it is about."""
     lines: dict[str, None] = {}
     for leftover in leftovers:
-        place = f"{_place(leftover.finding.located)}: " if leftover.finding.located else ""
+        place = f"{_format_place(leftover.finding.located)}: " if leftover.finding.located else ""
         lines |= dict.fromkeys(f"{place}{line}" for line in leftover.text.split("\n") if leftover.why == "by hand")
     return lines
 
 
-def _groups(leftovers: Iterable[Left]) -> list[list[Left]]:
+def _group_leftovers(leftovers: Iterable[Left]) -> list[list[Left]]:
     together: dict[tuple[int, int, str, str], list[Left]] = {}
     for leftover in leftovers:
         finding = leftover.finding
@@ -157,24 +159,24 @@ def _group(group: Sequence[Left], page: Page) -> list[str]:
     reason = _WHAT[why] if why in ("unsafe", "by hand") else f"{_WHAT[why]}: {text}"
     lines.append(f"  = {page.paint('', reason)}")
     if len(group) > 1 and not page.verbose:
-        lines.append(f"  = {page.paint('', _others([leftover.finding for leftover in group[1:]]))}")
+        lines.append(f"  = {page.paint('', _format_other_findings([leftover.finding for leftover in group[1:]]))}")
     elif page.verbose:
-        lines += [f"  = {page.paint('', _each(leftover.finding))}" for leftover in group[1:]]
+        lines += [f"  = {page.paint('', _format_finding(leftover.finding))}" for leftover in group[1:]]
     return lines
 
 
-def _others(findings: Sequence[Finding]) -> str:
+def _format_other_findings(findings: Sequence[Finding]) -> str:
     devices = {name(finding.device) for finding in findings if finding.device}
     if len(devices) == 1:
         return f"{len(findings)} more on {listing(devices)}: {listing(label(finding.subject) for finding in findings)}"
     return f"{len(findings)} more on {listing(devices)}" if devices else f"{len(findings)} more"
 
 
-def _each(finding: Finding) -> str:
-    return f"{_place(finding.located) or subject.text(finding.subject)}: {finding.message}"
+def _format_finding(finding: Finding) -> str:
+    return f"{_format_place(finding.located) or subject.text(finding.subject)}: {finding.message}"
 
 
-def _place(located: Located | None) -> str:
+def _format_place(located: Located | None) -> str:
     if located is None:
         return ""
     return f"{located.file}:{located.span.line}:{located.span.column}" if located.span else located.file

@@ -22,22 +22,22 @@ SHOWN = 3
 
 def render(outcome: Outcome) -> bytes:
     """Write an outcome as commands in UTF-8, the worst first, each on a line of its own."""
-    lines = [_problem(problem) for problem in outcome.problems]
+    lines = [_format_problem(problem) for problem in outcome.problems]
     causes = [(group[0], [finding.subject for finding in group[1:]]) for group in groups(outcome.findings)]
     for severity, command in _COMMANDS.items():
         lines += (
-            _finding(command, first_finding, other_subjects)
+            _format_finding(command, first_finding, other_subjects)
             for first_finding, other_subjects in causes
             if first_finding.severity == severity
         )
     lines += (
-        _command(
+        _format_command(
             "warning", {"title": "nodrop does not read this"} | _text_properties({"file": note.file}), note.message
         )
         for note in outcome.unread
     )
     lines += (
-        _command(
+        _format_command(
             "warning", {"title": unknown_verdict.rule} | _line_of(unknown_verdict.places[0]), unknown_verdict.of_lines
         )
         for unknown_verdict in outcome.unknown
@@ -45,33 +45,37 @@ def render(outcome: Outcome) -> bytes:
     )
     if devices := [uncomputed_note.device or "" for uncomputed_note in outcome.uncomputed_notes]:
         text = f"{outcome.uncomputed_notes[0].message}: {listing(devices)}"
-        lines.append(_command("notice", {"title": NOT_COMPUTED}, text))
+        lines.append(_format_command("notice", {"title": NOT_COMPUTED}, text))
     return utf8("".join(f"{line}\n" for line in lines)).encode()
 
 
-def _finding(command: str, finding: Finding, other_subjects: list[Subject]) -> str:
+def _format_finding(command: str, finding: Finding, other_subjects: list[Subject]) -> str:
     subject_list = ", ".join(map(subject.text, other_subjects[:SHOWN])) + (
         f" and {len(other_subjects) - SHOWN} more" if len(other_subjects) > SHOWN else ""
     )
     lines = [finding.message, *([f"The same on {subject_list}."] if other_subjects else [])]
     place = openable(finding)
     lines += [
-        f"{_at(ref.located)}: {ref.message}" for ref in finding.related[:SHOWN] if ref.located and ref.located != place
+        f"{_format_place(ref.located)}: {ref.message}"
+        for ref in finding.related[:SHOWN]
+        if ref.located and ref.located != place
     ]
     lines += [f"Fix: {finding.fix.text}"] if finding.fix else []
-    return _command(command, {"title": finding.rule} | _place(place), "\n".join(lines))
+    return _format_command(command, {"title": finding.rule} | _place_properties(place), "\n".join(lines))
 
 
-def _at(located: Located) -> str:
+def _format_place(located: Located) -> str:
     return f"{located.file}:{located.span.line}" if located.span else located.file
 
 
-def _problem(problem: Problem) -> str:
+def _format_problem(problem: Problem) -> str:
     place = {"file": problem.path, "line": problem.line, "col": problem.column}
-    return _command("error", {"title": "nodrop cannot read this"} | _text_properties(place), format_problem(problem))
+    return _format_command(
+        "error", {"title": "nodrop cannot read this"} | _text_properties(place), format_problem(problem)
+    )
 
 
-def _place(located: Located | None) -> dict[str, str]:
+def _place_properties(located: Located | None) -> dict[str, str]:
     if located is None:
         return {}
     span = located.span
@@ -90,6 +94,6 @@ def _text_properties(place: Mapping[str, object]) -> dict[str, str]:
     return {key: str(value) for key, value in place.items() if value is not None}
 
 
-def _command(name: str, properties: Mapping[str, str], text: str) -> str:
+def _format_command(name: str, properties: Mapping[str, str], text: str) -> str:
     property_text = ",".join(f"{key}={property_of_command(value)}" for key, value in properties.items())
     return f"::{name} {property_text}::{text_of_command(text)}"

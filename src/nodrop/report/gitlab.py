@@ -24,42 +24,42 @@ def render(outcome: Outcome) -> bytes:
     """Write an outcome as JSON in UTF-8, problems first; fingerprints stay when lines move, and no two are equal."""
     seen: dict[str, int] = {}
     rows = [
-        *map(_problem, outcome.problems),
-        *map(_finding, outcome.findings),
-        *map(_unread, outcome.unread),
+        *map(_problem_row, outcome.problems),
+        *map(_finding_row, outcome.findings),
+        *map(_unread_note_row, outcome.unread),
         *map(_uncomputed_note, outcome.uncomputed_notes),
     ]
     for row in rows:
         count = seen[row["fingerprint"]] = seen.get(row["fingerprint"], 0) + 1
         if count > 1:
-            row["fingerprint"] = _digest(row["fingerprint"], str(count))
+            row["fingerprint"] = _hash_texts(row["fingerprint"], str(count))
     return dumped(rows)
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding_row(finding: Finding) -> dict[str, Any]:
     located = openable(finding)
     return _row(
         f"{finding.message} ({subject.text(finding.subject)})",
         finding.rule,
-        _digest(finding.within, finding.fingerprint),
+        _hash_texts(finding.within, finding.fingerprint),
         _SEVERITIES[finding.severity],
         located.file if located else None,
         located.span.line if located and located.span else None,
     )
 
 
-def _problem(problem: Problem) -> dict[str, Any]:
-    fingerprint = _digest("problem", problem.path, problem.where, problem.found)
+def _problem_row(problem: Problem) -> dict[str, Any]:
+    fingerprint = _hash_texts("problem", problem.path, problem.where, problem.found)
     return _row(format_problem(problem), "unreadable", fingerprint, "blocker", problem.path, problem.line)
 
 
-def _unread(note: Note) -> dict[str, Any]:
-    fingerprint = _digest(note.kind, note.file or "", note.message)
+def _unread_note_row(note: Note) -> dict[str, Any]:
+    fingerprint = _hash_texts(note.kind, note.file or "", note.message)
     return _row(f"not read: {note.message}", note.kind, fingerprint, "info", note.file, None)
 
 
 def _uncomputed_note(note: Note) -> dict[str, Any]:
-    fingerprint = _digest(note.kind, note.device or "", note.message)
+    fingerprint = _hash_texts(note.kind, note.device or "", note.message)
     return _row(f"{note.message} ({note.device})", note.kind, fingerprint, "info", None, None)
 
 
@@ -73,5 +73,5 @@ def _row(text: str, name: str, fingerprint: str, severity: str, file: str | None
     }
 
 
-def _digest(*texts: str) -> str:
+def _hash_texts(*texts: str) -> str:
     return hashlib.blake2b("\0".join(texts).encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()

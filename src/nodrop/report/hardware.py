@@ -24,7 +24,7 @@ def listing(form: str) -> str:
     boxes = [switch(name) for name in switches()]
     if form == "json":
         catalog = {
-            "switches": [_summary(box) for box in boxes],
+            "switches": [_switch_summary(box) for box in boxes],
             "nics": [nic(name).model_dump(mode="json") for name in nics()],
             "media": [medium.model_dump(mode="json") for medium in media().values()],
         }
@@ -40,8 +40,10 @@ def listing(form: str) -> str:
         )
         for box in boxes
     ]
-    adapters = [(adapter.name, adapter.vendor, _lanes(adapter)) for adapter in map(nic, nics())]
-    cables = [(medium.name, _reach(medium), " ".join(map(show_speed, medium.speeds))) for medium in media().values()]
+    adapters = [(adapter.name, adapter.vendor, _format_lanes(adapter)) for adapter in map(nic, nics())]
+    cables = [
+        (medium.name, _format_reach(medium), " ".join(map(show_speed, medium.speeds))) for medium in media().values()
+    ]
     return "\n".join(
         (
             *_table(("switch", "vendor", "ports", "ASIC", "written for", "not known"), rows),
@@ -58,13 +60,16 @@ def page(name: str, form: str) -> str:
     if name in switches():
         box = switch(name)
         if form == "json":
-            return json.dumps({**_facts(box), **_summary(box), "asic_facts": _facts(asic(box.asic))}, indent=2)
-        return "\n".join(_page(box))
+            return json.dumps(
+                {**_facts_document(box), **_switch_summary(box), "asic_facts": _facts_document(asic(box.asic))},
+                indent=2,
+            )
+        return "\n".join(_page_lines(box))
     facts = nic(name) if name in nics() else media()[name]
     if form == "json":
-        return json.dumps(_facts(facts), indent=2)
+        return json.dumps(_facts_document(facts), indent=2)
     about = _nic_page(facts) if isinstance(facts, Nic) else _medium_page(facts)
-    return "\n".join((facts.name, *_pairs(about), *_sources(facts.sources)))
+    return "\n".join((facts.name, *_wrap_pairs(about), *_sources(facts.sources)))
 
 
 def writable_platforms(box: Switch) -> tuple[str, ...]:
@@ -85,7 +90,7 @@ def unknown(box: Switch) -> tuple[str, ...]:
     return tuple(word for word, lacking in lacks.items() if lacking)
 
 
-def _summary(box: Switch) -> dict[str, object]:
+def _switch_summary(box: Switch) -> dict[str, object]:
     return {
         "name": box.name,
         "vendor": box.vendor,
@@ -96,7 +101,7 @@ def _summary(box: Switch) -> dict[str, object]:
     }
 
 
-def _facts(facts: Facts) -> dict[str, object]:
+def _facts_document(facts: Facts) -> dict[str, object]:
     dumped: dict[str, object] = facts.model_dump(mode="json")
     return dumped
 
@@ -112,11 +117,11 @@ def _ports(box: Switch) -> str:
     return " + ".join(f"{count} x {show_speed(speed)}" for count, speed in _counts(box))
 
 
-def _lanes(one: Nic) -> str:
+def _format_lanes(one: Nic) -> str:
     return ", ".join(f"{show_speed(speed)} on {' or '.join(map(str, lanes))}" for speed, lanes in one.lanes.items())
 
 
-def _reach(medium: Medium) -> str:
+def _format_reach(medium: Medium) -> str:
     least = min(link.reach_m for link in medium.links)
     return f"{medium.max_length_m}m" if least == medium.max_length_m else f"{least}m to {medium.max_length_m}m"
 
@@ -128,7 +133,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _pairs(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+def _wrap_pairs(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Yield `  word  text`, the text wrapped beside the word."""
     for word, text in pairs:
         lines = textwrap.wrap(text, WIDTH - 18, break_long_words=False, break_on_hyphens=False) or [""]
@@ -143,29 +148,29 @@ def _sources(sources: Iterable[str]) -> Iterator[str]:
         yield from textwrap.wrap(source, WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
 
 
-def _page(box: Switch) -> Iterator[str]:
+def _page_lines(box: Switch) -> Iterator[str]:
     chip = asic(box.asic)
     yield f"{box.name}: {_ports(box)} ({box.vendor}, {box.asic})"
     if box.also:
-        yield from _pairs([("also", ", ".join(box.also))])
+        yield from _wrap_pairs([("also", ", ".join(box.also))])
     for platform in default_first():
         reason, since = obstacle(box, platform), box.since.get(platform)
         support = "fabrics are designed and written" + (f", from {since} on" if since else "")
-        yield from _pairs([(platform, support if reason is None else f"no: {reason}")])
+        yield from _wrap_pairs([(platform, support if reason is None else f"no: {reason}")])
     if any(traits(platform).counts_ports for platform in box.platforms):
-        yield from _pairs([("ports", f"{box.most_ports} at most, those for service among them")])
-    yield from _pairs(("known trouble", trouble) for trouble in box.troubles)
-    yield from _pairs([("paths", _balancing(chip))])
+        yield from _wrap_pairs([("ports", f"{box.most_ports} at most, those for service among them")])
+    yield from _wrap_pairs(("known trouble", trouble) for trouble in box.troubles)
+    yield from _wrap_pairs([("paths", _describe_balancing(chip))])
     for group in box.ports:
         yield ""
         yield f"ports {show_ids(group.panels)}" + (", for service" if group.service else "")
-        yield from _pairs(_group(group))
+        yield from _wrap_pairs(_group(group))
     sku = box.sonic
     if sku.hwsku is not None:
-        yield from ("", "SONiC", *_pairs(_names(sku, sku.hwsku)))
+        yield from ("", "SONiC", *_wrap_pairs(_names(sku, sku.hwsku)))
     yield ""
     yield "buffers"
-    yield from _pairs(
+    yield from _wrap_pairs(
         [
             ("memory", "not known" if box.buffer_bytes is None else f"{show_bytes(box.buffer_bytes)}"),
             ("cell", "not known" if chip.cell_bytes is None else f"{chip.cell_bytes} B"),
@@ -173,11 +178,11 @@ def _page(box: Switch) -> Iterator[str]:
             ("models", ", ".join(chip.buffer_models)),
             ("headroom", "by formula" if chip.computes else "the table" if sku.headroom else "not known"),
             ("trimming", "yes" if chip.trimming else "no source says so"),
-            ("watchdog", _watchdog(chip.watchdog_actions)),
+            ("watchdog", _format_watchdog_actions(chip.watchdog_actions)),
         ]
     )
     for shipped in sku.pools:
-        yield from _pairs([(f"pools {', '.join(shipped.templates)}", ", ".join(shipped.sources))])
+        yield from _wrap_pairs([(f"pools {', '.join(shipped.templates)}", ", ".join(shipped.sources))])
         yield from (
             f"    {pool.name:18}{pool.direction:8}{pool.mode:8}{pool.size_bytes:>12} B"
             + (f", shared headroom {pool.shared_headroom_bytes} B" if pool.shared_headroom_bytes else "")
@@ -201,14 +206,14 @@ def _names(sku: SonicSku, hwsku: str) -> Iterator[tuple[str, str]]:
     yield "GCU", taken or "no HWSKU is in the updater's lists"
 
 
-def _balancing(chip: Asic) -> str:
+def _describe_balancing(chip: Asic) -> str:
     if not chip.adaptive_routing:
         return "by hash alone" if chip.adaptive_routing is False else "by hash; no source says whether by load"
     speeds = " and ".join(map(show_speed, chip.adaptive_routing_speeds or ()))
     return f"by hash, or by load (adaptive routing, Cumulus Linux) on links of {speeds or 'any speed'}"
 
 
-def _watchdog(actions: tuple[str, ...] | None) -> str:
+def _format_watchdog_actions(actions: tuple[str, ...] | None) -> str:
     if actions is None:
         return "not known"
     return f"yes: {', '.join(actions)}" if actions else "none"
@@ -247,10 +252,10 @@ def _group(group: PortGroup) -> Iterator[tuple[str, str]]:
         + (f", of a part {part_alias}" if part_alias else "")
         + f", index {first_sonic_port.front_index}",
     )
-    yield "lanes", ", ".join(_span(port.lanes) for port in sonic_ports.values())
+    yield "lanes", ", ".join(_format_lane_span(port.lanes) for port in sonic_ports.values())
 
 
-def _span(lanes: tuple[int, ...]) -> str:
+def _format_lane_span(lanes: tuple[int, ...]) -> str:
     if lanes == tuple(range(lanes[0], lanes[0] + len(lanes))):
         return f"{lanes[0]}-{lanes[-1]}" if len(lanes) > 1 else str(lanes[0])
     return "+".join(map(str, lanes))
@@ -276,7 +281,7 @@ def _headroom(table: HeadroomTable) -> Iterator[str]:
 
 def _nic_page(one: Nic) -> Iterator[tuple[str, str]]:
     yield "vendor", one.vendor
-    yield "lanes", _lanes(one)
+    yield "lanes", _format_lanes(one)
     if one.ports_per_gpu is not None:
         yield (
             "ports",

@@ -16,7 +16,7 @@ def text(fabric: str, rows: Sequence[Facts]) -> str:
     """Return the page of `nodrop show --headroom`, every line ended; `rows` are those of `buffering.headroom`."""
     if not rows:
         return f"{terminal(fabric)}: no port is lossless, so none has headroom\n"
-    lines = (f"{terminal(fabric)}: headroom of lossless ports", *tables(rows), *_against(rows))
+    lines = (f"{terminal(fabric)}: headroom of lossless ports", *tables(rows), *_comparison_lines(rows))
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -31,7 +31,7 @@ def tables(rows: Sequence[Facts]) -> Iterator[str]:
     yield from _headroom_parts(rows)
 
 
-def _count(value: int | None) -> str:
+def _format_count(value: int | None) -> str:
     return "unknown" if value is None else str(value)
 
 
@@ -48,7 +48,7 @@ def _headroom_rows(rows: Sequence[Facts]) -> Iterator[Sequence[str]]:
             "unknown" if row["speed_mbps"] is None else show_speed(row["speed_mbps"]),
             metres(row["length_m"]),
             str(row["priority_group"]),
-            *map(_count, (row["xoff"], row["xon"], row["size"])),
+            *map(_format_count, (row["xoff"], row["xon"], row["size"])),
         )
 
 
@@ -73,7 +73,7 @@ def _headroom_parts(rows: Sequence[Facts]) -> Iterator[str]:
             row["at"],
             row["from"],
             metres(row["length_m"]),
-            *(_part(key, row["parts"][key]) for key in shown),
+            *(_format_part(key, row["parts"][key]) for key in shown),
             str(row["xoff"]),
         )
         for row in new_rows
@@ -92,14 +92,14 @@ def _headroom_parts(rows: Sequence[Facts]) -> Iterator[str]:
         yield from textwrap.wrap(explanation, WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
-def _part(key: str, value: float) -> str:
+def _format_part(key: str, value: float) -> str:
     return f"× {value:g}" if key == "cell_occupancy" else str(value)
 
 
 _AGAINST = ("at", "from", "model", "speed", "length", "xoff", "", "SKU's row", "formula", "IEEE 802.1Q")
 
 
-def _against(rows: Sequence[Facts]) -> Iterator[str]:
+def _comparison_lines(rows: Sequence[Facts]) -> Iterator[str]:
     """Yield what each xoff is held against: of a stated one, the SKU's own row, the formula, the IEEE bound."""
     cells = (
         (
@@ -108,7 +108,7 @@ def _against(rows: Sequence[Facts]) -> Iterator[str]:
             str(row["model"]),
             "unknown" if row["speed_mbps"] is None else show_speed(row["speed_mbps"]),
             metres(row["length_m"]),
-            _count(row["xoff"]),
+            _format_count(row["xoff"]),
             "computed" if row["computed"] else "stated",
             *("none" if bound is None else str(bound) for bound in row["bounds"].values()),
         )

@@ -11,13 +11,14 @@ def hidden(findings: Iterable[Finding], page: Page) -> list[str]:
     """Lines that name the rules and subjects of hidden findings, and why and by what they are hidden."""
     causes: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
-        causes.setdefault((finding.rule, *_why(finding)), []).append(finding)
+        causes.setdefault((finding.rule, *_reason_finding_is_hidden(finding)), []).append(finding)
     return [
-        page.format_line("note", f"{how}[{rule}]", f"{_subjects(of)}{why}") for (rule, how, why), of in causes.items()
+        page.format_line("note", f"{how}[{rule}]", f"{_list_subjects(of)}{why}")
+        for (rule, how, why), of in causes.items()
     ]
 
 
-def _why(finding: Finding) -> tuple[str, str]:
+def _reason_finding_is_hidden(finding: Finding) -> tuple[str, str]:
     suppression = finding.suppressed
     if suppression is None:
         return "baseline", ""
@@ -25,5 +26,5 @@ def _why(finding: Finding) -> tuple[str, str]:
     return "suppressed", f": {suppression.reason} ({suppression.by}{until})"
 
 
-def _subjects(findings: Iterable[Finding]) -> str:
+def _list_subjects(findings: Iterable[Finding]) -> str:
     return listing(dict.fromkeys("/".join(map(name, finding.subject)) for finding in findings))

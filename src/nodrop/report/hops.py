@@ -49,7 +49,7 @@ def facts(plane: ControlPlane, walk: Walk, dscp: int, source: Address | None = N
     stages = []
     for stage in walk.stages:
         own_dscp = carried.get(stage.router, dscp)
-        stage_facts = _stage(plane, stage, own_dscp, roce_packet(source, walk.to, own_dscp))
+        stage_facts = _stage_facts(plane, stage, own_dscp, roce_packet(source, walk.to, own_dscp))
         stages.append(stage_facts)
         for hop in stage.route.hops if stage.route is not None else ():
             if hop.router is not None:
@@ -66,14 +66,14 @@ def facts(plane: ControlPlane, walk: Walk, dscp: int, source: Address | None = N
     }
 
 
-def _stage(plane: ControlPlane, stage: Stage, dscp: int, packet: Packets) -> Facts:
+def _stage_facts(plane: ControlPlane, stage: Stage, dscp: int, packet: Packets) -> Facts:
     router = plane.routers[stage.router]
     ports = _Ports(plane, router.device.name)
     arriving = [interface for leg in stage.arrive for interface in ports.of(router.by_name.get(leg), leg)]
     leaving = [interface for leg in stage.leave for interface in ports.of(router.by_name.get(leg), leg)]
-    ingress = _alike(arriving, lambda port: _ingress(port, dscp))
+    ingress = _group_ports_by_facts(arriving, lambda port: _ingress_facts(port, dscp))
     tc = ingress[0]["tc"] if ingress else UNKNOWN  # what a switch sends itself it queues as it likes
-    egress = _alike(leaving, lambda port: _egress(port, tc))
+    egress = _group_ports_by_facts(leaving, lambda port: _egress_facts(port, tc))
     sent = [row["dscp"] for row in egress if isinstance(row["dscp"], int)]
     route = stage.route
     return {
@@ -87,11 +87,11 @@ def _stage(plane: ControlPlane, stage: Stage, dscp: int, packet: Packets) -> Fac
         "dscp_out": sent[0] if sent else dscp,
         "ingress": ingress,
         "egress": egress,
-        "filters": [_filtered(acl) for acl in filters(plane, stage, packet) if acl.entry or acl.action != "permit"],
+        "filters": [_filter_facts(acl) for acl in filters(plane, stage, packet) if acl.entry or acl.action != "permit"],
     }
 
 
-def _filtered(acl: Filtered) -> Facts:
+def _filter_facts(acl: Filtered) -> Facts:
     """Return what an access list does, and which entry of it decides; `unknown` where it may do either."""
     return {
         "list": acl.rules.name,
@@ -116,7 +116,7 @@ class _Ports:
                 yield interface
 
 
-def _alike(ports: Sequence[Interface], read: Callable[[Interface], Facts]) -> list[Facts]:
+def _group_ports_by_facts(ports: Sequence[Interface], read: Callable[[Interface], Facts]) -> list[Facts]:
     """Return what ports do, once for those that do the same."""
     rows: dict[str, tuple[list[str], Facts]] = {}
     for port in ports:
@@ -125,55 +125,55 @@ def _alike(ports: Sequence[Interface], read: Callable[[Interface], Facts]) -> li
     return [{"ports": port_names, **shared_facts} for port_names, shared_facts in rows.values()]
 
 
-def _qos(port: Interface) -> QosProfile | None:
+def _require_qos(port: Interface) -> QosProfile | None:
     return require_fact(port.qos, "interface.qos")
 
 
-def _ingress(port: Interface, dscp: int) -> Facts:
+def _ingress_facts(port: Interface, dscp: int) -> Facts:
     """Return what a port does to a packet that comes in: its class and group, and what keeps it from being lost."""
-    tc = _read_fact(lambda: tc_of_dscp(_qos(port), dscp) if _trusts(port) else UNKNOWN)
+    tc = _read_fact(lambda: tc_of_dscp(_require_qos(port), dscp) if _trusts_dscp(port) else UNKNOWN)
     if not isinstance(tc, int):
         return {"tc": UNKNOWN, "priority_group": UNKNOWN, "lossless": UNKNOWN, "pauses": UNKNOWN, "xoff_bytes": UNKNOWN}
-    group = _read_fact(lambda: group_of_tc(_qos(port), tc))
+    group = _read_fact(lambda: group_of_tc(_require_qos(port), tc))
     return {
         "tc": tc,
         "priority_group": group,
-        "lossless": _read_fact(lambda: is_lossless(_qos(port), tc)),
-        "pauses": _read_fact(lambda: _pauses(_qos(port), group)),
-        "xoff_bytes": _read_fact(lambda: _xoff(_qos(port), group)),
+        "lossless": _read_fact(lambda: is_lossless(_require_qos(port), tc)),
+        "pauses": _read_fact(lambda: _pausing_priorities(_require_qos(port), group)),
+        "xoff_bytes": _read_fact(lambda: _xoff_of_group(_require_qos(port), group)),
     }
 
 
-def _trusts(port: Interface) -> bool:
+def _trusts_dscp(port: Interface) -> bool:
     """Whether a port goes by the DSCP of a packet."""
-    qos = _qos(port)
+    qos = _require_qos(port)
     return qos is None or require_fact(qos.trust, "interface.qos.trust") in ("dscp", "both", None)
 
 
-def _pauses(qos: QosProfile | None, group: int | str) -> list[int]:
+def _pausing_priorities(qos: QosProfile | None, group: int | str) -> list[int]:
     return [] if qos is None or isinstance(group, str) else list(pausing_priorities(qos, group))
 
 
-def _xoff(qos: QosProfile | None, group: int | str) -> int | None:
+def _xoff_of_group(qos: QosProfile | None, group: int | str) -> int | None:
     buffer = None if qos is None or isinstance(group, str) else group_buffer(qos, group)
     headroom = None if buffer is None else require_fact(buffer.headroom, "priority_group.buffer.headroom")
     return None if headroom is None else require_fact(headroom.xoff_bytes, "priority_group.buffer.headroom.xoff_bytes")
 
 
-def _egress(port: Interface, tc: int | str) -> Facts:
+def _egress_facts(port: Interface, tc: int | str) -> Facts:
     """Return what a port does to a packet that goes out: queue, share, marks, and how a stuck queue is freed."""
-    number = tc if isinstance(tc, str) else _read_fact(lambda: queue_of_tc(_qos(port), tc))
+    number = tc if isinstance(tc, str) else _read_fact(lambda: queue_of_tc(_require_qos(port), tc))
     wire = {"speed_mbps": _fact_value(port.speed_mbps), "mtu_bytes": _fact_value(port.mtu_bytes)}
     if isinstance(number, str):
         fields = ("queue", "scheduler", "ecn", "obeys_pause", "watchdog_ms", "dscp")
         return {**dict.fromkeys(fields, UNKNOWN), **wire}
     return {
         "queue": number,
-        "scheduler": _read_fact(lambda: _scheduler(_qos(port), number)),
-        "ecn": _read_fact(lambda: _ecn(_qos(port), number)),
-        "obeys_pause": _read_fact(lambda: _obeys(_qos(port), number)),
-        "watchdog_ms": _read_fact(lambda: _watchdog(_qos(port))),
-        "dscp": _read_fact(lambda: _rewritten(_qos(port), tc)),
+        "scheduler": _read_fact(lambda: _format_scheduler(_require_qos(port), number)),
+        "ecn": _read_fact(lambda: _ecn_facts(_require_qos(port), number)),
+        "obeys_pause": _read_fact(lambda: _obeyed_priorities_of_queue(_require_qos(port), number)),
+        "watchdog_ms": _read_fact(lambda: _watchdog_detection_ms(_require_qos(port))),
+        "dscp": _read_fact(lambda: _dscp_after_rewrite(_require_qos(port), tc)),
         **wire,
     }
 
@@ -182,7 +182,7 @@ def _fact_value(value: int | None | Unknown) -> int | None | str:
     return UNKNOWN if isinstance(value, Unknown) else value
 
 
-def _scheduler(qos: QosProfile | None, number: int) -> str | None:
+def _format_scheduler(qos: QosProfile | None, number: int) -> str | None:
     found_queue = None if qos is None else queue(qos, number)
     scheduler = None if found_queue is None else require_fact(found_queue.scheduler, "queue.scheduler")
     if scheduler is None:
@@ -190,7 +190,7 @@ def _scheduler(qos: QosProfile | None, number: int) -> str | None:
     return scheduler.type if scheduler.weight is None else f"{scheduler.type} {scheduler.weight}"
 
 
-def _ecn(qos: QosProfile | None, number: int) -> Facts | None:
+def _ecn_facts(qos: QosProfile | None, number: int) -> Facts | None:
     found_queue = None if qos is None else queue(qos, number)
     wred = None if found_queue is None else require_fact(found_queue.wred, "queue.wred")
     if wred is None or "green" not in wred.ecn_colors:
@@ -203,7 +203,7 @@ def _ecn(qos: QosProfile | None, number: int) -> Facts | None:
     }
 
 
-def _obeys(qos: QosProfile | None, number: int) -> list[int]:
+def _obeyed_priorities_of_queue(qos: QosProfile | None, number: int) -> list[int]:
     if qos is None:
         return []
     table = require_fact(qos.pfc_to_queue, "interface.qos.pfc_to_queue")
@@ -215,12 +215,12 @@ def _obeys(qos: QosProfile | None, number: int) -> list[int]:
     ]
 
 
-def _watchdog(qos: QosProfile | None) -> int | None:
+def _watchdog_detection_ms(qos: QosProfile | None) -> int | None:
     dog = None if qos is None else require_fact(qos.pfc_watchdog, "interface.qos.pfc_watchdog")
     return None if dog is None else require_fact(dog.detection_ms, "interface.qos.pfc_watchdog.detection_ms")
 
 
-def _rewritten(qos: QosProfile | None, tc: int | str) -> int | None:
+def _dscp_after_rewrite(qos: QosProfile | None, tc: int | str) -> int | None:
     table = None if qos is None or isinstance(tc, str) else require_fact(qos.tc_to_dscp, "interface.qos.tc_to_dscp")
     return None if table is None or isinstance(tc, str) else target(table, tc)
 
@@ -234,7 +234,7 @@ def text(shown: Facts) -> str:
         lines.append(f"  {' > '.join(map(terminal, path['switches']))}  ({count}){end}")
     lines += _of_pairs(shown["pairs"])
     for depth, alike in _group_stages(shown["stages"]):
-        lines += ["", f"{depth + 1}  {listing([stage['device'] for stage in alike])}", *_lines(alike[0])]
+        lines += ["", f"{depth + 1}  {listing([stage['device'] for stage in alike])}", *_stage_lines(alike[0])]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -257,12 +257,12 @@ def _group_stages(stages: Sequence[Facts]) -> Iterator[tuple[int, list[Facts]]]:
     """Yield switches at one place of the way that do the same."""
     rows: dict[str, list[Facts]] = {}
     for stage in stages:
-        words = repr((stage["depth"], _lines(stage)))
+        words = repr((stage["depth"], _stage_lines(stage)))
         rows.setdefault(words, []).append(stage)
     yield from ((alike[0]["depth"], alike) for alike in rows.values())
 
 
-def _lines(stage: Facts) -> list[str]:
+def _stage_lines(stage: Facts) -> list[str]:
     lines = []
     for row in stage["ingress"]:
         lossless = {True: "lossless", False: "lossy"}.get(row["lossless"], "lossless or not is unknown")
@@ -272,7 +272,7 @@ def _lines(stage: Facts) -> list[str]:
             f"   in   {listing(row['ports'])}: DSCP {stage['dscp_in']}, traffic class {row['tc']}, "
             f"priority group {row['priority_group']}, {lossless}{pauses}{xoff}"
         )
-    lines += [f"   acl  {_decided(acl)}" for acl in stage["filters"] if acl["stage"] == "ingress"]
+    lines += [f"   acl  {_format_filter_decision(acl)}" for acl in stage["filters"] if acl["stage"] == "ingress"]
     route = stage["route"]
     if route is None:
         lines.append("   no route")
@@ -280,34 +280,35 @@ def _lines(stage: Facts) -> list[str]:
         count = route["next_hops"]
         hops = f", {count} next hop{'s' if count != 1 else ''}" if route["source"] == "bgp" else ""
         lines.append(f"   by   {route['prefix']}, {route['source']}{hops}")
-    lines += [f"   out  {listing(row['ports'])}: {_leaving(row)}" for row in stage["egress"]]
-    lines += [f"   acl  {_decided(acl)}" for acl in stage["filters"] if acl["stage"] == "egress"]
+    lines += [f"   out  {listing(row['ports'])}: {_format_egress(row)}" for row in stage["egress"]]
+    lines += [f"   acl  {_format_filter_decision(acl)}" for acl in stage["filters"] if acl["stage"] == "egress"]
     if stage["outcome"] not in (None, "delivered"):
         lines.append(f"   {stage['outcome']}")
     return lines
 
 
-def _decided(acl: Facts) -> str:
+def _format_filter_decision(acl: Facts) -> str:
     """Return which entry of an access list decides, and what it does."""
     entry = "no entry matches" if acl["entry"] is None else f"entry {terminal(acl['entry'])}"
     does = {"permit": "permits", "deny": "drops", UNKNOWN: "may drop"}[acl["action"]]
     return f"{terminal(acl['interface'])}, {acl['stage']}: {terminal(acl['list'])}, {entry}, {does}"
 
 
-def _leaving(row: Facts) -> str:
+def _format_egress(row: Facts) -> str:
     words = [f"queue {row['queue']}"]
     if row["scheduler"] not in (None, UNKNOWN):
         words.append(str(row["scheduler"]))
     ecn = row["ecn"]
     if isinstance(ecn, dict):
         words.append(
-            f"ECN from {_bytes(ecn['min_bytes'])} to {_bytes(ecn['max_bytes'])} at {ecn['probability_percent']} %"
+            f"ECN from {_format_bytes(ecn['min_bytes'])} to {_format_bytes(ecn['max_bytes'])} "
+            f"at {ecn['probability_percent']} %"
         )
     elif ecn is None:
         words.append("no ECN")
     if row["obeys_pause"] not in ([], UNKNOWN):
         words.append(f"obeys pause of priority {', '.join(map(str, row['obeys_pause']))}")
-        words += _freed(row["watchdog_ms"])
+        words += _format_watchdog(row["watchdog_ms"])
     if isinstance(row["dscp"], int):
         words.append(f"sets DSCP {row['dscp']}")
     if isinstance(row["speed_mbps"], int):
@@ -317,11 +318,11 @@ def _leaving(row: Facts) -> str:
     return ", ".join(words)
 
 
-def _freed(watchdog_ms: int | str | None) -> list[str]:
+def _format_watchdog(watchdog_ms: int | str | None) -> list[str]:
     if watchdog_ms == UNKNOWN:
         return []
     return ["no watchdog" if watchdog_ms is None else f"watchdog {watchdog_ms} ms"]
 
 
-def _bytes(count: int | None) -> str:
+def _format_bytes(count: int | None) -> str:
     return "no limit" if count is None else show_bytes(count)

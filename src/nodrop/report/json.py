@@ -25,11 +25,11 @@ def render(outcome: Outcome) -> bytes:
     document = {
         "version": VERSION,
         "findings": [of_finding(finding) for finding in outcome.every],
-        "unknown": [_unknown(verdict) for verdict in outcome.unknown],
+        "unknown": [_unknown_verdict_document(verdict) for verdict in outcome.unknown],
         "notes": [of_note(note) for note in outcome.notes],
         "problems": [of_problem(problem) for problem in outcome.problems],
         "files": _files(outcome),
-        "assumed": [_assumption(assumption) for assumption in outcome.assumed],
+        "assumed": [_assumption_document(assumption) for assumption in outcome.assumed],
         "statistics": None
         if outcome.work is None
         else [dataclasses.asdict(statistic) for statistic in statistics(outcome)],
@@ -61,7 +61,7 @@ def dumped(document: Mapping[str, Any] | Sequence[Any]) -> bytes:
     try:
         raw = orjson.dumps(document, option=_OPTIONS)
     except orjson.JSONEncodeError:
-        raw = orjson.dumps(_encodable(document), option=_OPTIONS)
+        raw = orjson.dumps(_make_encodable(document), option=_OPTIONS)
     return raw if raw.isascii() and b"\x7f" not in raw else json_text(raw.decode()).encode()
 
 
@@ -99,22 +99,22 @@ def of_finding(finding: Finding) -> dict[str, Any]:
         "subject": subject.text(finding.subject),
         "at": subject.text(finding.at),
         "device": finding.device,
-        **_place(finding.located),
+        **_place_document(finding.located),
         "facts": dict(sorted(finding.facts.items())),
-        "related": [_related(related) for related in finding.related],
-        "fix": _fix(finding.fix) if finding.fix else None,
+        "related": [_related_document(related) for related in finding.related],
+        "fix": _fix_document(finding.fix) if finding.fix else None,
         "group": finding.group,
         "fingerprint": finding.fingerprint,
-        "suppressed": _suppressed(finding.suppressed) if finding.suppressed else None,
+        "suppressed": _suppression_document(finding.suppressed) if finding.suppressed else None,
         "baselined": finding.baselined,
     }
 
 
-def _suppressed(suppressed: Suppressed) -> dict[str, Any]:
+def _suppression_document(suppressed: Suppressed) -> dict[str, Any]:
     return {"reason": suppressed.reason, "until": suppressed.until, "by": suppressed.by}
 
 
-def _place(located: Located | None) -> dict[str, Any]:
+def _place_document(located: Located | None) -> dict[str, Any]:
     span = located.span if located else None
     return {
         "file": located.file if located else None,
@@ -125,13 +125,13 @@ def _place(located: Located | None) -> dict[str, Any]:
     }
 
 
-def _related(related: Related) -> dict[str, Any]:
-    place = _place(related.located)
+def _related_document(related: Related) -> dict[str, Any]:
+    place = _place_document(related.located)
     beginning = {key: place[key] for key in ("file", "line", "column")}
     return {"subject": subject.text(related.subject), "message": related.message, **beginning}
 
 
-def _fix(fix: Fix) -> dict[str, Any]:
+def _fix_document(fix: Fix) -> dict[str, Any]:
     return {"safe": fix.safe, "text": fix.text, "changes": [of_change(change) for change in fix.changes]}
 
 
@@ -140,7 +140,7 @@ def of_change(change: Change) -> dict[str, Any]:
     return {"subject": subject.text(change.subject), "old": json_value(change.old), "new": json_value(change.new)}
 
 
-def _unknown(verdict: UnknownVerdict) -> dict[str, Any]:
+def _unknown_verdict_document(verdict: UnknownVerdict) -> dict[str, Any]:
     """Return a verdict; each unknown line has its place in a note."""
     return _fields(verdict, without=("places",))
 
@@ -154,7 +154,7 @@ def _fields(record: UnknownVerdict | Note, *, without: Sequence[str]) -> dict[st
     return {name: value for name, value in dataclasses.asdict(record).items() if name not in without}
 
 
-def _assumption(assumption: Assumption) -> dict[str, Any]:
+def _assumption_document(assumption: Assumption) -> dict[str, Any]:
     return dataclasses.asdict(assumption)
 
 
@@ -170,7 +170,7 @@ def of_problem(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _encodable(value: Any) -> Any:
+def _make_encodable(value: Any) -> Any:
     """Return the same document where strings are valid UTF-8 and integers beyond 64 bits are written digit by digit."""
     match value:
         case str():
@@ -178,7 +178,7 @@ def _encodable(value: Any) -> Any:
         case int() if abs(value) > _LARGEST:
             return orjson.Fragment(str(value))
         case dict():
-            return {utf8(key): _encodable(child) for key, child in value.items()}
+            return {utf8(key): _make_encodable(child) for key, child in value.items()}
         case list() | tuple():
-            return [_encodable(child) for child in value]
+            return [_make_encodable(child) for child in value]
     return value

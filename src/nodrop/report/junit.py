@@ -26,13 +26,13 @@ def render(outcome: Outcome) -> bytes:
         suites[finding.within, finding.device or _FABRIC].append(finding)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
     new_suites = [
-        _suite(" ".join(filter(None, key)), suites[key])
+        _findings_suite(" ".join(filter(None, key)), suites[key])
         for key in sorted(suites, key=lambda key: tuple(map(natural, key)))
     ]
-    new_suites += [_unread(outcome.problems)] if outcome.problems else []
-    new_suites += [] if new_suites else [_sound(outcome)]
+    new_suites += [_problems_suite(outcome.problems)] if outcome.problems else []
+    new_suites += [] if new_suites else [_clean_suite(outcome)]
     lines += [
-        f"<testsuites {attributes(name='nodrop', **_total(new_suites))}>",
+        f"<testsuites {attributes(name='nodrop', **_sum_counts(new_suites))}>",
         *(line for suite in new_suites for line in suite[1]),
         "</testsuites>",
     ]
@@ -42,7 +42,7 @@ def render(outcome: Outcome) -> bytes:
 _Suite = tuple[dict[str, int], list[str]]
 
 
-def _total(suites: Iterable[_Suite]) -> dict[str, int]:
+def _sum_counts(suites: Iterable[_Suite]) -> dict[str, int]:
     counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     for suite_counts, _ in suites:
         for key in counts:
@@ -50,20 +50,20 @@ def _total(suites: Iterable[_Suite]) -> dict[str, int]:
     return counts
 
 
-def _suite(name: str, findings: list[Finding]) -> _Suite:
+def _findings_suite(name: str, findings: list[Finding]) -> _Suite:
     by_rule: defaultdict[str, list[Finding]] = defaultdict(list)
     hidden: defaultdict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
         (hidden if finding.hidden else by_rule)[finding.rule].append(finding)
-    cases = [line for rule, rule_findings in sorted(by_rule.items()) for line in _case(name, rule, rule_findings)]
+    cases = [line for rule, rule_findings in sorted(by_rule.items()) for line in _rule_case(name, rule, rule_findings)]
     for rule, found_findings in sorted(hidden.items()):
-        cases += _skipped(name, f"{rule} (suppressed)" if rule in by_rule else rule, found_findings)
+        cases += _hidden_findings_case(name, f"{rule} (suppressed)" if rule in by_rule else rule, found_findings)
     failed = sum(any(hit.severity != "note" for hit in hits) for hits in by_rule.values())
     counts = {"tests": len(by_rule) + len(hidden), "failures": failed, "errors": 0, "skipped": len(hidden)}
-    return _wrapped(name, counts, cases)
+    return _build_suite(name, counts, cases)
 
 
-def _skipped(suite: str, name: str, findings: list[Finding]) -> list[str]:
+def _hidden_findings_case(suite: str, name: str, findings: list[Finding]) -> list[str]:
     """Return a case of findings that are suppressed or in the baseline; the reasons, each once."""
     reasons = dict.fromkeys(
         finding.suppressed.reason if finding.suppressed else "in the baseline" for finding in findings
@@ -77,10 +77,10 @@ def _skipped(suite: str, name: str, findings: list[Finding]) -> list[str]:
     ]
 
 
-def _case(suite: str, rule: str, findings: list[Finding]) -> list[str]:
+def _rule_case(suite: str, rule: str, findings: list[Finding]) -> list[str]:
     failing = [finding for finding in findings if finding.severity != "note"]
     worst = min(findings, key=lambda finding: ("error", "warning", "note").index(finding.severity))
-    body = _text("\n".join(map(_line, failing or findings)))
+    body = _text("\n".join(map(_format_finding, failing or findings)))
     message = worst.message if len(findings) == 1 else f"{worst.message} (and {len(findings) - 1} more)"
     inside = (
         f"<failure {attributes(type=worst.severity, message=message)}>{body}</failure>"
@@ -92,7 +92,7 @@ def _case(suite: str, rule: str, findings: list[Finding]) -> list[str]:
     return [f"    <testcase {attributes(classname=suite, name=rule, **place)}>", f"      {inside}", "    </testcase>"]
 
 
-def _unread(problems: Iterable[Problem]) -> _Suite:
+def _problems_suite(problems: Iterable[Problem]) -> _Suite:
     rows = [
         line
         for problem in problems
@@ -103,20 +103,20 @@ def _unread(problems: Iterable[Problem]) -> _Suite:
         )
     ]
     count = len(rows) // 3
-    return _wrapped("input", {"tests": count, "failures": 0, "errors": count, "skipped": 0}, rows)
+    return _build_suite("input", {"tests": count, "failures": 0, "errors": count, "skipped": 0}, rows)
 
 
-def _sound(outcome: Outcome) -> _Suite:
+def _clean_suite(outcome: Outcome) -> _Suite:
     name = f"{outcome.devices} devices, {outcome.interfaces} interfaces, {outcome.rules} rules"
     case = f"    <testcase {attributes(classname='nodrop', name=name)}/>"
-    return _wrapped("nodrop", {"tests": 1, "failures": 0, "errors": 0, "skipped": 0}, [case])
+    return _build_suite("nodrop", {"tests": 1, "failures": 0, "errors": 0, "skipped": 0}, [case])
 
 
-def _wrapped(name: str, counts: dict[str, int], cases: list[str]) -> _Suite:
+def _build_suite(name: str, counts: dict[str, int], cases: list[str]) -> _Suite:
     return counts, [f"  <testsuite {attributes(name=name, **counts)}>", *cases, "  </testsuite>"]
 
 
-def _line(finding: Finding) -> str:
+def _format_finding(finding: Finding) -> str:
     located = openable(finding)
     span = located.span if located else None
     place = f"{located.file}:{span.line}: " if located and span else f"{located.file}: " if located else ""

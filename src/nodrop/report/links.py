@@ -20,18 +20,18 @@ class Links:
         self._files: dict[str, bool] = {}
 
     def rule(self, name: str) -> str | None:
-        """The address of a rule's page; where the pages are not at hand, that of the rule's own file, which says it."""
+        """Return the address of a rule's page; without the pages, that of the rule's file."""
         page = home("rules").parent / "docs" / "rules" / f"{name}.md"
         path = self._paths.get(name)
         if path is not None and Path(path).is_relative_to(home("rules")) and self._is_file(str(page)):
-            return _address(str(page))
-        return _address(path) if path is not None and self._is_file(path) else None
+            return _file_uri(str(page))
+        return _file_uri(path) if path is not None and self._is_file(path) else None
 
     def place(self, file: str, line: int | None = None) -> str | None:
-        """The address of a file, and of a line in it; None where there is no such file."""
+        """Return the address of a file and a line in it; None without such a file."""
         if not self._is_file(file):
             return None
-        address = _address(file)
+        address = _file_uri(file)
         return address if address is None or line is None else f"{address}#{line}"
 
     def _is_file(self, file: str) -> bool:
@@ -48,8 +48,8 @@ def linked(address: str | None, text: str) -> str:
     return text if address is None else f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
-def _address(file: str) -> str | None:
-    """A file as an address: all but letters, digits and `/._-~` percent-encoded, so that it can end no sequence."""
+def _file_uri(file: str) -> str | None:
+    """Return a file as an address: all but letters, digits and `/._-~` percent-encoded, so it can end no sequence."""
     path = quote(str(Path(file).absolute()).encode("utf-8", "surrogateescape"), safe="/")
     address = f"file://{quote(gethostname(), safe='')}{path}"
     return address if len(address) <= _LONGEST else None

@@ -48,12 +48,14 @@ def costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
     kinds: dict[tuple[object, ...], dict[str, list[_Group]]] = defaultdict(dict)
     devices = {device.name: device for device in fabric.devices}
     for device in fabric.devices:
-        kinds[device.role, device.platform, device.model][device.name] = list(_groups(device, set(further)))
+        kinds[device.role, device.platform, device.model][device.name] = list(_lossless_groups(device, set(further)))
     for groups in kinds.values():
-        name = max(groups, key=lambda device_name: _sum(group.buffer.size_bytes for group in groups[device_name]))
+        name = max(
+            groups, key=lambda device_name: _sum_known_sizes(group.buffer.size_bytes for group in groups[device_name])
+        )
         device, ports = devices[name], defaultdict[str, int](int)
         for group in groups[name]:
-            ports[group.port] += _sum([group.buffer.size_bytes])
+            ports[group.port] += _sum_known_sizes([group.buffer.size_bytes])
         if not ports:
             continue
 
@@ -69,18 +71,18 @@ def costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
             "ports": len(ports),
             "port": {"low": min(ports.values()), "high": max(ports.values())},
             "switch": sum(ports.values()),
-            "xoff": _sum(group.headroom.xoff_bytes for group in _groups(device, lossless.keys())),
+            "xoff": _sum_known_sizes(group.headroom.xoff_bytes for group in _lossless_groups(device, lossless.keys())),
             "headroom_pool": both(_headroom_pool_bytes),
             "left_to_share": both(_left_bytes),
             "first_paused_from": both(_paused_from_bytes),
         }
 
 
-def _sum(sizes: Any) -> int:
+def _sum_known_sizes(sizes: Any) -> int:
     return sum(size for size in sizes if isinstance(size, int))
 
 
-def _groups(device: Device, indexes: Set[int]) -> Iterator[_Group]:
+def _lossless_groups(device: Device, indexes: Set[int]) -> Iterator[_Group]:
     """Yield the lossless priority groups of some numbers, of ports that are up."""
     for port in device.interfaces:
         if port.enabled is not True or not isinstance(port.qos, QosProfile):
@@ -93,12 +95,12 @@ def _groups(device: Device, indexes: Set[int]) -> Iterator[_Group]:
 
 def _headroom_pool_bytes(device: Device, _: int) -> int:
     """Return the size of the pool for headroom; 0 where each port has its own headroom."""
-    return _sum(pool.shared_headroom_bytes for pool in known_rows(device.buffer_pools))
+    return _sum_known_sizes(pool.shared_headroom_bytes for pool in known_rows(device.buffer_pools))
 
 
 def _left_bytes(device: Device, tc: int) -> int | None:
     """Return what the pool of a class has to share, headroom left out; None where that is not known."""
-    group = next(_groups(device, {tc}), None)
+    group = next(_lossless_groups(device, {tc}), None)
     try:
         return group and shared_bytes(device.model, device.buffer_model, device.buffer_pools, group.buffer.pool)
     except UnknownFact:
@@ -107,7 +109,7 @@ def _left_bytes(device: Device, tc: int) -> int | None:
 
 def _paused_from_bytes(device: Device, tc: int) -> int | None:
     """Return from which depth of its queue the senders of a class are paused, at the port where that is soonest."""
-    profiles = {id(group.qos): group.qos for group in _groups(device, {tc})}
+    profiles = {id(group.qos): group.qos for group in _lossless_groups(device, {tc})}
     depths = []
     try:
         for qos in profiles.values():
@@ -130,11 +132,11 @@ def table(rows: Sequence[Facts]) -> Iterator[str]:
         (
             f"{row['role']} ({row['platform']})",
             str(row["model"]),
-            _range(row["port"]),
+            _format_size_range(row["port"]),
             f"{show_bytes(row['switch'])} for {row['ports']} ports",
             _pool(row),
-            _change(row["left_to_share"]),
-            _change(row["first_paused_from"]),
+            _format_change(row["left_to_share"]),
+            _format_change(row["first_paused_from"]),
         )
         for row in rows
     )
@@ -147,7 +149,7 @@ def table(rows: Sequence[Facts]) -> Iterator[str]:
     yield from wrap_text(text, "  ")
 
 
-def _range(sizes: Facts) -> str:
+def _format_size_range(sizes: Facts) -> str:
     low, high = show_bytes(sizes["low"]), show_bytes(sizes["high"])
     return low if low == high else f"{low} to {high}"
 
@@ -155,9 +157,9 @@ def _range(sizes: Facts) -> str:
 def _pool(row: Facts) -> str:
     if not row["headroom_pool"]["with"]:
         return "none"
-    return f"{_change(row['headroom_pool'])}, demand {show_bytes(row['xoff'])}"
+    return f"{_format_change(row['headroom_pool'])}, demand {show_bytes(row['xoff'])}"
 
 
-def _change(sizes: Facts) -> str:
+def _format_change(sizes: Facts) -> str:
     size, alone = (None if count is None else show_bytes(count) for count in (sizes["with"], sizes["without"]))
     return "unknown" if size is None or alone is None else f"{size} ({alone})"

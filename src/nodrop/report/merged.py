@@ -24,12 +24,12 @@ def merge_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
 
     ran = [outcome for outcome in outcomes if outcome.rules or outcome.skipped]
     never = skipped_by_all([outcome.skipped for outcome in ran]) if ran else ()
-    every = max((outcome.rules + _number(outcome.skipped) for outcome in ran), default=0)
+    every = max((outcome.rules + _count_skipped_rules(outcome.skipped) for outcome in ran), default=0)
     return Outcome(
         devices=sum(outcome.devices for outcome in outcomes),
         hosts=sum(outcome.hosts for outcome in outcomes),
         interfaces=sum(outcome.interfaces for outcome in outcomes),
-        rules=every - _number(never),
+        rules=every - _count_skipped_rules(never),
         skipped=never,
         findings=collect_findings("findings"),
         hidden=collect_findings("hidden"),
@@ -50,7 +50,7 @@ def merge_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
-def _number(skips: Sequence[Skipped]) -> int:
+def _count_skipped_rules(skips: Sequence[Skipped]) -> int:
     return sum(len(skip.rules) for skip in skips)
 
 

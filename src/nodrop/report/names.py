@@ -83,7 +83,7 @@ def count(number: int, noun: str) -> str:
 def counts(subjects: Iterable[Subject], within: Iterable[str] = repeat("")) -> list[str]:
     """How many there are of each kind but devices, the commonest kind first; `within` says of each in which fabric."""
     kinds = Counter(kind(subject) for _, subject in set(zip(within, subjects, strict=False)))
-    return [count(number, noun) for noun, number in sorted(kinds.items(), key=_commonest) if noun != "device"]
+    return [count(number, noun) for noun, number in sorted(kinds.items(), key=_count_sort_key) if noun != "device"]
 
 
 def listing(names: Iterable[str]) -> str:
@@ -109,7 +109,7 @@ def collapse(names: Iterable[str]) -> list[Entry]:
         pieces = _NUMBER.split(each) if ":" not in each and not each.startswith('"') else [each]
         numbers = tuple(_Run(text, text, 1) for text in pieces[1::2])
         shapes.setdefault(tuple(pieces[::2]), []).append(numbers)
-    entries = [_entry(shape, row) for shape, rows in shapes.items() for row in _drawn_together(rows)]
+    entries = [_build_entry(shape, row) for shape, rows in shapes.items() for row in _drawn_together(rows)]
     return sorted(entries, key=lambda entry: (natural(entry.first), entry.text))
 
 
@@ -119,14 +119,18 @@ class _Run(NamedTuple):
     numbers: int
 
 
-def _entry(shape: tuple[str, ...], row: tuple[_Run, ...]) -> Entry:
+def _build_entry(shape: tuple[str, ...], row: tuple[_Run, ...]) -> Entry:
     names = 1
     for run in row:
         names *= run.numbers
-    return Entry(_woven(shape, [run.text for run in row]), names, _woven(shape, [run.first for run in row]))
+    return Entry(
+        _interleave_numbers(shape, [run.text for run in row]),
+        names,
+        _interleave_numbers(shape, [run.first for run in row]),
+    )
 
 
-def _woven(shape: tuple[str, ...], numbers: Sequence[str]) -> str:
+def _interleave_numbers(shape: tuple[str, ...], numbers: Sequence[str]) -> str:
     return "".join(word + number for word, number in zip(shape, [*numbers, ""], strict=True))
 
 
@@ -136,11 +140,11 @@ def _drawn_together(rows: list[tuple[_Run, ...]]) -> list[tuple[_Run, ...]]:
         alike: dict[tuple[tuple[_Run, ...], tuple[_Run, ...]], list[str]] = {}
         for row in rows:
             alike.setdefault((row[:column], row[column + 1 :]), []).append(row[column].text)
-        rows = [(*before, run, *after) for (before, after), texts in alike.items() for run in _runs(texts)]
+        rows = [(*before, run, *after) for (before, after), texts in alike.items() for run in _find_runs(texts)]
     return rows
 
 
-def _runs(texts: list[str]) -> list[_Run]:
+def _find_runs(texts: list[str]) -> list[_Run]:
     texts = sorted(texts, key=lambda text: (int(text), text))
     runs, start = [], 0
     while start < len(texts):
@@ -163,5 +167,5 @@ def _end_of_run(texts: list[str], start: int) -> tuple[int, int]:
     return (end, step) if end - start >= (3 if step == 1 else 4) else (start + 1, 1)
 
 
-def _commonest(item: tuple[str, int]) -> tuple[int, str]:
+def _count_sort_key(item: tuple[str, int]) -> tuple[int, str]:
     return -item[1], item[0]

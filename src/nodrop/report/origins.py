@@ -31,7 +31,7 @@ def origins(reading: Reading, at: Subject, path: str, value: object, stated_by: 
         return
     decision = reading.decided(at) if reading.decided is not None else None
     if decision is not None:
-        yield _decided(decision)
+        yield _format_decision(decision)
         return
     for length in range(len(at), 0, -1):
         if reason := reading.derived.get(at[:length]):
@@ -48,7 +48,7 @@ def origins(reading: Reading, at: Subject, path: str, value: object, stated_by: 
         yield from _of_file(reading, at, value)
 
 
-def _decided(decision: Decision) -> str:
+def _format_decision(decision: Decision) -> str:
     return f"{decision.message} ({decision.file}:{decision.span.line}:{decision.span.column})"
 
 
@@ -68,7 +68,7 @@ def of_fabric(reading: Reading, key: str, stated_by: StatedBy) -> Iterator[str]:
         return
     if reading.decided is not None:
         decision = reading.decided((FABRIC, _PARTS.get(key, key))) if key not in ("roles", "models") else None
-        yield _decided(decision) if decision else "stated by the intent, or what it leaves to its default"
+        yield _format_decision(decision) if decision else "stated by the intent, or what it leaves to its default"
     elif by := stated_by(key):
         yield f"stated: {by}"
     elif key == "cables":
@@ -85,10 +85,10 @@ def _of_file(reading: Reading, at: Subject, value: object) -> Iterator[str]:
     except InputProblems as error:
         yield str(error.problems[0])
         return
-    yield from _standing(stands, at, value)
+    yield from _describe_source_line(stands, at, value)
 
 
-def _standing(stands: Stands | None, at: Subject, value: object) -> Iterator[str]:
+def _describe_source_line(stands: Stands | None, at: Subject, value: object) -> Iterator[str]:
     if stands is None:
         yield "no file that was read states it"
         return

@@ -16,17 +16,17 @@ Rows = Iterator[Sequence[str]]
 
 def text(facts: Facts) -> str:
     """Return the facts as a page for a terminal, without color, every line ended."""
-    return "\n".join(line.rstrip() for line in _page(facts)) + "\n"
+    return "\n".join(line.rstrip() for line in _page_lines(facts)) + "\n"
 
 
-def _page(facts: Facts) -> Iterator[str]:
+def _page_lines(facts: Facts) -> Iterator[str]:
     wide = facts["bandwidth"]
     yield f"{facts['fabric']}: {facts['mode']} fabric of {len(facts['devices'])} switches and {wide['hosts']} hosts"
     drained = [row["name"] for row in facts["devices"] if row["drained"]]
     if drained:
         yield f"drained, routed around by all others: {terminal(', '.join(drained))}"
     yield ""
-    yield from _bandwidth(facts)
+    yield from _bandwidth_lines(facts)
     yield from section(
         "Switches", ("name", "role", "model", "platform", "AS", "loopback", "management", "ports"), _device_rows(facts)
     )
@@ -84,22 +84,24 @@ def _first_apply(facts: Facts) -> Iterator[str]:
         yield from textwrap.wrap(terminal(row["source"]), WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
-def _rate(mbps: int) -> str:
+def _format_rate(mbps: int) -> str:
     return f"{show_speed(mbps)}b/s"
 
 
-def _bandwidth(facts: Facts) -> Iterator[str]:
+def _bandwidth_lines(facts: Facts) -> Iterator[str]:
     wide = facts["bandwidth"]
-    yield f"  injection         {_rate(wide['injection_mbps'])}, the sum of {_ports(facts)}"
+    yield f"  injection         {_format_rate(wide['injection_mbps'])}, the sum of {_ports(facts)}"
     for row in facts["endpoints"]:
         if row["per_gpu_mbps"] is not None:
-            yield f"  per GPU           {_rate(row['per_gpu_mbps'])} for {row['gpus']} GPUs of {terminal(row['group'])}"
+            gpus = f"{row['gpus']} GPUs of {terminal(row['group'])}"
+            yield f"  per GPU           {_format_rate(row['per_gpu_mbps'])} for {gpus}"
     for row in wide["tiers"]:
         if row["oversubscription"] is not None:
             rates = f"{show_speed(row['down_mbps'])} down, {show_speed(row['up_mbps'])} up"
             roles = terminal(", ".join(row["roles"]))
             yield f"  oversubscription  {row['oversubscription']:g}:1 at {roles} ({rates}; the worst switch counts)"
-    yield f"  bisection         {_rate(wide['bisection_mbps'])} one way, from one half of the fabric to the other"
+    bisection = _format_rate(wide["bisection_mbps"])
+    yield f"  bisection         {bisection} one way, from one half of the fabric to the other"
 
 
 def _ports(facts: Facts) -> str:
@@ -125,14 +127,14 @@ def _device_rows(facts: Facts) -> Rows:
 def _endpoint_rows(facts: Facts) -> Rows:
     for row in facts["endpoints"]:
         speeds = ", ".join(map(show_speed, row["port_mbps"]))
-        per_gpu = "" if row["per_gpu_mbps"] is None else _rate(row["per_gpu_mbps"])
+        per_gpu = "" if row["per_gpu_mbps"] is None else _format_rate(row["per_gpu_mbps"])
         yield (
             row["group"],
             str(row["hosts"]),
             ", ".join(row["nics"]),
             f"{row['ports_per_host']} × {speeds}",
             str(row["leaves_per_host"]),
-            _rate(row["injection_mbps"]),
+            _format_rate(row["injection_mbps"]),
             str(row["gpus"] or ""),
             per_gpu,
         )
@@ -194,8 +196,8 @@ def _stream_rows(facts: Facts) -> Rows:
             ", ".join(row["objects"]),
             "unknown" if row["interval_us"] is None else show_us(row["interval_us"]),
             f"{row['counters']}{size}",
-            "unknown" if row["mbps"] is None else _rate(row["mbps"]),
-            "unknown" if row["management_mbps"] is None else _rate(row["management_mbps"]),
+            "unknown" if row["mbps"] is None else _format_rate(row["mbps"]),
+            "unknown" if row["management_mbps"] is None else _format_rate(row["management_mbps"]),
         )
 
 

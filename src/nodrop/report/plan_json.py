@@ -38,11 +38,11 @@ def document(plan: Plan, wording: Wording = CHANGING) -> dict[str, Any]:
         "new": plan.new,
         "devices": [_device(device, plan) for device in plan.devices],
         "changes": [render_fact_group(fact_group, wording) for fact_group in plan.told],
-        "together": [_together(joint_change) for joint_change in plan.together],
-        "outside": [_outside(outside_table) for outside_table in plan.outside],
+        "together": [_joint_change_document(joint_change) for joint_change in plan.together],
+        "outside": [_outside_table_document(outside_table) for outside_table in plan.outside],
         "unsaid": [render_fact_group(fact_group, wording) for fact_group in plan.unsaid],
-        "order": [_stage(number, stage) for number, stage in turns(plan.order)],
-        "rollout": None if plan.rollout is None else _rollout(plan.rollout, turns(plan.order)),
+        "order": [_stage_document(number, stage) for number, stage in turns(plan.order)],
+        "rollout": None if plan.rollout is None else _rollout_document(plan.rollout, turns(plan.order)),
         "problems": [of_problem(problem) for problem in plan.problems],
         "summary": {**{kind: kinds[kind] for kind in KINDS}, "risk": plan.risk},
     }
@@ -60,11 +60,11 @@ def _device(device_change: DeviceChange, plan: Plan) -> dict[str, Any]:
 
 def render_fact_group(fact_group: Told, wording: Wording) -> dict[str, Any]:
     """Return facts of one place."""
-    facts = [_fact(fact, wording) for fact in fact_group.facts]
+    facts = [_fact_document(fact, wording) for fact in fact_group.facts]
     return {"devices": list(fact_group.devices), "ports": list(fact_group.ports), "facts": facts}
 
 
-def _fact(fact: Fact, wording: Wording) -> dict[str, Any]:
+def _fact_document(fact: Fact, wording: Wording) -> dict[str, Any]:
     return {
         "what": what(fact),
         "said": list(lines(fact, wording)),
@@ -73,15 +73,15 @@ def _fact(fact: Fact, wording: Wording) -> dict[str, Any]:
         "reasons": list(fact.effect.reasons),
         "means": fact.effect.means,
         "by_hand": list(fact.effect.by_hand),
-        "entries": [_entry(entry) for entry in fact.entries],
+        "entries": [_entry_document(entry) for entry in fact.entries],
     }
 
 
-def _together(batch: Together) -> dict[str, Any]:
+def _joint_change_document(batch: Together) -> dict[str, Any]:
     return {"devices": list(batch.devices), "risk": batch.effect.risk, "reasons": list(batch.effect.reasons)}
 
 
-def _outside(outside_table: Outside) -> dict[str, Any]:
+def _outside_table_document(outside_table: Outside) -> dict[str, Any]:
     keys = [{"path": list(difference.path[1:]), "kind": difference.kind} for difference in outside_table.keys]
     return {
         "devices": list(outside_table.devices),
@@ -93,26 +93,26 @@ def _outside(outside_table: Outside) -> dict[str, Any]:
     }
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _entry_document(entry: Entry) -> dict[str, Any]:
     return {"path": subject.text(entry.path), "old": json_value(entry.old), "new": json_value(entry.new)}
 
 
-def _stage(number: str, stage: Stage) -> dict[str, Any]:
+def _stage_document(number: str, stage: Stage) -> dict[str, Any]:
     shares = [str(share) for share in stage.shares] or None
     return {"number": number, "devices": list(stage.devices), "why": stage.why, "shares": shares}
 
 
-def _rollout(rollout: Rollout, order: Sequence[tuple[str, Stage]]) -> dict[str, Any]:
+def _rollout_document(rollout: Rollout, order: Sequence[tuple[str, Stage]]) -> dict[str, Any]:
     return {
         "why": rollout.why or None,
-        "avoided": None if rollout.avoided is None else _hazard(rollout.avoided, None),
-        "hazards": [_hazard(hazard, order[hazard.stage - 1][0]) for hazard in rollout.hazards],
+        "avoided": None if rollout.avoided is None else _hazard_document(rollout.avoided, None),
+        "hazards": [_hazard_document(hazard, order[hazard.stage - 1][0]) for hazard in rollout.hazards],
         "tried": rollout.tried,
         "untried": rollout.untried,
     }
 
 
-def _hazard(hazard: Hazard, number: str | None) -> dict[str, Any]:
+def _hazard_document(hazard: Hazard, number: str | None) -> dict[str, Any]:
     return {
         "when": hazard.when,
         "stage": number,

@@ -62,7 +62,7 @@ def places(plan: Plan, fact_blocks: Sequence[Block], heading: str, wording: Word
     fact_blocks = sorted(fact_blocks, key=lambda block: -RISKS.index(block.risk))
     yield list(_table(fact_blocks, heading, wording))
     yield [f"- {markdown(f'{head}: {line}')}" for head, effect in together(plan) for line in reasons(effect)]
-    yield list(render_fold("In full, with reasons", list(_full(fact_blocks, wording))))
+    yield list(render_fold("In full, with reasons", list(_full_detail_lines(fact_blocks, wording))))
 
 
 def outer(plan: Plan, verbs: Mapping[str, str] = KEYS) -> list[str]:
@@ -85,13 +85,15 @@ def _table(fact_blocks: Sequence[Block], heading: str, wording: Wording) -> Iter
     for block in fact_blocks[:_ROWS]:
         lines = [markdown(line, cell=True) for group_lines, _ in block.groups(wording) for line in group_lines]
         overflow = [f"and {len(lines) - _LINES} more"] if len(lines) > _LINES else []
-        where = [markdown(_where(block), cell=True)] + ([markdown(block.others, cell=True)] if block.others else [])
-        yield f"| {'<br>'.join(where)} | {'<br>'.join((*lines[:_LINES], *overflow))} | {_risk(block)} |"
+        where = [markdown(_format_block_place(block), cell=True)] + (
+            [markdown(block.others, cell=True)] if block.others else []
+        )
+        yield f"| {'<br>'.join(where)} | {'<br>'.join((*lines[:_LINES], *overflow))} | {_format_risk(block)} |"
     if len(fact_blocks) > _ROWS:
         yield f"| {len(fact_blocks) - _ROWS} more | in the fold | |"
 
 
-def _risk(block: Block) -> str:
+def _format_risk(block: Block) -> str:
     means = {effect.means for _, effect in block.groups()}
     if means == {"follows"}:
         return "follows from the rest"
@@ -99,12 +101,12 @@ def _risk(block: Block) -> str:
     return ", ".join((RISK_SAID[block.risk], *how))
 
 
-def _where(block: Block) -> str:
+def _format_block_place(block: Block) -> str:
     """Return where a block is; of many ports, how many they are."""
-    return "; ".join(map(_place, (block.told, *block.same)))
+    return "; ".join(map(_format_place, (block.told, *block.same)))
 
 
-def _place(fact_group: Told) -> str:
+def _format_place(fact_group: Told) -> str:
     if not fact_group.devices:
         return "the fabric"
     devices, ports = (listing(map(name, names)) for names in (fact_group.devices, fact_group.ports))
@@ -113,9 +115,9 @@ def _place(fact_group: Told) -> str:
     return f"{devices}: {port}" if port else devices
 
 
-def _full(fact_blocks: Sequence[Block], wording: Wording) -> Iterator[str]:
+def _full_detail_lines(fact_blocks: Sequence[Block], wording: Wording) -> Iterator[str]:
     """Yield in full what the table does not have whole: many facts, long lists of ports, effects and their reasons."""
-    untold = [block for at, block in enumerate(fact_blocks) if at >= _ROWS or not _whole(block)]
+    untold = [block for at, block in enumerate(fact_blocks) if at >= _ROWS or not _fits_in_table_row(block)]
     for block in untold[:_FULL]:
         yield f"**{markdown(block.head)}**: {RISK_SAID[block.risk]}"
         yield ""
@@ -129,12 +131,12 @@ def _full(fact_blocks: Sequence[Block], wording: Wording) -> Iterator[str]:
         yield f"{count(len(untold) - _FULL, 'place')} more: see the whole plan"
 
 
-def _whole(block: Block) -> bool:
+def _fits_in_table_row(block: Block) -> bool:
     """Whether a row of the table says all there is to say of a block."""
     groups = list(block.groups())
     facts = sum(len(lines) for lines, _ in groups)
     quiet = all(effect.risk == "none" and effect.means in ("patch", "follows") for _, effect in groups)
-    return facts <= _LINES and _where(block) == block.head and quiet
+    return facts <= _LINES and _format_block_place(block) == block.head and quiet
 
 
 def render_fold(head: str, body: Sequence[str]) -> Iterator[str]:

@@ -74,10 +74,10 @@ def blocks(fact_groups: Iterable[Told], *, folded: bool = True) -> list[Block]:
     for number, fact_group in enumerate(fact_groups):
         key: object = (bool(fact_group.ports), tuple((shape_key(fact), fact.effect) for fact in fact_group.facts))
         alike.setdefault(key if folded and fact_group.devices else number, []).append(fact_group)
-    return [_block(places) for places in alike.values()]
+    return [_build_block(places) for places in alike.values()]
 
 
-def _block(places: Sequence[Told]) -> Block:
+def _build_block(places: Sequence[Told]) -> Block:
     first_group, *other_groups = places
     same = [group for group in other_groups if group.facts == first_group.facts]
     return Block(told=first_group, same=tuple(same), alike=tuple(group for group in other_groups if group not in same))

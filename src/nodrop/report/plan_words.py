@@ -78,8 +78,8 @@ def what(fact: Fact) -> str:
         before = shape[at - 1] if at else ""
         if field == ANY and before in rows():
             noun = entry_label(before)
-            which = _pairs(keys) if before == "links" else listing(map(name, keys))
-            labels.append(f"{noun if len(keys) == 1 else _plural(noun)} {which}")
+            which = _format_cables(keys) if before == "links" else listing(map(name, keys))
+            labels.append(f"{noun if len(keys) == 1 else _pluralize_noun(noun)} {which}")
         elif field == ANY:
             colors = keys
         elif at + 1 < len(shape) and (field in rows() or field in field_names(heading=True)):
@@ -98,7 +98,7 @@ def _join_buffer_parts(labels: Sequence[str]) -> Iterator[str]:
         yield f"{before} {label}" if before == "buffer" else label
 
 
-def _pairs(keys: Sequence[str]) -> str:
+def _format_cables(keys: Sequence[str]) -> str:
     """Return cables by what they lie between: `leaf3 -- spine1 (2)`; a single one with its ports."""
     if len(keys) == 1:
         return name(" -- ".join(map(str, cable_ends(keys[0]))) or keys[0])
@@ -151,7 +151,7 @@ def value(field: str, count: Any) -> str:
         case tuple():
             return _short(", ".join(value(field, member) for member in count)) or "none"
         case _ if dataclasses.is_dataclass(count):
-            return _short(_record(count))
+            return _short(_format_record(count))
     return str(count) or "none"
 
 
@@ -161,11 +161,11 @@ def size(count: int) -> str:
         if count and count % 2**power == 0 and count % 10**3:
             return f"{count >> power} {unit}"
     if count >= 10**6:
-        return f"{_exact(count, 6)} MB"
-    return f"{_exact(count, 3)} kB" if count >= 10**3 else f"{count} B"
+        return f"{_format_decimal(count, 6)} MB"
+    return f"{_format_decimal(count, 3)} kB" if count >= 10**3 else f"{count} B"
 
 
-def _exact(count: int, digits: int) -> str:
+def _format_decimal(count: int, digits: int) -> str:
     integer, fraction = divmod(count, 10**digits)
     return f"{integer}.{fraction:0{digits}d}".rstrip("0").rstrip(".")
 
@@ -174,7 +174,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 4] + " ..."
 
 
-def _record(row: Any) -> str:
+def _format_record(row: Any) -> str:
     """Return a row in words without what names it, what is not there and what is as it always is."""
     shown = []
     for field in dataclasses.fields(row):
@@ -200,7 +200,7 @@ def _format_row(fact: Fact, wording: Wording) -> str:
     row = entry.new if entry.old is None else entry.old
     if len(fact.entries) > 1 or not dataclasses.is_dataclass(row):
         return verb
-    record = _record(row)
+    record = _format_record(row)
     return verb if record == "there" else f"{verb} ({record})"
 
 
@@ -226,7 +226,7 @@ def _format_list(old: Sequence[Any], new: Sequence[Any], wording: Wording) -> st
     return ", ".join(phrases)
 
 
-def _plural(noun: str) -> str:
+def _pluralize_noun(noun: str) -> str:
     if noun.endswith("y"):
         return noun.removesuffix("y") + "ies"
     return noun if noun.endswith("s") and not noun.endswith("ss") else noun + ("es" if noun.endswith("s") else "s")

@@ -28,7 +28,7 @@ def quote(line: str, span: Span, *, room: int) -> Quote:
     line = line.rstrip()
     start = min(span.column - 1, len(line))
     stop = min(span.end_column - 1, len(line)) if span.end_line == span.line else len(line)
-    left, right = _window(line, start, max(room, _LEAST_ROOM))
+    left, right = _visible_range(line, start, max(room, _LEAST_ROOM))
     before, after = _CUT if left else "", _CUT if right < len(line) else ""
     length = columns(line[start : min(stop, right)])
     return Quote(
@@ -38,25 +38,25 @@ def quote(line: str, span: Span, *, room: int) -> Quote:
 
 def columns(text: str) -> int:
     """How many columns a terminal gives to `text` as it is shown here."""
-    return sum(map(_columns, text))
+    return sum(map(_char_columns, text))
 
 
-def _window(line: str, start: int, room: int) -> tuple[int, int]:
+def _visible_range(line: str, start: int, room: int) -> tuple[int, int]:
     """Return the part of the line to show: a third of the room before `start`, or all that the rest leaves."""
     if len(line) <= 2 * room and columns(line) <= room:
         return 0, len(line)
     room -= 2 * len(_CUT)
     before = line[max(0, start - room) : start]
-    left_edge = start - _fitting(reversed(before), room // 3)
-    right = start + _fitting(line[start : start + room], room - columns(line[left_edge:start]))
-    left_edge = start - _fitting(reversed(before), room - columns(line[start:right]))
+    left_edge = start - _count_fitting_chars(reversed(before), room // 3)
+    right = start + _count_fitting_chars(line[start : start + room], room - columns(line[left_edge:start]))
+    left_edge = start - _count_fitting_chars(reversed(before), room - columns(line[start:right]))
     return left_edge, right
 
 
-def _fitting(chars: Iterable[str], room: int) -> int:
+def _count_fitting_chars(chars: Iterable[str], room: int) -> int:
     number = 0
     for char in chars:
-        room -= _columns(char)
+        room -= _char_columns(char)
         if room < 0:
             break
         number += 1
@@ -67,13 +67,13 @@ def _render_text(text: str) -> str:
     return terminal(text.replace("\t", _TAB))
 
 
-def _columns(char: str) -> int:
+def _char_columns(char: str) -> int:
     if " " <= char <= "~":
         return 1
-    return sum(_width(shown) for shown in _render_text(char))
+    return sum(_display_width(shown) for shown in _render_text(char))
 
 
-def _width(char: str) -> int:
+def _display_width(char: str) -> int:
     if category(char) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if east_asian_width(char) in ("W", "F") else 1

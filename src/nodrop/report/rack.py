@@ -92,7 +92,7 @@ class _Rack:
             a, b = sorted((link.a, link.b), key=self._from_hosts)
             speed = self._capacity.speed_mbps(link)
             of_cable = ("" if speed is None else show_speed(speed), link.media, link.length_m)
-            rows.append((*a, self._panel(a), *b, self._panel(b), *of_cable))
+            rows.append((*a, self._panel_port_label(a), *b, self._panel_port_label(b), *of_cable))
         return sorted(rows, key=_by_name(0, 1, 3, 4))
 
     def addresses(self) -> Iterable[_Row]:
@@ -108,7 +108,7 @@ class _Rack:
     def _from_hosts(self, end: End) -> Any:
         return self._capacity.level.get(end.node, 0), natural(end.node), natural(end.port)
 
-    def _panel(self, end: End) -> str:
+    def _panel_port_label(self, end: End) -> str:
         port = self._index.at(end)
         if not isinstance(port, Interface) or not isinstance(port.port, Port):
             return ""
@@ -128,11 +128,17 @@ class _Rack:
         for channel in known_rows(device.port_channels):
             far, bond = self._far_of(device, channel)
             for address in channel.addresses:
-                yield (device.name, channel.name, address, *bond, _facing(self._index.at(far), address) if far else "")
+                yield (
+                    device.name,
+                    channel.name,
+                    address,
+                    *bond,
+                    _far_address(self._index.at(far), address) if far else "",
+                )
         for port in device.interfaces:
             far = self._index.far_end(device.name, port.name)
-            for address in _addresses(port):
-                peer = _facing(self._index.at(far), address) if far else ""
+            for address in _known_addresses(port):
+                peer = _far_address(self._index.at(far), address) if far else ""
                 yield (device.name, port.name, address, *(far or ("", "")), peer)
 
     def _far_of(self, device: Device, channel: PortChannel) -> tuple[End | None, tuple[str, str]]:
@@ -152,19 +158,19 @@ class _Rack:
         inside = End(far.node, channel.name) if far and channel else far
         holders = (switch, channel, self._vlan_of.get(inside) if inside else None)
         for address in port.addresses or ("",):
-            facing = next((far_address for holder in holders if (far_address := _facing(holder, address))), "")
+            facing = next((far_address for holder in holders if (far_address := _far_address(holder, address))), "")
             gateway = facing.partition("/")[0]
             at = (host.name, host.group, host.nic, port.name, port.bond, speed, address, gateway, mtu)
             yield (*at, *(far or ("", "")), *roce)
 
 
-def _addresses(port: Interface | HostPort | PortChannel | Vlan | None) -> tuple[str, ...]:
+def _known_addresses(port: Interface | HostPort | PortChannel | Vlan | None) -> tuple[str, ...]:
     return port.addresses if port is not None and isinstance(port.addresses, tuple) else ()
 
 
-def _facing(far: Interface | HostPort | PortChannel | Vlan | None, address: str) -> str:
+def _far_address(far: Interface | HostPort | PortChannel | Vlan | None, address: str) -> str:
     """Return the far end's first address of the same family."""
-    return next((candidate for candidate in _addresses(far) if (":" in candidate) == (":" in address)), "")
+    return next((candidate for candidate in _known_addresses(far) if (":" in candidate) == (":" in address)), "")
 
 
 def _by_name(*columns: int) -> Any:
@@ -176,12 +182,12 @@ def _render_csv(head: Sequence[str], rows: Iterable[_Row]) -> str:
     with io.StringIO() as text:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(head)
-        writer.writerows(map(_cell, row) for row in rows)
+        writer.writerows(map(_format_cell, row) for row in rows)
         return text.getvalue()
 
 
 @lru_cache(maxsize=65_536, typed=True)
-def _cell(value: Hashable) -> str:
+def _format_cell(value: Hashable) -> str:
     return cell(_format_value(value))
 
 

@@ -10,7 +10,7 @@ from nodrop.report.names import count, name
 def hazards(plan: Plan) -> Iterator[str]:
     """Yield a line for each hazard that the rollout has in its order: when, which rule, and what it says."""
     for hazard in plan.rollout.hazards if plan.rollout else ():
-        yield f"{_format_hazard(hazard)}{_more(hazard)}"
+        yield f"{_format_hazard(hazard)}{_format_more_places(hazard)}"
 
 
 def explain_order(plan: Plan) -> Iterator[str]:
@@ -30,5 +30,5 @@ def _format_hazard(hazard: Hazard) -> str:
     return f"{hazard.moment}: {hazard.severity}[{hazard.rule}]{device}: {hazard.message}"
 
 
-def _more(hazard: Hazard) -> str:
+def _format_more_places(hazard: Hazard) -> str:
     return f"; {count(hazard.places - 1, 'more place')}" if hazard.places > 1 else ""

@@ -28,8 +28,8 @@ class Row:
 def book(rules: Sequence[Rule], catalogue: Sequence[Row] = ()) -> dict[str, str]:
     """Return the files of the book by their names."""
     known_names = {rule.name for rule in rules}
-    pages = {f"{rule.name}.md": _page(rule, _known_as(rule, catalogue, known_names)) for rule in rules}
-    return {INDEX: _index(rules, catalogue), **pages}
+    pages = {f"{rule.name}.md": _render_rule_page(rule, _known_as(rule, catalogue, known_names)) for rule in rules}
+    return {INDEX: _render_index(rules, catalogue), **pages}
 
 
 def _known_as(rule: Rule, catalogue: Iterable[Row], known_names: set[str]) -> list[str]:
@@ -37,17 +37,17 @@ def _known_as(rule: Rule, catalogue: Iterable[Row], known_names: set[str]) -> li
     lines = []
     for row in catalogue:
         if rule.name in row.rules:
-            other_links = [_link(name) for name in row.rules if name != rule.name and name in known_names]
+            other_links = [_format_rule_link(name) for name in row.rules if name != rule.name and name in known_names]
             with_them = f" (with {', '.join(other_links)})" if other_links else ""
             lines.append(f"* {row.id}: {markdown_of_ours(row.says)}{with_them}")
     return lines
 
 
-def _link(name: str) -> str:
+def _format_rule_link(name: str) -> str:
     return f"[`{name}`]({name}.md)"
 
 
-def _page(rule: Rule, rows: Sequence[str]) -> str:
+def _render_rule_page(rule: Rule, rows: Sequence[str]) -> str:
     rule_sheet = sheet(rule)
     lines = [f"# {rule_sheet.name}", "", markdown_of_ours(rule_sheet.finds), "", "| | |", "|---|---|"]
     lines += [f"| {name} | {markdown_of_ours(text, cell=True)} |" for name, text in rule_sheet.facts]
@@ -56,37 +56,37 @@ def _page(rule: Rule, rows: Sequence[str]) -> str:
         lines += ["", f"## {markdown_of_ours(section.title.rstrip(','))}"]
         for block in section.blocks:
             lines += [""] * (isinstance(block, Shown) or section.prose or block is section.blocks[0])
-            lines += _block(block, prose=section.prose)
+            lines += _block_lines(block, prose=section.prose)
     if rows:
         lines += ["", "## What it belongs to", "", *rows]
     lines += ["", f"[Other rules of the area {rule.area}]({INDEX}#{rule.area})"]
     return "\n".join(lines) + "\n"
 
 
-def _block(block: str | Shown, *, prose: bool) -> Iterator[str]:
+def _block_lines(block: str | Shown, *, prose: bool) -> Iterator[str]:
     match block:
         case Shown():
-            yield from _example(block)
+            yield from _example_lines(block)
         case _:
             yield markdown_of_ours(block) if prose else f"* {markdown_of_ours(block)}"
 
 
-def _example(example: Shown) -> Iterator[str]:
+def _example_lines(example: Shown) -> Iterator[str]:
     if example.values:
         yield from fenced(example.values, "text")
     for file in example.files:
-        yield from ("", f"{_code(file.name)} {'is' if file.whole else 'has'}", "")
+        yield from ("", f"{_format_code_span(file.name)} {'is' if file.whole else 'has'}", "")
         yield from fenced(file.lines, "text" if file.whole else "diff")
     if example.at:
-        yield from ("", f"is found at {', '.join(map(_code, example.at))}")
+        yield from ("", f"is found at {', '.join(map(_format_code_span, example.at))}")
 
 
-def _code(text: str) -> str:
+def _format_code_span(text: str) -> str:
     """Text as a span of code; what holds a backtick as it stands."""
     return markdown_of_ours(f"`{text}`") if "`" not in text else markdown_of_ours(text)
 
 
-def _index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
+def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
     lines = [
         "# The rule book",
         "",
@@ -108,8 +108,8 @@ def _index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
         if of_area := [rule for rule in rules if rule.area == area]:
             lines += ["", f"### {area}", "", "| rule | severity | modes | seen on | why |", "|---|---|---|---|---|"]
             lines += [
-                f"| {_link(rule.name)} | {rule.severity} | {spoken_modes(rule)} | {', '.join(seen_on(rule))} "
-                f"| {in_short(rule)} |"
+                f"| {_format_rule_link(rule.name)} | {rule.severity} | {spoken_modes(rule)} "
+                f"| {', '.join(seen_on(rule))} | {in_short(rule)} |"
                 for rule in of_area
             ]
     lines += ["", "## By severity", *_list_rules(SEVERITIES, rules, lambda rule: (rule.severity,))]
@@ -151,10 +151,10 @@ def _list_rules(
         if key in names:
             description = f": {about[key]}" if about else ""
             yield from ("", f"**{key}**{description}", "")
-            yield from map(_link, names[key])
+            yield from map(_format_rule_link, names[key])
 
 
 def _row(row: Row, known_names: set[str]) -> str:
-    links = ", ".join(_link(name) for name in row.rules if name in known_names)
+    links = ", ".join(_format_rule_link(name) for name in row.rules if name in known_names)
     links = links or markdown_of_ours(row.undecided or "none", cell=True)
     return f"| {row.id} | {markdown_of_ours(row.says, cell=True)} | {links} |"

@@ -33,9 +33,9 @@ class Listed:
 def render(rules: Sequence[Listed], form: str) -> str:
     """Write the rules as text, JSON or Markdown; of those that were not selected only JSON speaks."""
     if form == "json":
-        return dumped([_record(rule) for rule in rules]).decode()
+        return dumped([_rule_record(rule) for rule in rules]).decode()
     rules = [rule for rule in rules if rule.off != NOT_SELECTED]
-    return "".join(f"{line}\n" for line in (_markdown(rules) if form == "markdown" else _text(rules)))
+    return "".join(f"{line}\n" for line in (_markdown_lines(rules) if form == "markdown" else _text(rules)))
 
 
 def _text(rules: Sequence[Listed]) -> Iterator[str]:
@@ -48,7 +48,7 @@ def _text(rules: Sequence[Listed]) -> Iterator[str]:
         yield textwrap.fill(terminal(text), WIDTH, initial_indent=first_indent, subsequent_indent=indent)
 
 
-def _markdown(rules: Sequence[Listed]) -> Iterator[str]:
+def _markdown_lines(rules: Sequence[Listed]) -> Iterator[str]:
     yield "| rule | area | severity | modes | why |"
     yield "|---|---|---|---|---|"
     for row in rules:
@@ -61,7 +61,7 @@ def fixable(rule: Rule) -> str:
     return ("safe" if rule.fix_safe else "unsafe") if rule.repairs else "no"
 
 
-def _record(listed: Listed) -> dict[str, object]:
+def _rule_record(listed: Listed) -> dict[str, object]:
     rule = listed.rule
     return {
         "name": rule.name,

@@ -21,10 +21,10 @@ _CONTEXT = 1
 
 def page(rule: Rule, platform: str) -> str:
     """Return each bad example of a rule on a platform: the lines that go and come in the files of a sound fabric."""
-    return "".join(f"{terminal(line).rstrip()}\n" for line in _page(rule, platform))
+    return "".join(f"{terminal(line).rstrip()}\n" for line in _page_lines(rule, platform))
 
 
-def _page(rule: Rule, platform: str) -> Iterator[str]:
+def _page_lines(rule: Rule, platform: str) -> Iterator[str]:
     yield f"{rule.name} on {platform}"
     yield ""
     yield from textwrap.wrap(finds(rule), PAGE)
@@ -35,12 +35,12 @@ def _page(rule: Rule, platform: str) -> Iterator[str]:
     for example in rule.examples:
         if example.kind == "bad":
             yield ""
-            yield from _example(rule, example, platform)
+            yield from _example_lines(rule, example, platform)
 
 
-def _example(rule: Rule, example: Example, platform: str) -> Iterator[str]:
+def _example_lines(rule: Rule, example: Example, platform: str) -> Iterator[str]:
     if platform not in TIERS:
-        yield from _whole(example, platform)
+        yield from _whole_file_lines(example, platform)
         return
     setting = Setting(platform)
     try:
@@ -53,13 +53,13 @@ def _example(rule: Rule, example: Example, platform: str) -> Iterator[str]:
     table = names(setting.base({}), platform)
     at = ", ".join(subject_text(spelt_as(parse(path), table)) for path in example.at)
     yield from textwrap.wrap(f"Found at {at}, where a sound fabric is changed so:", PAGE)
-    lines = list(_differences(sound.reading, view.reading)) or ["no line of a file, but what is stated beside them"]
+    lines = list(_diff_lines(sound.reading, view.reading)) or ["no line of a file, but what is stated beside them"]
     yield from (f"  {line}" for line in lines[:_LINES])
     if len(lines) > _LINES:
         yield f"  … and {len(lines) - _LINES} lines more"
 
 
-def _whole(example: Example, platform: str) -> Iterator[str]:
+def _whole_file_lines(example: Example, platform: str) -> Iterator[str]:
     """Files of a platform that is read and not written: an example brings them along."""
     files = (example.artifact or {}).get(platform, {})
     if not files:
@@ -71,7 +71,7 @@ def _whole(example: Example, platform: str) -> Iterator[str]:
         yield from (f"    {line}" for line in (file.splitlines() if isinstance(file, str) else map(str, file)))
 
 
-def _differences(before: Reading, after: Reading) -> Iterator[str]:
+def _diff_lines(before: Reading, after: Reading) -> Iterator[str]:
     old, new = _files(before), _files(after)
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) != new.get(name):

@@ -14,8 +14,8 @@ FORMATS = ("text", "json", "junit")
 def render(results: Sequence[Tested], form: str) -> bytes:
     """Write the results in one of FORMATS, in UTF-8."""
     if form == "json":
-        return dumped(_document(results))
-    lines = _junit(results) if form == "junit" else _text(results)
+        return dumped(_results_document(results))
+    lines = _junit_lines(results) if form == "junit" else _text(results)
     return utf8("".join(f"{line}\n" for line in lines)).encode()
 
 
@@ -25,7 +25,7 @@ def _text(results: Sequence[Tested]) -> Iterator[str]:
         tried = f"{test.bad} bad, {test.good} good" + (f", {test.mutants} changes" if test.mutants else "")
         on = f" on {_join_names(test.tried_on)}" if test.tried_on else ""
         yield f"{'FAIL' if test.faults else 'ok  '}  {_name(test):{width}}  {tried}{on}"
-        yield from (f"  {terminal(_line(test, fault))}" for fault in test.faults)
+        yield from (f"  {terminal(_format_fault_line(test, fault))}" for fault in test.faults)
         yield from (f"  {terminal(f'{name}: {platform} cannot say it: {why}')}" for name, platform, why in test.unsaid)
     failed = sum(bool(rule_test.faults) for rule_test in results)
     yield f"{len(results)} {'rule' if len(results) == 1 else 'rules'}: {len(results) - failed} ok, {failed} failed"
@@ -35,7 +35,7 @@ def _name(result: Tested) -> str:
     return f"{result.rule.area}/{result.rule.name}"
 
 
-def _line(result: Tested, fault: Fault) -> str:
+def _format_fault_line(result: Tested, fault: Fault) -> str:
     on = f" on {_join_names(fault.platforms)}" if fault.platforms else ""
     return f"{result.rule.path}:{fault.line}:{fault.column}: {fault.where}{on}: {fault.message}"
 
@@ -44,7 +44,7 @@ def _join_names(names: Sequence[str]) -> str:
     return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)
 
 
-def _document(results: Sequence[Tested]) -> dict[str, object]:
+def _results_document(results: Sequence[Tested]) -> dict[str, object]:
     failed = sum(bool(test.faults) for test in results)
     return {
         "version": 1,
@@ -79,7 +79,7 @@ def _document(results: Sequence[Tested]) -> dict[str, object]:
     }
 
 
-def _junit(results: Sequence[Tested]) -> Iterator[str]:
+def _junit_lines(results: Sequence[Tested]) -> Iterator[str]:
     counts = {"tests": len(results), "failures": sum(bool(rule_test.faults) for rule_test in results), "errors": 0}
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield f"<testsuites {attributes(name='nodrop test-rules', **counts)}>"
@@ -89,7 +89,7 @@ def _junit(results: Sequence[Tested]) -> Iterator[str]:
         if not test.faults:
             yield f"{case}/>"
             continue
-        body = escape(terminal("\n".join(_line(test, fault) for fault in test.faults), lines=True))
+        body = escape(terminal("\n".join(_format_fault_line(test, fault) for fault in test.faults), lines=True))
         yield f"{case}>"
         yield f"      <failure {attributes(type='rule', message=test.faults[0].message)}>{body}</failure>"
         yield "    </testcase>"

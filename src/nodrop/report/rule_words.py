@@ -15,10 +15,10 @@ _KINDS = {"filter": "Filters: `value | filter`", "test": "Tests: `value is test`
 
 def reference() -> str:
     """Return the page beside the guide to own rules that lists every area, scope, word and attribute."""
-    return "\n".join(_lines()) + "\n"
+    return "\n".join(_document_lines()) + "\n"
 
 
-def _lines() -> Iterator[str]:
+def _document_lines() -> Iterator[str]:
     yield "# What rules may name"
     yield ""
     yield "Written by `make golden` from the code that checks rules; [own-rules.md](own-rules.md) says how to use it."
@@ -43,12 +43,12 @@ def _lines() -> Iterator[str]:
         yield "| word | gives | says |"
         yield "|---|---|---|"
         words = sorted((word for (of, _), word in vocabulary().items() if of == sort), key=lambda word: word.name)
-        yield from (_word(word) for word in words)
+        yield from (_format_word(word) for word in words)
     yield ""
     yield "## The model"
     yield ""
     yield "What each part of a fabric has. Behind a `*` it is worked out from other fields."
-    for owner in _owners():
+    for owner in _reachable_classes():
         yield ""
         yield f"### {label(owner)}"
         yield ""
@@ -59,7 +59,7 @@ def _lines() -> Iterator[str]:
         yield "|---|---|"
         for name, kind in sorted(attributes(owner).items()):
             star = "\\*" if is_property(owner, name) else ""
-            yield f"| `{name}`{star} | {_cell(_described(kind))} |"
+            yield f"| `{name}`{star} | {_escape_cell(_describe_type(kind))} |"
 
 
 _SUBJECTS = {
@@ -75,8 +75,8 @@ _SUBJECTS = {
 }
 
 
-def _word(word: Word) -> str:
-    parameters = [f"{name}: {_described(kind)}" for name, kind in word.parameters]
+def _format_word(word: Word) -> str:
+    parameters = [f"{name}: {_describe_type(kind)}" for name, kind in word.parameters]
     parameters = [parameter if at < word.required else f"[{parameter}]" for at, parameter in enumerate(parameters)]
     if word.kind != "function":
         receiver, *arguments = parameters
@@ -85,20 +85,22 @@ def _word(word: Word) -> str:
         written = f"{word.name}({', '.join(parameters)})"
     text = " ".join(word.doc.split()).partition(". ")[0].rstrip(".").removeprefix("Return ")
     text = text[:1].upper() + text[1:]
-    return f"| `{_cell(written)}` | {_cell(word.result.describe())} | {markdown_of_ours(text, cell=True)} |"
+    return (
+        f"| `{_escape_cell(written)}` | {_escape_cell(word.result.describe())} | {markdown_of_ours(text, cell=True)} |"
+    )
 
 
-def _described(kind: Type) -> str:
+def _describe_type(kind: Type) -> str:
     if kind.anything:
         return "anything"
     return f"{kind.describe()}, or unknown" if kind.unknown else kind.describe()
 
 
-def _cell(text: str) -> str:
+def _escape_cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _owners() -> list[Owner]:
+def _reachable_classes() -> list[Owner]:
     """Return the classes of the model that an expression can reach, from the fabric and the scopes down."""
     owners: dict[Owner, None] = {}
     waiting: list[Owner] = [Fabric, *(kind for scope in SCOPES.values() for kind in scope.parts.values())]
@@ -106,12 +108,12 @@ def _owners() -> list[Owner]:
         owner = waiting.pop(0)
         if owner not in owners and not isinstance(owner, Record):
             owners[owner] = None
-            waiting += _inside(attributes(owner).values())
+            waiting += _classes_inside(attributes(owner).values())
     return sorted(owners, key=label)
 
 
-def _inside(kinds: Iterable[Type]) -> Iterator[Owner]:
+def _classes_inside(kinds: Iterable[Type]) -> Iterator[Owner]:
     for kind in kinds:
         yield from kind.owners
         if kind.element is not None:
-            yield from _inside((kind.element,))
+            yield from _classes_inside((kind.element,))

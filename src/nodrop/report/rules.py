@@ -88,10 +88,10 @@ def sheet(rule: Rule) -> Sheet:
         )
         sections.append(Part(title="Options", blocks=tuple(option_lines)))
     for kind, title in (("bad", "Found where"), ("good", "Not found where")):
-        examples = tuple(_example(example) for example in rule.examples if example.kind == kind)
+        examples = tuple(_build_shown_example(example) for example in rule.examples if example.kind == kind)
         sections.append(Part(title=f"{title}, in the fabric intents/two-by-two.yaml,", blocks=examples))
     sections.append(Part(title="References", blocks=rule.references))
-    return Sheet(name=rule.name, finds=finds(rule), facts=tuple(_facts(rule)), parts=tuple(sections))
+    return Sheet(name=rule.name, finds=finds(rule), facts=tuple(_fact_rows(rule)), parts=tuple(sections))
 
 
 def _by_itself(rule: Rule) -> Iterator[str]:
@@ -99,10 +99,10 @@ def _by_itself(rule: Rule) -> Iterator[str]:
     if rule.repairs:
         flag = "" if rule.fix_safe else " --unsafe"
         why = "; review the changes first: the intended value may differ" if flag else ""
-        yield f"`nodrop fix{flag}` changes this{_where(rule)}{why}."
+        yield f"`nodrop fix{flag}` changes this{_describe_fix_source(rule)}{why}."
 
 
-def _where(rule: Rule) -> str:
+def _describe_fix_source(rule: Rule) -> str:
     """Where the values of a fix come from, where nothing else of the page tells."""
     if not rule.changes_files:
         return " in an intent"
@@ -120,28 +120,28 @@ def advises(rule: Rule) -> str:
 
 
 def _with_slots(pieces: tuple[str | Node, ...]) -> str:
-    return "".join(piece if isinstance(piece, str) else f"[{_slot(piece)}]" for piece in pieces)
+    return "".join(piece if isinstance(piece, str) else f"[{_describe_message_slot(piece)}]" for piece in pieces)
 
 
-def _slot(node: Node) -> str:
+def _describe_message_slot(node: Node) -> str:
     """Return a few words for what a message shows here: the function, or the field."""
     match node:
         case Call() if node.word.kind == "function":
             return _humanize_name(node.word.name)
         case Call():
-            return _slot(node.arguments[0])
+            return _describe_message_slot(node.arguments[0])
         case Attribute(name="name" | "index", of=Name() as owner) if owner.name != "facts":
             return _humanize_name(owner.name)
         case Attribute() | Name():
             return _humanize_name(node.name)
-    return " ".join(dict.fromkeys(_slot(leaf) for leaf in leaves(node)))
+    return " ".join(dict.fromkeys(_describe_message_slot(leaf) for leaf in leaves(node)))
 
 
 def _humanize_name(name: str) -> str:
     return "port" if name == "interface" else name.replace("_", " ")
 
 
-def _facts(rule: Rule) -> Iterator[tuple[str, str]]:
+def _fact_rows(rule: Rule) -> Iterator[tuple[str, str]]:
     yield "severity", rule.severity
     if rule.severity_if_assumed is not None:
         topics = " or ".join(SPOKEN[topic] for topic, _ in rule.assumed)
@@ -187,7 +187,7 @@ def spoken_modes(rule: Rule) -> str:
     return "all" if len(rule.modes) == len(MODES) else ", ".join(mode for mode in MODES if mode in rule.modes)
 
 
-def _example(example: Example) -> Shown:
+def _build_shown_example(example: Example) -> Shown:
     values: list[str] = []
     for changes, words in ((example.model, "is"), (example.intent, "in the intent is")):
         if changes is not None and not changes and not example.intent and example.beside is None:
@@ -250,43 +250,43 @@ def _format_yaml_value(value: object) -> str:
 
 def page(rule: Rule, rules: Iterable[Rule] = ()) -> str:
     """Return a rule's page for a terminal; of `rules`, it names the others of the area."""
-    lines = [*_page(sheet(rule))]
+    lines = [*_page_lines(sheet(rule))]
     if other_names := [
         other_rule.name for other_rule in rules if other_rule.area == rule.area and other_rule.name != rule.name
     ]:
-        lines += ["", f"Other rules of the area {rule.area}", *_wrapped(", ".join(other_names), "  ")]
+        lines += ["", f"Other rules of the area {rule.area}", *_wrap_text(", ".join(other_names), "  ")]
     return "\n".join(lines)
 
 
-def _page(rule_sheet: Sheet) -> Iterator[str]:
+def _page_lines(rule_sheet: Sheet) -> Iterator[str]:
     facts = dict(rule_sheet.facts)
     yield f"{rule_sheet.name}  ({facts.pop('severity')}, {facts.pop('confidence')})"
     yield ""
-    yield from _wrapped(rule_sheet.finds)
+    yield from _wrap_text(rule_sheet.finds)
     yield ""
     width = max(map(len, facts))
     for name, text in facts.items():
-        yield from _wrapped(text, f"  {name:{width}}  ", " " * (width + 4))
+        yield from _wrap_text(text, f"  {name:{width}}  ", " " * (width + 4))
     for section in rule_sheet.parts:
         yield ""
         yield section.title
         for block in section.blocks:
-            yield from _block(block, "  " if section.prose else "  - ")
+            yield from _block_lines(block, "  " if section.prose else "  - ")
 
 
-def _block(block: str | Shown, bullet: str) -> Iterator[str]:
+def _block_lines(block: str | Shown, bullet: str) -> Iterator[str]:
     match block:
         case Shown():
             first_bullet = bullet
             for line in _format_example(block):
                 yield from (
-                    _wrapped(line, first_bullet, "      ")
+                    _wrap_text(line, first_bullet, "      ")
                     if line == line.lstrip()
                     else [f"{first_bullet}{line}".rstrip()]
                 )
                 first_bullet = "    "
         case _:
-            yield from _wrapped(block, bullet, " " * len(bullet))
+            yield from _wrap_text(block, bullet, " " * len(bullet))
 
 
 def _format_example(example: Shown) -> Iterator[str]:
@@ -298,7 +298,7 @@ def _format_example(example: Shown) -> Iterator[str]:
         yield f"is found at {', '.join(example.at)}"
 
 
-def _wrapped(text: str, indent: str = "", later_indent: str | None = None) -> list[str]:
+def _wrap_text(text: str, indent: str = "", later_indent: str | None = None) -> list[str]:
     return wrap_text(terminal(" ".join(text.split())), indent, later_indent, width=PAGE)
 
 

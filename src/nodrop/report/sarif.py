@@ -38,33 +38,33 @@ def render(outcome: Outcome) -> bytes:
     rules = sorted((rule for rule in known_rulings if rule.name in named_rules), key=lambda rule: rule.name)
     at = {rule.name: index for index, rule in enumerate(rules)}
     run = {
-        "tool": {"driver": _driver(rules)},
+        "tool": {"driver": _driver_document(rules)},
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {
                 "executionSuccessful": not outcome.problems and not outcome.crashed,
                 "toolExecutionNotifications": [
-                    *map(_problem, outcome.problems),
-                    *(_unknown(unknown_verdict, at) for unknown_verdict in outcome.unknown),
-                    *map(_unread, outcome.unread),
+                    *map(_problem_notification, outcome.problems),
+                    *(_unknown_notification(unknown_verdict, at) for unknown_verdict in outcome.unknown),
+                    *map(_unread_notification, outcome.unread),
                     *map(_uncomputed_note, outcome.uncomputed_notes),
                 ],
             }
         ],
-        "results": [_result(finding, at, compared=outcome.baseline > 0) for finding in outcome.every],
+        "results": [_result_document(finding, at, compared=outcome.baseline > 0) for finding in outcome.every],
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return dumped(document)
 
 
-def _driver(rules: Iterable[Rule | Ruling]) -> dict[str, Any]:
-    driver: dict[str, Any] = {"name": "nodrop", "rules": [_rule(rule) for rule in rules]}
+def _driver_document(rules: Iterable[Rule | Ruling]) -> dict[str, Any]:
+    driver: dict[str, Any] = {"name": "nodrop", "rules": [_rule_document(rule) for rule in rules]}
     with suppress(PackageNotFoundError):  # run from its sources, without being installed
         driver["version"] = version("nodrop")
     return driver
 
 
-def _rule(rule: Rule | Ruling) -> dict[str, Any]:
+def _rule_document(rule: Rule | Ruling) -> dict[str, Any]:
     text = f"{rule.why.strip()}\n\nWhat to do: {advises(rule) if isinstance(rule, Rule) else rule.fix}"
     return {
         "id": rule.name,
@@ -77,7 +77,7 @@ def _rule(rule: Rule | Ruling) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding, at: Mapping[str, int], *, compared: bool) -> dict[str, Any]:
+def _result_document(finding: Finding, at: Mapping[str, int], *, compared: bool) -> dict[str, Any]:
     """Return a finding; `compared` where there is a baseline, whose state then all results have."""
     place, related = openable(finding), related_places(finding)
     result: dict[str, Any] = {"ruleId": finding.rule}
@@ -86,20 +86,20 @@ def _result(finding: Finding, at: Mapping[str, int], *, compared: bool) -> dict[
     result |= {
         "level": finding.severity,
         "message": {"text": _escape_text(finding.message)},
-        "locations": [_location(place, finding.subject)],
+        "locations": [_location_document(place, finding.subject)],
         "partialFingerprints": {_FINGERPRINT: _scope_fingerprint(finding.fingerprint, finding.within)},
         "properties": {"confidence": finding.confidence},
     }
     if finding.hidden:
-        result["suppressions"] = [_suppression(finding)]
+        result["suppressions"] = [_suppression_document(finding)]
     if compared:
         result["baselineState"] = "unchanged" if finding.baselined else "new"
     if related:
-        result["relatedLocations"] = [_related(mention) for mention in related]
+        result["relatedLocations"] = [_related_location(mention) for mention in related]
     return result
 
 
-def _suppression(finding: Finding) -> dict[str, Any]:
+def _suppression_document(finding: Finding) -> dict[str, Any]:
     """Why a finding is hidden, and where that is written."""
     suppression = finding.suppressed
     if suppression is None:
@@ -116,35 +116,35 @@ def _scope_fingerprint(fingerprint: str, folder: str) -> str:
     return f"{fingerprint} {_escape_text(folder)}" if folder else fingerprint
 
 
-def _location(located: Located | None, about: subject.Subject) -> dict[str, Any]:
+def _location_document(located: Located | None, about: subject.Subject) -> dict[str, Any]:
     logical = {"logicalLocations": [{"fullyQualifiedName": _escape_text(subject.text(about))}]}
-    return _physical(located) | logical
+    return _physical_location(located) | logical
 
 
-def _related(related: Related) -> dict[str, Any]:
-    return _location(related.located, related.subject) | {"message": {"text": _escape_text(related.message)}}
+def _related_location(related: Related) -> dict[str, Any]:
+    return _location_document(related.located, related.subject) | {"message": {"text": _escape_text(related.message)}}
 
 
-def _physical(located: Located | None) -> dict[str, Any]:
+def _physical_location(located: Located | None) -> dict[str, Any]:
     """Where a finding stands; without a line there is no region, which may not be made up."""
     if located is None:
         return {}
-    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(located.file)}}
+    physical: dict[str, Any] = {"artifactLocation": {"uri": _file_uri(located.file)}}
     if span := located.span:
         region = {"startLine": span.line, "startColumn": span.column}
         physical["region"] = region | {"endLine": span.end_line, "endColumn": span.end_column}
     return {"physicalLocation": physical}
 
 
-def _uri(file: str) -> str:
+def _file_uri(file: str) -> str:
     """Return a path as a URI reference: relative to where nodrop ran, as code scanning wants it, or a file URI."""
     path = quote(file.replace("\\", "/").encode("utf-8", "surrogateescape"))
     return f"file://{path}" if PurePath(file).is_absolute() else path.removeprefix("./")
 
 
-def _problem(problem: Problem) -> dict[str, Any]:
+def _problem_notification(problem: Problem) -> dict[str, Any]:
     region = {"startLine": problem.line} | ({"startColumn": problem.column} if problem.column else {})
-    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(problem.path)}}
+    physical: dict[str, Any] = {"artifactLocation": {"uri": _file_uri(problem.path)}}
     physical |= {"region": region} if problem.line else {}
     return {
         "level": "error",
@@ -154,19 +154,19 @@ def _problem(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _unknown(unknown: UnknownVerdict, at: Mapping[str, int]) -> dict[str, Any]:
+def _unknown_notification(unknown: UnknownVerdict, at: Mapping[str, int]) -> dict[str, Any]:
     text = f"{unknown.rule} is unknown: it needs {unknown.missing}, settled by {unknown.settled_by}"
     text = unknown.of_lines if unknown.places else text
     notification: dict[str, Any] = {"level": "note", "message": {"text": _escape_text(text)}}
     if unknown.places:
-        notification["locations"] = [_physical(place) for place in unknown.places[:_PLACES]]
+        notification["locations"] = [_physical_location(place) for place in unknown.places[:_PLACES]]
     if unknown.rule in at:
         notification["associatedRule"] = {"id": unknown.rule, "index": at[unknown.rule]}
     return notification
 
 
-def _unread(note: Note) -> dict[str, Any]:
-    location = {"physicalLocation": {"artifactLocation": {"uri": _uri(note.file or "")}}}
+def _unread_notification(note: Note) -> dict[str, Any]:
+    location = {"physicalLocation": {"artifactLocation": {"uri": _file_uri(note.file or "")}}}
     return {
         "level": "warning",
         "message": {"text": _escape_text(f"not read: {note.message}")},

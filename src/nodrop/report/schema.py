@@ -45,13 +45,13 @@ def findings_schema() -> Schema:
         "What nodrop found",
         version={"const": json.VERSION},
         findings=list_of(finding()),
-        unknown=list_of(_unknown()),
+        unknown=list_of(_unknown_schema()),
         notes=list_of(note()),
         problems=list_of(problem()),
         files=or_null(_files()),
         assumed=list_of(object_of(fact=TEXT, value=TEXT, because=TEXT)),
-        validations=or_null(list_of(_validation())),
-        statistics=or_null(list_of(_statistic())),
+        validations=or_null(list_of(_validation_schema())),
+        statistics=or_null(list_of(_statistic_schema())),
         skipped=list_of(object_of(reason=TEXT, rules=TEXTS)),
         summary=object_of(**dict.fromkeys(_COUNTED, COUNT)),
     )
@@ -62,18 +62,18 @@ def _files() -> Schema:
     return object_of(read=TEXTS, ignored=list_of(row), unread=list_of(row))
 
 
-def _validation() -> Schema:
+def _validation_schema() -> Schema:
     seen = dict.fromkeys(("sound", "seen", "unseen", "differs"), COUNT)
     column = object_of(validator=TEXT, **seen, because=TEXTS)
     row = object_of(check={"enum": list(CHECKS)}, items=COUNT, columns=list_of(column))
     return object_of(name=TEXT, rows=list_of(row), told=TEXTS)
 
 
-def _unknown() -> Schema:
+def _unknown_schema() -> Schema:
     return object_of(rule=TEXT, missing=TEXT, subjects_count=COUNT, devices=TEXTS, settled_by=TEXT)
 
 
-def _statistic() -> Schema:
+def _statistic_schema() -> Schema:
     return object_of(rule=TEXT, findings=COUNT, evaluations=COUNT, seconds={"type": "number", "minimum": 0})
 
 
@@ -119,20 +119,20 @@ def _plan() -> Schema:
         devices=list_of(object_of(name=TEXT, kind={"enum": list(get_args(Kind))}, platform=TEXT, risk=_RISK)),
         changes=list_of(_fact_group_schema()),
         together=list_of(object_of(devices=TEXTS, risk=_RISK, reasons=TEXTS)),
-        outside={**list_of(_outside()), "description": "What changes in files and is no fact of the model."},
+        outside={**list_of(_outside_schema()), "description": "What changes in files and is no fact of the model."},
         unsaid=list_of(_fact_group_schema()),
         order=list_of(object_of(number=TEXT, devices=TEXTS, why=TEXT, shares=or_null(TEXTS))),
-        rollout=or_null(_rollout()),
+        rollout=or_null(_rollout_schema()),
         problems=list_of(problem()),
         summary=object_of(**dict.fromkeys(KINDS, COUNT), risk=_RISK),
     )
 
 
 def _fact_group_schema() -> Schema:
-    return object_of(devices=TEXTS, ports=TEXTS, facts=list_of(_fact()))
+    return object_of(devices=TEXTS, ports=TEXTS, facts=list_of(_fact_schema()))
 
 
-def _outside() -> Schema:
+def _outside_schema() -> Schema:
     kinds: Schema = {"enum": ["added", "removed", "changed"]}
     return object_of(
         devices=TEXTS,
@@ -144,7 +144,7 @@ def _outside() -> Schema:
     )
 
 
-def _fact() -> Schema:
+def _fact_schema() -> Schema:
     path = described_text(
         "From the switch, from the port where there are ports, or from the fabric where there are no devices."
     )
@@ -160,17 +160,17 @@ def _fact() -> Schema:
     )
 
 
-def _rollout() -> Schema:
+def _rollout_schema() -> Schema:
     return object_of(
         why=TEXT_OR_NULL,
-        avoided=or_null(_hazard()),
-        hazards=list_of(_hazard()),
+        avoided=or_null(_hazard_schema()),
+        hazards=list_of(_hazard_schema()),
         tried=COUNT,
         untried=COUNT,
     )
 
 
-def _hazard() -> Schema:
+def _hazard_schema() -> Schema:
     stage = "The number of its stage in `order`: what is done, or goes on; null in `avoided`, whose order is not told."
     return object_of(
         when={"enum": list(get_args(When))},
@@ -191,11 +191,11 @@ def check_schema() -> Schema:
         version={"const": check_json.VERSION},
         kind={"const": "check"},
         base=TEXT,
-        fabrics=list_of(_fabric()),
+        fabrics=list_of(_fabric_schema()),
         same=TEXTS,
         findings=list_of(finding()),
         stops={**list_of(finding()), "description": _STOPS},
-        unfit=list_of(_unfit()),
+        unfit=list_of(_unfit_schema()),
         notes=list_of(note()),
         problems=list_of(problem()),
         problems_before=list_of(problem()),
@@ -203,7 +203,7 @@ def check_schema() -> Schema:
     )
 
 
-def _fabric() -> Schema:
+def _fabric_schema() -> Schema:
     flow = object_of(start=TEXT, port=TEXT, prefix=TEXT, to=TEXT, before=TEXT, after=TEXT, lost=FLAG)
     rerouted = object_of(check={"enum": list(CHECKS)}, item=TEXT, old=VALUE, new=VALUE)
     return object_of(
@@ -219,7 +219,7 @@ def _fabric() -> Schema:
     )
 
 
-def _unfit() -> Schema:
+def _unfit_schema() -> Schema:
     differences = list_of(object_of(subject=TEXT, intent=VALUE, build=VALUE))
     return object_of(intent=TEXT, build=TEXT, differ=TEXTS, missing=TEXTS, extra=TEXTS, differences=differences)
 

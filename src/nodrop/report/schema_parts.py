@@ -32,7 +32,7 @@ def finding() -> Schema:
         end_column=POSITION,
         facts={"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}},
         related=list_of(object_of(subject=TEXT, message=TEXT, file=TEXT_OR_NULL, line=POSITION, column=POSITION)),
-        fix=or_null(object_of(safe=FLAG, text=TEXT, changes=list_of(_change()))),
+        fix=or_null(object_of(safe=FLAG, text=TEXT, changes=list_of(_change_schema()))),
         group=described_text("Equal for findings with the same cause."),
         fingerprint=described_text("Equal for the same fault in another run, whatever its line, file or figures."),
         suppressed=or_null(
@@ -46,7 +46,7 @@ def finding() -> Schema:
     )
 
 
-def _change() -> Schema:
+def _change_schema() -> Schema:
     return object_of(subject=TEXT, old=VALUE, new=VALUE)
 
 

@@ -32,7 +32,7 @@ def section(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> I
         return
     yield ""
     yield title
-    widths = _widths([list(head), *table])
+    widths = _column_widths([list(head), *table])
     for row in (head, *table):
         cells = [
             textwrap.wrap(cell, width, break_long_words=False) or [""] for cell, width in zip(row, widths, strict=True)
@@ -42,7 +42,7 @@ def section(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> I
             yield _GAP + _GAP.join(fragment.ljust(width) for fragment, width in zip(line, widths, strict=True))
 
 
-def _widths(table: Sequence[Sequence[str]]) -> list[int]:
+def _column_widths(table: Sequence[Sequence[str]]) -> list[int]:
     """Return the width of each column: that of its longest cell, the widest of them narrowed until a row fits."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     least = [

@@ -51,8 +51,8 @@ def render(
         note for note in outcome.notes if note.kind not in UNREAD and (verbose or note.kind not in _IN_THE_LAST_LINE)
     ]
     besides = [
-        [_unknown(alike, page) for alike in _by_cause(outcome.unknown)],
-        [page.format_line("note", "note", text) for text in _notes(other_notes, page)],
+        [_format_unknown_verdicts(alike, page) for alike in _by_cause(outcome.unknown)],
+        [page.format_line("note", "note", text) for text in _note_lines(other_notes, page)],
     ]
     unread = list_unread_files(outcome.unread, page)
     besides.append(ignored(outcome, page) if verbose else [])
@@ -63,7 +63,7 @@ def render(
     paragraphs = (
         [*findings, unread, problems, *seen, cost]
         if quiet
-        else [_assumed(outcome.assumed, page), *findings, *besides, unread, problems, *seen, cost, summed]
+        else [_assumption_lines(outcome.assumed, page), *findings, *besides, unread, problems, *seen, cost, summed]
     )
     text = "\n\n".join("\n".join(lines) for lines in paragraphs if lines)
     return text + "\n" if text else ""
@@ -98,7 +98,7 @@ def totals(outcome: Outcome) -> str:
     return new_total
 
 
-def _assumed(assumptions: Sequence[Assumption], page: Page) -> list[str]:
+def _assumption_lines(assumptions: Sequence[Assumption], page: Page) -> list[str]:
     assumption_texts = (
         (
             assumption.value
@@ -139,7 +139,7 @@ def _by_cause(verdicts: Sequence[UnknownVerdict]) -> Iterable[list[UnknownVerdic
     return causes.values()
 
 
-def _unknown(alike: Sequence[UnknownVerdict], page: Page) -> str:
+def _format_unknown_verdicts(alike: Sequence[UnknownVerdict], page: Page) -> str:
     verdict = alike[0]
     if verdict.places:
         return _unknown_lines(verdict, page)
@@ -161,7 +161,7 @@ def _unknown_lines(verdict: UnknownVerdict, page: Page) -> str:
     return f"{head}: {page.paint('', f'{place}: {verdict.of_lines}{extent}')}"
 
 
-def _notes(notes: Sequence[Note], page: Page) -> list[str]:
+def _note_lines(notes: Sequence[Note], page: Page) -> list[str]:
     """Every note with its place; unless verbose, equal ones once, and of each kind only the first few."""
     if page.verbose:
         return [_note([note]) for note in notes]

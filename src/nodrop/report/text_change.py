@@ -49,7 +49,7 @@ def _in_files(device: str, wanted_changes: list[Change], reading: Reading) -> It
         return
     for source in sources:
         if source.name in edit.files:
-            lines = _diff(device, source, bundle[source.name], edit.files[source.name], reading)
+            lines = _diff_lines(device, source, bundle[source.name], edit.files[source.name], reading)
             yield from ((True, line) for line in lines)
     yield from ((False, f"by hand: {line}") for line in dict.fromkeys(hand_edit.line for hand_edit in edit.by_hand))
     for follow in edit.follows:
@@ -62,7 +62,7 @@ def diff(display: str, old: bytes, new: bytes) -> Iterator[str]:
     return unified_diff(before, after, display, display, n=_CONTEXT, lineterm="")
 
 
-def _diff(device: str, source: Source, old: bytes, new: bytes, reading: Reading) -> Iterator[str]:
+def _diff_lines(device: str, source: Source, old: bytes, new: bytes, reading: Reading) -> Iterator[str]:
     """Yield a diff in which a line that holds a secret is quoted by none."""
     before = old.decode(errors="replace").splitlines()
     secret = {before[line - 1] for name, file, line in reading.secret_lines if (name, file) == (device, source.name)}

@@ -29,10 +29,10 @@ def ignored(outcome: Outcome, page: Page) -> list[str]:
 
 def last(outcome: Outcome) -> str:
     """Return the line before the totals: files that were not read or are excluded, and rules that did not run."""
-    return "; ".join(filter(None, (_files(outcome), _rules(outcome))))
+    return "; ".join(filter(None, (_files(outcome), _format_skipped_rules(outcome))))
 
 
-def _rules(outcome: Outcome) -> str:
+def _format_skipped_rules(outcome: Outcome) -> str:
     """Return how many rules did not run, and why; nothing where all did, or where there was nothing to check."""
     total = sum(len(skip.rules) for skip in outcome.skipped if outcome.devices or outcome.hosts)
     reasons = ", ".join(f"{len(skip.rules)} {skip.reason}" for skip in outcome.skipped)
@@ -43,8 +43,8 @@ def _files(outcome: Outcome) -> str:
     """Return how many files were read, and which were not or are excluded; nothing where there are none of these."""
     unread = list(dict.fromkeys(note.file or "" for note in outcome.unread))
     excluded = [row.file for row in outcome.files.ignored if row.is_excluded] if outcome.files is not None else []
-    file_counts = [f"{len(unread):,} not read ({_first(unread, _NAMED_LAST)})"] if unread else []
-    file_counts += [f"{len(excluded):,} excluded ({_first(excluded, _NAMED_LAST)})"] if excluded else []
+    file_counts = [f"{len(unread):,} not read ({_format_first_files(unread, _NAMED_LAST)})"] if unread else []
+    file_counts += [f"{len(excluded):,} excluded ({_format_first_files(excluded, _NAMED_LAST)})"] if excluded else []
     if not file_counts:
         return ""
     read = [] if outcome.files is None else [f"{count(len(outcome.files.read), 'file')} read"]
@@ -55,9 +55,12 @@ def _by_reason(rows: Iterable[tuple[str, str] | Ignored], page: Page) -> list[st
     files: dict[str, list[str]] = {}
     for row in rows:
         files.setdefault(row[1], []).append(row[0])
-    return [f"{_first(names, len(names) if page.verbose else _NAMED)}: {reason}" for reason, names in files.items()]
+    return [
+        f"{_format_first_files(names, len(names) if page.verbose else _NAMED)}: {reason}"
+        for reason, names in files.items()
+    ]
 
 
-def _first(files: Sequence[str], most: int) -> str:
+def _format_first_files(files: Sequence[str], most: int) -> str:
     more_count = len(files) - most
     return ", ".join(files[:most]) + (f" and {more_count:,} more; -v lists them" if more_count > 0 else "")

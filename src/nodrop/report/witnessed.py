@@ -58,34 +58,36 @@ class Asked:
 
 def page(asked: Asked) -> str:
     """Return what a rule saw at a subject; ValueError where it looks at nothing there."""
-    lines = _items(asked) if asked.rule.claim is not None else _format_findings(asked)
-    return "".join(f"{terminal(line).rstrip()}\n" for line in (*_preface(asked), *lines))
+    lines = _item_lines(asked) if asked.rule.claim is not None else _format_findings(asked)
+    return "".join(f"{terminal(line).rstrip()}\n" for line in (*_silence_reasons(asked), *lines))
 
 
-def _preface(asked: Asked) -> Iterator[str]:
+def _silence_reasons(asked: Asked) -> Iterator[str]:
     """Why the rule says nothing of this fabric, whatever it sees."""
     if asked.rule.modes.isdisjoint(asked.reading.modes):
         mode = " or ".join(mode_name for mode_name in MODES if mode_name in asked.reading.modes)
         speaks = ", ".join(mode_name for mode_name in MODES if mode_name in asked.rule.modes)
-        yield from _wrapped(f"{asked.rule.name} is silent here: it speaks of {speaks} fabrics, and this one is {mode}")
+        yield from _wrap_sentence(
+            f"{asked.rule.name} is silent here: it speaks of {speaks} fabrics, and this one is {mode}"
+        )
         yield ""
     if len(asked.reading.modes) > 1:
         several = " or ".join(mode_name for mode_name in MODES if mode_name in asked.reading.modes)
-        yield from _wrapped(f"the mode is {several}; values are shown for {asked.reading.fabric.mode}")
+        yield from _wrap_sentence(f"the mode is {several}; values are shown for {asked.reading.fabric.mode}")
         yield ""
     if asked.off:
-        yield from _wrapped(f"{asked.rule.name} is off: {asked.off}")
+        yield from _wrap_sentence(f"{asked.rule.name} is off: {asked.off}")
         yield ""
 
 
-def _items(asked: Asked) -> Iterator[str]:
+def _item_lines(asked: Asked) -> Iterator[str]:
     selection = meant(asked.rule, asked.at, asked.index)
     if len(selection.items) == 1:
-        yield from _item(asked, selection.items[0])
+        yield from _lines_of_item(asked, selection.items[0])
     else:
-        yield from _several(asked, selection.items)
+        yield from _lines_of_several_items(asked, selection.items)
     for gap in selection.gaps:
-        yield from _wrapped(
+        yield from _wrap_sentence(
             f"not known: {gap.missing}, of {gap.device}; what would settle it: {_gap_advice(asked, gap)}"
         )
 
@@ -102,7 +104,7 @@ def _gap_advice(asked: Asked, gap: Gap) -> str:
     )
 
 
-def _several(asked: Asked, items: Sequence[Item]) -> Iterator[str]:
+def _lines_of_several_items(asked: Asked, items: Sequence[Item]) -> Iterator[str]:
     """Yield what the rule finds at each item below a subject."""
     rule = asked.rule
     if not items:
@@ -112,17 +114,17 @@ def _several(asked: Asked, items: Sequence[Item]) -> Iterator[str]:
     verdicts: dict[str, list[Subject]] = {}
     for item in items:
         witness = Witness(rule=rule, item=item, index=asked.index, options=asked.options)
-        verdicts.setdefault(_verdict(rule, _steps(witness)), []).append(rule.scope.subject(item))
+        verdicts.setdefault(_describe_verdict(rule, _evaluated_steps(witness)), []).append(rule.scope.subject(item))
     for verdict, subjects in verdicts.items():
         names = [subject_text(subject) for subject in sorted(subjects, key=sort_key)]
         overflow = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
         yield ""
-        yield from _wrapped(f"{verdict}: {', '.join(names[:_LISTED])}{overflow}")
+        yield from _wrap_sentence(f"{verdict}: {', '.join(names[:_LISTED])}{overflow}")
     yield ""
     yield "name one of them to see its values"
 
 
-def _steps(witness: Witness) -> Mapping[str, Step]:
+def _evaluated_steps(witness: Witness) -> Mapping[str, Step]:
     """Yield the conditions by their keys, as far as they are evaluated."""
     rule = witness.rule
     steps = {"when": witness.step(rule.when)} if rule.when is not None else {}
@@ -132,7 +134,7 @@ def _steps(witness: Witness) -> Mapping[str, Step]:
     return steps
 
 
-def _verdict(rule: Rule, steps: Mapping[str, Step]) -> str:
+def _describe_verdict(rule: Rule, steps: Mapping[str, Step]) -> str:
     for step in steps.values():
         if step.crash:
             return f"the rule fails: {step.crash}"
@@ -145,15 +147,15 @@ def _verdict(rule: Rule, steps: Mapping[str, Step]) -> str:
     return "nothing found"
 
 
-def _item(asked: Asked, item: Item) -> Iterator[str]:
+def _lines_of_item(asked: Asked, item: Item) -> Iterator[str]:
     rule = asked.rule
     subject = rule.scope.subject(item)
     witness = Witness(rule=rule, item=item, index=asked.index, options=asked.options)
-    steps = _steps(witness)
+    steps = _evaluated_steps(witness)
     findings = [candidate for candidate in asked.findings if candidate.subject == subject]
-    verdict = _verdict(rule, steps)
+    verdict = _describe_verdict(rule, steps)
     silent = rule.modes.isdisjoint(asked.reading.modes)
-    yield _title(rule, subject, "would be found" if silent and verdict == "found" else verdict, findings)
+    yield _format_title(rule, subject, "would be found" if silent and verdict == "found" else verdict, findings)
     for finding in findings:
         yield from _finding(finding)
     yield from _conditions(steps)
@@ -162,26 +164,26 @@ def _item(asked: Asked, item: Item) -> Iterator[str]:
         yield from _to_change(finding, asked)
 
 
-def _title(rule: Rule, subject: Subject, verdict: str, findings: Sequence[Finding]) -> str:
+def _format_title(rule: Rule, subject: Subject, verdict: str, findings: Sequence[Finding]) -> str:
     how = f" ({findings[0].severity}, {findings[0].confidence})" if findings else ""
     return f"{rule.name} at {subject_text(subject)}: {verdict}{how}"
 
 
 def _finding(finding: Finding) -> Iterator[str]:
     yield ""
-    yield from _wrapped(finding.message, "  ")
-    yield from _place(finding.located, "  ")
+    yield from _wrap_sentence(finding.message, "  ")
+    yield from _place_lines(finding.located, "  ")
     if finding.suppressed is not None:
         until = f" until {finding.suppressed.until}" if finding.suppressed.until else ""
-        yield from _wrapped(f"suppressed{until} by {finding.suppressed.by}: {finding.suppressed.reason}", "  ")
+        yield from _wrap_sentence(f"suppressed{until} by {finding.suppressed.by}: {finding.suppressed.reason}", "  ")
     if finding.baselined:
         yield "  in the baseline"
     for related in finding.related:
-        yield from _wrapped(related.message, "  ")
-        yield from _place(related.located, "  ")
+        yield from _wrap_sentence(related.message, "  ")
+        yield from _place_lines(related.located, "  ")
 
 
-def _place(located: Located | None, indent: str) -> Iterator[str]:
+def _place_lines(located: Located | None, indent: str) -> Iterator[str]:
     if located is not None:
         span = f":{located.span.line}:{located.span.column}" if located.span else ""
         yield f"{indent}  --> {located.file}{span}"
@@ -193,7 +195,7 @@ _CLAIMS = {"when": "when, which says where the rule is asked", "assert": "assert
 def _conditions(steps: Mapping[str, Step]) -> Iterator[str]:
     for key, step in steps.items():
         yield ""
-        yield f"{_CLAIMS[key]}: {_truth(step)}"
+        yield f"{_CLAIMS[key]}: {_format_truth(step)}"
         rows = list(_rows(step, 1, head=isinstance(step.node, Logic) and step.node.word == "or"))
         width = min(max((len(row[0]) for row in rows), default=0), WIDTH - 24)
         for written, value, note in rows:
@@ -206,17 +208,17 @@ def _rows(step: Step, depth: int, *, head: bool = True) -> Iterator[tuple[str, s
     match step.node:
         case Logic(word=word) if step.parts:
             if head:
-                yield f"{indent}{'all' if word == 'and' else 'one'} of", _truth(step), note
+                yield f"{indent}{'all' if word == 'and' else 'one'} of", _format_truth(step), note
             for substep in step.parts:
                 yield from _rows(substep, depth + head)
         case Not(node=Logic()):
-            yield f"{indent}not", _truth(step), note
+            yield f"{indent}not", _format_truth(step), note
             yield from _rows(step.parts[0], depth + 1)
         case _:
             yield f"{indent}{bare(step.node)}", _format_step(step), note
 
 
-def _truth(step: Step) -> str:
+def _format_truth(step: Step) -> str:
     if step.value is Unseen.NOT_REACHED or not step.has_value:
         return _format_step(step)
     return "true" if step.value else "false"
@@ -241,12 +243,12 @@ def _format_facts(asked: Asked, witness: Witness) -> Iterator[str]:
     yield "What it saw"
     for leaf in facts:
         step = witness.step(leaf)
-        yield from _wrapped(f"{text(leaf)} = {_format_step(step)}", "  ")
-        for origin in dict.fromkeys(_whence(asked, witness, leaf, step.value)):
-            yield from _wrapped(origin, "    ")
+        yield from _wrap_sentence(f"{text(leaf)} = {_format_step(step)}", "  ")
+        for origin in dict.fromkeys(_describe_value_origin(asked, witness, leaf, step.value)):
+            yield from _wrap_sentence(origin, "    ")
 
 
-def _whence(asked: Asked, witness: Witness, leaf: Node, value: object) -> Iterator[str]:
+def _describe_value_origin(asked: Asked, witness: Witness, leaf: Node, value: object) -> Iterator[str]:
     match leaf:
         case Attribute():
             yield from _of_path(asked, witness, leaf, value)
@@ -255,7 +257,7 @@ def _whence(asked: Asked, witness: Witness, leaf: Node, value: object) -> Iterat
             for argument in leaf.arguments:
                 for inner in leaves(argument):
                     step = witness.step(inner)
-                    told = "; ".join(_whence(asked, witness, inner, step.value))
+                    told = "; ".join(_describe_value_origin(asked, witness, inner, step.value))
                     yield f"from {text(inner)} = {_format_step(step)}; {told}"
             for topic in sorted(word.rests_on):
                 yield from (
@@ -280,27 +282,27 @@ def _of_path(asked: Asked, witness: Witness, leaf: Attribute, value: object) -> 
 def _format_findings(asked: Asked) -> Iterator[str]:
     """Of an analysis or a remark: what it told at the subject, with its facts."""
     rule = asked.rule
-    findings = [candidate for candidate in asked.findings if _touches(candidate, asked.at)]
+    findings = [candidate for candidate in asked.findings if _concerns_subject(candidate, asked.at)]
     if not findings:
         yield from _format_no_findings(asked)
     for number, finding in enumerate(findings):
         if number:
             yield ""
-        yield _title(rule, finding.subject, "found", [finding])
+        yield _format_title(rule, finding.subject, "found", [finding])
         yield from _finding(finding)
-        yield from _arguments(asked)
+        yield from _argument_lines(asked)
         if finding.facts:
             yield ""
             yield "What it saw"
             for name, fact in finding.facts.items():
-                yield from _wrapped(f"{name} = {spell(fact)}", "  ")
+                yield from _wrap_sentence(f"{name} = {spell(fact)}", "  ")
         if rule.when is not None:
             witness = Witness(rule=rule, item=(finding.facts,), index=asked.index, options=asked.options)
-            yield from _conditions(_steps(witness))
+            yield from _conditions(_evaluated_steps(witness))
         yield from _to_change(finding, asked)
 
 
-def _touches(finding: Finding, at: Subject) -> bool:
+def _concerns_subject(finding: Finding, at: Subject) -> bool:
     """Whether a finding is about a subject, about what it lies in or holds, or speaks of it."""
     subjects = [finding.subject, finding.at, *(mention.subject for mention in finding.related)]
     ends = [tuple(end) for end in cable_ends(finding.subject[2])] if finding.subject[1:2] == ("links",) else []
@@ -314,23 +316,23 @@ def _format_no_findings(asked: Asked) -> Iterator[str]:
     unknown = [candidate for candidate in asked.outcome.unknown if candidate.rule == rule.name]
     open_here = [candidate for candidate in unknown if at[0] in (FABRIC, *candidate.devices)]
     verdict = f"cannot be decided, for want of {open_here[0].missing}" if open_here else "nothing found"
-    yield _title(rule, at, verdict, [])
-    yield from _arguments(asked)
+    yield _format_title(rule, at, verdict, [])
+    yield from _argument_lines(asked)
     for unknown_verdict in open_here:
-        yield from _wrapped(
+        yield from _wrap_sentence(
             f"not known: {unknown_verdict.missing}; what would settle it: {unknown_verdict.settled_by}", "  "
         )
     if not open_here:
         yield ""
-        yield from _wrapped(f"it looks for: {finds(rule)}", "  ")
+        yield from _wrap_sentence(f"it looks for: {finds(rule)}", "  ")
     other_places = [subject_text(finding.subject) for finding in asked.findings]
     if other_places:
         overflow = f" and {len(other_places) - _LISTED} more" if len(other_places) > _LISTED else ""
         yield ""
-        yield from _wrapped(f"it finds something at {', '.join(other_places[:_LISTED])}{overflow}", "  ")
+        yield from _wrap_sentence(f"it finds something at {', '.join(other_places[:_LISTED])}{overflow}", "  ")
 
 
-def _arguments(asked: Asked) -> Iterator[str]:
+def _argument_lines(asked: Asked) -> Iterator[str]:
     arguments = asked.rule.arguments
     if not arguments:
         return
@@ -339,9 +341,11 @@ def _arguments(asked: Asked) -> Iterator[str]:
     for name, value in arguments.items():
         if isinstance(value, FromOption):
             origin = asked.set_at.get(value.name, "the default of the option")
-            yield from _wrapped(f"{name} = {spell(asked.options[value.name])}: options.{value.name}, {origin}", "  ")
+            yield from _wrap_sentence(
+                f"{name} = {spell(asked.options[value.name])}: options.{value.name}, {origin}", "  "
+            )
         else:
-            yield from _wrapped(f"{name} = {spell(value)}", "  ")
+            yield from _wrap_sentence(f"{name} = {spell(value)}", "  ")
 
 
 def _to_change(finding: Finding, asked: Asked) -> Iterator[str]:
@@ -350,8 +354,8 @@ def _to_change(finding: Finding, asked: Asked) -> Iterator[str]:
         yield ""
         yield "What to change"
     for verbatim, line in lines:
-        yield from [f"    {line}"] if verbatim else _wrapped(line, "  ")
+        yield from [f"    {line}"] if verbatim else _wrap_sentence(line, "  ")
 
 
-def _wrapped(sentence: str, indent: str = "") -> list[str]:
+def _wrap_sentence(sentence: str, indent: str = "") -> list[str]:
     return wrap_text(sentence, indent, f"{indent}  ")

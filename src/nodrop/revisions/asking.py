@@ -82,9 +82,9 @@ class Asked:
         """Return what a command prints; InputProblems has the first line of what git says against it."""
         try:
             done = subprocess.run(
-                self._command(words),
+                self._build_command(words),
                 cwd=self.cwd,
-                env=_environment(),
+                env=_restricted_environment(),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 check=False,
@@ -92,7 +92,7 @@ class Asked:
         except (OSError, ValueError) as error:
             raise InputProblems([_not_run(error)]) from None
         if done.returncode:
-            raise InputProblems([_fault(self.cwd, words, done.stderr.decode("utf-8", "replace"))])
+            raise InputProblems([_git_failure_problem(self.cwd, words, done.stderr.decode("utf-8", "replace"))])
         return done.stdout
 
     def line(self, *words: str) -> str:
@@ -104,9 +104,9 @@ class Asked:
         pipe = subprocess.PIPE
         try:
             return subprocess.Popen(
-                self._command(words),
+                self._build_command(words),
                 cwd=self.cwd,
-                env=_environment(),
+                env=_restricted_environment(),
                 stdin=pipe,
                 stdout=pipe,
                 stderr=subprocess.DEVNULL,
@@ -114,11 +114,11 @@ class Asked:
         except OSError as error:
             raise InputProblems([_not_run(error)]) from None
 
-    def _command(self, words: tuple[str, ...]) -> tuple[str, ...]:
+    def _build_command(self, words: tuple[str, ...]) -> tuple[str, ...]:
         return ("git", *_QUIET, *self.options, *words)
 
 
-def _environment() -> dict[str, str]:
+def _restricted_environment() -> dict[str, str]:
     environment = os.environ
     passed = {name: environment[name] for name in _PASSED if name in environment}
     count = whole_number(environment.get("GIT_CONFIG_COUNT", ""), _MAX_SETTINGS) or 0
@@ -140,7 +140,7 @@ def _not_run(error: Exception) -> Problem:
     return Problem(path="--base", found=f"git cannot be asked: {error}")
 
 
-def _fault(folder: Path, words: tuple[str, ...], output: str) -> Problem:
+def _git_failure_problem(folder: Path, words: tuple[str, ...], output: str) -> Problem:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     first_line = next((line.removeprefix("fatal: ") for line in lines), f"`git {words[0]}` failed")
     if "dubious ownership" in output:

@@ -51,7 +51,7 @@ class _Folder(Former):
         if folder_path is None:
             return False
         if str(path) not in self._now:
-            self._now[str(path)] = _alike(self.text_of(folder_path), super().text(path))
+            self._now[str(path)] = _have_same_bytes(self.text_of(folder_path), super().text(path))
         return self._now[str(path)]
 
     def is_folder(self, path: Path) -> bool:
@@ -116,11 +116,13 @@ def of_folder(folder: Path, paths: Sequence[str]) -> Former:
         raise InputProblems([Problem(path=path, found=fault, hint=hint) for path in outside])
     existing_paths = [path for path in paths if disk.fault(path) is None]
     if existing_paths and not empty and all(former.fault(path) is not None for path in paths):
-        raise InputProblems([_unlike(named_path, folder, former.key(path) or "", path) for path in existing_paths])
+        raise InputProblems(
+            [_missing_path_problem(named_path, folder, former.key(path) or "", path) for path in existing_paths]
+        )
     return former
 
 
-def _unlike(named_path: str, folder: Path, key: str, path: str) -> Problem:
+def _missing_path_problem(named_path: str, folder: Path, key: str, path: str) -> Problem:
     hint = f"expected {folder / key}: the folder stands for the working directory"
     above = next(
         (parent for parent in folder.parents if (parent / key).exists() and not _holds_working_directory(parent)), None
@@ -134,7 +136,7 @@ def _holds_working_directory(folder: Path) -> bool:
     return any(folder.samefile(parent) for parent in (path, *path.parents))
 
 
-def _alike(text: Text, other_text: Text) -> bool:
+def _have_same_bytes(text: Text, other_text: Text) -> bool:
     """Whether two files have the same bytes."""
     try:
         with text.open_stream() as (stream, size), other_text.open_stream() as (other_stream, other_size):

@@ -84,11 +84,11 @@ class Repository:
             raise InputProblems([Problem(path=f"--base {revision}", found="no such revision", hint=REVISION_HINT)])
         self._require_one_meaning(revision)
         try:
-            return self._commit(revision)
+            return self._resolve_commit(revision)
         except InputProblems:
             pass
         names = self.ask("for-each-ref", "--format=%(refname:short)").decode("utf-8", "replace").split()
-        fault, hint = "no such revision", self._hint(revision, names)
+        fault, hint = "no such revision", self._hint_missing_revision(revision, names)
         if revision in names:
             fault, hint = (
                 "git cannot read the commit that it names",
@@ -96,7 +96,7 @@ class Repository:
             )
         raise InputProblems([Problem(path=f"--base {revision}", found=fault, hint=hint)])
 
-    def _commit(self, revision: str) -> str:
+    def _resolve_commit(self, revision: str) -> str:
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         return self.ask(*words).decode().strip()
 
@@ -105,13 +105,13 @@ class Repository:
         name = _SUFFIX.split(revision, maxsplit=1)[0]
         meant = [f"refs/{name}", *(f"refs/{kind}/{name}" for kind in _KINDS), f"refs/remotes/{name}/HEAD"]
         words = self.ask("for-each-ref", "--format=%(refname)", *meant).decode("utf-8", "replace").split()
-        commit_by_ref = {ref: self._commit(ref) for ref in meant if ref in words} if len(words) > 1 else {}
+        commit_by_ref = {ref: self._resolve_commit(ref) for ref in meant if ref in words} if len(words) > 1 else {}
         if len(set(commit_by_ref.values())) > 1:
             fault = f"a name of {len(commit_by_ref)} refs with different commits: {', '.join(commit_by_ref)}"
             hint = f"write the whole name: --base {next(reversed(commit_by_ref))}"
             raise InputProblems([Problem(path=f"--base {revision}", found=fault, hint=hint)])
 
-    def _hint(self, revision: str, names: Sequence[str]) -> str:
+    def _hint_missing_revision(self, revision: str, names: Sequence[str]) -> str:
         shallow = self._is_shallow()
         if not names and not shallow:
             return f"the repository has no commits yet; {REVISION_HINT}"

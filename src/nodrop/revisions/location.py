@@ -27,7 +27,7 @@ def locate(paths: Sequence[str]) -> Place:
     current_dir = Path(os.path.realpath("."))
     stated_dir = os.environ.get("GIT_DIR")
     place = _resolve_place(current_dir, stated_dir) if stated_dir else _discover_place(current_dir)
-    wrong = [problem for path in paths if (problem := _elsewhere(path, place)) is not None]
+    wrong = [problem for path in paths if (problem := _reason_path_is_outside(path, place)) is not None]
     if wrong:
         raise InputProblems(wrong)
     return place
@@ -48,19 +48,19 @@ def locate_submodule(outer: Place, folder: Path) -> Place | None:
     if segments[:1] != ("modules",):
         fault = "the git directory of the submodule is not below that of the repository, so it is not asked"
         raise InputProblems([Problem(path=str(folder), found=fault, hint="`git submodule absorbgitdirs` moves it")])
-    return Place(top=folder, git_dir=git_dir, common=_common(git_dir))
+    return Place(top=folder, git_dir=git_dir, common=_common_git_dir(git_dir))
 
 
 def _discover_place(path: Path) -> Place:
-    for top in _upwards(path):
+    for top in _parents_below_ceiling(path):
         git_dir = _git_dir(top / ".git")
         if git_dir is not None:
             _refuse_inside(git_dir, top)
             _refuse_untrusted(git_dir, top)
-            return Place(top=top, git_dir=git_dir, common=_common(git_dir))
+            return Place(top=top, git_dir=git_dir, common=_common_git_dir(git_dir))
     with suppress(OSError):
         if _is_git_dir(path):
-            raise InputProblems([_bare(path)])
+            raise InputProblems([_bare_repository_problem(path)])
     raise InputProblems([Problem(path=str(path), found="in no git repository", hint=REVISION_HINT)])
 
 
@@ -73,15 +73,15 @@ def _resolve_place(path: Path, stated_dir: str) -> Place:
     if not tree:
         asked = Asked(cwd=path, options=(f"--git-dir={git_dir}",))
         if asked.line("rev-parse", "--is-bare-repository") == "true":
-            raise InputProblems([_bare(git_dir)])
+            raise InputProblems([_bare_repository_problem(git_dir)])
         tree = asked.line("rev-parse", "--show-toplevel")
     top = Path(os.path.realpath(path / tree))
     if not top.is_dir():
         raise InputProblems([Problem(path=f"GIT_WORK_TREE={tree}", found="no such folder")])
-    return Place(top=top, git_dir=git_dir, common=_common(git_dir))
+    return Place(top=top, git_dir=git_dir, common=_common_git_dir(git_dir))
 
 
-def _upwards(path: Path) -> Iterator[Path]:
+def _parents_below_ceiling(path: Path) -> Iterator[Path]:
     """Yield a folder and those above it that are below what GIT_CEILING_DIRECTORIES names."""
     ceiling_texts = os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)
     ceilings = {os.path.realpath(ceiling) for ceiling in ceiling_texts if ceiling}
@@ -118,7 +118,7 @@ def _is_git_dir(folder: Path) -> bool:
     return (is_repository or (folder / "commondir").is_file()) and os.path.lexists(folder / "HEAD")
 
 
-def _common(git_dir: Path) -> Path:
+def _common_git_dir(git_dir: Path) -> Path:
     """Return the git directory that holds the objects: another one for a linked work tree."""
     try:
         return Path(os.path.realpath(git_dir / os.fsdecode((git_dir / "commondir").read_bytes().rstrip(b"\r\n"))))
@@ -152,7 +152,7 @@ def _refuse_untrusted(git_dir: Path, top: Path) -> None:
     words = ("rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--show-prefix", "--absolute-git-dir")
     bare, inside, prefix, git_path = Asked(cwd=top).ask(*words).decode("utf-8", "surrogateescape").split("\n", 3)
     if bare == "true":
-        raise InputProblems([_bare(git_dir)])
+        raise InputProblems([_bare_repository_problem(git_dir)])
     if inside != "true" or prefix:
         fault, hint = "its configuration has another work tree (core.worktree)", "set GIT_DIR and GIT_WORK_TREE"
         raise InputProblems([Problem(path=str(git_dir), found=fault, hint=hint)])
@@ -160,7 +160,7 @@ def _refuse_untrusted(git_dir: Path, top: Path) -> None:
         raise InputProblems([Problem(path=str(top), found=f"git takes {git_path.strip()} for its repository")])
 
 
-def _elsewhere(path: str, place: Place) -> Problem | None:
+def _reason_path_is_outside(path: str, place: Place) -> Problem | None:
     """Return why a path is not answered by the repository; None if it lies in the work tree."""
     try:
         real = Path(os.path.realpath(path))
@@ -174,6 +174,6 @@ def _elsewhere(path: str, place: Place) -> Problem | None:
     return Problem(path=path, found=fault, hint="run it in the repository that the base is a revision of")
 
 
-def _bare(at: Path) -> Problem:
+def _bare_repository_problem(at: Path) -> Problem:
     fault, hint = "a bare repository, which has no files to check", "run in a work tree: `git worktree add`"
     return Problem(path=str(at), found=fault, hint=hint)

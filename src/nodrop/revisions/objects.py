@@ -69,7 +69,7 @@ class Objects:
         (raw,) = self._read_objects("commit", [commit], [""])
         head = None if raw is None else _TREE_OF.match(raw)
         if head is None:
-            raise InputProblems([_lacks("commit", commit)])
+            raise InputProblems([_missing_object_problem("commit", commit)])
         blob: dict[bytes, Blob] = {}
         level = [(b"", head[1].decode())]
         while level:
@@ -77,7 +77,7 @@ class Objects:
             names = [oid for _, oid in level]
             for (folder, oid), tree in zip(level, self._read_objects("tree", names, [""] * len(names)), strict=True):
                 if tree is None:
-                    raise InputProblems([_lacks("tree", oid)])
+                    raise InputProblems([_missing_object_problem("tree", oid)])
                 for mode, name, inner in _entries(tree, oid):
                     if mode == _TREE:
                         below.append((folder + name + b"/", inner))
@@ -90,7 +90,7 @@ class Objects:
         """Yield the content of objects of one kind; None of one that is missing, or of another kind."""
         for at in range(0, len(oids), _AT_ONCE):
             batch = oids[at : at + _AT_ONCE]
-            answers = self._answers(batch)
+            answers = self._fetch_answers(batch)
             for oid, display, (actual_kind, raw) in zip(batch, displays[at : at + _AT_ONCE], answers, strict=True):
                 if actual_kind == kind and object_name(kind, raw, len(oid)) != oid:
                     fault = f"the content of the {kind} {oid[:12]} does not fit its name"
@@ -98,17 +98,17 @@ class Objects:
                     raise Forged([Problem(path=display or "--base", found=fault, hint=hint)])
                 yield raw if actual_kind == kind else None
 
-    def _answers(self, oids: Sequence[str]) -> list[tuple[str, bytes]]:
+    def _fetch_answers(self, oids: Sequence[str]) -> list[tuple[str, bytes]]:
         """Return kind and content of objects, "" for the kind of a missing one; after a failure each is asked alone."""
         try:
-            return self._exchange(oids)
+            return self._exchange_with_git(oids)
         except (OSError, EOFError):
             self.close()
         if len(oids) == 1:
             return [("", b"")]
-        return [answer for oid in oids for answer in self._answers([oid])]
+        return [answer for oid in oids for answer in self._fetch_answers([oid])]
 
-    def _exchange(self, oids: Iterable[str]) -> list[tuple[str, bytes]]:
+    def _exchange_with_git(self, oids: Iterable[str]) -> list[tuple[str, bytes]]:
         if self._process is None:
             self._process = self._asked.start("cat-file", "--batch")
         questions, answers = self._process.stdin, self._process.stdout
@@ -178,5 +178,5 @@ def _entries(tree: bytes, oid: str) -> Iterator[tuple[str, bytes, str]]:
         at = end
 
 
-def _lacks(kind: str, oid: str) -> Problem:
+def _missing_object_problem(kind: str, oid: str) -> Problem:
     return Problem(path="--base", found=f"the clone does not have the {kind} {oid[:12]}", hint=_PARTIAL)

@@ -59,9 +59,9 @@ class _Tree(Former):
         """Whether the path of a folder has no links now."""
         self._below: dict[str, dict[str, bool]] = {"": {}}
         for path in files:
-            self._enter(path)
+            self._add_path(path)
 
-    def _enter(self, path: str) -> None:
+    def _add_path(self, path: str) -> None:
         folder, _, name = path.rpartition("/")
         is_folder = False
         while True:
@@ -76,20 +76,20 @@ class _Tree(Former):
 
     def is_now(self, text: Text) -> bool:
         """Whether a text of this state is the very file that lies there now."""
-        self._path(text.display)
+        self._extracted_path(text.display)
         return self.key(text.display) in self._now
 
     def is_folder(self, path: Path) -> bool:
         """Whether a path led to a folder."""
         key = self.key(path)
-        return key is not None and self._there(key, str(path)) in self._below
+        return key is not None and self._resolve_path_in_tree(key, str(path)) in self._below
 
     def is_file(self, path: Path) -> bool:
         """Whether a path led to a file, or is a link that led out of the tree, behind which there may have been one."""
         key = self.key(path)
         if key is None:
             return False
-        resolved_key = self._there(key, str(path))
+        resolved_key = self._resolve_path_in_tree(key, str(path))
         return key in self._files if resolved_key is None else resolved_key in self._files
 
     def entries(self, folder: Path) -> list[Entry]:
@@ -106,16 +106,16 @@ class _Tree(Former):
 
     def head(self, path: Path) -> bytes:
         """Return the first bytes that a file had."""
-        content_path = self._path(path)
+        content_path = self._extracted_path(path)
         return b"" if content_path is None else super().head(content_path)
 
     def text(self, path: Path, display: str | None = None) -> Text:
         """Return a file as a text to be read, shown by the path that it had."""
         shown = str(path) if display is None else display
-        content_path = self._path(path)
+        content_path = self._extracted_path(path)
         return Text(display=shown) if content_path is None else super().text(content_path, shown)
 
-    def _there(self, key: str, display: str) -> str | None:
+    def _resolve_path_in_tree(self, key: str, display: str) -> str | None:
         """Follow links; None where one leads out of the tree, which is a problem of what messages call `display`."""
         target = self._resolve_links(key)
         if isinstance(target, str):
@@ -152,13 +152,13 @@ class _Tree(Former):
                 return prefix
         return ""
 
-    def _path(self, path: Path | str) -> Path | None:
+    def _extracted_path(self, path: Path | str) -> Path | None:
         """Return where the content is that a file had; None where that is not to be had, which is a problem."""
         key = self.key(path)
         if key is None:
             return None
         if key not in self._known:
-            resolved_key = self._there(key, str(path))
+            resolved_key = self._resolve_path_in_tree(key, str(path))
             found_path = None if resolved_key is None else self._extract_file(resolved_key, str(path))
             if (
                 resolved_key is not None
@@ -245,7 +245,7 @@ def of_revision(repository: Repository, commit: str) -> Iterator[Former]:
                     try:
                         inner.commit(blob.oid)
                     except InputProblems:
-                        problems.append(_missing(path, blob.oid))
+                        problems.append(_missing_commit_problem(path, blob.oid))
                     else:
                         pending.append((f"{path}/", inner, blob.oid))
         former = _Tree(repository.top, files, Path(scratch), frozenset(left_out))
@@ -253,6 +253,6 @@ def of_revision(repository: Repository, commit: str) -> Iterator[Former]:
         yield former
 
 
-def _missing(path: str, oid: str) -> Problem:
+def _missing_commit_problem(path: str, oid: str) -> Problem:
     fault = f"the submodule does not have the commit that it was at ({oid[:12]})"
     return Problem(path=path, found=fault, hint=f"`git -C {path} fetch origin {oid}` brings it")

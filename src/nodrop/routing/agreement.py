@@ -35,8 +35,14 @@ def mismatch(own_half: Half, far: Half, links: int) -> Down | None:
     if neighbor.passive and back.passive:
         return down("passive", (*at, "passive"), there=second, peer=other_router.name)
     if neighbor.password != back.password:
-        return down("password", (*at, "password"), there=second, peer=other_router.name, how=_passwords(neighbor, back))
-    inside = _asn(router) == _asn(other_router)
+        return down(
+            "password",
+            (*at, "password"),
+            there=second,
+            peer=other_router.name,
+            how=_describe_password_mismatch(neighbor, back),
+        )
+    inside = _router_asn(router) == _router_asn(other_router)
     for (sender, says), (receiver, checks) in ((own_half, far), (far, own_half)):
         sent = _sent_ttl(says, inside=inside)
         left = sent - (links - 1)
@@ -47,7 +53,7 @@ def mismatch(own_half: Half, far: Half, links: int) -> Down | None:
     return None
 
 
-def _passwords(own_neighbor: BgpNeighbor, far: BgpNeighbor) -> str:
+def _describe_password_mismatch(own_neighbor: BgpNeighbor, far: BgpNeighbor) -> str:
     """How the passwords of both ends differ, in the words of a message."""
     if own_neighbor.password is None:
         return "only the other end has one"
@@ -71,14 +77,14 @@ def goes_far(router: Router, neighbor: BgpNeighbor) -> bool:
 
 def needs_link(router: Router, neighbor: BgpNeighbor) -> bool:
     """Whether bgpd reaches a neighbor only over a subnet in common (bgpd/bgp_fsm.c, bgp_peer_reg_with_nht)."""
-    inside = neighbor.remote_asn == "internal" or neighbor.remote_asn == _asn(router)
+    inside = neighbor.remote_asn == "internal" or neighbor.remote_asn == _router_asn(router)
     hops = neighbor.ebgp_multihop or neighbor.ttl_security_hops or 1
     return not inside and hops == 1 and neighbor.connected_check
 
 
 def _wrong_asn(router: Router, neighbor: BgpNeighbor, there: int) -> int | str | None:
     """Return the AS number that a statement asks for, where the other end shows another one, `there`."""
-    own_asn, asked = _asn(router), neighbor.remote_asn
+    own_asn, asked = _router_asn(router), neighbor.remote_asn
     if asked is None:
         return "none"
     if asked == "external":
@@ -88,7 +94,7 @@ def _wrong_asn(router: Router, neighbor: BgpNeighbor, there: int) -> int | str |
     return None if asked == there else asked
 
 
-def _asn(router: Router) -> int:
+def _router_asn(router: Router) -> int:
     return 0 if router.bgp is None else router.bgp.asn
 
 

@@ -87,11 +87,11 @@ class ControlPlane:
     def _drop_over_limit(self, near: Sequence[Session], asked: Sequence[Down]) -> None:
         """Take down sessions over which more prefixes are accepted than an end allows (FRR: until they are cleared)."""
         dropped: list[Down] = []
-        while over := over_limit(self._worlds(self.sessions), self.sessions):
+        while over := over_limit(self._converge_families(self.sessions), self.sessions):
             kept_sessions = [one for number, one in enumerate(self.sessions) if number not in over]
             for number in over if len(over) > 1 else ():
                 alone = (*kept_sessions, self.sessions[number])
-                if len(kept_sessions) not in over_limit(self._worlds(alone), alone):
+                if len(kept_sessions) not in over_limit(self._converge_families(alone), alone):
                     self._disputed.append(self.sessions[number])
             for number, (side, most, there) in over.items():
                 session = self.sessions[number]
@@ -109,7 +109,7 @@ class ControlPlane:
             asked = [one for one in asked if (one.router.number, one.neighbor.key) not in gone]
             self._settle(near, asked, dropped)
 
-    def _worlds(self, sessions: Sequence[Session]) -> Iterator[State]:
+    def _converge_families(self, sessions: Sequence[Session]) -> Iterator[State]:
         families = [family for family in FAMILIES if any(family in session.families for session in sessions)]
         return (converge(World(family, self.routers, sessions, self.up)) for family in families)
 
@@ -175,9 +175,9 @@ class ControlPlane:
     @cached_property
     def gaps(self) -> tuple[Gap, ...]:
         """What is not computed."""
-        return tuple(self._gaps())
+        return tuple(self._control_plane_gaps())
 
-    def _gaps(self) -> Iterator[Gap]:
+    def _control_plane_gaps(self) -> Iterator[Gap]:
         for device in self.index.fabric.devices:
             if isinstance(device.bgp, Unknown):
                 yield Gap((device.name,), "device.bgp")
@@ -191,7 +191,7 @@ class ControlPlane:
                 yield Gap(router.subject, "device.bgp.neighbors")
             for name, rule, what in uncomputed(bgp):
                 yield Gap((*router.subject, "route_maps", name, str(rule.sequence)), what)
-            yield from self._unfollowed(router, bgp)
+            yield from self._announcement_gaps(router, bgp)
         for session in self._restless:
             where = self.routers[session.a.router].at(session.a.neighbor)
             yield Gap(where, "a session over several hops whose routes lead it elsewhere")
@@ -246,7 +246,7 @@ class ControlPlane:
                     yield Gap(speaker.router.subject, "valleys over next hops that are behind other routers")
                     break
 
-    def _unfollowed(self, router: Router, bgp: Bgp) -> Iterator[Gap]:
+    def _announcement_gaps(self, router: Router, bgp: Bgp) -> Iterator[Gap]:
         """Yield what a router announces that is not followed: routes of the kernel, and static ones to next hops."""
         redistributions = {one.family: one for one in bgp.redistributions if one.source == "static"}
         for redistribution in bgp.redistributions:
@@ -256,7 +256,7 @@ class ControlPlane:
             for said in (neighbor, neighbor.ipv6):
                 if said.default_policy is not None and not self._only_prefixes(bgp, said.default_policy):
                     yield Gap(router.at(neighbor), "default-originate with a route map of more than prefixes")
-        yield from self._uninstalled(router, bgp)
+        yield from self._route_install_gaps(router, bgp)
         kept_addresses = {one.address for one in router.neighbors if not one.next_hop_self}
         for family in FAMILIES:
             for route, _ in statics(router, family):
@@ -269,7 +269,7 @@ class ControlPlane:
                     where = (*router.subject, "redistributions", redistributions[family].key)
                     yield Gap(where, "static routes to a neighbor, which refuses what is told with its own address")
 
-    def _uninstalled(self, router: Router, bgp: Bgp) -> Iterator[Gap]:
+    def _route_install_gaps(self, router: Router, bgp: Bgp) -> Iterator[Gap]:
         """Yield what decides whether routes are installed, and is not followed."""
         for family, name in zip(FAMILIES, (bgp.installed_policy, bgp.installed_policy_ipv6), strict=True):
             if name is not None and not self._only_prefixes(bgp, name):

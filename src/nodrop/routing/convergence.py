@@ -82,12 +82,12 @@ class Makers:
                 parts = tuple([one for one in parts if one.attributes.path.count(asn) <= link.repeats])
             peering = link.inbound.peering
             if peering is not None:
-                parts = tuple(admitted(parts, peering, self._host))
+                parts = tuple(admitted(parts, peering, self._class_of_prefix))
             left = link.inbound.parts(parts, advert.bits)
             if (drained or any(attributes.communities for attributes, _ in left)) and not (
                 peering is not None and peering.internal
             ):
-                left = [Part(_avoided(attributes, drained=drained), bits) for attributes, bits in left]
+                left = [Part(_apply_graceful_shutdown(attributes, drained=drained), bits) for attributes, bits in left]
             found_advert = self._imports[key] = self._heard.of(left)
         return found_advert
 
@@ -149,7 +149,7 @@ class Makers:
         advert = self.adverts.of(parts)
         return (advert,) if advert.bits else ()
 
-    def _host(self, prefix: Prefix) -> int:
+    def _class_of_prefix(self, prefix: Prefix) -> int:
         """Return the class of a prefix, as a set."""
         return self.world.destinations.bits((prefix,))
 
@@ -190,17 +190,17 @@ class Makers:
                 attributes = attributes._replace(med=bgp.maximum_med)
             path = attributes.path
             if not path and attributes.weight and (alone := bits & hidden):
-                yield Part(_sent(attributes, (ORIGIN,)), alone)
+                yield Part(_attributes_for_ebgp(attributes, (ORIGIN,)), alone)
                 bits ^= alone
-            yield Part(_sent(attributes, (*before, *path)), bits)
+            yield Part(_attributes_for_ebgp(attributes, (*before, *path)), bits)
 
 
-def _sent(attributes: Attributes, path: tuple[int, ...]) -> Attributes:
+def _attributes_for_ebgp(attributes: Attributes, path: tuple[int, ...]) -> Attributes:
     """Return what goes to another AS: no preference, no weight, no tag."""
     return Attributes(path, DEFAULT_PREFERENCE, attributes.origin, attributes.med, attributes.communities)
 
 
-def _avoided(attributes: Attributes, *, drained: bool) -> Attributes:
+def _apply_graceful_shutdown(attributes: Attributes, *, drained: bool) -> Attributes:
     """Return the preference of a route with GRACEFUL_SHUTDOWN after import, or of any route of a drained router.
 
     Without a route map too (FRR, bgpd/bgp_route.c, bgp_update; RFC 8326).

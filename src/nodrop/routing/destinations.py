@@ -29,7 +29,7 @@ class Destinations:
         chosen: dict[Shape, frozenset[int]] = {}
         for shape in lists:
             if shape not in chosen:
-                chosen[shape] = frozenset(self._permitted(shape))
+                chosen[shape] = frozenset(self._permitted_prefix_positions(shape))
                 for position in chosen[shape]:
                     permitted[position].append(len(chosen))
         classes: dict[tuple[object, ...], int] = {}
@@ -62,19 +62,19 @@ class Destinations:
             found[self.class_of[one]].append(one)
         return tuple(map(tuple, found))
 
-    def _permitted(self, rules: Shape) -> Iterable[int]:
+    def _permitted_prefix_positions(self, rules: Shape) -> Iterable[int]:
         """Yield the positions of the prefixes that a list permits: the first rule that matches one decides."""
         decided: set[int] = set()
         for rule in sorted(rules, key=lambda one: one.sequence):
-            for position in self._matching(rule):
+            for position in self._matching_prefix_positions(rule):
                 if position not in decided:
                     decided.add(position)
                     if rule.action == "permit":
                         yield position
 
-    def _matching(self, rule: PrefixRule) -> Iterable[int]:
+    def _matching_prefix_positions(self, rule: PrefixRule) -> Iterable[int]:
         """Return the positions of the prefixes that a rule is for; `any` is 0.0.0.0/0 le 32 (FRR, lib/filter_nb.c)."""
-        block = _block(rule, self.family)
+        block = _prefix_of_rule(rule, self.family)
         if block is None or block.family != self.family:
             return ()
         exact = rule.ge is None and rule.prefix != "any"
@@ -88,7 +88,7 @@ class Destinations:
         return [n for n in range(start, end) if least <= self.prefixes[n].length <= most]
 
 
-def _block(rule: PrefixRule, family: Family) -> Prefix | None:
+def _prefix_of_rule(rule: PrefixRule, family: Family) -> Prefix | None:
     return Prefix(family, 0, 0) if rule.prefix == "any" else prefix(rule.prefix)
 
 

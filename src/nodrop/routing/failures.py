@@ -96,7 +96,7 @@ class Failures:
             over = {number for end in (link.a, link.b) for number in self._sessions.get(end, ())}
             key: object = link
             if len(over) == 1 and (place := self._places.get(*over)) is not None:
-                key = self._twins.session(*place)
+                key = self._speaker_twins.session(*place)
             groups.setdefault(key, []).append(link)
         return {group[0]: tuple(group) for group in groups.values()}
 
@@ -105,13 +105,13 @@ class Failures:
         """The devices with BGP in groups of which all have the same effect but for names, by the first of each."""
         groups: dict[object, list[str]] = {}
         for device, numbers in self._numbers.items():
-            like = tuple(self._twins.like[number] for number in numbers if number in self._world.speakers)
+            like = tuple(self._speaker_twins.like[number] for number in numbers if number in self._world.speakers)
             if like:
                 groups.setdefault(like, []).append(device)
         return {group[0]: tuple(group) for group in groups.values()}
 
     @cached_property
-    def _twins(self) -> Twins:
+    def _speaker_twins(self) -> Twins:
         tied = self._world.tied
         return Twins(
             self._world, frozenset(speaker for speaker in self._world.speakers if tied or self._announces_legs(speaker))
@@ -130,25 +130,27 @@ class Failures:
         """Return what becomes of the fabric without these cables."""
         ends = frozenset(end for link in links for end in (link.a, link.b))
         if self._world.keeps:
-            return self._recomputed(ends, frozenset())
-        dead = {number for end in ends for number in self._sessions.get(end, ()) if not self._works(number, ends)}
+            return self._recompute_outcome(ends, frozenset())
+        dead = {
+            number for end in ends for number in self._sessions.get(end, ()) if not self._is_session_up(number, ends)
+        }
         local = {}
         for node in dict.fromkeys(end.node for end in ends):
             for number in self._numbers.get(node, ()):
                 if number in self._world.speakers and self._announces_legs(number):
-                    local[number] = self._world.local(number, self._legs(number, ends))
-        return self._outcome(frozenset(dead), local, frozenset())
+                    local[number] = self._world.local(number, self._leg_states(number, ends))
+        return self._outcome_of_failure(frozenset(dead), local, frozenset())
 
     def of_device(self, name: str) -> Outcome:
         """Return what becomes of the fabric without a device; what it originates itself is not missed."""
         gone = frozenset(number for number in self._numbers[name] if number in self._world.speakers)
         if self._world.keeps:
             ports = self._plane.index.devices[name].interfaces
-            return self._recomputed(frozenset(End(name, port.name) for port in ports), gone)
+            return self._recompute_outcome(frozenset(End(name, port.name) for port in ports), gone)
         dead = frozenset(link.session for number in gone for link in self._world.speakers[number].links)
-        return self._outcome(dead, dict.fromkeys(gone, ()), gone)
+        return self._outcome_of_failure(dead, dict.fromkeys(gone, ()), gone)
 
-    def _recomputed(self, ends: frozenset[End], gone: frozenset[int]) -> Outcome:
+    def _recompute_outcome(self, ends: frozenset[End], gone: frozenset[int]) -> Outcome:
         """Return what becomes of a fabric without some ports where routes follow others; valleys are not looked for."""
         routes = after(self._routes, ends)
         lost: dict[int, int] = {}
@@ -158,9 +160,9 @@ class Failures:
                 weaker.append(Weaker(number, bits, remaining_hops, then))
             else:
                 lost[number] = lost.get(number, 0) | bits
-        return Outcome(_losses(lost), (), tuple(weaker), routes.state.unstable)
+        return Outcome(_losses_by_router(lost), (), tuple(weaker), routes.state.unstable)
 
-    def _works(self, number: int, ends: frozenset[End]) -> bool:
+    def _is_session_up(self, number: int, ends: frozenset[End]) -> bool:
         session = self._plane.sessions[number]
         return all(
             self._cabling.up(self._plane.routers[side.router].device.name, side.leg, ends | self._plane.failed)
@@ -181,12 +183,14 @@ class Failures:
             or any(route.prefix in bgp.networks for route in routes)
         )
 
-    def _legs(self, number: int, ends: frozenset[End]) -> Mapping[str, bool]:
+    def _leg_states(self, number: int, ends: frozenset[End]) -> Mapping[str, bool]:
         router = self._plane.routers[number]
         failed = ends | self._plane.failed
         return {leg.name: self._cabling.up(router.device.name, leg, failed) for leg in router.legs}
 
-    def _outcome(self, dead: frozenset[int], local: Mapping[int, tuple[Part, ...]], gone: frozenset[int]) -> Outcome:
+    def _outcome_of_failure(
+        self, dead: frozenset[int], local: Mapping[int, tuple[Part, ...]], gone: frozenset[int]
+    ) -> Outcome:
         """Return what becomes of the fabric: routers at the ends decide again, and their changes spread."""
         ends = {side.router for number in dead for side in self._plane.sessions[number][:2]} | local.keys()
         state, makers = self._state, Makers(self._world, self._state.makers)
@@ -208,11 +212,11 @@ class Failures:
                 )
             if number not in gone:
                 changed = change(before, table)
-                itself = self._itself(speaker, said, table, makers)
-                weaker += _weaker(number, changed, itself)
+                itself = self._local_destinations(speaker, said, table, makers)
+                weaker += _weaker_destinations(number, changed, itself)
                 unreachable[number] = changed.lost & ~itself & ~own
         if not bits:
-            return Outcome(_losses(unreachable), (), tuple(weaker))
+            return Outcome(_losses_by_router(unreachable), (), tuple(weaker))
         if self._world.tied:
             bits = self._world.every
         known_cached_result = self._cached_results(bits)
@@ -223,14 +227,16 @@ class Failures:
             changed = known_cached_result.change(failed.before(number), failed.tables[number])
             speaker = self._world.speakers[number]
             if changed.lost or changed.weaker:
-                itself = self._itself(speaker, failed.local(number), failed.tables[number], known_cached_result.makers)
-                weaker += _weaker(number, changed, itself)
+                itself = self._local_destinations(
+                    speaker, failed.local(number), failed.tables[number], known_cached_result.makers
+                )
+                weaker += _weaker_destinations(number, changed, itself)
             lost = changed.lost & ~itself & ~own if changed.lost else 0
             unreachable[number] = (unreachable.get(number, 0) & ~bits) | lost
-        valleys = tuple(self._valleys(failed, touched, known_cached_result))
-        return Outcome(_losses(unreachable), valleys, tuple(weaker), failed.unstable)
+        valleys = tuple(self._find_new_valleys(failed, touched, known_cached_result))
+        return Outcome(_losses_by_router(unreachable), valleys, tuple(weaker), failed.unstable)
 
-    def _itself(self, speaker: Speaker, said: tuple[Part, ...], table: Table, makers: Makers) -> int:
+    def _local_destinations(self, speaker: Speaker, said: tuple[Part, ...], table: Table, makers: Makers) -> int:
         """Return the destinations that a router reaches over no learned route, before or after a failure.
 
         It originates them, drops packets to them for an aggregate (FRR, bgpd/bgp_zebra.c, bgp_zebra_announce), or does
@@ -249,7 +255,7 @@ class Failures:
             self._kept.pop(next(iter(self._kept)))
         return cached_result
 
-    def _valleys(self, failed: Failed, touched: list[int], known: Known) -> Iterator[Loss]:
+    def _find_new_valleys(self, failed: Failed, touched: list[int], known: Known) -> Iterator[Loss]:
         """Yield new valleys: at a router that sends something up, or down to another, that it did not before.
 
         Only those that a leaf's packets go through count.
@@ -260,12 +266,12 @@ class Failures:
             if not known.change(before, table).gains:
                 continue
             up = self._tiers.up(number)
-            if _sent(table, up) & ~_sent(before, up):
+            if _destinations_over_links(table, up) & ~_destinations_over_links(before, up):
                 bottoms[number] = None
             links = self._world.speakers[number].links
             for position in {hop for entry in table.entries for hop in entry.hops} & self._tiers.down(number):
                 alone = frozenset((position,))
-                if _sent(table, alone) & ~_sent(before, alone):
+                if _destinations_over_links(table, alone) & ~_destinations_over_links(before, alone):
                     bottoms[links[position].far] = None
         found = {number: self._tiers.valley(number, failed.now, failed.local) for number in bottoms}
         found = {number: bits for number, bits in found.items() if bits}
@@ -283,11 +289,11 @@ class Failures:
                 yield Loss(number, new)
 
 
-def _losses(rows: Mapping[int, int]) -> tuple[Loss, ...]:
+def _losses_by_router(rows: Mapping[int, int]) -> tuple[Loss, ...]:
     return tuple(Loss(number, bits) for number, bits in sorted(rows.items()) if bits)
 
 
-def _sent(table: Table, positions: frozenset[int]) -> int:
+def _destinations_over_links(table: Table, positions: frozenset[int]) -> int:
     """Return the destinations that a table sends over any of these links."""
     bits = 0
     for entry in table.entries:
@@ -296,7 +302,7 @@ def _sent(table: Table, positions: frozenset[int]) -> int:
     return bits
 
 
-def _weaker(number: int, changed: Change, own: int) -> Iterator[Weaker]:
+def _weaker_destinations(number: int, changed: Change, own: int) -> Iterator[Weaker]:
     """Yield what a router reaches over fewer links than before, its `own` destinations aside."""
     for bits, hops, before in changed.weaker:
         if left := bits & ~own:

@@ -49,7 +49,7 @@ def settle(sessions: Sessions, asked: Iterable[Down], ways: Ways, *, whole: bool
     up: list[Session] = []
     down: list[Down] = []
     for one in asked:
-        result = _of(sessions, one, ways)
+        result = _resolve_far_session(sessions, one, ways)
         if isinstance(result, Down) and one.reason == "no-subnet":
             result = one
         if isinstance(result, Down) and result.reason == "no-route" and not whole:
@@ -74,14 +74,14 @@ def _common_families(session: Session) -> list[Family]:
     return [family for family in FAMILIES if carries(a, family) and carries(b, family)]
 
 
-def _of(sessions: Sessions, asked: Down, ways: Ways) -> Session | Down:
+def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session | Down:
     router, neighbor = asked.router, asked.neighbor
     to = address(neighbor.address or "")
     owner = None if to is None else sessions.owner(to, router)
     if to is None or owner is None:
         return asked._replace(reason="unread", facts={"node": "", "missing": "device.bgp"})
     far, far_leg = owner
-    back = _statement(router, neighbor, far, far_leg, to)
+    back = _statement_about(router, neighbor, far, far_leg, to)
     if back is None:
         if sessions.is_unread(far):
             return asked._replace(reason="unread", facts={"node": far.device.name})
@@ -90,12 +90,12 @@ def _of(sessions: Sessions, asked: Down, ways: Ways) -> Session | Down:
     if not back.enabled:
         return asked._replace(reason="shutdown", facts={"where": far.name}, related=(far.at(back),), there=True)
     own_address = address(back.address or "")
-    leg = None if own_address is None else _leg(router, own_address)
+    leg = None if own_address is None else _leg_of_address(router, own_address)
     assert own_address is not None
     assert leg is not None
     links = 1
     for start, goal, end in ((router, to, far), (far, own_address, router)):
-        distance = _distance(ways, start.number, goal, end.number)
+        distance = _count_links_to_router(ways, start.number, goal, end.number)
         if distance is None:
             facts = {"where": start.name, "missing": str(neighbor.address if start is router else back.address)}
             return asked._replace(reason="no-route", facts=facts, there=start is not router)
@@ -103,7 +103,7 @@ def _of(sessions: Sessions, asked: Down, ways: Ways) -> Session | Down:
     wrong = mismatch((router, neighbor), (far, back), links)
     if wrong is not None:
         return asked._replace(reason=wrong.reason, facts=wrong.facts, related=wrong.related, there=wrong.there)
-    opens, far_opens = _opens(neighbor, leg, own_address), _opens(back, far_leg, to)
+    opens, far_opens = _opens_from_address(neighbor, leg, own_address), _opens_from_address(back, far_leg, to)
     if not (opens or far_opens):
         facts = {"peer": far.name, "address": str(back.address)}
         return asked._replace(reason="source", facts=facts, there=router.number > far.number)
@@ -114,8 +114,8 @@ def _of(sessions: Sessions, asked: Down, ways: Ways) -> Session | Down:
         facts = {"where": start.name, "missing": str(neighbor.address if start is router else back.address)}
         return asked._replace(reason="no-route", facts=facts, there=start is not router)
     halves = (
-        Half(router.device, _cabled(router), atom(own_address), opens),
-        Half(far.device, _cabled(far), atom(to), far_opens),
+        Half(router.device, _cabled_legs(router), atom(own_address), opens),
+        Half(far.device, _cabled_legs(far), atom(to), far_opens),
     )
     stop = find_stop(sessions.index, *halves, across=True)
     if stop is not None:
@@ -127,7 +127,9 @@ def _of(sessions: Sessions, asked: Down, ways: Ways) -> Session | Down:
     return session._replace(families=tuple(followed))
 
 
-def _statement(router: Router, neighbor: BgpNeighbor, far: Router, far_leg: Leg, to: Address) -> BgpNeighbor | None:
+def _statement_about(
+    router: Router, neighbor: BgpNeighbor, far: Router, far_leg: Leg, to: Address
+) -> BgpNeighbor | None:
     """Return what a router says of another, of several statements the one that shares a connection with this one.
 
     One to an address in a subnet of that router has its session over the link.
@@ -137,25 +139,25 @@ def _statement(router: Router, neighbor: BgpNeighbor, far: Router, far_leg: Leg,
         for own_address, statement in far.by_address.items()
         if own_address.family == to.family
         and far.leg_towards(own_address) is None
-        and (leg := _leg(router, own_address)) is not None
+        and (leg := _leg_of_address(router, own_address)) is not None
     ]
     fitting = [
         statement
         for statement, own_address, leg in statements
-        if _opens(neighbor, leg, own_address) or _opens(statement, far_leg, to)
+        if _opens_from_address(neighbor, leg, own_address) or _opens_from_address(statement, far_leg, to)
     ]
     return next(iter((*fitting, *(statement for statement, *_ in statements))), None)
 
 
-def _leg(router: Router, own_address: Address) -> Leg | None:
+def _leg_of_address(router: Router, own_address: Address) -> Leg | None:
     return next((leg for leg in router.legs if own_address in leg.addresses), None)
 
 
-def _cabled(router: Router) -> tuple[Leg, ...]:
+def _cabled_legs(router: Router) -> tuple[Leg, ...]:
     return tuple(leg for leg in router.legs if leg.ports)
 
 
-def _opens(neighbor: BgpNeighbor, leg: Leg, expected: Address) -> bool:
+def _opens_from_address(neighbor: BgpNeighbor, leg: Leg, expected: Address) -> bool:
     """Return whether an end opens the session from the address that the other end expects, which is on this leg.
 
     Without an update source, it opens from the port that the packets leave by, never from a loopback.
@@ -167,7 +169,7 @@ def _opens(neighbor: BgpNeighbor, leg: Leg, expected: Address) -> bool:
     return neighbor.update_source == leg.name or address(neighbor.update_source) == expected
 
 
-def _distance(ways: Ways, start: int, to: Address, end: int) -> int | None:
+def _count_links_to_router(ways: Ways, start: int, to: Address, end: int) -> int | None:
     """Return over how many links packets go to a router; None where they do not arrive on any path."""
     reached, distance = {start}, 0
     while end not in reached and reached and distance < _MOST_HOPS:

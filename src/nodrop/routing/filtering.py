@@ -83,7 +83,7 @@ def decide(rules: AccessList, port: str, packets: Packets) -> Iterator[Decision]
         yield Decision("unknown", None, packets, sure=False)
         return
     left = [_Part(packets)]
-    relevant = [access_entry for access_entry in rules.entries if _concerns(access_entry, port, packets)]
+    relevant = [access_entry for access_entry in rules.entries if _may_match_packets(access_entry, port, packets)]
     for position, entry in enumerate(relevant):
         rest: list[_Part] = []
         for part in left:
@@ -95,8 +95,10 @@ def decide(rules: AccessList, port: str, packets: Packets) -> Iterator[Decision]
                 elif entry.action == "next":
                     rest.append(part._replace(packets=piece, marks=_update_marks(part.marks, entry)))
                 else:
-                    tied = _tied(relevant[position + 1 :], entry, piece)
-                    yield _decision(entry.action, entry, part._replace(packets=piece, doubts=(*part.doubts, *tied)))
+                    tied = _find_tied_entries(relevant[position + 1 :], entry, piece)
+                    yield _make_filter_decision(
+                        entry.action, entry, part._replace(packets=piece, doubts=(*part.doubts, *tied))
+                    )
         left = rest
         if len(left) > MOST_PARTS:
             yield from (Decision("unknown", None, part.packets, sure=False, marks=part.marks) for part in left)
@@ -108,10 +110,10 @@ def decide(rules: AccessList, port: str, packets: Packets) -> Iterator[Decision]
             yield Decision("unknown", None, part.packets, sure=False, marks=part.marks)
         else:
             action: Literal["permit", "deny"] = "deny" if applies and otherwise == "deny" else "permit"
-            yield _decision(action, None, part)
+            yield _make_filter_decision(action, None, part)
 
 
-def _decision(action: Literal["permit", "deny"], entry: AccessEntry | None, part: _Part) -> Decision:
+def _make_filter_decision(action: Literal["permit", "deny"], entry: AccessEntry | None, part: _Part) -> Decision:
     """Return a decision, which the entries that may have decided before make doubtful if they do something else."""
     against = next((doubt for doubt in part.doubts if doubt.action not in (action, "next")), None)
     if against is not None:
@@ -129,7 +131,7 @@ def _update_marks(marks: Marks, entry: AccessEntry) -> Marks:
     )
 
 
-def _concerns(entry: AccessEntry, port: str, packets: Packets) -> bool:
+def _may_match_packets(entry: AccessEntry, port: str, packets: Packets) -> bool:
     """Whether an entry may match any of the packets, by its conditions that all of them share."""
     if entry.refused is not None or (entry.interfaces and port not in entry.interfaces):
         return False
@@ -146,7 +148,7 @@ def _is_doubtful(rules: AccessList, entry: AccessEntry, packets: Packets) -> boo
     return bool(entry.others) or entry.tcp_flags is not None or of_others
 
 
-def _tied(later: Sequence[AccessEntry], entry: AccessEntry, packets: Packets) -> tuple[AccessEntry, ...]:
+def _find_tied_entries(later: Sequence[AccessEntry], entry: AccessEntry, packets: Packets) -> tuple[AccessEntry, ...]:
     """Return later entries of the same priority that match some of the packets too: which decides is not defined."""
     if entry.priority is None:
         return ()

@@ -47,7 +47,7 @@ def told_inside(
     if drained:
         own = tuple([Part(add_shutdown_community(attributes), bits) for attributes, bits in own])
     for part in outbound.parts(tuple([one for one in own if _may_go(one.attributes)]), together(own)):
-        yield _sent(part, Learned(), drained=drained)
+        yield _part_for_ibgp(part, Learned(), drained=drained)
     for entry in table.entries:
         bits = entry.bits & ~hidden
         learned = entry.attributes.learned
@@ -60,18 +60,18 @@ def told_inside(
         whole = Part(entry.attributes, bits)
         passed = outbound.parts((whole,), bits)
         if not reflected or learned is None:
-            yield from (_sent(part, Learned(hop=hop), drained=drained) for part in passed)
+            yield from (_part_for_ibgp(part, Learned(hop=hop), drained=drained) for part in passed)
             continue
         originator = speaker.links[entry.hops[0]].tie[0] if learned.originator is None else learned.originator
         said = Learned(hop=hop, originator=originator, clusters=(peering.cluster, *learned.clusters))
-        yield _sent(Part(entry.attributes, together(passed)), said, drained=drained)
+        yield _part_for_ibgp(Part(entry.attributes, together(passed)), said, drained=drained)
 
 
 def _may_go(attributes: Attributes) -> bool:
     return "no-advertise" not in attributes.communities
 
 
-def _sent(part: Part, learned: Learned, *, drained: bool) -> Part:
+def _part_for_ibgp(part: Part, learned: Learned, *, drained: bool) -> Part:
     """Return what goes to a router of the AS; one that is drained prefers nothing of it (RFC 8326)."""
     attributes, bits = part
     preference = 0 if drained else attributes.preference
@@ -100,7 +100,9 @@ class Inside:
 
     def reached(self, advert: Advert) -> tuple[Part, ...]:
         """Return the parts of an advert whose next hops can be reached."""
-        return tuple([part for part in advert.parts if (hop := _hop(part)) is None or hop in self._metrics])
+        return tuple(
+            [part for part in advert.parts if (hop := _next_hop_of_part(part)) is None or hop in self._metrics]
+        )
 
     def choose_best(self, offers: list[Offer]) -> tuple[Part, tuple[int, ...], tuple[Address | None, ...]]:
         """Return the best of offers, and the links and next hops that are used together.
@@ -111,8 +113,8 @@ class Inside:
         rows = [(offer.parts[0], link) for offer in offers for link in offer.links]
         rows = least_med(rows, lambda row: row[0].attributes, always=self._limits.always_med)
         rows = [row for row in rows if not _is_internal(row[0])] or rows
-        least = min(map(self._metric, rows))
-        rows = sorted([row for row in rows if self._metric(row) == least], key=self._tie)
+        least = min(map(self._hop_metric, rows))
+        rows = sorted([row for row in rows if self._hop_metric(row) == least], key=self._tie_break_key)
         best, first = rows[0]
         limits = self._limits
         internal = _is_internal(best)
@@ -123,10 +125,10 @@ class Inside:
         else:
             equal = [row for row in rows if limits.neighbors[row[1]] == limits.neighbors[first]]
         others = sorted((self._links[link].tie[1], link, part) for part, link in equal if link != first)
-        used: dict[tuple[int, Address | None], None] = {(first, _hop(best)): None}
-        shared = {_hop(best)} - {None}
+        used: dict[tuple[int, Address | None], None] = {(first, _next_hop_of_part(best)): None}
+        shared = {_next_hop_of_part(best)} - {None}
         for _, link, part in others:
-            hop = _hop(part)
+            hop = _next_hop_of_part(part)
             if hop not in shared:
                 used[link, hop] = None
                 shared |= {hop} - {None}
@@ -134,11 +136,11 @@ class Inside:
         vias = tuple([hop for _, hop in taken])
         return best, tuple([link for link, _ in taken]), vias if any(vias) else ()
 
-    def _metric(self, row: tuple[Part, int]) -> int:
-        hop = _hop(row[0])
+    def _hop_metric(self, row: tuple[Part, int]) -> int:
+        hop = _next_hop_of_part(row[0])
         return 0 if hop is None else self._metrics[hop]
 
-    def _tie(self, row: tuple[Part, int]) -> tuple[int, int, int, int]:
+    def _tie_break_key(self, row: tuple[Part, int]) -> tuple[int, int, int, int]:
         part, link = row
         router_id, address = self._links[link].tie
         learned = part.attributes.learned
@@ -157,7 +159,7 @@ def decide_inside(speaker: Speaker, heard: Sequence[Heard]) -> Table:
     metrics: dict[Address, int] = {}
     table = decide(heard, limits, Inside(links, limits, metrics))
     parts = [part for pieces in heard for advert in pieces for part in advert.parts]
-    hops = {hop for part in parts if (hop := _hop(part)) is not None}
+    hops = {hop for part in parts if (hop := _next_hop_of_part(part)) is not None}
     if not hops or resolver is None:
         return table
     for _ in range(_MOST_ROUNDS):
@@ -169,7 +171,7 @@ def decide_inside(speaker: Speaker, heard: Sequence[Heard]) -> Table:
     return table
 
 
-def _hop(part: Part) -> Address | None:
+def _next_hop_of_part(part: Part) -> Address | None:
     return None if part.attributes.learned is None else part.attributes.learned.hop
 
 

@@ -46,21 +46,23 @@ def _stated_legs(device: Device) -> Iterator[Leg]:
         texts = () if isinstance(port.addresses, Unknown) else port.addresses
         vrf = None if isinstance(port.vrf, Unknown) else port.vrf
         on = not surely_off(port.enabled)
-        yield _leg(port.name, vrf, (device.name, port.name), texts, (port.name,), enabled=on)
+        yield _make_interface_leg(port.name, vrf, (device.name, port.name), texts, (port.name,), enabled=on)
     for channel in known_rows(device.port_channels):
         subject = (device.name, "@port_channels", channel.name)
         on = not surely_off(channel.enabled)
         least = channel.min_links or 1
-        yield _leg(channel.name, channel.vrf, subject, channel.addresses, channel.members, least, enabled=on)
+        yield _make_interface_leg(
+            channel.name, channel.vrf, subject, channel.addresses, channel.members, least, enabled=on
+        )
     members = {channel.name: channel.members for channel in known_rows(device.port_channels)}
     for vlan in known_rows(device.vlans):
         ports = tuple(port for member in vlan.members for port in members.get(member.interface, (member.interface,)))
         on = not surely_off(vlan.enabled)
         subject = (device.name, "@vlans", vlan.key)
-        yield _leg(f"VLAN {vlan.id}", vlan.vrf, subject, vlan.addresses, ports, enabled=on)
+        yield _make_interface_leg(f"VLAN {vlan.id}", vlan.vrf, subject, vlan.addresses, ports, enabled=on)
     for loopback in known_rows(device.loopbacks):
         subject = (device.name, "@loopbacks", loopback.name)
-        yield _leg(loopback.name, loopback.vrf, subject, loopback.addresses, (), 0)
+        yield _make_interface_leg(loopback.name, loopback.vrf, subject, loopback.addresses, (), 0)
 
 
 def tagged(name: str) -> tuple[str, int] | None:
@@ -93,7 +95,7 @@ def unsaid(device: Device) -> str:
     )
 
 
-def _leg(
+def _make_interface_leg(
     name: str,
     vrf: str | None,
     subject: Subject,

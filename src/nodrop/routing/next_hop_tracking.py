@@ -16,7 +16,7 @@ from nodrop.routing.sessions import address_over
 
 def near_addresses(router: Router) -> frozenset[Address]:
     """Return the addresses of neighbors that a router reaches over no route of BGP."""
-    found = (_address(router, neighbor) for neighbor in router.neighbors if _opens_over_link(router, neighbor))
+    found = (_neighbor_address(router, neighbor) for neighbor in router.neighbors if _opens_over_link(router, neighbor))
     return frozenset(one for one in found if one is not None)
 
 
@@ -27,7 +27,7 @@ def _opens_over_link(router: Router, neighbor: BgpNeighbor) -> bool:
     return stated and active and needs_link(router, neighbor)
 
 
-def _address(router: Router, neighbor: BgpNeighbor) -> Address | None:
+def _neighbor_address(router: Router, neighbor: BgpNeighbor) -> Address | None:
     """Return a neighbor's address, also one that the subnet of its interface leaves."""
     if neighbor.interface is None:
         return address(neighbor.address or "")

@@ -55,7 +55,7 @@ def announced(
             taken = dict(sorted((connected if row.source == "connected" else static).items()))
             words = reader.of(row.policy, external=False)
             for found_prefix, attributes in redistributed(taken, words, family, preferred(bgp)):
-                if found_prefix not in rows or _rank(attributes) < _rank(rows[found_prefix]):
+                if found_prefix not in rows or _route_rank(attributes) < _route_rank(rows[found_prefix]):
                     rows[found_prefix] = attributes
                 if origins is not None:
                     origins[found_prefix] = max(attributes.origin, origins.get(found_prefix, 0))
@@ -67,7 +67,7 @@ def preferred(bgp: Bgp) -> int:
     return DEFAULT_PREFERENCE if bgp.default_preference is None else bgp.default_preference
 
 
-def _rank(own_attributes: Attributes) -> tuple[int, int, int, int, int]:
+def _route_rank(own_attributes: Attributes) -> tuple[int, int, int, int, int]:
     """Return by what one of a router's own routes wins against another of the same prefix, the least first."""
     return (
         -own_attributes.weight,

@@ -47,7 +47,7 @@ class Walk:
         self._plane, self._start, self.to = plane, start, to
         self._routes: Routes = plane.of(to.family)
         self.ways = tuple(self._ways())
-        self.stages = tuple(self._stages())
+        self.stages = tuple(self._router_stages())
 
     @property
     def delivered(self) -> bool:
@@ -59,7 +59,7 @@ class Walk:
         """The equal paths, counted by ports."""
         return sum(way.paths for way in self.ways)
 
-    def _next(self, number: int) -> tuple[Route | None, tuple[Hop, ...], Outcome | None]:
+    def _route_and_next_hops(self, number: int) -> tuple[Route | None, tuple[Hop, ...], Outcome | None]:
         """Return the route of a router, where packets go from it, and how their way ends there, if it does."""
         route = self._routes.towards(number, self.to)
         if route is None:
@@ -75,7 +75,7 @@ class Walk:
 
         @cache
         def after(number: int) -> dict[int, int]:
-            _, hops, outcome = self._next(number)
+            _, hops, outcome = self._route_and_next_hops(number)
             found: dict[int, int] = {}
             for hop in hops if outcome is None else ():
                 if hop.router is not None:
@@ -86,7 +86,7 @@ class Walk:
         told = 0
         while waiting and told < MOST_PATHS:
             routers, paths = waiting.pop()
-            outcome = self._next(routers[-1])[2]
+            outcome = self._route_and_next_hops(routers[-1])[2]
             if outcome is None and routers[-1] in routers[:-1]:
                 outcome = "loop"
             if outcome is not None:
@@ -97,7 +97,7 @@ class Walk:
                 ((*routers, far), paths * count) for far, count in sorted(after(routers[-1]).items(), reverse=True)
             ]
 
-    def _stages(self) -> Iterator[Stage]:
+    def _router_stages(self) -> Iterator[Stage]:
         """Yield the routers of all ways, each once, in the order in which packets meet them."""
         depth: dict[int, int] = {}
         for way in self.ways:
@@ -107,11 +107,11 @@ class Walk:
         if self._start.port is not None:
             came[self._start.router][self._start.port] = None
         for number in depth:
-            for hop in self._next(number)[1]:
+            for hop in self._route_and_next_hops(number)[1]:
                 if hop.router in came and hop.session is not None:
                     came[hop.router][self._plane.side(hop.router, hop.session).leg.name] = None
         for number in sorted(depth, key=lambda one: (depth[one], one)):
-            route, hops, outcome = self._next(number)
+            route, hops, outcome = self._route_and_next_hops(number)
             leave = tuple(dict.fromkeys(hop.leg for hop in hops))
             yield Stage(number, depth[number], tuple(came[number]), leave, route, outcome)
 

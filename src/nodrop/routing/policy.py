@@ -60,8 +60,10 @@ class Policy:
         }
         self._communities = dict(words.community_lists)
         self._paths = dict(words.as_path_lists)
-        self._rules = None if words.rules is None else tuple(map(self._compiled, words.rules))
-        self._maps = {name: None if rules is None else tuple(map(self._compiled, rules)) for name, rules in words.maps}
+        self._rules = None if words.rules is None else tuple(map(self._compile_rule, words.rules))
+        self._maps = {
+            name: None if rules is None else tuple(map(self._compile_rule, rules)) for name, rules in words.maps
+        }
         self._plain = all(rule.call is None and rule.goes_on is None for rule in self._rules or ())
 
         self.default = None if words.default is None else Policy(-1, words.default, destinations)
@@ -125,7 +127,7 @@ class Policy:
             if self._rules is None:
                 passed.append(Part(attributes, left))
             elif self._plain:
-                _straight(self._rules, attributes, left, passed)
+                _apply_first_match_rules(self._rules, attributes, left, passed)
             else:
                 passed += self._walk_rules(self._rules, attributes, left, 0)
         return passed
@@ -168,7 +170,7 @@ class Policy:
             place = next((n for n, one in enumerate(rules) if one.sequence >= rule.goes_on), len(rules))
             waiting += [(place, *part, True) for part in after]
 
-    def _compiled(self, rule: RouteMapRule) -> _Rule:
+    def _compile_rule(self, rule: RouteMapRule) -> _Rule:
         bits: int | None = None
         conditions = []
         for kind, value in rule.matches:
@@ -176,27 +178,29 @@ class Policy:
                 own_bits = self._prefix_lists.get(value, 0)
                 bits = own_bits if bits is None else bits & own_bits
             else:
-                conditions.append(self._condition(kind, value))
+                conditions.append(self._compile_condition(kind, value))
         said = dict(rule.sets)
         where = said.get("on-match", "")
         return _Rule(
             rule.action == "permit",
             bits,
             tuple(conditions),
-            tuple(_change(kind, value) for kind, value in rule.sets if kind not in ("call", "on-match")),
+            tuple(_compile_change(kind, value) for kind, value in rule.sets if kind not in ("call", "on-match")),
             said.get("call"),
             max(values.number(where.removeprefix("goto ")) or 0, rule.sequence + 1) if where else None,
             rule.sequence,
         )
 
-    def _condition(self, kind: str, value: str) -> Condition:
+    def _compile_condition(self, kind: str, value: str) -> Condition:
         if kind == "community" and (named_community_list := values.community_list(value)) is not None:
             name, exact = named_community_list
             communities = self._communities.get(name)
-            return _remembered(lambda own: _in_communities(own, communities, exact=exact), lambda one: one.communities)
+            return _cache_condition(
+                lambda own: _in_communities(own, communities, exact=exact), lambda one: one.communities
+            )
         if kind == "as-path":
             paths = self._paths.get(value)
-            return _remembered(lambda path: _in_paths(path, paths), lambda attributes: attributes.path)
+            return _cache_condition(lambda path: _in_paths(path, paths), lambda attributes: attributes.path)
         if kind == "tag":
             tag = values.tag(value)
             return lambda attributes: attributes.tag == tag
@@ -208,7 +212,7 @@ class Policy:
         return lambda attributes: False
 
 
-def _straight(rules: tuple[_Rule, ...], attributes: Attributes, left: int, passed: list[Part]) -> None:
+def _apply_first_match_rules(rules: tuple[_Rule, ...], attributes: Attributes, left: int, passed: list[Part]) -> None:
     """Add what passes rules of which the first that matches decides."""
     for rule in rules:
         if not left:
@@ -235,7 +239,7 @@ def _without_prefixes(rules: tuple[RouteMapRule, ...] | None) -> tuple[object, .
     )
 
 
-def _remembered(answer: Callable[[_Own], bool], part: Callable[[Attributes], _Own]) -> Condition:
+def _cache_condition(answer: Callable[[_Own], bool], part: Callable[[Attributes], _Own]) -> Condition:
     """Return a condition on a part of the attributes that is asked once for each value of it."""
     known: dict[_Own, bool] = {}
 
@@ -276,7 +280,7 @@ def _in_paths(path: tuple[int, ...], listed: AsPathList | None) -> bool:
     return False
 
 
-def _change(kind: str, value: str) -> Callable[[Attributes], Attributes]:
+def _compile_change(kind: str, value: str) -> Callable[[Attributes], Attributes]:
     """Return what a route map sets; nothing where that is not computed."""
     if kind == "community" and (communities_set := values.communities_set(value)) is not None:
         own, added = frozenset(communities_set[0]), communities_set[1]

@@ -28,7 +28,7 @@ def uncomputed(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
     }
     unknown |= {("as-path", one.name) for one in bgp.as_path_lists if not values.is_computable_list(one)}
     sessions = known_rows(bgp.neighbors)
-    exports, peers = _exports(bgp, sessions), {session.key for session in sessions}
+    exports, peers = _export_route_maps(bgp, sessions), {session.key for session in sessions}
     around, by_leg = _around_themselves(bgp), _of_connected(bgp, sessions, exports)
     kept = _maps_that_keep_next_hops(bgp, sessions, exports)
     for route_map in bgp.route_maps:
@@ -122,7 +122,7 @@ def _maps_that_keep_next_hops(
     return {"unchanged": of_imports, "peer-address": of_imports - inside}
 
 
-def _exports(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> set[str | None]:
+def _export_route_maps(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> set[str | None]:
     """Return the route maps that announced routes go through, and those that others call.
 
     Which neighbor `match peer` means there differs between releases of FRR.

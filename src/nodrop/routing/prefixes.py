@@ -81,7 +81,7 @@ def address(text: str) -> Address | None:
 
 
 @cache
-def _default(family: Family) -> Prefix:
+def _default_prefix(family: Family) -> Prefix:
     return Prefix(family, 0, 0)
 
 
@@ -89,7 +89,7 @@ def _default(family: Family) -> Prefix:
 def prefix(text: str) -> Prefix | None:
     """Read a prefix, whose host bits may be set; without a length it is an address alone. None where it is none."""
     if text in ("default", "default6"):
-        return _default("ipv6" if text.endswith("6") else "ipv4")
+        return _default_prefix("ipv6" if text.endswith("6") else "ipv4")
     found_address = address(text)
     if found_address is None:
         return None

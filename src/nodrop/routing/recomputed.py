@@ -30,12 +30,15 @@ def changes(before: Routes, routes: Routes, gone: frozenset[int]) -> Iterator[tu
         for prefix in destinations.prefixes if number not in gone else ():
             if prefix in other_prefixes:
                 continue
-            hops, remaining_hops = _hops(before.route(number, prefix)), _hops(routes.route(number, prefix))
+            hops, remaining_hops = (
+                _count_next_hops(before.route(number, prefix)),
+                _count_next_hops(routes.route(number, prefix)),
+            )
             if hops is not None and remaining_hops is not None and remaining_hops < hops:
                 yield number, 1 << destinations.class_of[prefix], remaining_hops, hops
 
 
-def _hops(route: Route | None) -> int | None:
+def _count_next_hops(route: Route | None) -> int | None:
     """Return how many next hops a route of BGP has, 0 without a route; None for one of another source."""
     if route is None:
         return 0

@@ -69,7 +69,7 @@ class Routes:
             for route, prefix in statics(router, self.family):
                 if prefix in route_by_prefix or self._is_overridden(number, prefix, route.distance):
                     continue
-                row = self._static(router, prefix, route)
+                row = self._make_static_route(router, prefix, route)
                 if row is not None:
                     several.setdefault(prefix, {}).setdefault(route.distance, []).append(row)
                 elif (far := address(route.next_hop)) is not None:
@@ -79,7 +79,7 @@ class Routes:
                 route_by_prefix[prefix] = rows[0]._replace(hops=tuple(hop for row in rows for hop in row.hops))
             self._local[number] = route_by_prefix
             least = {prefix: min(hops) for prefix, hops in behind.items()}
-            self._resolve(
+            self._resolve_static_routes(
                 number,
                 {
                     prefix: behind[prefix][distance]
@@ -91,12 +91,12 @@ class Routes:
 
     def _is_overridden(self, number: int, prefix: Prefix, distance: int) -> bool:
         """Whether a router uses a route of BGP rather than a static one of a distance."""
-        if distance <= 1 or (entry := self._entry(number, prefix)) is None:
+        if distance <= 1 or (entry := self._bgp_entry_to_install(number, prefix)) is None:
             return False
         source: Source = "aggregate" if entry == "aggregate" else "internal" if entry.is_internal else "external"
         return distance_of_bgp(self.world.speakers[number].bgp, self.family, source) < distance
 
-    def _resolve(self, number: int, waiting: dict[Prefix, list[Address]]) -> None:
+    def _resolve_static_routes(self, number: int, waiting: dict[Prefix, list[Address]]) -> None:
         """Add static routes whose next hops are behind other routes, which they follow.
 
         These may be of BGP or drop packets, but are no default route (FRR, zebra/zebra_nhg.c, nexthop_active).
@@ -110,7 +110,11 @@ class Routes:
         while waiting:
             added = {}
             for prefix, addresses in waiting.items():
-                over = [way for one in addresses if counts(one) and (way := self._over(number, one)) is not None]
+                over = [
+                    way
+                    for one in addresses
+                    if counts(one) and (way := self._non_default_route(number, one)) is not None
+                ]
                 if over:
                     hops = tuple(dict.fromkeys(hop for route in over for hop in route.hops))
                     added[prefix] = Route(prefix, "static", hops, discard=not hops)
@@ -120,14 +124,14 @@ class Routes:
             self._lengths.pop(number, None)
             waiting = {prefix: addresses for prefix, addresses in waiting.items() if prefix not in added}
 
-    def _over(self, number: int, to: Address) -> Route | None:
+    def _non_default_route(self, number: int, to: Address) -> Route | None:
         """Return the route to an address; None where there is none but a default route."""
         route = self.towards(number, to)
         return None if route is None or route.prefix.length == 0 else route
 
     def _way_to(self, number: int, via: Address, prefix: Prefix | None) -> Route | None:
         """Return the route to the next hop of a route to a prefix; None where it is none that this one may follow."""
-        route = self.plane.of(via.family)._over(number, via)
+        route = self.plane.of(via.family)._non_default_route(number, via)
         if route is None or prefix is None or not prefix.has(via):
             return route
         return route if route.prefix.length > prefix.length else None
@@ -138,7 +142,7 @@ class Routes:
             self._lengths[number] = tuple(sorted({prefix.length for prefix in self.own(number)}, reverse=True))
         return self._lengths[number]
 
-    def _static(self, router: Router, prefix: Prefix, route: StaticRoute) -> Route | None:
+    def _make_static_route(self, router: Router, prefix: Prefix, route: StaticRoute) -> Route | None:
         if discards(route):
             return Route(prefix, "static", discard=True)
         leg = outlet(router, route)
@@ -151,11 +155,11 @@ class Routes:
     def route(self, number: int, prefix: Prefix) -> Route | None:
         """Return the route of a router to exactly this prefix."""
         own_route = self.own(number).get(prefix)
-        return self._learned(number, prefix) if own_route is None else own_route
+        return self._find_learned_route(number, prefix) if own_route is None else own_route
 
-    def _learned(self, number: int, prefix: Prefix) -> Route | None:
+    def _find_learned_route(self, number: int, prefix: Prefix) -> Route | None:
         """Return the route that BGP has to exactly this prefix, if it is one to install."""
-        entry = self._entry(number, prefix)
+        entry = self._bgp_entry_to_install(number, prefix)
         if entry is None or entry == "aggregate":
             return None if entry is None else Route(prefix, "bgp", discard=True)
         if not entry.vias:
@@ -163,7 +167,7 @@ class Routes:
         hops = self.hops_over(number, entry, prefix)
         return None if hops is None else Route(prefix, "bgp", hops, discard=not hops)
 
-    def _entry(self, number: int, prefix: Prefix) -> Entry | Literal["aggregate"] | None:
+    def _bgp_entry_to_install(self, number: int, prefix: Prefix) -> Entry | Literal["aggregate"] | None:
         """Return what BGP has to install for exactly this prefix: a route that it learned, or that it aggregates."""
         found_number = self.world.destinations.class_of.get(prefix)
         if found_number is None or number not in self.world.speakers:

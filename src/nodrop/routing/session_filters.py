@@ -63,31 +63,31 @@ def find_stop(index: Index, a: Half, b: Half, *, across: bool = False) -> Stop |
         return None
     if not across and a.address.prefix.family == "ipv6":
         for sender, receiver in ((a, b), (b, a)):
-            for stop in _passage(index, sender, receiver, nd_packets(sender.address, receiver.address)):
+            for stop in _stops_at_ends(index, sender, receiver, nd_packets(sender.address, receiver.address)):
                 if stop.sure:
                     return stop._replace(what="neighbor discovery")
-    tried = [_connection(index, *both, across=across) for both in ((a, b), (b, a)) if both[0].opens]
+    tried = [_find_connection_stop(index, *both, across=across) for both in ((a, b), (b, a)) if both[0].opens]
     if not tried or None in tried:
         return None
     stops = [one for one in tried if one is not None]
     return next((one for one in stops if not one.sure), stops[0])
 
 
-def _connection(index: Index, opener: Half, other_half: Half, *, across: bool) -> Stop | None:
+def _find_connection_stop(index: Index, opener: Half, other_half: Half, *, across: bool) -> Stop | None:
     """Return the list that stops a connection which one end opens."""
     unsure: Stop | None = None
     for sender, receiver, reply in ((opener, other_half, False), (other_half, opener, True)):
         packets = bgp_packets(sender.address, receiver.address, reply=reply)
-        for stop in _passage(index, sender, receiver, packets):
+        for stop in _stops_at_ends(index, sender, receiver, packets):
             if stop.sure:
                 return stop
             unsure = unsure or stop
         if across and unsure is None:
-            unsure = next(_between(index, (sender.device, receiver.device), packets), None)
+            unsure = next(_stops_between(index, (sender.device, receiver.device), packets), None)
     return unsure
 
 
-def _passage(index: Index, sender: Half, receiver: Half, packets: Packets) -> Iterator[Stop]:
+def _stops_at_ends(index: Index, sender: Half, receiver: Half, packets: Packets) -> Iterator[Stop]:
     """Yield the lists that drop packets where they leave one end and enter the other."""
     leaves = _at_end(index, sender, receiver, packets, enters=False)
     enters = _at_end(index, receiver, sender, packets, enters=True)
@@ -115,20 +115,20 @@ def _at_port(device: Device, leg: Leg, port: str, packets: Packets, *, enters: b
     stops = []
     for rules in known_rows(device.access_lists):
         for binding in rules.bindings:
-            if _acts(binding, enters=enters) and binding.interface in (None, port, leg.name):
-                stop = _stop(device, rules, binding.interface or port, packets)
+            if _acts_on_own_bgp(binding, enters=enters) and binding.interface in (None, port, leg.name):
+                stop = _stop_by_access_list(device, rules, binding.interface or port, packets)
                 if stop is not None and binding.stage == "egress" and rules.own_packets is not True:
                     stop = stop._replace(sure=False) if isinstance(rules.own_packets, Unknown) else None
                 stops += [stop] if stop is not None else []
     return next((one for one in stops if one.sure), next(iter(stops), None))
 
 
-def _acts(binding: Binding, *, enters: bool) -> bool:
+def _acts_on_own_bgp(binding: Binding, *, enters: bool) -> bool:
     """Whether a list acts on BGP of the switch itself; control plane lists of services let it pass."""
     return binding.stage in OWN and binding.stage != "services" and (binding.stage in ENTERING) == enters
 
 
-def _stop(device: Device, rules: AccessList, at: str, packets: Packets) -> Stop | None:
+def _stop_by_access_list(device: Device, rules: AccessList, at: str, packets: Packets) -> Stop | None:
     """Return what a list does to packets if it drops any of them, or sends them elsewhere."""
     decisions = list(decide(rules, at, packets))
     lost = [decision for decision in decisions if decision.action != "permit" or decision.marks.redirects is not None]
@@ -146,13 +146,17 @@ def _ports(index: Index, device: Device, leg: Leg, far: Device) -> Sequence[str]
     return towards or leg.ports
 
 
-def _between(index: Index, ends: Iterable[Device], packets: Packets) -> Iterator[Stop]:
+def _stops_between(index: Index, ends: Iterable[Device], packets: Packets) -> Iterator[Stop]:
     """Yield lists of other switches that may drop packets if these pass there."""
     own_names = {device.name for device in ends}
     for device in index.fabric.devices:
         for rules in known_rows(device.access_lists) if device.name not in own_names else ():
             for binding in rules.bindings:
-                stop = _stop(device, rules, binding.interface or "", packets) if binding.stage in FORWARDING else None
+                stop = (
+                    _stop_by_access_list(device, rules, binding.interface or "", packets)
+                    if binding.stage in FORWARDING
+                    else None
+                )
                 if stop is not None:
                     yield stop._replace(sure=False)
 

@@ -63,15 +63,15 @@ class Sessions:
         if not neighbor.enabled:
             return down("shutdown", where=router.name)
         if leg is None:
-            if missing := router.unsaid or _unmodelled(router, neighbor):
+            if missing := router.unsaid or _find_unmodeled_fact(router, neighbor):
                 return down("unread", node="", missing=missing)
             return down("no-route" if goes_far(router, neighbor) else "no-subnet")
         if leg.least and not leg.ports:
             return down("no-member", leg.subject, port=leg.name)
         if not self._cabling.up(router.device.name, leg, self._failed):
-            shut = not leg.enabled or all(self._off(router.device.name, port) for port in leg.ports)
+            shut = not leg.enabled or all(self._is_port_off(router.device.name, port) for port in leg.ports)
             return down("port-down", leg.subject, port=leg.name, there=not shut)
-        node = self._far(router, neighbor, leg)
+        node = self._find_far_end(router, neighbor, leg)
         if isinstance(node, str):
             return down("unread", node=node)
         if leg.tag and (node is None or node[0].by_interface.get(node[1].name) is None):
@@ -86,7 +86,7 @@ class Sessions:
             return down("cabled-elsewhere", far_leg.subject, owner=far.name, port=leg.name, far=str(ends[0]))
         if not self._cabling.up(far.device.name, far_leg, self._failed):
             return down("port-down", far_leg.subject, port=leg.name)
-        back = self._back(far, far_leg, leg, neighbor)
+        back = self._find_return_neighbor(far, far_leg, leg, neighbor)
         if back is None:
             if self.is_unread(far):
                 return down("unread", node=far.device.name)
@@ -104,7 +104,7 @@ class Sessions:
             if hidden is not None:
                 at = (own_router.device.name, "@static_routes")
                 return down("static", at, there=own_router is not router, prefix=hidden.prefix, via=hidden.next_hop)
-        stop = self._stop((router, neighbor, leg), (far, back, far_leg))
+        stop = self._find_session_stop((router, neighbor, leg), (far, back, far_leg))
         if stop is not None:
             there = stop.device != router.device.name
             facts = {"where": stop.device, "list": stop.rules.name, "what": stop.what}
@@ -117,7 +117,7 @@ class Sessions:
             return down("families", far.at(back), peer=far.name, there=there_is and lacks)
         return Session(*sides, families)
 
-    def _stop(self, own_end: _End, far: _End) -> Stop | None:
+    def _find_session_stop(self, own_end: _End, far: _End) -> Stop | None:
         """Return the access list that drops a session's packets."""
         halves = []
         for (router, neighbor, leg), (_, back, far_leg) in ((own_end, far), (far, own_end)):
@@ -146,7 +146,7 @@ class Sessions:
         leg = outlet(router, route)
         return discards(route) or (leg is not None and self._cabling.up(router.device.name, leg, self._failed))
 
-    def _off(self, device: str, port: str) -> bool:
+    def _is_port_off(self, device: str, port: str) -> bool:
         """Whether a port is shut or missing at this end."""
         own_interface = self.index.interface(device, port)
         return own_interface is None or surely_off(own_interface.enabled)
@@ -157,7 +157,7 @@ class Sessions:
         far = address(neighbor.address or "")
         return None if far is None else router.leg_towards(far)
 
-    def _far(self, router: Router, neighbor: BgpNeighbor, leg: Leg) -> tuple[Router, Leg, bool] | str | None:
+    def _find_far_end(self, router: Router, neighbor: BgpNeighbor, leg: Leg) -> tuple[Router, Leg, bool] | str | None:
         """Return the other end and whether the cable leads there; the name of an unread node, None for nobody."""
         ends = self._cabling.far_ends(router.device.name, leg)
         at_ends = [found for end in ends for found in self._by_port.get(end, ()) if found[1].tag == leg.tag]
@@ -195,7 +195,7 @@ class Sessions:
         numbers = (one.number for one, _ in self._owners.get(far, ()) if one is not router)
         return next(numbers, None)
 
-    def _back(self, far: Router, far_leg: Leg, leg: Leg, neighbor: BgpNeighbor) -> BgpNeighbor | None:
+    def _find_return_neighbor(self, far: Router, far_leg: Leg, leg: Leg, neighbor: BgpNeighbor) -> BgpNeighbor | None:
         """Return what the other end says of this one: of the same kind, or over the interface."""
         wanted_address = address_over(neighbor, leg)
         neighbors = (
@@ -206,7 +206,7 @@ class Sessions:
         return next((one for one in neighbors if one is not None), far.by_interface.get(far_leg.name))
 
 
-def _unmodelled(router: Router, neighbor: BgpNeighbor) -> str:
+def _find_unmodeled_fact(router: Router, neighbor: BgpNeighbor) -> str:
     """Return what is not known of a session whose interface the model does not have; "" for others.
 
     That is an interface of which files say nothing that need not list all that there are.

@@ -110,7 +110,7 @@ class World:
         self.family = family
         self._policies: dict[Words, Policy] = {}
         readers = self._readers = {one.number: Reader(one.bgp, family) for one in own_routers if one.bgp is not None}
-        sides = list(_sides(sessions, family))
+        sides = list(_sides_of_sessions(sessions, family))
         words = []
         for number, near, far in sides:
             session = sessions[number]
@@ -164,8 +164,8 @@ class World:
             for one in own_routers
             if one.bgp is not None
         }
-        named_lists |= {_inside(found): None for rows_of in summaries.values() for _, found in rows_of}
-        named_lists |= {_host(hop): None for hop in sorted(kept_addresses)}
+        named_lists |= {_longer_prefix_list(found): None for rows_of in summaries.values() for _, found in rows_of}
+        named_lists |= {_host_prefix_list(hop): None for hop in sorted(kept_addresses)}
         origins: defaultdict[Prefix, list[tuple[int, Attributes, tuple[Leg, ...]]]] = defaultdict(list)
         for router in own_routers:
             over = legs_under(router, family) if router.number in rows else {}
@@ -188,14 +188,14 @@ class World:
         plain = self.tied or any(one.reads_paths for pair in words for one in pair)
         self.hidden = 0 if plain else self._hidden()
         for number, speaker in self.speakers.items():
-            speaker.local = self._local(number, rows[number])
+            speaker.local = self._make_local_parts(number, rows[number])
             speaker.unnamed = together(speaker.local) & self.hidden
-            speaker.limits = _limits(speaker.bgp, family)
-            speaker.summaries = tuple(self._summary(row, found) for row, found in summaries[number])
+            speaker.limits = _multipath_limits(speaker.bgp, family)
+            speaker.summaries = tuple(self._make_aggregate_summary(row, found) for row, found in summaries[number])
             if speaker.summaries:
                 bits = self.destinations.bits
                 speaker.worse = tuple((origin, bits((found,))) for found, origin in worse[number].items())
-            speaker.installs, speaker.installs_internal, speaker.installs_sums = self._installed(
+            speaker.installs, speaker.installs_internal, speaker.installs_sums = self._installed_destinations(
                 speaker.bgp, installs.get(number)
             )
         self._join(sides, words, hops)
@@ -204,7 +204,7 @@ class World:
             follows = tuple([link.follows for link in speaker.links])
             speaker.resolver = Resolver(speaker.router, family, up[number], self.destinations, follows)
 
-    def _installed(self, bgp: Bgp, words: Words | None) -> tuple[int, ...]:
+    def _installed_destinations(self, bgp: Bgp, words: Words | None) -> tuple[int, ...]:
         """Return what a router installs of routes from other ASes, from its own, and of aggregates."""
         passed = -1
         if words is not None:
@@ -214,8 +214,8 @@ class World:
             return passed, passed, passed
         return tuple([0 if distance == MAX_DISTANCE else passed for distance in distances])
 
-    def _summary(self, row: Aggregate, found_prefix: Prefix) -> Summary:
-        inside = self.destinations.permitted(_inside(found_prefix))
+    def _make_aggregate_summary(self, row: Aggregate, found_prefix: Prefix) -> Summary:
+        inside = self.destinations.permitted(_longer_prefix_list(found_prefix))
         return Summary(1 << self.destinations.class_of[found_prefix], inside, row.summary_only)
 
     @property
@@ -230,9 +230,9 @@ class World:
     def local(self, number: int, up: Mapping[str, bool]) -> tuple[Part, ...]:
         """Return what a router originates while its legs are in another state than at first."""
         router = self.speakers[number].router
-        return self._local(number, announced(router, self._readers[number], self.family, up))
+        return self._make_local_parts(number, announced(router, self._readers[number], self.family, up))
 
-    def _local(self, number: int, rows: Mapping[Prefix, Attributes]) -> tuple[Part, ...]:
+    def _make_local_parts(self, number: int, rows: Mapping[Prefix, Attributes]) -> tuple[Part, ...]:
         by_attributes: defaultdict[Attributes, list[Prefix]] = defaultdict(list)
         for found_prefix, attributes in rows.items():
             by_attributes[attributes].append(found_prefix)
@@ -260,7 +260,7 @@ class World:
         """Give every speaker its links, in the order in which their neighbors win a tie."""
         rows: defaultdict[int, list[_Joined]] = defaultdict(list)
         for (session, own_side, far), pair, hop in zip(sides, words, hops, strict=True):
-            rows[own_side.router].append(_Joined(self._tie(own_side, far), session, own_side, far, pair, hop))
+            rows[own_side.router].append(_Joined(self._tie_break_key(own_side, far), session, own_side, far, pair, hop))
         position: dict[tuple[int, int], int] = {}
         for number, found_rows in rows.items():
             found_rows.sort(key=lambda row: (row.tie, row.session))
@@ -275,7 +275,7 @@ class World:
                     position[far.router, session],
                     self.policy(inbound),
                     self.policy(outbound),
-                    _repeats(own, self.family),
+                    _allowed_as_repeats(own, self.family),
                     tie,
                     hop,
                     not needs_link(speaker.router, own.neighbor),
@@ -307,7 +307,7 @@ class World:
             return shown.asn
         return self.speakers[row.far.router].router.shown_asn(row.far.neighbor)
 
-    def _tie(self, own_side: Side, far: Side) -> tuple[int, int]:
+    def _tie_break_key(self, own_side: Side, far: Side) -> tuple[int, int]:
         """By what a neighbor wins a tie: its router id, then its address; one over an interface has a link-local one.
 
         Those come behind all others (FRR, lib/sockunion.c, sockunion_cmp); which of several is first is not known.
@@ -318,14 +318,14 @@ class World:
         return (0 if named_address is None else named_address.number, _LAST if peer is None else peer.number)
 
 
-def _sides(sessions: Iterable[Session], family: Family) -> Iterator[tuple[int, Side, Side]]:
+def _sides_of_sessions(sessions: Iterable[Session], family: Family) -> Iterator[tuple[int, Side, Side]]:
     for number, session in enumerate(sessions):
         if family in session.families:
             yield number, session.a, session.b
             yield number, session.b, session.a
 
 
-def _repeats(own_side: Side, family: Family) -> int:
+def _allowed_as_repeats(own_side: Side, family: Family) -> int:
     return of_family(own_side.neighbor, family).allowas_in or 0
 
 
@@ -333,7 +333,7 @@ def _installed_by(bgp: Bgp, family: Family) -> str | None:
     return bgp.installed_policy if family == "ipv4" else bgp.installed_policy_ipv6
 
 
-def _inside(found_prefix: Prefix) -> Shape:
+def _longer_prefix_list(found_prefix: Prefix) -> Shape:
     """Return a list that permits the longer prefixes inside one."""
     longest = BITS[found_prefix.family]
     if found_prefix.length == longest:
@@ -341,13 +341,13 @@ def _inside(found_prefix: Prefix) -> Shape:
     return (PrefixRule(sequence=5, action="permit", prefix=str(found_prefix), ge=found_prefix.length + 1, le=longest),)
 
 
-def _host(hop: Address) -> Shape:
+def _host_prefix_list(hop: Address) -> Shape:
     """Return a list that permits the host route of a next hop."""
     prefix = Prefix(hop.family, hop.number, BITS[hop.family])
     return (PrefixRule(sequence=5, action="permit", prefix=str(prefix)),)
 
 
-def _limits(bgp: Bgp, family: Family) -> Limits:
+def _multipath_limits(bgp: Bgp, family: Family) -> Limits:
     most, inside = bgp.maximum_paths, bgp.maximum_paths_internal
     if family == "ipv6":
         most, inside = bgp.maximum_paths_ipv6, bgp.maximum_paths_internal_ipv6

@@ -22,7 +22,7 @@ class Twins:
         """Find them; what routers in `bound` originate depends on their ports, and they are nobody's twins."""
         self._world = world
         self._own = {number: together(speaker.local) for number, speaker in world.speakers.items()}
-        self._several = self._anycast()
+        self._several = self._anycast_destinations()
         self._holders = Counter(speaker.bgp.asn for speaker in world.speakers.values())
         self._alone: dict[tuple[int, int], bool] = {}
         self._policies = self._of_several()
@@ -38,7 +38,7 @@ class Twins:
         link = speakers[self.like[number]].links[position]
         return speakers[self.like[link.far]].links[link.far_position].session
 
-    def _anycast(self) -> int:
+    def _anycast_destinations(self) -> int:
         """Return the destinations that several routers originate."""
         once = twice = 0
         for own in self._own.values():

@@ -156,8 +156,8 @@ class Reader:
                 or (listed is not None and listed not in self._prefix_lists)
                 or (filtered is not None and filtered not in self._paths)
             )
-            rules = None if name is None else self._rules(name) or ()
-            maps = self._called(rules or ())
+            rules = None if name is None else self._rules_of_route_map(name) or ()
+            maps = self._called_route_maps(rules or ())
             every = [rule for own_rules in (rules, *maps.values()) for rule in own_rules or ()]
             named_matches = list(dict.fromkeys(match for rule in every for match in rule.matches))
             self._read[key] = Words(
@@ -174,18 +174,18 @@ class Reader:
             )
         return self._read[key]
 
-    def _rules(self, name: str) -> tuple[RouteMapRule, ...] | None:
+    def _rules_of_route_map(self, name: str) -> tuple[RouteMapRule, ...] | None:
         rules = self._maps.get(name)
         return None if rules is None else tuple(sorted(rules, key=lambda rule: rule.sequence))
 
-    def _called(self, rules: tuple[RouteMapRule, ...]) -> dict[str, tuple[RouteMapRule, ...] | None]:
+    def _called_route_maps(self, rules: tuple[RouteMapRule, ...]) -> dict[str, tuple[RouteMapRule, ...] | None]:
         """Return the route maps that rules call, and those that these call; None for one that is not there."""
         found: dict[str, tuple[RouteMapRule, ...] | None] = {}
         waiting = [*rules]
         while waiting:
             for name in [value for kind, value in waiting.pop().sets if kind == "call"]:
                 if name not in found:
-                    found[name] = self._rules(name)
+                    found[name] = self._rules_of_route_map(name)
                     waiting += found[name] or ()
         return found
 

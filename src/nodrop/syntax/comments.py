@@ -64,7 +64,7 @@ def comments(raw: bytes, syntax: Syntax) -> list[Comment]:
     matches = [spoken for spoken in _SPOKEN.finditer(text) if spoken[0][0] == "#" or syntax in ("lines", "frr")]
     if not matches:
         return []
-    quoted, brackets = _spans(text) if syntax == "yaml" else ([], [])
+    quoted, brackets = _find_yaml_spans(text) if syntax == "yaml" else ([], [])
     lines = _Lines(text, syntax, brackets)
     return [lines.comment(spoken) for spoken in matches if not (lines.quotes(spoken) or _is_in(spoken.start(), quoted))]
 
@@ -73,7 +73,7 @@ _Spans = list[tuple[int, int]]
 """Where parts of a text begin and end, sorted; they do not overlap."""
 
 
-def _spans(text: str) -> tuple[_Spans, _Spans]:
+def _find_yaml_spans(text: str) -> tuple[_Spans, _Spans]:
     """Return texts in quotes and blocks of text, and outermost collections in brackets; none that count of no YAML."""
     quoted, brackets = _Spans(), _Spans()
     depth = begin = 0
@@ -118,7 +118,7 @@ class _Lines:
         line = bisect_right(self._starts, spoken.start())
         begin = self._starts[line - 1]
         alone = not self._text[begin : spoken.start()].strip()
-        first_line = self._next[line] if alone else line
+        first_line = self._next_content_lines[line] if alone else line
         misplaced = IN_BRACKETS if _is_in(spoken.start(), self._brackets) else ""
         if not alone and self._syntax in ("lines", "frr"):
             misplaced = BEHIND_COMMAND
@@ -128,7 +128,7 @@ class _Lines:
             text=spoken[1].rstrip(),
             line=line,
             column=spoken.start(1) - begin + 1,
-            lines=(first_line, self._last(first_line)),
+            lines=(first_line, self._find_last_line(first_line)),
             around=self._context_digests[first_line],
             misplaced=misplaced,
         )
@@ -139,7 +139,7 @@ class _Lines:
         return not row.strip() or row.lstrip().startswith(marks)
 
     @cached_property
-    def _next(self) -> list[int]:
+    def _next_content_lines(self) -> list[int]:
         """By line, the first line below that says something; the line itself where there is none."""
         next_lines = list(range(len(self._rows) + 1))
         below = None
@@ -149,12 +149,12 @@ class _Lines:
                 below = line
         return next_lines
 
-    def _last(self, first_line: int) -> int:
+    def _find_last_line(self, first_line: int) -> int:
         """Return the last line of what begins in a line."""
-        return self._last_of_block(first_line) if self._syntax == "frr" else self._lasts[first_line]
+        return self._last_of_block(first_line) if self._syntax == "frr" else self._last_line_by_first[first_line]
 
     def _last_of_block(self, first_line: int) -> int:
-        inner = self._statements.get(first_line)
+        inner = self._statements_by_line.get(first_line)
         last = first_line
         while inner is not None:
             last = inner.line
@@ -173,36 +173,36 @@ class _Lines:
             if self._is_bare(text):
                 context_digests.append("")
                 continue
-            while above and above[-1][0] >= _indent(text):
+            while above and above[-1][0] >= _indent_width(text):
                 above.pop()
-            context_digests.append(_digest(above[-1][1] if above else "", text))
-            above.append((_indent(text), context_digests[-1]))
+            context_digests.append(_digest_line(above[-1][1] if above else "", text))
+            above.append((_indent_width(text), context_digests[-1]))
         return context_digests
 
     @property
     def _around_by_block(self) -> list[str]:
-        digests = [_digest("", row) for row in ("", *self._rows)]
-        for outer, inner in frr.walk(self._blocks):
-            digests[inner.line] = _digest(digests[outer[-1].line] if outer else "", " ".join(inner.words))
+        digests = [_digest_line("", row) for row in ("", *self._rows)]
+        for outer, inner in frr.walk(self._parse_blocks):
+            digests[inner.line] = _digest_line(digests[outer[-1].line] if outer else "", " ".join(inner.words))
         return digests
 
     @cached_property
-    def _statements(self) -> dict[int, frr.Statement]:
-        return {statement.line: statement for _, statement in frr.walk(self._blocks)}
+    def _statements_by_line(self) -> dict[int, frr.Statement]:
+        return {statement.line: statement for _, statement in frr.walk(self._parse_blocks)}
 
     @cached_property
-    def _blocks(self) -> list[frr.Statement]:
+    def _parse_blocks(self) -> list[frr.Statement]:
         return frr.parse("\n".join(self._rows))
 
     @cached_property
-    def _lasts(self) -> list[int]:
+    def _last_line_by_first(self) -> list[int]:
         """By line, the last line of what begins there: what is indented further, continues it, or is an entry of it.
 
         From the last line to the first: a block within a block has been measured, and is stepped over as a whole.
         """
         rows, syntax = self._rows, self._syntax
         count = len(rows)
-        indents = [0, *map(_indent, rows)]
+        indents = [0, *map(_indent_width, rows)]
         bare = [False, *map(self._is_bare, rows)]
         continued = [False, False, *(syntax == "shell" and row.endswith("\\") for row in rows)]
         lasts = list(range(count + 1))
@@ -215,9 +215,9 @@ class _Lines:
             last, line = runs[start], runs[start] + 1
             while line <= count:
                 if bare[line]:
-                    if self._next[line] == line:
+                    if self._next_content_lines[line] == line:
                         break
-                    line = self._next[line]
+                    line = self._next_content_lines[line]
                 entry = (
                     syntax == "yaml" and not item and indents[line] == indents[start] and _ENTRY.match(rows[line - 1])
                 )
@@ -229,10 +229,10 @@ class _Lines:
         return lasts
 
 
-def _digest(outer: str, text: str) -> str:
+def _digest_line(outer: str, text: str) -> str:
     """Return the digest of a line's text and, by the digest of that, of what it stands in."""
     return blake2b(f"{outer}\n{text.strip()}".encode(), digest_size=16).hexdigest()
 
 
-def _indent(row: str) -> int:
+def _indent_width(row: str) -> int:
     return len(row) - len(row.lstrip())

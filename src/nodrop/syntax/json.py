@@ -73,17 +73,17 @@ def parse_counting(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> tupl
     try:
         data = orjson.loads(raw.removeprefix(BOM.encode()))
     except orjson.JSONDecodeError as error:
-        raise InputProblems([_fault(decode(raw, path), path, error.pos, error.msg)]) from None
+        raise InputProblems([_make_syntax_problem(decode(raw, path), path, error.pos, error.msg)]) from None
     keys = 0
-    for depth, level in enumerate(_levels(data, raw.count(b"{") + raw.count(b"[")), 1):
+    for depth, level in enumerate(_containers_by_depth(data, raw.count(b"{") + raw.count(b"[")), 1):
         if depth > MAX_LEVELS:
             text = decode(raw, path)
-            raise InputProblems([_fault(text, path, len(text), "")])
+            raise InputProblems([_make_syntax_problem(text, path, len(text), "")])
         keys += sum(len(container) for container in level if type(container) is dict)
     return data, keys
 
 
-def _levels(data: Any, most: int) -> Iterator[list[Any]]:
+def _containers_by_depth(data: Any, most: int) -> Iterator[list[Any]]:
     """Yield at most `most` lists and objects by depth, each level whole, so that depth costs no recursion."""
     level = [data] if type(data) is dict or type(data) is list else []
     while level:
@@ -99,7 +99,7 @@ def _levels(data: Any, most: int) -> Iterator[list[Any]]:
         ]
 
 
-def _spells(raw: bytes, keys: int) -> bool:
+def _has_key_count(raw: bytes, keys: int) -> bool:
     """Whether a text certainly spells no more than so many keys.
 
     Every key ends with a quote and a colon; text inside quotes can only add such pairs. So an equal count means that
@@ -108,7 +108,7 @@ def _spells(raw: bytes, keys: int) -> bool:
     return raw.count(b'":') == keys and _SPACED_COLON.search(raw) is None
 
 
-def _fault(text: str, path: str, offset: int, message: str) -> Problem:
+def _make_syntax_problem(text: str, path: str, offset: int, message: str) -> Problem:
     lines, end, opened = Lines(text), len(text.rstrip(" \t\n\r")), _find_open_brackets(text, offset)
 
     def problem(offset: int, fault: str, expected: str = "", hint: str = "") -> Problem:
@@ -171,7 +171,7 @@ def members(text: str, at: int, decoder: json.JSONDecoder) -> Iterator[Member]:
         if start < 0:
             start = after
             _, end = decoder.raw_decode(text, start)
-            after = _next(text, end)
+            after = _next_entry_offset(text, end)
         yield Member(key, key_start, key_end, start, end)
         at = after
         index += 1
@@ -183,7 +183,7 @@ def _key(text: str, start: int, end: int, decoder: json.JSONDecoder) -> str:
     return decoder.raw_decode(text, start)[0] if "\\" in key else key
 
 
-def _next(text: str, end: int) -> int:
+def _next_entry_offset(text: str, end: int) -> int:
     """Return the offset of the entry after a value, or of the bracket after the last one."""
     at = skip_space(text, end)
     return skip_space(text, at + 1) if text[at] == "," else at
@@ -211,25 +211,28 @@ class Locator:
 
     def key_span(self, keys: Sequence[str | int]) -> Span | None:
         """Return the key of the entry at `keys`, quotes included; None where there is none, and in lists."""
-        member = self._find(keys)
+        member = self._find_member(keys)
         if member is None or member.key_start == member.key_end:
             return None
         return self._lines.span(member.key_start, member.key_end)
 
     def value_span(self, keys: Sequence[str | int]) -> Span | None:
         """Return the value at `keys`, the whole document for no keys; None where there is none."""
-        member = self._find(keys)
+        member = self._find_member(keys)
         return self._lines.span(member.start, member.end) if member else None
 
     def inner_span(self, keys: Sequence[str | int], span: Span) -> Span | None:
         """Where a part of the text at `keys` stands, given by its lines and columns in that text itself."""
-        member = self._find(keys)
+        member = self._find_member(keys)
         if member is None or self._text[member.start : member.start + 1] != '"':
             return None
-        ends = [self._inside(member, span.line, span.column), self._inside(member, span.end_line, span.end_column)]
+        ends = [
+            self._offset_inside_text(member, span.line, span.column),
+            self._offset_inside_text(member, span.end_line, span.end_column),
+        ]
         return self._lines.span(*ends)
 
-    def _inside(self, member: Member, line: int, column: int) -> int:
+    def _offset_inside_text(self, member: Member, line: int, column: int) -> int:
         """Return the offset of a line and column of a text, whose newlines and other characters may be escaped."""
         at, escapes = member.start + 1, _ESCAPE.finditer(self._text, member.start + 1, member.end - 1)
         for escape in escapes:
@@ -243,7 +246,7 @@ class Locator:
             column += len(escape[0]) - 1
         return min(at + column - 1, member.end - 1)
 
-    def _find(self, keys: Sequence[str | int]) -> Member | None:
+    def _find_member(self, keys: Sequence[str | int]) -> Member | None:
         try:
             start = skip_space(self._text, 0)
             if not keys:
@@ -275,7 +278,7 @@ def duplicate_keys(raw: bytes, counted: int | None = None, *, limit: int = 1000)
     Given what `parse_counting` counted, a text without any costs next to nothing, and otherwise one pass at C
     speed; only where there are some is the text gone through for their places, up to the last of them.
     """
-    if counted is not None and _spells(raw, counted):
+    if counted is not None and _has_key_count(raw, counted):
         return []
     text, doubled = raw.decode().removeprefix(BOM), 0
 
@@ -286,11 +289,11 @@ def duplicate_keys(raw: bytes, counted: int | None = None, *, limit: int = 1000)
     decoder = json.JSONDecoder(object_pairs_hook=count, strict=False)
     start = skip_space(text, 0)
     decoder.raw_decode(text, start)
-    duplicates = _duplicates(text, start, (), Lines(text), json.JSONDecoder(strict=False))
+    duplicates = _find_duplicates(text, start, (), Lines(text), json.JSONDecoder(strict=False))
     return list(islice(duplicates, min(doubled, limit)))
 
 
-def _duplicates(
+def _find_duplicates(
     text: str, at: int, path: tuple[str | int, ...], lines: Lines, decoder: json.JSONDecoder
 ) -> Generator[Duplicate, None, int]:
     """Yield the duplicates in and below the object or list at offset `at`; return where that ends."""
@@ -308,10 +311,10 @@ def _duplicates(
             yield Duplicate(keys=(*path, key), span=lines.span(*place), first=lines.span(*first_place))
         if start < 0:
             if text[after] in "{[":
-                end = yield from _duplicates(text, after, (*path, key), lines, decoder)
+                end = yield from _find_duplicates(text, after, (*path, key), lines, decoder)
             else:
                 _, end = decoder.raw_decode(text, after)
-            after = _next(text, end)
+            after = _next_entry_offset(text, end)
         at = after
         index += 1
     return at + 1

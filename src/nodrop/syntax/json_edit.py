@@ -62,16 +62,18 @@ class _Rewriter:
         if old == new:
             return self._text[start:end]
         if isinstance(old, dict) and isinstance(new, Mapping):
-            return self._object(start, end, old, new, inside)
+            return self._render_object_changes(start, end, old, new, inside)
         return self._render_value(new, inside)
 
-    def _object(self, start: int, end: int, old: Mapping[str, Any], new: Mapping[str, Any], inside: _Layout) -> str:
+    def _render_object_changes(
+        self, start: int, end: int, old: Mapping[str, Any], new: Mapping[str, Any], inside: _Layout
+    ) -> str:
         found_members = list(members(self._text, start, self._decoder))
         if not new:
             return "{}"
         if not found_members:
             return self._render_value(new, inside)
-        layout = self._layout(found_members, start, end)
+        layout = self._layout_of_object(found_members, start, end)
         within = self._entry_layout(found_members, old) or layout.inner_layout(self._unit)
         last = {member.key: number for number, member in enumerate(found_members)}
         entries: list[tuple[str, str | None, str]] = []
@@ -85,12 +87,12 @@ class _Rewriter:
             if last[member.key] == number:
                 body = self._value(member.start, member.end, old[key], new[key], within)
             entries.append((key, lead, self._text[member.key_start : member.start] + body))
-        self._add(entries, new, layout, within)
+        self._add_entries(entries, new, layout, within)
         leads = [layout.first, *(lead or layout.between for _, lead, _ in entries[1:])]
         inner = "".join(lead + body for lead, (_, _, body) in zip(leads, entries, strict=True))
         return "{" + inner + layout.tail + "}"
 
-    def _add(
+    def _add_entries(
         self, entries: list[tuple[str, str | None, str]], new: Mapping[str, Any], layout: _Layout, within: _Layout
     ) -> None:
         """Put the entries that are new where they belong."""
@@ -108,7 +110,7 @@ class _Rewriter:
         for number in sorted(added, reverse=True):
             entries[number:number] = added[number]
 
-    def _layout(self, found_members: list[Member], start: int, end: int) -> _Layout:
+    def _layout_of_object(self, found_members: list[Member], start: int, end: int) -> _Layout:
         text, member = self._text, found_members[0]
         first_text = text[start + 1 : member.key_start]
         between = text[member.end : found_members[1].key_start] if len(found_members) > 1 else ""
@@ -123,7 +125,7 @@ class _Rewriter:
             value = old[str(member.key)]
             if isinstance(value, dict) and value and self._text[member.start] == "{":
                 inner = list(members(self._text, member.start, self._decoder))
-                return self._layout(inner, member.start, member.end)
+                return self._layout_of_object(inner, member.start, member.end)
         return None
 
     def _render_value(self, value: Any, layout: _Layout) -> str:

@@ -90,7 +90,7 @@ def parse(text: str) -> Script:
             words = []
         elif token["word"] is not None:
             word = token["word"]
-            meant = _meant(word)
+            meant = _unquote_word(word)
             words.append(_Word(meant, token.start(), token.end(), meant == word))
         at = max(token.end() if token else 0, at + 1)
     return Script(tuple(commands), tuple(other_lines), tuple(applied))
@@ -128,7 +128,7 @@ def _is_revision(word: str, before: str) -> bool:
     return (word in ("empty", "startup") or word.isdecimal()) and not before.startswith("--")
 
 
-def _meant(word: str) -> str:
+def _unquote_word(word: str) -> str:
     """Return a word without its quotes."""
     if not any(mark in word for mark in "'\"\\"):
         return word

@@ -67,7 +67,7 @@ class Table:
         Fields hold what the annotations of their classes say, down to the kind of every text and number.
         """
         try:
-            (value,), _ = self._unpacked(orjson.loads(data), 1, 0, _fit(annotation))
+            (value,), _ = self._unpack_column(orjson.loads(data), 1, 0, _fit_of_annotations(annotation))
         except (ValueError, TypeError, LookupError, RecursionError, MemoryError, OverflowError) as error:
             raise Unreadable(f"{type(error).__name__}: {error}") from None
         return value
@@ -85,7 +85,7 @@ class Table:
             return self._pack_mixed_column(values, kinds, depth)
         (kind,) = kinds
         if kind in self._ways:
-            return self._objects(kind, values, depth)
+            return self._pack_objects(kind, values, depth)
         if kind is tuple or kind is list or kind is frozenset:
             return [
                 f"{kind.__name__}s",
@@ -116,7 +116,7 @@ class Table:
         columns = [[len(group), self._pack_column(group, depth + 1)] for group in groups.values()]
         return ["mixed", [numbers[form_of_kind[type(value)]] for value in values], columns]
 
-    def _objects(self, kind: type[Any], values: Sequence[Any], depth: int) -> list[Any]:
+    def _pack_objects(self, kind: type[Any], values: Sequence[Any], depth: int) -> list[Any]:
         distinct = {id(value): value for value in values}
         if len(distinct) < len(values):
             numbers = {key: number for number, key in enumerate(distinct)}
@@ -125,45 +125,45 @@ class Table:
         fields = self._ways[kind].fields
         return ["objects", kind.__name__, [self._pack_column(list(map(field, values)), depth + 1) for field in fields]]
 
-    def _unpacked(self, column: Any, count: int, depth: int, fit: "_Fit") -> _Column:
+    def _unpack_column(self, column: Any, count: int, depth: int, fit: "_Fit") -> _Column:
         """Return so many values of a column, and how many values the largest of them comes to, at most."""
         if depth > _DEEPEST:
             raise Unreadable("columns lie too deep in each other")
         form, *arguments = column
         return _FORMS[form](self, count, depth + 1, fit, *arguments)
 
-    def _same(self, count: int, depth: int, fit: "_Fit", column: Any) -> _Column:
-        (value,), size = self._unpacked(column, 1, depth, fit)
+    def _unpack_repeated_value(self, count: int, depth: int, fit: "_Fit", column: Any) -> _Column:
+        (value,), size = self._unpack_column(column, 1, depth, fit)
         _check_size(count)
         return [value] * count, size
 
     def _unpack_plain_values(self, count: int, _depth: int, fit: "_Fit", values: Any) -> _Column:
-        _require(type(values) is list and len(values) == count)
-        _require(all(kind in _SCALARS and fit.takes(kind) for kind in set(map(type, values))))
+        _require_packed_form(type(values) is list and len(values) == count)
+        _require_packed_form(all(kind in _SCALARS and fit.takes(kind) for kind in set(map(type, values))))
         return values, 1
 
-    def _constant(self, count: int, _depth: int, fit: "_Fit", number: Any) -> _Column:
-        _require(type(number) is int and number >= 0 and fit.takes(type(self._numbered[number])))
+    def _unpack_constant(self, count: int, _depth: int, fit: "_Fit", number: Any) -> _Column:
+        _require_packed_form(type(number) is int and number >= 0 and fit.takes(type(self._numbered[number])))
         _check_size(count)
         return [self._numbered[number]] * count, 1
 
-    def _tuples(self, count: int, depth: int, fit: "_Fit", lengths: Any, inner: Any) -> _Column:
-        _require(fit.takes(tuple))
+    def _unpack_tuples(self, count: int, depth: int, fit: "_Fit", lengths: Any, inner: Any) -> _Column:
+        _require_packed_form(fit.takes(tuple))
         cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.inner))
         return [tuple(values[start:end]) for start, end in cut], most
 
-    def _lists(self, count: int, depth: int, fit: "_Fit", lengths: Any, inner: Any) -> _Column:
-        _require(fit.takes(list))
+    def _unpack_lists(self, count: int, depth: int, fit: "_Fit", lengths: Any, inner: Any) -> _Column:
+        _require_packed_form(fit.takes(list))
         cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.inner))
         return [list(values[start:end]) for start, end in cut], most
 
-    def _frozensets(self, count: int, depth: int, fit: "_Fit", lengths: Any, inner: Any) -> _Column:
-        _require(fit.takes(frozenset))
+    def _unpack_frozensets(self, count: int, depth: int, fit: "_Fit", lengths: Any, inner: Any) -> _Column:
+        _require_packed_form(fit.takes(frozenset))
         cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.inner))
         return [frozenset(values[start:end]) for start, end in cut], most
 
-    def _maps(self, count: int, depth: int, fit: "_Fit", lengths: Any, keys: Any, values: Any) -> _Column:
-        _require(fit.takes(dict))
+    def _unpack_maps(self, count: int, depth: int, fit: "_Fit", lengths: Any, keys: Any, values: Any) -> _Column:
+        _require_packed_form(fit.takes(dict))
         cut, (names, targets), most = self._unpack_ranges(count, depth, lengths, (keys, fit.outer), (values, fit.inner))
         return [dict(zip(names[start:end], targets[start:end], strict=True)) for start, end in cut], most
 
@@ -171,49 +171,59 @@ class Table:
         self, count: int, depth: int, lengths: Any, *inner: "tuple[Any, _Fit]"
     ) -> tuple[list[tuple[int, int]], list[Sequence[Any]], int]:
         """Return where each of some tuples begins and ends in their columns, these columns, and their size."""
-        _require(type(lengths) is list and len(lengths) == count and all(type(number) is int for number in lengths))
-        _require(not lengths or min(lengths) >= 0)
+        _require_packed_form(
+            type(lengths) is list and len(lengths) == count and all(type(number) is int for number in lengths)
+        )
+        _require_packed_form(not lengths or min(lengths) >= 0)
         total = _check_size(sum(lengths))
-        columns = [self._unpacked(column, total, depth, fit) for column, fit in inner]
+        columns = [self._unpack_column(column, total, depth, fit) for column, fit in inner]
         most = _check_size(1 + max(lengths, default=0) * sum(size for _, size in columns))
         ends = [0]
         for length in lengths:
             ends.append(ends[-1] + length)
         return list(pairwise(ends)), [values for values, _ in columns], most
 
-    def _mix(self, count: int, depth: int, fit: "_Fit", kinds: Any, columns: Any) -> _Column:
-        _require(type(kinds) is list and len(kinds) == count and _check_size(sum(held for held, _ in columns)) == count)
-        groups = [self._unpacked(column, group_size, depth, fit) for group_size, column in columns]
+    def _unpack_mixed_kinds(self, count: int, depth: int, fit: "_Fit", kinds: Any, columns: Any) -> _Column:
+        _require_packed_form(
+            type(kinds) is list and len(kinds) == count and _check_size(sum(held for held, _ in columns)) == count
+        )
+        groups = [self._unpack_column(column, group_size, depth, fit) for group_size, column in columns]
         following = [iter(values).__next__ for values, _ in groups]
         try:
             return [following[kind]() for kind in kinds], max((size for _, size in groups), default=1)
         except StopIteration:
             raise Unreadable("more values of a kind than there are") from None
 
-    def _share(self, count: int, depth: int, fit: "_Fit", distinct: Any, numbers: Any, inner: Any) -> _Column:
-        _require(type(numbers) is list and len(numbers) == count and type(distinct) is int and distinct >= 0)
-        values, size = self._unpacked(inner, _check_size(distinct), depth, fit)
+    def _unpack_shared_values(
+        self, count: int, depth: int, fit: "_Fit", distinct: Any, numbers: Any, inner: Any
+    ) -> _Column:
+        _require_packed_form(
+            type(numbers) is list and len(numbers) == count and type(distinct) is int and distinct >= 0
+        )
+        values, size = self._unpack_column(inner, _check_size(distinct), depth, fit)
         return [values[number] for number in numbers], size
 
     def _objects_of(self, count: int, depth: int, fit: "_Fit", name: Any, columns: Any) -> _Column:
         codec = self._named[name]
-        _require(fit.takes(codec.kind) and type(columns) is list and len(columns) == len(codec.fields))
+        _require_packed_form(fit.takes(codec.kind) and type(columns) is list and len(columns) == len(codec.fields))
         _check_size(count * (1 + len(columns)))
-        contents = [self._unpacked(column, count, depth, fit) for column, fit in zip(columns, codec.fits, strict=True)]
+        contents = [
+            self._unpack_column(column, count, depth, fit) for column, fit in zip(columns, codec.fits, strict=True)
+        ]
         rows = zip(*(values for values, _ in contents), strict=True) if contents else repeat((), count)
         return codec.make_objects(rows), _check_size(1 + sum(size for _, size in contents))
 
 
 _FORMS: Mapping[str, Callable[..., tuple[Sequence[Any], int]]] = {
-    "same": Table._same,
+    "same": Table._unpack_repeated_value,
     "plain": Table._unpack_plain_values,
-    "constant": Table._constant,
-    "tuples": Table._tuples,
-    "lists": Table._lists,
-    "frozensets": Table._frozensets,
-    "maps": Table._maps,
-    "mixed": Table._mix,
-    "shared": Table._share,
+    "constant": Table._unpack_constant,
+    "tuples": Table._unpack_tuples,
+    "lists": Table._unpack_lists,
+    "frozensets": Table._unpack_frozensets,
+    "maps": Table._unpack_maps,
+    "mixed": Table._unpack_mixed_kinds,
+    "shared": Table._unpack_shared_values,
     "objects": Table._objects_of,
 }
 
@@ -244,7 +254,7 @@ class _Fit:
 _ANYTHING = _Fit()
 
 
-def _fit(*annotations: Any) -> _Fit:
+def _fit_of_annotations(*annotations: Any) -> _Fit:
     """Return what values of any of these annotations may be."""
     kinds: set[type[Any]] = set()
     elements: list[Any] = []
@@ -270,7 +280,7 @@ def _fit(*annotations: Any) -> _Fit:
             return _ANYTHING
     kinds |= {int} if float in kinds else set()
     kinds |= {bool} if int in kinds else set()
-    return _Fit(frozenset(kinds), *(_fit(*hints) if hints else _ANYTHING for hints in (elements, keys)))
+    return _Fit(frozenset(kinds), *(_fit_of_annotations(*hints) if hints else _ANYTHING for hints in (elements, keys)))
 
 
 class _Way:
@@ -281,14 +291,14 @@ class _Way:
         self._make: Callable[[Any], Any] | None = getattr(kind, "_make", None)
         names = getattr(kind, "_fields", ()) if self._make else [field.name for field in dataclasses.fields(kind)]
         self.fields = tuple(map(attrgetter, names))
-        self._fill = None if self._make else _filler(kind, names)
+        self._fill = None if self._make else _make_slot_filler(kind, names)
         self._names = tuple(names)
 
     @cached_property
     def fits(self) -> tuple["_Fit", ...]:
         """What each field may hold."""
         hints = get_type_hints(self.kind)
-        return tuple(_fit(hints[name]) for name in self._names)
+        return tuple(_fit_of_annotations(hints[name]) for name in self._names)
 
     def make_objects(self, rows: Iterator[tuple[Any, ...]] | Iterable[tuple[Any, ...]]) -> list[Any]:
         """Return an object for each row of its fields."""
@@ -316,7 +326,7 @@ def classes_of(annotations: Iterable[Any]) -> tuple[type[Any], ...]:
     return tuple(classes)
 
 
-def _filler(kind: type[Any], names: Sequence[str]) -> Callable[[Any, tuple[Any, ...]], None]:
+def _make_slot_filler(kind: type[Any], names: Sequence[str]) -> Callable[[Any, tuple[Any, ...]], None]:
     """Return a function that sets the slots of a frozen object, written out, for a loop over them takes twice as long.
 
     Slots of the class are set by themselves: what is packed was an object, and what its class checks has been checked.
@@ -336,7 +346,7 @@ def _words(values: Sequence[str]) -> list[Any]:
     return ["shared", len(distinct), [distinct[value] for value in values], ["plain", list(distinct)]]
 
 
-def _require(holds: bool) -> None:
+def _require_packed_form(holds: bool) -> None:
     if not holds:
         raise Unreadable("a column that nobody packed")
 

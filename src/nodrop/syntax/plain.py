@@ -50,12 +50,12 @@ def load(text: str) -> Any:
     if len(rows) != text.count("\n") + 1:
         return NOT_PLAIN
     try:
-        return _structure(rows)
+        return _nest_by_indentation(rows)
     except _Doubt:
         return NOT_PLAIN
 
 
-def _structure(rows: list[tuple[str, str, str, str, str]]) -> Any:
+def _nest_by_indentation(rows: list[tuple[str, str, str, str, str]]) -> Any:
     """Put lines together by their indentation."""
     root: list[Any] = [None]
     top: Any = root
@@ -81,7 +81,7 @@ def _structure(rows: list[tuple[str, str, str, str, str]]) -> Any:
             raise _Doubt
         if type(top) is list:
             if alone:
-                top.append(_scalar(alone))
+                top.append(_parse_scalar(alone))
                 continue
             item: dict[str, Any] = {}
             top.append(item)
@@ -96,7 +96,7 @@ def _structure(rows: list[tuple[str, str, str, str, str]]) -> Any:
         if name in top or len(name) > _MAX_KEY:
             raise _Doubt
         if value:
-            top[name] = _scalar(value)
+            top[name] = _parse_scalar(value)
         else:
             top[name] = None
             key = name
@@ -105,35 +105,35 @@ def _structure(rows: list[tuple[str, str, str, str, str]]) -> Any:
     return root[0]
 
 
-def _scalar(text: str) -> Any:
+def _parse_scalar(text: str) -> Any:
     first_character = text[0]
     if first_character in "'\"":
         return text[1:-1]
     if first_character in "{[":
-        return _flow(text)
+        return _parse_flow_brackets(text)
     return WORDS.get(text, text)
 
 
-def _flow(text: str) -> Any:
+def _parse_flow_brackets(text: str) -> Any:
     """Read brackets as JSON once all words are quoted; what YAML has beyond JSON then fails."""
     if text in ("{}", "[]"):
         return {} if text == "{}" else []
     if _FLOW.sub("", text):  # which takes no memory for each piece, as a repeated group does
         raise _Doubt
     try:
-        return json.loads(_BARE_OR_QUOTED.sub(_quoted, text), object_pairs_hook=_distinct)
+        return json.loads(_BARE_OR_QUOTED.sub(_quote_bare_word, text), object_pairs_hook=_require_distinct_keys)
     except (ValueError, RecursionError):
         raise _Doubt from None
 
 
-def _quoted(match: re.Match[str]) -> str:
+def _quote_bare_word(match: re.Match[str]) -> str:
     text = match[0]
     if len(text) > _MAX_KEY:
         raise _Doubt
     return text if text[0] == '"' or text in WORDS else f'"{text}"'
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _require_distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) < len(pairs) or "" in data:
         raise _Doubt

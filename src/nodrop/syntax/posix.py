@@ -83,47 +83,47 @@ class _Parser:
 
     def parse(self) -> _Node:
         """Return the whole expression."""
-        node = self._alternatives()
+        node = self._parse_alternatives()
         if self._at < len(self._text):  # a `)` that closes nothing: a character to glibc, an error to PCRE2
             raise _NotCompiled
         return node
 
-    def _next(self) -> str:
+    def _peek_character(self) -> str:
         return self._text[self._at : self._at + 1]
 
     def _take(self) -> str:
-        character = self._next()
+        character = self._peek_character()
         self._at += 1
         if not character or not character.isascii() or not character.isprintable():
             raise _NotCompiled
         return character
 
-    def _alternatives(self) -> _Node:
-        branches = [self._branch()]
-        while self._next() == "|":
+    def _parse_alternatives(self) -> _Node:
+        branches = [self._parse_branch()]
+        while self._peek_character() == "|":
             self._at += 1
-            branches.append(self._branch())
+            branches.append(self._parse_branch())
         if len(branches) == 1:
             return branches[0]
         return _Node("any", sum(branch.states for branch in branches) + 1, tuple(branches))
 
-    def _branch(self) -> _Node:
+    def _parse_branch(self) -> _Node:
         nodes: list[_Node] = []
-        while self._next() not in ("", "|", ")"):
-            nodes.append(self._repeated())
+        while self._peek_character() not in ("", "|", ")"):
+            nodes.append(self._parse_repetition())
         return nodes[0] if len(nodes) == 1 else _Node("all", sum(node.states for node in nodes), tuple(nodes))
 
-    def _repeated(self) -> _Node:
-        atom = self._atom()
-        if not self._next() or self._next() not in _REPEATS:
+    def _parse_repetition(self) -> _Node:
+        atom = self._parse_atom()
+        if not self._peek_character() or self._peek_character() not in _REPEATS:
             return atom
         if atom.kind in ("begin", "end"):
             raise _NotCompiled
-        copied = self._next() in "+{"
-        low, high = self._bounds()
+        copied = self._peek_character() in "+{"
+        low, high = self._parse_bounds()
         if copied and atom.anchored:
             raise _NotCompiled
-        if self._next() and self._next() in _REPEATS:
+        if self._peek_character() and self._peek_character() in _REPEATS:
             raise _NotCompiled
         if high == 0:  # PCRE2 10.42 finds no `.` in `2.` with `(2|.*){0}\.`
             raise _NotCompiled
@@ -133,7 +133,7 @@ class _Parser:
         further_states = (0 if low else atom.states) + 1 if high is None else (high - low) * (atom.states + 1)
         return _Node("repeat", copies + further_states, (atom,), low=low, high=high)
 
-    def _bounds(self) -> tuple[int, int | None]:
+    def _parse_bounds(self) -> tuple[int, int | None]:
         match self._take():
             case "*":
                 return 0, None
@@ -141,30 +141,30 @@ class _Parser:
                 return 1, None
             case "?":
                 return 0, 1
-        low, high = self._number(), None
-        if self._next() == ",":
+        low, high = self._parse_number(), None
+        if self._peek_character() == ",":
             self._at += 1
-            high = None if self._next() == "}" else self._number()
+            high = None if self._peek_character() == "}" else self._parse_number()
         else:
             high = low
         if self._take() != "}" or (high is not None and high < low):
             raise _NotCompiled
         return low, high
 
-    def _number(self) -> int:
+    def _parse_number(self) -> int:
         digits = ""
-        while self._next() and self._next() in "0123456789" and len(digits) < 6:
+        while self._peek_character() and self._peek_character() in "0123456789" and len(digits) < 6:
             digits += self._take()
         if not digits or int(digits) > MAX_REPEAT:
             raise _NotCompiled
         return int(digits)
 
-    def _atom(self) -> _Node:
+    def _parse_atom(self) -> _Node:
         match character := self._take():
             case "(":
                 return self._group()
             case "[":
-                return self._bracket()
+                return self._parse_bracket_expression()
             case "^":
                 return _BEGIN
             case "$":
@@ -183,32 +183,32 @@ class _Parser:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise _NotCompiled
-        node = self._alternatives()
+        node = self._parse_alternatives()
         if self._take() != ")":
             raise _NotCompiled
         self._depth -= 1
         # An anchor in a group can be repeated, one by itself cannot.
         return _Node("all", node.states, (node,)) if node.kind in ("begin", "end") else node
 
-    def _bracket(self) -> _Node:
+    def _parse_bracket_expression(self) -> _Node:
         """Return the set of a bracket expression, whose `[` has been taken."""
-        negated = self._next() == "^"
+        negated = self._peek_character() == "^"
         self._at += negated
-        if self._next() and self._next() in ":.=":  # PCRE2 takes `[.1.]` for a collating symbol
+        if self._peek_character() and self._peek_character() in ":.=":  # PCRE2 takes `[.1.]` for a collating symbol
             raise _NotCompiled
         begin, character_mask = self._at, 0
-        while self._next() != "]" or self._at == begin:
-            character_mask |= self._member(first=self._at == begin)
+        while self._peek_character() != "]" or self._at == begin:
+            character_mask |= self._parse_bracket_member(first=self._at == begin)
         self._at += 1
         return _Node("set", 1, characters=~character_mask if negated else character_mask)
 
-    def _member(self, *, first: bool) -> int:
+    def _parse_bracket_member(self, *, first: bool) -> int:
         """Return a member of a bracket expression: a class, a range or a character."""
-        character, after = self._take(), self._next()
+        character, after = self._take(), self._peek_character()
         if character == "\\":  # a character to glibc, an escape to PCRE2
             raise _NotCompiled
         if character == "[" and after and after in ":.=":
-            return self._class()
+            return self._parse_character_class()
         if character == "-" and not first and after != "]":
             raise _NotCompiled
         if after != "-" or self._text[self._at + 1 : self._at + 2] == "]":
@@ -219,12 +219,12 @@ class _Parser:
             raise _NotCompiled
         return sum(1 << code for code in range(ord(character), ord(last) + 1))
 
-    def _class(self) -> int:
+    def _parse_character_class(self) -> int:
         name, closed, _ = self._text[self._at + 1 : self._at + 9].partition(":]")
-        if self._next() != ":" or not closed or name not in _NAMED:
+        if self._peek_character() != ":" or not closed or name not in _NAMED:
             raise _NotCompiled
         self._at += len(name) + 3
-        if self._next() == "-" and self._text[self._at + 1 : self._at + 2] != "]":
+        if self._peek_character() == "-" and self._text[self._at + 1 : self._at + 2] != "]":
             raise _NotCompiled
         return _NAMED[name]
 
@@ -261,7 +261,7 @@ class Expression:
     def matches(self, text: str) -> bool:
         """Whether a part of a text is one that the expression describes."""
         if self._begin is None:
-            self._build()
+            self._build_automaton()
         begin = self._begin
         assert begin is not None
         for character in text:
@@ -269,50 +269,50 @@ class Expression:
                 return True
             after = begin.next.get(character)
             if after is None:
-                after = begin.next[character] = self._after(begin, character)
+                after = begin.next[character] = self._states_after_character(begin, character)
             begin = after
         return begin.matched or begin.matched_at_end
 
-    def _build(self) -> None:
+    def _build_automaton(self) -> None:
         """Make the automaton: state 0 is the match, the last one made is where the expression begins."""
         self._characters, self._follow = [None], [()]
-        self._entry = self._emitted(self._root, 0)
+        self._entry = self._add_node_states(self._root, 0)
         self._begin = self._compute_closure({self._entry}, begin=True)
 
-    def _state(self, characters: int | None, *follow: int) -> int:
+    def _add_automaton_state(self, characters: int | None, *follow: int) -> int:
         self._characters.append(characters)
         self._follow.append(follow)
         return len(self._follow) - 1
 
-    def _emitted(self, node: _Node, after: int) -> int:
+    def _add_node_states(self, node: _Node, after: int) -> int:
         """Make the states of a part in front of a state, and return the first of them."""
         match node.kind:
             case "set":
-                return self._state(node.characters, after)
+                return self._add_automaton_state(node.characters, after)
             case "begin":
-                return self._state(None, _AT_BEGIN, after)
+                return self._add_automaton_state(None, _AT_BEGIN, after)
             case "end":
-                return self._state(None, _AT_END, after)
+                return self._add_automaton_state(None, _AT_END, after)
             case "all":
                 for child_node in reversed(node.parts):
-                    after = self._emitted(child_node, after)
+                    after = self._add_node_states(child_node, after)
                 return after
             case "any":
-                return self._state(None, *(self._emitted(branch, after) for branch in node.parts))
+                return self._add_automaton_state(None, *(self._add_node_states(branch, after) for branch in node.parts))
         (child_node,) = node.parts
         first_state = after
         if node.high is None:
-            again = self._state(None)
-            entered = self._emitted(child_node, again)
+            again = self._add_automaton_state(None)
+            entered = self._add_node_states(child_node, again)
             self._follow[again] = (entered, after)
             first_state = entered if node.low else again
         for _ in range(0 if node.high is None else node.high - node.low):
-            first_state = self._state(None, self._emitted(child_node, first_state), after)
+            first_state = self._add_automaton_state(None, self._add_node_states(child_node, first_state), after)
         for _ in range(node.low - (node.high is None and node.low > 0)):
-            first_state = self._emitted(child_node, first_state)
+            first_state = self._add_node_states(child_node, first_state)
         return first_state
 
-    def _after(self, start_states: _Reached, character: str) -> _Reached:
+    def _states_after_character(self, start_states: _Reached, character: str) -> _Reached:
         """Return what is reached by a character; the expression may also begin behind it."""
         code = ord(character)
         self.visited += len(start_states.waiting)

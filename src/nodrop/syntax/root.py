@@ -48,7 +48,7 @@ def user(uid: int) -> str:
         return f"uid {uid}"
 
 
-def _close(handle: int) -> None:
+def _close_handle(handle: int) -> None:
     with suppress(OSError):
         os.close(handle)
 
@@ -69,7 +69,7 @@ class Root:
 
     def _keep(self, handle: int) -> int:
         """Keep a descriptor that is closed with the root, at the latest when the process ends."""
-        weakref.finalize(self, _close, handle)
+        weakref.finalize(self, _close_handle, handle)
         self._handle = handle
         return handle
 
@@ -88,7 +88,7 @@ class Root:
 
     def open(self, path: str | os.PathLike[str], flags: int) -> int:
         """Open what is named below the root and return the descriptor; LeadsOut, or another OSError, where it fails."""
-        below = self._below(path)
+        below = self._path_below_root(path)
         if not below:
             return self._open_root(flags | os.O_CLOEXEC)
         handle = _open_without_links(self.handle, below, flags | os.O_CLOEXEC)
@@ -126,7 +126,7 @@ class Root:
         except PermissionError:
             return os.open(os.path.relpath(self.top), flags)
 
-    def _below(self, path: str | os.PathLike[str]) -> str:
+    def _path_below_root(self, path: str | os.PathLike[str]) -> str:
         """Return a path as it is named below the root."""
         absolute = os.path.abspath(path)  # noqa: PTH100 -- as it is named: links are looked at when it is opened
         if absolute == self.top:
@@ -144,7 +144,7 @@ class Root:
         What is no folder is the last name, without a folder. Parts that are `missing` are left, where that may be.
         LeadsOut where a link leads out, or is another user's where everybody may write.
         """
-        pending_names, hops = self._below(path).split("/")[::-1], 0
+        pending_names, hops = self._path_below_root(path).split("/")[::-1], 0
         folders, names = [os.open(".", _FOLDER, dir_fd=self.handle)], list[str]()
         try:
             while pending_names:
@@ -152,7 +152,7 @@ class Root:
                 if name in ("", "."):
                     continue
                 if name == "..":
-                    self._up(folders, names)
+                    self._leave_folder(folders, names)
                     continue
                 if hops and name.casefold() == REPOSITORY:
                     raise LeadsOut(self.shown)
@@ -189,7 +189,7 @@ class Root:
             for handle in folders:
                 os.close(handle)
 
-    def _up(self, folders: list[int], names: list[str]) -> None:
+    def _leave_folder(self, folders: list[int], names: list[str]) -> None:
         if len(folders) == 1:
             raise LeadsOut(self.shown)
         os.close(folders.pop())
@@ -202,7 +202,7 @@ class Root:
         for top in (self.top, os.path.realpath(self.top)):
             if target == top or target.startswith(f"{top.rstrip('/')}/"):
                 while len(folders) > 1:
-                    self._up(folders, names)
+                    self._leave_folder(folders, names)
                 return target[len(top) :].split("/")
         raise LeadsOut(self.shown)
 

@@ -98,7 +98,7 @@ def compose(text: str) -> Node:
             continue
         if kind in _CLOSING:
             node = opened.pop()
-            _close(node, children_stack.pop(), mapping=kind is MappingEndEvent)
+            _close_node(node, children_stack.pop(), mapping=kind is MappingEndEvent)
             node.end = event.end_mark.index if node.flow else node.end
         elif kind is ScalarEvent:
             scalar = None if event.implicit[0] and not event.value else event.value
@@ -117,7 +117,7 @@ def compose(text: str) -> Node:
     return done
 
 
-def _close(node: Node, nodes: list[Node], *, mapping: bool) -> None:
+def _close_node(node: Node, nodes: list[Node], *, mapping: bool) -> None:
     if mapping:
         pairs = zip(nodes[::2], nodes[1::2], strict=True)
         entries = [Entry(key.text or "", value, key.start, key.end, (key.text or "", value)) for key, value in pairs]
@@ -148,57 +148,57 @@ class _Writer:
         self._edits: list[tuple[int, int, str]] = []
 
     def write(self, root: Node) -> str:
-        self._inside(root)
+        self._write_node_changes(root)
         out, at = [], 0
         for start, end, new in sorted(self._edits, key=lambda edit: edit[0]):
             out += [self._text[at:start], new]
             at = max(at, end)
         return "".join([*out, self._text[at:]])
 
-    def _inside(self, node: Node) -> None:
+    def _write_node_changes(self, node: Node) -> None:
         for item in node.items:
             if item.start is not None:
-                self._inside(item)
+                self._write_node_changes(item)
             else:
-                self._append(node, item)
+                self._append_mapping_item(node, item)
         if node.entries is not None:
-            (self._flow if node.flow else self._block)(node, node.entries)
+            (self._write_flow_mapping if node.flow else self._write_block_mapping)(node, node.entries)
 
-    def _append(self, node: Node, item: Node) -> None:
+    def _append_mapping_item(self, node: Node, item: Node) -> None:
         """Write a new mapping at the end of a list in block style."""
         assert node.start is not None
-        indent = self._column(node.start)
+        indent = self._column_of_offset(node.start)
         body = "".join(self.lines(item.entries or [], indent + _STEP))
-        self._insert(self._line_end(node.end), f"{' ' * indent}- {body[indent + _STEP :]}")
+        self._insert_lines(self._line_end(node.end), f"{' ' * indent}- {body[indent + _STEP :]}")
 
-    def _block(self, node: Node, entries: list[Entry]) -> None:
+    def _write_block_mapping(self, node: Node, entries: list[Entry]) -> None:
         kept_entries = [entry for entry in node.stood[1] if entry in entries]
-        begins = [self._begin(entry) for entry in kept_entries]
+        begins = [self._start_of_entry(entry) for entry in kept_entries]
         for place, entry in enumerate(node.stood[1]):
             if entry not in entries:
-                self._delete(node, entry, place)
-        indent = self._column(begins[0]) if begins else 0
+                self._delete_entry(node, entry, place)
+        indent = self._column_of_offset(begins[0]) if begins else 0
         behind: int | None = None
         for entry in entries:
             if entry.stood is not None:
-                self._entry(entry, indent)
-                behind = self._line_end(_stop(entry))
+                self._write_entry_changes(entry, indent)
+                behind = self._line_end(_original_end(entry))
             elif behind is not None:
-                self._insert(behind, "".join(self.lines([entry], indent)))
+                self._insert_lines(behind, "".join(self.lines([entry], indent)))
             else:
                 body = "".join(self.lines([entry], indent))
                 self._edits.append((begins[0], begins[0], body[indent:] + " " * indent))
 
-    def _delete(self, node: Node, entry: Entry, place: int) -> None:
+    def _delete_entry(self, node: Node, entry: Entry, place: int) -> None:
         """Take out an entry with its lines; what shares its first line moves up."""
-        begin, stop = self._begin(entry), self._line_end(_stop(entry))
+        begin, stop = self._start_of_entry(entry), self._line_end(_original_end(entry))
         line = self._line_start(begin)
         if not self._text[line:begin].strip(" "):
             self._edits.append((line, stop, ""))
         elif place + 1 < len(node.stood[1]):
-            self._edits.append((begin, self._begin(node.stood[1][place + 1]), ""))
+            self._edits.append((begin, self._start_of_entry(node.stood[1][place + 1]), ""))
 
-    def _entry(self, entry: Entry, indent: int) -> None:
+    def _write_entry_changes(self, entry: Entry, indent: int) -> None:
         """Write what became of an entry that the text has."""
         assert entry.start is not None
         assert entry.stood is not None
@@ -207,8 +207,8 @@ class _Writer:
             return
         if entry.value is not value or self._is_anew(value):
             body = "".join(self.lines([entry], indent))[indent:]
-            begin, end = self._begin(entry), self._line_end(max(entry.end, value.end))
-            if entry.value is value and entry.key == key and (below := self._below(value)) is not None:
+            begin, end = self._start_of_entry(entry), self._line_end(max(entry.end, value.end))
+            if entry.value is value and entry.key == key and (below := self._block_mapping_start(value)) is not None:
                 begin, body = below, body.partition(self._newline)[2]  # the key's line stays, with what is behind it
             if not self._text[:end].endswith("\n"):
                 body = body.removesuffix(self._newline)
@@ -218,17 +218,17 @@ class _Writer:
             self._edits.append((entry.start, entry.end, self._key(entry.key)))
         if value.entries is None and not value.items and value.text != value.stood[0]:
             assert value.start is not None
-            spelt = self._scalar(value)
+            spelt = self._format_scalar(value)
             lead = "" if self._text[value.start - 1].isspace() else " "
             self._edits.append((value.start, value.end, lead + spelt))
             return
-        self._inside(value)
+        self._write_node_changes(value)
 
-    def _below(self, value: Node) -> int | None:
+    def _block_mapping_start(self, value: Node) -> int | None:
         """Return where the lines of a mapping in block style begin that has entries now and had some; else None."""
         if value.flow or not value.entries or not value.stood[1]:
             return None
-        begin = self._begin(value.stood[1][0])
+        begin = self._start_of_entry(value.stood[1][0])
         line = self._line_start(begin)
         return None if self._text[line:begin].strip(" ") else line
 
@@ -238,35 +238,35 @@ class _Writer:
         has_old_entries = any(entry.stood for entry in value.entries or ())
         return bool(value.stood[1] or value.entries) and not has_old_entries
 
-    def _flow(self, node: Node, entries: list[Entry]) -> None:
+    def _write_flow_mapping(self, node: Node, entries: list[Entry]) -> None:
         """Write what became of the entries of a mapping in braces, which had some and has some of them still."""
         if not node.stood[1]:
             return
         kept_entries = [entry for entry in node.stood[1] if entry in entries]
         for place, entry in enumerate(node.stood[1]):
             if entry not in kept_entries and place < node.stood[1].index(kept_entries[0]):
-                self._edits.append((_start(entry), _start(node.stood[1][place + 1]), ""))
+                self._edits.append((_original_start(entry), _original_start(node.stood[1][place + 1]), ""))
             elif entry not in kept_entries:
-                self._edits.append((_stop(node.stood[1][place - 1]), _stop(entry), ""))
-        between = self._between(node)
+                self._edits.append((_original_end(node.stood[1][place - 1]), _original_end(entry), ""))
+        between = self._separator_in_braces(node)
         behind: int | None = None
         for entry in entries:
             if entry.stood is not None:
                 self._entry_in_braces(entry)
-                behind = _stop(entry)
+                behind = _original_end(entry)
             elif behind is None:
-                first_start = _start(kept_entries[0])
+                first_start = _original_start(kept_entries[0])
                 self._edits.append((first_start, first_start, self._in_braces(entry) + between))
             else:
                 self._edits.append((behind, behind, between + self._in_braces(entry)))
 
-    def _between(self, node: Node) -> str:
+    def _separator_in_braces(self, node: Node) -> str:
         """Return what stands between two entries in braces."""
         assert node.start is not None
         first_entry, *other_entries = node.stood[1]
         if other_entries:
-            return self._text[_stop(first_entry) : _start(other_entries[0])]
-        lead = self._text[node.start + 1 : _start(first_entry)]
+            return self._text[_original_end(first_entry) : _original_start(other_entries[0])]
+        lead = self._text[node.start + 1 : _original_start(first_entry)]
         return f",{lead}" if "\n" in lead else ", "
 
     def _entry_in_braces(self, entry: Entry) -> None:
@@ -276,14 +276,14 @@ class _Writer:
             return
         is_said = value.text == value.stood[0]
         if entry.value is not value or self._is_anew(value) or not (is_said or value.start != value.end):
-            self._edits.append((_start(entry), _stop(entry), self._in_braces(entry)))
+            self._edits.append((_original_start(entry), _original_end(entry), self._in_braces(entry)))
             return
         if entry.key != key:
-            self._edits.append((_start(entry), entry.end, self._key(entry.key)))
+            self._edits.append((_original_start(entry), entry.end, self._key(entry.key)))
         if value.entries:
-            self._flow(value, value.entries)
+            self._write_flow_mapping(value, value.entries)
         elif not is_said:
-            self._edits.append((value.start or 0, value.end, self._scalar(value)))
+            self._edits.append((value.start or 0, value.end, self._format_scalar(value)))
 
     def _in_braces(self, entry: Entry) -> str:
         """Spell an entry on one line."""
@@ -293,7 +293,7 @@ class _Writer:
         if value.items:
             return f"[{', '.join(map(self._on_a_line, value.items))}]"
         if value.entries is None:
-            return self._scalar(value)
+            return self._format_scalar(value)
         return f"{{{', '.join(map(self._in_braces, value.entries))}}}"
 
     def lines(self, entries: list[Entry], indent: int) -> Iterator[str]:
@@ -310,18 +310,18 @@ class _Writer:
             elif value.entries is not None or value.items:
                 yield f"{mark}: {self._on_a_line(value)}{end}"
             else:
-                yield f"{mark}:{end}" if value.text is None else f"{mark}: {self._scalar(value)}{end}"
+                yield f"{mark}:{end}" if value.text is None else f"{mark}: {self._format_scalar(value)}{end}"
 
-    def _scalar(self, node: Node) -> str:
+    def _format_scalar(self, node: Node) -> str:
         return self._value(node.text or "") if node.raw is None else node.raw
 
-    def _insert(self, at: int, body: str) -> None:
+    def _insert_lines(self, at: int, body: str) -> None:
         """Put lines behind the line that ends at an offset."""
         if at and not self._text[:at].endswith("\n"):
             body = self._newline + body.removesuffix(self._newline)
         self._edits.append((at, at, body))
 
-    def _begin(self, entry: Entry) -> int:
+    def _start_of_entry(self, entry: Entry) -> int:
         """Return where an entry begins: at its key, or the question mark before it."""
         assert entry.start is not None
         line = self._text[self._line_start(entry.start) : entry.start]
@@ -331,7 +331,7 @@ class _Writer:
     def _line_start(self, at: int) -> int:
         return self._text.rfind("\n", 0, at) + 1
 
-    def _column(self, at: int) -> int:
+    def _column_of_offset(self, at: int) -> int:
         return at - self._line_start(at)
 
     def _line_end(self, at: int) -> int:
@@ -342,16 +342,16 @@ class _Writer:
         return len(self._text) if line_break < 0 else line_break + 1
 
 
-def _stood(entry: Entry) -> Node:
+def _original_value(entry: Entry) -> Node:
     assert entry.stood is not None
     return entry.stood[1]
 
 
-def _start(entry: Entry) -> int:
+def _original_start(entry: Entry) -> int:
     assert entry.start is not None
     return entry.start
 
 
-def _stop(entry: Entry) -> int:
+def _original_end(entry: Entry) -> int:
     """Return where an entry ended in the text."""
-    return max(entry.end, _stood(entry).end)
+    return max(entry.end, _original_value(entry).end)

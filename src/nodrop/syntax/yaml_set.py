@@ -22,7 +22,7 @@ def set_in(raw: bytes, keys: Sequence[str], value: object) -> bytes:
     data = parse(text, "").data
     expected_data = _set_value(_expand_aliases(data), keys, value)
     tree = compose(text)
-    _set(tree, keys, value)
+    _set_node_value(tree, keys, value)
     new = write(text, tree, _render_scalar, _render_scalar)
     try:
         actual_data = parse(new, "").data
@@ -34,7 +34,7 @@ def set_in(raw: bytes, keys: Sequence[str], value: object) -> bytes:
 
 
 def _expand_aliases(data: Any) -> Any:
-    """Return the data with a copy of its own for every place where an alias stands."""
+    """Return the data with a separate copy for every alias."""
     if isinstance(data, dict):
         return {key: _expand_aliases(child) for key, child in data.items()}
     return [_expand_aliases(child) for child in data] if isinstance(data, list) else data
@@ -64,34 +64,34 @@ def _normalize_value(value: object) -> Any:
     return value if value is None or isinstance(value, bool) else str(value)
 
 
-def _set(node: Node, keys: Sequence[str], value: object) -> None:
+def _set_node_value(node: Node, keys: Sequence[str], value: object) -> None:
     first_key, *inner_keys = keys
     entries = node.entries = [] if node.entries is None else node.entries
     entry = next((candidate for candidate in entries if candidate.key == first_key), None)
     if value is None and not inner_keys:
         entries[:] = [candidate for candidate in entries if candidate is not entry]
     elif entry is None:
-        entries.append(Entry(first_key, _node(_nested(inner_keys, value))))
+        entries.append(Entry(first_key, _make_node(_nest_value(inner_keys, value))))
     elif not inner_keys and not isinstance(value, dict | list | tuple) and entry.value.entries is None:
-        new = _node(value)
+        new = _make_node(value)
         entry.value.text, entry.value.raw = new.text, new.raw
     elif not inner_keys or entry.value.entries is None:
-        entry.value = _node(_nested(inner_keys, value))
+        entry.value = _make_node(_nest_value(inner_keys, value))
     else:
-        _set(entry.value, inner_keys, value)
+        _set_node_value(entry.value, inner_keys, value)
 
 
-def _nested(keys: Sequence[str], value: object) -> object:
+def _nest_value(keys: Sequence[str], value: object) -> object:
     for key in reversed(keys):
         value = {key: value}
     return value
 
 
-def _node(value: object) -> Node:
+def _make_node(value: object) -> Node:
     if isinstance(value, dict):
-        return Node(entries=[Entry(str(key), _node(child)) for key, child in value.items()])
+        return Node(entries=[Entry(str(key), _make_node(child)) for key, child in value.items()])
     if isinstance(value, list | tuple):
-        return Node(items=[_node(child) for child in value])
+        return Node(items=[_make_node(child) for child in value])
     if value is None or isinstance(value, bool):
         word = "null" if value is None else str(value).lower()
         return Node(text=word, raw=word)
@@ -99,6 +99,6 @@ def _node(value: object) -> Node:
 
 
 def _render_scalar(text: str) -> str:
-    """Return a text as YAML spells it: as it is where that says the same, else in quotes."""
+    """Return a text as a YAML scalar: unquoted where that reads the same, else in quotes."""
     plain = _PLAIN.fullmatch(text) and parse(f"a: {text}", "").data == {"a": text}
     return text if plain else json.dumps(text, ensure_ascii=False)

@@ -14,25 +14,25 @@ class Entries:
         self._text, self._lines = text, Lines(text)
 
     @cached_property
-    def _root(self) -> Node:
+    def _root_node(self) -> Node:
         return compose(self._text)
 
     def count_existing_keys(self, keys: Sequence[str | int]) -> int:
         """How many of the keys, from the first on, the document has."""
-        return len(self._way(keys))
+        return len(self._trail_of_keys(keys))
 
     def scalar(self, keys: Sequence[str | int]) -> bool:
         """Whether the nearest entry to `keys` that the document has is a text or number, which ends the way there."""
-        trail = self._way(keys)
-        node = trail[-1].value if trail and isinstance(trail[-1], Entry) else trail[-1] if trail else self._root
+        trail = self._trail_of_keys(keys)
+        node = trail[-1].value if trail and isinstance(trail[-1], Entry) else trail[-1] if trail else self._root_node
         return isinstance(node, Node) and node.entries is None and not node.items
 
     def span(self, keys: Sequence[str | int]) -> Span:
         """Return the place of the entry at `keys` or the nearest around it; of a value over several lines, its key."""
-        trail = [node for node in self._way(keys) if _begin(node) is not None]
+        trail = [node for node in self._trail_of_keys(keys) if _start_of_node(node) is not None]
         if not trail:
             return self._lines.span(0, 0)
-        start, end, key_end = _begin(trail[-1]) or 0, _end(trail[-1]), _key_end(trail[-1])
+        start, end, key_end = _start_of_node(trail[-1]) or 0, _end(trail[-1]), _key_end(trail[-1])
         span = self._lines.span(start, end)
         return span if span.line == span.end_line else self._lines.span(start, key_end)
 
@@ -44,10 +44,10 @@ class Entries:
     def _rows(self) -> list[str]:
         return split_lines(self._text)
 
-    def _way(self, keys: Sequence[str | int]) -> list[Entry | Node]:
+    def _trail_of_keys(self, keys: Sequence[str | int]) -> list[Entry | Node]:
         """Return the entries and items that the keys lead through, as far as there are any."""
         trail: list[Entry | Node] = []
-        node = self._root
+        node = self._root_node
         for step in keys:
             if node.entries is not None:
                 entry = next((candidate for candidate in node.entries if candidate.key == step), None)
@@ -63,8 +63,8 @@ class Entries:
         return trail
 
 
-def _begin(node: Entry | Node) -> int | None:
-    """Where it begins; None below an alias, which stands for what is written elsewhere."""
+def _start_of_node(node: Entry | Node) -> int | None:
+    """Return where it begins; None below an alias, which stands for another node."""
     return node.start
 
 

@@ -46,7 +46,7 @@ def command(paths: tuple[str, ...], output: str, named: tuple[str, ...], stated:
     from nodrop.cli.writing import write_folder
     from nodrop.export.containerlab import images, lab, patterns
 
-    chosen = _images(named, images())
+    chosen = _parse_image_options(named, images())
     reading = stated.whole(paths, settings)
     if reading is None:
         tell(f"nothing was written to {output}")
@@ -63,7 +63,7 @@ def command(paths: tuple[str, ...], output: str, named: tuple[str, ...], stated:
     return 0
 
 
-def _images(image_options: tuple[str, ...], platforms: tuple[str, ...]) -> dict[str, str]:
+def _parse_image_options(image_options: tuple[str, ...], platforms: tuple[str, ...]) -> dict[str, str]:
     from nodrop.cli.options import unknown
 
     chosen: dict[str, str] = {}

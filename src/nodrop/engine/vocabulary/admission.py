@@ -34,15 +34,15 @@ def pause_threshold_bytes(
     Where it is not known whether the size of B contains shared headroom, it is the greater of both depths, so that a
     queue which marks too late for it does so in either case.
     """
-    sharers = sum(group.lossless for group in _groups(qos))
+    sharers = sum(group.lossless for group in _require_priority_groups(qos))
     group_depths = [
         _filled_bytes(model, buffer_model, pools, buffer_profile, sharers=sharers)
-        for buffer_profile in _feeding(qos, queue)
+        for buffer_profile in _buffers_feeding_queue(qos, queue)
     ]
     return min((depth for depth in group_depths if depth is not None), default=None)
 
 
-def _feeding(qos: QosProfile, queue: int) -> list[BufferProfile]:
+def _buffers_feeding_queue(qos: QosProfile, queue: int) -> list[BufferProfile]:
     """Return the buffers of the lossless priority groups whose packets leave by a queue."""
     table = require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
     tcs = [tc for tc in range(16) if effects.queue_of_tc(qos, tc) == queue] if table else range(16)
@@ -68,7 +68,8 @@ def _lone_pause_bytes(
 ) -> float | None:
     """Return the depth of a queue at which one sender is paused that fills it alone, the memory else empty."""
     group_depths = [
-        _filled_bytes(model, buffer_model, pools, buffer_profile, sharers=1) for buffer_profile in _feeding(qos, queue)
+        _filled_bytes(model, buffer_model, pools, buffer_profile, sharers=1)
+        for buffer_profile in _buffers_feeding_queue(qos, queue)
     ]
     return min((depth for depth in group_depths if depth is not None), default=None)
 
@@ -96,7 +97,7 @@ def all_paused_bytes(device: Device, interface: Interface, queue: Queue) -> floa
     chip = asic_of(device.model)
     memory_parts = min(chip.memory_parts if chip else 1, senders)
     sharers = ceil(senders / memory_parts)
-    feeding = _feeding(interface.qos, queue.index)
+    feeding = _buffers_feeding_queue(interface.qos, queue.index)
     group_depths = [
         _filled_bytes(*facts, buffer_profile, sharers=sharers, senders=sharers) for buffer_profile in feeding
     ]
@@ -146,7 +147,7 @@ def _size_bytes(pools: _Pools, name: str | None) -> int:
     return pool.size_bytes
 
 
-def _groups(qos: QosProfile) -> tuple[PriorityGroup, ...]:
+def _require_priority_groups(qos: QosProfile) -> tuple[PriorityGroup, ...]:
     return require_fact(qos.priority_groups, "interface.qos.priority_groups")
 
 
@@ -203,7 +204,7 @@ def overfilling_bytes(
     limit = lossless_limit_bytes(model, pools, qos, queue)
     if limit is None or qos is None:
         return None
-    buffers = [group.buffer for group in _groups(qos)]
+    buffers = [group.buffer for group in _require_priority_groups(qos)]
     names = {buffer.pool for buffer in buffers if isinstance(buffer, BufferProfile) and buffer.headroom is not None}
     admitted = part_of_pool_bytes(model, sum(_least_shared_bytes(model, buffer_model, pools, name) for name in names))
     if limit >= admitted:
@@ -224,7 +225,7 @@ def apart_from_lossy(pools: _Pools, qos: QosProfile | None, group: PriorityGroup
     buffer = group.buffer
     if qos is None or not isinstance(buffer, BufferProfile) or buffer.headroom is None:
         return ""
-    buffers = [priority_group.buffer for priority_group in _groups(qos)]
+    buffers = [priority_group.buffer for priority_group in _require_priority_groups(qos)]
     lossy = {
         buffer_profile.pool
         for buffer_profile in buffers
@@ -328,10 +329,10 @@ def states_headroom(buffer_model: _Model, buffer: _Buffer) -> bool:
 @word("function")
 def computing_ports(interfaces: tuple[Interface, ...]) -> int:
     """How many of a switch's ports that are up have headroom that the switch computes."""
-    return sum(_computes(port.qos) for port in interfaces if port.enabled is True)
+    return sum(_has_computed_headroom(port.qos) for port in interfaces if port.enabled is True)
 
 
-def _computes(qos: QosProfile | None | Unknown) -> bool:
+def _has_computed_headroom(qos: QosProfile | None | Unknown) -> bool:
     if not isinstance(qos, QosProfile) or isinstance(qos.priority_groups, Unknown):
         return False
     buffers = [group.buffer for group in qos.priority_groups]

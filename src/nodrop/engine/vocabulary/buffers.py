@@ -30,7 +30,7 @@ def takes_from(
     return chip.pools_keep_apart
 
 
-def _is(buffer: object) -> bool:
+def _is_known_buffer(buffer: object) -> bool:
     return isinstance(buffer, BufferProfile)
 
 
@@ -42,7 +42,7 @@ def dropping_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
     """
     lossless = stopped_queues(qos).intersection(lossless_queues(qos))
     queues = require_fact(qos.queues, "interface.qos.queues")
-    lossy = [queue.buffer for queue in queues if queue.index not in lossless and _is(queue.buffer)]
+    lossy = [queue.buffer for queue in queues if queue.index not in lossless and _is_known_buffer(queue.buffer)]
     return tuple(
         queue.index
         for queue in queues
@@ -72,7 +72,7 @@ def unlike_the_port(
     """
     if mbps is None or isinstance(mbps, Unknown):
         return ""
-    speeds = _speeds(model, port, lanes) or ETHERNET_MBPS
+    speeds = _possible_port_speeds(model, port, lanes) or ETHERNET_MBPS
     if mbps in speeds:
         return ""
     return " or ".join(map(units.show_speed, sorted(speeds, reverse=True)))
@@ -84,7 +84,9 @@ ETHERNET_MBPS = frozenset(
 """The rates of IEEE 802.3's physical layers, Mb/s, and the 20G that some switches have."""
 
 
-def _speeds(model: str | Unknown, port: Port | None | Unknown, lanes: int | None | Unknown) -> frozenset[int]:
+def _possible_port_speeds(
+    model: str | Unknown, port: Port | None | Unknown, lanes: int | None | Unknown
+) -> frozenset[int]:
     """Return the speeds of a port of a known model, whole or broken out as its lanes say; none where not known."""
     if isinstance(model, Unknown) or model not in switches() or port is None or isinstance(port, Unknown):
         return frozenset()
@@ -98,7 +100,7 @@ def _speeds(model: str | Unknown, port: Port | None | Unknown, lanes: int | None
 def lacks_length(metres: int | None | Unknown, qos: QosProfile | None | Unknown) -> bool:
     """Whether a port's headroom follows from its cable's length, and that is not there, or 0 m.
 
-    A priority group with a stated headroom of its own keeps it (sonic-swss cfgmgr/buffermgr.cpp, buffermgrdyn.cpp).
+    A priority group with a stated headroom keeps it (sonic-swss cfgmgr/buffermgr.cpp, buffermgrdyn.cpp).
     """
     if isinstance(metres, Unknown) or metres:
         return False

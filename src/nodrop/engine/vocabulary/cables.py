@@ -36,17 +36,17 @@ def has_headroom_row(device: Device, mbps: int | None, metres: int | None) -> bo
 
     UNKNOWN where the catalogue does not have the model, or not its table.
     """
-    return metres in _lengths(device, mbps)
+    return metres in _headroom_cable_lengths(device, mbps)
 
 
 @word("function")
 def rows_there_are(device: Device, mbps: int | None) -> str:
     """Return the cable lengths that the table of a device's SKU has at a speed, as a sentence lists them."""
-    lengths = _lengths(device, mbps)
+    lengths = _headroom_cable_lengths(device, mbps)
     return listed(tuple(map(length, lengths))) if lengths else f"none at {speed(mbps)}"
 
 
-def _lengths(device: Device, mbps: int | None) -> tuple[int, ...]:
+def _headroom_cable_lengths(device: Device, mbps: int | None) -> tuple[int, ...]:
     rows = headroom_rows(device.model, device.hwsku)
     if not rows:
         raise UnknownFact(missing_row(device))

@@ -23,7 +23,7 @@ def lacking_maps(qos: QosProfile | None) -> str:
     What SAI does without a map (inc/saiport.h). A port that goes by PCP needs no map of DSCPs, and without a map of
     PFC priorities each stops the queue of its number: whether that is the right one is judged elsewhere.
     """
-    if qos is None or not _pauses(qos):
+    if qos is None or not _uses_pfc(qos):
         return ""
     by_dscp, by_pcp = (
         require_fact(qos.dscp_to_tc, "interface.qos.dscp_to_tc"),
@@ -43,7 +43,7 @@ def lacking_maps(qos: QosProfile | None) -> str:
     return ", and ".join(f"no {map_text}" for map_text, lacks in lacking if lacks)
 
 
-def _pauses(qos: QosProfile) -> bool:
+def _uses_pfc(qos: QosProfile) -> bool:
     sent = require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
     return bool(sent or require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities"))
 

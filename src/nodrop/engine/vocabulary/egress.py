@@ -41,7 +41,7 @@ def lossless_admitted_bytes(device: Device, pool: BufferPool) -> int:
 
 def _pools_out(qos: QosProfile) -> set[str | None]:
     """Return the pools from which a port's lossless queues take, but those on a buffer of lossy queues."""
-    lossless = _stopped(qos).difference(dropping_lossless_queues(qos))
+    lossless = _stopped_lossless_queues(qos).difference(dropping_lossless_queues(qos))
     queues = [queue for queue in require_fact(qos.queues, "interface.qos.queues") if queue.index in lossless]
     buffers = [require_fact(queue.buffer, "queue.buffer") for queue in queues]
     return {buffer.pool for buffer in buffers if buffer is not None}
@@ -58,7 +58,11 @@ def _pools_in(qos: QosProfile) -> set[str | None]:
 def lossless_queues_without_buffer(qos: QosProfile) -> tuple[int, ...]:
     """Return the lossless queues of a port without a stated buffer, so that the switch's default limits them."""
     stated = {queue.index: queue.buffer for queue in require_fact(qos.queues, "interface.qos.queues")}
-    return tuple(index for index in sorted(_stopped(qos)) if require_fact(stated.get(index), "queue.buffer") is None)
+    return tuple(
+        index
+        for index in sorted(_stopped_lossless_queues(qos))
+        if require_fact(stated.get(index), "queue.buffer") is None
+    )
 
 
 @word("function")
@@ -117,5 +121,5 @@ def highest_static_threshold_bytes(device: Device, pool: BufferPool) -> int:
     return max((buffer.static_th_bytes or 0 for buffer in taken), default=0)
 
 
-def _stopped(qos: QosProfile) -> frozenset[int]:
+def _stopped_lossless_queues(qos: QosProfile) -> frozenset[int]:
     return frozenset(index for index in lossless_queues(qos) if index in stopped_queues(qos))

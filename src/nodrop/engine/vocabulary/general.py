@@ -8,7 +8,7 @@ from nodrop.engine.vocabulary import word
 from nodrop.model.states import Unknown
 
 
-def _number(value: int | float) -> str:
+def _format_number(value: int | float) -> str:
     return str(value if isinstance(value, int) else round(value, 3)).removesuffix(".0")
 
 
@@ -43,26 +43,26 @@ def bytes_(count: int | float | None) -> str:
 
 @word("filter")
 def speed(mbps: int | float | None) -> str:
-    """A speed from Mb/s: 400000 is `400G`."""
+    """Format a speed in Mb/s: 400000 is `400G`."""
     return "none" if mbps is None else units.show_speed(round(mbps))
 
 
 @word("filter")
 def ms(milliseconds: int | float | None) -> str:
-    """A time: 200 is `200 ms`."""
-    return "none" if milliseconds is None else f"{_number(milliseconds)} ms"
+    """Format a time in milliseconds: 200 is `200 ms`."""
+    return "none" if milliseconds is None else f"{_format_number(milliseconds)} ms"
 
 
 @word("filter")
 def length(metres: int | float | None) -> str:
-    """A length: 5 is `5 m`."""
-    return "none" if metres is None else f"{_number(metres)} m"
+    """Format a length in metres: 5 is `5 m`."""
+    return "none" if metres is None else f"{_format_number(metres)} m"
 
 
 @word("filter")
 def percent(share: int | float | None) -> str:
-    """A share: 60 is `60 %`."""
-    return "none" if share is None else f"{_number(share)} %"
+    """Format a share in percent: 60 is `60 %`."""
+    return "none" if share is None else f"{_format_number(share)} %"
 
 
 @word("function")

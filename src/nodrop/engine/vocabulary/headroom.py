@@ -121,7 +121,7 @@ def computed_headroom_bytes(device: Device, interface: Interface, *, index: Inde
 @word("function", rests_on=("cables", "models"))
 def headroom_for_peer_bytes(device: Device, interface: Interface, *, index: Index) -> int | None:
     """Return the xoff that a port needs for the chip at its far end, None if no source says that it pauses slowly."""
-    peer = _peer(device, interface, index)
+    peer = _peer_device(device, interface, index)
     chip = None if peer is None else asic_of(peer.model)
     if chip is None or not chip.headroom_before_bytes:
         return None
@@ -141,10 +141,10 @@ def needed_for_cable(device: Device, interface: Interface, *, index: Index) -> s
 @word("function", rests_on=("cables", "models"))
 def model_of_peer(device: Device, interface: Interface, *, index: Index) -> str:
     """Return the model of the switch at the far end of a port's cable; "" if there is none or its model is unknown."""
-    peer = _peer(device, interface, index)
+    peer = _peer_device(device, interface, index)
     return "" if peer is None or isinstance(peer.model, Unknown) else peer.model
 
 
-def _peer(device: Device, interface: Interface, index: Index) -> Device | None:
+def _peer_device(device: Device, interface: Interface, index: Index) -> Device | None:
     end = index.far_end(device.name, interface.name)
     return None if end is None else index.devices.get(end.node)

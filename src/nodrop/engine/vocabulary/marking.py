@@ -39,7 +39,9 @@ def paused_cnp_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
 def unmarked_rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return RDMA's queues without any WRED profile; those that pause does not reach are left to the rule for that."""
     stray = set() if qos is None else {effects.queue_of_tc(qos, tc) for tc in misplaced_tcs(qos)}
-    return tuple(index for index in effects.rdma_queues(fabric, qos) if index not in stray and not _wred(qos, index))
+    return tuple(
+        index for index in effects.rdma_queues(fabric, qos) if index not in stray and not _wred_of_queue(qos, index)
+    )
 
 
 @word("function", rests_on=("classes", "mode"))
@@ -47,15 +49,15 @@ def unmarked_paused_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """Return the other queues of lossless traffic classes that packets land in, without any WRED profile."""
     paused = {effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)}
     paused_queues = sorted(paused - set(effects.rdma_queues(fabric, qos)))
-    return tuple(index for index in paused_queues if not _wred(qos, index))
+    return tuple(index for index in paused_queues if not _wred_of_queue(qos, index))
 
 
 @word("function", rests_on=("classes", "mode"))
 def inert_marking(fabric: Fabric, pools: _Pools, qos: QosProfile | None) -> str:
     """Why the WRED profile of RDMA's queue never marks, as the end of a sentence; nothing where it does or is none."""
     for index in effects.rdma_queues(fabric, qos):
-        wred = _wred(qos, index)
-        reason = _inert(wred, _queue_limit_bytes(pools, qos, index)) if wred else ""
+        wred = _wred_of_queue(qos, index)
+        reason = _reason_wred_is_inert(wred, _queue_limit_bytes(pools, qos, index)) if wred else ""
         if reason:
             return f"queue {index} {reason}"
     return ""
@@ -67,7 +69,7 @@ def marks(pools: _Pools, qos: QosProfile, queue: Queue) -> bool:
     wred = require_fact(queue.wred, "queue.wred")
     if wred is None or not (wred.green.enabled or "green" in wred.ecn_colors):
         return False
-    return not _inert(wred, _queue_limit_bytes(pools, qos, queue.index), colors=False)
+    return not _reason_wred_is_inert(wred, _queue_limit_bytes(pools, qos, queue.index), colors=False)
 
 
 @word("function")
@@ -100,18 +102,23 @@ def sooner_colors(wred: WredProfile | None) -> str:
     colors = [("yellow", wred.yellow), ("red", wred.red)]
     acting = [(name, wred_color) for name, wred_color in colors if wred_color.enabled or name in wred.ecn_colors]
     lower = [
-        f"{name} from {_bytes(wred_color.min_bytes)} to {_bytes(wred_color.max_bytes)}"
+        f"{name} from {_format_bytes(wred_color.min_bytes)} to {_format_bytes(wred_color.max_bytes)}"
         for name, wred_color in acting
-        if _lower(wred_color.min_bytes, green.min_bytes) or _lower(wred_color.max_bytes, green.max_bytes)
+        if _is_below_green(wred_color.min_bytes, green.min_bytes)
+        or _is_below_green(wred_color.max_bytes, green.max_bytes)
     ]
-    return f"{' and '.join(lower)}, green from {_bytes(green.min_bytes)} to {_bytes(green.max_bytes)}" if lower else ""
+    return (
+        f"{' and '.join(lower)}, green from {_format_bytes(green.min_bytes)} to {_format_bytes(green.max_bytes)}"
+        if lower
+        else ""
+    )
 
 
-def _lower(color_bytes: int | None, green_bytes: int | None) -> bool:
+def _is_below_green(color_bytes: int | None, green_bytes: int | None) -> bool:
     return color_bytes is not None and green_bytes is not None and color_bytes < green_bytes
 
 
-def _bytes(count: int | None) -> str:
+def _format_bytes(count: int | None) -> str:
     return "nothing" if count is None else units.show_bytes(count)
 
 
@@ -191,22 +198,22 @@ def starved_queues(qos: QosProfile, strict: int) -> tuple[int, ...]:
     return tuple(
         queue
         for queue in sorted({effects.queue_of_tc(qos, tc) for tc in tcs} - {strict})
-        if queue < strict or not _strict(qos, queue)
+        if queue < strict or not _is_strict_queue(qos, queue)
     )
 
 
-def _strict(qos: QosProfile, index: int) -> bool:
+def _is_strict_queue(qos: QosProfile, index: int) -> bool:
     queue = None if qos is None else effects.queue(qos, index)
     scheduler = None if queue is None else require_fact(queue.scheduler, "queue.scheduler")
     return scheduler is not None and scheduler.type == "strict"
 
 
-def _wred(qos: QosProfile | None, index: int) -> WredProfile | None:
+def _wred_of_queue(qos: QosProfile | None, index: int) -> WredProfile | None:
     queue = None if qos is None else effects.queue(qos, index)
     return None if queue is None else require_fact(queue.wred, "queue.wred")
 
 
-def _inert(wred: WredProfile, limit_bytes: int | None, *, colors: bool = True) -> str:
+def _reason_wred_is_inert(wred: WredProfile, limit_bytes: int | None, *, colors: bool = True) -> str:
     """Why a profile does nothing to a queue that holds so many bytes at most, the colors that it marks aside or not."""
     green = wred.green
     if colors and "green" not in wred.ecn_colors:

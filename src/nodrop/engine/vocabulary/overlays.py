@@ -64,7 +64,7 @@ def flooded_across(device: Device) -> str:
         ports = [
             name for member in vlan.members if member.interface != peer for name in _ports(device, member.interface)
         ]
-        if len(ports) > 1 and (flood := _flooded(device, frozenset(ports))):
+        if len(ports) > 1 and (flood := _find_flooded_port(device, frozenset(ports))):
             return f"VLAN {vlan.id} goes on to another switch by {flood[0]}, in priority {flood[1]} as on {flood[2]}"
     return ""
 
@@ -75,7 +75,7 @@ def _ports(device: Device, name: str) -> tuple[str, ...]:
     return next((channel.members for channel in channels if channel.name == name), (name,))
 
 
-def _flooded(device: Device, names: frozenset[str]) -> tuple[str, int, str] | None:
+def _find_flooded_port(device: Device, names: frozenset[str]) -> tuple[str, int, str] | None:
     """Return a port to another switch, a priority that it pauses, and another port that does."""
     paused: dict[int, list[str]] = {}
     onward: list[tuple[str, tuple[int, ...]]] = []

@@ -24,9 +24,9 @@ def ecn_outside(profile: Profile, speed_mbps: int | None | Unknown, queue: Queue
         return ""
     green = wred.green
     clauses = (
-        _outside("marks from", green.min_bytes, band.min_bytes, _bytes),
-        _outside("is at its most from", green.max_bytes, band.max_bytes, _bytes),
-        _outside("then marks", green.probability_percent, band.probability_percent, _percent),
+        _describe_outside_band("marks from", green.min_bytes, band.min_bytes, _format_bytes_exactly),
+        _describe_outside_band("is at its most from", green.max_bytes, band.max_bytes, _format_bytes_exactly),
+        _describe_outside_band("then marks", green.probability_percent, band.probability_percent, _format_percent),
     )
     return _render_differences(clauses, profile, band.source)
 
@@ -59,9 +59,9 @@ def watchdog_outside(
     detection = require_fact(watchdog.detection_ms, "interface.qos.pfc_watchdog.detection_ms")
     restoration = require_fact(watchdog.restoration_ms, "interface.qos.pfc_watchdog.restoration_ms")
     clauses = (
-        _outside("detects after", detection, band.detection_ms, _ms),
-        _outside("restores after", restoration, band.restoration_ms, _ms),
-        _outside("is polled every", polling if isinstance(polling, int) else None, band.polling_ms, _ms),
+        _describe_outside_band("detects after", detection, band.detection_ms, _ms),
+        _describe_outside_band("restores after", restoration, band.restoration_ms, _ms),
+        _describe_outside_band("is polled every", polling if isinstance(polling, int) else None, band.polling_ms, _ms),
         f"takes the action {action} instead of {' or '.join(band.actions)}" if wrong else "",
     )
     return _render_differences(clauses, profile, band.source)
@@ -81,18 +81,18 @@ def _watchdog_band(profile: Profile, side: str | None | Unknown) -> WatchdogBand
 def share_outside(fabric: Fabric, profile: Profile, qos: QosProfile) -> str:
     """Which kinds of traffic have another share of a port than in a profile, as a clause; nothing where none has."""
     queues = require_fact(qos.queues, "interface.qos.queues") if profile.shares else ()
-    weights = {queue.index: weight for queue in queues if (weight := _weight(queue))}
+    weights = {queue.index: weight for queue in queues if (weight := _weight_of_queue(queue))}
     clauses = []
     for band in profile.shares:
         used = [weights[index] for index in _queues_of(fabric, qos, band.purpose) if index in weights]
         share = round(100 * sum(used) / sum(weights.values())) if used else None
-        outside = _outside(f"gives {band.purpose}", share, band.percent, _percent)
+        outside = _describe_outside_band(f"gives {band.purpose}", share, band.percent, _format_percent)
         if outside:
             clauses.append(_render_differences((outside,), profile, band.source))
     return "; ".join(clauses)
 
 
-def _weight(queue: Queue) -> int:
+def _weight_of_queue(queue: Queue) -> int:
     """Return the weight of a queue among those that take turns; 0 where it has none."""
     scheduler = require_fact(queue.scheduler, "queue.scheduler")
     return (scheduler.weight or 0) if scheduler is not None and scheduler.type != "strict" else 0
@@ -112,7 +112,7 @@ def _queues_of(fabric: Fabric, qos: QosProfile, purpose: str) -> tuple[int, ...]
     return tuple(sorted({effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)) for dscp in dscps}))
 
 
-def _outside(words: str, number: int | None, band: Band | None, spell: Callable[[int], str]) -> str:
+def _describe_outside_band(words: str, number: int | None, band: Band | None, spell: Callable[[int], str]) -> str:
     """How a number lies outside a band; nothing where it does not, or where there is none."""
     if band is None or number is None or band.low <= number <= band.high:
         return ""
@@ -125,7 +125,7 @@ def _render_differences(clauses: Iterable[str], profile: Profile, source: str) -
     return f"{differences} (profile {profile.name}: {source})" if differences else ""
 
 
-def _bytes(count: int) -> str:
+def _format_bytes_exactly(count: int) -> str:
     """Bytes exactly: in powers of ten where four digits do, else of two, else to the byte."""
     shown = units.show_bytes(count)
     with suppress(units.Misread):  # four digits of a large number may be no size: 1e+11 MB
@@ -139,5 +139,5 @@ def _ms(time: int) -> str:
     return f"{time} ms"
 
 
-def _percent(share: int) -> str:
+def _format_percent(share: int) -> str:
     return f"{share} %"

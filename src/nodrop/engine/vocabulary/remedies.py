@@ -33,7 +33,7 @@ def own_watchdog(
     platform_traits = known_traits(platform)
     if platform_traits is None or platform_traits.watchdog is None or platform_traits.watchdog.robustness is None:
         return policy_watchdog(fabric, side)
-    return next(_watchdogs(interfaces), UNKNOWN)
+    return next(_find_watchdogs(interfaces), UNKNOWN)
 
 
 @word("function", rests_on=("cables",))
@@ -178,7 +178,7 @@ def larger(a: int | None, b: int | None) -> int | Unknown:
 
 @word("function")
 def default_conditions(platform: str, version: str | None) -> WatchdogConditions | None | Unknown:
-    """By what the watchdog of a platform's release goes that is told nothing; None where it has no setting for it."""
+    """Return the default conditions of the watchdog of a platform's release; None where it has no setting for them."""
     if known_traits(platform) is None:
         return UNKNOWN
     watchdog_traits = traits(platform, version).watchdog
@@ -197,7 +197,7 @@ def slow_enough_ms(device: Device, polling_ms: int) -> int | Unknown:
         if platform_traits is not None and platform_traits.watchdog is not None
         else 1
     )
-    times = {ms for watchdog in _watchdogs(device.interfaces) if isinstance(ms := watchdog.detection_ms, int)}
+    times = {ms for watchdog in _find_watchdogs(device.interfaces) if isinstance(ms := watchdog.detection_ms, int)}
     times = {ms for ms in times if ms >= POLLS * least}
     most = min((polling_ms, *(ms // POLLS for ms in times)))
     if not times or most < least:
@@ -205,7 +205,7 @@ def slow_enough_ms(device: Device, polling_ms: int) -> int | Unknown:
     return next((ms for ms in range(most, least - 1, -1) if not any(time % ms for time in times)), most)
 
 
-def _watchdogs(interfaces: Iterable[Interface]) -> Iterator[PfcWatchdog]:
+def _find_watchdogs(interfaces: Iterable[Interface]) -> Iterator[PfcWatchdog]:
     for port in interfaces:
         watchdog = port.qos.pfc_watchdog if isinstance(port.qos, QosProfile) else None
         if isinstance(watchdog, PfcWatchdog):
@@ -231,10 +231,10 @@ def filled(table: Map | None | Unknown) -> Map | Unknown:
 @word("function")
 def carrying_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[Tunnel, ...]:
     """Return the tunnels of a switch, each of which copies the DSCP inside to the outside and keeps the one inside."""
-    return tuple(map(_carrying, tunnels))
+    return tuple(map(_keep_dscp_in_tunnel, tunnels))
 
 
-def _carrying(tunnel: Tunnel) -> Tunnel:
+def _keep_dscp_in_tunnel(tunnel: Tunnel) -> Tunnel:
     outer = "uniform" if tunnel.dscp_mode in ("pipe", "derived") else tunnel.dscp_mode
     return replace_fields(
         tunnel, dscp_mode=outer, dscp_after="kept" if tunnel.dscp_after == "derived" else tunnel.dscp_after

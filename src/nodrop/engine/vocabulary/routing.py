@@ -32,7 +32,7 @@ def unused_paths(device: Device, *, index: Index) -> str:
         if (paths is None or paths >= len(sessions)) and bgp.multipath_relax:
             continue
         leads_to = leads_to or peers(index, device)
-        if reason := _unused(device, bgp, paths, sessions, leads_to, name):
+        if reason := _reason_paths_are_unused(device, bgp, paths, sessions, leads_to, name):
             return reason
     return ""
 
@@ -66,7 +66,7 @@ def routes_by_link_local(device: Device, neighbor: BgpNeighbor, *, index: Index)
     return port is None or require_fact(port.link_local, "interface.link_local")
 
 
-def _unused(
+def _reason_paths_are_unused(
     device: Device,
     bgp: Bgp,
     paths: int | None,
@@ -75,10 +75,10 @@ def _unused(
     name: str,
 ) -> str:
     """Why paths of an address family stay unused; nothing where all are used."""
-    by_asn = Counter(asn for session in sessions if (asn := _asn(session, leads_to)) is not None)
+    by_asn = Counter(asn for session in sessions if (asn := _neighbor_asn(session, leads_to)) is not None)
     if paths is not None and by_asn:
         asn, count = max(by_asn.items(), key=lambda item: (item[1], -item[0]))
-        in_fabric = all(session.key in leads_to for session in sessions if _asn(session, leads_to) == asn)
+        in_fabric = all(session.key in leads_to for session in sessions if _neighbor_asn(session, leads_to) == asn)
         if count > paths and (paths == 1 or in_fabric):
             return f"takes {paths} of {count} equal paths{name} to AS {asn} (maximum-paths {paths})"
     above = {
@@ -86,7 +86,7 @@ def _unused(
         for session in sessions
         if (far := leads_to.get(session.key)) is not None
         and _is_above(far, device)
-        and (asn := _asn(session, leads_to)) is not None
+        and (asn := _neighbor_asn(session, leads_to)) is not None
     }
     if not bgp.multipath_relax and len(above) > 1:
         numbers = ranges(tuple(sorted(above)))
@@ -99,7 +99,7 @@ def _is_external(bgp: Bgp, neighbor: BgpNeighbor) -> bool:
     return external and neighbor.enabled
 
 
-def _asn(neighbor: BgpNeighbor, leads_to: dict[str, Device]) -> int | None:
+def _neighbor_asn(neighbor: BgpNeighbor, leads_to: dict[str, Device]) -> int | None:
     """Return the neighbor's AS number: the stated one, else that of the device which the session leads to."""
     if isinstance(neighbor.remote_asn, int):
         return neighbor.remote_asn

@@ -79,7 +79,7 @@ def share_below_plan(fabric: Fabric, qos: QosProfile) -> str:
     meant for has to hold what is stated of all of them. Of queues without a weight, and of classes that land in a
     queue that they are not meant for, other rules tell.
     """
-    weights = _weights(qos)
+    weights = _weights_by_queue(qos)
     planned: dict[int, int] = {}
     for traffic_class in fabric.classes:
         if not isinstance(traffic_class.share_percent, Unknown):
@@ -102,14 +102,16 @@ def _meant_tcs(qos: QosProfile, traffic_class: TrafficClass) -> set[int]:
     )
 
 
-def _weights(qos: QosProfile) -> dict[int, int]:
+def _weights_by_queue(qos: QosProfile) -> dict[int, int]:
     """Return the weights of the queues that traffic leaves by in turns."""
     return {
-        index: scheduler.weight for index, scheduler in _serving(qos) if scheduler.type != "strict" and scheduler.weight
+        index: scheduler.weight
+        for index, scheduler in _schedulers_of_used_queues(qos)
+        if scheduler.type != "strict" and scheduler.weight
     }
 
 
-def _serving(qos: QosProfile) -> Iterator[tuple[int, Scheduler]]:
+def _schedulers_of_used_queues(qos: QosProfile) -> Iterator[tuple[int, Scheduler]]:
     """Return the schedulers of the queues that traffic leaves by."""
     used = {effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos)}
     for queue in require_fact(qos.queues, "interface.qos.queues"):
@@ -122,6 +124,8 @@ def _serving(qos: QosProfile) -> Iterator[tuple[int, Scheduler]]:
 def unbounded_strict_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """Return the queues with strict priority and no limit that traffic uses, without those of RDMA."""
     strict = {
-        index for index, scheduler in _serving(qos) if scheduler.type == "strict" and scheduler.peak_bytes_per_s is None
+        index
+        for index, scheduler in _schedulers_of_used_queues(qos)
+        if scheduler.type == "strict" and scheduler.peak_bytes_per_s is None
     }
     return tuple(sorted(strict - set(effects.rdma_queues(fabric, qos))))

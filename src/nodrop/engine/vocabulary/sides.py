@@ -91,7 +91,7 @@ def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     RDMA: other rules report them. So does one where the map of traffic classes to groups decides, and not that of
     DSCPs.
     """
-    intended = _dscps(
+    intended = _dscps_of_classes(
         traffic_class
         for traffic_class in fabric.classes
         if require_fact(traffic_class.lossless, "traffic_class.lossless")
@@ -101,13 +101,13 @@ def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     mapped = (
         qos is not None and require_fact(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") is not None
     )
-    beside = _lossless_groups(qos, _dscps(effects.rdma_classes(fabric)))
-    dscps = _dscps(
+    beside = _lossless_groups(qos, _dscps_of_classes(effects.rdma_classes(fabric)))
+    dscps = _dscps_of_classes(
         traffic_class
         for traffic_class in fabric.classes
         if traffic_class.purpose == "cnp" or traffic_class.purpose in TCP_STORAGE
     )
-    mixed = _dscps(
+    mixed = _dscps_of_classes(
         traffic_class
         for traffic_class in fabric.classes
         if traffic_class.purpose in STORAGE or traffic_class.purpose in ("inband", "control")
@@ -154,7 +154,7 @@ def _in_whole_block(qos: QosProfile | None, dscp: int) -> bool:
     )
 
 
-def _dscps(classes: Iterable[TrafficClass]) -> set[int]:
+def _dscps_of_classes(classes: Iterable[TrafficClass]) -> set[int]:
     return {dscp for traffic_class in classes for dscp in traffic_class.dscp}
 
 

@@ -49,10 +49,10 @@ def mark_counters(device: Device) -> str:
 @word("function")
 def marking_ports(device: Device) -> tuple[str, ...]:
     """Return the ports of a switch that are not shut and have a queue that marks, as far as is known."""
-    return tuple(port.name for port in device.interfaces if port.enabled is True and _marking(port.qos))
+    return tuple(port.name for port in device.interfaces if port.enabled is True and _has_ecn_marking(port.qos))
 
 
-def _marking(qos: QosProfile | None | Unknown) -> bool:
+def _has_ecn_marking(qos: QosProfile | None | Unknown) -> bool:
     queues = qos.queues if isinstance(qos, QosProfile) else ()
     found_queues = () if isinstance(queues, Unknown) else queues
     return any(isinstance(queue.wred, WredProfile) and queue.wred.ecn_colors for queue in found_queues)
@@ -83,13 +83,13 @@ def most_state(fact: str, platform: str, *, index: Index) -> bool:
     """
 
     def most_state() -> bool:
-        states = [_states(device, fact) for device in index.fabric.devices if device.platform == platform]
+        states = [_states_fact(device, fact) for device in index.fabric.devices if device.platform == platform]
         return states.count(True) > states.count(False)
 
     return index.keep(f"most state {fact} on {platform}", most_state)
 
 
-def _states(device: Device, fact: str) -> bool | None:
+def _states_fact(device: Device, fact: str) -> bool | None:
     """Return whether a switch states a fact; None where its source does not cover it."""
     export_fields = ("gnmi_port", "otlp_collectors", "snmp_location", "snmp_contact")
     facts = [getattr(device, field) for field in (export_fields if fact == "export" else (fact,))]

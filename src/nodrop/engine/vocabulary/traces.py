@@ -15,26 +15,29 @@ def shows_roce(fabric: Fabric, device: Device, *, index: Index) -> bool:
 
     PFC alone is no sign: FCoE and iSCSI have it too. What is not known may be a sign.
     """
-    return index.keep(f"shows RoCE: {device.name}", lambda: _shows(fabric, device))
+    return index.keep(f"shows RoCE: {device.name}", lambda: _shows_roce(fabric, device))
 
 
 @word("function", rests_on=("classes",))
 def rdma_is_lossless_somewhere(fabric: Fabric, *, index: Index) -> bool:
     """Whether some port of the fabric has a DSCP of RDMA in a lossless class, as far as is known."""
     return index.keep(
-        "RDMA is lossless somewhere", lambda: any(_carries(fabric, qos) for qos in profiles(fabric.devices))
+        "RDMA is lossless somewhere",
+        lambda: any(_carries_lossless_rdma(fabric, qos) for qos in profiles(fabric.devices)),
     )
 
 
-def _shows(fabric: Fabric, device: Device) -> bool:
-    return _has_macro(device) or any(_marks(qos) or _carries(fabric, qos) for qos in profiles([device]))
+def _shows_roce(fabric: Fabric, device: Device) -> bool:
+    return _has_macro(device) or any(
+        _marks_lossless_queue(qos) or _carries_lossless_rdma(fabric, qos) for qos in profiles([device])
+    )
 
 
 def _has_macro(device: Device) -> bool:
     return not isinstance(device.qos_style, Unknown) and device.qos_style == "macro"
 
 
-def _marks(qos: QosProfile) -> bool:
+def _marks_lossless_queue(qos: QosProfile) -> bool:
     """Whether a queue of a lossless traffic class marks."""
     try:
         paused = {effects.queue_of_tc(qos, tc) for tc in range(8) if effects.is_lossless(qos, tc)}
@@ -47,7 +50,7 @@ def _has_ecn(wred: WredProfile | None | Unknown) -> bool:
     return isinstance(wred, Unknown) or (wred is not None and wred.ecn_colors != ())
 
 
-def _carries(fabric: Fabric, qos: QosProfile) -> bool:
+def _carries_lossless_rdma(fabric: Fabric, qos: QosProfile) -> bool:
     try:
         return any(effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp)) for dscp in effects.rdma_dscps(fabric))
     except UnknownFact:

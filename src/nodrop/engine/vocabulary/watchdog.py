@@ -16,7 +16,7 @@ LEAST_DETECTION_MS = 200
 """What `watchdog-detects-too-soon` takes for enough, unless its option says otherwise."""
 
 
-def _traits(platform: str) -> WatchdogTraits | None:
+def _watchdog_traits(platform: str) -> WatchdogTraits | None:
     """Return what a platform's watchdog is like; None where nothing is known of it."""
     traits = known_traits(platform)
     return None if traits is None else traits.watchdog
@@ -25,7 +25,7 @@ def _traits(platform: str) -> WatchdogTraits | None:
 @word("function")
 def restores_never(platform: str, watchdog: PfcWatchdog) -> bool:
     """Whether a watchdog never frees a queue again: it has no restoration time where every port needs one."""
-    settings = _traits(platform)
+    settings = _watchdog_traits(platform)
     own_times = settings is not None and settings.robustness is None and settings.restoration_ms is not None
     return own_times and watchdog.restoration_ms is None
 
@@ -36,7 +36,7 @@ def polls_too_slowly(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> b
 
     Of one that is too short for any polling of the platform, `watchdog-detects-too-soon` tells.
     """
-    settings = _traits(platform)
+    settings = _watchdog_traits(platform)
     if settings is None or settings.robustness is not None or watchdog.detection_ms is None:
         return False
     return POLLS * settings.polling_ms[0] <= watchdog.detection_ms < POLLS * polling_ms
@@ -45,7 +45,7 @@ def polls_too_slowly(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> b
 @word("function")
 def has_stock_times(device: Device, watchdog: PfcWatchdog) -> bool:
     """Whether a watchdog has the times with which a platform starts its watchdogs by itself, on so many ports."""
-    settings = _traits(device.platform)
+    settings = _watchdog_traits(device.platform)
     polling_ms = require_fact(device.watchdog_polling_ms, "device.watchdog_polling_ms")
     return settings is not None and settings.is_stock(len(device.interfaces), polling_ms, watchdog)
 
@@ -64,7 +64,7 @@ def acts_after_ms(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> int 
 
     It is what is stated where detection is made of pollings, and where there are less than two: other rules tell that.
     """
-    settings, stated_ms = _traits(platform), require_fact(watchdog.detection_ms)
+    settings, stated_ms = _watchdog_traits(platform), require_fact(watchdog.detection_ms)
     if settings is None or settings.robustness is not None or stated_ms is None or stated_ms < POLLS * polling_ms:
         return stated_ms
     return -(-stated_ms // polling_ms) * polling_ms
@@ -73,7 +73,7 @@ def acts_after_ms(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> int 
 @word("function")
 def times_each_port(platform: str) -> bool:
     """Whether every port has timers of its own, and each of them has to be stated."""
-    settings = _traits(platform)
+    settings = _watchdog_traits(platform)
     return settings is not None and settings.robustness is None
 
 
@@ -94,10 +94,10 @@ def flaps_on_chip(model: str | Unknown) -> bool:
 @word("function")
 def watchdog_ports(device: Device) -> tuple[str, ...]:
     """Return the ports of a switch that have a PFC watchdog, as far as is known."""
-    return tuple(port.name for port in device.interfaces if _watchdog(port.qos))
+    return tuple(port.name for port in device.interfaces if _known_watchdog(port.qos))
 
 
-def _watchdog(qos: QosProfile | None | Unknown) -> PfcWatchdog | None:
+def _known_watchdog(qos: QosProfile | None | Unknown) -> PfcWatchdog | None:
     """Return a port's watchdog; None too where it is not known."""
     return qos.pfc_watchdog if isinstance(qos, QosProfile) and isinstance(qos.pfc_watchdog, PfcWatchdog) else None
 
@@ -129,7 +129,7 @@ def times_on_chip(model: str | Unknown) -> str:
 @word("function")
 def drops_by_watchdog(device: Device) -> bool:
     """Whether a port of a switch has a PFC watchdog that drops, as it does unless told otherwise."""
-    pfc_watchdogs = (watchdog for port in device.interfaces if (watchdog := _watchdog(port.qos)))
+    pfc_watchdogs = (watchdog for port in device.interfaces if (watchdog := _known_watchdog(port.qos)))
     return any(
         not isinstance(pfc_watchdog.action, Unknown) and (pfc_watchdog.action or DROP) == DROP
         for pfc_watchdog in pfc_watchdogs
@@ -179,7 +179,7 @@ DROP, ALERT = "drop", "alert"
 @word("function")
 def actions_of_watchdogs(device: Device) -> tuple[str, ...]:
     """Return the actions of all watchdogs of a switch, as far as they are known; one without an action drops."""
-    pfc_watchdogs = (watchdog for port in device.interfaces if (watchdog := _watchdog(port.qos)))
+    pfc_watchdogs = (watchdog for port in device.interfaces if (watchdog := _known_watchdog(port.qos)))
     return tuple(sorted({watchdog.action or DROP for watchdog in pfc_watchdogs}))
 
 
@@ -193,7 +193,7 @@ def may_have_one_action(model: str) -> bool:
 @word("function")
 def unmet_condition(platform: str, polling_ms: int | None, conditions: WatchdogConditions) -> str:
     """Why no queue ever meets the conditions of a switch's watchdog, as a clause; nothing where queues can."""
-    fill, settings = conditions.queue_percent, _traits(platform)
+    fill, settings = conditions.queue_percent, _watchdog_traits(platform)
     if conditions.pause_ten_thousandths is None and conditions.sent_frames is None and fill is None:
         return "all of its conditions are off"
     if fill is not None and fill >= 100:

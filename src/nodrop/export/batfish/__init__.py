@@ -90,7 +90,7 @@ def report_omissions(new_snapshot: Snapshot) -> Iterator[str]:
 
 def report_generated_parts(snapshot: Snapshot) -> Iterator[str]:
     """Yield what of a snapshot comes from nodrop's reading and not from a file, so that nobody finds it wrong."""
-    parts = [f"{what} of {_first(whose)}" for what, whose in snapshot.made]
+    parts = [f"{what} of {_list_first_parts(whose)}" for what, whose in snapshot.made]
     if snapshot.links:
         parts.append(f"{snapshot.links} cables")
     if parts:
@@ -107,10 +107,10 @@ def _group_by_reason(what: str, pairs: Iterable[tuple[str, str]]) -> Iterator[st
     for part, reason in pairs:
         parts.setdefault(reason, []).append(part)
     for reason, all_of in parts.items():
-        yield f"{what}: {_first(all_of)}: {reason}"
+        yield f"{what}: {_list_first_parts(all_of)}: {reason}"
 
 
-def _first(parts: Sequence[str]) -> str:
+def _list_first_parts(parts: Sequence[str]) -> str:
     more = f" and {len(parts) - _SHOWN} more" if len(parts) > _SHOWN else ""
     return f"{', '.join(parts[:_SHOWN])}{more}"
 
@@ -143,7 +143,7 @@ class _Writer:
             self._made.setdefault(_HOSTS, []).append(host.name)
             self._at.update({End(host.name, port): (host.node, port) for port in host.ports})
             written.add(host.node)
-        edges = list(self._edges())
+        edges = list(self._cable_edges())
         self._files[LAYER1] = json.dumps({"edges": edges}, indent=1) + "\n"
         return Snapshot(
             files=dict(sorted(self._files.items())),
@@ -158,7 +158,7 @@ class _Writer:
         )
 
     def _device(self, device: Device, node: str) -> None:
-        conf = self._conf(device)
+        conf = self._frr_conf_for_batfish(device)
         bundle = {source.name: load(source) for source in self._reading.sources.get(device.name, ())}
         text = conf.text if conf else ""
         tables = platforms.batfish_tables(device, bundle, node, text)
@@ -171,18 +171,20 @@ class _Writer:
             self._files[f"{folder}/{tables.file}"] = tables.text
             self._unseen |= tables.unseen
             names = Names.of_tables(device, tables.vlan)
-            self._frr(f"{folder}/frr.conf", device.name, "", conf, text)
+            self._write_frr_file(f"{folder}/frr.conf", device.name, "", conf, text)
         else:
             self._unseen |= lists_unseen(device)
             names = Names.of_stanzas(device)
             text = names.renamed(text)
-            self._frr(f"configs/{node}.cfg", device.name, concatenated(device, node, names, text), conf, text)
+            self._write_frr_file(
+                f"configs/{node}.cfg", device.name, concatenated(device, node, names, text), conf, text
+            )
         self._ports |= {(device.name, names.leg(leg)): leg.name for leg in legs(device)}
         channels = known_rows(device.port_channels)
         self._bundled |= {End(device.name, port) for channel in channels for port in channel.members}
         self._at.update({End(device.name, port.name): (node, names.port(port.name)) for port in device.interfaces})
 
-    def _conf(self, device: Device) -> FrrConf | None:
+    def _frr_conf_for_batfish(self, device: Device) -> FrrConf | None:
         """Return what FRR runs without what Batfish would lose the device at, or else what was read of it."""
         conf = frr_conf(self._reading, device)
         if conf is None or conf.own:
@@ -199,18 +201,18 @@ class _Writer:
         ]
         return new_frr_conf
 
-    def _frr(self, file: str, device: str, before: str, conf: FrrConf | None, text: str) -> None:
+    def _write_frr_file(self, file: str, device: str, before: str, conf: FrrConf | None, text: str) -> None:
         """Write what FRR runs, behind what stands `before` it."""
         if not any(line.strip() and line.strip()[0] not in "!#" for line in text.split("\n")):
             text = f"{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{_NO_ROUTING}"
         lines = text.count("\n") + 1
         first = before.count("\n")
-        place = conf.place if conf else _nowhere
+        place = conf.place if conf else _no_place_for_line
         known = conf.text.count("\n") + 1 if conf else 0
         self._files[file] = before + text
         self._where[file] = device, lambda line: place(line - first) if 0 < line - first <= min(known, lines) else None
 
-    def _edges(self) -> Iterator[dict[str, dict[str, str]]]:
+    def _cable_edges(self) -> Iterator[dict[str, dict[str, str]]]:
         """Yield the cables between ports that the snapshot has, each once."""
         seen = set()
         for link in self._reading.fabric.links:
@@ -235,5 +237,5 @@ _BUNDLE = "Batfish has no bundles of hosts, and a port channel down whose member
 _NO_PORT = "one end is at no port that was read, and Batfish has cables between ports only"
 
 
-def _nowhere(_line: int) -> None:
+def _no_place_for_line(_line: int) -> None:
     return None

@@ -28,12 +28,12 @@ def written_hosts(index: Index, nodes: Mapping[str, str]) -> Iterator[WrittenHos
     for host in index.hosts.values():
         if host.name in index.devices or not any(four(port.addresses) for port in host.ports):
             continue
-        interfaces = {port.name: _interface(host, port, gateways) for port in host.ports}
+        interfaces = {port.name: _batfish_host_interface(host, port, gateways) for port in host.ports}
         text = json.dumps({"hostname": nodes[host.name], "hostInterfaces": interfaces}, indent=1) + "\n"
         yield WrittenHost(name=host.name, node=nodes[host.name], text=text, ports=tuple(interfaces))
 
 
-def _interface(host: Host, port: HostPort, gateways: "_Gateways") -> dict[str, object]:
+def _batfish_host_interface(host: Host, port: HostPort, gateways: "_Gateways") -> dict[str, object]:
     found: dict[str, object] = {"name": port.name}
     first_host_port = next(
         host_port

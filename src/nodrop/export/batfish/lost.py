@@ -52,11 +52,17 @@ def without(text: str, lost: list[Lost]) -> str:
 def find_first_loss(text: str) -> Lost | None:
     """Return the first line at which the device is lost and on which others build; None where there is none."""
     return next(
-        (lost for statement in parse(text) if statement.starts("router", "bgp") for lost in _process(statement)), None
+        (
+            lost
+            for statement in parse(text)
+            if statement.starts("router", "bgp")
+            for lost in _bgp_process_losses(statement)
+        ),
+        None,
     )
 
 
-def _process(process: Statement) -> Iterator[Lost]:
+def _bgp_process_losses(process: Statement) -> Iterator[Lost]:
     declared: set[str] = set()
     for statement in process.children:
         match statement.words:

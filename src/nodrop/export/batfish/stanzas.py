@@ -41,7 +41,7 @@ def concatenated(device: Device, node: str, names: Names, text: str) -> str:
 
     An interface of which FRR alone speaks is one without anything, for Batfish would not know what it is.
     """
-    stanzas = list(_stanzas(device, names))
+    stanzas = list(_interface_stanzas(device, names))
     known_names = {stanza.name for stanza in stanzas} | {"bridge", "lo"}
     stanzas += [Stanza(name=name) for name in dict.fromkeys(_OF_FRR.findall(text)) if name not in known_names]
     bridged = [stanza.name for stanza in stanzas if stanza.access is not None or stanza.trunk]
@@ -50,13 +50,13 @@ def concatenated(device: Device, node: str, names: Names, text: str) -> str:
     return made
 
 
-def _stanzas(device: Device, names: Names) -> Iterator[Stanza]:
+def _interface_stanzas(device: Device, names: Names) -> Iterator[Stanza]:
     of_vrf = {one.vrf: one for one in known_rows(device.loopbacks) if one.vrf is not None and one.name == one.vrf}
-    for vrf in _vrfs(device):
-        yield Stanza(name=vrf, table=True, addresses=_four(of_vrf[vrf].addresses) if vrf in of_vrf else ())
+    for vrf in _vrfs_in_use(device):
+        yield Stanza(name=vrf, table=True, addresses=_ipv4_addresses(of_vrf[vrf].addresses) if vrf in of_vrf else ())
     for loopback in known_rows(device.loopbacks):
         if loopback.name not in of_vrf:
-            addresses = _four(loopback.addresses)
+            addresses = _ipv4_addresses(loopback.addresses)
             yield Stanza(name=names.port(loopback.name), addresses=addresses, vrf=loopback.vrf)
     bridging = _Bridging(device)
     ports = {port.name for port in device.interfaces}
@@ -65,7 +65,7 @@ def _stanzas(device: Device, names: Names) -> Iterator[Stanza]:
         access, trunk, native = bridging.of("" if port.name in bundled else port.name)
         yield Stanza(
             name=names.port(port.name),
-            addresses=() if port.name in bundled else _four(port.addresses),
+            addresses=() if port.name in bundled else _ipv4_addresses(port.addresses),
             mtu_bytes=_unknown_to_none(port.mtu_bytes),
             vrf=None if isinstance(port.vrf, Unknown) else port.vrf,
             access=access,
@@ -78,7 +78,7 @@ def _stanzas(device: Device, names: Names) -> Iterator[Stanza]:
         members = tuple(names.port(member) for member in channel.members if member in ports)
         yield Stanza(
             name=names.port(channel.name),
-            addresses=_four(channel.addresses),
+            addresses=_ipv4_addresses(channel.addresses),
             mtu_bytes=_unknown_to_none(channel.mtu_bytes),
             vrf=channel.vrf,
             members=members,
@@ -90,11 +90,11 @@ def _stanzas(device: Device, names: Names) -> Iterator[Stanza]:
     for vlan in known_rows(device.vlans):
         off = surely_off(vlan.enabled)
         name = f"{names.vlan}{vlan.id}"
-        addresses, size = _four(vlan.addresses), _unknown_to_none(vlan.mtu_bytes)
+        addresses, size = _ipv4_addresses(vlan.addresses), _unknown_to_none(vlan.mtu_bytes)
         yield Stanza(name=name, addresses=addresses, mtu_bytes=size, vrf=vlan.vrf, vlan=vlan.id, off=off)
 
 
-def _vrfs(device: Device) -> list[str]:
+def _vrfs_in_use(device: Device) -> list[str]:
     """Return every VRF that something is in."""
     vrfs = {leg.vrf for leg in legs(device)} | {bgp.vrf for bgp in known_rows(device.vrf_bgp)}
     vrfs |= {static_route.vrf for static_route in known_rows(device.static_routes)}
@@ -122,7 +122,7 @@ class _Bridging:
         return None, tuple(sorted({*tagged, *([] if native is None else [native])})), native
 
 
-def _four(texts: tuple[str, ...] | Unknown) -> tuple[str, ...]:
+def _ipv4_addresses(texts: tuple[str, ...] | Unknown) -> tuple[str, ...]:
     return tuple(four(texts))
 
 

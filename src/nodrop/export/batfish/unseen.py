@@ -30,7 +30,7 @@ def bundled_ports(device: Device) -> set[str]:
 
 def unseen_of(device: Device, conf: FrrConf | None) -> dict[Subject, str]:
     """Return the parts of a device that a snapshot does not have, or has otherwise."""
-    found = dict(_addresses(device))
+    found = dict(_unseen_addresses(device))
     bundled = bundled_ports(device)
     for port in device.interfaces:
         if port.name in bundled and four(port.addresses):
@@ -47,7 +47,7 @@ def unseen_of(device: Device, conf: FrrConf | None) -> dict[Subject, str]:
         found[device.name, "@bgp"] = NO_ROUTING
     elif conf.missing:
         found[device.name, "@bgp"] = "; ".join(conf.missing)
-    found.update(_routing(device))
+    found.update(_unseen_routing_parts(device))
     return found
 
 
@@ -61,7 +61,7 @@ def lists_unseen(device: Device) -> dict[Subject, str]:
     return {(device.name, "@access_lists", access_list.name): NO_LISTS for access_list in acting}
 
 
-def _addresses(device: Device) -> Iterator[tuple[Subject, str]]:
+def _unseen_addresses(device: Device) -> Iterator[tuple[Subject, str]]:
     texts: dict[Subject, tuple[str, ...]] = {
         (device.name, interface.name): known_rows(interface.addresses) for interface in device.interfaces
     }
@@ -77,7 +77,7 @@ def _addresses(device: Device) -> Iterator[tuple[Subject, str]]:
                 yield (*subject, "addresses", text), NO_LENGTH
 
 
-def _routing(device: Device) -> Iterator[tuple[Subject, str]]:
+def _unseen_routing_parts(device: Device) -> Iterator[tuple[Subject, str]]:
     first_bgps: tuple[Bgp, ...] = () if isinstance(device.bgp, Unknown) or device.bgp is None else (device.bgp,)
     for process in (*first_bgps, *known_rows(device.vrf_bgp)):
         own = (device.name,) if process.vrf is None else (device.name, "@vrf_bgp", process.vrf)

@@ -47,16 +47,16 @@ def unit_of(name: str) -> str:
 
 def label_of(name: str) -> str:
     """Return the word for a field in reports."""
-    return _labels().get(name) or name.removesuffix(f"_{unit_of(name)}").replace("_", " ")
+    return _labels_by_path().get(name) or name.removesuffix(f"_{unit_of(name)}").replace("_", " ")
 
 
 def entry_label(name: str) -> str:
     """Return the word for one entry of a field that is a list."""
-    return _labels().get(f"{name}/*") or name.replace("_", " ").removesuffix("s")
+    return _labels_by_path().get(f"{name}/*") or name.replace("_", " ").removesuffix("s")
 
 
 @cache
-def _labels() -> Mapping[str, str]:
+def _labels_by_path() -> Mapping[str, str]:
     return {path: row.label for rows in TABLE.values() for path, row in rows.items() if row.label}
 
 
@@ -90,9 +90,9 @@ def own(owner: type[Any], name: str) -> Field:
 @lru_cache(maxsize=8192)
 def nearest(path: Subject, *columns: str) -> Field | None:
     """Return the row for a path that has one of these columns or, without one, that of the nearest path around it."""
-    owners = list(_owners(path))
+    owners = list(_owners_along_path(path))
     for end in range(len(path), -1, -1):
-        for row in _fitting(owners, path[:end]):
+        for row in _rows_for_path(owners, path[:end]):
             if any(getattr(row, column) for column in columns):
                 return row
     return None
@@ -102,10 +102,12 @@ def nearest(path: Subject, *columns: str) -> Field | None:
 def impacts(path: Subject, *, of_port: bool) -> tuple[Impact, ...]:
     """Return the effects of changes at a path below a switch, or below one of its ports."""
     whole_paths = (*_PORT_OF_SWITCH[: 4 if of_port else 2], *path)
-    return tuple(impact for row in _fitting(list(_owners(whole_paths)), whole_paths) for impact in row.impact)
+    return tuple(
+        impact for row in _rows_for_path(list(_owners_along_path(whole_paths)), whole_paths) for impact in row.impact
+    )
 
 
-def _fitting(owners: list[tuple[int, type[Any]]], path: Subject) -> Iterator[Field]:
+def _rows_for_path(owners: list[tuple[int, type[Any]]], path: Subject) -> Iterator[Field]:
     """Yield the rows for a path, those of the outermost class first."""
     for start, owner in owners:
         remaining_subjects = path[start:]
@@ -118,7 +120,7 @@ def _parts(pattern: str) -> Subject:
     return tuple(pattern.split("/")) if pattern else ()
 
 
-def _owners(path: Subject) -> Iterator[tuple[int, type[Any]]]:
+def _owners_along_path(path: Subject) -> Iterator[tuple[int, type[Any]]]:
     """Yield the classes that a path leads through, each with the place where its own part of the path begins."""
     owner: type[Any] = Fabric
     at = 0

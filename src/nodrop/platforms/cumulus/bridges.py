@@ -47,12 +47,12 @@ def take(stanzas: Mapping[str, Stanza], translation: Translation) -> None:
         translation.bridged = True
         return
     for name in aware:
-        _bridge(name, bridges[name], stanzas, translation)
+        _add_bridge(name, bridges[name], stanzas, translation)
         for vlan, stanza in stanzas.items():
-            _vlan(vlan, name, stanza, translation)
+            _add_vlan_interface(vlan, name, stanza, translation)
 
 
-def _bridge(name: str, bridge: Stanza, stanzas: Mapping[str, Stanza], translation: Translation) -> None:
+def _add_bridge(name: str, bridge: Stanza, stanzas: Mapping[str, Stanza], translation: Translation) -> None:
     for words, place in bridge.settings.get("bridge-vids", ()):
         translation.add(f"bridge domain {name} vlan {_numbers(words)}", place, f"bridge-vids of {name}")
     if bridge.word("bridge-pvid"):
@@ -88,7 +88,7 @@ def _ports(words: Sequence[str], stanzas: Mapping[str, Stanza]) -> list[str]:
     return ports
 
 
-def _vlan(name: str, bridge: str, stanza: Stanza, translation: Translation) -> None:
+def _add_vlan_interface(name: str, bridge: str, stanza: Stanza, translation: Translation) -> None:
     """Add the switch's own interface in a VLAN: `vlan10`, `bridge.10`, or any with a vlan-id over the bridge."""
     below, _, number = name.partition(".")
     named_match = _SVI.fullmatch(name)

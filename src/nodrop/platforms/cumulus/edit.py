@@ -19,10 +19,10 @@ def edit(
 ) -> Edit:
     """Leave the files as they are, and say of each change which line to write into which of them."""
     features = next((file for file in FEATURES if file in bundle), FEATURES[0])
-    return told_by_hand(changes, lambda change: _line(change, features))
+    return told_by_hand(changes, lambda change: _describe_manual_change(change, features))
 
 
-def _line(change: Change, features: str) -> str:
+def _describe_manual_change(change: Change, features: str) -> str:
     subject = text(change.subject)
     found_change = _render_change(change, features)
     if found_change is None:
@@ -50,13 +50,13 @@ def _render_change(change: Change, features: str) -> tuple[str, tuple[str, ...],
         case ["cable_length_m"] if isinstance(new, int):
             return f"the port group of {name} in {features}", (f"cable_length = {new}",), _RELOAD
         case ["adaptive_routing"] if isinstance(new, bool):
-            return ADAPTIVE, (f"interface.{name}.adaptive_routing.enable = {_truth(new)}",), _RELOAD
+            return ADAPTIVE, (f"interface.{name}.adaptive_routing.enable = {_format_boolean(new)}",), _RELOAD
         case [] if name == "@adaptive_routing" and isinstance(new, bool):
-            return ADAPTIVE, (f"adaptive_routing.enable = {_truth(new)}",), _RELOAD
+            return ADAPTIVE, (f"adaptive_routing.enable = {_format_boolean(new)}",), _RELOAD
         case [] if name == "@watchdog_polling_ms" and isinstance(new, int):
             return SWITCHD, (f"pfc_wd.poll_interval = {new}",), _RELOAD
     return None
 
 
-def _truth(new: bool) -> str:
+def _format_boolean(new: bool) -> str:
     return "TRUE" if new else "FALSE"

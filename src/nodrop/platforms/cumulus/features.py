@@ -112,10 +112,13 @@ class Features:
             unread: list[Setting] = []
             understood(setting, partial(self._take, file), unread)
             for unread_setting in unread:
-                self._unknown(unread_setting)
+                self._remark_unknown_key(unread_setting)
 
     def _take(self, file: str, setting: Setting) -> None:
-        if not (self._switchd if file == SWITCHD else self._setting)(setting) and file not in (*INFRA, SWITCHD):
+        if not (self._read_watchdog_timer if file == SWITCHD else self._read_setting)(setting) and file not in (
+            *INFRA,
+            SWITCHD,
+        ):
             raise NotUnderstood
 
     def finish(self) -> None:
@@ -132,18 +135,18 @@ class Features:
                 if name in names:
                     self._group(kind, name, own_groups)
                 else:
-                    self._unused(kind, name, own_groups[0].place, told=misspelt)
+                    self._remark_unused_group(kind, name, own_groups[0].place, told=misspelt)
                     for setting in own_groups:
                         if (fields := _FIELDS.get(kind)) and setting.parts[-1] not in fields:
-                            self._unknown(setting)
-        self._mark(GLOBAL, self._marking)
+                            self._remark_unknown_key(setting)
+        self._add_marking_group(GLOBAL, self._marking)
         if self._before_5 is not None:
-            self._add(f"qos congestion-control {GLOBAL} traffic-class 0 ecn disable", self._before_5)
-        self._unlisted()
+            self._add_command(f"qos congestion-control {GLOBAL} traffic-class 0 ecn disable", self._before_5)
+        self._add_default_priorities()
         self._pools()
-        self._weigh()
+        self._add_group_weights()
 
-    def _unused(self, kind: str, name: str, place: Place, *, told: bool) -> None:
+    def _remark_unused_group(self, kind: str, name: str, place: Place, *, told: bool) -> None:
         """Remark a port group that is not listed; `told` is that the list names one that is not there, instead."""
         reason = f"it is not in {kind}.port_group_list"
         if told:
@@ -152,18 +155,18 @@ class Features:
             facts = {"kind": "port group", "name": name, "reason": reason}
             self._found.remarks.append(("unused-profile", (), place, facts))
 
-    def _add(self, command: str, setting: Setting) -> None:
+    def _add_command(self, command: str, setting: Setting) -> None:
         self._found.add(command, setting.place, setting.key)
 
-    def _turn(self, command: str, setting: Setting) -> None:
+    def _add_toggle(self, command: str, setting: Setting) -> None:
         """Add what is turned on or off; a value that is neither true nor false is remarked."""
         if setting.flag is None:
             facts = {"path": setting.key, "found": quote_text(setting.value), "expected": "true or false"}
             self._found.remarks.append(("malformed-value", (), setting.place, facts))
         else:
-            self._add(f"{command} {'enable' if setting.flag else 'disable'}", setting)
+            self._add_command(f"{command} {'enable' if setting.flag else 'disable'}", setting)
 
-    def _unknown(self, setting: Setting) -> None:
+    def _remark_unknown_key(self, setting: Setting) -> None:
         """Remark a key that switchd does not have: a slip, or a field that port groups of its kind do not have."""
         fields = _FIELDS.get(setting.parts[0], ())
         for word in setting.parts:
@@ -176,12 +179,12 @@ class Features:
         else:
             self._found.ignore(setting.place, f"setting {quote_text(setting.key)}")
 
-    def _switchd(self, setting: Setting) -> bool:
+    def _read_watchdog_timer(self, setting: Setting) -> bool:
         if setting.parts[0] == "pfc_wd" and setting.parts[-1] in _TIMERS:
-            self._add(f"qos pfc-watchdog {_TIMERS[setting.parts[-1]]} {word_of(setting.value)}", setting)
+            self._add_command(f"qos pfc-watchdog {_TIMERS[setting.parts[-1]]} {word_of(setting.value)}", setting)
         return True
 
-    def _setting(self, setting: Setting) -> bool:
+    def _read_setting(self, setting: Setting) -> bool:
         """Take a setting over; False where it is none that is known."""
         key_parts = setting.parts
         match key_parts:
@@ -193,16 +196,16 @@ class Features:
             case (kind, name, *_) if kind in _KINDS and len(key_parts) > 2:
                 self._groups.setdefault(kind, {}).setdefault(name, []).append(setting)
             case ("traffic", *rest):
-                return self._classify(GLOBAL, rest, setting)
+                return self._read_classification(GLOBAL, rest, setting)
             case ("default_ecn_red_conf", _):
                 self._marking.append(setting)
             case ("default_egress_sched", queue, "bw_percent"):
-                return self._share(GLOBAL, queue, setting)
+                return self._read_queue_share(GLOBAL, queue, setting)
             case ("cos_egr_queue", cos, "uc") if match := _COS.fullmatch(cos):
                 command = (
                     f"egress-queue-mapping {GLOBAL} switch-priority {match[1]} traffic-class {word_of(setting.value)}"
                 )
-                self._add(f"qos {command}", setting)
+                self._add_command(f"qos {command}", setting)
             case (("ingress_service_pool" | "egress_service_pool") as way, pool, "percent"):
                 self._percents[way.partition("_")[0], pool] = setting
             case ("flow_control", "service_pool"):
@@ -210,7 +213,9 @@ class Features:
             case ("flow_control", ("ingress_service_pool" | "egress_service_pool") as way):
                 self._lossless_pool[way.partition("_")[0]] = setting.value
             case ("flow_control", ("ingress_buffer" | "egress_buffer") as way, "dynamic_quota"):
-                self._add(f"qos advance-buffer-config {GLOBAL} {_QUOTAS[way]} shared-alpha {_alpha(setting)}", setting)
+                self._add_command(
+                    f"qos advance-buffer-config {GLOBAL} {_QUOTAS[way]} shared-alpha {_alpha_word(setting)}", setting
+                )
             case ("priority_group", name, "cos_list"):
                 self._classes[name] = setting
             case ("priority_group", name, "weight"):
@@ -219,50 +224,52 @@ class Features:
                 return key_parts[0] in _ELSEWHERE or key_parts[0].startswith("priority_group")
         return True
 
-    def _classify(self, profile: str, key_parts: Sequence[str], setting: Setting) -> bool:
+    def _read_classification(self, profile: str, key_parts: Sequence[str], setting: Setting) -> bool:
         match key_parts:
             case ["packet_priority_source_set"]:
                 trust = TRUSTS.get(frozenset(setting.items))
-                self._add(f"qos mapping {profile} trust {trust or word_of(setting.value)}", setting)
+                self._add_command(f"qos mapping {profile} trust {trust or word_of(setting.value)}", setting)
             case ["packet_priority_remark_set"]:
                 if trust := TRUSTS.get(frozenset(setting.items)):
-                    self._add(f"qos remark {profile} rewrite {trust}", setting)
+                    self._add_command(f"qos remark {profile} rewrite {trust}", setting)
             case ["port_default_priority"]:
-                self._add(f"qos mapping {profile} port-default-sp {word_of(setting.value)}", setting)
+                self._add_command(f"qos mapping {profile} port-default-sp {word_of(setting.value)}", setting)
             case [cos, "priority_source", ("dscp" | "8021p" | "cos") as field] if match := _COS.fullmatch(cos):
                 key = "dscp" if field == "dscp" else "pcp"
                 known_settings = self._listed.setdefault((profile, key), (setting, {}))[1]
                 values = {number: setting for item in setting.items if (number := whole_number(item)) is not None}
-                self._overlap(setting, {value: known_settings[value] for value in values if value in known_settings})
+                self._remark_overlap(
+                    setting, {value: known_settings[value] for value in values if value in known_settings}
+                )
                 known_settings |= values
                 if setting.items:
                     listed = word_of(",".join(setting.items))
-                    self._add(f"qos mapping {profile} {key} {listed} switch-priority {match[1]}", setting)
+                    self._add_command(f"qos mapping {profile} {key} {listed} switch-priority {match[1]}", setting)
             case [cos, "priority_remark", ("dscp" | "8021p" | "cos") as field] if match := _COS.fullmatch(cos):
                 key = "dscp" if field == "dscp" else "pcp"
                 for item in setting.items[:1]:
-                    self._add(f"qos remark {profile} switch-priority {match[1]} {key} {word_of(item)}", setting)
+                    self._add_command(f"qos remark {profile} switch-priority {match[1]} {key} {word_of(item)}", setting)
             case _:
                 return False
         return True
 
-    def _overlap(self, setting: Setting, before: Mapping[int, Setting]) -> None:
+    def _remark_overlap(self, setting: Setting, before: Mapping[int, Setting]) -> None:
         """Remark values of a list that another list has too: a packet gets one internal priority."""
         for other_setting in {old_setting.key: old_setting for old_setting in before.values()}.values():
             values = ", ".join(str(value) for value, old_setting in before.items() if old_setting is other_setting)
             facts = {"values": values, "key": setting.key, "other": other_setting.key}
             self._found.remarks.append(("value-in-two-lists", (), setting.place, facts))
 
-    def _share(self, profile: str, queue: str, setting: Setting) -> bool:
+    def _read_queue_share(self, profile: str, queue: str, setting: Setting) -> bool:
         match = _QUEUE.fullmatch(queue)
         if not match:
             return False
         head = f"qos egress-scheduler {profile} traffic-class {match[1]}"
         if setting.value == "0":
-            self._add(f"{head} mode strict", setting)
+            self._add_command(f"{head} mode strict", setting)
         else:
-            self._add(f"{head} mode dwrr", setting)
-            self._add(f"{head} bw-percent {word_of(setting.value)}", setting)
+            self._add_command(f"{head} mode dwrr", setting)
+            self._add_command(f"{head} bw-percent {word_of(setting.value)}", setting)
         return True
 
     def _group(self, kind: str, name: str, own_settings: Sequence[Setting]) -> None:
@@ -271,45 +278,45 @@ class Features:
         everywhere = ports is not None and "allports" in ports.items
         profile = GLOBAL if everywhere else name
         if kind in ("ecn_red", "ecn"):
-            self._mark(profile, own_settings)
+            self._add_marking_group(profile, own_settings)
         taken: Mapping[str, Callable[[Setting], bool]] = {
-            "source": lambda setting: self._classify(profile, setting.parts[2:], setting),
-            "remark": lambda setting: self._classify(profile, setting.parts[2:], setting),
-            "egress_sched": lambda setting: self._share(profile, setting.parts[2], setting),
-            "shaping": lambda setting: self._rates(profile, setting),
-            "pfc": lambda setting: self._pause("pfc", profile, setting),
-            "link_pause": lambda setting: self._pause("link-pause", profile, setting),
+            "source": lambda setting: self._read_classification(profile, setting.parts[2:], setting),
+            "remark": lambda setting: self._read_classification(profile, setting.parts[2:], setting),
+            "egress_sched": lambda setting: self._read_queue_share(profile, setting.parts[2], setting),
+            "shaping": lambda setting: self._read_shaper_rates(profile, setting),
+            "pfc": lambda setting: self._read_pause_setting("pfc", profile, setting),
+            "link_pause": lambda setting: self._read_pause_setting("link-pause", profile, setting),
         }
         for setting in own_settings:
             if setting.parts[2] == "port_set":
-                self._bind(kind, profile, setting)
+                self._bind_ports(kind, profile, setting)
             elif kind in taken and not taken[kind](setting):
-                self._unknown(setting)
+                self._remark_unknown_key(setting)
 
-    def _bind(self, kind: str, profile: str, setting: Setting) -> None:
+    def _bind_ports(self, kind: str, profile: str, setting: Setting) -> None:
         ports = ports_of(setting.value)
         if kind == "pfc_watchdog":
             for port in ports:
-                self._add(f"interface {port} qos pfc-watchdog state enable", setting)
+                self._add_command(f"interface {port} qos pfc-watchdog state enable", setting)
         elif profile != GLOBAL:
             for port in ports:
-                self._add(f"interface {port} qos {_KINDS[kind]} profile {profile}", setting)
+                self._add_command(f"interface {port} qos {_KINDS[kind]} profile {profile}", setting)
 
-    def _pause(self, kind: str, profile: str, setting: Setting) -> bool:
+    def _read_pause_setting(self, kind: str, profile: str, setting: Setting) -> bool:
         field = setting.parts[2]
         head = f"qos {kind} {profile}"
         if field == "cos_list":
             for item in setting.items:
-                self._add(f"{head} switch-priority {word_of(item)}", setting)
+                self._add_command(f"{head} switch-priority {word_of(item)}", setting)
         elif field in ("tx_enable", "rx_enable"):
-            self._turn(f"{head} {field[:2]}", setting)
+            self._add_toggle(f"{head} {field[:2]}", setting)
         elif field in _PFC:
-            self._add(f"{head} {_PFC[field]} {word_of(setting.value)}", setting)
+            self._add_command(f"{head} {_PFC[field]} {word_of(setting.value)}", setting)
         else:
             return False
         return True
 
-    def _mark(self, profile: str, own_settings: Sequence[Setting]) -> None:
+    def _add_marking_group(self, profile: str, own_settings: Sequence[Setting]) -> None:
         """Add a group of marking; the queues that it is for stand in a setting of their own."""
         queues = next((one for one in own_settings if one.parts[-1] in ("egress_queue_list", "cos_list")), None)
         listed = ",".join(queues.items) if queues else "0" if profile == GLOBAL else ""
@@ -317,24 +324,24 @@ class Features:
             field = _MARKING.get(setting.parts[-1])
             if field is None:
                 if setting.parts[-1] not in _ALSO_MARKING:
-                    self._unknown(setting)
+                    self._remark_unknown_key(setting)
                 continue
             head = f"qos congestion-control {profile} traffic-class {word_of(listed)} {field}"
             if field in ("ecn", "red"):
-                self._turn(head, setting)
+                self._add_toggle(head, setting)
             else:
-                self._add(f"{head} {word_of(setting.value)}", setting)
+                self._add_command(f"{head} {word_of(setting.value)}", setting)
 
-    def _rates(self, profile: str, setting: Setting) -> bool:
+    def _read_shaper_rates(self, profile: str, setting: Setting) -> bool:
         match = _QUEUE.fullmatch(setting.parts[2])
         if setting.parts[-1] != "shaper" or (not match and setting.parts[2] != "port"):
             return False
         head = f"qos egress-shaper {profile}"
         if not match:
-            self._add(f"{head} port-max-rate {word_of(setting.items[-1] if setting.items else '')}", setting)
+            self._add_command(f"{head} port-max-rate {word_of(setting.items[-1] if setting.items else '')}", setting)
             return True
         for field, item in zip(("min-rate", "max-rate"), setting.items, strict=False):
-            self._add(f"{head} traffic-class {match[1]} {field} {word_of(item)}", setting)
+            self._add_command(f"{head} traffic-class {match[1]} {field} {word_of(item)}", setting)
         return True
 
     def _pools(self) -> None:
@@ -344,21 +351,21 @@ class Features:
             percent = setting.value.partition(".")[0]
             if direction == "ingress" and pool in ("0", lossless) and whole_number(percent):
                 name = "default-lossless" if pool == lossless else "default-lossy"
-                self._add(f"qos traffic-pool {name} memory-percent {percent}", setting)
+                self._add_command(f"qos traffic-pool {name} memory-percent {percent}", setting)
 
-    def _unlisted(self) -> None:
+    def _add_default_priorities(self) -> None:
         """Add the values of a field that no list has: they get the default internal priority, 0."""
         for (profile, key), (setting, known_settings) in self._listed.items():
             if missing := [str(value) for value in range(64 if key == "dscp" else 8) if value not in known_settings]:
-                self._add(f"qos mapping {profile} {key} {','.join(missing)} switch-priority 0", setting)
+                self._add_command(f"qos mapping {profile} {key} {','.join(missing)} switch-priority 0", setting)
 
-    def _weigh(self) -> None:
+    def _add_group_weights(self) -> None:
         """Add the scheduling of priority groups: weight 0 is strict."""
         self._found.weighs = bool(self._weights)
         for name, setting in self._weights.items():
             classes = self._classes.get(name)
             for item in classes.items if classes else ():
-                self._share(GLOBAL, f"egr_queue_{item}", setting)
+                self._read_queue_share(GLOBAL, f"egr_queue_{item}", setting)
 
 
 def ports_of(text: str) -> tuple[str, ...]:
@@ -367,7 +374,7 @@ def ports_of(text: str) -> tuple[str, ...]:
     return tuple(f"{match[1]}-{match[2]}" if match[2] else match[1] for match in matches if match)
 
 
-def _alpha(setting: Setting) -> str:
+def _alpha_word(setting: Setting) -> str:
     value = setting.value.lower()
     number = whole_number(value, len(ALPHAS) - 1)
     return word_of(value) if number is None else f"alpha_{ALPHAS[number]}"

@@ -92,14 +92,14 @@ class Interfaces:
             words = line.split()
             if line.startswith("#"):
                 continue
-            stray = span.column == 1 and not _settles(words[0])
+            stray = span.column == 1 and not _is_stanza_setting(words[0])
             if words[0] in _STANZAS:
-                current = self._stanza(words, place, file)
+                current = self._open_stanzas(words, place, file)
             elif current and not stray:
                 unread: list[str] = []
-                self._count(len(current), file)
+                self._count_names(len(current), file)
                 for name in current:
-                    understood(name, partial(self._attribute, words, place), unread)
+                    understood(name, partial(self._read_attribute, words, place), unread)
                 if unread:
                     self._found.ignore(place, f"line {quote_text(line)}")
             elif not lost:
@@ -118,30 +118,30 @@ class Interfaces:
         interface = interface_of(f"{address}/{masks[0]}") if masks else None
         return address if interface is None else str(interface)
 
-    def _count(self, names: int, file: str) -> None:
+    def _count_names(self, names: int, file: str) -> None:
         """Count names before they are made, or given a setting. Raise InputProblems above MAX_COMMANDS."""
         self._written += names
         if self._written > MAX_COMMANDS:
             problem_text = f"more than {MAX_COMMANDS:,} interfaces and settings of theirs, ranges written out"
             raise InputProblems([Problem(path=file, found=problem_text, expected=f"at most {MAX_COMMANDS:,}")])
 
-    def _stanza(self, words: Sequence[str], place: Place, file: str) -> tuple[str, ...]:
+    def _open_stanzas(self, words: Sequence[str], place: Place, file: str) -> tuple[str, ...]:
         if words[0] != "iface" or len(words) < 2:
             return ()
-        head, numbers, end = _range(words[1])
-        self._count(len(numbers) or 1, file)
+        head, numbers, end = _split_name_range(words[1])
+        self._count_names(len(numbers) or 1, file)
         names = tuple(f"{head}{number}{end}" for number in numbers) or (words[1],)
         stanzas = tuple(name for name in names if _NAME.fullmatch(name))
         for name in stanzas:
             self._stanzas.setdefault(name, Stanza(place))
             self.names.add(name)
             if nvue_port(name) or name in ("lo", "eth0"):
-                self._found.add(f"interface {name} type {_kind(name)}", place, f"iface {name}")
+                self._found.add(f"interface {name} type {_interface_type(name)}", place, f"iface {name}")
         if "dhcp" in words[2:] and "eth0" in stanzas:
             self._found.add("interface eth0 ip address dhcp", place, "iface eth0")
         return stanzas
 
-    def _attribute(self, words: Sequence[str], place: Place, name: str) -> None:
+    def _read_attribute(self, words: Sequence[str], place: Place, name: str) -> None:
         key, value = words[0].replace("_", "-"), words[1] if len(words) > 1 else ""
         head = f"interface {name}"
         origin = f"{key} of {name}"
@@ -176,28 +176,28 @@ class Interfaces:
                 if not self.names or self.names & set(breakout_ports):
                     self._found.add(f"interface swp{split[1]} link breakout {split[2]}x", place, body)
                     for name in breakout_ports if split[3] else ():
-                        self._speed(name, split[3], place, body)
+                        self._add_link_speed(name, split[3], place, body)
             elif whole_match := _WHOLE.fullmatch(body):
-                self._speed(f"swp{whole_match[1]}", whole_match[2], place, body)
+                self._add_link_speed(f"swp{whole_match[1]}", whole_match[2], place, body)
             elif not re.fullmatch(r"[0-9]{1,3}=(?:disabled|loopback|[0-9]+x.*)|[0-9]{1,3}-[0-9]{1,3}=.*", body):
                 self._found.ignore(place, f"line {quote_text(line)}")
 
-    def _speed(self, name: str, gigabits: str, place: Place, origin: str) -> None:
+    def _add_link_speed(self, name: str, gigabits: str, place: Place, origin: str) -> None:
         if not self.names or name in self.names:
             self._found.add(f"interface {name} link speed {gigabits}G", place, origin)
 
 
-def _settles(key: str) -> bool:
+def _is_stanza_setting(key: str) -> bool:
     """Whether a word may begin a setting of a stanza, though it is not indented."""
     key = key.replace("_", "-")
     return key in _ATTRIBUTES or key.startswith(_IGNORED) or slip(key, _ATTRIBUTES) is not None
 
 
-def _kind(name: str) -> str:
+def _interface_type(name: str) -> str:
     return {"lo": "loopback", "eth0": "eth"}.get(name, "swp")
 
 
-def _range(text: str) -> tuple[str, range, str]:
+def _split_name_range(text: str) -> tuple[str, range, str]:
     """Return what stands before, in and behind the brackets of `swp[1-4]`; an empty range where there are none."""
     match = _NUMBERED.fullmatch(text)
     if not match:

@@ -79,13 +79,13 @@ class Rules:
             else:
                 name = f"{PurePosixPath(file).name}:{number}"
                 try:
-                    self._rule(name, section, _words(line, variables))
+                    self._read_rule(name, section, _words(line, variables))
                 except Unread as error:
                     self.unread.append(Line(file, span, line, str(error)))
                 else:
                     self.places[name] = file, span
 
-    def _rule(self, name: str, section: str, words: Sequence[str]) -> None:
+    def _read_rule(self, name: str, section: str, words: Sequence[str]) -> None:
         if not section:
             raise Unread("a rule outside of a section")
         rule = read_rule(words, _SECTIONS[section])

@@ -95,7 +95,7 @@ class Rule:
 def read_rule(words: Iterable[str], family: EntryFamily | None) -> Rule:
     """Return a rule for packets of a family, or for frames. Raise Unread where the line is none that cl-acltool has."""
     rule = Rule(family, bridged=family is None)
-    for option in _options(words):
+    for option in _parse_options(words):
         if option.name in _IGNORED.get(rule.target, ()):
             continue
         act = _OPTIONS.get(option.name) or (_FRAMES if rule.bridged else _PACKETS).get(option.name)
@@ -157,7 +157,7 @@ _COMPLEMENTS: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
 """All other values of a condition, by the field that has them."""
 
 
-def _options(words: Iterable[str]) -> list[_Option]:
+def _parse_options(words: Iterable[str]) -> list[_Option]:
     """Return the options of a line, each with its values; `!` is before an option, or before its value."""
     options: list[_Option] = []
     negated = False
@@ -188,15 +188,15 @@ def _table(rule: Rule, option: _Option) -> None:
     rule.table = option.value
 
 
-def _chains(rule: Rule, option: _Option) -> None:
+def _read_chains(rule: Rule, option: _Option) -> None:
     rule.chains = tuple(dict.fromkeys(_parts(option)))
 
 
-def _inputs(rule: Rule, option: _Option) -> None:
+def _read_input_ports(rule: Rule, option: _Option) -> None:
     rule.inputs = tuple(_parts(option))
 
 
-def _outputs(rule: Rule, option: _Option) -> None:
+def _read_output_ports(rule: Rule, option: _Option) -> None:
     rule.outputs = tuple(_parts(option))
 
 
@@ -206,18 +206,18 @@ def _target(rule: Rule, option: _Option) -> None:
         raise Unread("a target that cl-acltool does not have")
 
 
-def _module(rule: Rule, option: _Option) -> None:
+def _read_match_module(rule: Rule, option: _Option) -> None:
     if option.value not in _MODULES:
         rule.others.append(f"-m {option.value}")
 
 
-def _nothing(rule: Rule, option: _Option) -> None:
+def _ignore_option(rule: Rule, option: _Option) -> None:
     """Take a comment."""
 
 
-def _protocol(rule: Rule, option: _Option) -> None:
+def _read_protocol(rule: Rule, option: _Option) -> None:
     text = option.value.lower()
-    number = _number(text, PROTOCOL_WORDS, 255)
+    number = _parse_number(text, PROTOCOL_WORDS, 255)
     if number is not None and number != 0:
         rule.fields["protocol"] = number
     elif text not in ("all", "0"):
@@ -233,7 +233,7 @@ def _ether_type(rule: Rule, option: _Option) -> None:
         rule.fields["family"] = family
 
 
-def _addresses(side: str) -> Callable[[Rule, _Option], None]:
+def _address_reader(side: str) -> Callable[[Rule, _Option], None]:
     def take(rule: Rule, option: _Option) -> None:
         networks = [network_of(address_text) for address_text in _parts(option)]
         if None in networks:
@@ -249,8 +249,8 @@ def _ports(side: str) -> Callable[[Rule, _Option], None]:
         port_ranges: list[PortRange] = []
         for port_text in _parts(option):
             low_text, is_range, last = port_text.partition(":") if port_text not in PORT_WORDS else (port_text, "", "")
-            low = _number(low_text or "0", PORT_WORDS, _LAST_PORT)
-            high = _number(last or "65535", PORT_WORDS, _LAST_PORT) if is_range else low
+            low = _parse_number(low_text or "0", PORT_WORDS, _LAST_PORT)
+            high = _parse_number(last or "65535", PORT_WORDS, _LAST_PORT) if is_range else low
             if low is None or high is None or low > high:
                 rule.others.append(f"{option.name} {option.value}")
                 return
@@ -260,15 +260,15 @@ def _ports(side: str) -> Callable[[Rule, _Option], None]:
     return take
 
 
-def _dscp(rule: Rule, option: _Option) -> None:
-    number = _number(option.value, DSCP_WORDS, _LAST_DSCP)
+def _read_dscp(rule: Rule, option: _Option) -> None:
+    number = _parse_number(option.value, DSCP_WORDS, _LAST_DSCP)
     if number is None:
         rule.others.append(f"{option.name} {option.value}")
     else:
         rule.fields["dscps"] = (number,)
 
 
-def _flags(rule: Rule, option: _Option) -> None:
+def _read_tcp_flags(rule: Rule, option: _Option) -> None:
     sides = option.value.split()
     names = [side.upper().split(",") for side in sides]
     if len(sides) != 2 or not all(name in _FLAGS for side in names for name in side):
@@ -278,25 +278,25 @@ def _flags(rule: Rule, option: _Option) -> None:
     rule.fields["tcp_flags"] = Bits(number=number, mask=mask)
 
 
-def _syn(rule: Rule, option: _Option) -> None:
+def _read_syn_flag(rule: Rule, option: _Option) -> None:
     rule.fields["tcp_flags"] = _SYN
 
 
-def _mark(field_name: Literal["dscp", "traffic_class"]) -> Callable[[Rule, _Option], None]:
+def _mark_reader(field_name: Literal["dscp", "traffic_class"]) -> Callable[[Rule, _Option], None]:
     def take(rule: Rule, option: _Option) -> None:
         words, most = (DSCP_WORDS, 63) if field_name == "dscp" else ({}, 7)
-        rule.fields[field_name] = _number(option.value, words, most)
+        rule.fields[field_name] = _parse_number(option.value, words, most)
         if rule.fields[field_name] is None:
             raise Unread(f"the value of an option of the target {rule.target}")
 
     return take
 
 
-def _violates(rule: Rule, option: _Option) -> None:
+def _read_violate_action(rule: Rule, option: _Option) -> None:
     rule.fields["polices"] = option.value.lower() != "accept"
 
 
-def _number(text: str, words: Mapping[str, int], most: int) -> int | None:
+def _parse_number(text: str, words: Mapping[str, int], most: int) -> int | None:
     if text[:2].lower() == "0x":
         try:
             number = int(text[2:10], 16)
@@ -312,39 +312,39 @@ def _map_names(act: Callable[[Rule, _Option], None], *names: str) -> dict[str, C
 
 
 _OPTIONS = {
-    **_map_names(_chains, "-A", "--append"),
+    **_map_names(_read_chains, "-A", "--append"),
     **_map_names(_table, "-t", "--table"),
-    **_map_names(_inputs, "-i", "--in-interface"),
-    **_map_names(_outputs, "-o", "--out-interface"),
+    **_map_names(_read_input_ports, "-i", "--in-interface"),
+    **_map_names(_read_output_ports, "-o", "--out-interface"),
     **_map_names(_target, "-j", "--jump"),
-    **_map_names(_module, "-m", "--match"),
-    **_map_names(_nothing, "--comment"),
+    **_map_names(_read_match_module, "-m", "--match"),
+    **_map_names(_ignore_option, "--comment"),
 }
 _PACKETS = {
-    **_map_names(_protocol, "-p", "--protocol"),
-    **_map_names(_addresses("sources"), "-s", "--source", "--src"),
-    **_map_names(_addresses("destinations"), "-d", "--destination", "--dst"),
+    **_map_names(_read_protocol, "-p", "--protocol"),
+    **_map_names(_address_reader("sources"), "-s", "--source", "--src"),
+    **_map_names(_address_reader("destinations"), "-d", "--destination", "--dst"),
     **_map_names(_ports("source_ports"), "--sport", "--source-port", "--sports", "--source-ports"),
     **_map_names(_ports("destination_ports"), "--dport", "--destination-port", "--dports", "--destination-ports"),
-    **_map_names(_dscp, "--dscp", "--dscp-class"),
-    **_map_names(_flags, "--tcp-flags"),
-    **_map_names(_syn, "--syn"),
+    **_map_names(_read_dscp, "--dscp", "--dscp-class"),
+    **_map_names(_read_tcp_flags, "--tcp-flags"),
+    **_map_names(_read_syn_flag, "--syn"),
 }
 _FRAMES = {
     **_map_names(_ether_type, "-p", "--protocol"),
-    **_map_names(_protocol, "--ip-proto", "--ip-protocol", "--ip6-proto", "--ip6-protocol"),
-    **_map_names(_addresses("sources"), "--ip-src", "--ip-source", "--ip6-src", "--ip6-source"),
-    **_map_names(_addresses("destinations"), "--ip-dst", "--ip-destination", "--ip6-dst", "--ip6-destination"),
+    **_map_names(_read_protocol, "--ip-proto", "--ip-protocol", "--ip6-proto", "--ip6-protocol"),
+    **_map_names(_address_reader("sources"), "--ip-src", "--ip-source", "--ip6-src", "--ip6-source"),
+    **_map_names(_address_reader("destinations"), "--ip-dst", "--ip-destination", "--ip6-dst", "--ip6-destination"),
     **_map_names(_ports("source_ports"), "--ip-sport", "--ip-source-port", "--ip6-sport", "--ip6-source-port"),
     **_map_names(
         _ports("destination_ports"), "--ip-dport", "--ip-destination-port", "--ip6-dport", "--ip6-destination-port"
     ),
 }
 _MARKS = {
-    **_map_names(_mark("traffic_class"), "--class", "--set-class"),
+    **_map_names(_mark_reader("traffic_class"), "--class", "--set-class"),
     **_map_names(
-        _mark("dscp"), "--set-dscp", "--set-dscp-class", "--set-conform-action-dscp", "--set-exceed-action-dscp",
+        _mark_reader("dscp"), "--set-dscp", "--set-dscp-class", "--set-conform-action-dscp", "--set-exceed-action-dscp",
         "--set-violate-action-dscp",
     ),
-    **_map_names(_violates, "--set-violate-action"),
+    **_map_names(_read_violate_action, "--set-violate-action"),
 }  # fmt: skip

@@ -79,18 +79,18 @@ def translated(texts: Mapping[str, str]) -> Translation:
     translation.classifies = bool({*FEATURES, INTERFACES}.intersection(of_qos))
     translation.of_5 = FEATURES[0] in of_qos
     if of_rules:
-        _rules(texts, of_rules, translation)
+        _add_acl_rules(texts, of_rules, translation)
     for file in [frr_file for frr_file in FRR if frr_file in texts][:1]:
         translation.routes = True
         translation.hide(of_frr(texts[file]), file)
         for number, line in enumerate(texts[file].split("\n"), 1):
             translation.frr.append((line, Place(file, Span(number, 1, number, max(len(line), 1) + 1))))
-        _addresses(translation)
+        _add_frr_addresses(translation)
         translation.addressed = True
     return translation
 
 
-def _rules(texts: Mapping[str, str], files: Iterable[str], translation: Translation) -> None:
+def _add_acl_rules(texts: Mapping[str, str], files: Iterable[str], translation: Translation) -> None:
     """Add the rules of cl-acltool."""
     rules = Rules()
     for file in files:
@@ -100,7 +100,7 @@ def _rules(texts: Mapping[str, str], files: Iterable[str], translation: Translat
     translation.unread += [(Place(line.file, line.span), line.text, line.about) for line in rules.unread]
 
 
-def _addresses(translation: Translation) -> None:
+def _add_frr_addresses(translation: Translation) -> None:
     """Add the addresses that the routing daemon gives to interfaces, as zebra does on Linux."""
     for block in parse("\n".join(line for line, _ in translation.frr)):
         if block.words[0] != "interface" or len(block.words) < 2 or not _PORT.fullmatch(block.words[1]):

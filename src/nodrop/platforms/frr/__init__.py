@@ -33,7 +33,7 @@ def write(device: Device, ends: FarEnds = NOWHERE) -> str:
         bgp=bgp,
         routes=routes,
         installed=installed,
-        processes=[_process(process, ends) for process in processes],
+        processes=[_render_process(process, ends) for process in processes],
     )
 
 
@@ -44,7 +44,7 @@ def static_route(route: StaticRoute) -> str:
     return f"{family} route {route.prefix} {route.next_hop}{distance}{f' vrf {route.vrf}' if route.vrf else ''}"
 
 
-def _process(bgp: Bgp, ends: FarEnds) -> Quoted:
+def _render_process(bgp: Bgp, ends: FarEnds) -> Quoted:
     """Return what a process says; its text is made here, for lines of an included template are handed through."""
     head, *own_commands = frr_rows.PROCESS.lines(bgp)
     session = group_sessions(bgp, ends)

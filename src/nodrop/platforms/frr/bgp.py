@@ -84,18 +84,18 @@ class Process:
         on = words[0] != "no"
         command_words = words if on else words[1:] or words
         if command_words[0] == "neighbor":
-            self._neighbor(statement, command_words[1:], on=on, family="ipv4")
+            self._read_neighbor_statement(statement, command_words[1:], on=on, family="ipv4")
         elif words in FAMILIES:
             family = FAMILIES[words]
             for child in statement.children:
                 understood(child, lambda inner: self._in_family(inner, family), self._others)
         elif words == EVPN:
-            self._evpn(statement)
+            self._read_evpn_sessions(statement)
             raise NotUnderstood
         elif not self._states_fields(command_words, on):
             self._in_family(statement, "ipv4")  # FRR takes commands of IPv4 unicast right under `router bgp` too
 
-    def _evpn(self, block: Statement) -> None:
+    def _read_evpn_sessions(self, block: Statement) -> None:
         """Read which sessions carry EVPN; the routes of EVPN are not computed, so the block stays unknown."""
         for child in block.children:
             words, on = without_no(child.words)
@@ -118,7 +118,7 @@ class Process:
         for commands, stated_fields in tables:
             stated = commands.read(words, on)
             if stated is not None:
-                _state(stated_fields, stated)
+                _update_stated_fields(stated_fields, stated)
                 return True
         return False
 
@@ -127,20 +127,20 @@ class Process:
         words = statement.words
         on = words[0] != "no"
         if words[0 if on else 1 :][:1] == ("neighbor",):
-            self._neighbor(statement, words[1 if on else 2 :], on=on, family=family)
+            self._read_neighbor_statement(statement, words[1 if on else 2 :], on=on, family=family)
         elif words[0] == "network" and len(words) == 2:
-            self._networks.append(_of(family, prefix(words[1])))
+            self._networks.append(_require_family(family, prefix(words[1])))
         elif words[0] == "aggregate-address":
             aggregate = frr_rows.aggregate(words[1:])
-            self._aggregates[_of(family, aggregate.prefix)] = aggregate
+            self._aggregates[_require_family(family, aggregate.prefix)] = aggregate
         elif words[0] == "redistribute" and words[1:2] and words[1] in SOURCES:
-            self._redistribute(statement, words[1], words[2:], family)
+            self._read_redistribution(statement, words[1], words[2:], family)
         elif (stated := frr_rows.FAMILY[family].read(words if on else words[1:] or words, on)) is not None:
-            _state(self._said, stated)
+            _update_stated_fields(self._said, stated)
         elif harmless("process", *without_no(words)) is None:
             raise NotUnderstood
 
-    def _redistribute(self, statement: Statement, source: str, options: tuple[str, ...], family: Family) -> None:
+    def _read_redistribution(self, statement: Statement, source: str, options: tuple[str, ...], family: Family) -> None:
         policy = None
         if options:
             if options[0] != "route-map" or len(options) != 2:
@@ -150,7 +150,9 @@ class Process:
         row = Redistribution(source=SOURCES[source], family=family, policy=policy)
         self._redistributions[family, source] = row
 
-    def _neighbor(self, statement: Statement, words: tuple[str, ...], *, on: bool, family: Family) -> None:
+    def _read_neighbor_statement(
+        self, statement: Statement, words: tuple[str, ...], *, on: bool, family: Family
+    ) -> None:
         if len(words) < 2:
             raise NotUnderstood
         key, remaining_words = words[0], words[1:]
@@ -161,12 +163,12 @@ class Process:
         if family == "ipv6":
             if not _OF_FAMILY.issuperset(stated):
                 raise NotUnderstood
-            _state(self._ipv6.setdefault(key, {}), stated)
+            _update_stated_fields(self._ipv6.setdefault(key, {}), stated)
         else:
             session_fields = self._session(key)
             if on and any({name, *session_fields} >= frr_rows.ONE_OF for name in frr_rows.ONE_OF.intersection(stated)):
                 raise NotUnderstood  # bgpd refuses the second of the two (bgpd/bgpd.c, peer_ttl_security_hops_set)
-            _state(session_fields, stated)
+            _update_stated_fields(session_fields, stated)
 
     def _join(self, key: str, group: str) -> None:
         """Put a session into a peer group; NotUnderstood where bgpd refuses it.
@@ -177,10 +179,10 @@ class Process:
         own_asn, stated = self._session(key).get("remote_asn"), self._groups[group].get("remote_asn")
         first_member = self._first_member(group)
         if stated is None and first_member is not None:
-            first_kind = self._kind(self._neighbors[first_member].get("remote_asn"))
+            first_kind = self._session_kind(self._neighbors[first_member].get("remote_asn"))
         else:
-            first_kind = self._kind(own_asn if stated is None else stated)
-        fits = own_asn is None or isinstance(stated, int) or self._kind(own_asn) == first_kind
+            first_kind = self._session_kind(own_asn if stated is None else stated)
+        fits = own_asn is None or isinstance(stated, int) or self._session_kind(own_asn) == first_kind
         if not fits or self._member_of.get(key, group) != group:
             raise NotUnderstood
         self._member_of[key] = group
@@ -196,9 +198,12 @@ class Process:
         """
         member_key = self._first_member(key) or key
         own_asn = self._session(key).get("remote_asn", self._session(member_key).get("remote_asn"))
-        return self._kind(self._groups.get(self._member_of.get(key, ""), {}).get("remote_asn", own_asn)) == "internal"
+        return (
+            self._session_kind(self._groups.get(self._member_of.get(key, ""), {}).get("remote_asn", own_asn))
+            == "internal"
+        )
 
-    def _kind(self, asn: int | str | None) -> str | None:
+    def _session_kind(self, asn: int | str | None) -> str | None:
         """Return whether sessions to an AS are `internal` or `external`; None for none."""
         return asn if asn is None or isinstance(asn, str) else "internal" if asn == self.asn else "external"
 
@@ -234,14 +239,14 @@ class Process:
         return stated
 
 
-def _of(family: Family, found: str) -> str:
+def _require_family(family: Family, found: str) -> str:
     """Return a prefix of an address family; NotUnderstood for one of the other family, which bgpd refuses."""
     if (":" in found) is not (family == "ipv6"):
         raise NotUnderstood
     return found
 
 
-def _state(current_fields: dict[str, Any], stated: Mapping[str, Any]) -> None:
+def _update_stated_fields(current_fields: dict[str, Any], stated: Mapping[str, Any]) -> None:
     """Update the fields that are stated so far by those of a command."""
     for field, value in stated.items():
         if value is None:

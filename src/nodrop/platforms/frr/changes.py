@@ -61,16 +61,16 @@ def changes(old: str, new: str) -> str | None:
     That is where FRR's defaults change, which it takes when it starts, or a block that is not known here, or where a
     session stays and leaves its peer group: FRR removes the sessions of a group with it.
     """
-    before, after = _blocks(parse(old)), _blocks(parse(new))
-    if _profile(before) != _profile(after):
+    before, after = _commands_by_block(parse(old)), _commands_by_block(parse(new))
+    if _profile_lines(before) != _profile_lines(after):
         return None
-    if any(_leave(before[block], after.get(block, ())) for block in before):
+    if any(_has_left_peer_group(before[block], after.get(block, ())) for block in before):
         return None
     gone = [block for block in before if block and block not in after]
     if any(not block[-1].startswith((*_REMOVED, *_KEPT)) for block in gone):
         return None
     removed_blocks = [block for block in gone if len(block) == 1 and block[0].startswith(_REMOVED)]
-    lines = [*_moved(before[()], after[()]), *_find_added_lines((), before, after)]
+    lines = [*_moved_entry_removals(before[()], after[()]), *_find_added_lines((), before, after)]
     lines += [f"no {block[0]}" for block in reversed(removed_blocks)]
     for block in [block for block in before if block and block[:1] not in removed_blocks]:
         lines += _wrap_block(block, [*_taken_back(block, before, after)])
@@ -86,12 +86,12 @@ def regrouped(old: str, new: str) -> Iterator[str]:
     FRR closes a session that it binds to a group (bgpd/bgpd.c, peer_group_bind: CEASE, configuration change). One that
     leaves its group is removed and created again (peer_group_unbind), for which no lines of vtysh are written here.
     """
-    before, after = _blocks(parse(old)), _blocks(parse(new))
+    before, after = _commands_by_block(parse(old)), _commands_by_block(parse(new))
     for block in before:
         if not block or not block[-1].startswith("router bgp "):
             continue
-        groups = [_groups(lines) for lines in (before[block], after.get(block, ()))]
-        stay = _neighbors(before[block]) & _neighbors(after.get(block, ()))
+        groups = [_peer_group_by_session(lines) for lines in (before[block], after.get(block, ()))]
+        stay = _session_names(before[block]) & _session_names(after.get(block, ()))
         for name in sorted(stay & (groups[0].keys() | groups[1].keys())):
             was, new_group = (group_of.get(name) for group_of in groups)
             if was is None and new_group is not None:
@@ -103,25 +103,25 @@ def regrouped(old: str, new: str) -> Iterator[str]:
                 )
 
 
-def _groups(lines: Sequence[str]) -> Mapping[str, str]:
+def _peer_group_by_session(lines: Sequence[str]) -> Mapping[str, str]:
     """Return the peer group of each session that is in one."""
     joins = (match for line in lines if (match := _JOINS.fullmatch(line)))
     return {join[1]: join[0].split()[-1] for join in joins}
 
 
-def _blocks(statements: Sequence[Statement], at: Block = ()) -> dict[Block, list[str]]:
+def _commands_by_block(statements: Sequence[Statement], at: Block = ()) -> dict[Block, list[str]]:
     """Return the commands of each block, in order; of two blocks that begin alike, those of both."""
     blocks: dict[Block, list[str]] = {at: []}
     for statement in statements:
         if statement.children or statement.text.startswith((*_REMOVED, *_KEPT)):
-            for block, commands in _blocks(statement.children, (*at, statement.text)).items():
+            for block, commands in _commands_by_block(statement.children, (*at, statement.text)).items():
                 blocks.setdefault(block, []).extend(commands)
         else:
             blocks[at].append(statement.text)
     return blocks
 
 
-def _moved(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+def _moved_entry_removals(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     """Yield lines that remove entries of prefix lists which get another place there: FRR takes none twice."""
     new_entries = {entry.group(1, 3) for line in new if line not in old and (entry := _ENTRY.fullmatch(line))}
     for line in old:
@@ -130,13 +130,13 @@ def _moved(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
             yield f"no {line}"
 
 
-def _leave(before: Sequence[str], after: Sequence[str]) -> bool:
+def _has_left_peer_group(before: Sequence[str], after: Sequence[str]) -> bool:
     """Whether a session is in a peer group before, and afterwards in none or in another."""
     joins = [match for line in before if line not in after and (match := _JOINS.fullmatch(line))]
-    return not _neighbors(after).isdisjoint(join[1] for join in joins)
+    return not _session_names(after).isdisjoint(join[1] for join in joins)
 
 
-def _profile(blocks: Mapping[Block, Sequence[str]]) -> list[str]:
+def _profile_lines(blocks: Mapping[Block, Sequence[str]]) -> list[str]:
     return [line for line in blocks[()] if line.startswith(("frr defaults ", "service "))]
 
 
@@ -153,7 +153,7 @@ def _taken_back(
     """Yield what undoes the commands of a block that are not said any more, the last first."""
     new_lines = after.get(block, ())
     new_keys = {key for line in new_lines if (key := _key(line))}
-    neighbors = _neighbors(after.get(block[:1], ()))
+    neighbors = _session_names(after.get(block[:1], ()))
     gone: set[str] = set()
     for line in reversed(before[block]):
         peer = _NEIGHBOR.fullmatch(line)
@@ -173,7 +173,7 @@ def _key(line: str) -> str:
     return ""
 
 
-def _neighbors(lines: Sequence[str]) -> set[str]:
+def _session_names(lines: Sequence[str]) -> set[str]:
     return {match[1] for line in lines if (match := _NEIGHBOR.fullmatch(line))}
 
 

@@ -96,7 +96,7 @@ class Commands:
 
         NotUnderstood where FRR does not take its values.
         """
-        match = self._match(words, on)
+        match = self._find_matching_rows(words, on)
         if match is None:
             return None
         rows, values = match
@@ -104,7 +104,7 @@ class Commands:
         stated = {row.field: row.decode(command) for row in rows if row.decode is not None}
         return stated or None
 
-    def _match(self, words: Sequence[str], on: bool) -> tuple[Sequence[Row], tuple[str, ...]] | None:
+    def _find_matching_rows(self, words: Sequence[str], on: bool) -> tuple[Sequence[Row], tuple[str, ...]] | None:
         for place, rows in self._read.get(words[0], ()) if words else ():
             values = place.match(words, on=on)
             if values is not None:
@@ -114,7 +114,7 @@ class Commands:
     def states(self, field: str, words: Sequence[str]) -> bool:
         """Whether a command, with or without `no`, states a field, even with a value that FRR does not take."""
         on = "no" not in words[:1]
-        match = self._match(words if on else words[1:], on)
+        match = self._find_matching_rows(words if on else words[1:], on)
         return match is not None and any(row.field == field for row in match[0])
 
     def lines(self, model: Any, **unless: object) -> Iterator[str]:

@@ -298,7 +298,7 @@ def rows() -> tuple[Harmless, ...]:
 
 
 @lru_cache(maxsize=1)
-def _indexes() -> Mapping[Block, _Index]:
+def _harmless_indexes() -> Mapping[Block, _Index]:
     blocks: dict[Block, list[Harmless]] = {}
     for row in _ROWS:
         blocks.setdefault(row.block, []).append(row)
@@ -308,5 +308,5 @@ def _indexes() -> Mapping[Block, _Index]:
 @lru_cache(maxsize=4096)
 def harmless(block: Block, words: tuple[str, ...], on: bool) -> Harmless | None:
     """Return the row of a line in a block, of which `words` are those without `no`; None where it is not harmless."""
-    index = _indexes().get(block)
+    index = _harmless_indexes().get(block)
     return None if index is None else index.row(words, on=on)

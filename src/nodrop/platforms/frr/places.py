@@ -15,7 +15,7 @@ def where(text: str) -> Callable[[Subject], Span | None]:
     statements = list(walk(parse(text)))
 
     def find(subject: Subject) -> Span | None:
-        return next((candidate.span for candidate in _candidates(statements, subject)), None)
+        return next((candidate.span for candidate in _candidate_statements(statements, subject)), None)
 
     return find
 
@@ -35,7 +35,7 @@ def _in_ipv6(nested_statement: _Found) -> bool:
     return any(outer.starts("address-family", "ipv6") for outer in nested_statement[0])
 
 
-def _candidates(statements: list[_Found], subject: Subject) -> Iterator[Statement]:
+def _candidate_statements(statements: list[_Found], subject: Subject) -> Iterator[Statement]:
     """Yield the commands that say the subject, the most exact first."""
     head, *subpath = subject or ("",)
     if head == "@static_routes":
@@ -46,7 +46,9 @@ def _candidates(statements: list[_Found], subject: Subject) -> Iterator[Statemen
         yield from routes
     elif head == "@shut_by_daemon":
         shut_rows = [
-            (outer[-1].text, statement) for outer, statement in statements if outer and _shuts(outer[-1], statement)
+            (outer[-1].text, statement)
+            for outer, statement in statements
+            if outer and _is_shutdown(outer[-1], statement)
         ]
         shut = [statement for _, statement in sorted(shut_rows, key=lambda row: natural(row[0]))]
         yield from shut[number:] if (number := whole_number("".join(subpath[:1]))) is not None else shut
@@ -58,7 +60,7 @@ def _candidates(statements: list[_Found], subject: Subject) -> Iterator[Statemen
         yield from (statement for _, statement in statements if statement.starts("router", "bgp"))
 
 
-def _shuts(outer: Statement, command: Statement) -> bool:
+def _is_shutdown(outer: Statement, command: Statement) -> bool:
     return outer.starts("interface") and command.words == ("shutdown",)
 
 

@@ -186,7 +186,7 @@ class Policies:
             for unknown_statement in remaining_statements:
                 kind, _, remainder = unknown_statement.text.partition(" ")
                 attribute, _, value = (remainder if kind in entry else unknown_statement.text).partition(" ")
-                _put(entry[kind if kind in entry else "set"], attribute, value)
+                _replace_attribute(entry[kind if kind in entry else "set"], attribute, value)
             self._others += remaining_statements
         rules = self._route_maps.setdefault(name, {})
         before = rules.get(sequence)
@@ -203,7 +203,7 @@ class Policies:
         if kind == "description":
             return
         if kind in GOES or kind == "continue":
-            goes = self._goes(statement)
+            goes = self._read_route_flow(statement)
             if what == "deny" and "on-match" in goes:  # bgpd refuses it: a route that is denied goes nowhere
                 self._others.append(statement)
                 return
@@ -219,7 +219,7 @@ class Policies:
         if not policy_values.computable("match" if kind == "match" else "set", attribute, value):
             self._others.append(statement)
         self._refer_to_list(statement, attribute, value)
-        _put(entry[kind], attribute, value)
+        _replace_attribute(entry[kind], attribute, value)
 
     def _refer_to_list(self, match: Statement, attribute: str, value: str) -> None:
         """Keep that a command of a route map names a list, if it does."""
@@ -230,7 +230,7 @@ class Policies:
         elif match.starts("match", "as-path"):
             self.refer(match, "AS path list", value)
 
-    def _goes(self, statement: Statement) -> dict[str, str]:
+    def _read_route_flow(self, statement: Statement) -> dict[str, str]:
         """Return where a route goes from an entry; one that is not understood is kept."""
         match statement.words:
             case ("call", name):
@@ -256,7 +256,7 @@ def _line_of_list(words: Sequence[str]) -> tuple[str, int | None, Action, tuple[
     raise NotUnderstood
 
 
-def _put(values_by_attribute: dict[str, str], attribute: str, value: str) -> None:
+def _replace_attribute(values_by_attribute: dict[str, str], attribute: str, value: str) -> None:
     """Set what is said of an attribute, behind what was said before."""
     values_by_attribute.pop(attribute, None)
     values_by_attribute[attribute] = value

@@ -40,7 +40,7 @@ def _far_end(asn: int | str, neighbor: BgpNeighbor) -> str:
     return f"{'interface ' if neighbor.interface else ''}remote-as {asn}"
 
 
-def _asn(said: Said) -> int | str:
+def _decode_asn(said: Said) -> int | str:
     if not said.on:
         raise NotUnderstood
     (word,) = said.values
@@ -51,11 +51,11 @@ def _text(*words: str) -> str:
     return " ".join(words)
 
 
-def _hold(said: Said) -> int | None:
+def _decode_hold_time(said: Said) -> int | None:
     return number(said.values[1]) if said.on else None
 
 
-def _timers(hold_s: int, _: BgpNeighbor) -> str:
+def _encode_timers(hold_s: int, _: BgpNeighbor) -> str:
     return f"timers {hold_s // 3} {hold_s}"
 
 
@@ -69,14 +69,14 @@ _PRIVATE: Mapping[str, str] = {
 _PRIVATE_BY_WORDS = {command.partition(" ")[2]: private for private, command in _PRIVATE.items()}
 
 
-def _private(said: Said) -> str | None:
+def _decode_private_as(said: Said) -> str | None:
     private = _PRIVATE_BY_WORDS.get(" ".join(said.values))
     if private is None:
         raise NotUnderstood
     return private if said.on else None
 
 
-def _default(originates: bool, carried: BgpNeighbor | Ipv6Unicast) -> str:
+def _encode_default_route(originates: bool, carried: BgpNeighbor | Ipv6Unicast) -> str:
     policy = f" route-map {carried.default_policy}" if originates and carried.default_policy else ""
     return f"{'' if originates else 'no '}default-originate{policy}"
 
@@ -86,7 +86,7 @@ def _needs_default(policy: str | None, carried: BgpNeighbor | Ipv6Unicast) -> st
     return "there is no default route for it to be about" if alone else None
 
 
-def _limit(said: Said) -> int | None:
+def _decode_prefix_limit(said: Said) -> int | None:
     """Return the most prefixes of a session: the share of them from which on it warns takes nothing down."""
     if len(said.values) == 2:
         number(said.values[1], 1, 100)
@@ -116,15 +116,19 @@ def _has_it_by_itself(on: bool, neighbor: BgpNeighbor) -> str | None:
 _SESSION: tuple[Row, ...] = (
     Binding(field="interface", where=("interface ...",)),
     Binding(
-        field="remote_asn", where=("remote-as *",), decode=_asn, encode=_far_end, refuses=(Within(1, MAX_32_BITS),)
+        field="remote_asn",
+        where=("remote-as *",),
+        decode=_decode_asn,
+        encode=_far_end,
+        refuses=(Within(1, MAX_32_BITS),),
     ),
     value_row("description", "description **", read=_text),
     flag_row("bfd", "bfd", "bfd # # #", "bfd profile *", "bfd check-control-plane-failure ..."),
     Binding(
         field="hold_s",
         where=("timers # #",),
-        decode=_hold,
-        encode=_timers,
+        decode=_decode_hold_time,
+        encode=_encode_timers,
         refuses=(Within(3, 65535, frozenset({0})),),
     ),
     number_row("ebgp_multihop", "ebgp-multihop [*]", Within(1, 255), _has_one_hop, bare=255),  # bgpd/bgpd.h, MAXTTL
@@ -161,14 +165,14 @@ _CARRIED: tuple[Row, ...] = (
     Binding(
         field="private_asns",
         where=("remove-private-AS [*] [*]",),
-        decode=_private,
+        decode=_decode_private_as,
         encode=lambda value, _: _PRIVATE[value],
     ),
     Binding(
         field="default_originate",
         where=("default-originate", "default-originate route-map *"),
         decode=lambda said: said.on,
-        encode=_default,
+        encode=_encode_default_route,
     ),
     Binding(
         field="default_policy",
@@ -180,7 +184,7 @@ _CARRIED: tuple[Row, ...] = (
     Binding(
         field="maximum_prefix",
         where=("maximum-prefix #", "maximum-prefix # #"),
-        decode=_limit,
+        decode=_decode_prefix_limit,
         encode=lambda value, _: f"maximum-prefix {value}",
         refuses=(Within(1, MAX_32_BITS),),
     ),
@@ -213,7 +217,7 @@ def _is_router_id(value: str | None, _: object) -> str | None:
     return None if fits else f"{value} is not an address of IPv4"
 
 
-def _cluster(word: str) -> str:
+def _parse_cluster_id(word: str) -> str:
     """Return the id of a cluster, which may be stated as a number."""
     return address(word) if "." in word else str(IPv4Address(number(word, 1, MAX_32_BITS)))
 
@@ -232,12 +236,12 @@ def _head(asn: int, bgp: Bgp) -> str:
     return f"router bgp {asn}{f' vrf {bgp.vrf}' if bgp.vrf else ''}"
 
 
-def _paths(field: str, words: str = "maximum-paths *") -> Row:
+def _equal_paths_row(field: str, words: str = "maximum-paths *") -> Row:
     """Return the row of equal paths: more are read than SONiC's bgpd takes (MULTIPATH_NUM), for others take more."""
     return value_row(field, words, read=number, refuses=(Within(1, 514),))
 
 
-def _time(field: str, words: str, most: int) -> Row:
+def _seconds_row(field: str, words: str, most: int) -> Row:
     """Return the row of a time in seconds, which `no` leaves to the daemon."""
     return Binding(
         field=field,
@@ -248,7 +252,7 @@ def _time(field: str, words: str, most: int) -> Row:
     )
 
 
-def _distances(field: str) -> Row:
+def _distances_row(field: str) -> Row:
     def parse_number(*words: str) -> tuple[int, ...]:
         return tuple(number(word, 1, 255) for word in words)
 
@@ -262,7 +266,7 @@ def _distances(field: str) -> Row:
     )
 
 
-def _installed(field: str, family: str) -> Row:
+def _installed_policy_row(field: str, family: str) -> Row:
     """Return the row of the route map that zebra asks of routes of the default VRF."""
 
     def refuses(name: str | None, bgp: Bgp) -> str | None:
@@ -297,7 +301,7 @@ _PROCESS: tuple[Row, ...] = (
         refuses=(Within(1, MAX_32_BITS),),
     ),
     value_row("router_id", "bgp router-id *", read=address, refuses=(_is_router_id,)),
-    value_row("cluster_id", "bgp cluster-id *", read=_cluster, refuses=(_is_router_id,)),
+    value_row("cluster_id", "bgp cluster-id *", read=_parse_cluster_id, refuses=(_is_router_id,)),
     flag_row("default_ipv4_unicast", "bgp default ipv4-unicast"),
     flag_row("requires_policy", "bgp ebgp-requires-policy"),
     flag_row("import_check", "bgp network import-check", "bgp network import-check exact"),
@@ -316,10 +320,10 @@ _PROCESS: tuple[Row, ...] = (
     ),
     flag_row("compare_router_id", "bgp bestpath compare-routerid"),
     flag_row("suppress_fib_pending", "bgp suppress-fib-pending"),
-    _time("restart_s", "bgp graceful-restart restart-time", 4095),
+    _seconds_row("restart_s", "bgp graceful-restart restart-time", 4095),
     flag_row("graceful_restart", "bgp graceful-restart"),
     flag_row("preserve_forwarding", "bgp graceful-restart preserve-fw-state"),
-    _time("select_defer_s", "bgp graceful-restart select-defer-time", 3600),
+    _seconds_row("select_defer_s", "bgp graceful-restart select-defer-time", 3600),
     flag_row("graceful_shutdown", "bgp graceful-shutdown"),
     number_row("maximum_med", "bgp max-med administrative [*]", Within(0, MAX_32_BITS), bare=4294967294),
     Binding(field="aggregates", where=("aggregate-address *", "aggregate-address * ..."), refuses=(_are_aggregates,)),
@@ -340,21 +344,23 @@ FAMILY: Mapping[Family, Commands] = {
     "ipv4": Commands(
         Bgp,
         (
-            _paths("maximum_paths"),
-            _paths("maximum_paths_internal", "maximum-paths ibgp *"),
-            _distances("distances"),
+            _equal_paths_row("maximum_paths"),
+            _equal_paths_row("maximum_paths_internal", "maximum-paths ibgp *"),
+            _distances_row("distances"),
         ),
     ),
     "ipv6": Commands(
         Bgp,
         (
-            _paths("maximum_paths_ipv6"),
-            _paths("maximum_paths_internal_ipv6", "maximum-paths ibgp *"),
-            _distances("distances_ipv6"),
+            _equal_paths_row("maximum_paths_ipv6"),
+            _equal_paths_row("maximum_paths_internal_ipv6", "maximum-paths ibgp *"),
+            _distances_row("distances_ipv6"),
         ),
     ),
 }
-INSTALLED = Commands(Bgp, (_installed("installed_policy", "ip"), _installed("installed_policy_ipv6", "ipv6")))
+INSTALLED = Commands(
+    Bgp, (_installed_policy_row("installed_policy", "ip"), _installed_policy_row("installed_policy_ipv6", "ipv6"))
+)
 """Commands of zebra, outside any BGP process."""
 TOP = Commands(Bgp, (number_row("session_dscp", "bgp session-dscp *", Within(0, MAX_DSCP)),))
 OF_PROCESS = Commands(Bgp, (row for commands in (PROCESS, *FAMILY.values(), INSTALLED, TOP) for row in commands.rows))

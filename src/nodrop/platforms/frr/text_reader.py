@@ -70,7 +70,7 @@ class _Reader:
     def build_routing(self) -> Routing:
         result = self._result
         for statement in self._top:
-            understood(statement, self._command, result.not_understood)
+            understood(statement, self._read_statement, result.not_understood)
         shared = self._policies.fields() | self._shared if self._processes else {}
         bgps = {vrf: process.bgp(shared, drained=self._drained) for vrf, process in self._processes.items()}
         result.bgp = bgps.pop(None, None)
@@ -81,7 +81,7 @@ class _Reader:
         result.undefined = self._policies.undefined()
         return result
 
-    def _command(self, statement: Statement) -> None:
+    def _read_statement(self, statement: Statement) -> None:
         """Read a statement by its first words, as a row of one setting, or as one that means nothing to the model."""
         words = statement.words
         if (read := _reader_of(words)) is not None:
@@ -95,12 +95,12 @@ class _Reader:
             _require_harmless("top", words)
 
     def _read_route(self, statement: Statement) -> None:
-        self._route(statement.words, None)
+        self._read_static_route(statement.words, None)
 
     def _read_vrf(self, statement: Statement) -> None:
         _, name = statement.words
         for child in statement.children:
-            understood(child, lambda inner: self._route(inner.words, name), self._result.not_understood)
+            understood(child, lambda inner: self._read_static_route(inner.words, name), self._result.not_understood)
 
     def _read_process(self, statement: Statement) -> None:
         self._process(statement.words[2:]).read_statements(statement.children)
@@ -170,7 +170,7 @@ class _Reader:
             raise NotUnderstood
         return self._processes[vrf]
 
-    def _route(self, words: tuple[str, ...], vrf: str | None) -> None:
+    def _read_static_route(self, words: tuple[str, ...], vrf: str | None) -> None:
         """Read a static route; the words behind its next hop come in any order (staticd/static_vty.c, ip_route)."""
         _, _, prefix, next_hop, *options = (*words, *[""] * (4 - len(words)))
         if not next_hop:

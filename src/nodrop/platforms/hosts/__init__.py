@@ -42,17 +42,17 @@ def name_of(path: Path) -> str:
 
 def detect(head: bytes) -> bool:
     """Whether a file that begins so says how NICs are set."""
-    return _form(head.decode("utf-8", "replace")) is not None
+    return _find_form(head.decode("utf-8", "replace")) is not None
 
 
-def _form(text: str) -> Form | None:
+def _find_form(text: str) -> Form | None:
     return next((form for form in _FORMS if form.shows(text)), None)
 
 
 def parsed(raw: bytes, display: str) -> tuple[Parsed, ...]:
     """Return what a file says, by what it is meant for; InputProblems where it is no text, or not of its form."""
     text = decode(raw, display)
-    form = _form(text[:_HEAD])
+    form = _find_form(text[:_HEAD])
     try:
         return form.parse(text) if form else ()
     except InputProblems as error:
@@ -83,7 +83,7 @@ def read_host(name: str, bundle: Iterable[tuple[Source, bytes]]) -> HostReading:
                 Note(kind=note.kind, message=note.message, device=name, file=source.display, line=note.span.line)
                 for note in parsed_facts.notes
             )
-            for nic, facts in _nics(name, source.name, parsed_facts):
+            for nic, facts in _build_nics(name, source.name, parsed_facts):
                 nics.append(nic)
                 derived |= {(*nic.subject, field): fact.default for field, fact in facts.items() if fact.default}
     return HostReading(
@@ -97,7 +97,7 @@ def read_host(name: str, bundle: Iterable[tuple[Source, bytes]]) -> HostReading:
     )
 
 
-def _nics(host: str, file: str, parsed_facts: Parsed) -> Iterator[tuple[Nic, dict[str, Fact]]]:
+def _build_nics(host: str, file: str, parsed_facts: Parsed) -> Iterator[tuple[Nic, dict[str, Fact]]]:
     for nic_part, facts in parsed_facts.parts.items():
         nic_fields = {field: fact.value for field, fact in facts.items()}
         yield (

@@ -19,7 +19,7 @@ RESTORES = re.compile(
 """By what a file shows that what it sets is set at each boot."""
 
 
-def _shows(head: str) -> bool:
+def _is_boot_file(head: str) -> bool:
     if not any(word in head for word in ("ExecStart", "@reboot", "RUN")) or not _ABOUT.search(head):
         return False
     return _AT_BOOT.search(head) is not None and any(_STARTED.match(line) for line in head.splitlines())
@@ -35,4 +35,4 @@ def _parse(text: str) -> tuple[Parsed, ...]:
     return (parsed_facts,)
 
 
-FORM = Form(_shows, _parse)
+FORM = Form(_is_boot_file, _parse)

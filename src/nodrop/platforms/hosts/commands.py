@@ -54,7 +54,7 @@ _NVIDIA = "NVIDIA"
 _STORM_OFF = ("0", "off", "disable")
 
 
-def _shows(head: str) -> bool:
+def _has_host_commands(head: str) -> bool:
     return any(word in head for word in _WORDS) and bool(_COMMAND.search(head) or environment.VARIABLE.search(head))
 
 
@@ -71,31 +71,31 @@ class _Script:
         self._ends: dict[str, dict[str, set[int]]] = {}
         self._lost: dict[str, Span] = {}
         self._environment = Environment(self._found)
-        self._others = Commands(self._found, self._say)
+        self._others = Commands(self._found, self._note_volatile_fact)
 
     def parse_script(self, text: str) -> Parsed:
         for line, span in _whole_lines(text):
             assigned = self._environment.line(line, span)
             # What is worked out when the script runs stays a variable.
             self._variables |= {name: value for name, value in assigned.items() if not set(value) & set("$`(")}
-            line = self._expanded(line)
+            line = self._expand_variables(line)
             if (echoed := _ECHO.search(line.replace('"', "").replace("'", ""))) is not None:
-                self._echo(echoed[1], echoed[2], span)
+                self._read_echo(echoed[1], echoed[2], span)
             elif (listed := _LISTING.match(line)) is not None:
-                self._file(listed[2], listed[1], span, self._found.say)
+                self._read_sys_file(listed[2], listed[1], span, self._found.say)
             if (run := _RUN.search(line)) is not None:
                 line = run[1]
             for piece in _SPLIT.split(line):
-                self._command(piece.strip(), span)
+                self._read_command(piece.strip(), span)
         self._environment.end()
-        self._contradictions()
+        self._note_rate_contradictions()
         has_restore = RESTORES.search(text) is not None
         for nic_part, span in self._lost.items():
             self._found.say(nic_part, "kept", has_restore, span)
         makers = self._found.by_command
         return replace(self._found, models=() if _NVIDIA in makers else tuple(sorted(makers)))
 
-    def _contradictions(self) -> None:
+    def _note_rate_contradictions(self) -> None:
         """Note rates of the reaction point that contradict each other."""
         for facts in self._found.parts.values():
             rates = dict(facts["reaction_point"].value) if "reaction_point" in facts else {}
@@ -104,12 +104,12 @@ class _Script:
                     message = f"{lower} {rates[lower]} is above {upper} {rates[upper]}"
                     self._found.notes.append(Noted("contradiction", message, facts["reaction_point"].span))
 
-    def _say(self, nic_part: str, name: str, value: object, span: Span) -> None:
+    def _note_volatile_fact(self, nic_part: str, name: str, value: object, span: Span) -> None:
         """Note a fact that a restart ends."""
         self._lost.setdefault(nic_part, span)
         self._found.say(nic_part, name, value, span)
 
-    def _expanded(self, line: str) -> str:
+    def _expand_variables(self, line: str) -> str:
         """Return a line with the values of its variables; as it is written if that is longer than MAX_LINE."""
         values = [self._variables.get(used[1] or used[2], used[0]) for used in _USED.finditer(line)]
         if sum(map(len, values)) > MAX_LINE:
@@ -117,27 +117,27 @@ class _Script:
         following = iter(values)
         return _USED.sub(lambda _: next(following), line)
 
-    def _echo(self, value: str, path: str, span: Span) -> None:
-        self._file(value, path, span, self._say)
+    def _read_echo(self, value: str, path: str, span: Span) -> None:
+        self._read_sys_file(value, path, span, self._note_volatile_fact)
 
-    def _file(self, value: str, path: str, span: Span, say: Callable[[str, str, object, Span], None]) -> None:
+    def _read_sys_file(self, value: str, path: str, span: Span, say: Callable[[str, str, object, Span], None]) -> None:
         """Read the value of a file below /sys."""
         if (match := _ECN.match(path)) is not None:
-            self._dcqcn(_nic(match[1]), match[2], int(match[3]), span, say, on=value == "1")
+            self._set_dcqcn_priority(_nic_name(match[1]), match[2], int(match[3]), span, say, on=value == "1")
         elif (match := _REACTION.match(path)) is not None:
-            self._reaction(_nic(match[1]), match[2], value, span, say)
+            self._set_reaction_rate(_nic_name(match[1]), match[2], value, span, say)
         for ending, name in _FILES.items():
             if path.endswith(ending) and (stated := byte(value)) is not None:
-                say(_nic(path[: -len(ending)]), name, stated, span)
+                say(_nic_name(path[: -len(ending)]), name, stated, span)
 
-    def _dcqcn(
+    def _set_dcqcn_priority(
         self, part: str, end: str, priority: int, span: Span, say: Callable[[str, str, object, Span], None], *, on: bool
     ) -> None:
         ends = self._ends.setdefault(part, {})
         (ends.setdefault(end, set()).add if on else ends.setdefault(end, set()).discard)(priority)
         say(part, "dcqcn_priorities", tuple(sorted(set.intersection(*ends.values()))), span)
 
-    def _reaction(
+    def _set_reaction_rate(
         self, nic_part: str, name: str, value: str, span: Span, say: Callable[[str, str, object, Span], None]
     ) -> None:
         if (stated := number(value)) is not None:
@@ -145,7 +145,7 @@ class _Script:
             values = dict(fact.value) if fact else {}
             say(nic_part, "reaction_point", tuple(sorted({**values, name: stated}.items())), span)
 
-    def _command(self, piece: str, span: Span) -> None:
+    def _read_command(self, piece: str, span: Span) -> None:
         try:
             words = shlex.split(piece[:MAX_LINE], comments=True)  # takes time with the square of a word
         except ValueError:
@@ -170,7 +170,7 @@ class _Script:
             if not word.startswith("-") or word == "-":
                 continue
             name, equals, value = word.partition("=") if word.startswith("--") else (word[:2], "", word[2:])
-            known_option = _option(name)
+            known_option = _resolve_option(name)
             if known_option is None:
                 close = "its options are " + ", ".join(f"--{long_option}" for long_option in _LONG)
                 self._found.noticed.append(Noticed("nic-option", {"found": name, "expected": close}, span))
@@ -180,22 +180,22 @@ class _Script:
             options.append((known_option, value))
         path = next((value for name, value in options if name == "interface"), "")
         for name, value in options:
-            self._set(_nic(path), name, value, span)
+            self._read_mlnx_qos_setting(_nic_name(path), name, value, span)
 
-    def _set(self, nic_part: str, name: str, value: str, span: Span) -> None:
+    def _read_mlnx_qos_setting(self, nic_part: str, name: str, value: str, span: Span) -> None:
         match name:
             case "trust" if value in ("dscp", "pcp"):
-                self._say(nic_part, "trust", value, span)
+                self._note_volatile_fact(nic_part, "trust", value, span)
             case "pfc" if (priorities := switches(value)) is not None:
-                self._say(nic_part, "pfc_priorities", priorities, span)
+                self._note_volatile_fact(nic_part, "pfc_priorities", priorities, span)
             case "cable_len" if (length_m := number(value)) is not None:
-                self._say(nic_part, "cable_length_m", length_m, span)
+                self._note_volatile_fact(nic_part, "cable_length_m", length_m, span)
             case "prio2buffer" if re.fullmatch(r"[0-7](,[0-7]){7}", value):
-                self._say(nic_part, "priority_to_buffer", tuple(map(int, value.split(","))), span)
+                self._note_volatile_fact(nic_part, "priority_to_buffer", tuple(map(int, value.split(","))), span)
             case "dscp2prio":
-                self._mapped(nic_part, value.split(","), span)
+                self._map_dscp(nic_part, value.split(","), span)
 
-    def _mapped(self, nic_part: str, words: Sequence[str], span: Span) -> None:
+    def _map_dscp(self, nic_part: str, words: Sequence[str], span: Span) -> None:
         if len(words) != 3 or words[0] != "set":
             return
         dscp, priority = number(words[1]), number(words[2])
@@ -203,44 +203,46 @@ class _Script:
             fact = self._found.parts.get(nic_part, {}).get("dscp_to_priority")
             table = list(fact.value) if fact else [None] * 64
             table[dscp] = priority
-            self._say(nic_part, "dscp_to_priority", tuple(table), span)
+            self._note_volatile_fact(nic_part, "dscp_to_priority", tuple(table), span)
 
     def _cma_tos(self, words: Sequence[str], span: Span) -> None:
         if (value := byte(after(words, "-t"))) is not None:
-            self._say(_nic(after(words, "-d")), "tos", value, span)
+            self._note_volatile_fact(_nic_name(after(words, "-d")), "tos", value, span)
 
     def _cma_mode(self, words: Sequence[str], span: Span) -> None:
         if (mode := after(words, "-m")) in ("1", "2"):
-            self._say(_nic(after(words, "-d")), "roce_version", int(mode), span)
+            self._note_volatile_fact(_nic_name(after(words, "-d")), "roce_version", int(mode), span)
 
-    def _nvme(self, words: Sequence[str], span: Span) -> None:
+    def _read_nvme_command(self, words: Sequence[str], span: Span) -> None:
         if words and words[0] in ("connect", "connect-all"):
             nvme.say(self._found, nvme.connection(words[1:]), span)
 
-    def _ip(self, words: Sequence[str], span: Span) -> None:
+    def _read_ip_command(self, words: Sequence[str], span: Span) -> None:
         mtu = number(after(words, "mtu"))
         if "link" in words and mtu is not None:
-            self._found.say(_nic(after(words, "dev") or after(words, "set")), "mtu_bytes", mtu, span)
+            self._found.say(_nic_name(after(words, "dev") or after(words, "set")), "mtu_bytes", mtu, span)
 
-    def _ethtool(self, words: Sequence[str], span: Span) -> None:
+    def _read_ethtool_command(self, words: Sequence[str], span: Span) -> None:
         if words and words[0] in ("-A", "--pause") and len(words) > 1:
             on = "on" in (after(words, "rx"), after(words, "tx"))
-            self._say(_nic(words[1]), "link_pause", on, span)
+            self._note_volatile_fact(_nic_name(words[1]), "link_pause", on, span)
         elif words and words[0] == "--set-tunable" and len(words) > 1 and "pfc-prevention-tout" in words:
             guarded = after(words, "pfc-prevention-tout") not in _STORM_OFF
-            self._say(_nic(words[1]), "storm_guard", guarded, span)
+            self._note_volatile_fact(_nic_name(words[1]), "storm_guard", guarded, span)
 
-    def _mlxreg(self, words: Sequence[str], span: Span) -> None:
+    def _read_mlxreg_command(self, words: Sequence[str], span: Span) -> None:
         if after(words, "--reg_name") != "ROCE_ACCL":
             return
         for setting in after(words, "--set", "-s").split(","):
             name, _, value = setting.partition("=")
             if name.strip() == "adaptive_routing_forced_en" and (stated := byte(value)) is not None:
-                self._say(_nic(after(words, "-d", "--device")), "adaptive_routing", bool(stated), span)
+                self._note_volatile_fact(
+                    _nic_name(after(words, "-d", "--device")), "adaptive_routing", bool(stated), span
+                )
 
-    def _mlxconfig(self, words: Sequence[str], span: Span) -> None:
+    def _read_mlxconfig_command(self, words: Sequence[str], span: Span) -> None:
         """Read what the firmware is to keep from its next start on."""
-        device = _nic(after(words, "-d", "--dev"))
+        device = _nic_name(after(words, "-d", "--dev"))
         for word in words[words.index("set") + 1 :] if "set" in words else ():
             name, _, value = word.partition("=")
             setting = firmware.PORT.fullmatch(name)
@@ -266,7 +268,7 @@ def _whole_lines(text: str) -> Iterator[tuple[str, Span]]:
         yield joined_line, span
 
 
-def _option(name: str) -> str | None:
+def _resolve_option(name: str) -> str | None:
     """Return the option that a word means; a beginning that only one option has is enough, as optparse has it."""
     if not name.startswith("--"):
         return _SHORT.get(name[1:])
@@ -275,7 +277,7 @@ def _option(name: str) -> str | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _nic(path: str) -> str:
+def _nic_name(path: str) -> str:
     """Return a NIC as a path or an argument names it; nothing where that is a variable of the script."""
     name = path.rstrip("/").removesuffix("/ecn").rpartition("/")[2]
     return "" if set("$*%") & set(path) else name
@@ -292,13 +294,13 @@ _COMMANDS: dict[str, Callable[[_Script, Sequence[str], Span], None]] = {
     "mlnx_qos": _Script._mlnx_qos,
     "cma_roce_tos": _Script._cma_tos,
     "cma_roce_mode": _Script._cma_mode,
-    "nvme": _Script._nvme,
-    "ip": _Script._ip,
-    "ethtool": _Script._ethtool,
-    "mlxreg": _Script._mlxreg,
-    "mstreg": _Script._mlxreg,
-    "mlxconfig": _Script._mlxconfig,
-    "mstconfig": _Script._mlxconfig,
+    "nvme": _Script._read_nvme_command,
+    "ip": _Script._read_ip_command,
+    "ethtool": _Script._read_ethtool_command,
+    "mlxreg": _Script._read_mlxreg_command,
+    "mstreg": _Script._read_mlxreg_command,
+    "mlxconfig": _Script._read_mlxconfig_command,
+    "mstconfig": _Script._read_mlxconfig_command,
 }
 
-FORM = Form(_shows, _parse)
+FORM = Form(_has_host_commands, _parse)

@@ -42,7 +42,7 @@ _OF_ROCE = re.compile(r"(?:^|[\W_])(?:roce|bnxt_re|ionic)")
 """Devices of Ethernet only, and those that rdma-core names by their link layer (kernel-boot/rdma_rename.c)."""
 
 
-def _flag(text: str) -> bool | None:
+def _parse_flag(text: str) -> bool | None:
     return {"1": True, "0": False}.get(text)
 
 
@@ -60,7 +60,7 @@ _FIELDS: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "NCCL_IB_QPS_PER_CONNECTION": ("queue_pairs", number),
     "NCCL_CROSS_NIC": ("cross_nic", {"0": False, "1": True, "2": True}.get),
     "NCCL_PXN_DISABLE": ("pxn", {"0": True, "1": False}.get),
-    "NCCL_IB_ADAPTIVE_ROUTING": ("nccl_adaptive_routing", _flag),
+    "NCCL_IB_ADAPTIVE_ROUTING": ("nccl_adaptive_routing", _parse_flag),
 }
 
 
@@ -114,21 +114,30 @@ class Environment:
         self._found.by_command.update(model for device, model in _DEVICES.items() if device in adapters)
         if (at := self._held.get("NCCL_IB_HCA") or self._held.get("UCX_NET_DEVICES")) and _OF_ROCE.search(adapters):
             self._found.say("", "link_layer", "ethernet", at[1])
-        users = {} if self._elsewhere else {name: span for name, span in self._users() if span is not None}
+        users = (
+            {}
+            if self._elsewhere
+            else {name: span for name, span in self._users_without_traffic_class() if span is not None}
+        )
         if users:
             self._found.say("", "unmarked", tuple(users), min(users.values()))
 
-    def _users(self) -> Iterator[tuple[str, Span | None]]:
-        if not self._has("NCCL_IB_TC"):
-            yield "NCCL", None if self._has_other_transport() else self._first("NCCL_IB_", without="NCCL_IB_DISABLE")
+    def _users_without_traffic_class(self) -> Iterator[tuple[str, Span | None]]:
+        if not self._has_variable("NCCL_IB_TC"):
+            yield (
+                "NCCL",
+                None
+                if self._has_other_transport()
+                else self._first_variable_span("NCCL_IB_", without="NCCL_IB_DISABLE"),
+            )
             if self._nccl_version is not None and self._nccl_version < _GIN_TC_SINCE:
-                yield "NCCL GIN before 2.30.7", self._gin() or self._first("NCCL_GIN_IB_TC")
-            elif not self._has("NCCL_GIN_IB_TC"):
-                yield "NCCL GIN", self._gin()
-        if not self._has("NVSHMEM_IB_TRAFFIC_CLASS"):
-            yield "NVSHMEM IBGDA", self._ibgda()
-        if not self._has("UCX_IB_TRAFFIC_CLASS"):
-            yield "UCX", self._ucx()
+                yield "NCCL GIN before 2.30.7", self._gin_span() or self._first_variable_span("NCCL_GIN_IB_TC")
+            elif not self._has_variable("NCCL_GIN_IB_TC"):
+                yield "NCCL GIN", self._gin_span()
+        if not self._has_variable("NVSHMEM_IB_TRAFFIC_CLASS"):
+            yield "NVSHMEM IBGDA", self._ibgda_span()
+        if not self._has_variable("UCX_IB_TRAFFIC_CLASS"):
+            yield "UCX", self._ucx_span()
 
     def _has_other_transport(self) -> bool:
         """Whether NCCL does not use its own transport over verbs: none, another plugin, or libfabric."""
@@ -136,30 +145,30 @@ class Environment:
         by_libfabric = any(name.endswith("_PROVIDER") and value == "efa" for name, (value, _) in self._held.items())
         return self._value("NCCL_IB_DISABLE") == "1" or not chosen <= {"", "ib", "none"} or by_libfabric
 
-    def _gin(self) -> Span | None:
+    def _gin_span(self) -> Span | None:
         kind = self._value("NCCL_GIN_TYPE")
         if kind in _GIN_OVER_VERBS:
             return self._held["NCCL_GIN_TYPE"][1]
         return self._held["NCCL_GIN_ENABLE"][1] if self._value("NCCL_GIN_ENABLE") == "1" and not kind else None
 
-    def _ibgda(self) -> Span | None:
+    def _ibgda_span(self) -> Span | None:
         on = self._value("NVSHMEM_IB_ENABLE_IBGDA").lower()
         if on:
             return self._held["NVSHMEM_IB_ENABLE_IBGDA"][1] if on in _ON else None
-        return self._first("NVSHMEM_IBGDA_")
+        return self._first_variable_span("NVSHMEM_IBGDA_")
 
-    def _ucx(self) -> Span | None:
+    def _ucx_span(self) -> Span | None:
         transports = self._value("UCX_TLS").lower().split(",")
         if any(transport in _RDMA_TLS for transport in transports):
             return self._held["UCX_TLS"][1]
-        return self._first("UCX_IB_") if transports == [""] else None
+        return self._first_variable_span("UCX_IB_") if transports == [""] else None
 
-    def _first(self, start: str, *, without: str = "") -> Span | None:
+    def _first_variable_span(self, start: str, *, without: str = "") -> Span | None:
         return min(
             (span for name, (_, span) in self._held.items() if name.startswith(start) and name != without), default=None
         )
 
-    def _has(self, name: str) -> bool:
+    def _has_variable(self, name: str) -> bool:
         return name in self._held
 
     def _value(self, name: str) -> str:

@@ -52,7 +52,7 @@ def say(parsed_facts: Parsed, nic_part: str, setting: str, value: int, span: Spa
         parsed_facts.notes.append(infiniband(span))
 
 
-def _shows(head: str) -> bool:
+def _is_mlxconfig_output(head: str) -> bool:
     return "Configurations:" in head and ("Device type:" in head or "Device #" in head or "_P1 " in head)
 
 
@@ -85,5 +85,5 @@ def _parse_register(text: str) -> tuple[Parsed, ...]:
     return (parsed_facts,)
 
 
-FORM = Form(_shows, _parse)
+FORM = Form(_is_mlxconfig_output, _parse)
 REGISTER = Form(_shows_register, _parse_register)

@@ -17,14 +17,14 @@ _SHOWN = re.compile(rf"(?m)^[ \t]*options[ \t]+(?:{'|'.join(FIELDS)})[ \t]")
 _DEFAULT = "{module} sets no ToS unless its option tos states one"
 
 
-def _shows(head: str) -> bool:
+def _is_modprobe_file(head: str) -> bool:
     return bool(_SHOWN.search(head))
 
 
 def _parse(text: str) -> tuple[Parsed, ...]:
     parsed_facts = Parsed()
     stated: set[str] = set()
-    for words, span in _lines(text):
+    for words, span in _joined_lines(text):
         if len(words) < 2 or words[0] != "options" or (field := FIELDS.get(words[1])) is None:
             continue
         tos = next((word.removeprefix("tos=") for word in reversed(words[2:]) if word.startswith("tos=")), None)
@@ -36,7 +36,7 @@ def _parse(text: str) -> tuple[Parsed, ...]:
     return (parsed_facts,)
 
 
-def _lines(text: str) -> Iterator[tuple[list[str], Span]]:
+def _joined_lines(text: str) -> Iterator[tuple[list[str], Span]]:
     """Yield the words of every line, joined to the next where it ends with a backslash, and the span of its first."""
     joined_line, start = "", None
     for number, raw in enumerate(text.splitlines(), 1):
@@ -52,4 +52,4 @@ def _lines(text: str) -> Iterator[tuple[list[str], Span]]:
         yield joined_line.split(), start
 
 
-FORM = Form(_shows, _parse)
+FORM = Form(_is_modprobe_file, _parse)

@@ -35,7 +35,7 @@ class Commands:
     def _note(self, message: str, span: Span) -> None:
         self._found.notes.append(Noted("not-understood", message, span))
 
-    def _map(self, nic_part: str, dscps: Iterable[int | None], priority: int | None, span: Span) -> None:
+    def _map_dscps(self, nic_part: str, dscps: Iterable[int | None], priority: int | None, span: Span) -> None:
         """Map DSCPs to a priority; those that are none are left out."""
         codes = [dscp for dscp in dscps if dscp is not None and dscp in _DSCPS]
         if priority not in _PRIORITIES or not codes:
@@ -46,7 +46,7 @@ class Commands:
             table[dscp] = priority
         self._say(nic_part, "dscp_to_priority", tuple(table), span)
 
-    def _pause(self, nic_part: str, priorities: Sequence[int], span: Span, *, on: bool) -> None:
+    def _set_pfc_priorities(self, nic_part: str, priorities: Sequence[int], span: Span, *, on: bool) -> None:
         """Add priorities to those with PFC, or take them out."""
         fact = self._found.parts.get(nic_part, {}).get("pfc_priorities")
         former = set(fact.value) if fact else set()
@@ -54,16 +54,16 @@ class Commands:
         self._say(nic_part, "pfc_priorities", tuple(sorted(changed)), span)
 
     def _bnxt_setupcc(self, words: Sequence[str], span: Span) -> None:
-        options = dict(_options(words))
+        options = dict(_parse_options(words))
         for name in options.keys() - _BNXT_OPTIONS:
             self._note(f"bnxt_setupcc.sh has no option -{name}", span)
         nic_part = _literal_part(options.get("i", ""))
         priority, dscp = byte(options.get("r", "")), byte(options.get("s", ""))
         cnp_priority, cnp_dscp = byte(options.get("c", "")), byte(options.get("p", ""))
-        self._models("Thor-2")
+        self._add_nic_model("Thor-2")
         if priority in _PRIORITIES:
             self._say(nic_part, "pfc_priorities", (priority,) if options.get("m", "3") in ("1", "3") else (), span)
-            self._map(nic_part, [dscp], priority, span)
+            self._map_dscps(nic_part, [dscp], priority, span)
             if options.get("m", "3") in ("2", "3"):
                 self._say(nic_part, "dcqcn_priorities", (priority,), span)
         if cnp_dscp in _DSCPS:
@@ -72,9 +72,9 @@ class Commands:
             self._say(nic_part, "cnp_priority", cnp_priority, span)
         self._say(nic_part, "link_pause", False, span)
 
-    def _niccli(self, words: Sequence[str], span: Span) -> None:
+    def _read_niccli_command(self, words: Sequence[str], span: Span) -> None:
         """Read the settings of QoS; all else that the tool does is no fact of the model."""
-        self._models("Thor-2")
+        self._add_nic_model("Thor-2")
         nic_part = _literal_part(after(words, "-dev", "--dev", "-i", "--pci"))
         text = " ".join(words)
         if (paused := re.search(r"set_pfc.*enabled=(\S+)|--pfc\s+--enable[= ](\S+)", text)) is not None:
@@ -85,27 +85,27 @@ class Commands:
             self._say(nic_part, "pfc_priorities", priorities, span)
         elif (mapped := re.search(r"(?:app=|--app[= ])([0-7]),5,(0x[0-9a-fA-F]+|[0-9]+)", text)) is not None:
             if " -d " not in f" {text} " and "--del" not in text:
-                self._map(nic_part, [byte(mapped[2])], int(mapped[1]), span)
+                self._map_dscps(nic_part, [byte(mapped[2])], int(mapped[1]), span)
         elif re.search(r"\bqos\b|set_(?!option|map)|dscp2prio", text) and not re.search(
             r"get_|--show|--ets|set_ets", text
         ):
             self._note(f"niccli {text[:60]}: not read", span)
 
-    def _dcb(self, words: Sequence[str], span: Span) -> None:
+    def _read_dcb_command(self, words: Sequence[str], span: Span) -> None:
         nic_part = _literal_part(after(words, "dev"))
         if "pfc" in words and "set" in words and "prio-pfc" in words:
             for word in words[words.index("prio-pfc") + 1 :]:
                 which, _, state = word.partition(":")
                 priorities = tuple(_PRIORITIES) if which == "all" else tuple(_numbers(which, _PRIORITIES))
                 if state in ("on", "off"):
-                    self._pause(nic_part, priorities, span, on=state == "on")
+                    self._set_pfc_priorities(nic_part, priorities, span, on=state == "on")
         elif "app" in words and "dscp-prio" in words and {"add", "replace"} & set(words):
             for word in words[words.index("dscp-prio") + 1 :]:
                 dscp, _, priority = word.partition(":")
-                self._map(nic_part, [byte(dscp)], number(priority), span)
+                self._map_dscps(nic_part, [byte(dscp)], number(priority), span)
 
-    def _nicctl(self, words: Sequence[str], span: Span) -> None:
-        self._models("Pollara-400")
+    def _read_nicctl_command(self, words: Sequence[str], span: Span) -> None:
+        self._add_nic_model("Pollara-400")
         text = " ".join(words)
         if not text.startswith("update "):
             return
@@ -129,9 +129,9 @@ class Commands:
         if kind in ("dscp", "pcp"):
             self._say(nic_part, "trust", kind, span)
         elif "dscp-to-priority" in words:
-            self._map(nic_part, _numbers(after(words, "--dscp"), _DSCPS), priority, span)
+            self._map_dscps(nic_part, _numbers(after(words, "--dscp"), _DSCPS), priority, span)
         elif "pfc" in words:
-            self._pause(
+            self._set_pfc_priorities(
                 nic_part,
                 tuple(_numbers(after(words, "--priority"), _PRIORITIES)),
                 span,
@@ -140,11 +140,11 @@ class Commands:
         elif not {"dscp-to-purpose", "scheduling"} & set(words):
             self._note(f"nicctl {' '.join(words)[:60]}: not read", span)
 
-    def _models(self, model: str) -> None:
+    def _add_nic_model(self, model: str) -> None:
         self._found.by_command.add(model)
 
 
-def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _parse_options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the options of getopts, each with its value."""
     remaining_words = list(words)
     while remaining_words:
@@ -169,8 +169,8 @@ def _literal_part(nic_part: str) -> str:
 
 _BY_NAME: Mapping[str, Callable[[Commands, Sequence[str], Span], None]] = {
     "bnxt_setupcc.sh": Commands._bnxt_setupcc,
-    "bnxtqos": Commands._niccli,
-    "niccli": Commands._niccli,
-    "dcb": Commands._dcb,
-    "nicctl": Commands._nicctl,
+    "bnxtqos": Commands._read_niccli_command,
+    "niccli": Commands._read_niccli_command,
+    "dcb": Commands._read_dcb_command,
+    "nicctl": Commands._read_nicctl_command,
 }

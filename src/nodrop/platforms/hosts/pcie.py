@@ -24,21 +24,21 @@ _MBPS = {
 """By transfers a second, what a lane carries after line encoding (Linux, drivers/pci/pci.h, PCIE_SPEED2MBS_ENC)."""
 
 
-def _shows(head: str) -> bool:
+def _is_lspci_output(head: str) -> bool:
     return "LnkSta:" in head and _NETWORK.search(head) is not None
 
 
 def _parse(text: str) -> tuple[Parsed, ...]:
     parsed_facts = Parsed()
-    for address, name, status, span in _adapters(text):
+    for address, name, status, span in _physical_adapters(text):
         rate, lanes = _MBPS.get(float(status[1])), int(status[2])
         if rate is not None and lanes:
             parsed_facts.say(address, "pcie_mbps", int(rate * lanes), span)
-            parsed_facts.part_models[address] = (_model(name),)
+            parsed_facts.part_models[address] = (_nic_model(name),)
     return (parsed_facts,)
 
 
-def _adapters(text: str) -> Iterator[tuple[str, str, re.Match[str], Span]]:
+def _physical_adapters(text: str) -> Iterator[tuple[str, str, re.Match[str], Span]]:
     """Yield the address and name of each physical adapter, and the line with the state of its link."""
     address = name = ""
     for at, line in enumerate(text.splitlines(), 1):
@@ -50,7 +50,7 @@ def _adapters(text: str) -> Iterator[tuple[str, str, re.Match[str], Span]]:
             name = ""
 
 
-def _model(name: str) -> str:
+def _nic_model(name: str) -> str:
     """Return the NIC model as the catalogue calls it, else the text that lspci has."""
     if (match := _IDS.search(name)) is not None:
         known_model = next((nic for nic in hardware.nics() if hardware.nic(nic).pci_device == match[1]), None)
@@ -62,4 +62,4 @@ def _model(name: str) -> str:
     return name[:80]
 
 
-FORM = Form(_shows, _parse)
+FORM = Form(_is_lspci_output, _parse)

@@ -11,7 +11,7 @@ _ROW = re.compile(r"\s*(enabled|buffer)((?:\s+[0-7]){8})\s*$")
 _CABLE = re.compile(r"Cable len:\s*([0-9]{1,6})\b")
 
 
-def _shows(head: str) -> bool:
+def _is_qos_output(head: str) -> bool:
     return "\nPFC configuration:" in f"\n{head}" or "\nPriority trust state:" in f"\n{head}"
 
 
@@ -40,4 +40,4 @@ def _parse(text: str) -> tuple[Parsed, ...]:
     return (parsed_facts,)
 
 
-FORM = Form(_shows, _parse)
+FORM = Form(_is_qos_output, _parse)

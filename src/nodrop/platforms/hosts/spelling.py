@@ -165,7 +165,7 @@ def settings(fabric: Fabric) -> list[Setting]:
             name = model if len(by_model[model]) == 1 else f"{model}.{hosts[0].group or hosts[0].name}"
             name = next(candidate for candidate in (name, f"{model}.{hosts[0].name}") if candidate not in taken)
             taken.add(name)
-            new_settings.append(_setting(fabric, index, name, hosts))
+            new_settings.append(_build_host_setting(fabric, index, name, hosts))
     return new_settings
 
 
@@ -174,7 +174,7 @@ def _settings_key(host: Host) -> tuple[Any, ...]:
     return tuple(_or_none(fact) for fact in (*sent, host.trust, host.pfc_priorities, host.dcqcn))
 
 
-def _setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Setting:
+def _build_host_setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Setting:
     host = hosts[0]
     assert isinstance(host.nic, str)
     is_known_model = host.nic in hardware.nics()
@@ -194,7 +194,11 @@ def _setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Sett
     guarded = {dscp for dscp, owner in owners.items() if owner.lossless is True or owner.purpose in roce}
     sent = {byte >> 2 for byte in (tos, fifo_tos) if byte is not None} | ({cnp_dscp} if cnp else set())
     priority_of = {dscp: _or_none(owner.tc) for dscp, owner in owners.items()}
-    lengths, mtus = zip(*_cables(index, hosts), strict=True) if any(_cables(index, hosts)) else ((), ())
+    lengths, mtus = (
+        zip(*_cable_lengths_and_mtus(index, hosts), strict=True)
+        if any(_cable_lengths_and_mtus(index, hosts))
+        else ((), ())
+    )
     return Setting(
         name=name,
         fabric=fabric.name,
@@ -227,14 +231,14 @@ def _setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Sett
         dcqcn=_or_none(host.dcqcn),
         dcqcn_priorities=_find_dcqcn_priorities(fabric, pfc or ()),
         cable_length_m=max((length for length in lengths if length is not None), default=None),
-        mtu_bytes=_mtu([mtu for mtu in mtus if mtu is not None], facts.max_mtu_bytes if facts else None),
-        family=_family(hosts),
+        mtu_bytes=_least_mtu([mtu for mtu in mtus if mtu is not None], facts.max_mtu_bytes if facts else None),
+        family=_address_family(hosts),
         adaptive=any(port.adaptive_routing is True for device in fabric.devices for port in device.interfaces),
         marks=facts.adaptive_routing if facts else False,
     )
 
 
-def _cables(index: Index, hosts: list[Host]) -> list[tuple[int | None, int | None]]:
+def _cable_lengths_and_mtus(index: Index, hosts: list[Host]) -> list[tuple[int | None, int | None]]:
     """Return the length of every cable of the hosts, and the MTU of the switch port at its other end."""
     cables: list[tuple[int | None, int | None]] = []
     for host in hosts:
@@ -246,12 +250,12 @@ def _cables(index: Index, hosts: list[Host]) -> list[tuple[int | None, int | Non
     return cables
 
 
-def _mtu(mtus: list[int], most: int | None) -> int | None:
+def _least_mtu(mtus: list[int], most: int | None) -> int | None:
     """Return the least MTU of switch ports, or the largest that the NIC's driver takes; None if no port's is known."""
     return min([*mtus, *([most] if most is not None else [])]) if mtus else None
 
 
-def _family(hosts: list[Host]) -> str:
+def _address_family(hosts: list[Host]) -> str:
     """Return the address family of the hosts' ports, as NCCL calls it; IPv4 where they have both, or none is stated."""
     texts = [text for host in hosts for port in host.ports for text in port.addresses]
     versions = {interface.version for text in texts if (interface := interface_of(text)) is not None}

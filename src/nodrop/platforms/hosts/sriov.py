@@ -18,13 +18,13 @@ _KIND = re.compile(r"""(?m)^(?:- )?["']?kind["']?\s*:\s*["']?SriovNetworkNodePol
 _MELLANOX = "15b3"
 
 
-def _shows(head: str) -> bool:
+def _is_sriov_policy(head: str) -> bool:
     return bool(_KIND.search(head))
 
 
 def _parse(text: str) -> tuple[Parsed, ...]:
     """Read every policy of a file. InputProblems where there are too many."""
-    policies = [_Policy(document) for document in documents(text, _shows)]
+    policies = [_Policy(document) for document in documents(text, _is_sriov_policy)]
     return tuple(policy.parse_policy(policy.name if len(policies) > 1 else "") for policy in policies)
 
 
@@ -36,37 +36,40 @@ class _Policy:
     @property
     def name(self) -> str:
         """The policy's own name."""
-        return str(self._at("metadata", "name") or "")
+        return str(self._document_value("metadata", "name") or "")
 
     def parse_policy(self, nic_part: str) -> Parsed:
         """Return what it says of physical functions; `nic_part` tells it apart from others in the same file."""
-        nodes = self._at("spec", "nodeSelector")
-        addresses = self._at("spec", "nicSelector", "rootDevices")
+        nodes = self._document_value("spec", "nodeSelector")
+        addresses = self._document_value("spec", "nicSelector", "rootDevices")
         policy = Parsed(
-            models=self._models(),
+            models=self._selected_nic_models(),
             pci_addresses=tuple(map(str, addresses)) if isinstance(addresses, list) else (),
             node_selector=tuple(sorted(f"{key}={node}" for key, node in nodes.items()))
             if isinstance(nodes, Mapping)
             else (),
         )
-        link_type = str(self._at("spec", "linkType") or "").lower()
+        link_type = str(self._document_value("spec", "linkType") or "").lower()
         if link_type in ("ib", "eth"):
             link_layer = "infiniband" if link_type == "ib" else "ethernet"
-            policy.say(nic_part, "link_layer", link_layer, self._span("linkType"))
+            policy.say(nic_part, "link_layer", link_layer, self._key_span("linkType"))
             if link_layer == "infiniband":
-                policy.notes.append(infiniband(self._span("linkType")))
-        if (mtu := number(str(self._at("spec", "mtu")))) is not None:
-            policy.say(nic_part, "mtu_bytes", mtu, self._span("mtu"))
-        if isinstance(rdma := self._at("spec", "isRdma"), bool):
-            policy.say(nic_part, "rdma", rdma, self._span("isRdma"))
-            if rdma and self._at("spec", "deviceType") == "vfio-pci":
+                policy.notes.append(infiniband(self._key_span("linkType")))
+        if (mtu := number(str(self._document_value("spec", "mtu")))) is not None:
+            policy.say(nic_part, "mtu_bytes", mtu, self._key_span("mtu"))
+        if isinstance(rdma := self._document_value("spec", "isRdma"), bool):
+            policy.say(nic_part, "rdma", rdma, self._key_span("isRdma"))
+            if rdma and self._document_value("spec", "deviceType") == "vfio-pci":
                 facts = {"path": "spec.deviceType", "found": "vfio-pci with isRdma", "expected": "netdevice"}
-                policy.noticed.append(Noticed("nic-template", facts, self._span("deviceType")))
+                policy.noticed.append(Noticed("nic-template", facts, self._key_span("deviceType")))
         return policy
 
-    def _models(self) -> tuple[str, ...]:
+    def _selected_nic_models(self) -> tuple[str, ...]:
         """Return the NICs that the policy selects, as the catalogue calls them; none where it selects otherwise."""
-        vendor, device = self._at("spec", "nicSelector", "vendor"), self._at("spec", "nicSelector", "deviceID")
+        vendor, device = (
+            self._document_value("spec", "nicSelector", "vendor"),
+            self._document_value("spec", "nicSelector", "deviceID"),
+        )
         if device is None:
             return ()
         known_nics = [
@@ -74,15 +77,15 @@ class _Policy:
         ]
         return tuple(known_nics) or (f"deviceID {device}",)
 
-    def _at(self, *keys: str) -> Any:
+    def _document_value(self, *keys: str) -> Any:
         data = self._document.data
         for key in keys:
             data = data.get(key) if isinstance(data, Mapping) else None
         return data
 
-    def _span(self, key: str) -> Span:
+    def _key_span(self, key: str) -> Span:
         line, column = self._document.place(("spec", key), of="key")
         return Span(line, column, line, max(len(self._lines[line - 1].rstrip()), column) + 1)
 
 
-FORM = Form(_shows, _parse)
+FORM = Form(_is_sriov_policy, _parse)

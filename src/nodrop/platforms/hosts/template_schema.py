@@ -91,10 +91,10 @@ def find_refusals(document: object) -> Iterator[Refused]:
     """Yield what the API or the operator refuses of a template, each key once, in the order of the rows."""
     refused_keys: set[Keys] = set()
     for row in _rows().rows:
-        if not all(_holds(document, path, condition) for path, condition in row.when.items()):
+        if not all(_meets_condition(document, path, condition) for path, condition in row.when.items()):
             continue
         for keys, parent, value in _places(document, row.at):
-            fault = _fault(
+            fault = _row_fault(
                 row, _fill_default(".".join(row.at[1:]), parent, value), in_place=isinstance(parent, Mapping)
             )
             if fault is not None and keys not in refused_keys:
@@ -102,7 +102,7 @@ def find_refusals(document: object) -> Iterator[Refused]:
                 yield Refused(keys, fault, row.expected_words)
 
 
-def _fault(row: _Row, value: object, *, in_place: bool) -> str | None:
+def _row_fault(row: _Row, value: object, *, in_place: bool) -> str | None:
     """Return what is found in place of what a row demands; None if that is there."""
     if value is None:
         return "not there" if row.required and (in_place or row.when) else None
@@ -112,7 +112,7 @@ def _fault(row: _Row, value: object, *, in_place: bool) -> str | None:
     return None if text is None or row.takes(text) else row.found.format(value=on_one_line(text or ""))
 
 
-def _holds(document: object, path: str, condition: str | tuple[str, ...]) -> bool:
+def _meets_condition(document: object, path: str, condition: str | tuple[str, ...]) -> bool:
     (_, parent, value), *_ = _places(document, ("spec", *path.split(".")))
     value = _fill_default(path, parent, value)
     if isinstance(condition, tuple):

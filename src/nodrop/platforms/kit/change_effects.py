@@ -32,7 +32,7 @@ def effect(platform: str, path: Subject, of_port: bool, old: object, new: object
     """
     full_path = below_switch(path, of_port)
     kind = "added" if old in (None, ()) else "removed" if new in (None, ()) else "changed"
-    of_platform = (row.impact for row in _rows(platform) if _at(row, full_path))
+    of_platform = (row.impact for row in _rows(platform) if _row_covers_path(row, full_path))
     for impact in (*of_platform, *impacts(path, of_port=of_port)):
         if kind in impact.kinds and (impact.values is None or any(new is value for value in impact.values)):
             return impact
@@ -40,7 +40,7 @@ def effect(platform: str, path: Subject, of_port: bool, old: object, new: object
 
 
 @lru_cache(maxsize=4096)
-def _at(row: _Row, path: Subject) -> bool:
+def _row_covers_path(row: _Row, path: Subject) -> bool:
     return any(matches(paths, path) for paths in row.paths)
 
 

@@ -148,7 +148,7 @@ class State:
                 return "ports come and go with their breakout, which makes anew what is said of them"
             for bundle in self._means.draw(self.bundle, self.reading, new):
                 reading = self._read_bundle(bundle)
-                unlike = self._unlike(reading, new, changes)
+                unlike = self._unwanted_difference(reading, new, changes)
                 if unlike is None:
                     self.bundle, self.reading = bundle, reading
                     return None
@@ -159,13 +159,13 @@ class State:
             return why or str(error).removeprefix(f"{subject_text(changes[0].subject)}: ")
         return why
 
-    def _unlike(self, reading: DeviceReading, new: Device, changes: Sequence[Change]) -> str | None:
+    def _unwanted_difference(self, reading: DeviceReading, new: Device, changes: Sequence[Change]) -> str | None:
         """Say what the changed files would say that they should not; None where there is nothing."""
         if reading.problems:
             return f"the file could not be read any more: {reading.problems[0].found}"
-        known_faults = {self._fault(remark) for remark in self.reading.remarks}
+        known_faults = {self._fault_key(remark) for remark in self.reading.remarks}
         for remark in reading.remarks:
-            if remark.kind not in self._means.meaning and self._fault(remark) not in known_faults:
+            if remark.kind not in self._means.meaning and self._fault_key(remark) not in known_faults:
                 fact_texts = filter(None, (value.lstrip("; ") for value in remark.facts.values()))
                 return f"the file would have a fault ({remark.kind}: {', '.join(fact_texts)})"
         subjects = [change.subject for change in changes]
@@ -181,7 +181,7 @@ class State:
                 return f"{label} would be {value}, not {expected_text}"
         return None
 
-    def _fault(self, remark: Remark) -> tuple[str, ...]:
+    def _fault_key(self, remark: Remark) -> tuple[str, ...]:
         """Return the key by which two remarks are the same fault; a file whose text is odd has one."""
         return (remark.kind,) if remark.kind in self._means.spelling else (remark.kind, *remark.facts.values())
 

@@ -16,7 +16,7 @@ def in_order(lists: Iterable[AccessList]) -> tuple[AccessList, ...]:
     return by_binding(
         access_list
         if isinstance(access_list.entries, Unknown)
-        else replace_fields(access_list, entries=tuple(sorted(access_list.entries, key=_rank)))
+        else replace_fields(access_list, entries=tuple(sorted(access_list.entries, key=_entry_rank)))
         for access_list in lists
     )
 
@@ -32,5 +32,5 @@ def by_binding(lists: Iterable[AccessList]) -> tuple[AccessList, ...]:
     )
 
 
-def _rank(entry: AccessEntry) -> tuple[int, tuple[tuple[int, int, str], ...]]:
+def _entry_rank(entry: AccessEntry) -> tuple[int, tuple[tuple[int, int, str], ...]]:
     return -(entry.priority or 0), natural(entry.name)

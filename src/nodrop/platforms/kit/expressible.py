@@ -54,7 +54,7 @@ class Plain:
         if fault := self._fault_of(model, set()):
             raise refuse((*path, *fault[0]), fault[1])
 
-    def _plan(self, kind: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    def _compared_fields(self, kind: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
         """Return the fields of a kind of part that are looked at, and how to read them all at once."""
         if kind not in self._plans:
             names = tuple(name for name in fields(kind) if name not in self._skipped)
@@ -67,13 +67,13 @@ class Plain:
         if id(rows) in seen:
             return None
         seen.add(id(rows))
-        names, content = self._plan(type(rows))
+        names, content = self._compared_fields(type(rows))
         for name, value in zip(names, content(rows), strict=False):
             kind = type(value)
             if kind is NoneType or kind is bool:
                 continue
             if kind is int or kind is str:
-                if reason := self._free.get(name, _wrong)(value):
+                if reason := self._free.get(name, _unwritable_reason)(value):
                     return (name,), reason
             elif kind is Unknown:
                 if not _is_computed_part(rows):
@@ -86,7 +86,7 @@ class Plain:
         for position, row in enumerate(rows):
             kind = type(row)
             if kind is int or kind is str:
-                if reason := _wrong(row):
+                if reason := _unwritable_reason(row):
                     return (str(position),), reason
             elif row is not None and (fault := self._fault_of(row, seen)):
                 return (key_of(row, position), *fault[0]), fault[1]
@@ -94,7 +94,7 @@ class Plain:
 
 
 @lru_cache(maxsize=65_536)
-def _wrong(value: int | str) -> str | None:
+def _unwritable_reason(value: int | str) -> str | None:
     if isinstance(value, str):
         return None if _WORD.fullmatch(value) else f"{value!r} is not a word that a configuration takes unquoted"
     return None if -(10**_DIGITS) < value < 10**_DIGITS else f"has more than {_DIGITS} digits"

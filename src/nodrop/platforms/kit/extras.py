@@ -1,7 +1,7 @@
 """What an owner adds to a configuration that no field of the model covers: merged last, and kept off what is modelled.
 
 An addition touches the model where the tree has something at its path already, or where the device reads differently
-with it. Platforms say how a tree is spelt and read; nothing here knows a vendor's words.
+with it. Platforms define how a tree is written and read; nothing here knows a vendor's words.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ Tree = dict[str, Any]
 
 
 class Touched(Unsupported):
-    """An addition is not beside the model but in its way; `model` is the path of what it changes, if anything."""
+    """An addition overlaps the model; `model` is the path that it changes, if any."""
 
     def __init__(self, path: str, reason: str, model: Subject = ()) -> None:
         super().__init__(path, reason)
@@ -55,13 +55,13 @@ def merge_extras(device: Device, tree: Tree, spell: Callable[[Tree], str], read:
     extra = additions(device)
     together, free = deepcopy(tree), True
     for addition in extra:
-        free &= _insert(together, addition)
+        free &= _insert_addition(together, addition)
     written = spell(together)
     base = read(spell(tree))
     if not free or read(written) != base:
         for position, addition in enumerate(extra):
             alone = deepcopy(tree)
-            was_free = _insert(alone, addition)
+            was_free = _insert_addition(alone, addition)
             difference = next(differences(base, read(spell(alone))), None)
             if difference is not None:
                 raise _build_refusal(
@@ -83,9 +83,9 @@ def merged_lines(device: Device, written: str, read: Callable[[str], Any]) -> st
             raise Touched(f"extra_lines/{position}", reason)
     base = read(written)
     for position in range(len(lines)):
-        if read(_with(written, lines[: position + 1])) != base:
+        if read(_append_lines(written, lines[: position + 1])) != base:
             raise Touched(f"extra_lines/{position}", f"`{lines[position].strip()}` changes what the intent decides")
-    return _with(written, lines)
+    return _append_lines(written, lines)
 
 
 def decided(bgp: Bgp | None | Unknown) -> Bgp | None | Unknown:
@@ -96,7 +96,7 @@ def decided(bgp: Bgp | None | Unknown) -> Bgp | None | Unknown:
     return replace_fields(bgp, neighbors=tuple(replace_fields(neighbor, **blank) for neighbor in bgp.neighbors))
 
 
-def _with(written: str, lines: Sequence[str]) -> str:
+def _append_lines(written: str, lines: Sequence[str]) -> str:
     return written + "".join(f"{line}\n" for line in ("!", *lines))
 
 
@@ -104,7 +104,7 @@ def _build_refusal(extra: Extra, position: int, reason: str, model: Subject = ()
     return Touched(text(("extra", key_of(extra, position))), reason, model)
 
 
-def _insert(tree: Tree, extra: Extra) -> bool:
+def _insert_addition(tree: Tree, extra: Extra) -> bool:
     """Put an addition into a tree, over what is there; return whether its place was free."""
     *outer, last = extra.path
     free = True

@@ -54,9 +54,11 @@ def own_setting(platform: str, path: Subject, value: object, *, over: bool = Fal
     as the value of what is before that.
     """
     if isinstance(value, str):
-        return _fits(platform, path, value, over=over)
+        return _matches_own_addition(platform, path, value, over=over)
     nothing_below = value == {} and len(path) > 1
-    return _fits(platform, path, None, over=over) or (nothing_below and _fits(platform, path[:-1], path[-1], over=over))
+    return _matches_own_addition(platform, path, None, over=over) or (
+        nothing_below and _matches_own_addition(platform, path[:-1], path[-1], over=over)
+    )
 
 
 def writes(platform: str, path: Subject) -> bool:
@@ -65,7 +67,7 @@ def writes(platform: str, path: Subject) -> bool:
 
 
 @lru_cache(maxsize=65536)
-def _fits(platform: str, path: Subject, value: str | None, *, over: bool) -> bool:
+def _matches_own_addition(platform: str, path: Subject, value: str | None, *, over: bool) -> bool:
     return any(
         matches(pattern, path) and (not row.values or value in row.values) and (row.over or not over)
         for pattern, row in _by_first_word(platform).get(path[0], ())
@@ -96,11 +98,14 @@ def _row(raw_row: Mapping[str, Any]) -> Own:
 
 
 def _is_any(running: object, values: tuple[object, ...]) -> bool:
-    return any(_is(running, value) for value in values)
+    return any(_equals_model_value(running, value) for value in values)
 
 
-def _is(running: object, value: object) -> bool:
+def _equals_model_value(running: object, value: object) -> bool:
     """Whether something of the model is a value of the file: a row, if it has the attributes that stand there."""
     if isinstance(value, Mapping):
-        return all(hasattr(running, name) and _is(getattr(running, name), target) for name, target in value.items())
+        return all(
+            hasattr(running, name) and _equals_model_value(getattr(running, name), target)
+            for name, target in value.items()
+        )
     return running == value and type(running) is type(value)

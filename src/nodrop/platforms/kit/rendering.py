@@ -34,12 +34,12 @@ def line(text: object) -> Quoted:
     return Quoted(written)
 
 
-def _finalize(value: Any) -> Any:
-    return _checked(value) if type(value) is str else value
+def _check_template_value(value: Any) -> Any:
+    return _require_plain_text(value) if type(value) is str else value
 
 
 @lru_cache(maxsize=65_536)
-def _checked(text: str) -> str:
+def _require_plain_text(text: str) -> str:
     if not _PLAIN.fullmatch(text):
         raise Unsupported("text", f"{text!r} cannot be written without quotes")
     return text
@@ -52,14 +52,14 @@ class _Environment(Environment):
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
+def _template_environment() -> Environment:
     environment = _Environment(
         loader=FileSystemLoader(home("templates")),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        finalize=_finalize,
+        finalize=_check_template_value,
         autoescape=False,
         auto_reload=False,
     )
@@ -70,7 +70,7 @@ def _environment() -> Environment:
 @cache
 def template(name: str) -> Template:
     """Return a template by its path below `templates/`."""
-    return _environment().get_template(name)
+    return _template_environment().get_template(name)
 
 
 def tidy(text: str) -> str:

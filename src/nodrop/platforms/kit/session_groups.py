@@ -100,7 +100,7 @@ def far_ends(device: Device, index: Index) -> FarEnds:
         name = _name_of(end.node, index)
         if name is not None:
             group_names[port] = name
-            group_names.update((address, name) for address in _addresses(index.interface(*end)))
+            group_names.update((address, name) for address in _port_addresses(index.interface(*end)))
     return group_names
 
 
@@ -112,7 +112,7 @@ def _name_of(node: str, index: Index) -> str | None:
     return None if device is None or isinstance(device.role, Unknown) else _NAMES.get(str(device.role), _OTHERS)
 
 
-def _addresses(port: Interface | None) -> Iterator[str]:
+def _port_addresses(port: Interface | None) -> Iterator[str]:
     """Yield the addresses of a switch's port, as sessions name them."""
     for text in known_rows(port.addresses) if port is not None else ():
         if (address := address_of(text.partition("/")[0])) is not None:

@@ -88,9 +88,9 @@ class Opened:
                 continue
             if name in self.trees and name in new.trees:
                 depth = self._means.HEAD if self._means is not None else 0
-                yield from _between(self.trees[name], new.trees[name], (name,), depth)
+                yield from _tree_differences(self.trees[name], new.trees[name], (name,), depth)
             else:
-                yield from _lines(name, _count_lines(old_file), _count_lines(new_file))
+                yield from _line_differences(name, _count_lines(old_file), _count_lines(new_file))
 
     def taking(self, new: "Opened", paths: Iterable[Path]) -> dict[str, bytes]:
         """Return the files with some settings as they are in the new ones; of lines, with all of a file.
@@ -100,7 +100,7 @@ class Opened:
         new_files, ordered = dict(self.bundle), sorted(paths)
         for name in dict.fromkeys(path[0] for path in ordered):
             if name in self.trees and name in new.trees and self._means is not None:
-                tree = _copy(self.trees[name])
+                tree = _copy_tree(self.trees[name])
                 for path in ordered:
                     if path[0] == name:
                         _take(tree, new.trees[name], path[1:])
@@ -112,14 +112,16 @@ class Opened:
         return new_files
 
 
-def _between(old: Mapping[str, object], new: Mapping[str, object], at: Path, depth: int) -> Iterator[Difference]:
+def _tree_differences(
+    old: Mapping[str, object], new: Mapping[str, object], at: Path, depth: int
+) -> Iterator[Difference]:
     """Yield differences; of what comes or goes above or at `depth`, what is right below it."""
     for key in sorted(old.keys() | new.keys()):
         path, was, new_value = (*at, key), old.get(key), new.get(key)
         alone = key not in old or key not in new
         tables = all(isinstance(side[key], dict) for side in (old, new) if key in side)
         if tables and (was or new_value) and (not alone or len(at) <= depth):
-            yield from _between(mapping(was), mapping(new_value), path, depth) if was != new_value else ()
+            yield from _tree_differences(mapping(was), mapping(new_value), path, depth) if was != new_value else ()
         elif alone:
             yield Difference(path, "removed" if key in old else "added")
         elif was != new_value:
@@ -131,7 +133,7 @@ def _count_lines(raw: bytes | None) -> Counter[str]:
     return Counter(line for line in lines if line[:1] not in _NO_LINE)
 
 
-def _lines(name: str, old: Counter[str], new: Counter[str]) -> Iterator[Difference]:
+def _line_differences(name: str, old: Counter[str], new: Counter[str]) -> Iterator[Difference]:
     gone, come = (dict.fromkeys(map(_shorten_line, line_counts)) for line_counts in (old - new, new - old))
     for words in {**gone, **come}:
         kind: Kind = "changed" if words in gone and words in come else "removed" if words in gone else "added"
@@ -148,8 +150,8 @@ def _shorten_line(line: str) -> str:
     return " ".join(shown)
 
 
-def _copy(tree: Tree) -> Tree:
-    return {key: _copy(inside) if isinstance(inside, dict) else inside for key, inside in tree.items()}
+def _copy_tree(tree: Tree) -> Tree:
+    return {key: _copy_tree(inside) if isinstance(inside, dict) else inside for key, inside in tree.items()}
 
 
 def _take(tree: Tree, new: Mapping[str, object], path: Path) -> None:

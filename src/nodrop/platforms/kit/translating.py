@@ -160,7 +160,7 @@ def read_translation(
             continue
         if remark.kind == _OF_REVISIONS:
             continue
-        said_once = _remark(remark, found)
+        said_once = _relocate_remark(remark, found)
         remarks += [said_once] if said_once not in remarks else []
     remarks += [
         Remark(kind=kind, subject=(device.name, *subject), place=place, facts=facts)
@@ -219,11 +219,13 @@ def _device(platform: str, reading: DeviceReading, translation: Translation) -> 
         device = replace_fields(device, vlans=UNKNOWN)
     elif not isinstance(device.vlans, Unknown):
         device = replace_fields(
-            device, vlans=tuple(_vlan(device.name, vlan, translation, derived) for vlan in device.vlans)
+            device,
+            vlans=tuple(_vlan_without_derived_mtu(device.name, vlan, translation, derived) for vlan in device.vlans),
         )
     if not isinstance(device.port_channels, Unknown):
         channels = tuple(
-            _channel(reading.device.name, port_channel, translation, derived) for port_channel in device.port_channels
+            _channel_without_derived_mtu(reading.device.name, port_channel, translation, derived)
+            for port_channel in device.port_channels
         )
         device = replace_fields(device, port_channels=channels)
     if not translation.serves:
@@ -236,14 +238,16 @@ def _device(platform: str, reading: DeviceReading, translation: Translation) -> 
     return device, derived
 
 
-def _channel(device: str, channel: PortChannel, translation: Translation, derived: dict[Subject, str]) -> PortChannel:
+def _channel_without_derived_mtu(
+    device: str, channel: PortChannel, translation: Translation, derived: dict[Subject, str]
+) -> PortChannel:
     subject = (device, "@port_channels", channel.name, "mtu_bytes")
     if translation.of_5 or not derived.pop(subject, ""):
         return channel
     return replace_fields(channel, mtu_bytes=UNKNOWN)
 
 
-def _vlan(device: str, vlan: Vlan, translation: Translation, derived: dict[Subject, str]) -> Vlan:
+def _vlan_without_derived_mtu(device: str, vlan: Vlan, translation: Translation, derived: dict[Subject, str]) -> Vlan:
     subject = (device, "@vlans", vlan.key, "mtu_bytes")
     if translation.of_5 or not derived.pop(subject, ""):
         return vlan
@@ -255,7 +259,7 @@ def _note(device: str, displays: Mapping[str, str], place: Place, message: str) 
     return Note(kind="not-understood", message=message, device=device, file=file, line=place.span.line)
 
 
-def _remark(remark: Remark, translation: Translation) -> Remark:
+def _relocate_remark(remark: Remark, translation: Translation) -> Remark:
     """Return a remark about a command as one about the line that means it."""
     if remark.place is None:
         return remark

@@ -26,7 +26,7 @@ def unknown_line(text: str, about: str, device: str, file: str | None, line: int
 def unknown_command(text: str, device: str, file: str | None, line: int | None) -> Note:
     """Return the note about a line that is a command: its first keywords are what it sets."""
     quoted = mask_secret(text)
-    return _note(quoted, _keywords(quoted), device, file, line)
+    return _note(quoted, _first_keywords(quoted), device, file, line)
 
 
 def _note(quoted: str, about: str, device: str, file: str | None, line: int | None) -> Note:
@@ -35,7 +35,7 @@ def _note(quoted: str, about: str, device: str, file: str | None, line: int | No
     return Note(kind=UNKNOWN_LINE, message=message, device=device, file=file, line=line, about=about, text=quoted)
 
 
-def _keywords(quoted: str) -> str:
+def _first_keywords(quoted: str) -> str:
     """Return the first keywords of a command without its secret, and `...` for the session that it is about."""
     words = quoted.split()
     head = ["no"] if words[:1] == ["no"] and len(words) > 1 else []

@@ -111,8 +111,8 @@ class _Reader:
         place, text = at[0], mask_secret(" ".join(("net", *words)))
         match list(words):
             case ["add", *rest]:
-                if not rest or not self._add(rest, place, text):
-                    self._unknown(rest, place, text)
+                if not rest or not self._read_added_setting(rest, place, text):
+                    self._remark_unknown_command(rest, place, text)
             case ["del", "all"]:
                 self._gone.clear()
                 self._found.lines.clear()
@@ -134,7 +134,7 @@ class _Reader:
             case _:
                 self._found.ignore(place, f"command {quote_text(text)}")
 
-    def _unknown(self, words: Sequence[str], place: Place, command: str) -> None:
+    def _remark_unknown_command(self, words: Sequence[str], place: Place, command: str) -> None:
         """Remark a command that NCLU does not have: a slip, or classes of traffic set in words of other systems."""
         for word in words[:4]:
             if word not in _WORDS and (meant := slip(word, _WORDS)):
@@ -147,7 +147,7 @@ class _Reader:
 
     def finish(self) -> None:
         """Add what is told to FRR, and what was no command."""
-        self._delete()
+        self._apply_deletions()
         for place, line in self.stray:
             self._found.ignore(place, f"line {quote_text(mask_secret(line))}")
         for _, _, command, where, source_text in self._bgp:
@@ -161,7 +161,7 @@ class _Reader:
             own_commands = [bgp_row[1:] for bgp_row in self._bgp if bgp_row[0] == vrf]
             self._process(f"router bgp {number} vrf {vrf}" if vrf else f"router bgp {number}", place, own_commands)
 
-    def _delete(self) -> None:
+    def _apply_deletions(self) -> None:
         """Take out what a later `net del` takes back."""
         lines = [(before, gone) for before, _, _, gone in self._gone]
         bridged = [(before, gone) for _, before, _, gone in self._gone]
@@ -181,25 +181,25 @@ class _Reader:
             else:
                 self._found.frr.append((f" {line}", where))
 
-    def _add(self, words: list[str], place: Place, source_text: str) -> bool:
+    def _read_added_setting(self, words: list[str], place: Place, source_text: str) -> bool:
         """Take what is added over; False where it is not known."""
         match words:
             case ["interface", names, *rest]:
-                return self._interface(_ports(names), rest, place, source_text)
+                return self._read_interface(_ports(names), rest, place, source_text)
             case [("loopback" | "loop"), "lo", *rest]:
-                return self._interface("lo", rest, place, source_text)
+                return self._read_interface("lo", rest, place, source_text)
             case ["bond", name, "bond", "slaves", *members]:
-                self._members(name, ",".join(members), place, source_text)
+                self._add_bond_members(name, ",".join(members), place, source_text)
             case ["clag", "port", "bond", name, "interface", members, *_]:
-                self._members(name, members, place, source_text)
+                self._add_bond_members(name, members, place, source_text)
             case ["bond", name, "bridge", *rest]:
                 self._bridge_port(name, rest, place, source_text)
             case ["vxlan", name, *_]:
                 self._tunnels.add(name)
             case ["bridge", name, *rest]:
-                self._bridge(name, rest, place, source_text)
+                self._read_bridge_setting(name, rest, place, source_text)
             case ["vlan", numbers, *rest]:
-                self._vlan(numbers, rest, place, source_text)
+                self._read_vlan_interface(numbers, rest, place, source_text)
             case ["bond", name, *_]:
                 self._found.add(f"interface {word_of(name)} bond mode lacp", place, source_text)
             case ["hostname", name]:
@@ -213,17 +213,17 @@ class _Reader:
                 server = next((word for word in rest if word[:1].isdigit() and "." in word), "")
                 self._found.add(f"service syslog default server {word_of(server)}", place, source_text)
             case ["roce", ("lossless" | "lossy") as mode]:
-                self._roce("", mode == "lossless", place, source_text)
+                self._expand_roce_macro("", mode == "lossless", place, source_text)
             case ["bgp", *rest]:
                 vrf = rest[1] if rest[:1] == ["vrf"] and len(rest) > 2 else ""
                 return self._in_bgp(word_of(vrf) if vrf else "", rest[2:] if vrf else rest, place, source_text)
             case ["routing", *rest]:
-                return self._routing(rest, place)
+                return self._read_routing(rest, place)
             case [word, *_]:
                 return word in _ELSEWHERE
         return True
 
-    def _interface(self, names: str, words: list[str], place: Place, source_text: str) -> bool:
+    def _read_interface(self, names: str, words: list[str], place: Place, source_text: str) -> bool:
         head = f"interface {names}"
         kind = "loopback" if names == "lo" else "eth" if names.startswith("eth") else "swp"
         if re.match(r"(?:swp|eth|lo)", names) and "." not in names:
@@ -259,7 +259,7 @@ class _Reader:
             case ["bridge", *rest]:
                 self._bridge_port(names, rest, place, source_text)
             case ["storage-optimized", *rest]:
-                self._roce(names, rest[:1] == ["pfc"], place, source_text)
+                self._expand_roce_macro(names, rest[:1] == ["pfc"], place, source_text)
             case [word, *_] if word in _PORT_ELSEWHERE or word in ("link", "vxlan"):
                 pass
             case _:
@@ -268,7 +268,7 @@ class _Reader:
             self._found.add(f"{head} {command}", place, source_text)
         return True
 
-    def _bridge(self, name: str, words: list[str], place: Place, source_text: str) -> None:
+    def _read_bridge_setting(self, name: str, words: list[str], place: Place, source_text: str) -> None:
         """Take a setting of the bridge, which is aware of VLANs unless it is told not to be."""
         self._bridges.add(name)
         match words:
@@ -296,7 +296,7 @@ class _Reader:
             case ["allow-untagged", "no"]:
                 self._bridged.append((f"{head} untagged none", place, source_text))
 
-    def _vlan(self, numbers: str, words: list[str], place: Place, source_text: str) -> None:
+    def _read_vlan_interface(self, numbers: str, words: list[str], place: Place, source_text: str) -> None:
         """Take the switch's own interface in a VLAN; with it, the VLAN is one of the bridge."""
         for number in filter(str.isdecimal, numbers.split(",")):
             head = f"interface vlan{number}"
@@ -313,12 +313,12 @@ class _Reader:
                     commands.append(f"{head} description '{mask_secret(' '.join(text)).replace(chr(39), '')}'")
             self._bridged += [(command.replace("{", "").replace("}", ""), place, source_text) for command in commands]
 
-    def _members(self, bond: str, members: str, place: Place, source_text: str) -> None:
+    def _add_bond_members(self, bond: str, members: str, place: Place, source_text: str) -> None:
         for member in members.split(","):
             self._found.add(f"interface {_ports(member)} type swp", place, source_text)
             self._found.add(f"interface {word_of(bond)} bond member {_ports(member)}", place, source_text)
 
-    def _roce(self, ports: str, pauses: bool, place: Place, source_text: str) -> None:
+    def _expand_roce_macro(self, ports: str, pauses: bool, place: Place, source_text: str) -> None:
         """Add what the macro means: on some ports, or on all."""
         self._found.classifies = True
         profile = "ROCE" if ports else "default-global"
@@ -339,14 +339,14 @@ class _Reader:
             case [("bestpath" | "default" | "always-compare-med"), *_]:
                 self._bgp.append((vrf, "", f"bgp {' '.join(words)}", place, source_text))
             case [("ipv4" | "ipv6") as family, "unicast", *rest]:
-                self._each(vrf, f"{family} unicast", rest, place, source_text)
+                self._add_bgp_commands(vrf, f"{family} unicast", rest, place, source_text)
             case [("neighbor" | "network" | "maximum-paths" | "redistribute"), *_]:
-                self._each(vrf, "", words, place, source_text)
+                self._add_bgp_commands(vrf, "", words, place, source_text)
             case [word, *_]:
                 return word in _BGP_ELSEWHERE
         return True
 
-    def _each(self, vrf: str, family: str, words: list[str], place: Place, source_text: str) -> None:
+    def _add_bgp_commands(self, vrf: str, family: str, words: list[str], place: Place, source_text: str) -> None:
         """Add a command for each neighbor that it names."""
         if words[:1] != ["neighbor"] or len(words) < 2:
             self._bgp.append((vrf, family, " ".join(words), place, source_text))
@@ -354,7 +354,7 @@ class _Reader:
         for name in _written_out(words[1]):
             self._bgp.append((vrf, family, " ".join(("neighbor", name, *words[2:])), place, source_text))
 
-    def _routing(self, words: list[str], place: Place) -> bool:
+    def _read_routing(self, words: list[str], place: Place) -> bool:
         frr = self._found.frr
         match words:
             case ["route", prefix, hop, *rest] if rest[:1] in ([], ["vrf"]):

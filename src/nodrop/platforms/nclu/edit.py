@@ -13,18 +13,18 @@ def edit(
     bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
 ) -> Edit:
     """Leave the files as they are, and say of each change what to type."""
-    return told_by_hand(changes, _line)
+    return told_by_hand(changes, _describe_manual_change)
 
 
-def _line(change: Change) -> str:
+def _describe_manual_change(change: Change) -> str:
     subject = text(change.subject)
-    command = _command(change)
+    command = _command_for_change(change)
     if command is None:
         return f"{subject}: NCLU has no command for this; Cumulus Linux keeps it in traffic.conf and datapath.conf"
     return f"{subject}: type `{command}`, then `net commit`"
 
 
-def _command(change: Change) -> str | None:
+def _command_for_change(change: Change) -> str | None:
     """Return the command that makes a change; None where there is none."""
     name, *field_path = change.subject[1:] or ("",)
     new = change.new

@@ -62,18 +62,18 @@ def port_paths(port: str, field: str) -> Iterator[Path]:
     port_path: Path = ("interface", port, *BELOW)
     if field == PORT[1]:
         yield (*port_path, THRESHOLD)
-    yield from _paths(port_path)
+    yield from _state_paths(port_path)
 
 
 def switch_paths(head: str, ports: Iterable[str]) -> Iterator[Path]:
     """Yield where it may stand what the switch has of it; else the `ports` that have it themselves."""
     if head == SWITCH[1]:
         yield (*BELOW, THRESHOLD)
-    yield from _paths(BELOW)
+    yield from _state_paths(BELOW)
     yield from (("interface", name, *BELOW) for name in ports)
 
 
-def _paths(own_path: Path) -> Iterator[Path]:
+def _state_paths(own_path: Path) -> Iterator[Path]:
     yield (*own_path, "state")
     yield (*own_path, "enable")
     yield own_path

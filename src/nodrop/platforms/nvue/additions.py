@@ -27,22 +27,22 @@ def merge_statements(statements: str, extras: Sequence[Extra]) -> str:
     for line in statements.splitlines():
         mark = " ~ " if " ~ " in line else " = "
         head, _, value = line.partition(mark)
-        _put(tree, head.split(" "), f"{mark}{value}" if head != line else "")
+        _put_leaf(tree, head.split(" "), f"{mark}{value}" if head != line else "")
     for extra in extras:
-        _check(tree, extra)
+        _check_addition(tree, extra)
         if isinstance(extra.value, tuple):
             for leaf_key in extra.value:
-                _put(tree, [*extra.path, leaf_key], "")
+                _put_leaf(tree, [*extra.path, leaf_key], "")
         else:
-            _put(tree, list(extra.path), "" if extra.value is None else _value(extra.value))
-    return "".join(f"{line}\n" for line in _lines(tree, ""))
+            _put_leaf(tree, list(extra.path), "" if extra.value is None else _value(extra.value))
+    return "".join(f"{line}\n" for line in _format_tree_lines(tree, ""))
 
 
 def _value(text: str) -> str:
     return f" = {text}" if _LITERAL.fullmatch(text) else f" ~ {text}"
 
 
-def _put(tree: _Tree, path: list[str], leaf: str) -> None:
+def _put_leaf(tree: _Tree, path: list[str], leaf: str) -> None:
     """Put a leaf into a tree, its keys sorted where those beside them are."""
     head, *remaining_paths = path
     if head not in tree:
@@ -56,18 +56,18 @@ def _put(tree: _Tree, path: list[str], leaf: str) -> None:
         inside = tree[head]
         if not isinstance(inside, dict):  # what was there and no more
             inside = tree[head] = {}
-        _put(inside, remaining_paths, leaf)
+        _put_leaf(inside, remaining_paths, leaf)
 
 
-def _lines(tree: _Tree, before: str) -> Iterator[str]:
+def _format_tree_lines(tree: _Tree, before: str) -> Iterator[str]:
     for key, inside in tree.items():
         if isinstance(inside, dict):
-            yield from _lines(inside, f"{before}{key} ")
+            yield from _format_tree_lines(inside, f"{before}{key} ")
         else:
             yield f"{before}{key}{inside}"
 
 
-def _check(tree: _Tree, extra: Extra) -> None:
+def _check_addition(tree: _Tree, extra: Extra) -> None:
     path = ("extra", extra.key)
     for word in (*extra.path, *(extra.value if isinstance(extra.value, tuple) else ())):
         if not _WORD.fullmatch(word):
@@ -76,11 +76,11 @@ def _check(tree: _Tree, extra: Extra) -> None:
         raise refuse(path, "without a path there is nothing to set")
     if isinstance(extra.value, str) and _UNPRINTABLE.search(extra.value):
         raise refuse(path, f"{extra.value!r} has control characters")
-    if reason := _fault(tree, extra.path, ""):
+    if reason := _addition_conflict(tree, extra.path, ""):
         raise refuse(path, reason)
 
 
-def _fault(tree: _Tree, path: tuple[str, ...], parent: str) -> str:
+def _addition_conflict(tree: _Tree, path: tuple[str, ...], parent: str) -> str:
     """Return why a path cannot be added: the tree has it, or a value on the way to it, under a list of names too."""
     head, *path_tail = path
     path_keys = set(keys(parent, head))
@@ -95,7 +95,7 @@ def _fault(tree: _Tree, path: tuple[str, ...], parent: str) -> str:
             continue
         if isinstance(inside, str):
             return f"{key} is a value, and has nothing below it"
-        if reason := _fault(inside, tuple(path_tail), head):
+        if reason := _addition_conflict(inside, tuple(path_tail), head):
             return reason
     return ""
 
@@ -108,14 +108,14 @@ def leaves(bundle: Mapping[str, bytes]) -> Iterator[Extra]:
         return
     for section in data if isinstance(data, list) else ():
         if isinstance(section, dict) and isinstance(section.get("set"), dict):
-            yield from _settings(section["set"], ())
+            yield from _extra_settings(section["set"], ())
 
 
-def _settings(tree: Mapping[str, object], above: tuple[str, ...]) -> Iterator[Extra]:
+def _extra_settings(tree: Mapping[str, object], above: tuple[str, ...]) -> Iterator[Extra]:
     for key, value in tree.items():
         path = (*above, str(key))
         if isinstance(value, dict) and value:
-            yield from _settings(value, path)
+            yield from _extra_settings(value, path)
         elif isinstance(value, str):
             yield Extra(path=path, value=value or None)
         elif value in ({}, None):

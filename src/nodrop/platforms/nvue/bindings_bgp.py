@@ -46,7 +46,7 @@ _REMOTE: Mapping[str, Literal["external", "internal"]] = {"external": "external"
 # What a session does in an address family, below it
 
 
-def _occurrences(node: View) -> int | None:
+def _decode_allowed_as_count(node: View) -> int | None:
     """Return how often the own AS number may be in a path; FRR takes three where no number is stated."""
     inside = node.below(*_ALLOWED)
     if not inside or is_on(inside) is False:
@@ -54,22 +54,22 @@ def _occurrences(node: View) -> int | None:
     return inside.integer("occurrences", 1, 10) or 3
 
 
-def _allowed(value: int, spoken: Dialect) -> Lines:
+def _encode_allowed_as_count(value: int, spoken: Dialect) -> Lines:
     return switched(_ALLOWED, spoken), Line((*_ALLOWED, "occurrences"), IS, value)
 
 
-def _most(node: View) -> int | None:
+def _decode_prefix_limit(node: View) -> int | None:
     """Return of how many prefixes a session goes down; none does where it only warns, or opens again by itself."""
     limits = node.below("prefix-limits", "inbound")
     return None if limits.flag("warning-only") else limits.integer("maximum", 1, MAX_32_BITS)
 
 
-def _default(node: View) -> bool | None:
+def _decode_default_route(node: View) -> bool | None:
     inside = node.below("default-route-origination")
     return is_on(inside) if inside else None
 
 
-def _forced(node: View) -> bool | None:
+def _decode_forced_next_hop(node: View) -> bool | None:
     stated = node.text("nexthop-setting")
     return None if stated is None else stated == "force"
 
@@ -89,15 +89,15 @@ FAMILY: tuple[Row, ...] = (
     Binding(
         field="next_hop_forced",
         where=(("nexthop-setting",),),
-        decode=first(_forced),
+        decode=first(_decode_forced_next_hop),
         refuses=(never("nodrop does not write next hops of reflected routes of NVUE", default=False),),
     ),
     flag("reflector_client", ("route-reflector-client",)),
     Binding(
         field="allowas_in",
         where=((*_ALLOWED, "occurrences"), _ALLOWED),
-        decode=first(_occurrences),
-        encode=_allowed,
+        decode=first(_decode_allowed_as_count),
+        encode=_encode_allowed_as_count,
         refuses=(Within(1, 10),),
     ),
     number("weight", ("weight",), 0, 65535),
@@ -111,14 +111,14 @@ FAMILY: tuple[Row, ...] = (
     Binding(
         field="default_originate",
         where=(("default-route-origination", "state"), ("default-route-origination", "enable")),
-        decode=first(_default),
+        decode=first(_decode_default_route),
         encode=lambda value, spoken: (switched(("default-route-origination",), spoken),) if value else (),
     ),
     reference("default_policy", ("default-route-origination", "policy"), "route-map"),
     Binding(
         field="maximum_prefix",
         where=(("prefix-limits", "inbound", "maximum"),),
-        decode=first(_most),
+        decode=first(_decode_prefix_limit),
         encode=lambda value, _: (Line(("prefix-limits", "inbound", "maximum"), IS, value),),
         refuses=(Within(1, MAX_32_BITS),),
     ),
@@ -128,7 +128,7 @@ FAMILY: tuple[Row, ...] = (
 # A session or peer group, below it
 
 
-def _enabled(nodes: Nodes) -> bool:
+def _decode_enabled_state(nodes: Nodes) -> bool:
     """Return whether a session may come up: neither shut down nor disabled, each by the first node that states it."""
     return first(lambda node: node.flag("shutdown"))(nodes) is not True and first(is_on)(nodes) is not False
 
@@ -139,14 +139,14 @@ def _has_bfd(nodes: Nodes) -> bool:
     return any(bool(node) if (stated := is_on(node)) is None else stated for node in nodes)
 
 
-def _bfd(value: bool, spoken: Dialect) -> Lines:
+def _encode_bfd(value: bool, spoken: Dialect) -> Lines:
     """Return the statement of BFD, which needs a profile since 5.15."""
     if not value:
         return ()
     return (Line(("bfd", "enable"), IS, "on"),) if spoken.old else (Line(("bfd", "profile"), IS, "fabric"),)
 
 
-def _security(nodes: Nodes) -> int | None:
+def _decode_ttl(nodes: Nodes) -> int | None:
     """Return from how many hops a session accepts packets; one, where TTL security is on without a number."""
     node = first(lambda view: view.below("ttl-security") or None)(nodes)
     if node is None or not is_on(node):
@@ -154,16 +154,16 @@ def _security(nodes: Nodes) -> int | None:
     return node.integer("hops", 1, 254) or 1
 
 
-def _secured(value: int, spoken: Dialect) -> Lines:
+def _encode_ttl(value: int, spoken: Dialect) -> Lines:
     return switched(("ttl-security",), spoken), Line(("ttl-security", "hops"), IS, value)
 
 
-def _password(node: View) -> str | None:
+def _decode_password(node: View) -> str | None:
     stated = node.text("password")
     return None if stated is None else password_digest(stated)
 
 
-def _timers(hold_s: int, _: Dialect) -> Lines:
+def _encode_timers(hold_s: int, _: Dialect) -> Lines:
     """Return the statements of both timers, for FRR takes a keepalive time of at most a third of the hold time."""
     times = (("hold", hold_s), ("keepalive", hold_s // 3))
     return tuple(Line(("timers", key), IS, time or "none") for key, time in times)
@@ -174,7 +174,7 @@ def _remote_asn(node: View) -> int | Literal["external", "internal"] | None:
     return None if stated is None else _REMOTE.get(stated) or node.integer("remote-as", 1, MAX_32_BITS)
 
 
-def _type(spelt: str) -> Callable[[str, Dialect], Lines]:
+def _session_type_encoder(spelt: str) -> Callable[[str, Dialect], Lines]:
     """Return how the end of a session is written: its key names it, and its type says what that is."""
     return lambda _key, _spoken: (Line(("type",), IS, spelt),)
 
@@ -211,17 +211,17 @@ COMMON: tuple[Row, ...] = (
     Binding(
         field="enabled",
         where=(("shutdown",),),
-        decode=_enabled,
+        decode=_decode_enabled_state,
         encode=lambda value, spoken: () if value else (Line(("shutdown",), IS, spoken.on),),
     ),
-    Binding(field="bfd", where=(("bfd", "enable"), ("bfd", "profile"), ("bfd",)), decode=_has_bfd, encode=_bfd),
+    Binding(field="bfd", where=(("bfd", "enable"), ("bfd", "profile"), ("bfd",)), decode=_has_bfd, encode=_encode_bfd),
     replace(
         number("hold_s", ("timers", "hold"), 3, 65535, "s", words={"none": 0, "auto": None}),
-        encode=_timers,
+        encode=_encode_timers,
     ),
     flag("passive", ("passive-mode",)),
     *LOCAL_AS,
-    replace(number("ttl_security_hops", ("ttl-security", "hops"), 1, 254), decode=_security, encode=_secured),
+    replace(number("ttl_security_hops", ("ttl-security", "hops"), 1, 254), decode=_decode_ttl, encode=_encode_ttl),
     Binding(
         field="connected_check",
         where=(("nexthop-connected-check",),),
@@ -231,7 +231,7 @@ COMMON: tuple[Row, ...] = (
     Binding(
         field="password",
         where=(("password",),),
-        decode=first(_password),
+        decode=first(_decode_password),
         refuses=(never("nodrop keeps no password, and writes none"),),
     ),
     Binding(
@@ -250,8 +250,8 @@ OF_EVERY_SESSION = tuple(row for row in COMMON if row.field == "hold_s")
 In FRR it is `timers bgp` (bgpd/bgp_vty.c), in NVIDIA's command reference `nv set vrf VRF router bgp timers`.
 """
 OWN: tuple[Row, ...] = (
-    Binding(field="address", encode=_type("numbered")),
-    Binding(field="interface", encode=_type("unnumbered"), refuses=(_not_a_port,)),
+    Binding(field="address", encode=_session_type_encoder("numbered")),
+    Binding(field="interface", encode=_session_type_encoder("unnumbered"), refuses=(_not_a_port,)),
     Binding(
         field="remote_asn",
         where=(("remote-as",),),
@@ -273,7 +273,7 @@ OF_ONE = frozenset(path[0] for row in OWN for path in row.where)
 # A process, below that of its VRF
 
 
-def _networks(nodes: Nodes) -> tuple[str, ...]:
+def _decode_networks(nodes: Nodes) -> tuple[str, ...]:
     """Return the prefixes that a process originates, those of IPv4 first."""
     family_prefixes = [
         (":" in prefix, prefix)
@@ -292,7 +292,7 @@ def checked_prefix(node: View, prefix: str, *below: str) -> bool:
     return is_valid
 
 
-def _aggregates(nodes: Nodes) -> tuple[Aggregate, ...]:
+def _decode_aggregates(nodes: Nodes) -> tuple[Aggregate, ...]:
     """Return what a process aggregates, prefixes of IPv4 first; one with a route map is left out."""
     return tuple(
         Aggregate(
@@ -307,7 +307,7 @@ def _aggregates(nodes: Nodes) -> tuple[Aggregate, ...]:
     )
 
 
-def _aggregated(rows: tuple[Aggregate, ...], spoken: Dialect) -> Lines:
+def _encode_aggregates(rows: tuple[Aggregate, ...], spoken: Dialect) -> Lines:
     lines = []
     for row in rows:
         path = (*FAMILIES[":" in row.prefix], "aggregate-route", row.prefix)
@@ -327,7 +327,7 @@ def _redistributions(nodes: Nodes) -> tuple[Redistribution, ...]:
     )
 
 
-def _redistributed(rows: tuple[Redistribution, ...], spoken: Dialect) -> Lines:
+def _encode_redistributions(rows: tuple[Redistribution, ...], spoken: Dialect) -> Lines:
     return tuple(line for row in rows for line in _of_source(row, spoken))
 
 
@@ -357,17 +357,17 @@ PROCESS: tuple[Row, ...] = (
     ),
     Binding(
         field="networks",
-        decode=_networks,
+        decode=_decode_networks,
         encode=lambda prefixes, _: tuple(Line((*FAMILIES[":" in prefix], "network", prefix)) for prefix in prefixes),
     ),
-    Binding(field="aggregates", decode=_aggregates, encode=_aggregated),
+    Binding(field="aggregates", decode=_decode_aggregates, encode=_encode_aggregates),
     Binding(field="distances", refuses=(never("nodrop does not write administrative distances of NVUE"),)),
     Binding(field="distances_ipv6", refuses=(never("nodrop does not write administrative distances of NVUE"),)),
     Binding(field="installed_policy", refuses=(never("nodrop does not write filters of NVUE's routing table"),)),
     Binding(field="installed_policy_ipv6", refuses=(never("nodrop does not write filters of NVUE's routing table"),)),
     Binding(field="default_preference", refuses=(never("NVUE has no setting for the default local preference"),)),
     Binding(field="maximum_med", refuses=(never("NVUE has no setting for the MED of all routes"),)),
-    Binding(field="redistributions", decode=_redistributions, encode=_redistributed),
+    Binding(field="redistributions", decode=_redistributions, encode=_encode_redistributions),
     number("maximum_paths", (*FAMILIES[0], "multipaths", "ebgp"), 1, 256, most=128),
     number("maximum_paths_ipv6", (*FAMILIES[1], "multipaths", "ebgp"), 1, 256, most=128),
     number("maximum_paths_internal", (*FAMILIES[0], "multipaths", "ibgp"), 1, 256, most=128),

@@ -28,9 +28,9 @@ class CommandPlaces:
         self._left = MAX_PLACES
         for command in commands:
             if command.verb == verb:
-                self._add(command)
+                self._add_command_words(command)
 
-    def _add(self, command: nvset.Command) -> None:
+    def _add_command_words(self, command: nvset.Command) -> None:
         words, parent = [self._root], ""
         for word in command.words:
             singles = (word, *(key for key in keys(parent, word) if key != word))

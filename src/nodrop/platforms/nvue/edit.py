@@ -71,10 +71,10 @@ def edit(
     drawing = _Drawing()
     means = Means(
         read=read_device,
-        impossible=_impossible,
-        together=_together,
+        impossible=_unsupported_reason,
+        together=_add_derived_changes,
         draw=drawing.draw,
-        follows=_follows,
+        follows=_is_derived_change,
         spelling=_OF_KEYS,
         meaning=_OF_MEANING,
     )
@@ -115,7 +115,7 @@ class _Drawing:
             change_qos(draft, reading.device, new)
             wanted_operations = draft.operations
             if not wanted_operations and (first_difference := next(differences(reading.device, new), None)):
-                raise ValueError(_unspelt(first_difference.path))
+                raise ValueError(_unspelt_reason(first_difference.path))
             text = bundle[file].decode()
             for in_place in (True, False):
                 document = ScriptDocument(text) if nvset.detect(bundle[file]) else YamlDocument(text)
@@ -152,7 +152,7 @@ class _Drawing:
         return [*operations(gone), *operations(new_values)]
 
 
-def _unspelt(path: Sequence[object]) -> str:
+def _unspelt_reason(path: Sequence[object]) -> str:
     """Say of a difference that no setting was found for what is known of it."""
     buffer = next((where for field_name, where in _BUFFERS.items() if field_name in path and "buffer" in path), None)
     if buffer is not None:
@@ -161,7 +161,7 @@ def _unspelt(path: Sequence[object]) -> str:
     return "nodrop knows no setting of NVUE for it"
 
 
-def _impossible(change: Change) -> str | None:
+def _unsupported_reason(change: Change) -> str | None:
     """Say why no text of the device can be changed so; None where it may be."""
     area, *field_path = (*change.subject[1:], "")
     is_device_wide = area.startswith("@")
@@ -172,7 +172,7 @@ def _impossible(change: Change) -> str | None:
     return _BY_HAND.get(area if is_device_wide else field_path[0])
 
 
-def _together(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:
+def _add_derived_changes(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:
     """Return the device with what NVUE computes from the changes, and states together with them."""
     return resolve(as_configured(alongside(device, new, subjects, _port_together)))
 
@@ -201,7 +201,7 @@ def _of_one_color(old: Queue, new: Queue) -> Queue:
     )
 
 
-def _follows(side_effect: Found) -> bool:
+def _is_derived_change(side_effect: Found) -> bool:
     """Whether NVUE works a difference out from what was changed: it has no setting for it."""
     _, area, *field_path = (*side_effect.subject, "")
     requested_paths = [subject[1:] for subject in side_effect.wanted]

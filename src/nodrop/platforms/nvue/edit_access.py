@@ -22,10 +22,10 @@ def change_access_lists(draft: Draft, old: Device, new: Device) -> None:
     before: Mapping[str, AccessList] = {access_list.name: access_list for access_list in old.access_lists}
     after: Mapping[str, AccessList] = {access_list.name: access_list for access_list in new.access_lists}
     for name in dict.fromkeys((*before, *after)):
-        _change(draft, name, before.get(name), after.get(name))
+        _edit_access_list(draft, name, before.get(name), after.get(name))
 
 
-def _change(draft: Draft, name: str, old: AccessList | None, new: AccessList | None) -> None:
+def _edit_access_list(draft: Draft, name: str, old: AccessList | None, new: AccessList | None) -> None:
     bound = [set() if access_list is None else set(access_list.bindings) for access_list in (old, new)]
     for binding in sorted(bound[0] - bound[1], key=lambda acl_binding: acl_binding.key):
         *parent_path, direction = binding_path(name, binding)
@@ -51,12 +51,12 @@ def _change(draft: Draft, name: str, old: AccessList | None, new: AccessList | N
     for entry in entries.values():
         if not same(was.get(entry.name), entry):
             draft.unset("acl", name, "rule", entry.name)
-            for path, value in _settings(entry):
+            for path, value in _rule_settings(entry):
                 whole_path = ("acl", name, "rule", entry.name, *path)
                 draft.set(*whole_path) if value is None else draft.set(*whole_path, to=value)
 
 
-def _settings(entry: AccessEntry) -> Iterator[_Setting]:
+def _rule_settings(entry: AccessEntry) -> Iterator[_Setting]:
     """Yield the settings of a rule; an entry that has more than these is another one when it is read."""
     ip: Path = ("match", "ip")
     layer = _LAYERS.get(entry.protocol or 0)

@@ -32,7 +32,7 @@ def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "
     before, after = (single(tree.root, "") for tree in trees)
     if _broken_out(before) != _broken_out(after):
         return None
-    gone = dict.fromkeys(_gone(before, after, (), schema()))
+    gone = dict.fromkeys(_removed_paths(before, after, (), schema()))
     new_operations = [*operations(gone), *operations(dict(_find_new_values(before, after, (), gone)))]
     if not new_operations:
         return Edit()
@@ -48,11 +48,11 @@ def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "
 def single(node: Node, parent: str) -> Node:
     """Return a tree with the single keys that its lists and ranges stand for; of a name in several all is said."""
     expanded_node: Node = {}
-    _lay(expanded_node, node, parent)
+    _merge_expanded_keys(expanded_node, node, parent)
     return expanded_node
 
 
-def _lay(found_node: Node, node: Node, parent: str) -> None:
+def _merge_expanded_keys(found_node: Node, node: Node, parent: str) -> None:
     for key, value in node.items():
         for single_key in keys(parent, key):
             if not isinstance(value, dict):
@@ -61,7 +61,7 @@ def _lay(found_node: Node, node: Node, parent: str) -> None:
             inside = found_node.get(single_key)
             if not isinstance(inside, dict):
                 inside = found_node[single_key] = {}
-            _lay(inside, value, single_key)
+            _merge_expanded_keys(inside, value, single_key)
 
 
 def _broken_out(root: Node) -> Mapping[str, object]:
@@ -73,7 +73,7 @@ def _broken_out(root: Node) -> Mapping[str, object]:
     return breakouts
 
 
-def _gone(before: Node, after: Node, at: Path, place: Known | None) -> Iterator[Path]:
+def _removed_paths(before: Node, after: Node, at: Path, place: Known | None) -> Iterator[Path]:
     """Yield what is to be taken away, with all below it; a word that another one takes the place of goes by itself."""
     if isinstance(place, Leaf) and after:
         return
@@ -84,7 +84,7 @@ def _gone(before: Node, after: Node, at: Path, place: Known | None) -> Iterator[
             continue
         after_value = after[key]
         if isinstance(value, dict) and isinstance(after_value, dict):
-            yield from _gone(value, after_value, key_path, below(place, key))
+            yield from _removed_paths(value, after_value, key_path, below(place, key))
         elif isinstance(value, dict) or isinstance(after_value, dict):
             yield key_path
 

@@ -22,7 +22,7 @@ def change_bridging(draft: Draft, old: Device, new: Device) -> None:
         return
     if any(isinstance(getattr(device, field), Unknown) for field in fields for device in (old, new)):
         return
-    before, after = (dict(_statements(draft, device)) for device in (old, new))
+    before, after = (dict(_bridging_settings(draft, device)) for device in (old, new))
     new_objects = {path[:2] for path in after}
     for path in before:
         if path[:2] not in new_objects and path[0] == "interface" and (*path[:2], "type") in before:
@@ -34,7 +34,7 @@ def change_bridging(draft: Draft, old: Device, new: Device) -> None:
             draft.set(*path, to=value)
 
 
-def _statements(draft: Draft, device: Device) -> _Said:
+def _bridging_settings(draft: Draft, device: Device) -> _Said:
     """Yield the settings that say bonds and VLANs, each with its value."""
     vlans: Any = device.vlans
     bonds: Any = device.port_channels
@@ -44,11 +44,11 @@ def _statements(draft: Draft, device: Device) -> _Said:
         yield ("bridge", "domain", DOMAIN, "vlan", str(vlan.id)), THERE
         if vlan.mtu_bytes is not None:
             name = f"vlan{vlan.id}"
-            yield from _link(draft, name, vlan)
+            yield from _link_settings(draft, name, vlan)
             yield ("interface", name, "type"), "svi"
             yield ("interface", name, "vlan"), str(vlan.id)
     for bond in bonds:
-        yield from _link(draft, bond.name, bond)
+        yield from _link_settings(draft, bond.name, bond)
         path = ("interface", bond.name, "bond")
         if bond.fallback:
             yield (*path, "lacp-bypass"), draft.say.on
@@ -65,7 +65,7 @@ def _statements(draft: Draft, device: Device) -> _Said:
             yield from (((*path_to, key), value if equals else THERE) for key in keys)
 
 
-def _link(draft: Draft, name: str, row: Any) -> _Said:
+def _link_settings(draft: Draft, name: str, row: Any) -> _Said:
     path = ("interface", name)
     if row.description is not None:
         yield (*path, "description"), row.description

@@ -73,12 +73,12 @@ class YamlDocument:
         """Make a change where the document says what it changes; ValueError where there is no place for it."""
         if operation.value is None:
             for node in self._sets:
-                _drop(node, "", operation.steps, self._emptied)
+                _drop_path(node, "", operation.steps, self._emptied)
             return
         if not self._sets:
             raise ValueError("the file sets nothing that it could stand beside")
-        best = max(range(len(self._sets)), key=lambda at: (_depth(self._sets[at], "", operation.steps), at))
-        _put(self._sets[best], "", operation.steps, operation.value)
+        best = max(range(len(self._sets)), key=lambda at: (_matching_depth(self._sets[at], "", operation.steps), at))
+        _put_value(self._sets[best], "", operation.steps, operation.value)
 
     def append(self, operations: Sequence[Operation]) -> None:
         """Say changes behind all that is said; ValueError where the document is no list."""
@@ -129,17 +129,17 @@ def _find_matching_keys(parent: str, entry: Entry, step: Sequence[str]) -> list[
     return [single for single in step if single in stands_for]
 
 
-def _depth(node: Node, parent: str, steps: Steps) -> int:
+def _matching_depth(node: Node, parent: str, steps: Steps) -> int:
     """Return how far a node leads down a path."""
     if not steps:
         return 0
     if node.entries is None:
         return int(node.text is not None and node.text in steps[0])
     entries = [entry for entry in node.entries if _find_matching_keys(parent, entry, steps[0])]
-    return max((1 + _depth(entry.value, steps[0][0], steps[1:]) for entry in entries), default=0)
+    return max((1 + _matching_depth(entry.value, steps[0][0], steps[1:]) for entry in entries), default=0)
 
 
-def _put(node: Node, parent: str, steps: Steps, value: str) -> None:
+def _put_value(node: Node, parent: str, steps: Steps, value: str) -> None:
     """Set what a path below a mapping leads to."""
     assert node.entries is not None
     step, remaining_steps = steps[0], steps[1:]
@@ -148,23 +148,23 @@ def _put(node: Node, parent: str, steps: Steps, value: str) -> None:
     for single in step:
         fitting = [at for at, entry in enumerate(node.entries) if _find_matching_keys(parent, entry, (single,))]
         if fitting:
-            best = max(fitting, key=lambda at: (_depth(_entries(node)[at].value, single, remaining_steps), at))
+            best = max(fitting, key=lambda at: (_matching_depth(_entries(node)[at].value, single, remaining_steps), at))
             chosen.setdefault(best, []).append(single)
         else:
             new.append(single)
     for entry, singles in [(node.entries[at], singles) for at, singles in chosen.items()]:
         own_entry = _split_entry(node, parent, entry, singles)
         if not remaining_steps:
-            _say(own_entry, step[0], value)
+            _set_leaf_value(own_entry, step[0], value)
             continue
         own_entry.value = _as_mapping(own_entry.value)
-        _put(own_entry.value, step[0], remaining_steps, value)
+        _put_value(own_entry.value, step[0], remaining_steps, value)
     if new:
         path = (step, *remaining_steps)
         inside = leaf(path[-1][0], value)
         for at in range(len(path) - 1, 0, -1):
             inside = Node(entries=[Entry(spelt_key(path[at - 1][0], path[at]), inside)])
-        _add(node, Entry(spelt_key(parent, new), inside), is_sorted=parent != "address")
+        _insert_entry(node, Entry(spelt_key(parent, new), inside), is_sorted=parent != "address")
 
 
 def _as_mapping(node: Node) -> Node:
@@ -178,7 +178,7 @@ def _entries(node: Node) -> list[Entry]:
     return [] if node.entries is None else node.entries
 
 
-def _say(entry: Entry, setting: str, value: str) -> None:
+def _set_leaf_value(entry: Entry, setting: str, value: str) -> None:
     """Give a leaf its value in the way in which it has one."""
     node = entry.value
     if value == THERE:
@@ -192,7 +192,7 @@ def _say(entry: Entry, setting: str, value: str) -> None:
         node.text, node.raw = value, leaf(setting, value).raw
 
 
-def _add(node: Node, entry: Entry, *, is_sorted: bool = True) -> None:
+def _insert_entry(node: Node, entry: Entry, *, is_sorted: bool = True) -> None:
     """Put a new entry where its key belongs, if the others are sorted; else behind them."""
     other_entries = _entries(node)
     order = [natural(sibling.key) for sibling in other_entries]
@@ -202,7 +202,7 @@ def _add(node: Node, entry: Entry, *, is_sorted: bool = True) -> None:
     other_entries.insert(at, entry)
 
 
-def _drop(node: Node, parent: str, steps: Steps, emptied: list[tuple[Node, Entry]]) -> None:
+def _drop_path(node: Node, parent: str, steps: Steps, emptied: list[tuple[Node, Entry]]) -> None:
     """Take out what a path below a mapping leads to, and remember what that may leave empty, interfaces aside.
 
     Something may be put there yet; then the line, and what its owner wrote behind it, stays.
@@ -210,11 +210,11 @@ def _drop(node: Node, parent: str, steps: Steps, emptied: list[tuple[Node, Entry
     step, remaining_steps = steps[0], steps[1:]
     for entry in list(_entries(node)):
         singles = _find_matching_keys(parent, entry, step)
-        if not singles or _depth(entry.value, step[0], remaining_steps) < len(remaining_steps):
+        if not singles or _matching_depth(entry.value, step[0], remaining_steps) < len(remaining_steps):
             continue
         own_entry = _split_entry(node, parent, entry, singles)
         if remaining_steps and own_entry.value.entries is not None:
-            _drop(own_entry.value, step[0], remaining_steps, emptied)
+            _drop_path(own_entry.value, step[0], remaining_steps, emptied)
             if parent != "interface":
                 emptied.append((node, own_entry))
         elif own_entry.value.entries:
@@ -230,29 +230,29 @@ def _split_entry(node: Node, parent: str, entry: Entry, singles: Sequence[str]) 
     if not other_keys:
         return entry
     entries = _entries(node)
-    own_entry = _other(entries, spelt_key(parent, singles), entry)
+    own_entry = _merge_into_other_entry(entries, spelt_key(parent, singles), entry)
     if own_entry is None:
         own_entry = Entry(spelt_key(parent, singles), copy_of(entry.value))
         entries.insert(entries.index(entry) + 1, own_entry)
     remainder = spelt_key(parent, other_keys)
-    if _other(entries, remainder, entry) is None:
+    if _merge_into_other_entry(entries, remainder, entry) is None:
         entry.key = remainder
     else:
         entries.remove(entry)
     return own_entry
 
 
-def _other(entries: Sequence[Entry], key: str, entry: Entry) -> Entry | None:
+def _merge_into_other_entry(entries: Sequence[Entry], key: str, entry: Entry) -> Entry | None:
     """Return another entry that has a key, what was said of several laid over it or under it; None where none has."""
     at = entries.index(entry)
     for place, far_entry in enumerate(entries):
         if far_entry.key == key and far_entry is not entry:
-            _lay(far_entry, entry.value, over=place < at)
+            _merge_node(far_entry, entry.value, over=place < at)
             return far_entry
     return None
 
 
-def _lay(entry: Entry, node: Node, *, over: bool) -> None:
+def _merge_node(entry: Entry, node: Node, *, over: bool) -> None:
     """Lay what was said of several over what is said of one, or under it."""
     if node.entries is None:
         if over:
@@ -262,6 +262,6 @@ def _lay(entry: Entry, node: Node, *, over: bool) -> None:
     for child in node.entries:
         far_entry = next((candidate for candidate in _entries(entry.value) if candidate.key == child.key), None)
         if far_entry is None:
-            _add(entry.value, Entry(child.key, copy_of(child.value)))
+            _insert_entry(entry.value, Entry(child.key, copy_of(child.value)))
         else:
-            _lay(far_entry, child.value, over=over)
+            _merge_node(far_entry, child.value, over=over)

@@ -29,7 +29,7 @@ def at_groups(top: View, settings: Mapping[Path, str | None]) -> Iterator[tuple[
     for (process, group, remaining_paths), values in of_groups.items():
         members = [
             key
-            for key in _members(top, process, group)
+            for key in _group_members(top, process, group)
             if not has(top.node, (*process, "neighbor", key, *remaining_paths))
         ]
         stated = (*process, "peer-group", group, *remaining_paths)
@@ -49,14 +49,16 @@ def _group(top: View, path: Path) -> str | None:
     """Return the peer group of the session that a path is in."""
     if path[_OF_PROCESS : _OF_PROCESS + 1] != ("neighbor",):
         return None
-    return next((group for key, group in _sessions(top, path[:_OF_PROCESS]) if key == path[_OF_PROCESS + 1]), None)
+    return next(
+        (group for key, group in _sessions_with_groups(top, path[:_OF_PROCESS]) if key == path[_OF_PROCESS + 1]), None
+    )
 
 
-def _members(top: View, process: Path, group: str) -> list[str]:
-    return [key for key, peer_group in _sessions(top, process) if peer_group == group]
+def _group_members(top: View, process: Path, group: str) -> list[str]:
+    return [key for key, peer_group in _sessions_with_groups(top, process) if peer_group == group]
 
 
-def _sessions(top: View, process: Path) -> Iterator[tuple[str, str | None]]:
+def _sessions_with_groups(top: View, process: Path) -> Iterator[tuple[str, str | None]]:
     """Yield (session, its peer group) of a process."""
     for spelt, node in top.below(*process, "neighbor").items():
         for key in names(spelt) if not is_address(spelt) else (spelt,):

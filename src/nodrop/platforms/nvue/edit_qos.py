@@ -42,7 +42,7 @@ def change_qos(draft: Draft, old: Device, new: Device) -> None:
     UnknownFact where a port is to change of which not all that NVUE says in one profile is known.
     """
     pairs = list(zip(old.interfaces, new.interfaces, strict=True))
-    before, after = _designs(pairs)
+    before, after = _profiles_by_port(pairs)
     reader = QosReader(draft.config)
     for number, kind in enumerate(KINDS):
         uses = [
@@ -55,12 +55,12 @@ def change_qos(draft: Draft, old: Device, new: Device) -> None:
             for a, _ in pairs
         ]
         if any(not same(use.old, use.new) for use in uses):
-            _settle(draft, kind, uses)
+            _assign_profiles(draft, kind, uses)
     for a, b in pairs:
         if not same(a.qos, b.qos):
             _port(draft, a, b)
     _classes(draft, pairs)
-    _watchdog(draft, old, new)
+    _edit_watchdog(draft, old, new)
     _pools(draft, old, new, macro=reader.roce is not None)
     if not same(old.dynamic_buffers, new.dynamic_buffers):
         path = ("qos", "advance-buffer-config", GLOBAL, "ingress-lossless-buffer", "shared-alpha")
@@ -77,7 +77,7 @@ def _profile_of(draft: Draft, port: str, kind: str) -> str:
     return name if name and draft.top.below("qos", kind).has(name) else GLOBAL
 
 
-def _designs(pairs: Iterable[tuple[Interface, Interface]]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _profiles_by_port(pairs: Iterable[tuple[Interface, Interface]]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what each port does by kind, before and after."""
     profiles_by_key: dict[tuple[int, object, object], tuple[Any, ...]] = {}
     unknown: dict[tuple[int, object, object], tuple[Any, ...]] = {}
@@ -97,7 +97,7 @@ def _designs(pairs: Iterable[tuple[Interface, Interface]]) -> tuple[dict[str, An
     return sides
 
 
-def _settle(draft: Draft, kind: str, uses: list[_Use]) -> None:
+def _assign_profiles(draft: Draft, kind: str, uses: list[_Use]) -> None:
     """Bring the profiles of a kind to what their users want, and bind users to others where they must be."""
     stated = draft.top.below("qos", kind).node
     by_name: dict[str, list[_Use]] = {}
@@ -119,7 +119,7 @@ def _settle(draft: Draft, kind: str, uses: list[_Use]) -> None:
                 remaining_uses += moving
             continue
         chosen = max(targets, key=lambda value: targets[value])
-        _change(draft, kind, name, values[name], chosen)
+        _edit_profile(draft, kind, name, values[name], chosen)
         values[name] = chosen
         remaining_uses += [use for use in moving if not same(use.new, chosen)]
     if GLOBAL not in values and GLOBAL not in stated and kind not in IMPLIED:
@@ -128,14 +128,14 @@ def _settle(draft: Draft, kind: str, uses: list[_Use]) -> None:
         name = next((name for name, value in values.items() if same(value, use.new)), "")
         if not name:
             base = use.name if use.name != GLOBAL else _name(kind, use.new)
-            name = _free(base, {*stated, *values})
-            _change(draft, kind, name, None, use.new)
+            name = _find_free_name(base, {*stated, *values})
+            _edit_profile(draft, kind, name, None, use.new)
             values[name] = use.new
         binding = ("interface", use.port, "qos", kind, "profile")
         draft.put(*binding, to=None if name == GLOBAL else name)
 
 
-def _free(base_name: str, taken: Iterable[str]) -> str:
+def _find_free_name(base_name: str, taken: Iterable[str]) -> str:
     names, number, name = set(taken), 1, base_name
     while name in names:
         number += 1
@@ -157,7 +157,7 @@ def _name(kind: str, value: Any) -> str:
     return words.get(kind, "no-rewrite" if value is None else "rewrite")
 
 
-def _change(draft: Draft, kind: str, name: str, old: Any, new: Any) -> None:
+def _edit_profile(draft: Draft, kind: str, name: str, old: Any, new: Any) -> None:
     """Let a profile say the new and not the old; all else of it stays as it is."""
     nothing: Leaves = {}
     before = nothing if old is None or isinstance(old, _Kept) else dict(leaves(kind, old))
@@ -185,7 +185,7 @@ def _port(draft: Draft, a: Interface, b: Interface) -> None:
         draft.put(
             "interface", b.name, "qos", "pfc-watchdog", *(("state",) if is_on else ()), to="enable" if is_on else None
         )
-    trimmed = [_trimmed(port) for port in (a, b)]
+    trimmed = [_trimmed_queues(port) for port in (a, b)]
     path = ("interface", b.name, "packet-trim", "egress-eligibility", "traffic-class")
     for queue in sorted(trimmed[0] - trimmed[1]):
         draft.unset(*path, str(queue))
@@ -193,7 +193,7 @@ def _port(draft: Draft, a: Interface, b: Interface) -> None:
         draft.set(*path, str(queue))
 
 
-def _trimmed(port: Interface) -> set[int]:
+def _trimmed_queues(port: Interface) -> set[int]:
     port_qos: PortQos = split_port_qos(port)
     return set(port_qos.trimmed)
 
@@ -211,13 +211,14 @@ def _classes(draft: Draft, pairs: Iterable[tuple[Interface, Interface]]) -> None
                 draft.set(*path, "traffic-class", to=new_class)
 
 
-def _watchdog(draft: Draft, old: Device, new: Device) -> None:
+def _edit_watchdog(draft: Draft, old: Device, new: Device) -> None:
     polling = [POLLING_MS if (ms := require_fact(device.watchdog_polling_ms)) is None else ms for device in (old, new)]
     if not same(old.watchdog_polling_ms, new.watchdog_polling_ms) and new.watchdog_polling_ms is not None:
         draft.set("qos", "pfc-watchdog", "polling-interval", to=polling[1])
     for attribute, setting in (("detection_ms", "robustness"), ("restoration_ms", "recovery-interval")):
         before, after = (
-            [require_fact(getattr(watchdog, attribute)) for watchdog in _watchdogs(device)] for device in (old, new)
+            [require_fact(getattr(watchdog, attribute)) for watchdog in _port_watchdogs(device)]
+            for device in (old, new)
         )
         moved = [ms for ms in after if ms not in before] or after
         if not moved or (set(before) == set(after) and polling[0] == polling[1]):
@@ -234,7 +235,7 @@ def _watchdog(draft: Draft, old: Device, new: Device) -> None:
                 draft.set(*WATCHDOG, *path, to=value)
 
 
-def _watchdogs(device: Device) -> Iterator[PfcWatchdog]:
+def _port_watchdogs(device: Device) -> Iterator[PfcWatchdog]:
     for port in device.interfaces:
         watchdog = port.qos.pfc_watchdog if isinstance(port.qos, QosProfile) else None
         if watchdog is not None:

@@ -45,39 +45,39 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
     for a, b in zip(old.interfaces, new.interfaces, strict=True):
         if not same(a, b):
             _port(draft, a, b)
-    _management(draft, old.management, new.management)
-    _loopbacks(draft, old.loopbacks, new.loopbacks)
+    _edit_management(draft, old.management, new.management)
+    _edit_loopbacks(draft, old.loopbacks, new.loopbacks)
     for kind, before, after in (
         ("ntp", old.ntp_servers, new.ntp_servers),
         ("syslog", old.syslog_servers, new.syslog_servers),
         ("dns", old.dns_servers, new.dns_servers),
     ):
-        if _moved(before, after):
-            _servers(draft, kind, before, after, new)
+        if _is_known_change(before, after):
+            _edit_servers(draft, kind, before, after, new)
     for attribute, word in (("snmp_location", "system-location"), ("snmp_contact", "system-contact")):
-        if _moved(getattr(old, attribute), getattr(new, attribute)):
-            _snmp(draft, word, getattr(new, attribute))
-    if _moved(old.mac_ageing_s, new.mac_ageing_s):
+        if _is_known_change(getattr(old, attribute), getattr(new, attribute)):
+            _set_snmp_field(draft, word, getattr(new, attribute))
+    if _is_known_change(old.mac_ageing_s, new.mac_ageing_s):
         draft.put(*next(ageing.paths(draft.top)), to=new.mac_ageing_s)
     _change_switch_rows(draft, old, new)
     change_access_lists(draft, old, new)
-    if _moved(old.tunnels, new.tunnels):
-        _tunnels(draft, known_rows(old.tunnels), known_rows(new.tunnels))
-    if _moved(old.hash_fields, new.hash_fields):
+    if _is_known_change(old.tunnels, new.tunnels):
+        _edit_tunnel_dscp(draft, known_rows(old.tunnels), known_rows(new.tunnels))
+    if _is_known_change(old.hash_fields, new.hash_fields):
         _hash_fields(draft, new.hash_fields)
-    if _moved(old.gnmi_port, new.gnmi_port):
+    if _is_known_change(old.gnmi_port, new.gnmi_port):
         draft.set(*GNMI, "state", to="disabled" if new.gnmi_port is None else "enabled")
         if new.gnmi_port is not None:
             draft.set(*GNMI, "port", to=new.gnmi_port)
-    if _moved(old.otlp_collectors, new.otlp_collectors):
-        _collectors(draft, old.otlp_collectors, new.otlp_collectors)
+    if _is_known_change(old.otlp_collectors, new.otlp_collectors):
+        _edit_collectors(draft, old.otlp_collectors, new.otlp_collectors)
     _adaptive_switch(draft, old, new)
-    if _moved(old.trimming, new.trimming):
-        _trimming(draft, old.trimming, new.trimming)
-    _routing(draft, old, new)
+    if _is_known_change(old.trimming, new.trimming):
+        _edit_trimming(draft, old.trimming, new.trimming)
+    _edit_routing(draft, old, new)
 
 
-def _moved(old: Any, new: Any) -> bool:
+def _is_known_change(old: Any, new: Any) -> bool:
     return not same(old, new) and not isinstance(new, Unknown) and not isinstance(old, Unknown)
 
 
@@ -85,7 +85,7 @@ def _change_switch_rows(draft: Draft, old: Device, new: Device) -> None:
     """Let settings of the switch that have rows have other values."""
     for row in SWITCH:
         value = getattr(new, row.field)
-        if row.encode is None or not _moved(getattr(old, row.field), value):
+        if row.encode is None or not _is_known_change(getattr(old, row.field), value):
             continue
         lines = () if value is None else row.encode(value, draft.say)
         for path in row.where if not lines else ():
@@ -94,7 +94,7 @@ def _change_switch_rows(draft: Draft, old: Device, new: Device) -> None:
             draft.set(*line.path, to=line.value)
 
 
-def _tunnels(draft: Draft, old: tuple[Tunnel, ...], new: tuple[Tunnel, ...]) -> None:
+def _edit_tunnel_dscp(draft: Draft, old: tuple[Tunnel, ...], new: tuple[Tunnel, ...]) -> None:
     """Say what becomes of the DSCP in the tunnels that there are; others are for their owner to make."""
     for before, after in zip(old, new, strict=False):
         for field, (direction, words) in DSCP_ACTIONS.items():
@@ -125,20 +125,20 @@ def _port(draft: Draft, a: Interface, b: Interface) -> None:
         before, after = getattr(a, attribute), getattr(b, attribute)
         if not same(before, after) and not isinstance(after, Unknown):
             draft.put(*link, word, to=spell(after))
-    if _moved(a.description, b.description):
+    if _is_known_change(a.description, b.description):
         draft.put("interface", b.name, "description", to=b.description)
-    if _moved(a.addresses, b.addresses):
-        _addresses(draft, b.name, a.addresses, b.addresses)
-    if _moved(a.vrf, b.vrf):
-        _vrf(draft, b.name, require_fact(b.vrf))
+    if _is_known_change(a.addresses, b.addresses):
+        _edit_addresses(draft, b.name, a.addresses, b.addresses)
+    if _is_known_change(a.vrf, b.vrf):
+        _set_vrf(draft, b.name, require_fact(b.vrf))
     _adaptive_port(draft, a, b)
 
 
-def _family(draft: Draft, address: str) -> str:
+def _address_family_word(draft: Draft, address: str) -> str:
     return "ip" if draft.say.old else "ipv6" if ":" in address else "ipv4"
 
 
-def _addresses(draft: Draft, name: str, old: Any, new: Iterable[str], of: str = "address") -> None:
+def _edit_addresses(draft: Draft, name: str, old: Any, new: Iterable[str], of: str = "address") -> None:
     """Let an interface have other addresses, or another gateway."""
     new_addresses = list(new)
     shared_addresses = [address for address in old if address in new_addresses]
@@ -150,10 +150,10 @@ def _addresses(draft: Draft, name: str, old: Any, new: Iterable[str], of: str = 
                 draft.unset("interface", name, family, of, address)
     for address in new_addresses:
         if address not in shared_addresses:
-            draft.set("interface", name, _family(draft, address), of, address)
+            draft.set("interface", name, _address_family_word(draft, address), of, address)
 
 
-def _vrf(draft: Draft, name: str, vrf: str | None) -> None:
+def _set_vrf(draft: Draft, name: str, vrf: str | None) -> None:
     paths: list[Path] = [("interface", name, "vrf"), ("interface", name, "ip", "vrf")]
     if vrf is None:
         for path in paths:
@@ -162,23 +162,23 @@ def _vrf(draft: Draft, name: str, vrf: str | None) -> None:
         draft.set(*paths[draft.say.old], to=vrf)
 
 
-def _management(draft: Draft, before: Any, after: Any) -> None:
-    if not _moved(before, after):
+def _edit_management(draft: Draft, before: Any, after: Any) -> None:
+    if not _is_known_change(before, after):
         return
     if after is None:
         draft.unset("interface", before.interface)
         return
     if before is None:
         draft.set("interface", after.interface, "type", to="eth")
-    _addresses(draft, after.interface, before.addresses if before else (), after.addresses)
+    _edit_addresses(draft, after.interface, before.addresses if before else (), after.addresses)
     was, new_gateways = (() if port is None or port.gateway is None else (port.gateway,) for port in (before, after))
-    _addresses(draft, after.interface, was, new_gateways, of="gateway")
+    _edit_addresses(draft, after.interface, was, new_gateways, of="gateway")
     if (before is not None and before.own_vrf) != after.own_vrf:
-        _vrf(draft, after.interface, "mgmt" if after.own_vrf else None)
+        _set_vrf(draft, after.interface, "mgmt" if after.own_vrf else None)
 
 
-def _loopbacks(draft: Draft, before: Any, after: Any) -> None:
-    if not _moved(before, after):
+def _edit_loopbacks(draft: Draft, before: Any, after: Any) -> None:
+    if not _is_known_change(before, after):
         return
     were = {row.name: row for row in before}
     for name, loopback in {row.name: row for row in after}.items():
@@ -187,7 +187,7 @@ def _loopbacks(draft: Draft, before: Any, after: Any) -> None:
         if name == "lo" and was is None:
             draft.set("interface", name, "type", to="loopback")
         if name == "lo":
-            _addresses(draft, name, addresses, loopback.addresses)
+            _edit_addresses(draft, name, addresses, loopback.addresses)
         vrf = "default" if name == "lo" else name
         for address in addresses:
             if address not in loopback.addresses:
@@ -199,7 +199,7 @@ def _loopbacks(draft: Draft, before: Any, after: Any) -> None:
         draft.unset(*(("interface", name) if name == "lo" else ("vrf", name, "loopback", "ip")))
 
 
-def _servers(draft: Draft, kind: str, before: Any, after: Any, device: Device) -> None:
+def _edit_servers(draft: Draft, kind: str, before: Any, after: Any, device: Device) -> None:
     """Let servers come and go where the file has those of their kind."""
     places = server_nodes(draft.top, kind)
     for name in before:
@@ -221,7 +221,7 @@ def _servers(draft: Draft, kind: str, before: Any, after: Any, device: Device) -
         draft.set("system", "ntp", "vrf", to=vrf)
 
 
-def _snmp(draft: Draft, word: str, setting_value: str | None) -> None:
+def _set_snmp_field(draft: Draft, word: str, setting_value: str | None) -> None:
     """Let the switch tell something else of itself, where the file has it or where its release does."""
     usual = SNMP[not knows(draft.release, "SNMP beside the services")]
     used = [place for place in SNMP if has(draft.top.node, (*place, word))] or [usual]
@@ -229,7 +229,7 @@ def _snmp(draft: Draft, word: str, setting_value: str | None) -> None:
         draft.put(*place, word, to=setting_value)
 
 
-def _collectors(draft: Draft, before: Any, after: Any) -> None:
+def _edit_collectors(draft: Draft, before: Any, after: Any) -> None:
     for collector in before:
         if collector.address not in {new_collector.address for new_collector in after}:
             draft.unset(*OTLP, "grpc", "destination", collector.address)
@@ -243,26 +243,26 @@ def _collectors(draft: Draft, before: Any, after: Any) -> None:
 def _adaptive_port(draft: Draft, a: Interface, b: Interface) -> None:
     """Let a port have adaptive routing, or not."""
     port_path: Path = ("interface", b.name, *BELOW)
-    if _moved(a.adaptive_routing, b.adaptive_routing):
-        _turn(draft, port_path, bool(b.adaptive_routing))
-    if _moved(a.utilization_threshold_percent, b.utilization_threshold_percent):
+    if _is_known_change(a.adaptive_routing, b.adaptive_routing):
+        _set_enabled_state(draft, port_path, bool(b.adaptive_routing))
+    if _is_known_change(a.utilization_threshold_percent, b.utilization_threshold_percent):
         draft.put(*port_path, THRESHOLD, to=b.utilization_threshold_percent)
 
 
 def _adaptive_switch(draft: Draft, old: Device, new: Device) -> None:
     """Let a switch have adaptive routing, or not, by the utilization of links or without."""
-    if _moved(old.adaptive_routing, new.adaptive_routing):
-        _turn(draft, BELOW, bool(new.adaptive_routing))
-    if _moved(old.weighs_utilization, new.weighs_utilization):
+    if _is_known_change(old.adaptive_routing, new.adaptive_routing):
+        _set_enabled_state(draft, BELOW, bool(new.adaptive_routing))
+    if _is_known_change(old.weighs_utilization, new.weighs_utilization):
         draft.set(*BELOW, THRESHOLD, to=draft.say.on if new.weighs_utilization else draft.say.off)
 
 
-def _turn(draft: Draft, own_path: Path, on: bool) -> None:
+def _set_enabled_state(draft: Draft, own_path: Path, on: bool) -> None:
     word, _, value = (draft.say.enabled if on else draft.say.disabled).split(" ")
     draft.set(*own_path, word, to=value)
 
 
-def _trimming(draft: Draft, before: Any, after: Any) -> None:
+def _edit_trimming(draft: Draft, before: Any, after: Any) -> None:
     if before is None or after is None:
         draft.set(*PACKET_TRIM, "state", to="disabled" if after is None else "enabled")
     if after is None:
@@ -278,12 +278,16 @@ def _trimming(draft: Draft, before: Any, after: Any) -> None:
             draft.put(*PACKET_TRIM, *path, to="port-level" if new_value == "from-tc" else new_value)
 
 
-def _routing(draft: Draft, old: Device, new: Device) -> None:
+def _edit_routing(draft: Draft, old: Device, new: Device) -> None:
     """Let routing be what it is to be: the difference of the statements that are written for both."""
-    if not any(_moved(getattr(old, name), getattr(new, name)) for name in ("bgp", "vrf_bgp", "static_routes")):
+    if not any(
+        _is_known_change(getattr(old, name), getattr(new, name)) for name in ("bgp", "vrf_bgp", "static_routes")
+    ):
         return
-    before, after = (dict(_statements(draft, device)) for device in (old, new))
-    settings: dict[Path, str | None] = {_outermost(path, after): None for path in before if path not in after}
+    before, after = (dict(_routing_statements(draft, device)) for device in (old, new))
+    settings: dict[Path, str | None] = {
+        _outermost_removed_path(path, after): None for path in before if path not in after
+    }
     settings |= {
         path: value
         for path, value in after.items()
@@ -293,7 +297,7 @@ def _routing(draft: Draft, old: Device, new: Device) -> None:
         draft.put(*path, to=to)
 
 
-def _statements(draft: Draft, device: Device) -> Iterator[tuple[Path, str]]:
+def _routing_statements(draft: Draft, device: Device) -> Iterator[tuple[Path, str]]:
     routes, other_bgps = known_rows(device.static_routes), known_rows(device.vrf_bgp)
     bgp = None if isinstance(device.bgp, Unknown) else device.bgp
     if bgp is not None and bgp.neighbors is UNKNOWN:
@@ -317,7 +321,7 @@ def _statements(draft: Draft, device: Device) -> Iterator[tuple[Path, str]]:
             yield tuple(head.split(" ")), value if separator else THERE
 
 
-def _outermost(path: Path, kept_paths: Iterable[Path]) -> Path:
+def _outermost_removed_path(path: Path, kept_paths: Iterable[Path]) -> Path:
     """Return the whole entity that goes with a path of which nothing is kept, else the path itself."""
     for length in range(2, len(path)):
         if path[length - 1] in _ENTITIES and not any(paths[: length + 1] == path[: length + 1] for paths in kept_paths):

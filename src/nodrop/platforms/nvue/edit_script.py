@@ -103,9 +103,9 @@ class ScriptDocument:
         if prod(map(len, operation.steps)) > MAX_PATHS:
             raise ValueError(f"more than {MAX_PATHS:,} settings at once")
         if operation.value is None:
-            self._unset(operation)
+            self._unset_path(operation)
         else:
-            self._set(operation)
+            self._set_path(operation)
 
     def append(self, changes: Sequence[Operation]) -> None:
         """Say changes behind all that is said."""
@@ -113,7 +113,7 @@ class ScriptDocument:
             verb = "unset" if change.value is None else "set"
             self._lines.append(_Line(verb, _words(change.steps, change.value)))
 
-    def _set(self, operation: Operation) -> None:
+    def _set_path(self, operation: Operation) -> None:
         value = operation.value or ""
         by_line: dict[int, list[Path]] = {}
         new: list[Path] = []
@@ -124,7 +124,7 @@ class ScriptDocument:
             if line.words is not None and line.verb == "set" and len(line.words) == length
         ]
         for path in operation.paths:
-            last = next((at for at in reversed(fitting) if _covers(self._lines[at], path)), None)
+            last = next((at for at in reversed(fitting) if _line_covers_path(self._lines[at], path)), None)
             if last is None:
                 new.append(path)
             else:
@@ -136,29 +136,29 @@ class ScriptDocument:
             if not self._remove_paths(line, paths, len(operation.steps)):
                 line.say(-1, value)
                 continue
-            self._insert(at + 1, operations((path, value) for path in paths))
+            self._insert_lines(at + 1, operations((path, value) for path in paths))
         if new:
-            self._insert(self._nearest(new[0]) + 1, operations((path, value) for path in new))
+            self._insert_lines(self._nearest_line(new[0]) + 1, operations((path, value) for path in new))
 
-    def _unset(self, operation: Operation) -> None:
+    def _unset_path(self, operation: Operation) -> None:
         paths = list(operation.paths)
         length = len(operation.steps)
         for at in range(len(self._lines) - 1, -1, -1):
             line = self._lines[at]
             if line.words is None or line.verb != "set" or len(line.words) < length:
                 continue
-            found_paths = [path for path in paths if _covers(line, path)]
+            found_paths = [path for path in paths if _line_covers_path(line, path)]
             if not found_paths:
                 continue
             if self._remove_paths(line, found_paths, length):
-                if all(_covers(line, path) for path in found_paths):
-                    self._insert(at + 1, operations((path, None) for path in found_paths))
+                if all(_line_covers_path(line, path) for path in found_paths):
+                    self._insert_lines(at + 1, operations((path, None) for path in found_paths))
             elif line.given is None or self._is_alone(line.given):
                 line.words = None
             else:
-                self._insert(at + 1, operations((path, None) for path in found_paths))
+                self._insert_lines(at + 1, operations((path, None) for path in found_paths))
 
-    def _insert(self, at: int, changes: Iterable[Operation]) -> None:
+    def _insert_lines(self, at: int, changes: Iterable[Operation]) -> None:
         self._lines[at:at] = [
             _Line("unset" if change.value is None else "set", _words(change.steps, change.value)) for change in changes
         ]
@@ -180,7 +180,7 @@ class ScriptDocument:
             line.say(at, spelt_key((line.words or [])[at - 1] if at else "", remaining_keys))
         return True
 
-    def _nearest(self, path: Path) -> int:
+    def _nearest_line(self, path: Path) -> int:
         """Return the last command of those that share most words with a path."""
         best, most = len(self._lines) - 1, 0
         for at, line in enumerate(self._lines):
@@ -196,5 +196,5 @@ class ScriptDocument:
         return best
 
 
-def _covers(line: _Line, path: Path) -> bool:
+def _line_covers_path(line: _Line, path: Path) -> bool:
     return all(word in stands_for for word, stands_for in zip(path, line.stands_for, strict=False))

@@ -25,7 +25,7 @@ COMMANDS, PATCH = "changes.nv", "changes.yaml"
 
 
 @cache
-def _effects() -> Sequence[Mapping[str, Any]]:
+def _read_edit_effects() -> Sequence[Mapping[str, Any]]:
     path = File(__file__).with_name("edit_effects.yaml")
     return cast("Sequence[Mapping[str, Any]]", parse(path.read_bytes(), path.name).data)
 
@@ -37,7 +37,7 @@ def restarting(release: str) -> list[str]:
 
 def _of_all_ports(release: str) -> Iterator[Mapping[str, Any]]:
     """Yield the effects on all ports of a switch of a release."""
-    rows = (effect for effect in _effects() if effect.get("ports") == "all")
+    rows = (effect for effect in _read_edit_effects() if effect.get("ports") == "all")
     return (effect for effect in rows if precedes(release, effect.get("until", release)))
 
 
@@ -72,8 +72,8 @@ def steps(operations: Sequence[Operation], root: Node, device: Device, release: 
 
 def _assess_step(step: Step, operation: Operation, device: Device, release: str) -> Step:
     shut = {port.name for port in device.interfaces if port.enabled is False}
-    for effect in _effects():
-        if not any(_fits(path.split(" "), operation) for path in effect["paths"]):
+    for effect in _read_edit_effects():
+        if not any(_pattern_matches_operation(path.split(" "), operation) for path in effect["paths"]):
             continue
         value, until = operation.value or "unset", effect.get("until")
         if value not in effect.get("values", [value]) or (until and not precedes(release, until)):
@@ -96,7 +96,7 @@ def _assess_step(step: Step, operation: Operation, device: Device, release: str)
     return step
 
 
-def _fits(pattern: Sequence[str], operation: Operation) -> bool:
+def _pattern_matches_operation(pattern: Sequence[str], operation: Operation) -> bool:
     """Whether an operation is on a setting, on what is below it, or takes away what it is below."""
     if operation.value is not None and len(pattern) > len(operation.steps):
         return False

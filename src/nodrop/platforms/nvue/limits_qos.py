@@ -270,7 +270,7 @@ def recovery(device: Device) -> int | None:
     """Return after how many pollings without pause a queue is free again; None where no port is watched so."""
     polling, restoration_times = (
         require_fact(device.watchdog_polling_ms),
-        {watchdog.restoration_ms for _, watchdog in _watchdogs(device)},
+        {watchdog.restoration_ms for _, watchdog in _port_watchdogs(device)},
     )
     restoration_ms = require_fact(restoration_times.pop()) if restoration_times else None
     return None if polling is None or restoration_ms is None else restoration_ms // polling
@@ -278,12 +278,12 @@ def recovery(device: Device) -> int | None:
 
 def robustness(device: Device) -> int | None:
     """Return after how many pollings the watchdog acts; None where no port is watched."""
-    detections = {watchdog.detection_ms for _, watchdog in _watchdogs(device)}
+    detections = {watchdog.detection_ms for _, watchdog in _port_watchdogs(device)}
     polling = require_fact(device.watchdog_polling_ms)
     return None if polling is None or not detections else (detections.pop() or 0) // polling
 
 
-def _watchdogs(device: Device) -> list[tuple[Interface, PfcWatchdog]]:
+def _port_watchdogs(device: Device) -> list[tuple[Interface, PfcWatchdog]]:
     watchdogs: list[tuple[Interface, PfcWatchdog]] = []
     for port in device.interfaces:
         assert isinstance(port.qos, QosProfile)
@@ -296,7 +296,7 @@ def _check_switch(device: Device) -> None:
     polling, (low, high) = require_fact(device.watchdog_polling_ms), TRAITS.watchdog.polling_ms
     if polling is not None and not low <= polling <= high:
         raise refuse(["watchdog_polling_ms"], f"is not from {low} to {high}")
-    watchdogs = _watchdogs(device)
+    watchdogs = _port_watchdogs(device)
     for port, watchdog in watchdogs:
         for name in ("detection_ms", "restoration_ms"):
             if getattr(watchdog, name) != getattr(watchdogs[0][1], name):
@@ -366,17 +366,17 @@ def _check_as_made(device: Device, pools: tuple[BufferPool, ...], dynamic_th: in
         ports.append(replace_fields(port, qos=bare[id(qos)]))
     new_device = resolve(replace_fields(device, interfaces=tuple(ports), buffer_pools=pools))
     for difference in differences(new_device.buffer_pools, device.buffer_pools):
-        raise refuse(("buffer_pools", *_there(difference)), f"NVUE makes {difference.a} of it")
+        raise refuse(("buffer_pools", *_existing_path(difference)), f"NVUE makes {difference.a} of it")
     for own_interface, other_interface in zip(new_device.interfaces, device.interfaces, strict=True):
         if own_interface.qos is not other_interface.qos and own_interface.qos != other_interface.qos:
             for found_difference in differences(own_interface.qos, other_interface.qos):
                 raise refuse(
-                    ("interfaces", own_interface.name, "qos", *_there(found_difference)),
+                    ("interfaces", own_interface.name, "qos", *_existing_path(found_difference)),
                     f"NVUE makes {found_difference.a} of it",
                 )
 
 
-def _there(difference: Difference) -> Subject:
+def _existing_path(difference: Difference) -> Subject:
     """Return the path of what is different, as far as the device at hand has it."""
     return difference.path[:-1] if difference.b is None else difference.path
 

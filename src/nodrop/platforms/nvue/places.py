@@ -144,7 +144,7 @@ class _Finder:
         yield from (("qos", "traffic-pool", name, "memory-percent") for name in _POOLS.get(pool, ()))
         if not pool:
             yield ("qos", "traffic-pool")
-        yield from self._macro()
+        yield from self._roce_macro_paths()
         yield ("qos", "traffic-pool")
 
     def _dynamic_paths(self, _head: str, part: Path) -> Iterator[Path]:
@@ -153,7 +153,7 @@ class _Finder:
             yield ("qos", "pfc", GLOBAL, "small-packet-probability")
         if field in ("", "dynamic_th"):
             yield (*_ADVANCED, "ingress-lossless-buffer", "shared-alpha")
-        yield from self._macro()
+        yield from self._roce_macro_paths()
         yield ("qos", "pfc", GLOBAL)
 
     def _trimming_paths(self, _head: str, part: Path) -> Iterator[Path]:
@@ -193,7 +193,7 @@ class _Finder:
     def _routing_paths(self, head: str, part: Path) -> Iterator[Path]:
         yield from routing_paths(self._top, head, part)
 
-    def _macro(self) -> Iterator[Path]:
+    def _roce_macro_paths(self) -> Iterator[Path]:
         yield ("qos", "roce", "mode")
         yield ("qos", "roce", "state")
         yield ("qos", "roce", "enable")
@@ -275,7 +275,7 @@ class _Finder:
         yield ("qos", "pfc", name, "cable-length")
         yield ("qos", "roce", "cable-length")
         yield ("qos", "pfc", name)
-        yield from self._macro()
+        yield from self._roce_macro_paths()
 
     def _profile_of(self, port: str, kind: str) -> str:
         """Return the profile that holds for a port."""
@@ -305,7 +305,7 @@ class _Finder:
         if not head:
             yield ("interface", port, "qos")
         yield from (("interface", port, "qos", kind, "profile") for kind in _PROFILES_OF.get(head, ()))
-        yield from self._macro()
+        yield from self._roce_macro_paths()
         yield ("interface", port)
 
     def _pfc_paths(self, port: str, head: str, key: str) -> Iterator[Path]:

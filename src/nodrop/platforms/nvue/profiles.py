@@ -28,7 +28,7 @@ def leaves(kind: str, value: Any) -> Iterator[tuple[Path, str]]:
                 if target is not None:
                     yield (source, str(index), "switch-priority"), str(target)
     elif kind == "pfc":
-        yield from _pfc(value)
+        yield from _pfc_settings(value)
     elif kind == "link-pause":
         yield from (((direction,), _SWITCH[bool(value)]) for direction in ("rx", "tx"))
     elif kind == "remark":
@@ -60,7 +60,7 @@ def _of_queue(kind: str, value: Any) -> Mapping[str, object]:
     return {"max-rate": value[1], "min-rate": value[0]}
 
 
-def _pfc(value: Any) -> Iterator[tuple[Path, str]]:
+def _pfc_settings(value: Any) -> Iterator[tuple[Path, str]]:
     yield ("rx",), _SWITCH[bool(value.rx)]
     yield ("tx",), _SWITCH[bool(value.tx)]
     for priority in sorted({*value.rx, *value.tx}):

@@ -32,7 +32,11 @@ def fill_words(stated: Stated, doc_words: Stated) -> Stated:
     if "..." not in words:
         return below
     names = {_name(word) for word in words}
-    return {**below, **{word: _all(spec) for word, spec in doc_words.items() if word not in names}, "...": COMPLETE}
+    return {
+        **below,
+        **{word: _mark_words_complete(spec) for word, spec in doc_words.items() if word not in names},
+        "...": COMPLETE,
+    }
 
 
 def _name(word: str) -> str:
@@ -46,12 +50,12 @@ def _fill_word(spec: Any, doc_words: Stated, word: str) -> Any:
     if isinstance(spec, Mapping):
         return fill_words(spec, published_spec)
     if spec == "open":
-        return _all(published_spec)
+        return _mark_words_complete(published_spec)
     span = spec.replace(" open", "")  # "since 5.15 open, was ip igmp"
-    return {**_all(published_spec), "": span} if isinstance(published_spec, Mapping) else spec
+    return {**_mark_words_complete(published_spec), "": span} if isinstance(published_spec, Mapping) else spec
 
 
-def _all(spec: Any) -> Any:
+def _mark_words_complete(spec: Any) -> Any:
     if not isinstance(spec, Mapping):
         return spec
-    return {**{word: _all(word_spec) for word, word_spec in spec.items()}, "...": COMPLETE}
+    return {**{word: _mark_words_complete(word_spec) for word, word_spec in spec.items()}, "...": COMPLETE}

@@ -42,7 +42,7 @@ _FIELDS: Mapping[str, tuple[Path, ...]] = {
 def access_lists(top: View, ports: Ports) -> tuple[AccessList, ...]:
     """Return the access lists, sorted by name, with the interfaces that name them."""
     bound: dict[str, list[Binding]] = {}
-    for name, binding in _bindings(top, ports):
+    for name, binding in _acl_bindings(top, ports):
         bound.setdefault(name, []).append(binding)
     stated = top.below("acl")
     for name in bound:
@@ -51,7 +51,7 @@ def access_lists(top: View, ports: Ports) -> tuple[AccessList, ...]:
             where = () if first_binding.interface is None else (first_binding.interface,)
             path = binding_path(name, first_binding)
             top.config.remark("dangling-reference", where, path, kind="acl", name=name, field="acl")
-    return in_order(_list(name, view, tuple(bound.get(name, ()))) for name, view in stated.items())
+    return in_order(_build_access_list(name, view, tuple(bound.get(name, ()))) for name, view in stated.items())
 
 
 def access_paths(subject_path: Path) -> Iterator[Path]:
@@ -79,35 +79,35 @@ def binding_path(name: str, binding: Binding) -> Path:
     return ("interface", binding.interface.lower().replace(" ", ""), "acl", name, direction)
 
 
-def _bindings(top: View, ports: Ports) -> Iterator[tuple[str, Binding]]:
+def _acl_bindings(top: View, ports: Ports) -> Iterator[tuple[str, Binding]]:
     """Yield the lists that interfaces and the control plane name, with where they act."""
     for name in sorted(ports.names(), key=natural):
         for rules, view in ports.view(name).below("acl").items():
             number = whole_number(name.removeprefix("vlan")) if name.startswith("vlan") else None
             for direction in _WAYS:
                 if view.has(direction):
-                    stage = _stage(direction, of_switch=view.below(direction).has("control-plane"))
+                    stage = _acl_stage(direction, of_switch=view.below(direction).has("control-plane"))
                     yield rules, Binding(interface=name if number is None else f"VLAN {number}", stage=stage)
     for rules, view in top.below("system", "control-plane", "acl").items():
         yield from (
-            (rules, Binding(interface=None, stage=_stage(side, of_switch=True))) for side in _WAYS if view.has(side)
+            (rules, Binding(interface=None, stage=_acl_stage(side, of_switch=True))) for side in _WAYS if view.has(side)
         )
 
 
-def _stage(direction: str, *, of_switch: bool) -> Stage:
+def _acl_stage(direction: str, *, of_switch: bool) -> Stage:
     if direction == "inbound":
         return "control-plane" if of_switch else "ingress"
     return "control-plane-out" if of_switch else "egress"
 
 
-def _list(name: str, view: View, bindings: tuple[Binding, ...]) -> AccessList:
+def _build_access_list(name: str, view: View, bindings: tuple[Binding, ...]) -> AccessList:
     family = view.text("type")
     rules = view.below("rule").items()
-    entries = tuple(_entry(number, rule, _FAMILIES.get(family or "")) for number, rule in rules)
+    entries = tuple(_build_access_entry(number, rule, _FAMILIES.get(family or "")) for number, rule in rules)
     return AccessList(name=name, entries=entries, family=None, bindings=bindings, own_packets=True)
 
 
-def _entry(number: str, rule: View, family: Any) -> AccessEntry:
+def _build_access_entry(number: str, rule: View, family: Any) -> AccessEntry:
     match = rule.below("match")
     conditions = _Conditions(match.below("ip"))
     other_conditions = [*conditions.others, *(word for word in match.node if word not in ("ip", "mac"))]
@@ -126,7 +126,7 @@ def _entry(number: str, rule: View, family: Any) -> AccessEntry:
         destination_ports=conditions.ports("dest-port"),
         dscps=conditions.dscps(),
         others=tuple(conditions.others_of(other_conditions)),
-        **_action(rule.below("action")),
+        **_read_action_fields(rule.below("action")),
     )
 
 
@@ -137,7 +137,7 @@ class _Conditions:
         self._ip = ip
         self.others: list[str] = []
         stated = ip.text("protocol")
-        number = None if stated in (None, *_ANY) else _number(stated or "", PROTOCOL_WORDS, 255)
+        number = None if stated in (None, *_ANY) else _parse_number(stated or "", PROTOCOL_WORDS, 255)
         layers = [word for word in ("tcp", "udp") if ip.has(word)]
         self.protocol = PROTOCOL_WORDS[layers[0]] if number is None and len(layers) == 1 else number
         if stated not in (None, *_ANY) and number is None:
@@ -178,8 +178,8 @@ class _Conditions:
                 first_text, _, last = (
                     text.replace(":", "-").partition("-") if text not in PORT_WORDS else (text, "", "")
                 )
-                low = _number(first_text, PORT_WORDS, 65_535)
-                high = _number(last, PORT_WORDS, 65_535) if last else low
+                low = _parse_number(first_text, PORT_WORDS, 65_535)
+                high = _parse_number(last, PORT_WORDS, 65_535) if last else low
                 if low is None or high is None or low > high:
                     self.others.append(f"{word} {text}")
                 else:
@@ -190,7 +190,7 @@ class _Conditions:
         """Return the DSCPs."""
         found_dscps: list[int] = []
         for text in self._ip.texts("dscp"):
-            number = None if text in _ANY else _number(text, DSCP_WORDS, 63)
+            number = None if text in _ANY else _parse_number(text, DSCP_WORDS, 63)
             if number is not None:
                 found_dscps.append(number)
             elif text not in _ANY:
@@ -198,18 +198,18 @@ class _Conditions:
         return tuple(found_dscps)
 
 
-def _number(text: str, words: Mapping[str, int], most: int) -> int | None:
+def _parse_number(text: str, words: Mapping[str, int], most: int) -> int | None:
     number = whole_number(text, most)
     return words.get(text.lower()) if number is None else number
 
 
-def _action(action: View) -> dict[str, Any]:
+def _read_action_fields(action: View) -> dict[str, Any]:
     """Return the fields of an entry that say what becomes of packets."""
     marks = action.below("set")
     dscp = marks.text("dscp")
     classed = marks.text("class") or action.below("police").text("class")
     action_fields: dict[str, Any] = {
-        "dscp": None if dscp is None else _number(dscp, DSCP_WORDS, 63),
+        "dscp": None if dscp is None else _parse_number(dscp, DSCP_WORDS, 63),
         "traffic_class": None if classed is None else whole_number(classed, 7),
         "polices": action.has("police"),
         "mirrors": action.has("span") or action.has("erspan"),

@@ -37,7 +37,7 @@ def check_ports(config: Config, ports: Ports, model: str | Unknown) -> None:
     A file without a header may be a change of what there is already: there, a port counts as whole where it is named.
     """
     facts = None if isinstance(model, Unknown) else switch(model)
-    panels = None if facts is None else _panels(facts.name)
+    panels = None if facts is None else _panel_numbers(facts.name)
     breakouts = _Breakouts(ports, facts, whole_state=bool(config.tree and config.tree.header))
     missing: list[_Row] = []
     rows: list[_Row] = []
@@ -81,14 +81,17 @@ def _by_place(config: Config, rows: list[_Row], *below: str) -> list[_Row]:
     """
     found_rows: dict[tuple[Place | None, str], list[_Row]] = {}
     place = None
-    for count, row in enumerate(_first(rows)):
+    for count, row in enumerate(_first_row_by_name(rows)):
         if count < _MAX_PLACES:
             place = config.place(("interface", row.key, *below))
         found_rows.setdefault((place, "" if row.panel else row.why), []).append(row)
-    return [_Row(same[0].key, abbreviate_names([row.name for row in same]), _why(same)) for same in found_rows.values()]
+    return [
+        _Row(same[0].key, abbreviate_names([row.name for row in same]), _join_row_reasons(same))
+        for same in found_rows.values()
+    ]
 
 
-def _why(rows: list[_Row]) -> str:
+def _join_row_reasons(rows: list[_Row]) -> str:
     """Say of all panel ports of some rows what is the matter with them."""
     if not rows[0].panel:
         return rows[0].why
@@ -100,7 +103,7 @@ def _why(rows: list[_Row]) -> str:
     )
 
 
-def _first(rows: list[_Row]) -> list[_Row]:
+def _first_row_by_name(rows: list[_Row]) -> list[_Row]:
     """Return the first row of each name."""
     first_row: dict[str, _Row] = {}
     for row in rows:
@@ -115,7 +118,7 @@ def _ports_of_key(key: str) -> tuple[tuple[str, NvuePort], ...]:
 
 
 @lru_cache(maxsize=256)
-def _panels(model: str) -> frozenset[int]:
+def _panel_numbers(model: str) -> frozenset[int]:
     return frozenset(panel for group in switch(model).ports for panel in group.panels)
 
 
@@ -168,9 +171,13 @@ def _check_ways(config: Config, ports: Ports, model: Switch) -> None:
             if group is None or breakout is None or breakout.splits < 2:
                 continue
             split = next((option for option in group.splits_on("nvue") if option.into == breakout.splits), None)
-            if reason := _against(group, named_nvue_port.port.panel, breakout, split):
+            if reason := _breakout_refusal(group, named_nvue_port.port.panel, breakout, split):
                 impossible.append(_Row(key, name, reason))
-            elif split is not None and split.blocks_next and (using := _used(ports, named_nvue_port.port.panel + 1)):
+            elif (
+                split is not None
+                and split.blocks_next
+                and (using := _interface_key_in_use(ports, named_nvue_port.port.panel + 1))
+            ):
                 lost.append(
                     _Row(using, f"swp{named_nvue_port.port.panel + 1}", f"{name} is broken out into {split.into}")
                 )
@@ -185,7 +192,7 @@ def _has_breakout(node: object) -> bool:
     return "breakout" in mapping_at(node, "link")
 
 
-def _against(group: PortGroup, panel: int, breakout: Breakout, split: Split | None) -> str:
+def _breakout_refusal(group: PortGroup, panel: int, breakout: Breakout, split: Split | None) -> str:
     """Return why a panel port cannot be broken out so; empty where it can."""
     into = breakout.splits
     if split is None:
@@ -198,7 +205,7 @@ def _against(group: PortGroup, panel: int, breakout: Breakout, split: Split | No
     return "" if enough else f"it has {group.lanes} lanes, and {into} ports of {lanes} need {into * lanes}"
 
 
-def _used(ports: Ports, panel: int) -> str:
+def _interface_key_in_use(ports: Ports, panel: int) -> str:
     """Return the key of interfaces by which a panel port is in use; empty where it is disabled, or only named."""
     name = f"swp{panel}"
     breakout_port = next((port_name for port_name in ports.names() if port_name.startswith(f"{name}s")), "")

@@ -75,12 +75,12 @@ def vlans(top: View, ports: Ports, derived: Derived) -> tuple[Vlan, ...] | Unkno
     vlan_ids = {number for number, _ in _find_vlan_views(bridge)}
     members: dict[int, list[VlanMember]] = {number: [] for number in vlan_ids}
     for name in sorted(of_port, key=natural):
-        for number, tagged in _memberships(of_port[name].below(domain), bridge, vlan_ids):
+        for number, tagged in _vlan_memberships(of_port[name].below(domain), bridge, vlan_ids):
             members.setdefault(number, []).append(VlanMember(interface=name, tagged=tagged))
     svi_names = {*ports.of_kind("vlan", "svi"), *(name for name in ports.names() if name.startswith("vlan"))}
-    gateways = {gateway: view for view in map(ports.view, svi_names) if (gateway := _gateway(view)) is not None}
+    gateways = {gateway: view for view in map(ports.view, svi_names) if (gateway := _svi_vlan(view)) is not None}
     return tuple(
-        _vlan(number, tuple(members.get(number, ())), gateways.get(number), ports, derived)
+        _build_vlan(number, tuple(members.get(number, ())), gateways.get(number), ports, derived)
         for number in sorted({*members, *gateways})
     )
 
@@ -89,7 +89,7 @@ def _find_vlan_views(view: View) -> Iterator[tuple[int, View]]:
     return (row for row in view.items_by_number("vlan", VLAN_IDS[1]) if row[0] >= VLAN_IDS[0])
 
 
-def _memberships(port: View, bridge: View, bridge_vlans: set[int]) -> Iterator[tuple[int, bool]]:
+def _vlan_memberships(port: View, bridge: View, bridge_vlans: set[int]) -> Iterator[tuple[int, bool]]:
     """Yield (VLAN, whether with a tag) of a port in the bridge."""
     if port.has("access") and port.text("access") not in (_NONE, "auto"):
         access = port.integer("access", *VLAN_IDS)
@@ -108,7 +108,7 @@ def _memberships(port: View, bridge: View, bridge_vlans: set[int]) -> Iterator[t
         yield native, False
 
 
-def _gateway(view: View) -> int | None:
+def _svi_vlan(view: View) -> int | None:
     """Return of which VLAN an interface is the switch's own; None where it is none."""
     name = _SVI.fullmatch(view.path[-1])
     if name is None and view.text("type") != "svi":
@@ -118,7 +118,9 @@ def _gateway(view: View) -> int | None:
     return int(name[1]) if name else None
 
 
-def _vlan(number: int, members: tuple[VlanMember, ...], gateway: View | None, ports: Ports, derived: Derived) -> Vlan:
+def _build_vlan(
+    number: int, members: tuple[VlanMember, ...], gateway: View | None, ports: Ports, derived: Derived
+) -> Vlan:
     if gateway is None:
         return Vlan(id=number, members=members)
     link = ports.link(gateway)

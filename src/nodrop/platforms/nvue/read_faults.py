@@ -34,11 +34,11 @@ def check_macro(config: Config) -> None:
     if qos.has("roce") and roce.text("state") != "disabled" and roce.text("enable") not in ("off", "false"):
         if not roce.has("mode") and not (config.tree and config.tree.header):
             config.remark("macro-mode-not-stated", (), ("qos", "roce"))
-        for setting, reason in _against(qos, roce.text("mode") or "lossless"):
+        for setting, reason in _mode_contradictions(qos, roce.text("mode") or "lossless"):
             config.remark("macro-contradicted", (), ("qos", *setting), setting=" ".join(setting), reason=reason)
 
 
-def _against(qos: View, mode: str) -> Iterator[tuple[tuple[str, ...], str]]:
+def _mode_contradictions(qos: View, mode: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield (setting, what speaks against it) for a mode."""
     pfc = qos.below("pfc", GLOBAL)
     directions = [direction for direction in ("tx", "rx") if pfc.text(direction) not in ("disable", "disabled")]

@@ -27,9 +27,9 @@ def remark_overlaps(config: Config) -> None:
     if config.tree is None or not config.tree.is_unmerged:
         return
     count = 0
-    for above, parent, node in _lists(config.tree.root):
-        for names, first_text, later in _pairs(parent, node):
-            for below, first_value, value in _differences(node[first_text], node[later], ()):
+    for above, parent, node in _mappings_with_lists(config.tree.root):
+        for names, first_text, later in _overlapping_keys(parent, node):
+            for below, first_value, value in _differing_settings(node[first_text], node[later], ()):
                 path = (*above, later, *below)
                 shown = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
                 facts = {
@@ -45,7 +45,7 @@ def remark_overlaps(config: Config) -> None:
                     return
 
 
-def _lists(root: Node) -> Iterator[tuple[Path, str, Node]]:
+def _mappings_with_lists(root: Node) -> Iterator[tuple[Path, str, Node]]:
     """Yield the mappings with a key that stands for several, each with its path and what it is of."""
     yield from _with_lists(root.get("interface"), ("interface",))
     yield from _walk_lists(root.get("qos"), ("qos",))
@@ -68,7 +68,7 @@ def _with_lists(node: object, path: Path) -> Iterator[tuple[Path, str, Node]]:
         yield path, parent, node
 
 
-def _pairs(parent: str, node: Node) -> Iterator[tuple[list[str], str, str]]:
+def _overlapping_keys(parent: str, node: Node) -> Iterator[tuple[list[str], str, str]]:
     """Yield (what two keys have in common, the first, the later), by the later."""
     keys_of_name: dict[str, list[str]] = {}
     common: dict[tuple[str, str], list[str]] = {}
@@ -84,12 +84,12 @@ def _pairs(parent: str, node: Node) -> Iterator[tuple[list[str], str, str]]:
         yield names, first_key, later
 
 
-def _differences(first_text: Any, later: Any, above: Path) -> Iterator[tuple[Path, str, str]]:
+def _differing_settings(first_text: Any, later: Any, above: Path) -> Iterator[tuple[Path, str, str]]:
     """Yield (path, value, other value) of each setting that is not the same in both."""
     if isinstance(first_text, dict) and isinstance(later, dict):
         if above and above[-1] in _ONE_OF and len(first_text) == len(later) == 1 and first_text.keys() != later.keys():
             yield above, next(iter(first_text)), next(iter(later))
         for key in (key for key in later if key in first_text):
-            yield from _differences(first_text[key], later[key], (*above, key))
+            yield from _differing_settings(first_text[key], later[key], (*above, key))
     elif isinstance(first_text, str) and isinstance(later, str) and first_text != later:
         yield above, on_one_line(first_text), on_one_line(later)

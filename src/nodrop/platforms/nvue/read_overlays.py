@@ -35,7 +35,7 @@ def multi_chassis(top: View, ports: Ports) -> MultiChassis | None:
     node = top.below("mlag")
     if not node or is_on(node) is False:
         return None
-    return MultiChassis(peer_link=next(_peer_links(ports), None), port_channels=tuple(_shared(ports)))
+    return MultiChassis(peer_link=next(_peer_links(ports), None), port_channels=tuple(_mlag_bonds(ports)))
 
 
 def tunnels(top: View) -> tuple[Tunnel, ...]:
@@ -71,11 +71,11 @@ def overlay_paths(ports: Ports, head: str, path: Path) -> Iterator[Path]:
         yield from (("interface", name, "bond") for name in _peer_links(ports))
     elif field == "port_channels":
         number = whole_number(key) or 0
-        yield from (("interface", name, "bond", "mlag", "id") for name in list(_shared(ports))[number : number + 1])
+        yield from (("interface", name, "bond", "mlag", "id") for name in list(_mlag_bonds(ports))[number : number + 1])
     yield ("mlag",)
 
 
-def _bonds(ports: Ports) -> Iterator[tuple[str, View]]:
+def _bond_views(ports: Ports) -> Iterator[tuple[str, View]]:
     for name in sorted(ports.names(), key=natural):
         view = ports.view(name)
         if view.has("bond"):
@@ -84,12 +84,12 @@ def _bonds(ports: Ports) -> Iterator[tuple[str, View]]:
 
 def _peer_links(ports: Ports) -> Iterator[str]:
     """Yield the bond between the two switches of a pair."""
-    return (name for name, view in _bonds(ports) if view.text("type") == "peerlink" or name == "peerlink")
+    return (name for name, view in _bond_views(ports) if view.text("type") == "peerlink" or name == "peerlink")
 
 
-def _shared(ports: Ports) -> Iterator[str]:
+def _mlag_bonds(ports: Ports) -> Iterator[str]:
     """Yield the bonds of which the other switch of a pair has the other half."""
-    for name, view in _bonds(ports):
+    for name, view in _bond_views(ports):
         own_view = view.below("bond", "mlag")
         if own_view.has("id") and is_on(own_view) is not False:
             yield name

@@ -27,13 +27,13 @@ def limits(node: View) -> effects.Limits:
     bulk = node.below("ingress-lossy-buffer", "priority-group", "bulk")
     static = _static_pools(node)
     return effects.Limits(
-        ingress_lossless=_alpha(node.below("ingress-lossless-buffer"), usual.ingress_lossless),
-        ingress_lossy=_alpha(bulk, usual.ingress_lossy),
-        egress_lossless=_alpha(lossless, usual.egress_lossless),
-        egress_lossy={tc: _alpha(inside, effects.LOSSY_TH) for tc, inside in lossy.items()},
-        lossless_reserved_bytes=_reserved(lossless),
-        lossy_reserved_bytes={tc: _reserved(inside) for tc, inside in lossy.items()},
-        quotas=_quotas(node, static),
+        ingress_lossless=_alpha_exponent(node.below("ingress-lossless-buffer"), usual.ingress_lossless),
+        ingress_lossy=_alpha_exponent(bulk, usual.ingress_lossy),
+        egress_lossless=_alpha_exponent(lossless, usual.egress_lossless),
+        egress_lossy={tc: _alpha_exponent(inside, effects.LOSSY_TH) for tc, inside in lossy.items()},
+        lossless_reserved_bytes=_reserved_bytes(lossless),
+        lossy_reserved_bytes={tc: _reserved_bytes(inside) for tc, inside in lossy.items()},
+        quotas=_read_quotas(node, static),
         static_pools=frozenset(f"{direction}_lossy" for direction, numbers in static.items() if 0 in numbers),
     )
 
@@ -54,23 +54,23 @@ def _static_pools(node: View) -> dict[str, frozenset[int]]:
     return static_pools
 
 
-def _quotas(node: View, static: Mapping[str, frozenset[int]]) -> effects.Quotas:
+def _read_quotas(node: View, static: Mapping[str, frozenset[int]]) -> effects.Quotas:
     """Return what may be taken in bytes; a quota that no static pool is behind is remarked, as it is not programmed."""
     groups = node.below("ingress-lossy-buffer", "priority-group")
-    lossy = {name: _quota(inside, static["ingress"], 0) for name, inside in groups.items()}
+    lossy = {name: _read_quota(inside, static["ingress"], 0) for name, inside in groups.items()}
     classes = node.below("egress-lossy-buffer").items_by_number("traffic-class", 15)
-    queues = {tc: _quota(inside, static["egress"], 0) for tc, inside in classes}
+    queues = {tc: _read_quota(inside, static["egress"], 0) for tc, inside in classes}
     lossless = node.below("egress-lossless-buffer")
     return effects.Quotas(
-        ingress_lossless=_quota(node.below("ingress-lossless-buffer"), static["ingress"], None),
+        ingress_lossless=_read_quota(node.below("ingress-lossless-buffer"), static["ingress"], None),
         ingress_lossy=lossy.get("bulk"),
-        egress_lossless=_quota(lossless, static["egress"], None),
+        egress_lossless=_read_quota(lossless, static["egress"], None),
         egress_lossy={tc: quota for tc, quota in queues.items() if quota is not None},
         lossless_pool="egress_lossy" if lossless.text("service-pool") == "0" else "egress_lossless",
     )
 
 
-def _quota(node: View, static: frozenset[int], usual: int | None) -> int | None:
+def _read_quota(node: View, static: frozenset[int], usual: int | None) -> int | None:
     """Return the bytes that a buffer may take where its service pool, or the usual one, is static."""
     quota = node.integer("shared-bytes", 0, MAX_32_BITS, "bytes")
     if quota is None:
@@ -90,11 +90,11 @@ def remark_lossy_of(node: View, lossless: Collection[int]) -> None:
             node.config.remark("lossy-limit-of-lossless-class", (), inside.path, tc=str(tc))
 
 
-def _reserved(node: View) -> int:
+def _reserved_bytes(node: View) -> int:
     return node.integer("reserved", 0, MAX_32_BITS, "bytes") or 0
 
 
-def _alpha(node: View, default: int) -> int:
+def _alpha_exponent(node: View, default: int) -> int:
     text = node.text("shared-alpha")
     if text is None:
         return default

@@ -118,7 +118,7 @@ class Ports:
         return tuple(
             name
             for name, nodes in self._nodes.items()
-            if any(word in node or _only(node.get("type")) in types for node in nodes)
+            if any(word in node or _leaf_value(node.get("type")) in types for node in nodes)
         )
 
     def view(self, name: str) -> View:
@@ -152,7 +152,7 @@ class Ports:
             content = repr(node.node)
             link = self._by_content.get(content)
             if link is None:
-                link = self._by_content[content] = _link(node)
+                link = self._by_content[content] = _read_link(node)
             found_link = self._links[id(node.node)] = node.node, link
         return found_link[1]
 
@@ -192,8 +192,8 @@ def interfaces(
         if not named_nvue_port.part and breakout is not None and breakout.splits != 1:
             continue
         view = ports.view(name)
-        lanes = _lanes(model, named_nvue_port.port, breakout, named_nvue_port.part)
-        port_qos = qos.port(name, view.below("qos"), _trimmed(view, trimmed))
+        lanes = _port_lanes(model, named_nvue_port.port, breakout, named_nvue_port.part)
+        port_qos = qos.port(name, view.below("qos"), _trimmed_queues(view, trimmed))
         for field, reason in link.derived:
             derived[device, name, field] = reason
         for subject, reason in port_qos.derived:
@@ -222,12 +222,12 @@ def interfaces(
         )
 
 
-def _only(value: Any) -> Any:
+def _leaf_value(value: Any) -> Any:
     """Return a leaf's value, be it the only key of a mapping."""
     return next(reversed(value), None) if isinstance(value, dict) else value
 
 
-def _trimmed(view: View, usual: tuple[int, ...] | None) -> tuple[int, ...]:
+def _trimmed_queues(view: View, usual: tuple[int, ...] | None) -> tuple[int, ...]:
     """Return the queues of a port whose packets are trimmed rather than dropped."""
     if usual is None or "packet-trim" not in view.node:
         return usual or ()
@@ -261,7 +261,7 @@ def vrf(view: View) -> str | None:
     return None if stated == "default" else stated
 
 
-def _link(node: View) -> _Link:
+def _read_link(node: View) -> _Link:
     derived = []
     enabled = node.word("state", _UP_DOWN)
     if enabled is None:
@@ -277,16 +277,16 @@ def _link(node: View) -> _Link:
         derived.append(("mtu_bytes", f"the MTU is {MTU_BYTES} unless it is said"))
     return _Link(
         enabled is not False,
-        None if enabled is False and not node.has("speed") else _speed(node),
+        None if enabled is False and not node.has("speed") else _read_speed(node),
         fec or "auto",
         autoneg is not False,
         MTU_BYTES if mtu is None else mtu,
-        _breakout(node),
+        _read_breakout(node),
         tuple(derived),
     )
 
 
-def _speed(node: View) -> Any:
+def _read_speed(node: View) -> Any:
     text = node.text("speed")
     if text is None or text == "auto":
         return UNKNOWN
@@ -297,7 +297,7 @@ def _speed(node: View) -> Any:
         return UNKNOWN
 
 
-def _breakout(node: View) -> Breakout | None:
+def _read_breakout(node: View) -> Breakout | None:
     splits = node.word("breakout", _SPLITS) if node.has("breakout") else None
     if splits is None:
         return None
@@ -305,7 +305,7 @@ def _breakout(node: View) -> Breakout | None:
     return Breakout(splits, node.below("breakout", word).integer("lanes-per-port", 1, 8))
 
 
-def _lanes(model: str | Unknown, port: Port, breakout: Breakout | None, is_part: bool) -> Any:
+def _port_lanes(model: str | Unknown, port: Port, breakout: Breakout | None, is_part: bool) -> Any:
     """Return a port's lanes: its share of those of the panel port, which only the model tells."""
     if is_part and breakout is not None and breakout.lanes is not None:
         return breakout.lanes

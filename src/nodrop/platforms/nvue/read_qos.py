@@ -338,7 +338,7 @@ class QosReader:
         return tuple(
             Queue(
                 index=tc,
-                scheduler=_scheduler(shares.get(tc), rates.get(tc)),
+                scheduler=_build_scheduler(shares.get(tc), rates.get(tc)),
                 wred=markings.get(tc),
                 buffer=replace_fields(
                     effects.queue_buffer(tc in lossless, tc, self.limits), discard="trim" if tc in trimmed else None
@@ -375,7 +375,7 @@ def _list_default_entries(fields: tuple[str, ...], indexes: range, stated: set[i
     return {("qos", field, str(index)): reason for field in fields for index in indexes if index not in stated}
 
 
-def _scheduler(share: Share | None, rates: tuple[int | None, int | None] | None) -> Scheduler | None:
+def _build_scheduler(share: Share | None, rates: tuple[int | None, int | None] | None) -> Scheduler | None:
     if share is None and rates is None:
         return None
     mode, percent = (share.mode, share.percent) if share else ("dwrr", None)

@@ -95,20 +95,20 @@ class RoutingReader:
 
     def bgp(self) -> Bgp | None | Unknown:
         """Return the default VRF's process; None where none runs, UNKNOWN where its AS number is not a plain one."""
-        return self._process(DEFAULT)
+        return self._read_process(DEFAULT)
 
     def vrf_bgp(self) -> tuple[Bgp, ...] | Unknown:
         """Return those of other VRFs; UNKNOWN where an AS number is not a plain one."""
         vrfs = [vrf for vrf, inside in self._top.below("vrf").items() if inside.below("router").has("bgp")]
         bgps = []
         for vrf in sorted(vrfs, key=natural):
-            bgp = None if vrf == DEFAULT else self._process(vrf)
+            bgp = None if vrf == DEFAULT else self._read_process(vrf)
             if isinstance(bgp, Unknown):
                 return UNKNOWN
             bgps += [bgp] if bgp is not None else []
         return tuple(bgps)
 
-    def _process(self, vrf: str) -> Bgp | None | Unknown:
+    def _read_process(self, vrf: str) -> Bgp | None | Unknown:
         node, shared = self._top.below(*process(vrf)), self._top.below("router", "bgp")
         if not node or is_on(node) is False or is_on(shared) is False:
             return None
@@ -123,7 +123,7 @@ class RoutingReader:
             **decoded(PROCESS, [node]),
             **decoded(SHARED, [shared]),
             **self._policies,
-            neighbors=tuple(self._neighbors(node)),
+            neighbors=tuple(self._read_neighbors(node)),
         )
 
     @cached_property
@@ -139,15 +139,20 @@ class RoutingReader:
     def static_routes(self) -> tuple[StaticRoute, ...]:
         """Return the static routes of every VRF, sorted by prefix, next hop and distance."""
         found_static_routes = [
-            StaticRoute(prefix=_prefix(prefix), next_hop=hop, vrf=None if vrf == DEFAULT else vrf, distance=distance)
+            StaticRoute(
+                prefix=_expand_default_prefix(prefix),
+                next_hop=hop,
+                vrf=None if vrf == DEFAULT else vrf,
+                distance=distance,
+            )
             for vrf, inside in self._top.below("vrf").items()
             for prefix, route in inside.below("router", "static").items()
-            if checked_prefix(route, _prefix(prefix))
+            if checked_prefix(route, _expand_default_prefix(prefix))
             for distance, hop, _ in ways(route)
         ]
         return tuple(sorted(found_static_routes, key=lambda route: (route.prefix, route.next_hop, route.distance)))
 
-    def _neighbors(self, bgp: View) -> Iterator[BgpNeighbor]:
+    def _read_neighbors(self, bgp: View) -> Iterator[BgpNeighbor]:
         rows: dict[str, list[View]] = {}
         for spelt, node in bgp.below("neighbor").items():
             for key in names(spelt) if not _is_address(spelt) else (spelt,):
@@ -162,11 +167,11 @@ class RoutingReader:
                     nodes = [*nodes, bgp.below("peer-group", group)]
                 else:
                     dangling(nodes[0], "peer-group", group, "peer-group")
-            session = self._neighbor(key, nodes)
+            session = self._build_neighbor(key, nodes)
             inherited = {field: value for field, value in timers.items() if getattr(session, field) is None}
             yield replace_fields(session, **inherited) if inherited else session
 
-    def _neighbor(self, key: str, nodes: list[View]) -> BgpNeighbor:
+    def _build_neighbor(self, key: str, nodes: list[View]) -> BgpNeighbor:
         """Return a session from its own settings and those of its peer group, the first that says something.
 
         What does not name the other end is worked out once for all sessions in the same words.
@@ -174,18 +179,18 @@ class RoutingReader:
         content = repr([{word: child for word, child in node.node.items() if word not in _FOLLOWED} for node in nodes])
         shared = self._shared.get(content)
         if shared is None:
-            shared = self._shared[content] = self._settings(nodes)
+            shared = self._shared[content] = self._read_shared_settings(nodes)
         identity_fields = {"address": key} if _is_address(key) else {"interface": key, **_UNNUMBERED}
         return replace_fields(shared, **identity_fields, **decoded(OWN, nodes))
 
-    def _settings(self, nodes: list[View]) -> BgpNeighbor:
+    def _read_shared_settings(self, nodes: list[View]) -> BgpNeighbor:
         """Return what sessions may have in common."""
         for node in nodes:
             self.unread |= dict.fromkeys(read_unread.unread(node, read_unread.SESSION))
         ipv4, ipv6 = (decoded(FAMILY, [node.below(*family) for node in nodes]) for family in FAMILIES)
         return BgpNeighbor(**ipv4, ipv6=Ipv6Unicast(**ipv6), **decoded(COMMON, nodes))
 
-    def _rules(self, kind: str, name: str) -> list[tuple[int, View]]:
+    def _numbered_rules(self, kind: str, name: str) -> list[tuple[int, View]]:
         """Return the rules of a policy by number."""
         rules = []
         for spelt, node in self._policy.below(kind, name, "rule").items():
@@ -207,7 +212,7 @@ class RoutingReader:
                     ge=inside.integer("min-prefix-len", 0, 128),
                     le=inside.integer("max-prefix-len", 0, 128),
                 )
-                for sequence, rule in self._rules("prefix-list", name)
+                for sequence, rule in self._numbered_rules("prefix-list", name)
                 for prefix, inside in rule.below("match").items()
             ]
             prefix_lists.append(PrefixList(name=name, family=family, rules=tuple(rules)))
@@ -217,14 +222,14 @@ class RoutingReader:
         for name in sorted(self._policy.below("community-list").node):
             rules: list[tuple[Action, tuple[str, ...]]] = [
                 (rule.word("action", _ACTIONS) or "permit", tuple(map(communities.name, rule.texts("community"))))
-                for _, rule in self._rules("community-list", name)
+                for _, rule in self._numbered_rules("community-list", name)
             ]
             yield CommunityList(name=name, rules=tuple(rules))
 
     def _as_path_lists(self) -> Iterator[AsPathList]:
         for name in sorted(self._policy.texts("as-path-list")):
             rules: list[tuple[Action, str]] = []
-            for _, rule in self._rules("as-path-list", name):
+            for _, rule in self._numbered_rules("as-path-list", name):
                 rules.append((rule.word("action", _ACTIONS) or "permit", rule.text("aspath-exp") or ""))
                 if policy_values.path_expression(rules[-1][1]) is None:
                     self.unread[*rule.path, "aspath-exp"] = None
@@ -236,10 +241,10 @@ class RoutingReader:
                 RouteMapRule(
                     sequence=sequence,
                     action=rule.word("action", _ACTIONS) or "permit",
-                    matches=tuple(self._matches(rule.below("match"))),
+                    matches=tuple(self._route_map_matches(rule.below("match"))),
                     sets=(*self._sets(rule.below("set")), *self._goes_on(rule)),
                 )
-                for sequence, rule in self._rules("route-map", name)
+                for sequence, rule in self._numbered_rules("route-map", name)
             ]
             yield RouteMap(name=name, rules=tuple(rules))
 
@@ -251,7 +256,7 @@ class RoutingReader:
         if number is not None or policy.has("next"):
             yield "on-match", f"goto {number}" if number is not None else "next"
 
-    def _matches(self, node: View) -> Iterator[tuple[str, str]]:
+    def _route_map_matches(self, node: View) -> Iterator[tuple[str, str]]:
         family = "ipv6" if node.text("type") == "ipv6" else "ip"
         for word in node.node:
             value = node.text(word)
@@ -276,5 +281,5 @@ def _is_address(key: str) -> bool:
     return ":" in key or (key.isascii() and key.replace(".", "").isdecimal())
 
 
-def _prefix(text: str) -> str:
+def _expand_default_prefix(text: str) -> str:
     return {"default": "0.0.0.0/0", "default6": "::/0"}.get(text, text)

@@ -48,7 +48,7 @@ def _find_secrets(config: Config) -> Iterator[tuple[Path, str, str]]:
     for top in ("system", "service"):
         node = root.get(top)
         for name, words in SERVICES.items():
-            yield from _below(mapping_at(node, name), (top, name), words)
+            yield from _secret_settings(mapping_at(node, name), (top, name), words)
     for vrf in mapping_at(root, "vrf"):
         for kind in _SESSIONS:
             path = ("vrf", vrf, "router", "bgp", kind)
@@ -58,11 +58,11 @@ def _find_secrets(config: Config) -> Iterator[tuple[Path, str, str]]:
                 )
 
 
-def _below(node: object, path: Path, words: Mapping[str, str]) -> Iterator[tuple[Path, str, str]]:
+def _secret_settings(node: object, path: Path, words: Mapping[str, str]) -> Iterator[tuple[Path, str, str]]:
     for key, inside in mapping(node).items():
         if key in words:
             yield from _find_texts(inside, (*path, key), words[key])
-        yield from _below(inside, (*path, key), words)
+        yield from _secret_settings(inside, (*path, key), words)
 
 
 def _find_texts(value: object, path: Path, secret_kind: str) -> Iterator[tuple[Path, str, str]]:

@@ -139,11 +139,13 @@ def check(
     counted.
     """
     root = config.tree.root if config.tree else {}
-    unknown_paths = chain(_unknown(root, TOP, (), ()), ((path, generalized(path)) for path in unread))
-    return tuple(_notes(config, root, device, display, unknown_paths, {generalized(path) for path in wrong}))
+    unknown_paths = chain(_unknown_paths(root, TOP, (), ()), ((path, generalized(path)) for path in unread))
+    return tuple(
+        _unknown_setting_notes(config, root, device, display, unknown_paths, {generalized(path) for path in wrong})
+    )
 
 
-def _notes(
+def _unknown_setting_notes(
     config: Config,
     root: Node,
     device: str,
@@ -173,7 +175,7 @@ def _notes(
         yield unknown_command(text, device, display, line)
 
 
-def _unknown(node: object, known_words: Any, above: Path, pattern: Path) -> Iterator[tuple[Path, Path]]:
+def _unknown_paths(node: object, known_words: Any, above: Path, pattern: Path) -> Iterator[tuple[Path, Path]]:
     """Yield the path of each setting that is not known, and that path without names."""
     if known_words is NOT_READ:
         if not is_off(node):
@@ -187,8 +189,8 @@ def _unknown(node: object, known_words: Any, above: Path, pattern: Path) -> Iter
         return
     for key, inside in node.items():
         if key in known_words:
-            yield from _unknown(inside, known_words[key], (*above, key), (*pattern, key))
+            yield from _unknown_paths(inside, known_words[key], (*above, key), (*pattern, key))
         elif "*" in known_words:
-            yield from _unknown(inside, known_words["*"], (*above, key), (*pattern, "..."))
+            yield from _unknown_paths(inside, known_words["*"], (*above, key), (*pattern, "..."))
         elif not is_off(inside):
             yield (*above, key), (*pattern, key)

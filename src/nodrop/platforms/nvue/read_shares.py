@@ -25,7 +25,7 @@ def check_shares(config: Config, macro: str | None) -> None:
     `macro` is the mode of `qos roce`, None where it is off: with it the pools and PFC are the macro's.
     """
     qos = config.top.below("qos")
-    for path, shares in _wholes(qos):
+    for path, shares in _shares_by_path(qos):
         total = sum(percent for _, percent, _ in shares)
         if total > _WHOLE:
             share_list = ", ".join(f"{name} {percent}" for name, percent, _ in shares)
@@ -36,14 +36,17 @@ def check_shares(config: Config, macro: str | None) -> None:
         _check_halves(config, qos)
 
 
-def _wholes(qos: View) -> Iterator[tuple[Path, list[Share]]]:
+def _shares_by_path(qos: View) -> Iterator[tuple[Path, list[Share]]]:
     """Yield each whole that is shared out, and its shares."""
     pools = qos.below("traffic-pool")
-    yield pools.path, _percents(pools, "memory-percent")
+    yield pools.path, _stated_percents(pools, "memory-percent")
     advanced = qos.below("advance-buffer-config", GLOBAL)
     for kind in _SERVICE_POOLS:
         service = advanced.below(kind)
-        yield service.path, [row for row in _percents(service, "memory-percent") if not _infinite(service, row[0])]
+        yield (
+            service.path,
+            [row for row in _stated_percents(service, "memory-percent") if not _is_infinite_pool(service, row[0])],
+        )
     for name in qos.below("egress-scheduler").node:
         profile = qos.below("egress-scheduler", name)
         shares = []
@@ -54,12 +57,12 @@ def _wholes(qos: View) -> Iterator[tuple[Path, list[Share]]]:
         yield profile.path, shares
 
 
-def _percents(node: View, key: str) -> list[Share]:
+def _stated_percents(node: View, key: str) -> list[Share]:
     percents = ((name, inside.integer(key, 0, _WHOLE, "percent"), (*inside.path, key)) for name, inside in node.items())
     return [(name, percent, path) for name, percent, path in percents if percent]
 
 
-def _infinite(pools: View, name: str) -> bool:
+def _is_infinite_pool(pools: View, name: str) -> bool:
     return pools.below(name).text("infinite") in ("true", "on", "enabled")
 
 
@@ -73,35 +76,37 @@ def _check_halves(config: Config, qos: View) -> None:
     if len(shared) > 1:
         config.remark("two-lossless-pools", (), (*pools.path, _OF_MACRO), first=_LOSSLESS, second=_OF_MACRO)
         return
-    paused = dict(_paused(qos))
+    paused = dict(_pfc_priorities(qos))
     is_full_config = config.tree is not None and bool(config.tree.header)
     if not is_full_config and not pools:
         return  # A part of a configuration may leave the pools to what the switch has.
     if paused and not shared and not qos.has("advance-buffer-config"):
         lacks = f"{_LOSSLESS} in qos traffic-pool with a share of the memory"
-        _half(config, next(iter(paused.values())), f"priority {_render_priorities(paused)}", "PFC", lacks)
+        _remark_half_lossless_setup(
+            config, next(iter(paused.values())), f"priority {_render_priorities(paused)}", "PFC", lacks
+        )
     for name in shared:
         pooled = {priority for priority, _ in pools.below(name).items_by_number("switch-priority", 7)}
         missing, unpaused = paused.keys() - pooled, pooled - paused.keys()
         if pooled and missing:
             lacks = f"place in {name}, which is for priority {_render_priorities(pooled)}"
-            _half(
+            _remark_half_lossless_setup(
                 config, (*pools.path, name, "switch-priority"), f"priority {_render_priorities(missing)}", "PFC", lacks
             )
         elif not qos.has("link-pause") and (unpaused or (is_full_config and not paused)):
             who = f"priority {_render_priorities(unpaused)}" if unpaused else "the switch"
-            _half(config, (*pools.path, name), who, f"the lossless pool {name}", "PFC")
+            _remark_half_lossless_setup(config, (*pools.path, name), who, f"the lossless pool {name}", "PFC")
 
 
 def _render_priorities(priorities: Iterable[int]) -> str:
     return ", ".join(map(str, sorted(priorities)))
 
 
-def _half(config: Config, path: Path, subject: str, has: str, lacks: str) -> None:
+def _remark_half_lossless_setup(config: Config, path: Path, subject: str, has: str, lacks: str) -> None:
     config.remark("lossless-half-configured", (), path, what=subject, has=has, lacks=lacks)
 
 
-def _paused(qos: View) -> Iterator[tuple[int, Path]]:
+def _pfc_priorities(qos: View) -> Iterator[tuple[int, Path]]:
     """Yield the priorities with PFC in either direction, in any profile, and where they stand."""
     for name in qos.below("pfc").node:
         profile = qos.below("pfc", name)

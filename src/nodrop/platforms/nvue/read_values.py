@@ -139,10 +139,10 @@ class View:
     def flag(self, key: str) -> bool | None:
         """Return a yes or no, in the words of either dialect."""
         flag_value: bool | None = self.word(key, FLAGS)
-        self._ends(key)
+        self._remark_extra_words(key)
         return flag_value
 
-    def _ends(self, key: str) -> None:
+    def _remark_extra_words(self, key: str) -> None:
         """Remark words that go on after a value: a command sets one value."""
         value = self.node.get(key)
         if type(value) is dict and value and (next_node := next(reversed(value.values()))) and type(next_node) is dict:
@@ -158,7 +158,7 @@ class View:
             text = self.text(key)
             if text is None:
                 return None
-            self._ends(key)
+            self._remark_extra_words(key)
         number = whole_number(text, high)
         if number is not None and number >= low:
             return number

@@ -128,7 +128,7 @@ class _Device:
 
     def build_reading(self) -> DeviceReading:
         device = self._device()
-        self._check(device)
+        self._remark_text_faults(device)
         return DeviceReading(
             device=resolve(device),
             called=self._called,
@@ -139,7 +139,7 @@ class _Device:
             derived=self._derived,
         )
 
-    def _check(self, device: Device) -> None:
+    def _remark_text_faults(self, device: Device) -> None:
         """Remark what is wrong with the text whatever it means."""
         config, tree = self._config, self._tree
         if tree is None:
@@ -229,9 +229,9 @@ class _Device:
         for subject, reason in trims.items():
             self._derived[(self.name, *subject)] = reason
         self._derived[self.name, "@buffer_model"] = _BUFFER_MODEL
-        return self._buffers(device, qos)
+        return self._add_buffers(device, qos)
 
-    def _buffers(self, device: Device, qos: QosReader) -> Device:
+    def _add_buffers(self, device: Device, qos: QosReader) -> Device:
         settings = dynamic_buffers(device.interfaces, qos.limits, qos.small_percent)
         if isinstance(settings, DynamicBuffers):
             self._derived[self.name, "@dynamic_buffers"] = _DYNAMIC

@@ -38,9 +38,9 @@ def knows(release: object, feature: str) -> bool:
 
 def precedes(release: str, other_release: object) -> bool:
     """Whether a release is another or came before it."""
-    return _order(release) <= _order(str(other_release))
+    return _release_key(release) <= _release_key(str(other_release))
 
 
 @cache
-def _order(release: str) -> tuple[int, ...]:
+def _release_key(release: str) -> tuple[int, ...]:
     return tuple(map(int, release.split(".")))

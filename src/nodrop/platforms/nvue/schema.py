@@ -75,17 +75,17 @@ Node = Words | Leaf
 def schema() -> Words:
     """Return the first place of every path."""
     published_words, releases = published()
-    return _words((), fill_words(_typed(), published_words), releases)
+    return _words((), fill_words(_read_typed_words(), published_words), releases)
 
 
 @cache
 def without_published() -> Words:
     """Return the first place of the paths of schema.yaml alone: those that hints are made of."""
-    return _words((), _typed(), frozenset())
+    return _words((), _read_typed_words(), frozenset())
 
 
 @cache
-def _typed() -> Mapping[str, Any]:
+def _read_typed_words() -> Mapping[str, Any]:
     data: Any = parse(FILE.read_bytes(), FILE.name).data
     typed_words: Mapping[str, Any] = data
     return typed_words
@@ -103,16 +103,16 @@ def _words(pattern: Path, stated: Mapping[str, Any], releases: frozenset[Release
             if word == "...":
                 is_open = True
             elif match := _CHOSEN.fullmatch(key):
-                below = _node((*pattern, f"<{match['name']}>"), spec, releases)
+                below = _build_schema_node((*pattern, f"<{match['name']}>"), spec, releases)
                 ends = (int(match["low"]), int(match["high"])) if match["high"] else ()
                 chosen = Chosen(match["name"], below, *ends)
             elif word:
-                words[word] = _node((*pattern, word), spec, releases)
+                words[word] = _build_schema_node((*pattern, word), spec, releases)
     complete = releases if stated.get("...") == COMPLETE else frozenset()
     return Words(pattern, span_of(stated.get("", ""))[0], words, chosen, is_open, _is_fixed(pattern), complete, instead)
 
 
-def _node(pattern: Path, spec: Any, releases: frozenset[Release]) -> Node:
+def _build_schema_node(pattern: Path, spec: Any, releases: frozenset[Release]) -> Node:
     if isinstance(spec, Mapping):
         return _words(pattern, spec, releases)
     span, remainder = span_of(spec) if isinstance(spec, str) else (ALWAYS, "")
@@ -134,13 +134,13 @@ def hint(place: Words, path: Path, release: Release | None) -> str:
     if begun := [f"`{candidate}`" for candidate in known_releases if candidate.startswith(f"{word}-")]:
         return f"did you mean {' or '.join(begun)}?" if len(begun) <= _MANY else nearest(word, known_releases, _HARDLY)
     if begins := [candidate for candidate in known_releases if word.startswith(f"{candidate}-")]:
-        elsewhere = _elsewhere(word, place.pattern) if word in _index() else None
+        elsewhere = _find_path_elsewhere(word, place.pattern) if word in _paths_by_last_word() else None
         return f"there is `{' '.join(elsewhere or (*place.pattern, max(begins, key=len)))}`"
     if near := meant(word, known_releases, _ALIKE):
         return near
     if place.pattern and place.pattern[-1].startswith("<") and (near := meant(before, known_releases)):
         return f"`{before}` stands where {place.pattern[-1]} does; {near}"
-    if elsewhere := _elsewhere(word, place.pattern):
+    if elsewhere := _find_path_elsewhere(word, place.pattern):
         return f"there is `{' '.join(elsewhere)}`"
     return nearest(word, known_releases, _HARDLY)
 
@@ -179,12 +179,12 @@ def _in_reach(path: Path, beside: Path) -> bool:
     return not beside or path[0] in (beside[0], _CLASSES)
 
 
-def _elsewhere(word: str, beside: Path) -> Path | None:
+def _find_path_elsewhere(word: str, beside: Path) -> Path | None:
     """Return the path with this word that has most words in common with another; else one with a word much like it.
 
     None for a word that is in many places: none of them is more likely than the others.
     """
-    index = _index()
+    index = _paths_by_last_word()
     paths = [path for path in index.get(word, ()) if _in_reach(path, beside) or path in objects().get(word, ())] or [
         path
         for close in difflib.get_close_matches(word, index, n=1, cutoff=_ALIKE)
@@ -193,20 +193,20 @@ def _elsewhere(word: str, beside: Path) -> Path | None:
     ]
     if len(paths) > _MANY:
         return None
-    return min(paths, key=lambda path: (-_common(path, beside), len(path)), default=None)
+    return min(paths, key=lambda path: (-_common_prefix_length(path, beside), len(path)), default=None)
 
 
-def _common(path: Path, other_path: Path) -> int:
+def _common_prefix_length(path: Path, other_path: Path) -> int:
     return next(
         (at for at, pair in enumerate(zip(path, other_path, strict=False)) if pair[0] != pair[1]), len(other_path)
     )
 
 
 @cache
-def _index() -> Mapping[str, list[Path]]:
+def _paths_by_last_word() -> Mapping[str, list[Path]]:
     """Return the paths that end in each word."""
     index: dict[str, list[Path]] = {}
-    for path in _paths(without_published()):
+    for path in _schema_paths(without_published()):
         index.setdefault(path[-1], []).append(path)
     return index
 
@@ -227,10 +227,10 @@ def objects() -> Mapping[str, tuple[Path, ...]]:
     return {word: tuple(paths) for word, paths in paths_by_word.items()}
 
 
-def _paths(place: Words) -> Iterator[Path]:
+def _schema_paths(place: Words) -> Iterator[Path]:
     for word, node in place.words.items():
         yield (*place.pattern, word)
         if isinstance(node, Words):
-            yield from _paths(node)
+            yield from _schema_paths(node)
     if place.chosen and isinstance(place.chosen.below, Words):
-        yield from _paths(place.chosen.below)
+        yield from _schema_paths(place.chosen.below)

@@ -52,8 +52,8 @@ def check_schema(config: Config, version: str | None | Unknown, model: str | Unk
     """
     if config.tree is None:
         return ()
-    release = _release(version)
-    found_faults = _remembered(schema(), config.tree.root, ())
+    release = _cumulus_release(version)
+    found_faults = _cached_faults(schema(), config.tree.root, ())
     _tell_releases(config, release, found_faults.values())
     _tell_chips(config, model, found_faults.values())
     _check_unset(config, release)
@@ -79,7 +79,7 @@ def _may_be(fault: Fault, release: Release | None) -> bool:
 
 def find_dialect(root: Node, version: str | None | Unknown) -> Dialect:
     """Return the dialect of what a file sets, whose header names a release or none."""
-    return _choose_dialect(_release(version), _filter_span_faults(_remembered(schema(), root, ()).values()))
+    return _choose_dialect(_cumulus_release(version), _filter_span_faults(_cached_faults(schema(), root, ()).values()))
 
 
 def _filter_span_faults(faults: Iterable[Fault]) -> list[Fault]:
@@ -93,7 +93,7 @@ def _choose_dialect(release: Release | None, bound: Iterable[Fault]) -> Dialect:
     return "new" if counts["new"] >= counts["old"] else "old"
 
 
-def _release(version: str | None | Unknown) -> Release | None:
+def _cumulus_release(version: str | None | Unknown) -> Release | None:
     """Return a release of Cumulus Linux 5; None for others, and for those of HBN and NVOS, which number otherwise."""
     return release_of(version) if isinstance(version, str) and version.startswith("5.") else None
 
@@ -147,24 +147,24 @@ def _tell_releases(config: Config, release: Release | None, faults: Iterable[Fau
 
 def _tell_chips(config: Config, model: str | Unknown, faults: Iterable[Fault]) -> None:
     """Remark what the chip of the model does not have."""
-    if isinstance(model, Unknown) or (chip := _generation(switch(model).asic)) is None:
+    if isinstance(model, Unknown) or (chip := _spectrum_generation(switch(model).asic)) is None:
         return
     for fault in _filter_span_faults(faults):
         lacking = [span.chips for span in fault.spans if span.chips and not span.on(chip)]
         if len(lacking) == len(fault.spans):
             facts = {
                 "path": f"{render_path(fault.path)} {fault.text}".strip(),
-                "chips": " or ".join(map(_chips, lacking)),
+                "chips": " or ".join(map(_format_chip_range, lacking)),
             }
             config.remark("setting-of-another-chip", (), fault.path, **facts, model=model, chip=f"Spectrum-{chip}")
 
 
-def _generation(asic: str) -> int | None:
+def _spectrum_generation(asic: str) -> int | None:
     name, _, number = asic.partition("-")
     return int(number) if name == "spectrum" else None
 
 
-def _chips(chips: Chips) -> str:
+def _format_chip_range(chips: Chips) -> str:
     oldest, newest = chips
     return f"Spectrum-{oldest}" + (
         "" if newest == oldest else " and later" if newest == NEWEST_CHIP else f" to -{newest}"
@@ -184,17 +184,17 @@ def _check_unset(config: Config, release: Release | None) -> None:
 
 
 def _render_spans(spans: Iterable[Span]) -> str:
-    return " or ".join(filter(None, map(_ends, spans)))
+    return " or ".join(filter(None, map(_format_release_span, spans)))
 
 
-def _ends(span: Span) -> str:
+def _format_release_span(span: Span) -> str:
     since, until = (release and ".".join(map(str, release)) for release in (span.since, span.until))
     if since == until:
         return since or ""
     return f"{since} to {until}" if since and until else f"{since} and later" if since else f"{until} and earlier"
 
 
-def _remembered(place: Words, value: object, path: Path) -> _Found:
+def _cached_faults(place: Words, value: object, path: Path) -> _Found:
     """Return what is found below a place that each file has but once."""
     for seen_value, seen_faults in place.seen:
         if seen_value == value:
@@ -217,23 +217,23 @@ def _look(place: Words, value: object, path: Path, faults: _Found) -> None:
         if node is None:
             if chosen is None:
                 if "," not in key and (not place.open or key in objects() or slip(key, place.words)):
-                    _add(faults, Fault("word", (*path, key), place, key))
+                    _add_fault(faults, Fault("word", (*path, key), place, key))
                 elif "," not in key and place.complete:
-                    _add(faults, Fault("undocumented", (*path, key), place, key))
+                    _add_fault(faults, Fault("undocumented", (*path, key), place, key))
                 continue
-            if chosen.high is not None and not _between(key, chosen.low, chosen.high):
-                _add(faults, Fault("number", (*path, key), place, key))
+            if chosen.high is not None and not _is_in_range(key, chosen.low, chosen.high):
+                _add_fault(faults, Fault("number", (*path, key), place, key))
                 continue
             if key in RESERVED and chosen.name in _OWN_NAMES:
-                _add(faults, Fault("name", (*path, key), place, key))
+                _add_fault(faults, Fault("name", (*path, key), place, key))
             node = chosen.below
         if node.span is not ALWAYS and node.span.has_limits:
-            _add(faults, Fault("span", (*path, key), node, "", (node.span,)))
+            _add_fault(faults, Fault("span", (*path, key), node, "", (node.span,)))
         if isinstance(node, Leaf):
             _value(node, below, (*path, key), faults)
         elif not (node.open and not node.words and node.chosen is None):
             if node.fixed:
-                for fault_key, fault in _remembered(node, below, (*path, key)).items():
+                for fault_key, fault in _cached_faults(node, below, (*path, key)).items():
                     faults.setdefault(fault_key, fault)
             elif not node.seen or node.seen[0][1] is not faults or node.seen[0][0] != below:
                 node.seen[:] = [(below, faults)]  # what is the same as before on many ports has the same faults
@@ -244,24 +244,24 @@ def _value(leaf: Leaf, value: object, path: Path, faults: _Found) -> None:
     if type(value) is dict:
         value = next(reversed(value), None)
     elif isinstance(value, list):
-        _add(faults, Fault("list", path, leaf, ""))
+        _add_fault(faults, Fault("list", path, leaf, ""))
         return
     if value is None:
         return
     text = value if type(value) is str else "true" if value is True else "false" if value is False else str(value)
     verdict = leaf.verdict(text)
     if isinstance(verdict, str):
-        _add(faults, Fault(verdict, path, leaf, text))
+        _add_fault(faults, Fault(verdict, path, leaf, text))
     elif verdict is not None:
-        _add(faults, Fault("span", path, leaf, "" if verdict[0].instead else text, verdict))
+        _add_fault(faults, Fault("span", path, leaf, "" if verdict[0].instead else text, verdict))
 
 
-def _add(faults: _Found, fault: Fault) -> None:
+def _add_fault(faults: _Found, fault: Fault) -> None:
     if len(faults) < MAX_DETAILED:
         word = fault.text if not fault.spans else str(fault.spans)
         faults.setdefault((id(fault.place), fault.kind, word), fault)
 
 
-def _between(key: str, low: int, high: int) -> bool:
+def _is_in_range(key: str, low: int, high: int) -> bool:
     found_numbers = numbers(key)
     return bool(found_numbers) and min(found_numbers) >= low and max(found_numbers) <= high

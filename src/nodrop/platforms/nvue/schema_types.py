@@ -100,10 +100,10 @@ class Leaf:
             return self._seen[text]
         if len(self._seen) >= _MAX_SEEN:
             self._seen.clear()
-        found_verdict = self._seen[text] = self._verdict(text)
+        found_verdict = self._seen[text] = self._check_value(text)
         return found_verdict
 
-    def _verdict(self, text: str) -> Verdict:
+    def _check_value(self, text: str) -> Verdict:
         spans = tuple(choice.span for choice in self.choices if choice.takes(text))
         if any(not span.has_limits for span in spans):
             return None
@@ -155,30 +155,30 @@ def release_of(text: str) -> Release:
 @cache
 def _choices_of(key: str, spec: str) -> tuple[Choice, ...]:
     """Return what a value may be; a few hundred texts describe all settings."""
-    return tuple(_choices(key, spec))
+    return tuple(_parse_choices(key, spec))
 
 
-def _choices(key: str, spec: str) -> Iterator[Choice]:
+def _parse_choices(key: str, spec: str) -> Iterator[Choice]:
     kind, _, words = spec.partition(" or ") if not spec.startswith("one of ") else ("", "", spec[len("one of ") :])
     if kind in ("flag", "switch"):
         for old, new in _ON_OFF:
             if kind == "flag" or key == "enable":
-                yield _word(old, Span(until=OLD, instead=new) if kind == "flag" else ALWAYS)
+                yield _word_choice(old, Span(until=OLD, instead=new) if kind == "flag" else ALWAYS)
             if kind == "flag" or key != "enable":
-                yield _word(new, Span(NEW, instead=old) if kind == "flag" else ALWAYS)
-        yield from (_word(word, said="") for word in _BOOLEANS)
+                yield _word_choice(new, Span(NEW, instead=old) if kind == "flag" else ALWAYS)
+        yield from (_word_choice(word, said="") for word in _BOOLEANS)
     elif kind == "able":
-        yield from map(_word, ("enable", "disable"))
-        yield from (_word(word, said="") for word in ("enabled", "disabled"))
+        yield from map(_word_choice, ("enable", "disable"))
+        yield from (_word_choice(word, said="") for word in ("enabled", "disabled"))
     elif number := _NUMBER.fullmatch(kind):
-        yield _number(number)
+        yield _number_choice(number)
     elif kind in _PATTERNS:
         pattern, name = _PATTERNS[kind]
         yield Choice(ALWAYS, lambda text: pattern.fullmatch(text) is not None, name, None)
     elif kind:
         assert kind == "text", spec
         yield Choice(ALWAYS, lambda _: True, "a text", None)
-    yield from map(_word, words.split())
+    yield from map(_word_choice, words.split())
 
 
 _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
@@ -187,11 +187,11 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
 }
 
 
-def _word(word: str, span: Span = ALWAYS, said: str | None = None) -> Choice:
+def _word_choice(word: str, span: Span = ALWAYS, said: str | None = None) -> Choice:
     return Choice(span, word.__eq__, word if said is None else said, None)
 
 
-def _number(match: re.Match[str]) -> Choice:
+def _number_choice(match: re.Match[str]) -> Choice:
     low, high, unit = int(match["low"]), int(match["high"]), match["unit"]
 
     def takes(text: str) -> bool:

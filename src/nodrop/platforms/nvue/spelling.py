@@ -153,9 +153,9 @@ def split_port_qos(port: Interface) -> PortQos:
         if scheduler.type == "strict" or scheduler.weight is not None
     )
     rates = [(index, (scheduler.guaranteed_bytes_per_s, scheduler.peak_bytes_per_s)) for index, scheduler in placed]
-    shaper = tuple((index, tuple(map(_kbps, pair))) for index, pair in rates if pair != (None, None))
+    shaper = tuple((index, tuple(map(_kbps_from_bytes, pair))) for index, pair in rates if pair != (None, None))
     wreds = [(queue.index, require_fact(queue.wred)) for queue in queues]
-    marked = tuple((index, _marking(wred)) for index, wred in wreds if wred is not None)
+    marked = tuple((index, _build_marking(wred)) for index, wred in wreds if wred is not None)
     rewritten, buffers = require_fact(qos.tc_to_dscp), [(queue.index, require_fact(queue.buffer)) for queue in queues]
     profiles = {
         "congestion-control": marked,
@@ -182,11 +182,11 @@ def _numbers(values: Any) -> Any:
     return require_fact(values)
 
 
-def _kbps(bytes_per_s: int | None) -> int | None:
+def _kbps_from_bytes(bytes_per_s: int | None) -> int | None:
     return None if bytes_per_s is None else bytes_per_s // BYTES_PER_KBIT
 
 
-def _marking(wred: Any) -> Marking:
+def _build_marking(wred: Any) -> Marking:
     color = wred.green
     return Marking(
         ecn=bool(wred.ecn_colors),
@@ -211,7 +211,7 @@ class Spelling:
                 of_design[key] = split_port_qos(port)
             self.of_port[port.name] = of_design[key]
         shut = {self.of_port[port.name] for port in device.interfaces if port.enabled is False}
-        self.usual = _usual(self.of_port.values(), shut)
+        self.usual = _most_common_qos(self.of_port.values(), shut)
         pausing = {priority for port_qos in of_design.values() for priority in port_qos["pfc"].priorities}
         self.macro = device.qos_style == "macro"
         self.mode = "lossless" if pausing else "lossy"
@@ -284,7 +284,7 @@ class Spelling:
         return f"pfc-{direction}{'-'.join(map(str, pfc.priorities))}-{cable}"
 
 
-def _usual(ports: Iterable[PortQos], shut: Collection[PortQos]) -> PortQos:
+def _most_common_qos(ports: Iterable[PortQos], shut: Collection[PortQos]) -> PortQos:
     """Return what most ports do, of those with PFC if there are any: for the switch as a whole has it then.
 
     What ports that are `shut` do goes first: they state nothing then.
@@ -311,12 +311,14 @@ def _scheduler_name(rows: Rows) -> str:
 def _shaper_name(rows: Rows) -> str:
     words = []
     for index, rates in rows:
-        texts = (f"{word}-{_rate(rate)}" for word, rate in zip(("min", "max"), rates, strict=True) if rate is not None)
+        texts = (
+            f"{word}-{_format_rate(rate)}" for word, rate in zip(("min", "max"), rates, strict=True) if rate is not None
+        )
         words.append(f"tc{index}-{'-'.join(texts)}")
     return "-".join(words)
 
 
-def _rate(kbps: int) -> str:
+def _format_rate(kbps: int) -> str:
     size, unit = next((size, unit) for size, unit in _RATE_UNITS if kbps % size == 0)
     return f"{kbps // size}{unit}"
 

@@ -26,7 +26,9 @@ def unlike(state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Prob
         files = {name: raw for name, raw in sorted(stages.items()) if name.endswith(form)}
         if files and not _is_same_text(state, files.values(), form):
             try:
-                reason = _difference(merge_files({FILE: state})[1], merge_files({FILE: b"\n".join(files.values())})[1])
+                reason = _first_difference(
+                    merge_files({FILE: state})[1], merge_files({FILE: b"\n".join(files.values())})[1]
+                )
             except InputProblems as error:
                 reason = error.problems[0].found
             if reason:
@@ -63,32 +65,32 @@ def _of_yaml(text: str) -> Iterator[_Statement]:
         if match is None:
             yield ("", line)
             continue
-        depth, (key, value) = len(match[1]) // 2 - 2, (_bare(match[2]), match[3])
+        depth, (key, value) = len(match[1]) // 2 - 2, (_strip_quotes(match[2]), match[3])
         path[depth:] = [key]
         if value:
-            yield (*path, *(() if value == "{}" else (_bare(value),)))
+            yield (*path, *(() if value == "{}" else (_strip_quotes(value),)))
 
 
-def _bare(word: str) -> str:
+def _strip_quotes(word: str) -> str:
     return word[1:-1].replace("''", "'") if len(word) > 1 and word[0] == word[-1] == "'" else word
 
 
-def _worded(value: object) -> dict[str, object]:
+def _as_mapping(value: object) -> dict[str, object]:
     """Return a value as a mapping: `a: b` and `a: {b: {}}` are one setting."""
     if isinstance(value, dict):
         return value
     return {} if value is None else {str(value): {}}
 
 
-def _difference(state: object, stages: object, path: _Statement = ()) -> str:
+def _first_difference(state: object, stages: object, path: _Statement = ()) -> str:
     """Return the first setting that differs, and how; nothing where none does."""
     if isinstance(state, dict) or isinstance(stages, dict):
-        state, stages = _worded(state), _worded(stages)
+        state, stages = _as_mapping(state), _as_mapping(stages)
         for key in sorted(state.keys() | stages.keys()):
             below = path if key == FILE and not path else (*path, str(key))
             if key not in stages or key not in state:
                 return f"`{' '.join(below)}` {'is not set' if key in state else 'is set'}"
-            if difference := _difference(state[key], stages[key], below):
+            if difference := _first_difference(state[key], stages[key], below):
                 return difference
         return ""
     return "" if state == stages else f"`{' '.join(path)} {stages}`, and not {state}"

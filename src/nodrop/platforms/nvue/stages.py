@@ -53,13 +53,13 @@ def forms(text: str) -> Forms:
             depth += 1
         opened = False
         for level in range(depth, last):
-            opened = _open(lines, level, yaml_key(words[level]), opened)
+            opened = _add_key_line(lines, level, yaml_key(words[level]), opened)
         lines.append(f"{_INDENTS[last - opened]}{': ' if opened else ''}{yaml_key(words[last])}{leaf}")
         before = words
     return Forms("".join(lines), "".join(commands))
 
 
-def _open(lines: list[str], level: int, key: str, opened: bool) -> bool:
+def _add_key_line(lines: list[str], level: int, key: str, opened: bool) -> bool:
     """Add the line of a key that others stand below; return whether it is too long to be one with a colon."""
     indent = f"{_INDENTS[level - 1]}: " if opened else _INDENTS[level]
     is_long = len(key) > _LONGEST_KEY

@@ -53,13 +53,13 @@ class Tree:
                 excess_text = f"{len(self._script.commands):,} commands"
                 raise InputProblems([Problem(path=display, found=excess_text, expected=f"at most {MAX_COMMANDS:,}")])
             for command in self._script.commands:
-                self._say(command)
+                self._apply_command(command)
         else:
             self._text = without_prompts(self._text)
             self._document = parse(self._text, display, doubled=self.doubles)
-            self._merge()
+            self._merge_sections()
 
-    def _merge(self) -> None:
+    def _merge_sections(self) -> None:
         assert self._document is not None
         sections: list[tuple[str, Node]] = []
         for prefix, verb, data in self._parts(self._document.data):
@@ -69,12 +69,12 @@ class Tree:
                 sections.append((verb, data))
                 (self._sets if verb == "set" else self._unsets).append(prefix)
             elif data is not None:
-                self._refuse(prefix, f"`{verb}` of no mapping", "a mapping of what is set")
+                self._raise_problem(prefix, f"`{verb}` of no mapping", "a mapping of what is set")
         if [verb for verb, _ in sections] == ["set"]:
             self.root = sections[0][1]
             return
         for verb, data in sections:
-            (self._lay if verb == "set" else self._drop)(self.root, data, "")
+            (self._lay if verb == "set" else self._drop_named_keys)(self.root, data, "")
             if verb == "unset":
                 self._lay(self.unset, data, "")
 
@@ -83,10 +83,10 @@ class Tree:
         for number, entry in enumerate(entries):
             place = (number,) if isinstance(data, list) else ()
             if not isinstance(entry, dict) or not entry.keys() <= {"header", "set", "unset"}:
-                self._refuse(place, "another shape", "a list of `header`, `set` and `unset`")
+                self._raise_problem(place, "another shape", "a list of `header`, `set` and `unset`")
             yield from (((*place, verb), verb, inside) for verb, inside in entry.items())
 
-    def _refuse(self, place: Sequence[str | int], content: str, expected: str) -> None:
+    def _raise_problem(self, place: Sequence[str | int], content: str, expected: str) -> None:
         assert self._document is not None
         line, column = self._document.place(place)
         raise InputProblems([Problem(path=self._display, line=line, column=column, found=content, expected=expected)])
@@ -95,7 +95,7 @@ class Tree:
         """Lay data over a tree; what is said later moves to the end."""
         for key, value in data.items():
             for single_key in keys(parent, key):
-                self._count()
+                self._count_steps()
                 old = into.pop(single_key, None)
                 if isinstance(value, dict):
                     inside = old if isinstance(old, dict) else {}
@@ -104,33 +104,33 @@ class Tree:
                 else:
                     into[single_key] = value
 
-    def _drop(self, out_of: Node, data: Node, parent: str) -> None:
+    def _drop_named_keys(self, out_of: Node, data: Node, parent: str) -> None:
         """Take out of a tree what data names, and what that leaves empty."""
         for key, value in data.items():
             for single_key in keys(parent, key):
-                self._count()
+                self._count_steps()
                 inside = out_of.get(single_key)
                 if isinstance(value, dict) and value and isinstance(inside, dict):
-                    self._drop(inside, value, single_key)
+                    self._drop_named_keys(inside, value, single_key)
                     if inside:
                         continue
                 out_of.pop(single_key, None)
 
-    def _say(self, command: nvset.Command) -> None:
+    def _apply_command(self, command: nvset.Command) -> None:
         """Do what a command says."""
         if len(command.words) > MAX_WORDS:
             return
         if command.verb == "unset":
             node = self.unset
             for word in command.words:
-                node = _below(node, word)
+                node = _ensure_child_node(node, word)
         nodes, parent = [self.root], ""
         for position, word in enumerate(command.words):
             single = keys(parent, word)
             parent = word
-            self._count(len(nodes) * len(single))
+            self._count_steps(len(nodes) * len(single))
             if command.verb == "set":
-                nodes = [_below(node, key) for node in nodes for key in single]
+                nodes = [_ensure_child_node(node, key) for node in nodes for key in single]
             elif position == len(command.words) - 1:
                 for node in nodes:
                     for single_key in single:
@@ -139,7 +139,7 @@ class Tree:
                 inner = [node.get(key) for node in nodes for key in single]
                 nodes = [node for node in inner if isinstance(node, dict)]
 
-    def _count(self, steps: int = 1) -> None:
+    def _count_steps(self, steps: int = 1) -> None:
         self._steps += steps
         if self._steps > MAX_STEPS:
             excess_text = f"more than {MAX_STEPS:,} keys, lists and ranges written out"
@@ -159,13 +159,13 @@ class Tree:
         assert self._document is not None
         best: tuple[int | str, ...] = ()
         for prefix in reversed(self._unsets if unset else self._sets):
-            raw_path = self._raw_paths.find(_at(self._document.data, prefix), path, "")
+            raw_path = self._raw_paths.find(_value_at_path(self._document.data, prefix), path, "")
             enough = len(path) if whole else 1
             if len(raw_path) >= enough and len(raw_path) + len(prefix) > len(best):
                 best = (*prefix, *raw_path)
         if not best:
             return None
-        value = _at(self._document.data, best)
+        value = _value_at_path(self._document.data, best)
         if whole and isinstance(value, dict) and len(value) == 1 and {} in value.values():
             best = (*best, *value)
         return self._of_raw(best, key=key)
@@ -189,7 +189,9 @@ class Tree:
     @property
     def is_unmerged(self) -> bool:
         """Whether `root` is the document's own data: one state, with lists and ranges in its keys as they are spelt."""
-        return len(self._sets) == 1 and self.root is _at(self._document and self._document.data, self._sets[0])
+        return len(self._sets) == 1 and self.root is _value_at_path(
+            self._document and self._document.data, self._sets[0]
+        )
 
     def header_span(self, key: str) -> Span | None:
         """Return where a value of the header stands."""
@@ -202,7 +204,7 @@ class Tree:
 
     def _of_raw(self, raw: tuple[int | str, ...], *, key: bool = False) -> Span:
         assert self._document is not None
-        value = _at(self._document.data, raw)
+        value = _value_at_path(self._document.data, raw)
         is_leaf = not key and not isinstance(value, dict | list) and value is not None
         line, column = self._document.place(raw, of="value" if is_leaf else "key")
         if self._lines is None:
@@ -236,14 +238,14 @@ def _as_comment(match: re.Match[str]) -> str:
     return "#" + match[0][1:]
 
 
-def _below(node: Node, key: str) -> Node:
+def _ensure_child_node(node: Node, key: str) -> Node:
     """Return what is below a key, made if need be, and moved to the end of its siblings."""
     inside = node.pop(key, None)
     node[key] = inside = inside if isinstance(inside, dict) else {}
     return inside
 
 
-def _at(data: object, path: Sequence[int | str]) -> object:
+def _value_at_path(data: object, path: Sequence[int | str]) -> object:
     for step in path:
         if isinstance(data, list) and isinstance(step, int):
             data = data[step]
@@ -266,13 +268,13 @@ class _RawPaths:
         if not path or not isinstance(data, dict):
             return ()
         best: Path = ()
-        for key in self._fitting(data, path[0], parent):
+        for key in self._matching_keys(data, path[0], parent):
             raw_path = (key, *self.find(data[key], path[1:], path[0]))
             if len(raw_path) > len(best):
                 best = raw_path
         return best
 
-    def _fitting(self, data: Node, step: str, parent: str) -> Sequence[str]:
+    def _matching_keys(self, data: Node, step: str, parent: str) -> Sequence[str]:
         """Return the keys that are a single key, or stand for it among others, the last one first."""
         at = (id(data), parent)
         if at not in self._lists:

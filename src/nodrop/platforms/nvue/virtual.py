@@ -44,10 +44,10 @@ def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Vir
     """Return the switch: its settings without those of eth0, and its ports; FRR is told by them, too."""
     del frr
     remarks: list[str] = []
-    widths = _widths(port.name for port in device.interfaces)
+    widths = _breakout_widths(port.name for port in device.interfaces)
     ports = dict(_ports(widths, [port.name for port in device.interfaces], remarks))
     files = {
-        FILE: _settings(device, bundle, remarks),
+        FILE: _virtual_settings(device, bundle, remarks),
         _PORTS: "".join(f"{panel}={width}x\n" for panel, width in sorted(widths.items())),
     }
     return Virtual(
@@ -58,7 +58,7 @@ def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Vir
     )
 
 
-def _settings(device: Device, bundle: Mapping[str, bytes], remarks: list[str]) -> str:
+def _virtual_settings(device: Device, bundle: Mapping[str, bytes], remarks: list[str]) -> str:
     name = file_of("nvue", bundle)
     raw = bundle[name]
     management = device.management
@@ -82,7 +82,7 @@ def _settings(device: Device, bundle: Mapping[str, bytes], remarks: list[str]) -
     return raw.decode()
 
 
-def _widths(names: Iterable[str]) -> dict[int, int]:
+def _breakout_widths(names: Iterable[str]) -> dict[int, int]:
     """Return into how many parts ports are broken out, 1 for none; every panel port up to the last has a line."""
     widths: dict[int, int] = {}
     for name in names:

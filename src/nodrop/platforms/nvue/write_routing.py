@@ -51,7 +51,7 @@ def _by_vrf(device: Device) -> list[tuple[str, _Prefixes]]:
     return [(vrf, list(prefixes_by_vrf[vrf].items())) for vrf in sorted(prefixes_by_vrf, key=natural)]
 
 
-def _balancing(device: Device, spoken: Dialect) -> list[tuple[str, str]]:
+def _adaptive_routing_settings(device: Device, spoken: Dialect) -> list[tuple[str, str]]:
     """Return (key, value) of what a switch has of adaptive routing; that it has none is said where a port has it."""
     on = bool(device.adaptive_routing)
     word, _, value = (spoken.enabled if on else spoken.disabled).split(" ")
@@ -66,7 +66,7 @@ class _Routes:
         spoken, self._release = dialect(device.version), device.version
         self.old, self.on, self.enabled, self.disabled = spoken.old, spoken.on, spoken.enabled, spoken.disabled
         self.vrfs = _by_vrf(device)
-        self.balancing = _balancing(device, spoken)
+        self.balancing = _adaptive_routing_settings(device, spoken)
 
     def community(self, community: str) -> str:
         """Return a community as NVUE spells it."""
@@ -75,7 +75,7 @@ class _Routes:
     @staticmethod
     def matches(rule: RouteMapRule) -> list[tuple[str, str]]:
         """Return (key, value) of what a rule matches, the family of prefixes last."""
-        match_rows = [(_word(MATCHES, attribute, rule), value) for attribute, value in rule.matches]
+        match_rows = [(_policy_word(MATCHES, attribute, rule), value) for attribute, value in rule.matches]
         families = {"ip address prefix-list": "ipv4", "ipv6 address prefix-list": "ipv6"}
         return match_rows + [("type", families[attribute]) for attribute, _ in rule.matches if attribute in families]
 
@@ -86,10 +86,10 @@ class _Routes:
                 for community in value.split():
                     yield f"community {self.community(community)}", Quoted(), ""
             else:
-                yield _word(SETS, attribute, rule), Quoted(" = "), value
+                yield _policy_word(SETS, attribute, rule), Quoted(" = "), value
 
 
-def _word(words: Mapping[str, str], attribute: str, rule: RouteMapRule) -> str:
+def _policy_word(words: Mapping[str, str], attribute: str, rule: RouteMapRule) -> str:
     """Return how NVUE spells what a rule matches or sets; raise Unsupported if it has no word for it."""
     if attribute not in words:
         raise refuse(("route_maps", "*", "rules", rule.sequence), f"NVUE has no word for {attribute}")
@@ -103,19 +103,23 @@ def routing(device: Device, ends: FarEnds | None = None) -> Iterator[str]:
     """
     bgp, say, spoken = require_fact(device.bgp), _Routes(device), dialect(device.version)
     running = () if bgp is None else (bgp, *require_fact(device.vrf_bgp))
-    processes = {vrf: Quoted() for vrf, _ in say.vrfs} | {one.key: _process(one, spoken, ends) for one in running}
+    processes = {vrf: Quoted() for vrf, _ in say.vrfs} | {
+        one.key: _process_statements(one, spoken, ends) for one in running
+    }
     bfd = any(session.bfd for process in running for session in require_fact(process.neighbors))
-    yield render_statements("router", bgp=bgp, say=say, bfd=bfd, shared=_shared(bgp, spoken) if bgp is not None else "")
+    yield render_statements(
+        "router", bgp=bgp, say=say, bfd=bfd, shared=_shared_bgp_statements(bgp, spoken) if bgp is not None else ""
+    )
     yield render_statements("vrf", say=say, processes=processes)
 
 
-def _shared(bgp: Bgp, spoken: Dialect) -> Quoted:
+def _shared_bgp_statements(bgp: Bgp, spoken: Dialect) -> Quoted:
     """Return the statements about the processes of all VRFs."""
     lines = lines_of((*EITHER, *SHARED), bgp, spoken)
     return _render_lines("router bgp", [switched((), spoken), *lines])
 
 
-def _process(bgp: Bgp, spoken: Dialect, ends: FarEnds | None) -> Quoted:
+def _process_statements(bgp: Bgp, spoken: Dialect, ends: FarEnds | None) -> Quoted:
     """Return the statements of a process: its own in the order of their paths, sessions and groups among them."""
     path = f"vrf {bgp.key} router bgp"
     neighbors = require_fact(bgp.neighbors)

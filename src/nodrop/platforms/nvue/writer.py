@@ -52,21 +52,21 @@ _SMALL = "small-packet-probability"
 
 def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that NVUE cannot express."""
-    design = _design(device)
+    design = _find_or_build_design(device)
     router, vrf = routing(device, far_ends(device, index))
-    texts = [_interfaces(device, design), design.qos, router, _services(device, design), vrf]
+    texts = [_render_interfaces(device, design), design.qos, router, _render_services(device, design), vrf]
     extra = device.extra
     if isinstance(extra, tuple) and extra:
         texts = [merge_statements("".join(texts), extra)]
-    stages = {_PORTS: _both(texts, design)}
+    stages = {_PORTS: _combine_forms(texts, design)}
     whole_forms = stages[_PORTS]
     main_text, second_text = _split_part_qos(texts[0]) if design.broken_out else (texts[0], "")
     if second_text:
-        stages = {_PORTS: _both([main_text, *texts[1:]], design), _QOS: forms(second_text)}
-    return tuple(_artifacts(device, whole_forms, stages))
+        stages = {_PORTS: _combine_forms([main_text, *texts[1:]], design), _QOS: forms(second_text)}
+    return tuple(_build_artifacts(device, whole_forms, stages))
 
 
-def _both(texts: Iterable[str], design: "_Design") -> Forms:
+def _combine_forms(texts: Iterable[str], design: "_Design") -> Forms:
     """Return statements in both forms, those about QoS as they were worked out for all devices of the design."""
     new_forms = [design.forms if text is design.qos else forms(text) for text in texts]
     return Forms("".join(form.yaml for form in new_forms), "".join(form.commands for form in new_forms))
@@ -103,7 +103,7 @@ class _Design:
 _DESIGNS: OrderedDict[Any, _Design] = OrderedDict()
 
 
-def _design(device: Device) -> _Design:
+def _find_or_build_design(device: Device) -> _Design:
     """Return what all devices with the same ports and QoS share: checked and rendered once."""
     check(device)
     ports = tuple(
@@ -138,11 +138,12 @@ def _build_design(device: Device) -> _Design:
             (named_nvue_port is not None and named_nvue_port.part, *link, say.of_port[port.name]), []
         ).append(port)
     shared = {
-        key: render_statements("port", name=key, port=port, qos=qos, say=say) for key, port, qos in _keys(alike, say)
+        key: render_statements("port", name=key, port=port, qos=qos, say=say)
+        for key, port, qos in _keyed_ports(alike, say)
     }
     broken = _breakouts(device)
     shared |= {key: Quoted(_BREAKOUT.format(key=key, splits=splits, lanes=lanes)) for key, splits, lanes in broken}
-    shared |= {key: Quoted(_NO_PORT.format(key=key)) for key in _lost(device)}
+    shared |= {key: Quoted(_NO_PORT.format(key=key)) for key in _blocked_panel_keys(device)}
     pools = {pool.name: pool.percentage for pool in require_fact(device.buffer_pools)}
     qos = render_statements(
         "qos",
@@ -166,7 +167,7 @@ _BREAKOUT = "interface {key} link breakout {splits}x lanes-per-port ~ {lanes}\ni
 _NO_PORT = "interface {key} link breakout disabled\ninterface {key} type = swp\n"
 
 
-def _lost(device: Device) -> list[str]:
+def _blocked_panel_keys(device: Device) -> list[str]:
     """Return the key of the panel ports that are lost to the ones before them, which are broken out so far."""
     facts = switch(str(device.model))
     ports_per_panel = Counter(port.port.panel for port in device.interfaces if isinstance(port.port, Port))
@@ -183,7 +184,9 @@ def _is_of_parts(key: str) -> bool:
     return key.startswith("swp") and "s" in key[3:].partition(",")[0]
 
 
-def _keys(alike: dict[tuple[object, ...], list[Interface]], say: "_Say") -> Iterator[tuple[str, Interface, PortQos]]:
+def _keyed_ports(
+    alike: dict[tuple[object, ...], list[Interface]], say: "_Say"
+) -> Iterator[tuple[str, Interface, PortQos]]:
     for ports in alike.values():
         yield port_key(port.name for port in ports), ports[0], say.of_port[ports[0].name]
 
@@ -219,7 +222,7 @@ def small_percent(device: Device) -> int | None:
     return None if percent == effects.usual_small_percent(device.model) else percent
 
 
-def _interfaces(device: Device, design: _Design) -> str:
+def _render_interfaces(device: Device, design: _Design) -> str:
     say = design.say
     bridge_ports = render_bridge_ports(device)
     single = {port.name: port for port in device.interfaces if _says_for_itself(port) or port.name in bridge_ports}
@@ -239,7 +242,7 @@ def _says_for_itself(port: Interface) -> bool:
     return bool(port.addresses) or port.description is not None or port.vrf is not None
 
 
-def _artifacts(device: Device, whole_forms: Forms, stages: Mapping[str, Forms]) -> Iterator[Artifact]:
+def _build_artifacts(device: Device, whole_forms: Forms, stages: Mapping[str, Forms]) -> Iterator[Artifact]:
     header = template("nvue/header.yaml.j2").render(device=device, of_image=of_image())
     yield Artifact(device=device.name, path="startup.yaml", text=f"{header}- set:\n{whole_forms.yaml}")
     for name, own_stage in stages.items():
@@ -279,7 +282,7 @@ class _Say(Spelling):
         self.syslog_by_vrf = not knows(device.version, "servers of syslog beside the VRF")
         self.enabled, self.disabled = self.dialect.enabled, self.dialect.disabled
         self.lossless = sorted(limits_qos.pausing(device))
-        self._queues = _maps(device.interfaces[0])
+        self._queues = _queue_of_traffic_class(device.interfaces[0])
         self._small_percent = small_percent(device)
         self.lossless_queues = sorted(effects.lossless_queues(self.lossless, self._queues))
         self.pausing = tuple(self.usual["pfc"].priorities)
@@ -330,12 +333,12 @@ class _Say(Spelling):
             return []
         found_statements = []
         for name, value in [(GLOBAL, None)] if kind == "egress-queue-mapping" else self.profiles(kind):
-            own_leaves = self._leaves(kind, value)
+            own_leaves = self._profile_leaves(kind, value)
             stated = without(own_leaves, self._given.get(kind, {})) if name == GLOBAL else own_leaves
             found_statements += statements(kind, name, stated) or ([] if own_leaves else [f"qos {kind} {name}"])
         return found_statements
 
-    def _leaves(self, kind: str, value: Any) -> Leaves:
+    def _profile_leaves(self, kind: str, value: Any) -> Leaves:
         """Return the settings of a profile, and those that undo what `default-global` or another profile does."""
         if kind == "egress-queue-mapping":
             return dict(queue_leaves(self._queues))
@@ -350,14 +353,14 @@ class _Say(Spelling):
         return own_leaves
 
 
-def _maps(port: Interface) -> tuple[int | None, ...]:
+def _queue_of_traffic_class(port: Interface) -> tuple[int | None, ...]:
     assert isinstance(port.qos, QosProfile)
     queues = require_fact(port.qos.tc_to_queue)
     assert queues is not None
     return queues[:8]
 
 
-def _services(device: Device, design: _Design) -> str:
+def _render_services(device: Device, design: _Design) -> str:
     management = require_fact(device.management)
     vrf = "mgmt" if management is not None and management.own_vrf else "default"
     addresses = management.addresses if management is not None else ()

@@ -86,17 +86,17 @@ def parse(text: str) -> Script:
             opened = None
             continue
         if prompt and prompt[1] is not None:
-            opened, depth = _interface(prompt[1].split()[1:]), -1
+            opened, depth = _parse_interface(prompt[1].split()[1:]), -1
         elif opened is not None and (words[:1] == ["interface"] or (depth >= 0 and indent <= depth and not prompt)):
             opened = None
-        for command in _commands(words, span, opened):
-            if command.names and not command.words and _opens(rows, number, indent):
-                opened, depth = (command.kind, command.names), _depth(rows, number, indent)
+        for command in _parse_commands(words, span, opened):
+            if command.names and not command.words and _opens_block(rows, number, indent):
+                opened, depth = (command.kind, command.names), _block_end_indent(rows, number, indent)
             commands.append(command)
     return Script(header, tuple(commands))
 
 
-def _opens(rows: list[str], number: int, indent: int) -> bool:
+def _opens_block(rows: list[str], number: int, indent: int) -> bool:
     """Whether the line after `number` is part of what that line opens: deeper, or ended by `exit`."""
     for row in rows[number:]:
         words = row.split()
@@ -111,16 +111,16 @@ def _opens(rows: list[str], number: int, indent: int) -> bool:
     return False
 
 
-def _depth(rows: list[str], number: int, indent: int) -> int:
+def _block_end_indent(rows: list[str], number: int, indent: int) -> int:
     """Return the indentation at which a block ends; -1 where only `exit` or another interface ends it."""
     below = next((row for row in rows[number:] if row.strip()), "")
     return indent if len(below) - len(below.lstrip()) > indent else -1
 
 
-def _commands(words: list[str], span: Span, opened: tuple[str, tuple[str, ...]] | None) -> Iterator[Command]:
+def _parse_commands(words: list[str], span: Span, opened: tuple[str, tuple[str, ...]] | None) -> Iterator[Command]:
     negated = words[0] == "no" and len(words) > 1
     words = words[1:] if negated else words
-    if words[0] in ("interface", "int") and (interface := _interface(words[1:])) is not None:
+    if words[0] in ("interface", "int") and (interface := _parse_interface(words[1:])) is not None:
         words = words[2:] if interface[0] == "mgmt" else words[3:]
         opened = interface
     elif words[0] in ("show", "configuration", "write", "enable", "configure"):
@@ -131,7 +131,7 @@ def _commands(words: list[str], span: Span, opened: tuple[str, tuple[str, ...]] 
     yield Command(tuple(words), span, kind, names, negated)
 
 
-def _interface(words: list[str]) -> tuple[str, tuple[str, ...]] | None:
+def _parse_interface(words: list[str]) -> tuple[str, tuple[str, ...]] | None:
     if words and words[0].startswith("mgmt"):
         return "mgmt", (words[0],)
     if len(words) < 2 or words[0] not in KINDS:
@@ -147,11 +147,11 @@ def numbers(text: str) -> tuple[str, ...]:
         start, _, last = range_text.partition("-")
         if not _NUMBERS.fullmatch(start) or (last and not _NUMBERS.fullmatch(last)):
             continue
-        number_texts += _between(start, last or start)
+        number_texts += _expand_range(start, last or start)
     return tuple(number_texts[:MAX_PORTS])
 
 
-def _between(start: str, last: str) -> Iterator[str]:
+def _expand_range(start: str, last: str) -> Iterator[str]:
     """Yield the numbers of a range; of parts of ports, all parts from the first to the last on each port."""
     head = [int(piece) for piece in start.split("/")]
     tail = [int(piece) for piece in last.split("/")]

@@ -14,18 +14,18 @@ def edit(
     bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
 ) -> Edit:
     """Leave the files as they are, and say of each change what to type."""
-    return told_by_hand(changes, _line)
+    return told_by_hand(changes, _describe_manual_change)
 
 
-def _line(change: Change) -> str:
+def _describe_manual_change(change: Change) -> str:
     subject = text(change.subject)
-    commands = _commands(change)
+    commands = _commands_for_change(change)
     if not commands:
         return f"{subject}: which command changes this is not known here"
     return f"{subject}: type {', then '.join(f'`{command}`' for command in commands)}"
 
 
-def _commands(change: Change) -> tuple[str, ...]:
+def _commands_for_change(change: Change) -> tuple[str, ...]:
     """Return the commands that make a change; none where they are not known."""
     name, *field_path = change.subject[1:] or ("",)
     new = change.new
@@ -50,22 +50,22 @@ def _commands(change: Change) -> tuple[str, ...]:
         case ["qos", "pfc_watchdog"]:
             return (f"{port} {'no ' if new is None else ''}pfc-wd",)
         case ["qos", ("pfc_rx_priorities" | "pfc_tx_priorities")] if isinstance(new, list | tuple):
-            return _pausing(port, new)
+            return _pfc_commands(port, new)
         case ["qos", "queues", queue, "scheduler", "type"] if new == "strict":
             return (f"{port} traffic-class {queue} dcb ets strict",)
         case ["qos", "queues", queue, "wred"]:
-            return _marking(port, queue, new)
+            return _marking_commands(port, queue, new)
     return ()
 
 
-def _pausing(port: str, priorities: Iterable[object]) -> tuple[str, ...]:
+def _pfc_commands(port: str, priorities: Iterable[object]) -> tuple[str, ...]:
     every = tuple(f"dcb priority-flow-control priority {priority} enable" for priority in priorities)
     if not every:
         return (f"{port} no dcb priority-flow-control mode force",)
     return "dcb priority-flow-control enable force", *every, f"{port} dcb priority-flow-control mode on force"
 
 
-def _marking(port: str, queue: str, new: object) -> tuple[str, ...]:
+def _marking_commands(port: str, queue: str, new: object) -> tuple[str, ...]:
     """Return the command for marking with thresholds, which Onyx takes in kilobytes."""
     if new is None:
         return (f"{port} no traffic-class {queue} congestion-control",)

@@ -86,7 +86,7 @@ def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
         return _commands_of(commands, head, vrf)
 
     def find(subject: Subject) -> Place | None:
-        span = next(_spans(commands, commands_of, subject[1:]), None)
+        span = next(_subject_spans(commands, commands_of, subject[1:]), None)
         return Place(FILE, span) if span else None
 
     return find
@@ -102,10 +102,10 @@ def _commands_of(commands: Sequence[Command], head: str, vrf: str | None) -> Seq
     ]
     if vrf is None:
         return own_commands
-    return [command for command in own_commands if _vrf(command) == vrf] or own_commands
+    return [command for command in own_commands if _command_vrf(command) == vrf] or own_commands
 
 
-def _spans(commands: Sequence[Command], commands_of: CommandsOf, subject: Subject) -> Iterator[Span]:
+def _subject_spans(commands: Sequence[Command], commands_of: CommandsOf, subject: Subject) -> Iterator[Span]:
     """Yield the places of a subject below the device, the most exact first."""
     head, *path = subject or ("",)
     if head.startswith("@"):
@@ -141,7 +141,7 @@ def _of_device(commands: Sequence[Command], commands_of: CommandsOf, head: str, 
     yield from (command.span for command in (*exact, *found_commands))
 
 
-def _vrf(command: Command) -> str:
+def _command_vrf(command: Command) -> str:
     """Return the VRF of a command of BGP."""
     return command.words[4] if command.words[3:4] == ("vrf",) and len(command.words) > 4 else "default"
 
@@ -151,7 +151,7 @@ def _of_port(commands: Sequence[Command], name: str, path: Sequence[str]) -> Ite
     channels = {
         f"{'Mpo' if command.words[0][0] == 'm' else 'Po'}{command.words[1]}"
         for command in own_commands
-        if _joins(command)
+        if _joins_port_channel(command)
     }
     own_commands += [command for command in commands if channels & set(command.names)]
     field, *inner = path or ("",)
@@ -168,7 +168,7 @@ def _of_port(commands: Sequence[Command], name: str, path: Sequence[str]) -> Ite
     yield from (command.span for command in own_commands)
 
 
-def _joins(command: Command) -> bool:
+def _joins_port_channel(command: Command) -> bool:
     return command.words[:1] in (("channel-group",), ("mlag-channel-group",)) and len(command.words) > 1
 
 

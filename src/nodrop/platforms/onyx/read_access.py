@@ -39,7 +39,7 @@ def access_lists(commands: Iterable[Command]) -> tuple[AccessList, ...]:
     return in_order(
         AccessList(
             name=name,
-            entries=tuple(_entry(str(number), words, acl.family) for number, words in acl.words.items()),
+            entries=tuple(_build_access_entry(str(number), words, acl.family) for number, words in acl.words.items()),
             family="ipv6" if acl.family == "ipv6" else "ipv4" if acl.family == "ipv4" else None,
             otherwise=UNKNOWN,
             bindings=tuple(acl.bindings),
@@ -67,7 +67,8 @@ def _entries(
             for name in words[words.index("access-group") + 1 :][:1]:
                 bound = lists_by_name.setdefault(name, _List(words[0]))
                 bound.bindings += [
-                    Binding(interface=_interface(command.kind, ifname), stage="ingress") for ifname in command.names
+                    Binding(interface=_binding_interface(command.kind, ifname), stage="ingress")
+                    for ifname in command.names
                 ]
             continue
         if len(words) > 2 and words[0] in _FAMILIES and words[1] == "access-list":
@@ -84,12 +85,12 @@ def _entries(
             yield last, number or max(lists_by_name[last].entries, default=0) + _STEP, command, words
 
 
-def _interface(kind: str, name: str) -> str:
+def _binding_interface(kind: str, name: str) -> str:
     number = whole_number(name.removeprefix("Vlan")) if kind == "vlan" else None
     return name if number is None else f"VLAN {number}"
 
 
-def _entry(number: str, words: Sequence[str], family: str) -> AccessEntry:
+def _build_access_entry(number: str, words: Sequence[str], family: str) -> AccessEntry:
     action, protocol, remaining_words = words[0], "".join(words[1:2]), list(words[2:])
     other_conditions: list[str] = []
     numbered = None
@@ -100,8 +101,8 @@ def _entry(number: str, words: Sequence[str], family: str) -> AccessEntry:
         numbered = PROTOCOL_WORDS.get(protocol) if numbered is None else numbered
         if numbered is None:
             other_conditions.append(protocol)
-    sources, remaining_words = _address(remaining_words, other_conditions)
-    destinations, remaining_words = _address(remaining_words, other_conditions)
+    sources, remaining_words = _parse_leading_address(remaining_words, other_conditions)
+    destinations, remaining_words = _parse_leading_address(remaining_words, other_conditions)
     ports = {word: _take_port(word, remaining_words) for word in ("eq-source", "eq-destination")}
     if remaining_words:
         other_conditions.append(" ".join(remaining_words))
@@ -128,7 +129,7 @@ def _take_port(word: str, words: list[str]) -> tuple[PortRange, ...]:
     return (PortRange(port, port),)
 
 
-def _address(words: list[str], other_conditions: list[str]) -> tuple[tuple[str, ...], list[str]]:
+def _parse_leading_address(words: list[str], other_conditions: list[str]) -> tuple[tuple[str, ...], list[str]]:
     """Return the prefix with which words begin, `any`, `10.0.0.0 mask 255.0.0.0` or `10.0.0.0/8`, and the rest."""
     if not words or words[0] == "any":
         return (), words[1:]

@@ -51,14 +51,14 @@ class _Reader:
         self._settings, self._values = settings, values
         self._of_port: Mapping[str, Callable[[Command, str], None]] = {
             "traffic-class": self._traffic_class,
-            "qos": self._qos,
+            "qos": self._read_qos,
             "dcb": self._port_pfc,
-            "ingress-buffer": self._ingress,
-            "egress-buffer": self._egress,
-            "ip": self._address,
-            "ipv6": self._address,
-            "vrf": self._vrf,
-            "switchport": self._switchport,
+            "ingress-buffer": self._read_ingress_buffer,
+            "egress-buffer": self._read_egress_buffer,
+            "ip": self._read_address,
+            "ipv6": self._read_address,
+            "vrf": self._read_vrf,
+            "switchport": self._read_switchport,
         }
 
     def take(self, command: Command) -> None:
@@ -69,9 +69,9 @@ class _Reader:
             for name in command.names:
                 self._port(command, name)
         else:
-            self._global(command)
+            self._read_global_command(command)
 
-    def _global(self, command: Command) -> None:
+    def _read_global_command(self, command: Command) -> None:
         words, settings, on = command.words, self._settings, not command.negated
         if not words:
             raise NotUnderstood
@@ -100,9 +100,9 @@ class _Reader:
         elif words[0] == "hostname" and len(words) == 2:
             settings.hostname = words[1]
         else:
-            self._services(command)
+            self._read_service(command)
 
-    def _services(self, command: Command) -> None:
+    def _read_service(self, command: Command) -> None:
         words, settings, on = command.words, self._settings, not command.negated
         if words[:2] in (("ntp", "server"), ("ntp", "peer")) and len(words) > 2:
             server = words[4] if words[2] == "vrf" and len(words) > 4 else words[2]
@@ -157,10 +157,10 @@ class _Reader:
         elif words[0] == "flowcontrol" and len(words) > 2:
             direction, word = words[1:3]
             self._settings.port(name).pause[direction] = word == "on" and not command.negated
-        elif not self._physical(command, link) and words[0] not in _PORT_IGNORED:
+        elif not self._read_link_setting(command, link) and words[0] not in _PORT_IGNORED:
             raise NotUnderstood
 
-    def _physical(self, command: Command, link: Link) -> bool:
+    def _read_link_setting(self, command: Command, link: Link) -> bool:
         """Take a setting of the link itself; False where the command is none."""
         words, on = command.words, not command.negated
         argument = words[1] if len(words) > 1 else ""
@@ -170,7 +170,7 @@ class _Reader:
             case "mtu" if argument:
                 link.mtu_bytes = self._values.integer(command, argument, 68, 9216, "bytes") if on else None
             case "speed" if argument:
-                self._speed(command, link, argument)
+                self._read_speed(command, link, argument)
                 if "no-autoneg" in words:
                     link.autoneg = False
             case "description":
@@ -188,7 +188,7 @@ class _Reader:
                 return False
         return True
 
-    def _speed(self, command: Command, link: Link, word: str) -> None:
+    def _read_speed(self, command: Command, link: Link, word: str) -> None:
         text = word.split("x")[0]
         if text.lower() in ("auto", ""):
             link.speed_mbps = None
@@ -198,7 +198,7 @@ class _Reader:
         except Misread as error:
             self._values.malformed(command, word, error.expected)
 
-    def _address(self, command: Command, name: str) -> None:
+    def _read_address(self, command: Command, name: str) -> None:
         words = command.words
         if words[1:2] != ("address",) or len(words) < 3:
             return
@@ -217,12 +217,12 @@ class _Reader:
         elif address not in _DYNAMIC:
             self._values.malformed(command, address, "an address and the length of its prefix, such as 10.0.0.1/31")
 
-    def _vrf(self, command: Command, name: str) -> None:
+    def _read_vrf(self, command: Command, name: str) -> None:
         if command.words[1:2] == ("forwarding",) and len(command.words) > 2:
             vrf = command.words[2]
             self._settings.link(name).vrf = None if command.negated or vrf == "default" else vrf
 
-    def _switchport(self, command: Command, name: str) -> None:
+    def _read_switchport(self, command: Command, name: str) -> None:
         words, link, on = command.words, self._settings.link(name), not command.negated
         match words[1:]:
             case () | ("force",):
@@ -275,7 +275,7 @@ class _Reader:
                 case ("congestion-control", *_) if command.negated:
                     qos.ecn[tc] = None
                 case ("congestion-control", ("ecn" | "red" | "both") as kind, *limits):
-                    self._marking(command, qos, tc, kind, limits)
+                    self._read_marking(command, qos, tc, kind, limits)
                 case ("dcb", "ets", "strict", *_):
                     qos.ets[tc] = ("strict", None)
                 case ("dcb", "ets", "wrr", weight, *_):
@@ -286,7 +286,7 @@ class _Reader:
                 case _:
                     raise NotUnderstood
 
-    def _marking(self, command: Command, qos: Qos, tc: int, kind: str, words: list[str]) -> None:
+    def _read_marking(self, command: Command, qos: Qos, tc: int, kind: str, words: list[str]) -> None:
         options = dict(zip(words[::2], words[1::2], strict=False))
         if {"minimum-absolute", "maximum-absolute"} <= options.keys():
             unit = "bytes"
@@ -300,7 +300,7 @@ class _Reader:
             raise NotUnderstood
         qos.ecn[tc] = UNKNOWN if low is None or high is None else (kind, {f"min_{unit}": low, f"max_{unit}": high})
 
-    def _qos(self, command: Command, name: str) -> None:
+    def _read_qos(self, command: Command, name: str) -> None:
         qos, values = self._settings.port(name), self._values
         match command.words:
             case ("qos", "trust", *word):
@@ -323,7 +323,7 @@ class _Reader:
             case _:
                 raise NotUnderstood
 
-    def _ingress(self, command: Command, name: str) -> None:
+    def _read_ingress_buffer(self, command: Command, name: str) -> None:
         buffer, *arguments = command.words[1:] or ("",)
         qos, values = self._settings.port(name), self._values
         if not buffer.startswith("iPort.pg"):
@@ -335,11 +335,11 @@ class _Reader:
                 for priority in values.indexes(command, tuple(arguments[2:]), 7):
                     qos.group_of[priority] = index
             elif arguments[:2] == ["map", "pool"] and len(arguments) > 2:
-                qos.groups[index] = self._buffer(command, arguments[2], arguments[3:])
+                qos.groups[index] = self._build_buffer_profile(command, arguments[2], arguments[3:])
             else:
                 raise NotUnderstood
 
-    def _egress(self, command: Command, name: str) -> None:
+    def _read_egress_buffer(self, command: Command, name: str) -> None:
         buffer, *arguments = command.words[1:] or ("",)
         if not buffer.startswith("ePort.tc"):
             if buffer.startswith("ePort"):
@@ -348,9 +348,9 @@ class _Reader:
         if arguments[:2] != ["map", "pool"] or len(arguments) < 3:
             raise NotUnderstood
         for index in self._values.indexes(command, (buffer.removeprefix("ePort.tc"),), 15):
-            self._settings.port(name).queues[index] = self._buffer(command, arguments[2], arguments[3:])
+            self._settings.port(name).queues[index] = self._build_buffer_profile(command, arguments[2], arguments[3:])
 
-    def _buffer(self, command: Command, pool: str, words: list[str]) -> BufferProfile:
+    def _build_buffer_profile(self, command: Command, pool: str, words: list[str]) -> BufferProfile:
         """Return what a group or queue may use of a pool."""
         words = [word for word in words if word != "shared"]
         args = dict(zip(words[::2], words[1::2], strict=False))
@@ -363,11 +363,11 @@ class _Reader:
         return BufferProfile(
             pool=pool,
             size_bytes=sizes.get("reserved") or 0,
-            dynamic_th=self._alpha(command, args["alpha"]) if "alpha" in args else None,
+            dynamic_th=self._alpha_exponent(command, args["alpha"]) if "alpha" in args else None,
             headroom=headroom,
         )
 
-    def _alpha(self, command: Command, word: str) -> int | None:
+    def _alpha_exponent(self, command: Command, word: str) -> int | None:
         """Return alpha as an exponent of two."""
         if word in ("inf", "infinity"):
             return INFINITE_TH

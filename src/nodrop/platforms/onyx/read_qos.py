@@ -85,7 +85,7 @@ class QosReader:
         if not qos.traffic_class:
             derived["qos", "tc_to_queue"] = derived["qos", "pfc_to_queue"] = reason
         rx, tx = self._pfc(qos, derived)
-        groups, group_of = self._groups(qos, rx, tx)
+        groups, group_of = self._priority_groups(qos, rx, tx)
         profile = QosProfile(
             trust={"dscp": "dscp", "pcp": "pcp", "both": "both"}.get(trust),  # type: ignore[arg-type]
             dscp_to_tc=dscp if trust in ("dscp", "both") else None,
@@ -99,7 +99,7 @@ class QosReader:
             pfc_tx_priorities=tx,
             pfc_watchdog=self._watchdog(qos, rx),
             priority_groups=groups,
-            queues=tuple(self._queue(qos, tc, derived) for tc in PRIORITIES),
+            queues=tuple(self._build_queue(qos, tc, derived) for tc in PRIORITIES),
         )
         return PortQos(profile, any(qos.pause.values()) if qos.pause else None, derived)
 
@@ -120,7 +120,7 @@ class QosReader:
             return UNKNOWN, UNKNOWN
         return (on, on) if settings.pfc and qos.pfc is True else ((), ())
 
-    def _groups(self, qos: Qos, rx: Any, tx: Any) -> tuple[Any, Any]:
+    def _priority_groups(self, qos: Qos, rx: Any, tx: Any) -> tuple[Any, Any]:
         """Return the port's priority groups, and the group of each priority."""
         if qos.groups:
             indexes = sorted({0, *qos.groups})
@@ -146,7 +146,7 @@ class QosReader:
             return None
         return PfcWatchdog(priorities=rx, detection_ms=UNKNOWN, restoration_ms=UNKNOWN, action=UNKNOWN)
 
-    def _queue(self, qos: Qos, tc: int, derived: dict[Subject, str]) -> Queue:
+    def _build_queue(self, qos: Qos, tc: int, derived: dict[Subject, str]) -> Queue:
         usual = _ROCE_ETS if self._roce else {priority: ("wrr", 12 + priority % 2) for priority in PRIORITIES}
         share = qos.ets.get(tc, usual.get(tc))
         if tc not in qos.ets:
@@ -156,17 +156,17 @@ class QosReader:
             derived["qos", "queues", str(tc), "wred"] = _ROCE if self._roce else _USUAL
         return Queue(
             index=tc,
-            scheduler=None if share is None else _scheduler(*share),
-            wred=_wred(marking),
+            scheduler=None if share is None else _build_scheduler(*share),
+            wred=_build_wred_profile(marking),
             buffer=qos.queues.get(tc, UNKNOWN),
         )
 
 
-def _scheduler(mode: str, weight: int | None) -> Scheduler:
+def _build_scheduler(mode: str, weight: int | None) -> Scheduler:
     return Scheduler(type="strict" if mode == "strict" else "wrr", weight=weight)
 
 
-def _wred(marking: Any) -> WredProfile | None | Unknown:
+def _build_wred_profile(marking: Any) -> WredProfile | None | Unknown:
     if marking is None or isinstance(marking, Unknown):
         return marking
     kind, thresholds = marking

@@ -37,7 +37,7 @@ def parse_routing(commands: Iterable[Command]) -> tuple[Routing, list[Command]]:
             else:
                 inside.setdefault(f"router bgp {words[2]} vrf {vrf}", []).append((spelt, command))
         elif words[:2] == ["ip", "route"] and not command.negated:
-            route = _route(words[2:])
+            route = _parse_static_route(words[2:])
             routes += [route] if route else []
             other_commands += [] if route else [command]
         elif words[0] == "route-map" and len(words) > 4 and words[3].isdecimal():
@@ -111,7 +111,7 @@ def _of_route_map(words: list[str]) -> str:
             return " ".join(words)
 
 
-def _route(words: list[str]) -> StaticRoute | None:
+def _parse_static_route(words: list[str]) -> StaticRoute | None:
     vrf = None
     if words[:1] == ["vrf"] and len(words) > 1:
         vrf, words = words[1], words[2:]

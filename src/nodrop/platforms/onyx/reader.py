@@ -79,7 +79,7 @@ class _Device:
         self._values = Values(name)
         self._settings, self._others = read_commands.parse_settings(script.commands, self._values)
         self.name = self._values.device = self._hostname(name)
-        self._values.remarks = [_renamed(remark, self.name) for remark in self._values.remarks]
+        self._values.remarks = [_rename_remark_device(remark, self.name) for remark in self._values.remarks]
         self._derived: dict[Subject, str] = {}
 
     def build_reading(self) -> DeviceReading:
@@ -121,9 +121,9 @@ class _Device:
                 if name.startswith("Loopback")
             ),
             port_channels=tuple(_port_channels(settings)),
-            vlans=tuple(_vlans(settings)),
+            vlans=tuple(_build_vlans(settings)),
             access_lists=access_lists(self._script.commands),
-            management=_management(settings),
+            management=_build_management(settings),
             bgp=routing.bgp,
             vrf_bgp=routing.vrf_bgp,
             static_routes=routing.static_routes,
@@ -200,8 +200,13 @@ class _Device:
         if {*pausing} <= self._peer_links():
             pausing = []
         for subject, has, lacks, words in (
-            (_priorities(paused - pooled), "PFC", "lossless buffer", {"dcb", "priority-flow-control", "priority"}),
-            (_priorities(pooled - paused), "a lossless buffer", "PFC", {"type", "lossless"}),
+            (
+                _format_priorities(paused - pooled),
+                "PFC",
+                "lossless buffer",
+                {"dcb", "priority-flow-control", "priority"},
+            ),
+            (_format_priorities(pooled - paused), "a lossless buffer", "PFC", {"type", "lossless"}),
             (
                 "" if paused or pooled else _ports(pausing),
                 "PFC turned on",
@@ -278,12 +283,12 @@ class _Device:
             kind = (command.kind, *command.words[:2])
             if kind not in seen and len(seen) < _MAX_NOTES:
                 seen.add(kind)
-                message = f"command {quote_text(_command_text(command))} is not understood and was not looked at"
+                message = f"command {quote_text(_command_text(command))} is not understood and was not checked"
                 line = command.span.line
                 yield Note(kind="not-understood", message=message, device=self.name, file=display, line=line)
 
 
-def _priorities(priorities: set[int]) -> str:
+def _format_priorities(priorities: set[int]) -> str:
     return f"priority {', '.join(map(str, sorted(priorities)))}" if priorities else ""
 
 
@@ -302,12 +307,12 @@ def _command_text(command: Command) -> str:
     return " ".join(("interface", command.kind, *([number] if number else []), command.text))
 
 
-def _renamed(remark: Remark, device: str) -> Remark:
+def _rename_remark_device(remark: Remark, device: str) -> Remark:
     subject = (device, *remark.subject[1:])
     return Remark(kind=remark.kind, subject=subject, place=remark.place, facts=remark.facts)
 
 
-def _management(settings: Settings) -> Management | None | Unknown:
+def _build_management(settings: Settings) -> Management | None | Unknown:
     link = settings.links.get("mgmt0")
     if link is None:
         return UNKNOWN
@@ -336,7 +341,7 @@ def _port_channels(settings: Settings) -> Iterator[PortChannel]:
         )
 
 
-def _vlans(settings: Settings) -> Iterator[Vlan]:
+def _build_vlans(settings: Settings) -> Iterator[Vlan]:
     members: dict[int, list[VlanMember]] = {number: [] for number in settings.vlans}
     for name in sorted(settings.links, key=natural):
         link = settings.links[name]

@@ -60,11 +60,11 @@ def judge(command: Command) -> str | None:
     keyword, *arguments = command.words or ("",)
     sure = _PARTLY.get(keyword)
     if keyword in _CLASSES or (sure is not None and any(word in sure for word in arguments[:2])):
-        return _nearest(command)
+        return _nearest_form(command)
     return None
 
 
-def _nearest(command: Command) -> str:
+def _nearest_form(command: Command) -> str:
     """Return the form that shares most with a command, words that few forms have counting most."""
     preferred_forms = _OF_PORT if command.kind else _OF_SWITCH
     typed = {*command.words, *(_MEANT.get(word, word) for word in command.words)}

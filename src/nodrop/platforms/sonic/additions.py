@@ -33,7 +33,7 @@ def config(text: str, device: Device) -> str:
             raise refuse(path, "is not table, row and field, or table and a row without fields")
     if not extras.additions(device):
         return text
-    return extras.merge_extras(device, json.loads(text), _spell, lambda written: _read_config(device, written))
+    return extras.merge_extras(device, json.loads(text), _spell_tables, lambda written: _read_config(device, written))
 
 
 def routing(text: str, device: Device) -> str:
@@ -54,7 +54,7 @@ def _read_config(device: Device, text: str) -> Device:
     )
 
 
-def _spell(tables: extras.Tree) -> str:
+def _spell_tables(tables: extras.Tree) -> str:
     """Spell tables as the templates do: a list on one line, all else a line each."""
     return "{\n" + ",\n".join(spell_table(name, rows) for name, rows in tables.items()) + "\n}\n"
 

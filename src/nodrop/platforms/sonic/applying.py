@@ -29,17 +29,17 @@ def states(bundle: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str, Mappi
     if FILE not in edit.files or edit.disruption == "refused":
         return
     tables = dict(mapping(parse(bundle[FILE], FILE)))
-    groups = list(_groups(edit.steps))
+    groups = list(_named_step_groups(edit.steps))
     for at, (state_label, steps) in enumerate(groups):
         for step in steps:
-            _apply(tables, step)
+            _apply_step(tables, step)
         if at < len(groups) - 1:
             yield state_label, {**bundle, FILE: json.dumps(tables).encode()}
     if edit.by_hand:
         yield "the patch, before what is done by hand", {**bundle, **edit.files}
 
 
-def _groups(steps: Sequence[Step]) -> Iterator[tuple[str, list[Step]]]:
+def _named_step_groups(steps: Sequence[Step]) -> Iterator[tuple[str, list[Step]]]:
     """Yield the steps that are made together, in order, with what they are called."""
     found_steps: dict[tuple[int, str], list[Step]] = {}
     for step in steps:
@@ -55,7 +55,7 @@ def _groups(steps: Sequence[Step]) -> Iterator[tuple[str, list[Step]]]:
         yield key[1], found_steps[key]
 
 
-def _apply(tables: dict[str, object], step: Step) -> None:
+def _apply_step(tables: dict[str, object], step: Step) -> None:
     *above, last = parts(step.path)
     inside = make_mapping(tables, *above)
     if step.op == "remove":

@@ -48,7 +48,7 @@ def tables(device: Device, bundle: Mapping[str, bytes], hostname: str, frr_conf:
         | ({"mtu": str(port.mtu_bytes)} if isinstance(port.mtu_bytes, int) else {})
         for name, port in ports.items()
     }
-    members = dict(_members(config, ports))
+    members = dict(_vlan_member_rows(config, ports))
     of_vlan: dict[str, list[str]] = {name: [] for name in config.rows("VLAN") if name.removeprefix(_VLAN).isdecimal()}
     for key in members:
         of_vlan[key.partition("|")[0]].append(key.partition("|")[2])
@@ -62,7 +62,9 @@ def tables(device: Device, bundle: Mapping[str, bytes], hostname: str, frr_conf:
         names = {key.partition("|")[0] for key in rows}
         kept_names = {name for name in names if allowed_names is None or name in allowed_names}
         rows_by_table[table] = {name: {} for name in sorted(kept_names)}
-        rows_by_table[table] |= {key: _secondary(row) for key, row in rows.items() if _is_read_address(key, kept_names)}
+        rows_by_table[table] |= {
+            key: _secondary_field(row) for key, row in rows.items() if _is_read_address(key, kept_names)
+        }
     filters, unseen = access_tables(device, ports)
     rows_by_table |= filters
     for vlan in known_rows(device.vlans):
@@ -84,7 +86,7 @@ def _has_unread_parts(device: Device, config: Config) -> bool:
     return len(carried) != len(set(carried))
 
 
-def _members(config: Config, ports: Mapping[str, object]) -> Iterator[tuple[str, dict[str, str]]]:
+def _vlan_member_rows(config: Config, ports: Mapping[str, object]) -> Iterator[tuple[str, dict[str, str]]]:
     rows = config.rows("VLAN_MEMBER")
     for key, row in rows.items():
         vlan, _, port = key.partition("|")
@@ -99,5 +101,5 @@ def _is_read_address(key: str, interface_names: set[str]) -> bool:
     return bool(bar) and name in interface_names and _ADDRESS.fullmatch(address) is not None
 
 
-def _secondary(row: Mapping[str, str]) -> dict[str, str]:
+def _secondary_field(row: Mapping[str, str]) -> dict[str, str]:
     return {"secondary": "true"} if row.get("secondary") == "true" else {}

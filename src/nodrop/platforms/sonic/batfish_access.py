@@ -64,7 +64,7 @@ def _rows(rules: AccessList) -> Iterator[tuple[str, dict[str, str]]]:
         raise _Lacking(_UNREAD)
     for entry in rules.entries:
         if entry.refused is None and entry.family not in ("ipv6", "other") and not entry.mirrors:
-            _check(entry)
+            _require_supported_entry(entry)
             row = {"PACKET_ACTION": "DROP" if entry.action == "deny" else "FORWARD"}
             row |= {"IP_PROTOCOL": str(entry.protocol)} if entry.protocol is not None else {}
             for field, prefixes in (("SRC_IP", entry.sources), ("DST_IP", entry.destinations)):
@@ -75,7 +75,7 @@ def _rows(rules: AccessList) -> Iterator[tuple[str, dict[str, str]]]:
                     yield f"{entry.name}{'_' if suffix else ''}{suffix}", row | near | far
 
 
-def _check(entry: AccessEntry) -> None:
+def _require_supported_entry(entry: AccessEntry) -> None:
     lacking = {
         "DSCPs": bool(entry.dscps),
         "flags of TCP": entry.tcp_flags is not None,

@@ -70,7 +70,7 @@ def _text(field: str, column: str, *refuses: Refuses) -> BgpBinding:
     )
 
 
-def _list(field: str, column: str) -> BgpBinding:
+def _bind_list(field: str, column: str) -> BgpBinding:
     """Bind a name to a column that is a list of one entry; the templates take a text for a list of characters."""
 
     def decode(row: TableRow) -> str | None:
@@ -79,43 +79,43 @@ def _list(field: str, column: str) -> BgpBinding:
     return Binding(field=field, where=(column,), decode=decode, encode=lambda value, _: {column: [value]})
 
 
-def _number(field: str, column: str, *refuses: Refuses) -> BgpBinding:
+def _bind_number(field: str, column: str, *refuses: Refuses) -> BgpBinding:
     def encode(value: int, _: None) -> Columns:
         return {column: str(value)}
 
     return Binding(field=field, where=(column,), decode=lambda row: row.integer(column), encode=encode, refuses=refuses)
 
 
-def _flag(field: str, column: str) -> BgpBinding:
+def _bind_flag(field: str, column: str) -> BgpBinding:
     """Bind a flag that is written only if it is on: of some, the templates ask only whether the column is there."""
     return Binding(
         field=field,
         where=(column,),
-        decode=_is(column, "true"),
+        decode=_column_test(column, "true"),
         encode=lambda value, _: {column: "true"} if value else {},
     )
 
 
-def _is(column: str, *words: str) -> Callable[[TableRow], bool | None]:
+def _column_test(column: str, *words: str) -> Callable[[TableRow], bool | None]:
     return lambda row: row.columns[column] in words if column in row.columns else None
 
 
-def _quoted(value: str | None, _: object) -> str | None:
+def _apostrophe_refusal(value: str | None, _: object) -> str | None:
     """Refuse what ends the quotes in which frrcfgd of 202511 passes a command on."""
     return "an apostrophe ends the command of frrcfgd" if value is not None and "'" in value else None
 
 
-def _on(reason: str) -> Refuses:
+def _refuse_unless_on(reason: str) -> Refuses:
     return lambda value, _: None if value is True else reason
 
 
 PROCESS: tuple[BgpBinding, ...] = (
-    _number("asn", "local_asn"),
+    _bind_number("asn", "local_asn"),
     _text("router_id", "router_id"),
-    _flag("multipath_relax", "load_balance_mp_relax"),
-    _flag("compare_router_id", "external_compare_router_id"),
-    _flag("always_compare_med", "always_compare_med"),
-    _number("default_preference", "default_local_preference", Within(0, MAX_32_BITS)),
+    _bind_flag("multipath_relax", "load_balance_mp_relax"),
+    _bind_flag("compare_router_id", "external_compare_router_id"),
+    _bind_flag("always_compare_med", "always_compare_med"),
+    _bind_number("default_preference", "default_local_preference", Within(0, MAX_32_BITS)),
     Binding(
         field="default_ipv4_unicast",
         where=("default_ipv4_unicast",),
@@ -126,25 +126,25 @@ PROCESS: tuple[BgpBinding, ...] = (
         field="import_check",
         where=("network_import_check",),
         decode=lambda row: row.columns.get("network_import_check") != "false",
-        refuses=(_on(LOST),),
+        refuses=(_refuse_unless_on(LOST),),
     ),
-    _flag("graceful_restart", "graceful_restart_enable"),
-    _flag("preserve_forwarding", "gr_preserve_fw_state"),
-    _number("restart_s", "gr_restart_time", Within(1, 3600)),
-    _flag("graceful_shutdown", "graceful_shutdown"),
+    _bind_flag("graceful_restart", "graceful_restart_enable"),
+    _bind_flag("preserve_forwarding", "gr_preserve_fw_state"),
+    _bind_number("restart_s", "gr_restart_time", Within(1, 3600)),
+    _bind_flag("graceful_shutdown", "graceful_shutdown"),
     Binding(field="cluster_id", refuses=(never("nodrop does not write route reflection into tables"),)),
     Binding(field="maximum_paths_internal", refuses=(never("nodrop does not write paths of the own AS into tables"),)),
     Binding(
         field="maximum_paths_internal_ipv6", refuses=(never("nodrop does not write paths of the own AS into tables"),)
     ),
-    Binding(field="requires_policy", refuses=(_on(NO_COLUMN),)),
+    Binding(field="requires_policy", refuses=(_refuse_unless_on(NO_COLUMN),)),
     Binding(field="session_dscp", refuses=(never(NO_COLUMN),)),
 )
 """BGP_GLOBALS: fields of Bgp."""
 
 PATHS: Mapping[str, BgpBinding] = {
-    "ipv4": _number("maximum_paths", "max_ebgp_paths", Within(1, MOST_PATHS)),
-    "ipv6": _number("maximum_paths_ipv6", "max_ebgp_paths", Within(1, MOST_PATHS)),
+    "ipv4": _bind_number("maximum_paths", "max_ebgp_paths", Within(1, MOST_PATHS)),
+    "ipv6": _bind_number("maximum_paths_ipv6", "max_ebgp_paths", Within(1, MOST_PATHS)),
 }
 """BGP_GLOBALS_AF: fields of Bgp by address family."""
 
@@ -166,11 +166,11 @@ def _remote_asn(row: TableRow) -> Any:
     return row.columns["peer_type"] if "peer_type" in row.columns else row.integer("asn")
 
 
-def _multihop(row: TableRow) -> int | None:
+def _decode_multihop(row: TableRow) -> int | None:
     return (row.integer("ebgp_multihop_ttl") or _MOST_HOPS) if row.columns.get("ebgp_multihop") == "true" else None
 
 
-def _allowed(row: TableRow) -> int | None:
+def _decode_allowed_as_count(row: TableRow) -> int | None:
     return (row.integer("allow_as_count") or _OWN) if row.columns.get("allow_as_in") == "true" else None
 
 
@@ -186,24 +186,24 @@ _PRIVATE: Mapping[PrivateAsns, Columns] = {
 }
 
 
-def _private(row: TableRow) -> PrivateAsns | None:
+def _decode_private_as(row: TableRow) -> PrivateAsns | None:
     columns = ("remove_private_as_enabled", "remove_private_as_all", "replace_private_as")
     on = {column: "true" for column in columns if row.columns.get(column) == "true"}
     return next((private for private, row_columns in _PRIVATE.items() if row_columns == on), None)
 
 
-def _most(row: TableRow) -> int | None:
+def _decode_prefix_limit(row: TableRow) -> int | None:
     """Return of how many prefixes a session goes down; of none where it only warns."""
     return None if row.columns.get("max_prefix_warning_only") == "true" else row.integer("max_prefix_limit")
 
 
-def _password(row: TableRow) -> str | None:
+def _decode_password(row: TableRow) -> str | None:
     """Return the digest of a password and the word that the template writes behind it, which FRR takes with it."""
     stated = row.columns.get("auth_password")
     return None if stated is None else password_digest(f"{stated} encrypted")
 
 
-def _enabled(row: TableRow) -> bool | None:
+def _decode_enabled_state(row: TableRow) -> bool | None:
     return row.columns["admin_status"] not in _DOWN if "admin_status" in row.columns else None
 
 
@@ -218,9 +218,9 @@ SESSION: tuple[BgpBinding, ...] = (
         decode=_remote_asn,
         encode=lambda value, _: {"asn": str(value)} if isinstance(value, int) else {"peer_type": value},
     ),
-    _text("description", "name", _quoted),
-    Binding(field="enabled", where=("admin_status",), decode=_enabled, encode=_up_down),
-    _flag("bfd", "bfd"),
+    _text("description", "name", _apostrophe_refusal),
+    Binding(field="enabled", where=("admin_status",), decode=_decode_enabled_state, encode=_up_down),
+    _bind_flag("bfd", "bfd"),
     Binding(
         field="hold_s",
         where=("holdtime",),
@@ -231,12 +231,12 @@ SESSION: tuple[BgpBinding, ...] = (
     Binding(
         field="ebgp_multihop",
         where=("ebgp_multihop_ttl", "ebgp_multihop"),
-        decode=_multihop,
+        decode=_decode_multihop,
         encode=lambda value, _: {"ebgp_multihop": "true", "ebgp_multihop_ttl": str(value)},
     ),
-    _flag("extended_next_hop", "capability_ext_nexthop"),
-    _flag("passive", "passive_mode"),
-    _number("local_asn", "local_asn", Within(1, MAX_32_BITS)),
+    _bind_flag("extended_next_hop", "capability_ext_nexthop"),
+    _bind_flag("passive", "passive_mode"),
+    _bind_number("local_asn", "local_asn", Within(1, MAX_32_BITS)),
     Binding(
         field="local_asn_mode",
         where=("local_as_no_prepend", "local_as_replace_as"),
@@ -246,10 +246,10 @@ SESSION: tuple[BgpBinding, ...] = (
     Binding(
         field="password",
         where=("auth_password",),
-        decode=_password,
+        decode=_decode_password,
         refuses=(never("nodrop keeps no password, and writes none"),),
     ),
-    _number("ttl_security_hops", "ttl_security_hops", Within(1, 254)),
+    _bind_number("ttl_security_hops", "ttl_security_hops", Within(1, 254)),
     Binding(
         field="connected_check",
         where=("disable_ebgp_connected_route_check",),
@@ -260,12 +260,12 @@ SESSION: tuple[BgpBinding, ...] = (
 """BGP_NEIGHBOR and BGP_PEER_GROUP: fields of BgpNeighbor."""
 
 FAMILY: tuple[BgpBinding, ...] = (
-    Binding(field="active", where=("admin_status",), decode=_is("admin_status", *_UP), encode=_up_down),
-    _list("import_policy", "route_map_in"),
-    _list("export_policy", "route_map_out"),
+    Binding(field="active", where=("admin_status",), decode=_column_test("admin_status", *_UP), encode=_up_down),
+    _bind_list("import_policy", "route_map_in"),
+    _bind_list("export_policy", "route_map_out"),
     _text("import_prefix_list", "prefix_list_in"),
     _text("export_prefix_list", "prefix_list_out"),
-    _flag("next_hop_self", "nhself"),
+    _bind_flag("next_hop_self", "nhself"),
     Binding(
         field="next_hop_forced",
         refuses=(never("nodrop does not write next hops of reflected routes into tables", default=False),),
@@ -276,25 +276,25 @@ FAMILY: tuple[BgpBinding, ...] = (
     Binding(
         field="allowas_in",
         where=("allow_as_count", "allow_as_in"),
-        decode=_allowed,
+        decode=_decode_allowed_as_count,
         encode=lambda value, _: {"allow_as_in": "true", "allow_as_count": str(value)},
     ),
-    _number("weight", "weight", Within(0, 65535)),
+    _bind_number("weight", "weight", Within(0, 65535)),
     _text("import_path_list", "filter_list_in"),
     _text("export_path_list", "filter_list_out"),
     Binding(
         field="private_asns",
         where=("remove_private_as_enabled", "remove_private_as_all", "replace_private_as"),
-        decode=_private,
+        decode=_decode_private_as,
         encode=lambda value, _: _PRIVATE[value],
     ),
-    _flag("as_override", "as_override"),
-    _flag("default_originate", "send_default_route"),
+    _bind_flag("as_override", "as_override"),
+    _bind_flag("default_originate", "send_default_route"),
     _text("default_policy", "default_rmap"),
     Binding(
         field="maximum_prefix",
         where=("max_prefix_limit",),
-        decode=_most,
+        decode=_decode_prefix_limit,
         encode=lambda value, _: {"max_prefix_limit": str(value)},
     ),
 )

@@ -29,20 +29,20 @@ def check_start(
         remainder_text = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
         places = ", ".join(" ".join(path) for path in paths[:_SHOWN]) + remainder_text
         facts = {"file": document.name, "places": places, "how": how}
-        _remark(config, "file-not-loaded", place[1] if place else None, facts)
+        _add_remark(config, "file-not-loaded", place[1] if place else None, facts)
     if start is None or text is None or text.lost is None or text.says_bgp or _MADE in text.lost.text:
         return
     names = [name for name in FRR_FILES if name in text.lost.names]
     file_routing, _ = routing(config, localhost, text.lost, frr.read_frr(text.lost.text))
-    if _essence(file_routing) == _essence(routing(config, localhost, text, runs)[0]):
+    if _essential_routing(file_routing) == _essential_routing(routing(config, localhost, text, runs)[0]):
         return
     state = f"is {start.mode}" if start.mode else "is not set"
     by = "" if start.taken_from == FILE else f", as db_migrator takes it from {start.taken_from} at each start"
     facts = {"file": ", ".join(names), "fate": start.fates[names[0]], "mode": f"{MODE} {state}{by}"}
-    _remark(config, "frr-file-not-kept", _place(config, start), facts)
+    _add_remark(config, "frr-file-not-kept", _mode_place(config, start), facts)
 
 
-def _place(config: Config, start: Start) -> Place | None:
+def _mode_place(config: Config, start: Start) -> Place | None:
     """Return where the mode is stated, or would be."""
     if start.taken_from == MINIGRAPH:
         return Place(MINIGRAPH, _AT_TOP)
@@ -51,26 +51,28 @@ def _place(config: Config, start: Start) -> Place | None:
     return place[1] if place is not None else config.place((*LOCALHOST, MODE))
 
 
-def _remark(config: Config, kind: str, place: Place | None, facts: Mapping[str, str]) -> None:
+def _add_remark(config: Config, kind: str, place: Place | None, facts: Mapping[str, str]) -> None:
     config.remarks.append(Remark(kind=kind, subject=(config.device,), place=place, facts=dict(facts)))
 
 
-def _essence(facts: Mapping[str, Any]) -> Sequence[object]:
+def _essential_routing(facts: Mapping[str, Any]) -> Sequence[object]:
     """Return of routing what decides who hears which routes: AS numbers, sessions, networks and static routes."""
     processes = [
-        bgp for bgp in (facts["bgp"], *_all(facts["vrf_bgp"])) if bgp is not None and not isinstance(bgp, Unknown)
+        bgp
+        for bgp in (facts["bgp"], *_known_rows(facts["vrf_bgp"]))
+        if bgp is not None and not isinstance(bgp, Unknown)
     ]
     process_rows = [
         (
             str(process.vrf),
             process.asn,
-            sorted((near.key, str(near.remote_asn)) for near in _all(process.neighbors)),
+            sorted((near.key, str(near.remote_asn)) for near in _known_rows(process.neighbors)),
             process.networks,
         )
         for process in processes
     ]
-    return [process_rows, sorted(map(repr, _all(facts["static_routes"])))]
+    return [process_rows, sorted(map(repr, _known_rows(facts["static_routes"])))]
 
 
-def _all(rows: Any) -> Sequence[Any]:
+def _known_rows(rows: Any) -> Sequence[Any]:
     return () if isinstance(rows, Unknown) else tuple(rows)

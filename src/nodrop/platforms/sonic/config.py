@@ -226,7 +226,7 @@ class Config:
         """Remark doubled keys, and keys that hide characters."""
         for document in self.documents:
             for double in document.duplicates():
-                self._double(document.name, double)
+                self._remark_duplicate_key(document.name, double)
         if any(document.hides_characters() for document in self.documents):
             for table, rows in self.data.items():
                 for key in (table, *(rows if isinstance(rows, dict) else ())):
@@ -234,7 +234,7 @@ class Config:
                         path = (table,) if key is table else (table, key)
                         self.remark("odd-name", (), path, name=quote_text(key))
 
-    def _double(self, name: str, double: Duplicate) -> None:
+    def _remark_duplicate_key(self, name: str, double: Duplicate) -> None:
         facts = {"path": "/".join(map(str, double.keys)), "first_line": str(double.first.line)}
         place = Place(name, double.span)
         self.remarks.append(Remark(kind="duplicate-key", subject=(self.device,), place=place, facts=facts))

@@ -71,7 +71,7 @@ class Document:
         self._base: tuple[str, ...] = ()
         self._dumped = False
         self.running_frr: str | None = None
-        self.tables: Tables = self._unwrapped(data)
+        self.tables: Tables = self._unwrap_asic_tables(data)
         if loaded and (self._base or self._dumped):
             shape = "rows of a dump of the database" if self._dumped else f"tables below {_HOST}"
             problem = Problem(path=display, line=1, column=1, found=shape, expected=_LOADED, hint=_CAPTURED)
@@ -79,7 +79,7 @@ class Document:
         if (ports := len(mapping_at(self.tables, "PORT"))) > MAX_PORTS:
             raise InputProblems([Problem(path=display, found=f"{ports:,} ports", expected=f"at most {MAX_PORTS:,}")])
 
-    def _unwrapped(self, data: Tables) -> Tables:
+    def _unwrap_asic_tables(self, data: Tables) -> Tables:
         if _HOST in data and data.keys() - {_HOST} == {name for name in data if _ASIC.fullmatch(name)}:
             asics = sorted(data.keys() - {_HOST})
             if asics:
@@ -156,7 +156,10 @@ def merge_documents(documents: Sequence[Document]) -> Mapping[str, object]:
             if document.name == GOLDEN_FILE or not isinstance(rows, dict) or not isinstance(under, dict):
                 found_documents[table] = rows
             else:
-                found_documents[table] = {**under, **{key: _over(under.get(key), row) for key, row in rows.items()}}
+                found_documents[table] = {
+                    **under,
+                    **{key: _merge_row(under.get(key), row) for key, row in rows.items()},
+                }
     return found_documents
 
 
@@ -203,12 +206,12 @@ def left_out(documents: Sequence[Document]) -> Iterator[tuple[Document, str, lis
     merged_tables, loaded = merge_documents(documents), at_start(documents)
     for document in documents:
         if document not in loaded and (
-            paths := [path for path in _unlike(document.tables, merged_tables) if path != (*LOCALHOST, MODE)]
+            paths := [path for path in _unlike_paths(document.tables, merged_tables) if path != (*LOCALHOST, MODE)]
         ):
             yield document, _OTHERS[document.name], paths
 
 
-def _unlike(stated: Tables, merged_tables: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
+def _unlike_paths(stated: Tables, merged_tables: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
     """Yield the rows, and fields of rows, that tables state and others do not, or state otherwise."""
     for table, rows in stated.items():
         merged_rows = mapping_at(merged_tables, table)
@@ -287,5 +290,5 @@ def by_table(data: Tables) -> Tables:
     return tables
 
 
-def _over(under: object, row: object) -> object:
+def _merge_row(under: object, row: object) -> object:
     return {**under, **row} if isinstance(under, dict) and isinstance(row, dict) else row

@@ -22,7 +22,7 @@ class Draft:
 
     def __init__(self, data: Mapping[str, object]) -> None:
         self.data: dict[str, object] = copy.deepcopy(dict(data))
-        self._brackets = any("[" in str(value) and bare(str(value)) != value for value in _references(data))
+        self._brackets = any("[" in str(value) and bare(str(value)) != value for value in _reference_values(data))
 
     def rows(self, table: str) -> dict[str, dict[str, object]]:
         """Return the rows of a table that have fields at all; nothing where there is no such table."""
@@ -104,7 +104,7 @@ class Draft:
             if len(remaining_cells) == len(cells):
                 rows[key] = row
             else:
-                rows |= {row_key: dict(mapping(row)) for row_key in _keys(remaining_cells, key)}
+                rows |= {row_key: dict(mapping(row)) for row_key in _spell_cell_keys(remaining_cells, key)}
         if rows:
             self.data[table] = rows
         else:
@@ -134,11 +134,11 @@ def _split_row(
         groups.setdefault(tuple(sorted(fields.items())), []).append(cell)
     for fields_of_group, group in groups.items():
         changed = {field: value for field, value in {**row, **dict(fields_of_group)}.items() if value is not None}
-        keys = (key,) if len(groups) == 1 else tuple(_keys(group, key))
+        keys = (key,) if len(groups) == 1 else tuple(_spell_cell_keys(group, key))
         yield from ((row_key, dict(changed)) for row_key in keys)
 
 
-def _keys(cells: Iterable[Cell], like: str) -> Iterator[str]:
+def _spell_cell_keys(cells: Iterable[Cell], like: str) -> Iterator[str]:
     """Yield keys that spell cells; ports stand together in one key only where they did in `like`."""
     by_port: dict[str, list[int]] = {}
     for port, index in cells:
@@ -160,10 +160,10 @@ def _new_rows(fields_by_cell: Mapping[Cell, Fields]) -> Iterator[tuple[str, dict
         groups.setdefault((cell[0], tuple(sorted(fields.items()))), []).append(cell)
     for (_, fields_of_group), cells in groups.items():
         stated = {field: value for field, value in fields_of_group if value is not None}
-        yield from ((key, dict(stated)) for key in _keys(cells, ""))
+        yield from ((key, dict(stated)) for key in _spell_cell_keys(cells, ""))
 
 
-def _references(data: Mapping[str, object]) -> Iterator[object]:
+def _reference_values(data: Mapping[str, object]) -> Iterator[object]:
     for table in ("PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE", "BUFFER_PROFILE"):
         for row in mapping_at(data, table).values():
             yield from mapping(row).values()

@@ -111,7 +111,9 @@ def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "
     if FILE not in old or FILE not in new:
         return None
     before, after = mapping(parse(old[FILE], FILE)), mapping(parse(new[FILE], FILE))
-    if any(value_at(before, *path) != value_at(after, *path) for path in _FIXED) or _lanes(before) != _lanes(after):
+    if any(value_at(before, *path) != value_at(after, *path) for path in _FIXED) or _port_lanes(before) != _port_lanes(
+        after
+    ):
         return None
     if ("BGP_GLOBALS" in before) != ("BGP_GLOBALS" in after):
         return None
@@ -135,7 +137,7 @@ def regrouped(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterator[st
         yield from regrouped_by_frr(*texts)
 
 
-def _lanes(tables: object) -> Mapping[str, object]:
+def _port_lanes(tables: object) -> Mapping[str, object]:
     return {port: value_at(row, "lanes") for port, row in mapping_at(tables, "PORT").items()}
 
 
@@ -153,19 +155,19 @@ def _rewrite_bundle(bundle: Mapping[str, bytes], reading: DeviceReading, new: De
     yield {**bundle, FILE: rewrite(bundle[FILE], draft.data)} | ({} if routing is None else {FRR_FILE: routing})
 
 
-def _follows(side_effect: Found) -> bool:
+def _is_derived_change(side_effect: Found) -> bool:
     """Whether a difference lies in priority groups that the reader works out."""
     derived = side_effect.old.derived.keys() | side_effect.new.derived.keys()
     return any(side_effect.subject[:5] == path[:5] for path in derived if path[2:4] == ("qos", "priority_groups"))
 
 
-def _impossible(change: Change) -> str | None:
+def _unsupported_reason(change: Change) -> str | None:
     """Say why no text of the device can be changed so; None where it may be."""
     area, *field_path = (*change.subject[1:3], "")
     return _BY_HAND.get(area if area.startswith("@") else field_path[0])
 
 
-def _together(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:
+def _add_derived_changes(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:
     """Return the device with what its switch computes from the changes, and what shares a field with them."""
     new = alongside(device, new, subjects, _port_together)
     if not same(new.role, device.role) and (device.name, "@hash_seed") not in subjects:
@@ -182,11 +184,11 @@ def _port_together(old: Interface, new: Interface, device: str, subjects: Sequen
         new = both_ways(old, new, device, subjects, lambda _: False)
     assert isinstance(new.qos, QosProfile)
     if not any(matches(subject[:4], (device, new.name, "qos", "trust")) for subject in subjects):
-        new = replace_fields(new, qos=replace_fields(new.qos, trust=_trust(new.qos)))
+        new = replace_fields(new, qos=replace_fields(new.qos, trust=_trust_of_maps(new.qos)))
     return new
 
 
-def _trust(qos: QosProfile) -> Any:
+def _trust_of_maps(qos: QosProfile) -> Any:
     if isinstance(qos.dscp_to_tc, Unknown) or isinstance(qos.pcp_to_tc, Unknown):
         return qos.trust
     by_dscp, by_pcp = qos.dscp_to_tc is not None, qos.pcp_to_tc is not None
@@ -195,9 +197,9 @@ def _trust(qos: QosProfile) -> Any:
 
 _MEANS = Means(
     read=read_device,
-    impossible=_impossible,
-    together=_together,
+    impossible=_unsupported_reason,
+    together=_add_derived_changes,
     draw=_rewrite_bundle,
-    follows=_follows,
+    follows=_is_derived_change,
     spelling=_OF_A_DIALECT,
 )

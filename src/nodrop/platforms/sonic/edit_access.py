@@ -28,10 +28,10 @@ def change_access_lists(draft: Draft, old: Device, new: Device) -> None:
         if kept_access_list is None:
             draft.remove(TABLE, name)
     for name, new_access_list in after.items():
-        _change(draft, before.get(name), new_access_list)
+        _edit_access_list(draft, before.get(name), new_access_list)
 
 
-def _change(draft: Draft, old: AccessList | None, new: AccessList) -> None:
+def _edit_access_list(draft: Draft, old: AccessList | None, new: AccessList) -> None:
     if any(binding.stage == "services" for binding in new.bindings):
         return  # its rules are in other words, and their services are stated at the table
     if old is None:

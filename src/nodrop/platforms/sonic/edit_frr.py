@@ -39,7 +39,7 @@ def change_frr(raw: bytes | None, old: Device, new: Device) -> bytes | None:
     if len(blocks) != 1:
         raise ValueError(BY_HAND)
     lines = _Lines(text)
-    _process(lines, top, blocks[0], a, b)
+    _edit_process(lines, top, blocks[0], a, b)
     return lines.text.encode()
 
 
@@ -73,26 +73,26 @@ class _Lines:
         self._added.setdefault(behind.line - before, []).append(" " * indent + " ".join(words) + self._ended)
 
 
-def _moved(a: Bgp | BgpNeighbor | Ipv6Unicast, b: Bgp | BgpNeighbor | Ipv6Unicast) -> set[str]:
+def _changed_fields(a: Bgp | BgpNeighbor | Ipv6Unicast, b: Bgp | BgpNeighbor | Ipv6Unicast) -> set[str]:
     return {field.name for field in fields(a) if not same(getattr(a, field.name), getattr(b, field.name))}
 
 
-def _process(lines: _Lines, top: Sequence[Statement], block: Statement, a: Bgp, b: Bgp) -> None:
-    moved = _moved(a, b)
+def _edit_process(lines: _Lines, top: Sequence[Statement], block: Statement, a: Bgp, b: Bgp) -> None:
+    moved = _changed_fields(a, b)
     _require_commands(moved - {"neighbors"}, frr_rows.OF_PROCESS)
-    _say(lines, frr_rows.TOP, moved, b, top, None)
-    _say(lines, frr_rows.PROCESS, moved, b, [block, *block.children], block)
+    _edit_block_fields(lines, frr_rows.TOP, moved, b, top, None)
+    _edit_block_fields(lines, frr_rows.PROCESS, moved, b, [block, *block.children], block)
     for family, commands in frr_rows.FAMILY.items():
         if not moved.isdisjoint(bound_fields(commands.rows)):
-            inner = _family(block, family)
-            _say(lines, commands, moved, b, inner.children, inner)
-    pairs = {key: (before, after) for key, before, after in (_pairs(a, b) if "neighbors" in moved else ())}
+            inner = _family_block(block, family)
+            _edit_block_fields(lines, commands, moved, b, inner.children, inner)
+    pairs = {key: (before, after) for key, before, after in (_changed_neighbors(a, b) if "neighbors" in moved else ())}
     done = change_groups(lines, block, pairs, {False: b.default_ipv4_unicast, True: False})
     for key, (before, after) in pairs.items():
         _session(lines, block, key, before, after, b, done)
 
 
-def _pairs(a: Bgp, b: Bgp) -> Iterator[tuple[str, BgpNeighbor, BgpNeighbor]]:
+def _changed_neighbors(a: Bgp, b: Bgp) -> Iterator[tuple[str, BgpNeighbor, BgpNeighbor]]:
     """Yield the neighbors that are other than they were, by key."""
     if isinstance(a.neighbors, Unknown) or isinstance(b.neighbors, Unknown):
         raise ValueError(BY_HAND)
@@ -106,19 +106,19 @@ def _pairs(a: Bgp, b: Bgp) -> Iterator[tuple[str, BgpNeighbor, BgpNeighbor]]:
 def _session(
     lines: _Lines, block: Statement, key: str, before: BgpNeighbor, after: BgpNeighbor, process: Bgp, done: Done
 ) -> None:
-    moved = {field for field in _moved(before, after) if (key, False, field) not in done}
-    moved_ipv6 = {field for field in _moved(before.ipv6, after.ipv6) if (key, True, field) not in done}
+    moved = {field for field in _changed_fields(before, after) if (key, False, field) not in done}
+    moved_ipv6 = {field for field in _changed_fields(before.ipv6, after.ipv6) if (key, True, field) not in done}
     _require_commands(moved - {"ipv6"}, frr_rows.OF_SESSION)
     own_statements = _of_session(block, key)
     if not own_statements:
         raise ValueError(BY_HAND)
-    _say(lines, frr_rows.SESSION, moved, after, own_statements, own_statements[-1], key)
+    _edit_block_fields(lines, frr_rows.SESSION, moved, after, own_statements, own_statements[-1], key)
     carried = bound_fields(frr_rows.CARRIED.rows)
     if not moved.isdisjoint(carried):
-        inner = _family(block, "ipv4")
+        inner = _family_block(block, "ipv4")
         statements = _of_session(inner, key)
         unless = {"active": process.default_ipv4_unicast}
-        _say(
+        _edit_block_fields(
             lines,
             frr_rows.CARRIED,
             moved,
@@ -129,9 +129,9 @@ def _session(
             unless,
         )
     if moved_ipv6:
-        inner = _family(block, "ipv6")
+        inner = _family_block(block, "ipv6")
         statements = _of_session(inner, key)
-        _say(
+        _edit_block_fields(
             lines,
             frr_rows.CARRIED,
             moved_ipv6,
@@ -149,7 +149,7 @@ def _require_commands(moved: set[str], commands: Commands) -> None:
         raise ValueError(BY_HAND)
 
 
-def _family(block: Statement, family: Family) -> Statement:
+def _family_block(block: Statement, family: Family) -> Statement:
     """Return the block of an address family; ValueError where there is none, or several."""
     statements = [child for child in block.children if FAMILIES.get(child.words) == family]
     if len(statements) != 1:
@@ -161,7 +161,7 @@ def _of_session(block: Statement, key: str) -> list[Statement]:
     return [child for child in block.children if child.starts("neighbor", key) or child.starts("no", "neighbor", key)]
 
 
-def _say(
+def _edit_block_fields(
     lines: _Lines,
     commands: Commands,
     moved: set[str],
@@ -187,7 +187,7 @@ def _say(
         if stated:
             lines.swap(stated[-1], *_as_before(stated[-1], words))
         elif behind is not None:
-            lines.add(behind, _indent(behind), *words)
+            lines.add(behind, _next_indent(behind), *words)
         else:
             raise ValueError(BY_HAND)
 
@@ -198,7 +198,7 @@ def _as_before(stated: Statement, words: list[str]) -> list[str]:
     return [*words[:3], "v6only", *words[3:]] if v6only else words
 
 
-def _indent(behind: Statement) -> int:
+def _next_indent(behind: Statement) -> int:
     """Return how far a command behind another is indented: inside a block, as its first command is."""
     if behind.children:
         return behind.children[0].column - 1

@@ -75,11 +75,13 @@ def change_groups(lines: Lines, block: Statement, pairs: Mapping[str, Pair], by_
             ]:
                 members = [key for key in every if not scope.states(key, field)]
                 values = {
-                    key: getattr(scope.of(pairs[key][1]), field) for key in members if _moves(scope, pairs, key, field)
+                    key: getattr(scope.of(pairs[key][1]), field)
+                    for key in members
+                    if _has_field_change(scope, pairs, key, field)
                 }
                 if values:
                     unless = {"active": by_default[scope.ipv6]}
-                    done |= _change(lines, block, scope, statement, field, members, values, pairs, unless)
+                    done |= _edit_group_command(lines, block, scope, statement, field, members, values, pairs, unless)
     return frozenset(done)
 
 
@@ -90,14 +92,14 @@ def _parts(block: Statement) -> Iterator[_Part]:
             yield _Part(inner.children, frr_rows.CARRIED, family == "ipv6")
 
 
-def _moves(scope: _Part, pairs: Mapping[str, Pair], key: str, field: str) -> bool:
+def _has_field_change(scope: _Part, pairs: Mapping[str, Pair], key: str, field: str) -> bool:
     if key not in pairs:
         return False
     before, after = (getattr(scope.of(neighbor), field) for neighbor in pairs[key])
     return not same(before, after)
 
 
-def _change(
+def _edit_group_command(
     lines: Lines,
     block: Statement,
     scope: _Part,

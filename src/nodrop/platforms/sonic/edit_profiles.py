@@ -59,7 +59,9 @@ def settle(draft: Draft, table: str, uses: Iterable[Use], spell: Callable[[Any],
         elif _has_computed_headroom(use.new):
             renamed[use] = COMPUTED
         else:
-            renamed[use] = _find_row(draft, table, use, values, spell) or _copied(draft, table, use, values, spell)
+            renamed[use] = _find_row(draft, table, use, values, spell) or _add_profile_copy(
+                draft, table, use, values, spell
+            )
     return renamed
 
 
@@ -75,7 +77,7 @@ def _in_place(
     if len(moving) < len(users) or not targets or name is None or name not in draft.rows(table):
         return moving
     chosen = max(targets, key=lambda value: targets[value])
-    draft.update(table, name, _delta(spell, values[name], chosen))
+    draft.update(table, name, _changed_row_fields(spell, values[name], chosen))
     values[name] = chosen
     return [use for use in moving if not same(use.new, chosen)]
 
@@ -92,11 +94,11 @@ def _find_row(draft: Draft, table: str, use: Use, values: Mapping[str, Any], sai
     return None
 
 
-def _copied(draft: Draft, table: str, use: Use, values: dict[str, Any], spell: Callable[[Any], Said]) -> str:
+def _add_profile_copy(draft: Draft, table: str, use: Use, values: dict[str, Any], spell: Callable[[Any], Said]) -> str:
     rows = draft.rows(table)
     base = rows.get(use.name) if use.name else None
-    name = _free(use.wanted if base is None else _derive_copy_name(use, use.old), rows.keys())
-    fields = spell(use.new) if base is None else {**base, **_delta(spell, use.old, use.new)}
+    name = _find_free_name(use.wanted if base is None else _derive_copy_name(use, use.old), rows.keys())
+    fields = spell(use.new) if base is None else {**base, **_changed_row_fields(spell, use.old, use.new)}
     draft.add(table, name)
     draft.update(table, name, {field: value for field, value in fields.items() if value is not None})
     values[name] = use.new
@@ -113,7 +115,7 @@ def _derive_copy_name(use: Use, old: object) -> str:
     return use.name
 
 
-def _free(base_name: str, taken: Iterable[str]) -> str:
+def _find_free_name(base_name: str, taken: Iterable[str]) -> str:
     """Return a name, with the next number behind it if it is taken: scheduler.0 goes on as scheduler.2."""
     names = set(taken)
     match = _NUMBERED.fullmatch(base_name)
@@ -126,7 +128,7 @@ def _free(base_name: str, taken: Iterable[str]) -> str:
     return name
 
 
-def _delta(spell: Callable[[Any], Said], old: Any, new: Any) -> Said:
+def _changed_row_fields(spell: Callable[[Any], Said], old: Any, new: Any) -> Said:
     """Return the fields by which a row says the new and not the old; all others stay as they are spelt."""
     before = {} if old is None or isinstance(old, Unknown) or _has_computed_headroom(old) else spell(old)
     return {field: value for field, value in spell(new).items() if before.get(field) != value}

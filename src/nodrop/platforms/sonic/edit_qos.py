@@ -46,16 +46,16 @@ def change_qos(draft: Draft, old: Device, new: Device, derived: Collection[Subje
     if not moved and same(old.switch_dscp_to_tc, new.switch_dscp_to_tc):
         return
     for attribute in MAPS:
-        _maps(draft, attribute, pairs, (old.switch_dscp_to_tc, new.switch_dscp_to_tc))
+        _edit_qos_maps(draft, attribute, pairs, (old.switch_dscp_to_tc, new.switch_dscp_to_tc))
     for a, b in moved:
-        _pause(draft, a, b, new.version)
-        _watchdog(draft, a, b)
+        _edit_pfc_priorities(draft, a, b, new.version)
+        _edit_watchdog(draft, a, b)
     _queue_profiles(draft, pairs)
-    _buffers(draft, pairs, old.name, derived)
+    _edit_buffers(draft, pairs, old.name, derived)
     _remove_gone(draft, moved)
 
 
-def _qos(interface: Interface) -> QosProfile:
+def _known_qos(interface: Interface) -> QosProfile:
     return interface.qos if isinstance(interface.qos, QosProfile) else _NOTHING
 
 
@@ -63,10 +63,10 @@ def _rows(rows: Any) -> dict[int, Any]:
     return {} if isinstance(rows, Unknown) or rows is None else {row.index: row for row in rows}
 
 
-def _maps(draft: Draft, attribute: str, pairs: Pairs, of_switch: tuple[Any, Any]) -> None:
+def _edit_qos_maps(draft: Draft, attribute: str, pairs: Pairs, of_switch: tuple[Any, Any]) -> None:
     table, field, _ = MAPS[attribute]
     rows = {cell[0]: row for _, cell, row in draft.cells("PORT_QOS_MAP")}
-    values = {a.name: (getattr(_qos(a), attribute), getattr(_qos(b), attribute)) for a, b in pairs}
+    values = {a.name: (getattr(_known_qos(a), attribute), getattr(_known_qos(b), attribute)) for a, b in pairs}
     if attribute == "dscp_to_tc":
         values[SWITCH] = of_switch
     uses = [
@@ -74,10 +74,10 @@ def _maps(draft: Draft, attribute: str, pairs: Pairs, of_switch: tuple[Any, Any]
         for name, (a, b) in values.items()
         if not isinstance(b, Unknown)
     ]
-    _bind(draft, "PORT_QOS_MAP", field, table, settle(draft, table, uses, map_fields))
+    _bind_cells(draft, "PORT_QOS_MAP", field, table, settle(draft, table, uses, map_fields))
 
 
-def _bind(draft: Draft, table: str, field: str, target: str, renamed: dict[Use, str | None]) -> None:
+def _bind_cells(draft: Draft, table: str, field: str, target: str, renamed: dict[Use, str | None]) -> None:
     """Let cells of a table name other rows of `target`; a row that is left without fields goes."""
     fields_by_cell: dict[Cell, Fields] = {}
     rows = {cell: row for _, cell, row in draft.cells(table)}
@@ -89,8 +89,8 @@ def _bind(draft: Draft, table: str, field: str, target: str, renamed: dict[Use, 
         draft.change_cells(table, fields_by_cell)
 
 
-def _pause(draft: Draft, a: Interface, b: Interface, version: Any) -> None:
-    old, new = _qos(a), _qos(b)
+def _edit_pfc_priorities(draft: Draft, a: Interface, b: Interface, version: Any) -> None:
+    old, new = _known_qos(a), _known_qos(b)
     sent, obeyed = new.pfc_tx_priorities, new.pfc_rx_priorities
     if isinstance(sent, Unknown) or isinstance(obeyed, Unknown):
         return
@@ -104,13 +104,13 @@ def _pause(draft: Draft, a: Interface, b: Interface, version: Any) -> None:
         draft.update("PORT", b.name, {"pfc_asym": "on" if asymmetric else "off"})
 
 
-def _history(watchdog: PfcWatchdog) -> str | None:
+def _history_word(watchdog: PfcWatchdog) -> str | None:
     """Return the word by which a row says whether the switch estimates the history of pauses."""
     return None if watchdog.history is None else WORD_OF[require_fact(watchdog.history)]
 
 
-def _watchdog(draft: Draft, a: Interface, b: Interface) -> None:
-    old, new, cell = _qos(a).pfc_watchdog, _qos(b).pfc_watchdog, (b.name, None)
+def _edit_watchdog(draft: Draft, a: Interface, b: Interface) -> None:
+    old, new, cell = _known_qos(a).pfc_watchdog, _known_qos(b).pfc_watchdog, (b.name, None)
     if same(old, new) or isinstance(new, Unknown):
         return
     if new is None:
@@ -122,13 +122,13 @@ def _watchdog(draft: Draft, a: Interface, b: Interface) -> None:
             "detection": old.detection_ms,
             "restoration": old.restoration_ms,
             "action": old.action,
-            "history": _history(old),
+            "history": _history_word(old),
         }
     changed_fields = {
         field: text(value)
         for field, key, value in (
             ("action", "action", new.action),
-            ("pfc_stat_history", "history", _history(new)),
+            ("pfc_stat_history", "history", _history_word(new)),
             ("detection_time", "detection", new.detection_ms),
             ("restoration_time", "restoration", new.restoration_ms),
         )
@@ -136,10 +136,10 @@ def _watchdog(draft: Draft, a: Interface, b: Interface) -> None:
     }
     if changed_fields:
         draft.change_cells("PFC_WD", {cell: changed_fields})
-    _mask(draft, b.name, new.priorities)
+    _set_watchdog_priorities(draft, b.name, new.priorities)
 
 
-def _mask(draft: Draft, port: str, priorities: Any) -> None:
+def _set_watchdog_priorities(draft: Draft, port: str, priorities: Any) -> None:
     if isinstance(priorities, Unknown):
         return
     rows = {cell[0]: row for _, cell, row in draft.cells("PORT_QOS_MAP")}
@@ -156,11 +156,11 @@ def _queue_profiles(draft: Draft, pairs: Pairs) -> None:
         ("wred", "wred_profile", "WRED_PROFILE", wred_fields),
     ):
         uses = resolve_overlaps(_queue_uses(draft, pairs, attribute, field))
-        _bind(draft, "QUEUE", field, table, settle(draft, table, uses, spell))
+        _bind_cells(draft, "QUEUE", field, table, settle(draft, table, uses, spell))
 
 
 def _queue_uses(draft: Draft, pairs: Pairs, attribute: str, field: str) -> Iterator[Use]:
-    ports = {b.name: (_rows(_qos(a).queues), _rows(_qos(b).queues)) for a, b in pairs}
+    ports = {b.name: (_rows(_known_qos(a).queues), _rows(_known_qos(b).queues)) for a, b in pairs}
     rows = [(cell, row) for _, cell, row in draft.cells("QUEUE")]
     rows += [((port, index), {}) for port, (_, new) in ports.items() for index in new]
     for cell, row in rows:
@@ -177,7 +177,7 @@ def _queue_uses(draft: Draft, pairs: Pairs, attribute: str, field: str) -> Itera
             yield Use(cell=cell, name=name, old=old, new=new, wanted=base_name)
 
 
-def _buffers(draft: Draft, pairs: Pairs, device: str, derived: Collection[Subject]) -> None:
+def _edit_buffers(draft: Draft, pairs: Pairs, device: str, derived: Collection[Subject]) -> None:
     rows = {table: _by_port(draft, table) for table in ("BUFFER_PG", "BUFFER_QUEUE", *_LISTS.values())}
     uses = resolve_overlaps(
         use for a, b in pairs for use in (*_cell_uses(rows, a, b, device, derived), *_list_uses(rows, a, b))
@@ -187,14 +187,14 @@ def _buffers(draft: Draft, pairs: Pairs, device: str, derived: Collection[Subjec
     renamed = settle(draft, "BUFFER_PROFILE", uses, buffer_fields(draft, like))
     for table in ("BUFFER_PG", "BUFFER_QUEUE"):
         names_by_use = {use: name for use, name in renamed.items() if use.table == table}
-        _bind(draft, table, "profile", "BUFFER_PROFILE", names_by_use)
+        _bind_cells(draft, table, "profile", "BUFFER_PROFILE", names_by_use)
     for table in _LISTS.values():
         names_by_use = {use: name for use, name in renamed.items() if use.table == table}
         _bind_list(draft, table, names_by_use, uses)
 
 
 def _cell_uses(tables: Rows, a: Interface, b: Interface, device: str, derived: Collection[Subject]) -> Iterator[Use]:
-    old, new = _qos(a), _qos(b)
+    old, new = _known_qos(a), _known_qos(b)
     buffer_tables: tuple[tuple[str, dict[int, Any], dict[int, Any], str], ...] = (
         ("BUFFER_PG", _rows(old.priority_groups), _rows(new.priority_groups), ""),
         ("BUFFER_QUEUE", _rows(old.queues), _rows(new.queues), "egress_lossy_profile"),
@@ -216,7 +216,7 @@ def _cell_uses(tables: Rows, a: Interface, b: Interface, device: str, derived: C
 
 def _list_uses(tables: Rows, a: Interface, b: Interface) -> Iterator[Use]:
     for attribute, table in _LISTS.items():
-        old, new = getattr(_qos(a), attribute), getattr(_qos(b), attribute)
+        old, new = getattr(_known_qos(a), attribute), getattr(_known_qos(b), attribute)
         if isinstance(old, Unknown) or isinstance(new, Unknown):
             continue
         names = _split_profile_list(tables[table].get(b.name, {}).get(None, {}))
@@ -269,13 +269,15 @@ def _remove_gone(draft: Draft, moved: Pairs) -> None:
     queues: set[Cell] = set()
     groups: set[Cell] = set()
     for a, b in moved:
-        before, after = _rows(_qos(a).queues), _rows(_qos(b).queues)
-        gone |= _cells(b, before.keys() - after.keys())
-        lost |= _cells(b, [index for index, queue in after.items() if _lost(before.get(index), queue)])
-        queues |= _cells(b, after)
-        before, after = _rows(_qos(a).priority_groups), _rows(_qos(b).priority_groups)
-        no_groups |= _cells(b, before.keys() - after.keys())
-        groups |= _cells(b, after.keys() - before.keys())  # others without a row are buffermgrd's own
+        before, after = _rows(_known_qos(a).queues), _rows(_known_qos(b).queues)
+        gone |= _cells_at_indexes(b, before.keys() - after.keys())
+        lost |= _cells_at_indexes(
+            b, [index for index, queue in after.items() if _loses_buffer(before.get(index), queue)]
+        )
+        queues |= _cells_at_indexes(b, after)
+        before, after = _rows(_known_qos(a).priority_groups), _rows(_known_qos(b).priority_groups)
+        no_groups |= _cells_at_indexes(b, before.keys() - after.keys())
+        groups |= _cells_at_indexes(b, after.keys() - before.keys())  # others without a row are buffermgrd's own
     draft.remove_cells("QUEUE", gone)
     draft.remove_cells("BUFFER_QUEUE", gone | lost)
     draft.remove_cells("BUFFER_PG", no_groups)
@@ -285,9 +287,9 @@ def _remove_gone(draft: Draft, moved: Pairs) -> None:
             draft.add(table, f"{port}|{index}")
 
 
-def _cells(interface: Interface, indexes: Iterable[int]) -> set[Cell]:
+def _cells_at_indexes(interface: Interface, indexes: Iterable[int]) -> set[Cell]:
     return {(interface.name, index) for index in indexes}
 
 
-def _lost(old: Queue | PriorityGroup | None, new: Queue | PriorityGroup) -> bool:
+def _loses_buffer(old: Queue | PriorityGroup | None, new: Queue | PriorityGroup) -> bool:
     return old is not None and old.buffer is not None and new.buffer is None

@@ -26,18 +26,18 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
     for a, b in zip(old.interfaces, new.interfaces, strict=True):
         if not same(a, b):
             _port(draft, a, b)
-    _switch(draft, old, new)
+    _edit_switch_fields(draft, old, new)
     _pools(draft, old, new)
-    _dynamic(draft, old, new)
-    _trimming(draft, old, new)
-    _counters(draft, old, new)
+    _edit_dynamic_buffers(draft, old, new)
+    _edit_trimming(draft, old, new)
+    _edit_counters(draft, old, new)
     change_streams(draft, old, new)
-    _tunnels(draft, old, new)
+    _edit_tunnels(draft, old, new)
     change_access_lists(draft, old, new)
-    _loopbacks(draft, old, new)
-    _management(draft, old, new)
+    _edit_loopbacks(draft, old, new)
+    _edit_management(draft, old, new)
     for table, attribute in (("NTP_SERVER", "ntp_servers"), ("SYSLOG_SERVER", "syslog_servers")):
-        _servers(draft, table, getattr(old, attribute), getattr(new, attribute))
+        _edit_servers(draft, table, getattr(old, attribute), getattr(new, attribute))
 
 
 def _port(draft: Draft, a: Interface, b: Interface) -> None:
@@ -60,12 +60,12 @@ def _port(draft: Draft, a: Interface, b: Interface) -> None:
             metres = b.cable_length_m
             draft.update("CABLE_LENGTH", name, {b.name: None if metres is None else f"{metres}m"})
     if not same(a.addresses, b.addresses) and not isinstance(b.addresses, Unknown):
-        _addresses(draft, "INTERFACE", b.name, b.addresses)
+        _set_addresses(draft, "INTERFACE", b.name, b.addresses)
     if not same(a.vrf, b.vrf) and not isinstance(b.vrf, Unknown):
         draft.update("INTERFACE", b.name, {"vrf_name": b.vrf})
 
 
-def _addresses(draft: Draft, table: str, name: str, addresses: Iterable[str]) -> None:
+def _set_addresses(draft: Draft, table: str, name: str, addresses: Iterable[str]) -> None:
     rows = draft.rows(table)
     keys = [f"{name}|{address}" for address in addresses]
     for key in rows:
@@ -77,7 +77,7 @@ def _addresses(draft: Draft, table: str, name: str, addresses: Iterable[str]) ->
         draft.add(table, key)
 
 
-def _waiting(draft: Draft, old: Bgp, new: Bgp) -> None:
+def _edit_fib_suppression(draft: Draft, old: Bgp, new: Bgp) -> None:
     """Let fpmsyncd answer as BGP waits, for which orchagent has to be in its synchronous mode."""
     if not same(old.suppress_fib_pending, new.suppress_fib_pending):
         on = new.suppress_fib_pending is True
@@ -88,7 +88,7 @@ def _waiting(draft: Draft, old: Bgp, new: Bgp) -> None:
         )
 
 
-def _switch(draft: Draft, old: Device, new: Device) -> None:
+def _edit_switch_fields(draft: Draft, old: Device, new: Device) -> None:
     fields = {
         "buffer_model": (old.buffer_model, new.buffer_model),
         "mac": (old.mac, new.mac),
@@ -107,7 +107,7 @@ def _switch(draft: Draft, old: Device, new: Device) -> None:
     if len(set(numbers)) > 1 and "bgp_asn" in draft.rows("DEVICE_METADATA").get("localhost", {}):
         draft.update("DEVICE_METADATA", "localhost", {"bgp_asn": str(numbers[1])})
     if isinstance(old.bgp, Bgp) and isinstance(new.bgp, Bgp):
-        _waiting(draft, old.bgp, new.bgp)
+        _edit_fib_suppression(draft, old.bgp, new.bgp)
     if not same(old.hash_fields, new.hash_fields) and not isinstance(new.hash_fields, Unknown):
         hashed = [field.upper().replace("-", "_") for field in new.hash_fields or ()]
         if hashed:
@@ -118,7 +118,7 @@ def _switch(draft: Draft, old: Device, new: Device) -> None:
         draft.update("GNMI", "gnmi", {"port": text(new.gnmi_port)})
 
 
-def _tunnels(draft: Draft, old: Device, new: Device) -> None:
+def _edit_tunnels(draft: Draft, old: Device, new: Device) -> None:
     before, after = _by_name(old.tunnels, "name"), _by_name(new.tunnels, "name")
     for name in before.keys() & after.keys() & draft.rows("TUNNEL").keys():
         mode = after[name].dscp_mode
@@ -157,7 +157,7 @@ def _pools(draft: Draft, old: Device, new: Device) -> None:
             draft.update("BUFFER_POOL", names.get(key, pool_name(key)), changed)
 
 
-def _dynamic(draft: Draft, old: Device, new: Device) -> None:
+def _edit_dynamic_buffers(draft: Draft, old: Device, new: Device) -> None:
     before, after = old.dynamic_buffers, new.dynamic_buffers
     if same(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown):
         return
@@ -168,7 +168,7 @@ def _dynamic(draft: Draft, old: Device, new: Device) -> None:
             draft.update(table, row, {field: text(new_value)})
 
 
-def _trimming(draft: Draft, old: Device, new: Device) -> None:
+def _edit_trimming(draft: Draft, old: Device, new: Device) -> None:
     before, after = old.trimming, new.trimming
     if same(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown):
         return
@@ -181,7 +181,7 @@ def _trimming(draft: Draft, old: Device, new: Device) -> None:
             draft.update("SWITCH_TRIMMING", "GLOBAL", {field: text(new_value)})
 
 
-def _counters(draft: Draft, old: Device, new: Device) -> None:
+def _edit_counters(draft: Draft, old: Device, new: Device) -> None:
     before, after = _by_name(old.counters, "group"), _by_name(new.counters, "group")
     for group in before.keys() - after.keys():
         draft.remove(_COUNTERS, group)
@@ -193,7 +193,7 @@ def _counters(draft: Draft, old: Device, new: Device) -> None:
             draft.update(_COUNTERS, group, {"POLL_INTERVAL": text(counter.interval_ms)})
 
 
-def _loopbacks(draft: Draft, old: Device, new: Device) -> None:
+def _edit_loopbacks(draft: Draft, old: Device, new: Device) -> None:
     table = "LOOPBACK_INTERFACE"
     before, after = _by_name(old.loopbacks, "name"), _by_name(new.loopbacks, "name")
     for name in before.keys() - after.keys():
@@ -204,12 +204,12 @@ def _loopbacks(draft: Draft, old: Device, new: Device) -> None:
         if was is None:
             draft.add(table, name)
         if was is None or was.addresses != loopback.addresses:
-            _addresses(draft, table, name, loopback.addresses)
+            _set_addresses(draft, table, name, loopback.addresses)
         if was is None or was.vrf != loopback.vrf:
             draft.update(table, name, {"vrf_name": loopback.vrf})
 
 
-def _management(draft: Draft, old: Device, new: Device) -> None:
+def _edit_management(draft: Draft, old: Device, new: Device) -> None:
     before, after = old.management, new.management
     if same(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown) or before is None:
         return
@@ -234,7 +234,7 @@ def _management(draft: Draft, old: Device, new: Device) -> None:
         draft.update("MGMT_VRF_CONFIG", "vrf_global", {"mgmtVrfEnabled": "true" if after.own_vrf else "false"})
 
 
-def _servers(draft: Draft, table: str, old: Any, new: Any) -> None:
+def _edit_servers(draft: Draft, table: str, old: Any, new: Any) -> None:
     if same(old, new) or isinstance(new, Unknown) or isinstance(old, Unknown):
         return
     for name in [name for name in old if name not in new]:

@@ -80,16 +80,16 @@ def frr_text(files: Mapping[str, str], documents: Sequence[Document], start: Sta
     fates = start.fates if start else {}
     kept_frr_text = _of_files({name: text for name, text in files.items() if name not in fates})
     lost = _of_files({name: text for name, text in files.items() if name in fates})
-    running = _running(documents)
+    running = _find_running_frr(documents)
     if running is not None:
-        text, place = running.running_frr or "", partial(_inside, running)
+        text, place = running.running_frr or "", partial(_inner_place, running)
         return FrrText(text, ((1, place),), tuple(sorted(files)), beside=kept_frr_text, lost=lost)
     if kept_frr_text is None:
         return lost and FrrText("", ((1, lambda span: None),), tuple(sorted(files)), (), lost=lost)
     return replace(kept_frr_text, unused=(*kept_frr_text.unused, *(lost.names if lost else ())), lost=lost)
 
 
-def _running(documents: Sequence[Document]) -> Document | None:
+def _find_running_frr(documents: Sequence[Document]) -> Document | None:
     return next((document for document in documents if document.running_frr is not None), None)
 
 
@@ -105,6 +105,6 @@ def _of_files(files: Mapping[str, str]) -> FrrText | None:
     return FrrText(_BETWEEN.join(files[name] for name in used), tuple(text_parts), tuple(unused_files), tuple(used))
 
 
-def _inside(document: Document, span: Span) -> Place | None:
+def _inner_place(document: Document, span: Span) -> Place | None:
     inner_span = document.locator.inner_span(document.frr_keys, span)
     return None if inner_span is None else Place(document.name, inner_span)

@@ -63,7 +63,7 @@ def annotate_steps(
     ends = [*will, *_wrong_lanes(new)]
     judge = _Judge(old, new, gone, [*was, *_wrong_lanes(old)], ends)
     new_steps = list(_check_steps(given_steps, judge, releases))
-    yield from new_steps if ends else _typed(new_steps, old, releases)
+    yield from new_steps if ends else _replace_refused_steps(new_steps, old, releases)
 
 
 def _check_steps(steps: Iterable[Step], judge: "_Judge", releases: Sequence[str]) -> Iterator[Step]:
@@ -93,12 +93,12 @@ def _lanes_of(row: object) -> list[str]:
     return lanes.split(",") if isinstance(lanes, str) else []
 
 
-def _typed(steps: Sequence[Step], old: Tables, releases: Sequence[str]) -> Iterator[Step]:
+def _replace_refused_steps(steps: Sequence[Step], old: Tables, releases: Sequence[str]) -> Iterator[Step]:
     """Yield the steps, those in rows of which one is refused with the command that makes them instead, if one does."""
     rows: dict[tuple[str, str], list[Step]] = {}
     for step in steps:
         table, row, *_ = (*parts(step.path), "")
-        if row in mapping_at(old, table) and _settable(step, releases):
+        if row in mapping_at(old, table) and _has_command(step, releases):
             rows.setdefault((table, row), []).append(step)
     typed: dict[str, Step] = {}
     for (table, row), own_rows in rows.items():
@@ -112,7 +112,7 @@ def _typed(steps: Sequence[Step], old: Tables, releases: Sequence[str]) -> Itera
     yield from (typed.get(step.path, step) for step in steps)
 
 
-def _settable(step: Step, releases: Sequence[str]) -> bool:
+def _has_command(step: Step, releases: Sequence[str]) -> bool:
     """Whether a command sets what a step does."""
     table, _, field, *sub_path = (*parts(step.path), "", "")
     tool = facts()["typed"].get(table)
@@ -163,8 +163,8 @@ class _Judge:
         if moved:
             return f"the updater of {release} makes a move of what is taken out of one row and put into another{end}"
         for name in _step_fields(step):
-            fitting = [rule for rule in rules if _fits(rule, step.path, name)]
-            if not any(step.op in rule["operations"] and _takes(rule, chip, release) for rule in fitting):
+            fitting = [rule for rule in rules if _rule_matches_path(rule, step.path, name)]
+            if not any(step.op in rule["operations"] and _rule_covers_chip(rule, chip, release) for rule in fitting):
                 target = "a whole table" if len(parts(step.path)) == 1 else name or "a row"
                 return f"the updater of {release} does not {step.op} {target} in {table} on {chip}{end}"
         return ""
@@ -172,10 +172,10 @@ class _Judge:
     def effect(self, step: Step) -> Step:
         """Return a step that is taken with what it does."""
         table, *row_path = parts(step.path)
-        shut = self._shut(step)
+        shut = self._ports_shut_for_step(step)
         if shut:
             reason = f"the updater shuts {'the port' if len(shut) == 1 else 'the ports'} while {table} changes"
-            return replace(step, disruption="port bounce", reason=reason + self._watchdog(step), affected=shut)
+            return replace(step, disruption="port bounce", reason=reason + self._watchdog_note(step), affected=shut)
         fields = set(row_path[1:2]) or set(step.value if isinstance(step.value, Mapping) and len(row_path) == 2 else ())
         if table == _PORTS and (down := fields & set(facts()["down_for"])):
             return self._port(step, row_path[0], min(down))
@@ -207,7 +207,7 @@ class _Judge:
         if not value_at(self.new, "PORT_QOS_MAP", port, "pfc_enable") or self._looks_up(port):
             return step
         reason = f"before {since}, {port} keeps the headroom of {old} until its speed or admin_status is set again"
-        disruption: Disruption = "traffic-affecting" if _metres(new) > _metres(old) else "none"
+        disruption: Disruption = "traffic-affecting" if _parse_cable_length(new) > _parse_cable_length(old) else "none"
         kept_step = replace(step, disruption=disruption, reason="; ".join(filter(None, (step.reason, reason))))
         return replace(kept_step, disruption=worst((step, kept_step)))
 
@@ -254,7 +254,7 @@ class _Judge:
             reason += "; the updater restarts telemetry"
         return replace(step, disruption=disruption, reason=reason, affected=(port,))
 
-    def _shut(self, step: Step) -> tuple[str, ...]:
+    def _ports_shut_for_step(self, step: Step) -> tuple[str, ...]:
         """Return the ports that the updater shuts for a step: those that are up before and after."""
         table, *row_path = parts(step.path)
         if table not in facts()["shut_for"]:
@@ -266,7 +266,7 @@ class _Judge:
             port for port in ports if all(value_at(state, _PORTS, port, "admin_status") == "up" for state in states)
         )
 
-    def _watchdog(self, step: Step) -> str:
+    def _watchdog_note(self, step: Step) -> str:
         _, port, field, *_ = (*parts(step.path), "", "")
         watched = step.op == "replace" and field == "pfcwd_sw_enable" and value_at(self.old, *parts(step.path))
         if watched and port in mapping_at(self.new, "PFC_WD"):
@@ -274,7 +274,7 @@ class _Judge:
         return ""
 
 
-def _metres(length: object) -> int:
+def _parse_cable_length(length: object) -> int:
     """Return the metres of a cable length such as 40m; 0 for any other value."""
     digits = length.removesuffix("m") if isinstance(length, str) else ""
     return whole_number(digits) or 0
@@ -285,7 +285,7 @@ def _applies_to_release(entry: Mapping[str, Any], release: str) -> bool:
     return bool(str(entry.get("since", "")) <= release <= str(entry.get("until", "master")))
 
 
-def _takes(rule: Mapping[str, Any], chip: str, release: str) -> bool:
+def _rule_covers_chip(rule: Mapping[str, Any], chip: str, release: str) -> bool:
     since = rule["chips"].get(chip)
     return since is not None and str(since) <= release
 
@@ -299,7 +299,7 @@ def _step_fields(step: Step) -> Iterator[str]:
         yield below.rpartition("/")[2] if below.count("/") else ""
 
 
-def _fits(rule: Mapping[str, Any], path: str, name: str) -> bool:
+def _rule_matches_path(rule: Mapping[str, Any], path: str, name: str) -> bool:
     below = parts(path)[1:]
     if rule["match"] == "last":
         return name in rule["names"]

@@ -29,12 +29,12 @@ def operations(old: Tables, new: Tables) -> Iterator[Step]:
         if before == after:
             continue
         if not isinstance(before, dict) or not isinstance(after, dict):
-            step = _change((table,), old, new)
+            step = _build_step((table,), old, new)
             (last if step.op == "remove" else []).append(step)
             if step.op != "remove":
                 yield step
             continue
-        gone = [_change((table, key), before, after) for key in before if key not in after]
+        gone = [_build_step((table, key), before, after) for key in before if key not in after]
         if table in NAMED_BY_OTHERS:
             last += gone
         else:
@@ -51,14 +51,14 @@ def _in_row(
     if was == row:
         return
     if not isinstance(was, dict) or not isinstance(row, dict):
-        yield _change(at, before, after)
+        yield _build_step(at, before, after)
         return
     for field in {**was, **row}:
         if was.get(field) != row.get(field):
-            yield _change((*at, field), was, row)
+            yield _build_step((*at, field), was, row)
 
 
-def _change(at: tuple[str, ...], before: Tables, after: Tables) -> Step:
+def _build_step(at: tuple[str, ...], before: Tables, after: Tables) -> Step:
     path = "".join("/" + key.replace("~", "~0").replace("/", "~1") for key in at)
     if at[-1] not in after:
         return Step(op="remove", path=path)

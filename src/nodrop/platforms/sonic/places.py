@@ -109,9 +109,9 @@ class _Finder:
         self._here = own_asic(self._data)
 
     def __call__(self, subject: Subject) -> Place | None:
-        return next((found_place for path in self._paths(subject) if (found_place := self._place(path))), None)
+        return next((found_place for path in self._paths(subject) if (found_place := self._find_place(path))), None)
 
-    def _place(self, path: Path) -> Place | None:
+    def _find_place(self, path: Path) -> Place | None:
         return place(self._documents, path, exactly=True)
 
     def _paths(self, subject: Subject) -> Iterator[Path]:
@@ -274,7 +274,7 @@ class _Finder:
         elif head == "queues":
             yield from self._queue_paths(port, tuple(field_path))
         elif head == "priority_groups":
-            for key in self._keys("BUFFER_PG", port, "".join(field_path[:1])):
+            for key in self._keys_of_port("BUFFER_PG", port, "".join(field_path[:1])):
                 yield from self._profile_paths(self._row("BUFFER_PG", key).get("profile"), tuple(field_path[2:]))
                 yield ("BUFFER_PG", key)
         elif head in ("ingress_buffers", "egress_buffers"):
@@ -296,14 +296,16 @@ class _Finder:
         index, queue_field, *sub_path = (*path, "", "")
         tables = {"scheduler": "SCHEDULER", "wred": "WRED_PROFILE"}
         for table in ("BUFFER_QUEUE", "QUEUE") if queue_field == "buffer" else ("QUEUE", "BUFFER_QUEUE"):
-            for key in self._keys(table, port, index):
+            for key in self._keys_of_port(table, port, index):
                 row = self._row(table, key)
                 if table == "BUFFER_QUEUE" and queue_field == "buffer":
                     yield from self._profile_paths(row.get("profile"), tuple(sub_path[: len(path) - 2]))
                 elif table == "QUEUE" and queue_field in tables:
                     field = "scheduler" if queue_field == "scheduler" else "wred_profile"
                     name = bare(str(row.get(field)))
-                    yield from ((tables[queue_field], name, column) for column in _columns(queue_field, path[2:]))
+                    yield from (
+                        (tables[queue_field], name, column) for column in _profile_columns(queue_field, path[2:])
+                    )
                     yield from (("WRED_PROFILE", name) for _ in path[2:3] if queue_field == "wred")
                     yield (table, key, field)
                 yield (table, key)
@@ -315,12 +317,12 @@ class _Finder:
                 yield ("BUFFER_PROFILE", bare(name), _BUFFER_FIELDS.get(attribute, attribute))
             yield ("BUFFER_PROFILE", bare(name))
 
-    def _keys(self, table: str, port: str, index: str) -> Iterator[str]:
+    def _keys_of_port(self, table: str, port: str, index: str) -> Iterator[str]:
         """Yield the keys of a table that name a port and cover an index; all of the port's where there is no index."""
         for key in self._table(table):
             ports, _, span = in_asic(key, self._here).partition("|")
             start, _, last = span.partition("-")
-            if port in ports.split(",") and (not index or _covers(start, last or start, index)):
+            if port in ports.split(",") and (not index or _covers_index(start, last or start, index)):
                 yield key
 
     def _table(self, table: str) -> Mapping[str, object]:
@@ -332,7 +334,7 @@ class _Finder:
         return row if isinstance(row, dict) else {}
 
 
-def _columns(queue_field: str, path: Path) -> Iterator[str]:
+def _profile_columns(queue_field: str, path: Path) -> Iterator[str]:
     """Yield the fields of a scheduler or WRED profile that say a part of it."""
     if queue_field == "scheduler":
         yield from (_SCHEDULER_FIELDS.get(attribute, attribute) for attribute in path[:1])
@@ -343,7 +345,7 @@ def _columns(queue_field: str, path: Path) -> Iterator[str]:
         yield f"wred_{color}_enable" if attribute == "enabled" else f"{color}{_COLOR_FIELDS.get(attribute, '')}"
 
 
-def _covers(start: str, last: str, index: str) -> bool:
+def _covers_index(start: str, last: str, index: str) -> bool:
     low, number, high = map(whole_number, (start, index, last))
     return low is not None and number is not None and high is not None and low <= number <= high
 

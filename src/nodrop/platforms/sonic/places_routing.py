@@ -48,8 +48,8 @@ def _process_paths(vrf: str, path: Path, table: Tables) -> Iterator[Path]:
         yield ("ROUTE_REDISTRIBUTE", f"{vrf}|{source}|bgp|{word}")
     for family, row in PATHS.items():
         if row.field == field:
-            yield from _columns(table, ("BGP_GLOBALS_AF", f"{vrf}|{FAMILIES[family]}"), row.where)
-    yield from _columns(table, ("BGP_GLOBALS", vrf), places(PROCESS, field))
+            yield from _stated_columns(table, ("BGP_GLOBALS_AF", f"{vrf}|{FAMILIES[family]}"), row.where)
+    yield from _stated_columns(table, ("BGP_GLOBALS", vrf), places(PROCESS, field))
     if field == "router_id" and "bgp_router_id" in mapping_at(table("DEVICE_METADATA"), "localhost"):
         yield (*LOCALHOST, "bgp_router_id")
 
@@ -58,12 +58,12 @@ def _session_paths(vrf: str, path: Path, table: Tables) -> Iterator[Path]:
     key, field = _step(path, 0), _step(path, 1)
     family, inner = ("ipv6", _step(path, 2)) if field == "ipv6" else ("ipv4", field)
     of_family = ("BGP_NEIGHBOR_AF", f"{vrf}|{key}|{FAMILIES[family]}")
-    yield from _columns(table, of_family, places(FAMILY, inner))
+    yield from _stated_columns(table, of_family, places(FAMILY, inner))
     if field == "ipv6":
         yield of_family
     for name in SESSIONS:
         for row in (f"{vrf}|{key}", *([key] if vrf == DEFAULT else [])):
-            yield from _columns(table, (name, row), places(SESSION, field))
+            yield from _stated_columns(table, (name, row), places(SESSION, field))
             yield (name, row)
 
 
@@ -85,7 +85,7 @@ def _policy_paths(field: str, path: Path, table: Tables) -> Iterator[Path]:
         for rows_of, word in ((MATCHES, "matches"), (SETS, "sets")):
             if inner == word:
                 columns = tuple(column for binding in rows_of for column in binding.where)
-        yield from _columns(table, ("ROUTE_MAP", row), columns)
+        yield from _stated_columns(table, ("ROUTE_MAP", row), columns)
         yield ("ROUTE_MAP", row)
         yield from (("ROUTE_MAP", key) for key in table("ROUTE_MAP") if key.startswith(f"{name}|"))
         yield ("ROUTE_MAP_SET", name)
@@ -100,7 +100,7 @@ def _static_paths(path: Path, table: Tables) -> Iterator[Path]:
     yield ("STATIC_ROUTE",)
 
 
-def _columns(table: Tables, row: tuple[str, str], columns: Path) -> Iterator[Path]:
+def _stated_columns(table: Tables, row: tuple[str, str], columns: Path) -> Iterator[Path]:
     """Yield the columns that a row has, of those that can state a fact."""
     stated = mapping_at(table(row[0]), row[1])
     yield from ((*row, column) for column in columns if column in stated)

@@ -44,7 +44,7 @@ def _name(attribute: str, column: str) -> BgpBinding:
     )
 
 
-def _number(attribute: str, column: str) -> BgpBinding:
+def _bind_number(attribute: str, column: str) -> BgpBinding:
     def wrong(value: str, _: object) -> str | None:
         return None if whole_number(value) is not None else f"{value!r} is not a number that {column} takes"
 
@@ -67,7 +67,7 @@ def _of_set(attribute: str, family: str) -> BgpBinding:
     return Binding(field=attribute, where=(_MATCHED_SET,), decode=decode, encode=lambda value, _: {_MATCHED_SET: value})
 
 
-def _never(attribute: str, reason: str) -> BgpBinding:
+def _bind_unsupported(attribute: str, reason: str) -> BgpBinding:
     return Binding(field=attribute, refuses=(lambda value, model_part: reason,))
 
 
@@ -123,13 +123,13 @@ SETS: tuple[BgpBinding, ...] = (
         encode=_next_hop_columns,
         refuses=(_wrong_next_hop,),
     ),
-    _number("metric", "set_med"),
+    _bind_number("metric", "set_med"),
     _name("origin", "set_origin"),
-    _never("local-preference", LOST),
-    _never("as-path prepend", LOST),
-    _never("tag", LOST),
-    _never("weight", NO_COLUMN),
-    _never("on-match", NO_COLUMN),
+    _bind_unsupported("local-preference", LOST),
+    _bind_unsupported("as-path prepend", LOST),
+    _bind_unsupported("tag", LOST),
+    _bind_unsupported("weight", NO_COLUMN),
+    _bind_unsupported("on-match", NO_COLUMN),
 )
 """What an entry sets, and where it sends a route."""
 
@@ -153,7 +153,7 @@ def _family_of(config: Config, name: str) -> str:
     return "ipv6" if mode.lower() == "ipv6" else "ipv4"
 
 
-def _action(word: str | None) -> Action:
+def _parse_action(word: str | None) -> Action:
     return "deny" if word is not None and word.lower() == "deny" else "permit"
 
 
@@ -172,7 +172,7 @@ def _prefix_lists(config: Config) -> Iterator[PrefixList]:
         length = whole_number(prefix.partition("/")[2]) or 0
         rule = PrefixRule(
             sequence=stated or last // _STEP * _STEP + _STEP,
-            action=_action(row.get("action")),
+            action=_parse_action(row.get("action")),
             prefix=prefix,
             ge=least if least is not None and least > length else None,
             le=most,
@@ -205,7 +205,7 @@ def _route_maps(config: Config) -> Iterator[RouteMap]:
             set_parts = ((binding.field, binding.decode(source)) for binding in SETS if binding.decode)
             rule = RouteMapRule(
                 sequence=number,
-                action=_action(row["route_operation"]),
+                action=_parse_action(row["route_operation"]),
                 matches=tuple((attribute, value) for attribute, value in match_pairs if value is not None),
                 sets=tuple((attribute, value) for attribute, value in set_parts if value is not None),
             )
@@ -232,7 +232,7 @@ def policy_tables(shared: Any) -> Iterator[tuple[str, Rows]]:
     yield (
         "PREFIX",
         {
-            f"{prefix_list.name}|{rule.sequence}|{rule.prefix}|{_range(rule)}": {"action": rule.action}
+            f"{prefix_list.name}|{rule.sequence}|{rule.prefix}|{_format_length_range(rule)}": {"action": rule.action}
             for prefix_list in lists
             for rule in prefix_list.rules
         },
@@ -241,11 +241,14 @@ def policy_tables(shared: Any) -> Iterator[tuple[str, Rows]]:
     entries = [
         (f"{route_map.name}|{rule.sequence}", rule) for route_map in shared.route_maps for rule in route_map.rules
     ]
-    yield "ROUTE_MAP", {key: _entry(rule) for key, rule in sorted(entries, key=lambda pair: natural(pair[0]))}
+    yield (
+        "ROUTE_MAP",
+        {key: _encode_route_map_rule(rule) for key, rule in sorted(entries, key=lambda pair: natural(pair[0]))},
+    )
     yield "ROUTE_MAP_SET", {route_map.name: {} for route_map in shared.route_maps}
 
 
-def _range(rule: PrefixRule) -> str:
+def _format_length_range(rule: PrefixRule) -> str:
     if rule.ge is None and rule.le is None:
         return _EXACT
     return f"{rule.prefix.partition('/')[2] if rule.ge is None else rule.ge}..{rule.le}"
@@ -261,7 +264,7 @@ def _community_columns(community_list: CommunityList) -> dict[str, Any]:
     }
 
 
-def _entry(rule: RouteMapRule) -> dict[str, Any]:
+def _encode_route_map_rule(rule: RouteMapRule) -> dict[str, Any]:
     columns: dict[str, Any] = {"route_operation": rule.action}
     for rows, pairs in ((MATCHES, rule.matches), (SETS, rule.sets)):
         by_attribute = {row.field: row for row in rows}

@@ -101,7 +101,9 @@ def access_lists(config: Config) -> tuple[AccessList, ...] | Unknown:
         table, _, name = key.partition("|")
         rules.setdefault(table, []).append((name, row))
     tables = config.rows(TABLE).items()
-    return in_order(_list(config, name, _upper(row), rules.get(name, ())) for name, row in tables)
+    return in_order(
+        _build_access_list(config, name, _uppercase_fields(row), rules.get(name, ())) for name, row in tables
+    )
 
 
 def remark_refused_rules(config: Config, lists: tuple[AccessList, ...] | Unknown) -> None:
@@ -136,21 +138,21 @@ def access_paths(subject_path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     yield (TABLE,)
 
 
-def _upper(row: Row) -> dict[str, str]:
+def _uppercase_fields(row: Row) -> dict[str, str]:
     return {field.upper().removesuffix("@"): value for field, value in row.items()}
 
 
-def _list(config: Config, name: str, table: Mapping[str, str], rules: Any) -> AccessList:
+def _build_access_list(config: Config, name: str, table: Mapping[str, str], rules: Any) -> AccessList:
     kind = table.get("TYPE", "").upper()
     stage: Any = "egress" if table.get("STAGE", "").upper() == "EGRESS" else "ingress"
     ports = [port.strip() for port in table.get("PORTS", "").split(",") if port.strip()]
-    bindings = tuple(Binding(interface=_interface(port), stage=stage) for port in dict.fromkeys(ports))
-    matches = _MATCHES.get(kind) or _custom(config, kind)
+    bindings = tuple(Binding(interface=_interface_name(port), stage=stage) for port in dict.fromkeys(ports))
+    matches = _MATCHES.get(kind) or _custom_type_matches(config, kind)
     if kind == _SERVICES:
         return _of_services(name, table, rules)
     entries: Any = UNKNOWN
     if matches is not None:
-        entries = tuple(_entry(rule, _upper(row), kind, stage, matches) for rule, row in rules)
+        entries = tuple(_build_access_entry(rule, _uppercase_fields(row), kind, stage, matches) for rule, row in rules)
     return AccessList(name=name, entries=entries, family=_FAMILY.get(kind), bindings=bindings)
 
 
@@ -162,7 +164,7 @@ def _of_services(name: str, table: Mapping[str, str], rules: Any) -> AccessList:
     entries = []
     for service in (word.strip() for word in table.get("SERVICES", "").split(",")):
         for rule, row in rules if service in _PORTS_OF_SERVICE else ():
-            entry = _entry(rule, _upper(row), _SERVICES, "ingress", frozenset())
+            entry = _build_access_entry(rule, _uppercase_fields(row), _SERVICES, "ingress", frozenset())
             protocol, ports = _PORTS_OF_SERVICE[service]
             ports = ports or (entry.destination_ports if service == "EXTERNAL_CLIENT" else ())
             entries.append(replace_fields(entry, protocol=protocol, destination_ports=ports))
@@ -175,26 +177,26 @@ def _of_services(name: str, table: Mapping[str, str], rules: Any) -> AccessList:
     )
 
 
-def _custom(config: Config, kind: str) -> frozenset[str] | None:
+def _custom_type_matches(config: Config, kind: str) -> frozenset[str] | None:
     """Return what a type of the file's own matches; None where it is not stated."""
     for name, row in config.rows(TYPE).items():
         if name.upper() == kind:
-            stated = _upper(row).get("MATCHES", "")
+            stated = _uppercase_fields(row).get("MATCHES", "")
             return frozenset(word.strip() for word in stated.split(",") if word.strip())
     return None
 
 
-def _interface(port: str) -> str:
+def _interface_name(port: str) -> str:
     vlan = _VLAN.fullmatch(port)
     return f"VLAN {int(vlan[1])}" if vlan else port
 
 
-def _entry(name: str, row: dict[str, str], kind: str, stage: str, matches: frozenset[str]) -> AccessEntry:
+def _build_access_entry(name: str, row: dict[str, str], kind: str, stage: str, matches: frozenset[str]) -> AccessEntry:
     priority = whole_number(row.get("PRIORITY", ""))
     entry_fields: dict[str, Any] = {}
     refused = None
     try:
-        entry_fields = dict(_conditions(row, kind, stage)) | dict(_action(row, kind))
+        entry_fields = dict(_conditions(row, kind, stage)) | dict(_action_fields(row, kind))
         if kind != _SERVICES:
             _check_fields(row, kind, matches)
     except _Refused as error:
@@ -217,19 +219,21 @@ def _conditions(row: dict[str, str], kind: str, stage: str) -> Iterator[tuple[st
     families = {_family_of(row)} | {family for family, fields in _OF_FAMILY.items() if any(map(row.get, fields))}
     stated = families - {None}
     yield "family", "other" if len(stated) > 1 else next(iter(stated), None)
-    protocol = _number(row, "IP_PROTOCOL", 255)
-    protocol = _number(row, "NEXT_HEADER", 255) if protocol is None else protocol
+    protocol = _read_number(row, "IP_PROTOCOL", 255)
+    protocol = _read_number(row, "NEXT_HEADER", 255) if protocol is None else protocol
     implied = next((number for field, number in _PROTOCOLS.items() if field in row), None)
     yield "protocol", implied if protocol is None else protocol
     criteria = [f"{field} {row[field]}" for field in sorted(row) if _is_other(field, row, kind, stage)]
     for field, side in (("sources", "SRC"), ("destinations", "DST")):
-        prefixes = tuple(_prefix(row, column) for column in (f"{side}_IP", f"{side}_IPV6") if row.get(column))
-        criteria += [f"{side}_IP{version}_MASK" for version in ("", "V6") if _mask(row, f"{side}_IP{version}") is False]
+        prefixes = tuple(_read_prefix(row, column) for column in (f"{side}_IP", f"{side}_IPV6") if row.get(column))
+        criteria += [
+            f"{side}_IP{version}_MASK" for version in ("", "V6") if _mask_length(row, f"{side}_IP{version}") is False
+        ]
         yield field, prefixes
     for field, side in (("source_ports", "L4_SRC_PORT"), ("destination_ports", "L4_DST_PORT")):
         yield field, tuple(_ports(row, side))
-    yield "dscps", _dscps(row)
-    yield "tcp_flags", _bits(row, "TCP_FLAGS")
+    yield "dscps", _matched_dscps(row)
+    yield "tcp_flags", _read_masked_number(row, "TCP_FLAGS")
     ports = row.get("IN_PORTS" if stage == "ingress" else "OUT_PORTS", "")
     yield "interfaces", tuple(port.strip() for port in ports.split(",") if port.strip())
     yield "others", tuple(criteria)
@@ -241,10 +245,10 @@ def _is_other(field: str, row: Mapping[str, str], kind: str, stage: str) -> bool
         return kind.startswith("MIRROR") and row[field].upper() == "DROP"
     if field in _READ or field.endswith("_MASK") or field == ("IN_PORTS" if stage == "ingress" else "OUT_PORTS"):
         return False
-    return field != "ETHER_TYPE" or _ethertype(row) is None
+    return field != "ETHER_TYPE" or _parse_ethertype(row) is None
 
 
-def _ethertype(row: Mapping[str, str]) -> int | None:
+def _parse_ethertype(row: Mapping[str, str]) -> int | None:
     text = row.get("ETHER_TYPE", "")
     try:
         return int(text, 0)
@@ -258,14 +262,14 @@ def _family_of(row: Mapping[str, str]) -> Any:
     if kind is not None and kind.upper() not in _FAMILY_OF_TYPE:
         raise _Refused(f"IP_TYPE {quote_text(kind)} is no word of orchagent's (IPV4ANY, IPV6ANY, IP, ANY, …)")
     family = _FAMILY_OF_TYPE[kind.upper()] if kind is not None else None
-    number = _ethertype(row)
+    number = _parse_ethertype(row)
     if number is not None:
         of_number = {_IPV4_TYPE: "ipv4", _IPV6_TYPE: "ipv6"}.get(number, "other")
         return of_number if family in (None, of_number) else "other"
     return family
 
 
-def _number(row: Mapping[str, str], field: str, most: int) -> int | None:
+def _read_number(row: Mapping[str, str], field: str, most: int) -> int | None:
     text = row.get(field)
     if text is None:
         return None
@@ -278,7 +282,7 @@ def _number(row: Mapping[str, str], field: str, most: int) -> int | None:
     return number
 
 
-def _mask(row: Mapping[str, str], field: str) -> int | bool:
+def _mask_length(row: Mapping[str, str], field: str) -> int | bool:
     """Return the length that a field's mask states, False where it is no prefix's; True without a mask."""
     text = row.get(f"{field}_MASK")
     if text is None:
@@ -288,9 +292,9 @@ def _mask(row: Mapping[str, str], field: str) -> int | bool:
     return bits.count("1") if bits and "01" not in bits else False
 
 
-def _prefix(row: Mapping[str, str], field: str) -> str:
+def _read_prefix(row: Mapping[str, str], field: str) -> str:
     text = row[field]
-    length = _mask(row, field)
+    length = _mask_length(row, field)
     spelt = f"{text}/{length}" if isinstance(length, int) and not isinstance(length, bool) else text
     network = network_of(spelt)
     if network is None or (network.version == 6) is not field.endswith("V6"):
@@ -299,7 +303,7 @@ def _prefix(row: Mapping[str, str], field: str) -> str:
 
 
 def _ports(row: Mapping[str, str], field: str) -> Iterator[PortRange]:
-    number = _number(row, field, 65_535)
+    number = _read_number(row, field, 65_535)
     if number is not None:
         yield PortRange(number, number)
     text = row.get(f"{field}_RANGE")
@@ -311,22 +315,22 @@ def _ports(row: Mapping[str, str], field: str) -> Iterator[PortRange]:
         yield PortRange(low, high)
 
 
-def _bits(row: Mapping[str, str], field: str) -> Bits | None:
+def _read_masked_number(row: Mapping[str, str], field: str) -> Bits | None:
     """Return a number with its mask, `46` or `0x2/0x3`, both of six bits."""
     if field not in row:
         return None
     number, slash, mask = row[field].partition("/")
-    found_number = _number({field: number}, field, 63)
-    masked = _number({field: mask}, field, 63) if slash else 63
+    found_number = _read_number({field: number}, field, 63)
+    masked = _read_number({field: mask}, field, 63) if slash else 63
     return None if found_number is None or masked is None else Bits(found_number, masked)
 
 
-def _dscps(row: Mapping[str, str]) -> tuple[int, ...]:
-    bits = _bits(row, "DSCP")
+def _matched_dscps(row: Mapping[str, str]) -> tuple[int, ...]:
+    bits = _read_masked_number(row, "DSCP")
     return () if bits is None else tuple(dscp for dscp in range(64) if dscp & bits.mask == bits.number & bits.mask)
 
 
-def _action(row: Mapping[str, str], kind: str) -> Iterator[tuple[str, Any]]:
+def _action_fields(row: Mapping[str, str], kind: str) -> Iterator[tuple[str, Any]]:
     """Yield the fields of an entry that say what becomes of packets."""
     mirrors = any(field in row for field in _MIRRORS)
     stated = row.get("PACKET_ACTION")
@@ -348,4 +352,4 @@ def _action(row: Mapping[str, str], kind: str) -> Iterator[tuple[str, Any]]:
     if "REDIRECT_ACTION" in row:
         yield "redirects", row["REDIRECT_ACTION"]
     yield "polices", "POLICER_ACTION" in row
-    yield "dscp", _number(row, "DSCP_ACTION", 63)
+    yield "dscp", _read_number(row, "DSCP_ACTION", 63)

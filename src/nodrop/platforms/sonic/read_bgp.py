@@ -78,7 +78,7 @@ def routing(
         other_bgps = (read_process(config, vrf) for vrf in sorted(config.rows("BGP_GLOBALS"), key=natural))
         vrf_bgp = tuple(other_bgp for other_bgp in other_bgps if other_bgp is not None and other_bgp.vrf is not None)
     else:
-        reasons = {} if process is None else _reasons(config, process)
+        reasons = {} if process is None else _derived_reasons(config, process)
         vrf_bgp = UNKNOWN if any("|" in key for key in config.rows(SESSIONS[0])) else ()
     if isinstance(bgp, Bgp):
         bgp = _resolve_fib_suppression(bgp, config, localhost)
@@ -87,10 +87,10 @@ def routing(
     routes = _static_routes(config, localhost, text, frr_routing)
     tables = from_tables(config, localhost)
     routing_fields = {"bgp": bgp, "vrf_bgp": vrf_bgp, "static_routes": routes, "routing_tables": tables}
-    return routing_fields | {"shut_by_daemon": _shut(localhost, text, frr_routing)}, reasons
+    return routing_fields | {"shut_by_daemon": _shut_interfaces(localhost, text, frr_routing)}, reasons
 
 
-def _shut(localhost: Row, text: FrrText | None, frr_routing: Routing | None) -> tuple[str, ...] | Unknown:
+def _shut_interfaces(localhost: Row, text: FrrText | None, frr_routing: Routing | None) -> tuple[str, ...] | Unknown:
     """Return the interfaces that zebra takes down, by frr.conf or zebra.conf; SONiC writes no such line itself."""
     if text is None or frr_routing is None:
         return UNKNOWN if own_files(localhost) else ()
@@ -108,7 +108,9 @@ def _static_routes(
     config: Config, localhost: Row, text: FrrText | None, said: Routing | None
 ) -> tuple[StaticRoute, ...] | Unknown:
     """Return the static routes of FRR's text and those that the daemons add, one for each next hop."""
-    static_routes = tuple(route for key, row in config.rows("STATIC_ROUTE").items() for route in _routes(key, row))
+    static_routes = tuple(
+        route for key, row in config.rows("STATIC_ROUTE").items() for route in _read_static_routes(key, row)
+    )
     if text and said and text.says_routes:
         return (*said.static_routes, *(route for route in static_routes if route not in said.static_routes))
     return UNKNOWN if own_files(localhost) or not config.covers("STATIC_ROUTE") else static_routes
@@ -148,7 +150,7 @@ def _with_sessions(bgp: Bgp | None, new_bgp: Bgp | None) -> Bgp | None:
     )
 
 
-def _routes(key: str, row: Row) -> Iterator[StaticRoute]:
+def _read_static_routes(key: str, row: Row) -> Iterator[StaticRoute]:
     vrf, bar, prefix = key.rpartition("|")
     own_vrf = vrf if bar and vrf != DEFAULT else None
     hops = row.get("nexthop", "").split(",")
@@ -164,7 +166,7 @@ def _routes(key: str, row: Row) -> Iterator[StaticRoute]:
             yield StaticRoute(prefix=prefix, next_hop=next_hop, vrf=own_vrf, distance=distance)
 
 
-def _reasons(config: Config, bgp: Bgp) -> dict[Subject, str]:
+def _derived_reasons(config: Config, bgp: Bgp) -> dict[Subject, str]:
     """Return the sources of what no table states of a process of bgpcfgd and of its sessions."""
     reasons: dict[Subject, str] = {("@bgp", field): why for field, why in DERIVED.items()}
     for neighbor in require_fact(bgp.neighbors):

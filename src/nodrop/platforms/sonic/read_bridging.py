@@ -31,7 +31,7 @@ Derived = dict[Subject, str]
 
 def bridging(config: Config, derived: Derived) -> dict[str, Any]:
     """Return the fields of a device that say its port channels and VLANs."""
-    return {"port_channels": _port_channels(config, derived), "vlans": _vlans(config, derived)}
+    return {"port_channels": _port_channels(config, derived), "vlans": _read_vlans(config, derived)}
 
 
 def _port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] | Unknown:
@@ -39,22 +39,24 @@ def _port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] 
     if not config.covers("PORTCHANNEL"):
         return UNKNOWN
     members: dict[str, list[str]] = {}
-    for name, port in _members(config, "PORTCHANNEL_MEMBER", "PORTCHANNEL"):
+    for name, port in _owner_member_pairs(config, "PORTCHANNEL_MEMBER", "PORTCHANNEL"):
         members.setdefault(name, []).append(port)
     listed = {} if "PORTCHANNEL_MEMBER" in config.data or config.database.text else _listed(config, "PORTCHANNEL")
     members |= listed
     for name in listed:
-        derived[_subject(config, ("PORTCHANNEL", name), "members")] = _OLD_MEMBERS
+        derived[_attribute_subject(config, ("PORTCHANNEL", name), "members")] = _OLD_MEMBERS
     addresses = addresses_in(config, "PORTCHANNEL_INTERFACE")
     return tuple(
         PortChannel(
             name=name,
             members=tuple(sorted(members.get(name, ()), key=natural)),
-            enabled=_enabled(config, ("PORTCHANNEL", name), row, name in listed, derived, by_daemon=name not in listed),
+            enabled=_read_admin_status(
+                config, ("PORTCHANNEL", name), row, name in listed, derived, by_daemon=name not in listed
+            ),
             min_links=config.integer(("PORTCHANNEL", name), row, "min_links"),
             fast_rate=config.word(("PORTCHANNEL", name), row, "fast_rate", _TRUE_FALSE) or False,
             fallback=config.word(("PORTCHANNEL", name), row, "fallback", _TRUE_FALSE) or False,
-            mtu_bytes=_mtu(config, ("PORTCHANNEL", name), row, derived),
+            mtu_bytes=_read_mtu(config, ("PORTCHANNEL", name), row, derived),
             addresses=addresses.get(name, ()),
             vrf=config.rows("PORTCHANNEL_INTERFACE").get(name, {}).get("vrf_name"),
             description=row.get("description"),
@@ -64,7 +66,7 @@ def _port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] 
     )
 
 
-def _vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
+def _read_vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
     """Return the VLANs, sorted by number; what a row leaves out is vlanmgrd's default."""
     if not config.covers("VLAN"):
         return UNKNOWN
@@ -73,7 +75,7 @@ def _vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
     for name, ports in _listed(config, "VLAN").items():
         untagged = (port for port in ports if f"{name}|{port}" not in modes)
         members[name] = [VlanMember(interface=port, tagged=False) for port in untagged]
-    for name, port in _members(config, "VLAN_MEMBER", "VLAN"):
+    for name, port in _owner_member_pairs(config, "VLAN_MEMBER", "VLAN"):
         keys = ("VLAN_MEMBER", f"{name}|{port}")
         tagged = config.word(keys, modes.get(keys[1], {}), "tagging_mode", _TAGGED)
         members.setdefault(name, []).append(VlanMember(interface=port, tagged=tagged is not False))
@@ -88,8 +90,8 @@ def _vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
             Vlan(
                 id=int(number[1]),
                 members=tuple(sorted(members.get(name, ()), key=lambda member: natural(member.interface))),
-                enabled=_enabled(config, ("VLAN", name), row, True, derived),
-                mtu_bytes=_mtu(config, ("VLAN", name), row, derived),
+                enabled=_read_admin_status(config, ("VLAN", name), row, True, derived),
+                mtu_bytes=_read_mtu(config, ("VLAN", name), row, derived),
                 addresses=addresses.get(name, ()),
                 vrf=config.rows("VLAN_INTERFACE").get(name, {}).get("vrf_name"),
                 description=row.get("description"),
@@ -98,7 +100,7 @@ def _vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
     return tuple(sorted(vlans, key=lambda vlan: vlan.id))
 
 
-def _members(config: Config, table: str, owner_table: str) -> Iterator[tuple[str, str]]:
+def _owner_member_pairs(config: Config, table: str, owner_table: str) -> Iterator[tuple[str, str]]:
     """Yield (what a member belongs to, member); one of what is not there is remarked."""
     for key in config.rows(table):
         name, bar, port = key.partition("|")
@@ -129,7 +131,7 @@ def addresses_in(config: Config, table: str) -> dict[str, tuple[str, ...]]:
     return {name: tuple(texts) for name, texts in addresses_by_name.items()}
 
 
-def _enabled(
+def _read_admin_status(
     config: Config, keys: tuple[str, str], row: Row, default: bool, derived: Derived, *, by_daemon: bool = True
 ) -> bool:
     stated: bool | None = config.word(keys, row, "admin_status", _UP_DOWN)
@@ -137,20 +139,20 @@ def _enabled(
         return stated
     source = "sonic-swss cfgmgr" if by_daemon else "until 201803"
     reason = f"{keys[0]} has no admin_status, which is {'up' if default else 'down'} ({source})"
-    derived[_subject(config, keys, "enabled")] = reason
+    derived[_attribute_subject(config, keys, "enabled")] = reason
     return default
 
 
-def _mtu(config: Config, keys: tuple[str, str], row: Row, derived: Derived) -> int:
+def _read_mtu(config: Config, keys: tuple[str, str], row: Row, derived: Derived) -> int:
     stated = config.integer(keys, row, "mtu")
     if stated is not None:
         return stated
     reason = f"{keys[0]} has no mtu, which is {DEFAULT_MTU_BYTES} (sonic-swss cfgmgr)"
-    derived[_subject(config, keys, "mtu_bytes")] = reason
+    derived[_attribute_subject(config, keys, "mtu_bytes")] = reason
     return DEFAULT_MTU_BYTES
 
 
-def _subject(config: Config, keys: tuple[str, str], attribute: str) -> Subject:
+def _attribute_subject(config: Config, keys: tuple[str, str], attribute: str) -> Subject:
     table, name = keys
     subject_head = ("@port_channels", name) if table == "PORTCHANNEL" else ("@vlans", name.removeprefix("Vlan"))
     return (config.device, *subject_head, attribute)

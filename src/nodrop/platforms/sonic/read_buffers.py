@@ -64,12 +64,12 @@ def dynamic_buffers(config: Config) -> DynamicBuffers | None | Unknown:
     """Return the settings of the dynamic buffer model."""
     if not config.covers("DEFAULT_LOSSLESS_BUFFER_PARAMETER"):
         return UNKNOWN
-    parameters = _first(config.rows("DEFAULT_LOSSLESS_BUFFER_PARAMETER"))
+    parameters = _first_row(config.rows("DEFAULT_LOSSLESS_BUFFER_PARAMETER"))
     if parameters is None:
         return None
     name, row = parameters
     keys = ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", name)
-    pattern_name, pattern = _first(config.rows("LOSSLESS_TRAFFIC_PATTERN")) or ("", {})
+    pattern_name, pattern = _first_row(config.rows("LOSSLESS_TRAFFIC_PATTERN")) or ("", {})
     pattern_keys = ("LOSSLESS_TRAFFIC_PATTERN", pattern_name)
     return DynamicBuffers(
         dynamic_th=config.integer(keys, row, "default_dynamic_th") or 0,
@@ -96,7 +96,7 @@ def trimming(config: Config) -> Trimming | None | Unknown:
     )
 
 
-def _first(rows: Mapping[str, Any]) -> tuple[str, Any] | None:
+def _first_row(rows: Mapping[str, Any]) -> tuple[str, Any] | None:
     return next(iter(rows.items()), None)
 
 

@@ -61,7 +61,7 @@ def rejected(config: Config, table: str, key: str, row: Row) -> bool:
 def remark_qos(config: Config) -> None:
     """Remark faults of the tables that say what ports do with traffic."""
     for table in _RANGED:
-        _overlaps(config, table)
+        _remark_overlaps(config, table)
     for name, row in config.rows("BUFFER_PROFILE").items():
         _threshold(config, name, row)
     for name, row in config.rows("WRED_PROFILE").items():
@@ -74,7 +74,7 @@ def remark_qos(config: Config) -> None:
         config.remark("watchdog-drops-everything", (), ("PFC_WD", "GLOBAL", "BIG_RED_SWITCH"))
 
 
-def _overlaps(config: Config, table: str) -> None:
+def _remark_overlaps(config: Config, table: str) -> None:
     """Remark rows of one port that say something of the same number."""
     taken: dict[tuple[str, str], str] = {}
     for key in config.rows(table):
@@ -87,14 +87,18 @@ def _overlaps(config: Config, table: str) -> None:
         if dash and low is not None and high is not None:
             numbers = map(str, range(low, high + 1))
             owners = {number: owner for number in numbers if (owner := taken.setdefault((ports, number), key)) != key}
-            unlike = {number: owner for number, owner in owners.items() if not _alike(config, table, key, owner)}
+            unlike = {
+                number: owner
+                for number, owner in owners.items()
+                if not _are_equally_lossless(config, table, key, owner)
+            }
             for number, overlapping_key in list((unlike or owners).items())[:1]:
                 facts = {"table": table, "key": key, "number": number, "other": overlapping_key}
                 kind = "lossless-row-overlapped" if unlike else "overlapping-range"
                 config.remark(kind, (ports.split(",")[0],), (table, key), **facts)
 
 
-def _alike(config: Config, table: str, *keys: str) -> bool:
+def _are_equally_lossless(config: Config, table: str, *keys: str) -> bool:
     """Whether rows of priority groups are all lossless or all lossy; rows of other tables are alike."""
     rows = (config.rows(table)[key] for key in keys) if table == "BUFFER_PG" else ()
     profiles = config.rows("BUFFER_PROFILE")
@@ -122,12 +126,12 @@ def _threshold(config: Config, name: str, row: Row) -> None:
         return
     pool = row.get("pool", "")
     mode = config.rows("BUFFER_POOL").get(pool, {}).get("mode")
-    if mode in ("static", "dynamic") and stated != [f"{mode}_th"] and _vendor(config) == "NVIDIA":
+    if mode in ("static", "dynamic") and stated != [f"{mode}_th"] and _chip_vendor(config) == "NVIDIA":
         facts = {"name": name, "found": stated[0], "pool": pool, "mode": mode}
         config.remark("threshold-unlike-pool", (), (*keys, stated[0]), **facts)
 
 
-def _vendor(config: Config) -> str | None:
+def _chip_vendor(config: Config) -> str | None:
     """Return who makes the switch's chip; None where the catalogue does not have the switch."""
     model = model_of(config)
     return None if model is None else asic(switch(model).asic).vendor
@@ -170,7 +174,7 @@ def _stale_profiles(config: Config) -> None:
         stated = (matches[name][1], f"{matches[name][2]}m")
         speed, length = port_row.get("speed", stated[0]), metres.get(port, stated[1])
         if (speed, length) != stated:
-            has = f"{_speed(speed)} and {length} of cable{_without_row(rows, speed, length)}"
+            has = f"{_format_speed(speed)} and {length} of cable{_without_row(rows, speed, length)}"
             facts = {"port": port, "group": group, "found": name, "has": has}
             subject = (port, "qos", "priority_groups", group.partition("-")[0])
             config.remark("profile-of-another-speed", subject, ("BUFFER_PG", key, "profile"), **facts)
@@ -185,7 +189,7 @@ def _without_row(rows: Sequence[HeadroomRow], speed: str, length: str) -> str:
     return f", for which the table of the switch has no row (at this speed: {listed})"
 
 
-def _speed(text: str) -> str:
+def _format_speed(text: str) -> str:
     mbps = whole_number(text, _LARGEST_MBPS)
     return quote_text(text) if mbps is None else show_speed(mbps)
 
@@ -199,7 +203,7 @@ def _shared_lanes(config: Config) -> None:
     model = model_of(config)
     shared = () if model is None else map(str, switch(model).sonic.shared_lanes)
     owner = dict.fromkeys(shared, "")
-    for name, lane in ((name, lane) for name, row in rows.items() for lane in _lanes(row)):
+    for name, lane in ((name, lane) for name, row in rows.items() for lane in _row_lanes(row)):
         if owner.setdefault(lane, name) not in (name, ""):
             config.remark(
                 "lane-of-two-ports", (name,), ("PORT", name, "lanes"), name=name, lane=lane, other=owner[lane]
@@ -223,11 +227,15 @@ def _missing_parts(config: Config) -> None:
         index = whole_number(row.get("index", ""), _LARGEST_LANE)
         if index is not None and row.get("lanes"):
             panels.setdefault(index, []).append(name)
-    owned = {lane for row in rows.values() for lane in _lanes(row)}
+    owned = {lane for row in rows.values() for lane in _row_lanes(row)}
     for index, names in panels.items():
         shapes = {(rows[name]["lanes"].count(","), rows[name].get("speed")) for name in names}
         if len(shapes) == 1 and len(names) not in _PART_COUNTS and len(names) < max(_PART_COUNTS):
-            facts = {"index": str(index), "count": str(len(names)), "missing": _hole(rows, names, owned)}
+            facts = {
+                "index": str(index),
+                "count": str(len(names)),
+                "missing": _format_missing_lanes(rows, names, owned),
+            }
             config.remark("part-missing", (), ("PORT", names[-1]), **facts)
 
 
@@ -244,9 +252,9 @@ def _parts_without_status(config: Config) -> None:
             config.remark("part-without-admin-status", (name,), ("PORT", name), name=name, priorities=priorities)
 
 
-def _hole(rows: Mapping[str, Row], names: list[str], owned: Set[str]) -> str:
+def _format_missing_lanes(rows: Mapping[str, Row], names: list[str], owned: Set[str]) -> str:
     """Return the lanes between those of a panel port that are not `owned`, as the end of a clause; else ""."""
-    lanes = (whole_number(lane, _LARGEST_LANE) for name in names for lane in _lanes(rows[name]))
+    lanes = (whole_number(lane, _LARGEST_LANE) for name in names for lane in _row_lanes(rows[name]))
     own_lanes = {lane for lane in lanes if lane is not None}
     first_lane, last = min(own_lanes, default=0), max(own_lanes, default=0)
     if last - first_lane > len(own_lanes) * max(_PART_COUNTS):
@@ -255,7 +263,7 @@ def _hole(rows: Mapping[str, Row], names: list[str], owned: Set[str]) -> str:
     return f" without {'lane' if len(holes) == 1 else 'lanes'} {show_ids(tuple(holes))}" if holes else ""
 
 
-def _lanes(row: Row) -> Iterator[str]:
+def _row_lanes(row: Row) -> Iterator[str]:
     return (lane for lane in row.get("lanes", "").split(",") if lane)
 
 
@@ -274,7 +282,7 @@ scripts/ecnconfig, scripts/db_migrator.py; sonic-swss cfgmgr/buffermgr.h)."""
 
 def remark_names(config: Config) -> None:
     """Remark names that SONiC's own tools look for and do not find here, and a watchdog that nobody has started."""
-    for tool, (table, name), effect in _NAMES if _pauses(config) else ():
+    for tool, (table, name), effect in _NAMES if _has_pfc(config) else ():
         rows = config.rows(table)
         if rows and name not in rows:
             facts = {
@@ -290,19 +298,19 @@ def remark_names(config: Config) -> None:
         config.remark("watchdog-not-started", (), ("DEVICE_METADATA", "localhost", "default_pfcwd_status"))
 
 
-def _pauses(config: Config) -> bool:
+def _has_pfc(config: Config) -> bool:
     return any(row.get("pfc_enable") for row in config.rows("PORT_QOS_MAP").values())
 
 
 def same_thresholds(buffer_profile: BufferProfile | None, other_buffer_profile: BufferProfile) -> bool:
     """Return whether a profile has the size, xoff, thresholds and offset of another; an absent number is 0."""
     try:
-        return buffer_profile is not None and _thresholds(buffer_profile) == _thresholds(other_buffer_profile)
+        return buffer_profile is not None and _threshold_key(buffer_profile) == _threshold_key(other_buffer_profile)
     except UnknownFact:
         return False
 
 
-def _thresholds(profile: BufferProfile) -> tuple[object, ...]:
+def _threshold_key(profile: BufferProfile) -> tuple[object, ...]:
     room = profile.headroom
     rooms = (room.xoff_bytes, room.xon_bytes or 0, room.xon_offset_bytes or 0) if isinstance(room, Headroom) else room
     return profile.pool, profile.size_bytes, profile.dynamic_th, profile.static_th_bytes, rooms
@@ -311,14 +319,14 @@ def _thresholds(profile: BufferProfile) -> tuple[object, ...]:
 def remark_replaced_profile(config: Config, port: str, index: int, stated: str, written_profile: str) -> None:
     """Remark that buffermgrd writes another profile over the one that a row of BUFFER_PG names."""
     key = next(
-        (key for key in config.rows("BUFFER_PG") if (p := _parts(key))[0] == port and _has(p[1], index)),
+        (key for key in config.rows("BUFFER_PG") if (p := _parts(key))[0] == port and _span_covers_index(p[1], index)),
         f"{port}|{index}",
     )
     facts = {"port": port, "group": str(index), "found": stated, "made": written_profile}
     config.remark("replaced-profile", (port,), ("BUFFER_PG", key, "profile"), **facts)
 
 
-def _has(span: str, index: int) -> bool:
+def _span_covers_index(span: str, index: int) -> bool:
     first_text, _, last = span.partition("-")
     low, high = whole_number(first_text), whole_number(last or first_text)
     return low is not None and high is not None and low <= index <= high

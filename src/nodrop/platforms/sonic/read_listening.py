@@ -20,15 +20,15 @@ def remark_listening(config: Config) -> None:
         address, _, remainder = key.partition("|")
         vrf = remainder.partition("|")[2]
         if vrf != _VRF and not address.startswith(_OWN):
-            _remark(config, ("SNMP_AGENT_ADDRESS_CONFIG", key), "SNMP", vrf)
+            _remark_listening(config, ("SNMP_AGENT_ADDRESS_CONFIG", key), "SNMP", vrf)
     for table, row in _GNMI:
         vrf = config.rows(table).get(row, {}).get("vrf", _VRF)
         if vrf != _VRF:
-            _remark(config, (table, row, "vrf"), "gNMI", vrf)
+            _remark_listening(config, (table, row, "vrf"), "gNMI", vrf)
     vrf = config.rows("NTP").get("global", {}).get("vrf", _VRF)
     if vrf != _VRF and config.rows("NTP_SERVER"):
-        _remark(config, ("NTP", "global", "vrf"), "NTP", vrf)
+        _remark_listening(config, ("NTP", "global", "vrf"), "NTP", vrf)
 
 
-def _remark(config: Config, keys: tuple[str, ...], service: str, vrf: str) -> None:
+def _remark_listening(config: Config, keys: tuple[str, ...], service: str, vrf: str) -> None:
     config.remark(KIND, (), keys, service=service, vrf=vrf or "default")

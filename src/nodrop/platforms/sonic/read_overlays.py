@@ -17,7 +17,7 @@ def overlays(config: Config, localhost: Row) -> dict[str, Any]:
     return {
         "multi_chassis": _multi_chassis(config),
         "dual_tor": localhost.get("subtype") == "DualToR" if config.covers("DEVICE_METADATA") else UNKNOWN,
-        "tunnels": _tunnels(config),
+        "tunnels": _read_tunnels(config),
     }
 
 
@@ -31,7 +31,7 @@ def _multi_chassis(config: Config) -> MultiChassis | None | Unknown:
     return None
 
 
-def _tunnels(config: Config) -> tuple[Tunnel, ...] | Unknown:
+def _read_tunnels(config: Config) -> tuple[Tunnel, ...] | Unknown:
     """Return the tunnels, sorted by name; SONiC has no field for how VXLAN treats the DSCP."""
     if not config.covers("TUNNEL") or not config.covers("VXLAN_TUNNEL"):
         return UNKNOWN

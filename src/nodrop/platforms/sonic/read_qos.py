@@ -61,12 +61,12 @@ def qos_reader(config: Config) -> "QosReader":
     """
     tables = {table: config.data.get(table) for table in TABLES}
     for kind, known_tables, former in _RECENT:
-        if kind == _kind(config) and known_tables == tables:
+        if kind == _reading_key(config) and known_tables == tables:
             return former
     return QosReader(config)
 
 
-def _kind(config: Config) -> tuple[bool, bool]:
+def _reading_key(config: Config) -> tuple[bool, bool]:
     """Return by what equal QoS tables are read unlike: as a whole or a part, and with which grammar."""
     return config.whole, config.database.writes(_MASK)
 
@@ -78,13 +78,13 @@ class QosReader:
         self._config = config
         self._by_key: dict[Any, QosProfile | None | Unknown] = {}
         self._by_port: dict[str, list[Any]] = defaultdict(lambda: [None] * 4 + [[], [], []])
-        self._gather()
+        self._collect_port_rows()
         self._read: dict[Any, QosProfile] = {}
         self._memo: dict[tuple[str, str], Any] = {}
         self.dynamic = dynamic_buffers(config)
         remark_qos(config)
 
-    def _gather(self) -> None:
+    def _collect_port_rows(self) -> None:
         config, by_port = self._config, self._by_port
         for slot, table in enumerate(BINDINGS):
             for port, _, _, row in config.port_rows(table):
@@ -101,7 +101,7 @@ class QosReader:
         unread = self._by_port.keys() - {port for port, *_ in self._by_key}
         if not unread and not self._config.remarks and all(former is not self for _, _, former in _RECENT):
             tables = {table: self._config.data.get(table) for table in TABLES}
-            _RECENT.appendleft((_kind(self._config), tables, self))
+            _RECENT.appendleft((_reading_key(self._config), tables, self))
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -112,10 +112,12 @@ class QosReader:
         """Return a port's profile; None where no table names it, UNKNOWN where a part of a file says nothing."""
         key = (port, asymmetric, added)
         if key not in self._by_key:
-            self._by_key[key] = self._profile(port, asymmetric, added)
+            self._by_key[key] = self._read_profile(port, asymmetric, added)
         return self._by_key[key]
 
-    def _profile(self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...]) -> QosProfile | None | Unknown:
+    def _read_profile(
+        self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...]
+    ) -> QosProfile | None | Unknown:
         port_rows = self._by_port.get(port)
         if port_rows is None and not added:
             return None if self._config.covers("PORT_QOS_MAP") else UNKNOWN
@@ -124,10 +126,10 @@ class QosReader:
         signature = (
             asymmetric,
             added,
-            _frozen(binding),
-            _frozen(watchdog),
-            _frozen(ingress),
-            _frozen(egress),
+            _row_key(binding),
+            _row_key(watchdog),
+            _row_key(ingress),
+            _row_key(egress),
             *(tuple((index, *row.items()) for index, _, row in rows) for rows in (queues, queue_buffers, groups)),
         )
         if signature not in self._read:
@@ -164,15 +166,15 @@ class QosReader:
             maps = {attribute: self._read_map(keys, binding, attribute, (port, "qos", attribute)) for attribute in MAPS}
             sent = config.priorities(keys, binding, "pfc_enable")
         return QosProfile(
-            trust=_trust(maps["dscp_to_tc"], maps["pcp_to_tc"]),
+            trust=_trust_of_maps(maps["dscp_to_tc"], maps["pcp_to_tc"]),
             **maps,
             pfc_rx_priorities=ALL_PRIORITIES if asymmetric else sent,
             pfc_tx_priorities=sent,
             pfc_watchdog=self._watchdog(port, binding, watchdog),
             priority_groups=self._priority_groups(port, groups, added),
             queues=self._queues(port, queues, queue_buffers),
-            ingress_buffers=self._list(port, ingress, "INGRESS"),
-            egress_buffers=self._list(port, egress, "EGRESS"),
+            ingress_buffers=self._read_buffer_list(port, ingress, "INGRESS"),
+            egress_buffers=self._read_buffer_list(port, egress, "EGRESS"),
         )
 
     def switch_map(self) -> Map | None | Unknown:
@@ -188,7 +190,9 @@ class QosReader:
         map_row = self._config.reference(keys, row, field, table, subject)
         if map_row is None:
             return None if self._config.covers(table) else UNKNOWN
-        return self._read_once(table, bare(row[field]), map_row, lambda name, row: self._map((table, name), row, size))
+        return self._read_once(
+            table, bare(row[field]), map_row, lambda name, row: self._parse_map_row((table, name), row, size)
+        )
 
     def _read_once(self, table: str, name: str, row: Row, make: Callable[[str, Row], _T]) -> _T:
         """Return what `make` reads from a row, read once."""
@@ -197,7 +201,7 @@ class QosReader:
         once: _T = self._memo[table, name]
         return once
 
-    def _map(self, keys: tuple[str, ...], row: Row, size: int) -> Map:
+    def _parse_map_row(self, keys: tuple[str, ...], row: Row, size: int) -> Map:
         targets: list[int | None] = [None] * size
         for index in row:
             target = self._config.integer(keys, row, index)
@@ -247,7 +251,7 @@ class QosReader:
             for number in numbers:
                 queue_fields[number] |= stated
         for index, key, row in buffers:
-            buffer = self._buffer(("BUFFER_QUEUE", key), row, (port, "qos", "queues", index))
+            buffer = self._read_buffer(("BUFFER_QUEUE", key), row, (port, "qos", "queues", index))
             for number in config.numbers(("BUFFER_QUEUE", key), index, 9):
                 queue_fields[number]["buffer"] = buffer
         missing: dict[str, Any] = {} if config.covers("QUEUE") else {"scheduler": UNKNOWN, "wred": UNKNOWN}
@@ -263,7 +267,7 @@ class QosReader:
         for index, key, row in rows:
             keys, subject = ("BUFFER_PG", key), (port, "qos", "priority_groups", index)
             computes = row.get("profile") == COMPUTED
-            buffer = self.make_computed_profile() if computes else self._buffer(keys, row, subject)
+            buffer = self.make_computed_profile() if computes else self._read_buffer(keys, row, subject)
             for number in self._config.numbers(keys, index, 7):
                 groups.setdefault(number, PriorityGroup(index=number, buffer=buffer))
         return tuple(groups[number] for number in sorted(groups))
@@ -278,19 +282,19 @@ class QosReader:
         threshold = dynamic.dynamic_th if isinstance(dynamic, DynamicBuffers) else None
         return BufferProfile(pool="ingress_lossless", size_bytes=UNKNOWN, dynamic_th=threshold, headroom=headroom)
 
-    def _list(self, port: str, row: Row | None, direction: str) -> tuple[BufferProfile, ...] | Unknown:
+    def _read_buffer_list(self, port: str, row: Row | None, direction: str) -> tuple[BufferProfile, ...] | Unknown:
         table = f"BUFFER_PORT_{direction}_PROFILE_LIST"
         if row is None:
             return () if self._config.covers(table) else UNKNOWN
         names = [name for name in row.get("profile_list", "").split(",") if name]
         subject = (port, "qos", f"{direction.lower()}_buffers")
         rows = ({"profile": name} for name in names)
-        buffer_profiles = [self._buffer((table, port, "profile_list"), ref, subject, field=None) for ref in rows]
+        buffer_profiles = [self._read_buffer((table, port, "profile_list"), ref, subject, field=None) for ref in rows]
         if any(isinstance(buffer, Unknown) for buffer in buffer_profiles):
             return UNKNOWN
         return tuple(buffer for buffer in buffer_profiles if isinstance(buffer, BufferProfile))
 
-    def _buffer(
+    def _read_buffer(
         self, keys: tuple[str, ...], row: Row, subject: Subject, field: str | None = "profile"
     ) -> BufferProfile | None | Unknown:
         name = row.get("profile")
@@ -344,11 +348,11 @@ class QosReader:
         return WredProfile(ecn_colors=config.word(keys, row, "ecn", ECN_COLORS) or (), **colors)
 
 
-def _frozen(row: Row | None) -> tuple[tuple[str, str], ...] | None:
+def _row_key(row: Row | None) -> tuple[tuple[str, str], ...] | None:
     return None if row is None else tuple(row.items())
 
 
-def _trust(dscp: Any, pcp: Any) -> Any:
+def _trust_of_maps(dscp: Any, pcp: Any) -> Any:
     if isinstance(dscp, Unknown) or isinstance(pcp, Unknown):
         return UNKNOWN
     if dscp is not None:

@@ -39,46 +39,48 @@ def remark_secrets(config: Config, frr: FrrText | None) -> None:
             for field, secret_kind in FIELDS[table].items():
                 if (how := exposure(row.get(field, ""))) is not None:
                     encrypted = row.get("key_encrypt") == "true"
-                    _remark(config, (table, key, field), secret_kind, "scrambled" if encrypted else how)
+                    _remark_secret_at_keys(config, (table, key, field), secret_kind, "scrambled" if encrypted else how)
     for name in config.rows(COMMUNITIES) if COMMUNITIES in config.data else ():
         if (how := exposure(name)) is not None:
-            _remark(config, (COMMUNITIES, name), "a community of SNMP", how)
+            _remark_secret_at_keys(config, (COMMUNITIES, name), "a community of SNMP", how)
     for document in config.documents:
         if _PRIVATE_KEY in document.raw:
             line = document.raw.count(b"\n", 0, document.raw.index(_PRIVATE_KEY)) + 1
-            _remember(config, Place(document.name, Span(line, 1, line, 1)), "a private key", "clear")
+            _remark_secret(config, Place(document.name, Span(line, 1, line, 1)), "a private key", "clear")
     for text in (frr, frr.lost) if frr is not None else ():
         for line, first_column, last, secret_kind, how in of_frr(text.text) if text is not None else ():
             assert text is not None
-            _remember(config, text.place(Span(line, first_column, line, last)), secret_kind, how)
+            _remark_secret(config, text.place(Span(line, first_column, line, last)), secret_kind, how)
 
 
-def _remark(config: Config, keys: tuple[str, ...], secret_kind: str, how: Exposure) -> None:
-    _remember(config, config.place(keys), secret_kind, how)
+def _remark_secret_at_keys(config: Config, keys: tuple[str, ...], secret_kind: str, how: Exposure) -> None:
+    _remark_secret(config, config.place(keys), secret_kind, how)
 
 
-def _remember(config: Config, place: Place | None, secret_kind: str, how: Exposure) -> None:
+def _remark_secret(config: Config, place: Place | None, secret_kind: str, how: Exposure) -> None:
     config.remarks.append(remark(config.device, place, secret_kind, how))
 
 
 def without(config: Config, table: str, facts: Mapping[str, str]) -> Mapping[str, str]:
     """Return the facts of a remark about a table, dots in the place of each text that is a secret or looks like one."""
     if table not in config.secrets:
-        config.secrets[table] = sorted(set(_texts(config.data.get(table), table)), key=lambda word: (-len(word), word))
+        config.secrets[table] = sorted(
+            set(_secret_texts(config.data.get(table), table)), key=lambda word: (-len(word), word)
+        )
     masked_facts = dict(facts)
     for secret in config.secrets[table]:
         masked_facts = {name: text.replace(secret, "…") for name, text in masked_facts.items()}
     return masked_facts
 
 
-def _hides(table: str, field: str, value: object) -> bool:
+def _is_secret_value(table: str, field: str, value: object) -> bool:
     secret = field in FIELDS.get(table, ()) or suspicious(field)
     return secret and isinstance(value, str) and bool(value)
 
 
-def _texts(rows: object, table: str) -> Iterator[str]:
+def _secret_texts(rows: object, table: str) -> Iterator[str]:
     for key, row in mapping(rows).items():
         if table == COMMUNITIES:
             yield key
         elif isinstance(row, dict):
-            yield from (value for field, value in row.items() if _hides(table, field, value))
+            yield from (value for field, value in row.items() if _is_secret_value(table, field, value))

@@ -156,7 +156,7 @@ class _Device:
         self._derived |= {(self.name, *subject): reason for subject, reason in reasons.items()}
         qos = qos_reader(config)
         dynamic = self._buffer_model()
-        self._model, hwsku = self._sku()
+        self._model, hwsku = self._read_model_and_sku()
         interfaces = tuple(self._interfaces(qos, dynamic))
         device = Device(
             name=self.name,
@@ -164,7 +164,7 @@ class _Device:
             version=self._version(),
             model=self._model,
             hwsku=hwsku,
-            role=self._role(),
+            role=self._device_role(),
             mac=self._localhost.get("mac", None if config.whole else UNKNOWN),
             interfaces=interfaces,
             loopbacks=loopbacks(config),
@@ -205,24 +205,24 @@ class _Device:
         match = re.fullmatch(r"version_([0-9]{6})_[0-9]{2}", text)
         return match[1] if match else UNKNOWN
 
-    def _sku(self) -> tuple[Any, Any]:
+    def _read_model_and_sku(self) -> tuple[Any, Any]:
         """Return the model, and the name of its SKU where that is not the usual one."""
         stated = self._localhost.get("hwsku", UNKNOWN)
         model = model_of(self._config) or UNKNOWN
         usual = not isinstance(model, Unknown) and stated == switch(model).sonic.hwsku
         return model, None if usual else stated
 
-    def _type(self) -> str | None:
+    def _device_type(self) -> str | None:
         """Return the tier that a DEVICE_METADATA.type means to SONiC's templates, which look for a part of it."""
         stated = self._localhost.get("type", "")
         return next((kind for kind in ROLE_OF_TYPE if kind in stated and "Mgmt" not in stated), None)
 
-    def _role(self) -> Any:
-        kind = self._type()
+    def _device_role(self) -> Any:
+        kind = self._device_type()
         return UNKNOWN if kind is None else ROLE_OF_TYPE[kind]
 
     def _hash_seed(self) -> Any:
-        kind = self._type()
+        kind = self._device_type()
         return UNKNOWN if kind is None else HASH_SEED_OF_TYPE[kind]
 
     def _buffer_model(self) -> Any:
@@ -241,7 +241,7 @@ class _Device:
         config = self._config
         ports = config.rows("PORT")
         cables = {
-            port: self._metres(name, port, row) for name, row in config.rows("CABLE_LENGTH").items() for port in row
+            port: self._length_m(name, port, row) for name, row in config.rows("CABLE_LENGTH").items() for port in row
         }
         addresses = addresses_in(self._config, "INTERFACE")
         named_ports = ports or dict.fromkeys(port for port in (*qos.ports, *cables) if port.startswith("Ethernet"))
@@ -261,10 +261,10 @@ class _Device:
                 )  # fmt: skip
             else:
                 own_addresses = addresses.get(name, () if config.covers("INTERFACE") else UNKNOWN)
-                interface = self._interface(name, row, cable, own_addresses, qos, dynamic)
+                interface = self._read_port(name, row, cable, own_addresses, qos, dynamic)
             yield interface
 
-    def _interface(self, name: str, row: Row, cable: Any, addresses: Any, qos: QosReader, dynamic: Any) -> Interface:
+    def _read_port(self, name: str, row: Row, cable: Any, addresses: Any, qos: QosReader, dynamic: Any) -> Interface:
         config, keys = self._config, ("PORT", name)
         lanes = len(row["lanes"].split(",")) if row.get("lanes") else None
         speed = config.integer(keys, row, "speed")
@@ -353,7 +353,7 @@ class _Device:
             ),
         )
 
-    def _metres(self, name: str, port: str, row: Row) -> int | None:
+    def _length_m(self, name: str, port: str, row: Row) -> int | None:
         text = row[port]
         if not re.fullmatch(r"[0-9]{1,6}m", text):
             self._config.malformed(("CABLE_LENGTH", name, port), text, "metres, such as 40m")

@@ -22,12 +22,12 @@ def check_release(device: Device) -> None:
     release = str(device.version)
     if all(knows(release, feature_name) for feature_name in SINCE):
         return
-    for feature, path in _needs(device):
+    for feature, path in _needed_features(device):
         if not knows(release, feature):
             raise refuse(path, f"{TRAITS.title} has {feature} since {SINCE[feature]}, and this is {release}")
 
 
-def _needs(device: Device) -> Iterator[_Need]:
+def _needed_features(device: Device) -> Iterator[_Need]:
     if device.trimming is not None:
         yield "packet trimming", ("trimming",)
     if require_fact(device.routing_tables):

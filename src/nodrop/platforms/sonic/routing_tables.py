@@ -60,14 +60,14 @@ def read_process(config: Config, vrf: str) -> Bgp | None:
             for key in networks
             if key.startswith(f"{vrf}|{word}|")
         ),
-        aggregates=tuple(_aggregates(config, vrf)),
+        aggregates=tuple(_read_aggregates(config, vrf)),
         redistributions=tuple(
             sorted(
                 _redistributions(config, vrf), key=lambda redistribution: (redistribution.family, redistribution.source)
             )
         ),
         requires_policy=True,
-        neighbors=tuple(_sessions(config, vrf, unicast=process_fields["default_ipv4_unicast"])),
+        neighbors=tuple(_read_sessions(config, vrf, unicast=process_fields["default_ipv4_unicast"])),
     )
 
 
@@ -75,7 +75,7 @@ def _row(config: Config, table: str, key: str) -> TableRow:
     return TableRow(config, table, key, config.rows(table).get(key, {}))
 
 
-def _aggregates(config: Config, vrf: str) -> Iterator[Aggregate]:
+def _read_aggregates(config: Config, vrf: str) -> Iterator[Aggregate]:
     """Yield the aggregates of a process, those of IPv4 first."""
     for word in FAMILIES.values():
         for key, row in config.rows("BGP_GLOBALS_AF_AGGREGATE_ADDR").items():
@@ -93,7 +93,7 @@ def _redistributions(config: Config, vrf: str) -> Iterator[Redistribution]:
                 yield Redistribution(source=SOURCES[source], family=family, policy=policy)
 
 
-def _sessions(config: Config, vrf: str, *, unicast: bool) -> Iterator[BgpNeighbor]:
+def _read_sessions(config: Config, vrf: str, *, unicast: bool) -> Iterator[BgpNeighbor]:
     groups = {
         key.partition("|")[2]: _read_session_fields(config, "BGP_PEER_GROUP", key)
         for key in config.rows("BGP_PEER_GROUP")
@@ -121,7 +121,7 @@ def _read_session_fields(config: Config, table: str, key: str) -> dict[str, Any]
 def tables(device: Device) -> dict[str, Rows]:
     """Return the tables of a device's routing; Unsupported names the model path that they cannot express."""
     try:
-        processes = _checked(device)
+        processes = _checked_processes(device)
     except Unsupported as error:
         raise Unsupported(error.path, f"{error.reason}; {INSTEAD}") from None
     rows_by_table: dict[str, Rows] = {}
@@ -135,8 +135,8 @@ def tables(device: Device) -> dict[str, Rows]:
 
 def _process_tables(bgp: Bgp) -> Iterator[tuple[str, Rows]]:
     vrf, unicast = bgp.key, require_fact(bgp.default_ipv4_unicast)
-    yield "BGP_GLOBALS", {vrf: _columns("BGP_GLOBALS", PROCESS, bgp)}
-    families = {f"{vrf}|{FAMILIES[family]}": _columns("", (row,), bgp) for family, row in PATHS.items()}
+    yield "BGP_GLOBALS", {vrf: _encode_columns("BGP_GLOBALS", PROCESS, bgp)}
+    families = {f"{vrf}|{FAMILIES[family]}": _encode_columns("", (row,), bgp) for family, row in PATHS.items()}
     yield "BGP_GLOBALS_AF", {key: columns for key, columns in families.items() if columns}
     networks = [(FAMILIES["ipv6" if ":" in network else "ipv4"], network) for network in bgp.networks]
     yield "BGP_GLOBALS_AF_NETWORK", {f"{vrf}|{word}|{network}": {} for word, network in networks}
@@ -151,17 +151,17 @@ def _process_tables(bgp: Bgp) -> Iterator[tuple[str, Rows]]:
     )
     for neighbor in require_fact(bgp.neighbors):
         key = f"{vrf}|{neighbor.key}"
-        yield "BGP_NEIGHBOR", {key: _columns("BGP_NEIGHBOR", SESSION, neighbor)}
+        yield "BGP_NEIGHBOR", {key: _encode_columns("BGP_NEIGHBOR", SESSION, neighbor)}
         for word, session_part, by_default in (
             (FAMILIES["ipv4"], neighbor, BgpNeighbor(active=unicast)),
             (FAMILIES["ipv6"], neighbor.ipv6, Ipv6Unicast()),
         ):
-            columns = _columns("", FAMILY, session_part)
-            if columns != _columns("", FAMILY, by_default):
+            columns = _encode_columns("", FAMILY, session_part)
+            if columns != _encode_columns("", FAMILY, by_default):
                 yield "BGP_NEIGHBOR_AF", {f"{key}|{word}": columns}
 
 
-def _columns(table: str, rows: Any, model_part: object) -> dict[str, Any]:
+def _encode_columns(table: str, rows: Any, model_part: object) -> dict[str, Any]:
     row_columns: dict[str, Any] = dict(CONSTANT.get(table, {}))
     for columns in encoded(rows, model_part, None):
         row_columns |= columns
@@ -189,7 +189,7 @@ def static_column(route: StaticRoute) -> tuple[str, str]:
     return "nexthop" if is_address(route.next_hop) else "ifname", route.next_hop
 
 
-def _checked(device: Device) -> tuple[Bgp, ...]:
+def _checked_processes(device: Device) -> tuple[Bgp, ...]:
     """Return a device's BGP processes; Unsupported where FRR or its tables have no way to say a part of the routing."""
     processes = frr_limits.check(device)
     if not processes or processes[0].vrf is not None:

@@ -112,14 +112,14 @@ class Schema:
     def table(self, name: str) -> Table | None:
         """Return a table; None where the release has none of this name."""
         if name not in self._tables:
-            self._tables[name] = self._compiled(name)
+            self._tables[name] = self._compile_table(name)
         return self._tables[name]
 
     def tables(self, data: Mapping[str, object]) -> Tables:
         """Return the tables of a configuration as conditions see them."""
-        return Tables(data, self._whole)
+        return Tables(data, self._row_with_defaults)
 
-    def _whole(self, name: str, key: str, values: Mapping[str, object] | None) -> Mapping[str, object]:
+    def _row_with_defaults(self, name: str, key: str, values: Mapping[str, object] | None) -> Mapping[str, object]:
         """Return a row as conditions see it; one of a fixed name has its defaults also where it is absent."""
         table = self.table(name)
         row = table and (table.fixed.get(key) if values is None else table.row(key))
@@ -127,14 +127,18 @@ class Schema:
 
     def names(self) -> Iterator[str]:
         """Yield the tables of the release."""
-        return (name for name, table in _document()["tables"].items() if self._has(_span(table)))
+        return (
+            name
+            for name, table in _read_schema_document()["tables"].items()
+            if self._is_in_release(_release_span(table))
+        )
 
     def elsewhere(self, table: str, field: str | None = None) -> str:
         """Return since or until when other releases have a table, or a field of it; empty where none has."""
-        rows = _document()["tables"].get(table)
+        rows = _read_schema_document()["tables"].get(table)
         if rows is None:
             return ""
-        since, until = _span(rows)
+        since, until = _release_span(rows)
         if field is not None:
             spans = [_release_range(row, field) for row in rows.values() if isinstance(row, dict) and field in row]
             if not spans:
@@ -142,21 +146,21 @@ class Schema:
             since, until = spans[0][0] or since, spans[-1][1] or until
         return " ".join(f"{word} {release}" for word, release in (("since", since), ("until", until)) if release)
 
-    def _has(self, span: tuple[str | None, str | None]) -> bool:
+    def _is_in_release(self, span: tuple[str | None, str | None]) -> bool:
         if self.release is None:
             return True
         order, (since, until) = releases(), span
         at = order.index(self.release)
         return (since is None or order.index(since) <= at) and (until is None or at <= order.index(until))
 
-    def _compiled(self, name: str) -> Table | None:
-        stated = _document()["tables"].get(name)
-        if stated is None or not self._has(_span(stated)):
+    def _compile_table(self, name: str) -> Table | None:
+        stated = _read_schema_document()["tables"].get(name)
+        if stated is None or not self._is_in_release(_release_span(stated)):
             return None
         rows = [
             self._row(name, key, row or {})
             for key, row in stated.items()
-            if isinstance(row, dict) and self._variants(row.get("row", ""))
+            if isinstance(row, dict) and self._variants_in_release(row.get("row", ""))
         ]
         return Table(
             name=name,
@@ -170,16 +174,18 @@ class Schema:
         for name, spec in stated.items():
             if name in ("row", "must", "each"):
                 continue
-            if found_fields := [field_of(remainder, is_part=name in key_parts) for remainder in self._variants(spec)]:
+            if found_fields := [
+                field_of(remainder, is_part=name in key_parts) for remainder in self._variants_in_release(spec)
+            ]:
                 fields[name] = either(found_fields)
         conditions = [condition_of(remainder) for remainder in self._conditions(stated.get("must", ()))]
         named_tables = {condition.subject: target for condition in conditions if (target := named_by_itself(condition))}
-        limits = [_MOST.fullmatch(variant) for variant in self._variants(stated.get("row", ""))]
+        limits = [_MOST.fullmatch(variant) for variant in self._variants_in_release(stated.get("row", ""))]
         return Row(
             name=key,
             parts=key_parts,
             fields=fields,
-            each=self._each(stated["each"]) if "each" in stated else None,
+            each=self._name_and_value_fields(stated["each"]) if "each" in stated else None,
             most=max(int(limit[1]) for limit in limits if limit) if all(limits) else None,
             required=tuple(name for name, field in fields.items() if field.required),
             defaults={name: field.default for name, field in fields.items() if field.default is not None},
@@ -189,20 +195,20 @@ class Schema:
             lists=tuple(name for name, field in fields.items() if field.many),
         )
 
-    def _variants(self, spec: str | list[str]) -> list[str]:
+    def _variants_in_release(self, spec: str | list[str]) -> list[str]:
         """Return the variants of a field or row in this release; those of every release if no release is chosen."""
         spans = [_split_span(text) for text in ([spec] if isinstance(spec, str) else spec)]
-        return [remainder for span, remainder in spans if self._has(span)]
+        return [remainder for span, remainder in spans if self._is_in_release(span)]
 
     def _conditions(self, condition_texts: list[str]) -> list[str]:
         """Return what holds in this release; in any release, only what has always held."""
         spans = [_split_span(text) for text in condition_texts]
         if self.release is None:
             return [remainder for span, remainder in spans if span == (None, None)]
-        return [remainder for span, remainder in spans if self._has(span)]
+        return [remainder for span, remainder in spans if self._is_in_release(span)]
 
-    def _each(self, spec: str | list[str]) -> tuple[Field, Field]:
-        pairs = [remainder.partition(" to ")[::2] for remainder in self._variants(spec)]
+    def _name_and_value_fields(self, spec: str | list[str]) -> tuple[Field, Field]:
+        pairs = [remainder.partition(" to ")[::2] for remainder in self._variants_in_release(spec)]
         sides = (dict.fromkeys(side) for side in zip(*pairs, strict=True))
         names, values = (either([field_of(kind_text, is_part=True) for kind_text in side]) for side in sides)
         return names, values
@@ -210,7 +216,7 @@ class Schema:
 
 def releases() -> tuple[str, ...]:
     """Return the releases that schema.yaml tells apart, the oldest first; the last is the main branch."""
-    return tuple(_document()["releases"])
+    return tuple(_read_schema_document()["releases"])
 
 
 @cache
@@ -234,7 +240,7 @@ def release_of(version: object) -> str | None:
 
 
 @cache
-def _document() -> Mapping[str, Any]:
+def _read_schema_document() -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", parse(FILE.read_bytes(), FILE.name).data)
 
 
@@ -245,7 +251,7 @@ def _split_span(text: str) -> tuple[tuple[str | None, str | None], str]:
     return (match["since"], match["until"]), match["rest"]
 
 
-def _span(table: Mapping[str, Any]) -> tuple[str | None, str | None]:
+def _release_span(table: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """Return since and until when a table is there; a row may have those names too, and is no text."""
     since, until = table.get("since"), table.get("until")
     return since if isinstance(since, str) else None, until if isinstance(until, str) else None

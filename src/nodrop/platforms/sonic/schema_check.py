@@ -37,14 +37,14 @@ def check(config: Config) -> None:
     if config.database.unmodelled:
         return
     remarked_paths: set[Path] | None = None
-    for fault in _faults(config.data):
+    for fault in _schema_faults(config.data):
         if config.is_full:
             break
         if remarked_paths is None:
             remarked_paths = set(config.remarked())
         if not any(fault.path[:length] in remarked_paths for length in range(1, len(fault.path) + 1)):
             facts = without(config, fault.path[0], fault.facts)
-            config.remark(fault.kind, _subject(config, fault.path), fault.path, **facts)
+            config.remark(fault.kind, _port_subject(config, fault.path), fault.path, **facts)
             if len(fault.path) > 2:
                 remarked_paths.add(fault.path)
 
@@ -54,21 +54,21 @@ def invalid(data: Mapping[str, object]) -> Iterator[str]:
 
     Tables without a model are passed over.
     """
-    return (fault.kind for fault in _faults(data) if fault.kind not in _OF_NO_MODEL)
+    return (fault.kind for fault in _schema_faults(data) if fault.kind not in _OF_NO_MODEL)
 
 
-def _faults(data: Mapping[str, object]) -> Iterator[Fault]:
-    return _checker(release_of(value_at(data, "VERSIONS", "DATABASE", "VERSION"))).faults(data)
+def _schema_faults(data: Mapping[str, object]) -> Iterator[Fault]:
+    return _checker_for_release(release_of(value_at(data, "VERSIONS", "DATABASE", "VERSION"))).faults(data)
 
 
-def _subject(config: Config, path: Path) -> tuple[str, ...]:
+def _port_subject(config: Config, path: Path) -> tuple[str, ...]:
     """Return the port that a row is for; nothing, which is the device, for any other row."""
     port = path[1].partition("|")[0] if len(path) > 1 else ""
     return (port,) if port and port in mapping_at(config.data, "PORT") else ()
 
 
 @cache
-def _checker(release: str | None) -> "_Checker":
+def _checker_for_release(release: str | None) -> "_Checker":
     return _Checker(schema(release))
 
 
@@ -87,16 +87,16 @@ class _Checker:
                 if name not in WITHOUT_MODEL and not (self._schema.is_newest and name in designed_tables()):
                     yield self._unknown_table(name)
             elif isinstance(rows, dict):
-                verdict = self._verdict(name, rows)
+                verdict = self._cached_verdict(name, rows)
                 yield from verdict.faults
                 for targets, names in verdict.names.items():
                     if all(covers(data, other_table) for other_table, _ in targets):
-                        yield from _dangling(data, targets, names, verdict)
+                        yield from _dangling_references(data, targets, names, verdict)
                 for condition, keys in verdict.outer.items():
                     if all(covers(data, other_table) for other_table in condition.tables):
-                        yield from self._broken(tables, name, condition, keys)
+                        yield from self._broken_condition_faults(tables, name, condition, keys)
 
-    def _verdict(self, name: str, rows: Mapping[str, object]) -> Verdict:
+    def _cached_verdict(self, name: str, rows: Mapping[str, object]) -> Verdict:
         seen = self._seen.setdefault(name, [])
         for seen_rows, verdict in seen:
             if seen_rows == rows:
@@ -120,7 +120,9 @@ class _Checker:
         kind = "unknown-table" if self._schema.aborts else "ignored-table"
         return Fault(kind, (name,), {"table": quote_text(name), "release": self._schema.release_label, "hint": hint})
 
-    def _broken(self, tables: Tables, name: str, condition: Condition, keys: list[str]) -> Iterator[Fault]:
+    def _broken_condition_faults(
+        self, tables: Tables, name: str, condition: Condition, keys: list[str]
+    ) -> Iterator[Fault]:
         """Yield the rows of which a condition on other tables does not hold; one that looks at no field, but once."""
         for key in keys if condition.names else keys[:1]:
             full_row = tables.row(name, key)
@@ -132,7 +134,9 @@ class _Checker:
                 yield unmet(condition, (name, key), full_row, tables)
 
 
-def _dangling(data: Mapping[str, object], targets: Targets, names: set[str], verdict: Verdict) -> Iterator[Fault]:
+def _dangling_references(
+    data: Mapping[str, object], targets: Targets, names: set[str], verdict: Verdict
+) -> Iterator[Fault]:
     """Yield the places whose names no table of `targets` has."""
     open_names = names
     for table, key_part in targets:

@@ -107,7 +107,7 @@ def condition_of(text: str) -> Condition:
         subject, _, expression = text.partition(": ")
     names: set[str] = set()
     tables: set[str] = set()
-    evaluate = _compiled(ast.parse(expression, mode="eval").body, names, tables)
+    evaluate = _compile_condition(ast.parse(expression, mode="eval").body, names, tables)
 
     def holds(row: Mapping[str, object], data: Tables) -> bool:
         return _is_true(evaluate(row, data))
@@ -132,15 +132,15 @@ def _is_true(value: Value) -> bool:
     return value is not None and value is not False
 
 
-def _compiled(node: ast.expr, names: set[str], tables: set[str]) -> _Evaluate:
+def _compile_condition(node: ast.expr, names: set[str], tables: set[str]) -> _Evaluate:
     def inner(expr: ast.expr) -> _Evaluate:
-        return _compiled(expr, names, tables)
+        return _compile_condition(expr, names, tables)
 
     match node:
         case ast.Constant(value=constant):
             return lambda _row, _data: constant
         case ast.Name(id=name):
-            return _own(name, names)
+            return _field_evaluator(name, names)
         case ast.Attribute(value=ast.Attribute(value=ast.Name(id=table), attr=key), attr=name):
             tables.add(table)
             return lambda _row, data: data.row(table, key).get(name)
@@ -167,7 +167,7 @@ def _compiled(node: ast.expr, names: set[str], tables: set[str]) -> _Evaluate:
             return lambda row, data: quantifier(_is_true(clause(row, data)) for clause in clauses)
         case ast.BinOp(left=left, op=op, right=right):
             term, other_term, arithmetic = inner(left), inner(right), _ARITHMETIC[type(op)]
-            return lambda row, data: _calculated(arithmetic, term(row, data), other_term(row, data))
+            return lambda row, data: _calculate_if_numeric(arithmetic, term(row, data), other_term(row, data))
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() as op], comparators=[ast.Tuple(elts=choices)]):
             term, words, is_in = inner(left), {ast.literal_eval(choice) for choice in choices}, isinstance(op, ast.In)
             return lambda row, data: (term_value := term(row, data)) is not None and (str(term_value) in words) is is_in
@@ -184,14 +184,14 @@ def _compiled(node: ast.expr, names: set[str], tables: set[str]) -> _Evaluate:
             return lambda row, data: data.count(table, {name: value(row, data) for name, value in asked.items()})
         case ast.Call(func=ast.Name(id="count"), args=[several, *choices]):
             term, options = inner(several), {ast.literal_eval(choice) for choice in choices}
-            return lambda row, data: sum(not options or value in options for value in _values(term(row, data)))
+            return lambda row, data: sum(not options or value in options for value in _as_values(term(row, data)))
         case ast.Call(func=ast.Name(id=name), args=arguments) if name in _FUNCTIONS:
             function, texts = _FUNCTIONS[name], [inner(argument) for argument in arguments]
             return lambda row, data: function(*(_text(text_term(row, data)) for text_term in texts))
     raise ValueError(ast.unparse(node))
 
 
-def _own(name: str, names: set[str]) -> _Evaluate:
+def _field_evaluator(name: str, names: set[str]) -> _Evaluate:
     """Return the field of a row; one that is written with hyphens stands with underscores in a condition."""
     names.add(name)
     return lambda row, _data: _field(row, name)
@@ -205,7 +205,7 @@ def _text(value: Value) -> str:
     return "" if value is None else str(value)
 
 
-def _values(value: Value) -> Iterable[Value]:
+def _as_values(value: Value) -> Iterable[Value]:
     """Return the values of a list; that of a single value, and none where it is absent."""
     return value if isinstance(value, tuple) else () if value is None else (value,)
 
@@ -214,17 +214,19 @@ def _compare_values(compare: Callable[[Any, Any], bool], numeric: bool, left_val
     if left_value is None or right_value is None:
         return False
     if numeric or isinstance(left_value, float | int) or isinstance(right_value, float | int):
-        left_number, right = _number(left_value), _number(right_value)
+        left_number, right = _parse_number(left_value), _parse_number(right_value)
         return left_number is not None and right is not None and compare(left_number, right)
     return compare(str(left_value), str(right_value))
 
 
-def _calculated(calculate: Callable[[float, float], float], left_value: Value, right_value: Value) -> float | None:
-    left_number, right = _number(left_value), _number(right_value)
+def _calculate_if_numeric(
+    calculate: Callable[[float, float], float], left_value: Value, right_value: Value
+) -> float | None:
+    left_number, right = _parse_number(left_value), _parse_number(right_value)
     return None if left_number is None or right is None else calculate(left_number, right)
 
 
-def _number(value: Value) -> float | None:
+def _parse_number(value: Value) -> float | None:
     try:
         return float(value)
     except (TypeError, ValueError):

@@ -103,7 +103,7 @@ class Judge:
                 _value(names, name, (*path, name), verdict)
                 _value(inner, value, (*path, name), verdict)
             elif stated is None or name in row.parts:
-                hint = self._hint(table.name, row, name) if len(verdict.faults) < MAX_REMARKS else ""
+                hint = self._unknown_field_hint(table.name, row, name) if len(verdict.faults) < MAX_REMARKS else ""
                 facts = {"release": self._schema.release_label, "hint": hint}
                 verdict.faults.append(fault("unknown-field", (*path, name), facts))
             elif stated.many or type(value) is not str or not stated.kind.accepts(value):
@@ -134,7 +134,7 @@ class Judge:
             if name not in given_present_fields and name not in optional:
                 verdict.faults.append(missing(self._schema, path, name))
 
-    def _hint(self, table: str, row: Row, name: str) -> str:
+    def _unknown_field_hint(self, table: str, row: Row, name: str) -> str:
         location = self._schema.elsewhere(table, name)
         if location:
             return f"; SONiC has it {location}"

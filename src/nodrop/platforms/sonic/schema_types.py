@@ -158,7 +158,7 @@ def kind_of(text: str, *, is_part: bool = False) -> Kind:
     targets = []
     expected = []
     is_number = True
-    alternatives = _alternatives(text)
+    alternatives = _split_alternatives(text)
     is_loaded = len(alternatives) == 1 and text.startswith("uint") and not is_part
     number = _loaded_number if is_loaded else _yang_number
     for alternative in alternatives:
@@ -170,7 +170,7 @@ def kind_of(text: str, *, is_part: bool = False) -> Kind:
             targets.append((match["ref"], match["of"]))
             expected.append(f"the name of a row of {match['ref']}")
         else:
-            tests.append(_test(match, number))
+            tests.append(_build_test(match, number))
             expected.append(_words(match, alternative))
     return Kind(
         tests=tuple(tests),
@@ -182,7 +182,7 @@ def kind_of(text: str, *, is_part: bool = False) -> Kind:
     )
 
 
-def _alternatives(text: str) -> list[str]:
+def _split_alternatives(text: str) -> list[str]:
     """Split at ` or `, though not within a pattern."""
     alternatives: list[str] = []
     for fragment in text.split(" or "):
@@ -208,15 +208,15 @@ def _words(match: re.Match[str], alternative: str) -> str:
     return _EXPECTED.get(alternative, alternative)
 
 
-def _test(match: re.Match[str], number: Number) -> Test:
+def _build_test(match: re.Match[str], number: Number) -> Test:
     if match["enum"]:
         return frozenset(match["enum"].split(" ")).__contains__
     if match["base"]:
         if match["base"].startswith("decimal"):
-            return _decimal(match["base"].removeprefix("decimal"), match["range"])
-        return _whole(number, match["base"], match["range"])
+            return _decimal_test(match["base"].removeprefix("decimal"), match["range"])
+        return _whole_number_test(number, match["base"], match["range"])
     if match["word"]:
-        return _address(match["word"])
+        return _address_test(match["word"])
     low, _, high = (match["length"] or "0..1000000").partition("..")
     least, most = int(low), int(high)
     if match["pattern"] is None:
@@ -225,13 +225,13 @@ def _test(match: re.Match[str], number: Number) -> Test:
     return lambda text: least <= len(text) <= most and matches(text) is not None
 
 
-def _whole(number: Number, base: str, stated: str | None) -> Test:
-    ranges = [(int(low), int(high)) for low, high in _ends(stated)] or [_LIMITS[base]]
+def _whole_number_test(number: Number, base: str, stated: str | None) -> Test:
+    ranges = [(int(low), int(high)) for low, high in _range_ends(stated)] or [_LIMITS[base]]
     return lambda text: (value := number(text)) is not None and any(low <= value <= high for low, high in ranges)
 
 
-def _decimal(digits: str, stated: str | None) -> Test:
-    ranges = [(float(low), float(high)) for low, high in _ends(stated)] or [(float("-inf"), float("inf"))]
+def _decimal_test(digits: str, stated: str | None) -> Test:
+    ranges = [(float(low), float(high)) for low, high in _range_ends(stated)] or [(float("-inf"), float("inf"))]
     most = int(digits) if digits else None
 
     def accepts(text: str) -> bool:
@@ -244,7 +244,7 @@ def _decimal(digits: str, stated: str | None) -> Test:
     return accepts
 
 
-def _ends(stated: str | None) -> list[tuple[str, str]]:
+def _range_ends(stated: str | None) -> list[tuple[str, str]]:
     """Return the first and last numbers of each range."""
     ends = [range_text.partition("..") for range_text in stated.split("|")] if stated else []
     return [(low, high if dots else low) for low, dots, high in ends]
@@ -267,7 +267,7 @@ def _yang_number(text: str) -> int | None:
     return -value if sign == "-" else value
 
 
-def _address(word: str) -> Test:
+def _address_test(word: str) -> Test:
     four = {
         "ip4": _IP4 + _ZONE,
         "prefix4": f"{_IP4}/{_LENGTH4}",
@@ -283,7 +283,7 @@ def _address(word: str) -> Test:
         "ip6-list": f"([^%,/ ]+){_ZONE}(?:,[^%,/ ]+{_ZONE})*",
     }
     if word in ("ip", "prefix"):
-        is_four, is_six = _address(f"{word}4"), _address(f"{word}6")
+        is_four, is_six = _address_test(f"{word}4"), _address_test(f"{word}6")
         return lambda text: is_four(text) or is_six(text)
     if word in four:
         matches = re.compile(four[word]).fullmatch

@@ -51,7 +51,7 @@ class Spelling:
             key = (id(port.qos), port.speed_mbps, lossless_name(port))
             if key not in seen:
                 seen.add(key)
-                self._profile(port, port.qos)
+                self._name_profile_parts(port, port.qos)
 
     def map(self, attribute: str, value: Map) -> str:
         """Return the name of a map."""
@@ -95,7 +95,7 @@ class Spelling:
             COMPUTED if headroom.computed else self._profiles.name((value, wanted_lossless_name), wanted_lossless_name)
         )
 
-    def _profile(self, port: Interface, qos: QosProfile) -> None:
+    def _name_profile_parts(self, port: Interface, qos: QosProfile) -> None:
         for attribute in MAPS:
             value = require_fact(getattr(qos, attribute))
             if value is not None:
@@ -103,7 +103,7 @@ class Spelling:
         buffers = [buffer for queue in require_fact(qos.queues) if (buffer := require_fact(queue.buffer)) is not None]
         unreserved = {buffer.pool for buffer in buffers if require_fact(buffer.size_bytes) == 0}
         for queue in require_fact(qos.queues):
-            self._queue(port, queue, queue.index in require_fact(qos.pfc_tx_priorities), unreserved)
+            self._name_queue_parts(port, queue, queue.index in require_fact(qos.pfc_tx_priorities), unreserved)
         for group in require_fact(qos.priority_groups):
             self.group(port, group)
         for direction in ("ingress", "egress"):
@@ -111,7 +111,7 @@ class Spelling:
                 kind = "lossless" if "lossless" in (value.pool or "") else "lossy"
                 self.buffer(value, f"{direction}_{kind}_profile")
 
-    def _queue(self, port: Interface, queue: Queue, pausing: bool, unreserved: Set[str | None]) -> None:
+    def _name_queue_parts(self, port: Interface, queue: Queue, pausing: bool, unreserved: Set[str | None]) -> None:
         """Name what a queue has; `unreserved` are the pools in which some queues of the port have no reserve."""
         if (scheduler := require_fact(queue.scheduler)) is not None:
             self.scheduler(port, queue.index, scheduler)

@@ -70,10 +70,12 @@ def start_of(documents: Sequence[Document], minigraph: str | None) -> Start | No
     if mode == stated_mode:
         taken_from = FILE
     framework = row.get("frr_mgmt_framework_config") == "true"
-    return Start(mode, taken_from, _fates(mode, whole=framework and knows(release, "separated routing in frr.conf")))
+    return Start(
+        mode, taken_from, _fate_by_file(mode, whole=framework and knows(release, "separated routing in frr.conf"))
+    )
 
 
-def _fates(mode: str, *, whole: bool) -> Mapping[str, str]:
+def _fate_by_file(mode: str, *, whole: bool) -> Mapping[str, str]:
     """Return what becomes of the files that are not kept; in `separated` frr.conf is written where that is `whole`."""
     if mode == "split":
         return {FRR_FILE: DELETED}

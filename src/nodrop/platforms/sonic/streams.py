@@ -40,11 +40,11 @@ class Group(NamedTuple):
 def groups(stream: CounterStream) -> Iterator[Group]:
     """Yield the rows of a stream's groups."""
     for sampled in stream.samples:
-        objects = tuple(_spelled(sampled.kind, name) for name in sampled.objects)
+        objects = tuple(_spell_object_name(sampled.kind, name) for name in sampled.objects)
         yield Group(f"{stream.name}|{GROUP_OF[sampled.kind]}", sampled.counters, objects)
 
 
-def _spelled(kind: SampledKind, name: str) -> str:
+def _spell_object_name(kind: SampledKind, name: str) -> str:
     return pool_name(name) if kind == "buffer-pools" else name.replace("/", "|")
 
 
@@ -81,7 +81,9 @@ def streams(config: Config) -> tuple[CounterStream, ...] | Unknown:
         profile, _, group = key.partition("|")
         if kind := _KIND_OF.get(group):
             objects = tuple(
-                sorted((_neutral(kind, name) for name in _split_list_field(row, "object_names")), key=natural)
+                sorted(
+                    (_neutral_object_name(kind, name) for name in _split_list_field(row, "object_names")), key=natural
+                )
             )
             counters = tuple(sorted(_split_list_field(row, "object_counters")))
             sampled.setdefault(profile, []).append(SampledCounters(kind=kind, objects=objects, counters=counters))
@@ -123,7 +125,7 @@ def change_streams(draft: Draft, old: Device, new: Device) -> None:
             draft.update(GROUP, key, {"object_names": list(group.objects) or None})
 
 
-def _neutral(kind: SampledKind, name: str) -> str:
+def _neutral_object_name(kind: SampledKind, name: str) -> str:
     return pool_identity(name) if kind == "buffer-pools" else name.replace("|", "/")
 
 

@@ -31,11 +31,13 @@ def turns(old: Tables, new: Tables) -> Iterator[Tables]:
         kept_moved_rows = list(_find_moved_rows(before, after))
         if len(ports) > 1 or kept_moved_rows:
             for count in range(len(ports) + 1):
-                yield _between(before, after, ports[count:], kept_moved_rows)
+                yield _intermediate_tables(before, after, ports[count:], kept_moved_rows)
     yield new
 
 
-def _between(old: _Rows, new: _Rows, waiting: Collection[str], kept_paths: Sequence[Sequence[str]]) -> Tables:
+def _intermediate_tables(
+    old: _Rows, new: _Rows, waiting: Collection[str], kept_paths: Sequence[Sequence[str]]
+) -> Tables:
     """Return the configuration in which some ports still wait, and what is kept for the end is there."""
     tables: dict[str, dict[str, _Row]] = {}
     for table in {**old, **new}:

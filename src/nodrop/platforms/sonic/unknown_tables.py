@@ -44,7 +44,7 @@ class Harmless:
 
 
 @cache
-def _facts() -> Mapping[str, Any]:
+def _read_table_facts() -> Mapping[str, Any]:
     path = Path(__file__).with_name("tables.yaml")
     return cast("Mapping[str, Any]", parse(path.read_bytes(), path.name).data)
 
@@ -52,7 +52,7 @@ def _facts() -> Mapping[str, Any]:
 @cache
 def parsed_tables() -> frozenset[str]:
     """Return the tables that readers read."""
-    return frozenset(chain.from_iterable(_facts()["read"]))
+    return frozenset(chain.from_iterable(_read_table_facts()["read"]))
 
 
 @cache
@@ -65,7 +65,7 @@ def harmless_tables() -> Mapping[str, Harmless]:
             when={field: tuple(values) for field, values in group.get("when", {}).items()},
             rows=frozenset(group.get("rows", ())),
         )
-        for group in _facts()["harmless"]
+        for group in _read_table_facts()["harmless"]
         for table in chain.from_iterable(group["tables"])
     }
 
@@ -73,7 +73,7 @@ def harmless_tables() -> Mapping[str, Harmless]:
 @cache
 def designed_tables() -> Mapping[str, str]:
     """Return what each table is about that SONiC has designed, and whose YANG model no known release has."""
-    return {table: group["about"] for group in _facts()["designed"] for table in group["tables"]}
+    return {table: group["about"] for group in _read_table_facts()["designed"] for table in group["tables"]}
 
 
 _ROWS: Mapping[str, Iterable[BgpBinding]] = {
@@ -96,7 +96,7 @@ _EMPTY = "NULL"
 def _known_columns() -> Mapping[str, frozenset[str]]:
     """Return the columns of each table of frrcfgd that are read or harmless."""
     table_columns = {table: {_EMPTY, *chain.from_iterable(row.where for row in rows)} for table, rows in _ROWS.items()}
-    for group in _facts()["columns"]:
+    for group in _read_table_facts()["columns"]:
         for table, columns in group["tables"].items():
             table_columns[table] |= set(columns)
     return {table: frozenset(columns) for table, columns in table_columns.items()}

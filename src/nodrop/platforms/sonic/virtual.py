@@ -87,10 +87,10 @@ def _rows(tables: Mapping[str, object], remarks: list[str]) -> Iterator[_Row]:
         else:
             used.update(single)
             alias, index = str(fields.get("alias") or name), str(fields.get("index") or number)
-            yield name, lanes, _word(alias), _word(index), _word(str(fields.get("speed") or "0"))
+            yield name, lanes, _join_words(alias), _join_words(index), _join_words(str(fields.get("speed") or "0"))
 
 
-def _word(text: str) -> str:
+def _join_words(text: str) -> str:
     return "_".join(text.split()) or "-"
 
 

@@ -42,8 +42,10 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     splits = _ways(facts, device)
     ports = [_port(facts, interface, splits[interface.name]) for interface in device.interfaces]
     tables = (
-        _render("device", device=device, sonic=facts.sonic, waits=_waits(device), **_modes(device)),
-        _bridging(device),
+        _render(
+            "device", device=device, sonic=facts.sonic, waits=_suppresses_fib_pending(device), **_routing_modes(device)
+        ),
+        _render_bridging(device),
         _render(
             "ports",
             device=device,
@@ -52,9 +54,11 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
             breakouts=list(_breakouts(facts, device, splits)),
             default_mtu=DEFAULT_MTU_BYTES,
         ),
-        _qos(device, facts),
-        _render("services", device=device, vrf=_services_vrf(device), groups=list(_groups(device))),
-        _render("switch", device=device, hashed=list(_hashed(device)), database=RELEASES[str(device.version)]),
+        _render_qos(device, facts),
+        _render("services", device=device, vrf=_services_vrf(device), groups=list(_telemetry_groups(device))),
+        _render(
+            "switch", device=device, hashed=list(_hash_field_words(device)), database=RELEASES[str(device.version)]
+        ),
         _routing_tables(device),
     )
     text = additions.config("{\n" + "".join(tables).removesuffix(",\n") + "\n}\n", device)
@@ -75,7 +79,7 @@ def _render(name: str, **names: Any) -> str:
     return tidy(template(f"sonic/{name}.json.j2").render(**names))
 
 
-def _bridging(device: Device) -> str:
+def _render_bridging(device: Device) -> str:
     """Return port channels, VLANs and VRFs, with the addresses that the switch has in them; mostly there are none."""
     channels, vlans = require_fact(device.port_channels), require_fact(device.vlans)
     holders: tuple[Any, ...] = (*device.interfaces, *require_fact(device.loopbacks), *channels, *vlans)
@@ -90,7 +94,7 @@ def _bridging(device: Device) -> str:
     return _render("bridging", device=device, vrfs=sorted(vrfs), vlan_name=vlan_name) + "".join(tables)
 
 
-def _modes(device: Device) -> dict[str, Any]:
+def _routing_modes(device: Device) -> dict[str, Any]:
     """Return what the bgp container has to know: its mode, and whether the management framework runs.
 
     The framework alone reads tables of BGP, and it alone starts bfdd. frrcfgd then runs in place of bgpcfgd. Without
@@ -109,19 +113,19 @@ def _routing_tables(device: Device) -> str:
     return "".join(f"{additions.spell_table(name, rows)},\n" for name, rows in tables.items())
 
 
-def _waits(device: Device) -> bool:
+def _suppresses_fib_pending(device: Device) -> bool:
     """Whether fpmsyncd has to answer zebra only once orchagent has a route in the hardware."""
     running = (require_fact(device.bgp), *require_fact(device.vrf_bgp))
     return any(bgp is not None and bgp.suppress_fib_pending is True for bgp in running)
 
 
-def _hashed(device: Device) -> Iterator[str]:
+def _hash_field_words(device: Device) -> Iterator[str]:
     """Yield the fields of the hash in SONiC's words."""
     for field in require_fact(device.hash_fields) or ():
         yield field.upper().replace("-", "_")
 
 
-def _groups(device: Device) -> Iterator[Group]:
+def _telemetry_groups(device: Device) -> Iterator[Group]:
     """Yield the rows of groups of high-frequency telemetry, sorted by key."""
     yield from sorted(group for stream in require_fact(device.high_frequency) for group in groups(stream))
 
@@ -148,11 +152,11 @@ def _as_configured(device: Device) -> Device:
     key = (device.model, device.version, of_ports, device.buffer_pools, device.dynamic_buffers)
     if key not in _SETTLED:
         kept_profiles = [port.qos for port in ports]  # holds the profiles, so that their ids stay theirs
-        _remember(_SETTLED, key, (kept_profiles, _stated_pools(device)))
+        _cache_value(_SETTLED, key, (kept_profiles, _stated_pools(device)))
     return replace_fields(device, buffer_pools=_SETTLED[key][1])
 
 
-def _remember(memory: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+def _cache_value(memory: OrderedDict[Any, Any], key: Any, value: Any) -> None:
     memory[key] = value
     if len(memory) > _CACHED_DESIGNS:
         memory.popitem(last=False)
@@ -271,7 +275,7 @@ _RENDERED: OrderedDict[Any, tuple[Any, Spelling, str]] = OrderedDict()
 _TABLE = re.compile(r'^    "([A-Z_]+)": \{$', re.MULTILINE)
 
 
-def _qos(device: Device, facts: Switch) -> str:
+def _render_qos(device: Device, facts: Switch) -> str:
     """Return all QoS tables: rendered once for all devices that have the same ports, profiles and buffers."""
     ports = [port for port in device.interfaces if port.qos is not None]
     cables = tuple((port.name, port.cable_length_m) for port in device.interfaces if port.cable_length_m is not None)
@@ -297,7 +301,7 @@ def _qos(device: Device, facts: Switch) -> str:
         text = "".join(_render(name, **names) for name in ("maps", "bindings", "buffers"))
         if (table := table_to_add(_TABLE.findall(text))) is not None:
             text += f'    "{table}": {{}},\n'
-        _remember(_RENDERED, key, (kept_profiles, spelling, text))
+        _cache_value(_RENDERED, key, (kept_profiles, spelling, text))
     _, spelling, text = _RENDERED[key]
     if device.buffer_model == "traditional":
         for port in ports:
@@ -364,16 +368,18 @@ class _Say:
         """Yield (range of priority groups, profile) for a port."""
         assert isinstance(port.qos, QosProfile)
         groups: tuple[PriorityGroup, ...] = require_fact(port.qos.priority_groups)
-        yield from self._ranged((group.index, self._names.group(port, group)) for group in groups)
+        yield from self._profiles_by_range((group.index, self._names.group(port, group)) for group in groups)
 
     def queue_buffers(self, port: Interface) -> Iterator[tuple[str, str]]:
         """Yield (range of queues, profile) for a port."""
         assert isinstance(port.qos, QosProfile)
         buffers = ((queue.index, require_fact(queue.buffer)) for queue in require_fact(port.qos.queues))
-        yield from self._ranged((index, self.profile(buffer)) for index, buffer in buffers if buffer is not None)
+        yield from self._profiles_by_range(
+            (index, self.profile(buffer)) for index, buffer in buffers if buffer is not None
+        )
 
     @staticmethod
-    def _ranged(rows: Iterator[tuple[int, str]]) -> Iterator[tuple[str, str]]:
+    def _profiles_by_range(rows: Iterator[tuple[int, str]]) -> Iterator[tuple[str, str]]:
         by_profile: dict[str, list[int]] = {}
         for index, profile in rows:
             by_profile.setdefault(profile, []).append(index)

@@ -83,19 +83,21 @@ def unseen(
     reading: Reading, seen: Observation, exported: Exported, lines: Skipped, followed: Callable[[str, int], bool]
 ) -> Mapping[Check, Mapping[Subject, str]]:
     """Return the items that differ when computed from the configurations as Batfish takes them, with the reasons."""
-    changes = dict(_changes(reading, exported, lines, followed))
+    changes = dict(_changes_batfish_lacks(reading, exported, lines, followed))
     later = changes.pop(FIRST_COME)
     reasons: dict[Check, dict[Subject, str]] = {check: {} for check in _HANGING}
     for group in ([later], changes.values(), (*changes.values(), later)):
-        _add(reasons, _differing(seen, _apply_changes(reading.fabric, group)), "")
+        _add_reasons(reasons, _differing_items(seen, _apply_changes(reading.fabric, group)), "")
     if any(reasons.values()):
         for reason, change in (*list(changes.items())[:_ALONE], (FIRST_COME, later)):
-            _add(reasons, _differing(seen, _apply_changes(reading.fabric, [change])), reason)
+            _add_reasons(reasons, _differing_items(seen, _apply_changes(reading.fabric, [change])), reason)
     remainder = _join_reasons((*list(changes)[_ALONE:],) or (*changes, FIRST_COME))
     return {check: {item: text or remainder for item, text in items.items()} for check, items in reasons.items()}
 
 
-def _add(reasons: dict[Check, dict[Subject, str]], additions: Mapping[Check, Iterable[Subject]], reason: str) -> None:
+def _add_reasons(
+    reasons: dict[Check, dict[Subject, str]], additions: Mapping[Check, Iterable[Subject]], reason: str
+) -> None:
     """Add items with a reason, which one that has none yet takes."""
     for check, items in additions.items():
         for item in items:
@@ -131,7 +133,7 @@ _Change = Mapping[str, Callable[[Device], Device]]
 """What Batfish lacks of devices, by their names."""
 
 
-def _changes(
+def _changes_batfish_lacks(
     reading: Reading, exported: Exported, lines: Skipped, followed: Callable[[str, int], bool]
 ) -> Iterator[tuple[str, _Change]]:
     """Yield what Batfish lacks, with what is said of it, where that changes what is held of a device."""
@@ -147,7 +149,7 @@ def _changes(
                 skipped_lines[1].append(line)
     for text, rows in skips.items():
         change = {
-            name: partial(_without, found=frr_part, lines=reported_lines)
+            name: partial(_without_frr_lines, found=frr_part, lines=reported_lines)
             for name, (frr_part, reported_lines) in rows.items()
         }
         change = {
@@ -156,17 +158,25 @@ def _changes(
         if change:
             whose = next(iter(change)) if len(change) == 1 else f"{len(change)} devices"
             yield f"Batfish skips `{text}` of {whose}", change
-    undefined = {name: _permissive for name, device in devices.items() if _permissive(device) is not device}
+    undefined = {
+        name: _without_missing_policies
+        for name, device in devices.items()
+        if _without_missing_policies(device) is not device
+    }
     if undefined:
         yield "Batfish lets everything pass where a route map is not there", undefined
     if numbered := {name: _of_ipv4 for name, device in devices.items() if _of_ipv4(device) is not device}:
         yield UNSEEN_IPV6, numbered
-    if literal := {name: _literal for name, device in devices.items() if _literal(device) is not device}:
+    if literal := {
+        name: _without_underscore_rules
+        for name, device in devices.items()
+        if _without_underscore_rules(device) is not device
+    }:
         yield "Batfish takes _ in an AS path's regular expression for that very character", literal
     yield from _without_lists(devices, exported)
-    yield FIRST_COME, dict.fromkeys(devices, _later)
+    yield FIRST_COME, dict.fromkeys(devices, _with_reversed_router_id)
     for reason, field, value in _IGNORED:
-        taken = partial(_set, field=field, value=value)
+        taken = partial(_set_bgp_field, field=field, value=value)
         if any_of := {name: taken for name, device in devices.items() if taken(device) is not device}:
             yield reason, any_of
 
@@ -178,10 +188,10 @@ def _without_lists(devices: Mapping[str, Device], exported: Exported) -> Iterato
         if subject[1:2] == ("@access_lists",) and subject[0] in devices:
             hidden.setdefault(reason, {}).setdefault(subject[0], set()).add(subject[2])
     for reason, rows in hidden.items():
-        yield reason, {name: partial(_unfiltered, names=names) for name, names in rows.items()}
+        yield reason, {name: partial(_without_access_lists, names=names) for name, names in rows.items()}
 
 
-def _unfiltered(device: Device, names: set[str]) -> Device:
+def _without_access_lists(device: Device, names: set[str]) -> Device:
     """Return a device without some of its access lists."""
     return replace_fields(
         device,
@@ -205,7 +215,7 @@ def _join_reasons(reasons: Iterable[str]) -> str:
     return "; ".join(once[:3]) + count_suffix
 
 
-def _without(device: Device, found: Part, lines: Iterable[int]) -> Device:
+def _without_frr_lines(device: Device, found: Part, lines: Iterable[int]) -> Device:
     """Return a device without some lines of FRR's configuration: their fields are taken from it, one by one."""
     texts = found.text.splitlines()
     for line in lines:
@@ -215,9 +225,9 @@ def _without(device: Device, found: Part, lines: Iterable[int]) -> Device:
     if before.static_routes != after.static_routes and not isinstance(device.static_routes, Unknown):
         gone = set(before.static_routes) - set(after.static_routes)
         left_over = (None if static_route in gone else static_route for static_route in device.static_routes)
-        changes |= _others("static_routes", device.static_routes, left_over)
+        changes |= _change_of_rows("static_routes", device.static_routes, left_over)
     if isinstance(device.bgp, Bgp) and before.bgp is not None:
-        changes |= _other("bgp", device.bgp, _merge_bgp(device.bgp, before.bgp, after.bgp))
+        changes |= _change_of_field("bgp", device.bgp, _merge_bgp(device.bgp, before.bgp, after.bgp))
     if not isinstance(device.vrf_bgp, Unknown):
         read = {bgp.vrf: bgp for bgp in before.vrf_bgp}
         remaining_bgps = {bgp.vrf: bgp for bgp in after.vrf_bgp}
@@ -225,16 +235,16 @@ def _without(device: Device, found: Part, lines: Iterable[int]) -> Device:
             bgp if bgp.vrf not in read else _merge_bgp(bgp, read[bgp.vrf], remaining_bgps.get(bgp.vrf))
             for bgp in device.vrf_bgp
         )
-        changes |= _others("vrf_bgp", device.vrf_bgp, merged)
+        changes |= _change_of_rows("vrf_bgp", device.vrf_bgp, merged)
     return replace_fields(device, **changes) if changes else device
 
 
-def _other(name: str, old_value: object, new_value: object) -> dict[str, Any]:
+def _change_of_field(name: str, old_value: object, new_value: object) -> dict[str, Any]:
     """Return a change of a field, where there is one."""
     return {} if new_value is old_value else {name: new_value}
 
 
-def _others(name: str, old_rows: tuple[Any, ...], new_rows: Iterable[Any]) -> dict[str, Any]:
+def _change_of_rows(name: str, old_rows: tuple[Any, ...], new_rows: Iterable[Any]) -> dict[str, Any]:
     """Return a change of a field of several rows, of which some may be gone."""
     rows = tuple(new_row for new_row in new_rows if new_row is not None)
     alike = len(rows) == len(old_rows) and all(row is old_row for row, old_row in zip(rows, old_rows, strict=True))
@@ -245,7 +255,7 @@ def _merge_bgp(own_bgp: Bgp, before: Bgp, after: Bgp | None) -> Bgp | None:
     """Return a process in which what differs between two readings of its text is as in the second."""
     if after is None:
         return None
-    changes = _differences(before, after, without=("neighbors",))
+    changes = _changed_fields(before, after, without=("neighbors",))
     read = {bgp_neighbor.key: bgp_neighbor for bgp_neighbor in known_rows(before.neighbors)}
     remaining_neighbors = {bgp_neighbor.key: bgp_neighbor for bgp_neighbor in known_rows(after.neighbors)}
     neighbors: list[BgpNeighbor] = []
@@ -253,24 +263,28 @@ def _merge_bgp(own_bgp: Bgp, before: Bgp, after: Bgp | None) -> Bgp | None:
         if neighbor.key not in read:
             neighbors.append(neighbor)
         elif neighbor.key in remaining_neighbors:
-            other_differences = _differences(read[neighbor.key], remaining_neighbors[neighbor.key])
+            other_differences = _changed_fields(read[neighbor.key], remaining_neighbors[neighbor.key])
             neighbors.append(replace_fields(neighbor, **other_differences) if other_differences else neighbor)
-    changes |= {} if isinstance(own_bgp.neighbors, Unknown) else _others("neighbors", own_bgp.neighbors, neighbors)
+    changes |= (
+        {} if isinstance(own_bgp.neighbors, Unknown) else _change_of_rows("neighbors", own_bgp.neighbors, neighbors)
+    )
     return replace_fields(own_bgp, **changes) if changes else own_bgp
 
 
-def _differences(before: Any, after: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
+def _changed_fields(before: Any, after: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
     names = (field.name for field in dataclasses.fields(before) if field.name not in without)
-    return {name: getattr(after, name) for name in names if not _same(getattr(before, name), getattr(after, name))}
+    return {
+        name: getattr(after, name) for name in names if not _is_same_value(getattr(before, name), getattr(after, name))
+    }
 
 
-def _same(old_value: object, new_value: object) -> bool:
+def _is_same_value(old_value: object, new_value: object) -> bool:
     return old_value is new_value or (
         not isinstance(old_value, Unknown) and not isinstance(new_value, Unknown) and old_value == new_value
     )
 
 
-def _permissive(device: Device) -> Device:
+def _without_missing_policies(device: Device) -> Device:
     """Return a device whose sessions have none of the route maps that are not there."""
 
     def process(bgp: Bgp) -> Bgp:
@@ -290,19 +304,19 @@ def _permissive(device: Device) -> Device:
             else redistribution
             for redistribution in bgp.redistributions
         )
-        changes = _others("redistributions", bgp.redistributions, redistributions)
+        changes = _change_of_rows("redistributions", bgp.redistributions, redistributions)
         if not isinstance(bgp.neighbors, Unknown):
-            changes |= _others("neighbors", bgp.neighbors, map(session, bgp.neighbors))
+            changes |= _change_of_rows("neighbors", bgp.neighbors, map(session, bgp.neighbors))
         return replace_fields(bgp, **changes) if changes else bgp
 
-    return _processes(device, process)
+    return _map_bgp_processes(device, process)
 
 
-def _processes(device: Device, process: Callable[[Bgp], Bgp]) -> Device:
+def _map_bgp_processes(device: Device, process: Callable[[Bgp], Bgp]) -> Device:
     """Return a device of whose known processes something is made."""
-    changes = _other("bgp", device.bgp, process(device.bgp)) if isinstance(device.bgp, Bgp) else {}
+    changes = _change_of_field("bgp", device.bgp, process(device.bgp)) if isinstance(device.bgp, Bgp) else {}
     if not isinstance(device.vrf_bgp, Unknown):
-        changes |= _others("vrf_bgp", device.vrf_bgp, map(process, device.vrf_bgp))
+        changes |= _change_of_rows("vrf_bgp", device.vrf_bgp, map(process, device.vrf_bgp))
     return replace_fields(device, **changes) if changes else device
 
 
@@ -313,13 +327,13 @@ def _of_ipv4(device: Device) -> Device:
         if isinstance(bgp.neighbors, Unknown):
             return bgp
         remaining_neighbors = (neighbor for neighbor in bgp.neighbors if ":" not in (neighbor.address or ""))
-        changes = _others("neighbors", bgp.neighbors, remaining_neighbors)
+        changes = _change_of_rows("neighbors", bgp.neighbors, remaining_neighbors)
         return replace_fields(bgp, **changes) if changes else bgp
 
-    return _processes(device, process)
+    return _map_bgp_processes(device, process)
 
 
-def _literal(device: Device) -> Device:
+def _without_underscore_rules(device: Device) -> Device:
     """Return a device without the lines of AS path lists that have a _, which no AS path has."""
 
     def drop_underscore_rules(path_list: AsPathList) -> AsPathList:
@@ -327,13 +341,13 @@ def _literal(device: Device) -> Device:
         return path_list if len(rules) == len(path_list.rules) else replace_fields(path_list, rules=rules)
 
     def process(bgp: Bgp) -> Bgp:
-        changes = _others("as_path_lists", bgp.as_path_lists, map(drop_underscore_rules, bgp.as_path_lists))
+        changes = _change_of_rows("as_path_lists", bgp.as_path_lists, map(drop_underscore_rules, bgp.as_path_lists))
         return replace_fields(bgp, **changes) if changes else bgp
 
-    return _processes(device, process)
+    return _map_bgp_processes(device, process)
 
 
-def _later(device: Device) -> Device:
+def _with_reversed_router_id(device: Device) -> Device:
     """Return a device whose neighbors prefer others to it, as those do that heard of the others first."""
 
     def process(bgp: Bgp) -> Bgp:
@@ -344,25 +358,29 @@ def _later(device: Device) -> Device:
             else replace_fields(bgp, router_id=str(Address("ipv4", _HIGHEST - own_address.number)))
         )
 
-    return _processes(device, process)
+    return _map_bgp_processes(device, process)
 
 
-def _set(device: Device, field: str, value: int | bool) -> Device:
+def _set_bgp_field(device: Device, field: str, value: int | bool) -> Device:
     """Return a device whose BGP has a field set as Batfish takes it, where it is not left to the daemon."""
 
     def process(bgp: Bgp) -> Bgp:
         device_value = getattr(bgp, field)
-        return bgp if device_value is None or _same(device_value, value) else replace_fields(bgp, **{field: value})
+        return (
+            bgp
+            if device_value is None or _is_same_value(device_value, value)
+            else replace_fields(bgp, **{field: value})
+        )
 
-    return _processes(device, process)
+    return _map_bgp_processes(device, process)
 
 
-def _differing(seen: Observation, fabric: Fabric) -> Mapping[Check, Sequence[Subject]]:
+def _differing_items(seen: Observation, fabric: Fabric) -> Mapping[Check, Sequence[Subject]]:
     """Return the items that differ in another fabric."""
     other_observation = compute_observation(Index(fabric))
-    return {check: list(_items(seen, other_observation, check)) for check in _HANGING}
+    return {check: list(_unequal_items(seen, other_observation, check)) for check in _HANGING}
 
 
-def _items(seen: Observation, other_observation: Observation, check: Check) -> Iterator[Subject]:
+def _unequal_items(seen: Observation, other_observation: Observation, check: Check) -> Iterator[Subject]:
     seen_items, other_items = seen.seen.get(check, {}), other_observation.seen.get(check, {})
     return (item for item in {**seen_items, **other_items} if seen_items.get(item) != other_items.get(item))

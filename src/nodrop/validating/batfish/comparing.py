@@ -69,7 +69,7 @@ def difference(
             loaded = opened.load(exported.files)
             leaves = frozenset(item[0] for item in compute_observation(own_index).seen.get("reach", {}))
             called = Called.of(exported, loaded)
-            texts = _texts(exported)
+            texts = _texts_by_device(exported)
             sides.append(Side(loaded=loaded, called=called, fabric=reading.fabric, leaves=leaves, texts=texts))
             prefixes |= destinations(own_index).keys()
         found_difference = differing(sides[0], sides[1], prefixes, progress)
@@ -87,7 +87,7 @@ def differing(
         notes.append("the builds are compared for IPv4 alone: Batfish reads no IPv6 routes")
     single = sorted(old.leaves ^ new.leaves, key=natural)
     notes += [f"packets from {leaf} are not compared: only one of the builds has it" for leaf in single]
-    starts = list(_starts(old, new))
+    starts = list(_start_locations(old, new))
     if not starts or not ipv4 or old.loaded.name == new.loaded.name:
         return Difference(flows=(), told=tuple(notes))
     search = _Search(old, new, ipv4, starts, progress)
@@ -99,7 +99,7 @@ def differing(
     return Difference(flows=flows, told=tuple(notes))
 
 
-def _texts(exported: Exported) -> dict[str, str]:
+def _texts_by_device(exported: Exported) -> dict[str, str]:
     """Return the text of each device's files."""
     texts: dict[str, str] = {}
     for file, (device, _) in sorted(exported.where.items()):
@@ -107,7 +107,7 @@ def _texts(exported: Exported) -> dict[str, str]:
     return texts
 
 
-def _starts(old: Side, new: Side) -> Iterator[str]:
+def _start_locations(old: Side, new: Side) -> Iterator[str]:
     """Yield the places where packets start: leaves, and ports of changed leaves at which both builds have a host."""
     nodes = old.called.nodes.keys() & new.called.nodes.keys()
     ports: dict[str, list[str]] = {}
@@ -151,7 +151,7 @@ class _Search:
         sets = [tuple(self._prefixes)]
         while sets:
             prefixes = sets.pop(0)
-            witnesses = list(self._ask(prefixes))
+            witnesses = list(self._ask_differing_packets(prefixes))
             if witnesses and len(prefixes) > 1:
                 if self._asked + len(sets) + 2 <= QUESTIONS:
                     half = len(prefixes) // 2
@@ -159,13 +159,13 @@ class _Search:
                     continue
                 self.left += prefixes
             for witness in witnesses:
-                flow = self._flow(witness, prefixes)
+                flow = self._flow_of_witness(witness, prefixes)
                 found_flows.setdefault((flow.start, flow.prefix, flow.lost, flow.port), flow)
         for start, prefix, lost, port in found_flows:
             if not port or (start, prefix, lost, "") not in found_flows:
                 yield found_flows[start, prefix, lost, port]
 
-    def _ask(self, prefixes: Sequence[str]) -> Iterator[Witness]:
+    def _ask_differing_packets(self, prefixes: Sequence[str]) -> Iterator[Witness]:
         self._asked += 1
         if self._progress is not None:
             self._progress(f"comparing builds: question {self._asked}")
@@ -178,7 +178,7 @@ class _Search:
         )
         return (Witness.of(row, self._devices) for row in rows)
 
-    def _flow(self, witness: Witness, prefixes: Sequence[str]) -> Flow:
+    def _flow_of_witness(self, witness: Witness, prefixes: Sequence[str]) -> Flow:
         to = ip_address(witness.to)
         within = [prefix for prefix in prefixes if to in self._prefixes[prefix]]
         prefix = max(within, key=lambda candidate: self._prefixes[candidate].prefixlen)

@@ -105,9 +105,9 @@ def try_failures(
     """
     failure = Tried()
     trial = _Trial(base, called, computed, announced)
-    failures = dict(_failures(fabric, called, computed, failure))
+    failures = dict(_testable_failures(fabric, called, computed, failure))
     most = max(AT_LEAST, SWITCHES_COMPUTED // max(1, len(called.nodes)))
-    chosen = _spread(list(failures), most)
+    chosen = _sample_items(list(failures), most)
     for item in failures:
         if item not in chosen:
             failure.unseen[item] = f"of {len(failures)} failures {most} are tried in a fabric of this size"
@@ -118,11 +118,11 @@ def try_failures(
     for number, item in enumerate(chosen, start=1):
         if progress is not None:
             progress(f"failures: {number} of {len(chosen)}")
-        _judge(failure, item, trial.without(item[-1], failures[item]), computed)
+        _record_failure_outcome(failure, item, trial.without(item[-1], failures[item]), computed)
     return failure
 
 
-def _judge(trial_record: Tried, item: Subject, outcome: "_Outcome", computed: Observation) -> None:
+def _record_failure_outcome(trial_record: Tried, item: Subject, outcome: "_Outcome", computed: Observation) -> None:
     """Put down what was seen; of a loss in IPv6 alone Batfish sees nothing, as it reads none of it."""
     computed_loss = computed.seen.get("failures", {}).get(item)
     expected: Lost = computed_loss if isinstance(computed_loss, frozenset) else frozenset()
@@ -149,7 +149,7 @@ class _Failure:
     ports: tuple[End, ...] = ()
 
 
-def _failures(
+def _testable_failures(
     fabric: Fabric, called: Called, computed: Observation, trial_record: Tried
 ) -> Iterator[tuple[Subject, _Failure]]:
     links = {link_subject(link.a, link.b)[-1]: link for link in fabric.links}
@@ -167,7 +167,7 @@ def _failures(
             trial_record.unseen[item] = f"{' and '.join(missing)} is not in the snapshot that Batfish reads"
 
 
-def _spread(items: Sequence[Subject], most: int) -> Sequence[Subject]:
+def _sample_items(items: Sequence[Subject], most: int) -> Sequence[Subject]:
     """At most so many of the items, from the first to the last."""
     if len(items) <= most:
         return items
@@ -207,7 +207,9 @@ class _Trial:
         )
         witnesses = [Witness.of(row, self._devices) for row in rows]
         hit = [candidate for candidate in witnesses if candidate.lost]
-        lost = set(self._gone(snapshot, {candidate.start for candidate in hit} | (self._nested & set(starts)), missed))
+        lost = set(
+            self._lost_prefixes(snapshot, {candidate.start for candidate in hit} | (self._nested & set(starts)), missed)
+        )
         loss_texts = []
         for witness in hit:
             within = [prefix for prefix in missed if ip_address(witness.to) in self._prefixes[prefix]]
@@ -217,7 +219,9 @@ class _Trial:
         snapshot.forget()
         return _Outcome(frozenset(lost), ", ".join(loss_texts))
 
-    def _gone(self, snapshot: Loaded, devices: Iterable[str], missed: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def _lost_prefixes(
+        self, snapshot: Loaded, devices: Iterable[str], missed: Sequence[str]
+    ) -> Iterator[tuple[str, str]]:
         """Yield the prefixes to which devices have no route of BGP any more."""
         for device in sorted(devices):
             route_presence: dict[str, bool] = {}

@@ -58,9 +58,16 @@ class Observing:
     def observation(self, *told: str) -> Observation:
         """All that Batfish sees; failures and recoveries aside, which are snapshots of their own."""
         started = time.monotonic()
-        for step in (self._configuration, self._addresses, self._links, self._sessions, self._routes, self._reach):
+        for step in (
+            self._observe_configuration,
+            self._observe_addresses,
+            self._links,
+            self._observe_sessions,
+            self._observe_routes,
+            self._observe_reach,
+        ):
             step()
-        self._blind()
+        self._add_unseen_items()
         seconds = f"answers of {len(self.names.nodes)} devices in {time.monotonic() - started:.1f} s"
         return Observation(
             by=BY,
@@ -71,7 +78,7 @@ class Observing:
             told=(*told, *self._format_unread_lines(), seconds),
         )
 
-    def _ask(self, question: str, **parameters: Any) -> Sequence[Row]:
+    def _ask_batfish(self, question: str, **parameters: Any) -> Sequence[Row]:
         if self.progress is not None:
             self.progress(f"asking Batfish: {question}")
         return self.loaded.ask(question, **parameters)
@@ -81,16 +88,16 @@ class Observing:
         yield from self.computed.seen.get(check, {})
 
     @cached_property
-    def _skipped(self) -> lines.Skipped:
-        return lines.skipped(self._ask("parseWarning", aggregateDuplicates=False))
+    def _skipped_lines(self) -> lines.Skipped:
+        return lines.skipped(self._ask_batfish("parseWarning", aggregateDuplicates=False))
 
     @cached_property
-    def _followed(self) -> Followed:
+    def _followed_lines(self) -> Followed:
         return Followed(self.exported)
 
     @cached_property
     def _passed_over(self) -> Mapping[str, Mapping[str, Place | None]]:
-        return lines.passed_over(self._skipped, self.names, self._followed)
+        return lines.passed_over(self._skipped_lines, self.names, self._followed_lines)
 
     def _format_unread_lines(self) -> Iterator[str]:
         """Yield which lines Batfish does not read though they bear on routing, in one sentence."""
@@ -104,12 +111,12 @@ class Observing:
             omitted_count = len(self._passed_over) - len(shown)
             yield f"Batfish does not read {', '.join(shown)}{f', and {omitted_count} others' if omitted_count else ''}"
 
-    def _configuration(self) -> None:
-        issues = self._ask("initIssues")
+    def _observe_configuration(self) -> None:
+        issues = self._ask_batfish("initIssues")
         self.refused += lines.refused_files(issues, self.names)
-        self.refused += lines.refused_lines(self._skipped, self.names, self._followed)
-        self.refused += lines.undefined(self._ask("undefinedReferences"), self._skipped, self.names)
-        node_rows = self._ask("nodeProperties", properties="Configuration_Format")
+        self.refused += lines.refused_lines(self._skipped_lines, self.names, self._followed_lines)
+        self.refused += lines.undefined(self._ask_batfish("undefinedReferences"), self._skipped_lines, self.names)
+        node_rows = self._ask_batfish("nodeProperties", properties="Configuration_Format")
         loaded = {self.names.device(row["Node"]) for row in node_rows}
         harmed = {refusal.device for refusal in self.refused if refusal.matters}
         partial_devices = {device for devices in self._passed_over.values() for device in devices}
@@ -118,35 +125,35 @@ class Observing:
             self.seen["configuration"][name,] = state
             if state == "whole" and name in partial_devices:
                 self.unseen["configuration"][name,] = IN_PART
-        for row in self._ask("fileParseStatus"):
+        for row in self._ask_batfish("fileParseStatus"):
             device, status = self.names.place(str(row["File_Name"]), None)[0], str(row["Status"])
             if device is None or status == "PASSED":
                 continue
             self.said["configuration", (device,)] = status
-            if str(row["File_Name"]) not in self._skipped and device in loaded - harmed:
+            if str(row["File_Name"]) not in self._skipped_lines and device in loaded - harmed:
                 self.seen["configuration"][device,] = "in part"
 
     @cached_property
-    def _owners(self) -> Owners:
-        return Owners(self._ask("ipOwners"), self.names)
+    def _address_owners(self) -> Owners:
+        return Owners(self._ask_batfish("ipOwners"), self.names)
 
-    def _addresses(self) -> None:
+    def _observe_addresses(self) -> None:
         plain = {
             End(router.device.name, leg.name)
             for router in of(self.index).routers
             for leg in router.legs
             if not leg.ports or leg.ports == (leg.name,)
         }
-        self.seen["addresses"].update(questions.owned(self._owners, plain))
+        self.seen["addresses"].update(questions.owned(self._address_owners, plain))
         wanted_computed_items = set(self._computed_items("addresses"))
-        for item, devices in questions.router_ids(self._ask("bgpProcessConfiguration"), self.names).items():
+        for item, devices in questions.router_ids(self._ask_batfish("bgpProcessConfiguration"), self.names).items():
             if item in wanted_computed_items or len(devices) > 1:
                 self.seen["addresses"][item] = devices
 
     def _links(self) -> None:
-        joined = questions.find_links(self._ask("layer3Edges"), self.names)
-        cables = questions.find_links(self._ask("layer1Edges"), self.names)
-        rows = self._ask("interfaceProperties", properties="MTU, Active, All_Prefixes")
+        joined = questions.find_links(self._ask_batfish("layer3Edges"), self.names)
+        cables = questions.find_links(self._ask_batfish("layer1Edges"), self.names)
+        rows = self._ask_batfish("interfaceProperties", properties="MTU, Active, All_Prefixes")
         ports = questions.ports(rows, self.names)
         ends = {link_subject(link.a, link.b): (link.a, link.b) for link in self.reading.fabric.links}
         for item in self._computed_items("links"):
@@ -164,7 +171,7 @@ class Observing:
             self.said["packets", item] = f"MTU {a.mtu_bytes} and {b.mtu_bytes}"
 
     @cached_property
-    def _peers(self) -> Mapping[Subject, questions.Peer]:
+    def _peers_by_neighbor(self) -> Mapping[Subject, questions.Peer]:
         plane = of(self.index)
         peer = {
             down.router.at(down.neighbor): questions.Peer("" if down.leg is None else down.leg.name, None)
@@ -176,26 +183,28 @@ class Observing:
                 peer[item] = questions.Peer(side.leg.name, plane.routers[far.router].device.name)
         return peer
 
-    def _sessions(self) -> None:
-        compatibility = self._ask("bgpSessionCompatibility")
-        status = self._ask("bgpSessionStatus")
-        for session in questions.sessions(status, compatibility, self.names, self._owners, self._peers):
+    def _observe_sessions(self) -> None:
+        compatibility = self._ask_batfish("bgpSessionCompatibility")
+        status = self._ask_batfish("bgpSessionStatus")
+        for session in questions.sessions(
+            status, compatibility, self.names, self._address_owners, self._peers_by_neighbor
+        ):
             self.seen["sessions"][session.item] = "up" if session.up else "down"
             self.said["sessions", session.item] = session.said
 
-    def _routes(self) -> None:
+    def _observe_routes(self) -> None:
         nodes = sorted(self.names.nodes.values(), key=natural)
         for start in range(0, len(nodes), BATCH):
-            rows = self._ask("routes", nodes=specified(nodes[start : start + BATCH]), protocols="bgp, static")
-            self.seen["routes"].update(questions.routes(rows, self.names, self._owners))
+            rows = self._ask_batfish("routes", nodes=specified(nodes[start : start + BATCH]), protocols="bgp, static")
+            self.seen["routes"].update(questions.routes(rows, self.names, self._address_owners))
 
-    def _reach(self) -> None:
+    def _observe_reach(self) -> None:
         plane, fates = of(self.index), self.seen["reach"]
         starts = {(start_router.device.name, start_router.vrf) for start_router in plane.routers if leaf(start_router)}
         known_nodes = {
             device: node for device, node in self.names.nodes.items() if (device,) in self.seen["configuration"]
         }
-        reaching = Reaching(self._ask, self.names, known_nodes, self._dscp)
+        reaching = Reaching(self._ask_batfish, self.names, known_nodes, self._rdma_dscp)
         aimed = [aim for aim in aims(self.index) if aim.prefix.family == "ipv4"]
         found_fates = reaching.fates(starts, {to for aim in aimed for to in aim.to})
         for router in plane.routers:
@@ -218,11 +227,11 @@ class Observing:
                 item = route_item(loop.device, f"{loop.to}/32", loop.vrf, "reach")
                 fates[item], self.said["reach", item] = "loop", loop.said
 
-        for item in unlike_data(self.index, self._dscp):
-            self.unseen["reach"][item] = f"Batfish is asked about packets of DSCP {self._dscp} alone"
+        for item in unlike_data(self.index, self._rdma_dscp):
+            self.unseen["reach"][item] = f"Batfish is asked about packets of DSCP {self._rdma_dscp} alone"
 
     @cached_property
-    def _dscp(self) -> int:
+    def _rdma_dscp(self) -> int:
         marks = (
             traffic_class.dscp
             for traffic_class in self.reading.fabric.classes
@@ -230,7 +239,7 @@ class Observing:
         )
         return next((found_marks[0] for found_marks in marks if not isinstance(found_marks, Unknown)), RDMA_DSCP)
 
-    def _blind(self) -> None:
+    def _add_unseen_items(self) -> None:
         """Add what Batfish drops, skips or does not follow; an item that is not seen has no value.
 
         What hangs on which route came first is seen as it is, and only not compared.
@@ -241,7 +250,7 @@ class Observing:
                     self.unseen[check][item] = UNSEEN_IPV6
         for check, items in left_out(self.exported, self.computed).items():
             self.unseen[check].update(items)
-        hanging = unseen(self.reading, self.computed, self.exported, self._skipped, self._followed)
+        hanging = unseen(self.reading, self.computed, self.exported, self._skipped_lines, self._followed_lines)
         for check, items in hanging.items():
             for item, reason in items.items():
                 self.unseen[check].setdefault(item, reason)

@@ -48,20 +48,22 @@ class Reaching:
         everywhere = sorted(destinations)
         if not able or not everywhere:
             return {}
-        sending = set(self._witnesses(able, everywhere, _SUCCESS))
-        lost = self._witnesses(able, everywhere, _FAILURE)
+        sending = set(self._ask_witness_fates(able, everywhere, _SUCCESS))
+        lost = self._ask_witness_fates(able, everywhere, _FAILURE)
         found_fates = {(*start, to): _DELIVERED for start in sending - set(lost) for to in everywhere}
-        found_fates.update(self._lost(lost, everywhere, sending))
+        found_fates.update(self._fates_of_pairs(lost, everywhere, sending))
         return found_fates
 
-    def _lost(
+    def _fates_of_pairs(
         self, lost: Mapping[Start, Fate], to: Sequence[Address], sending: Collection[Start]
     ) -> Iterator[tuple[tuple[str, str | None, Address], Fate]]:
         """Yield what becomes of each pair of starts that lose something, of which some are `sending` something too."""
         if len(to) == 1:
             yield from (((*start, to[0]), fate) for start, fate in lost.items())
             return
-        alike = set(self._alike({start: fate for start, fate in lost.items() if start not in sending}, to))
+        alike = set(
+            self._uniformly_lost_starts({start: fate for start, fate in lost.items() if start not in sending}, to)
+        )
         yield from (((*start, address), lost[start]) for start in alike for address in to)
         remaining_starts = set(lost) - alike
         if remaining_starts and self._asked >= self._most:
@@ -69,22 +71,22 @@ class Reaching:
             return
         middle = (len(to) + 1) // 2
         for half in (to[:middle], to[middle:]) if remaining_starts else ():
-            losing = self._witnesses(remaining_starts, half, _FAILURE)
+            losing = self._ask_witness_fates(remaining_starts, half, _FAILURE)
             yield from (((*start, address), _DELIVERED) for start in remaining_starts - set(losing) for address in half)
             if losing:
-                delivering = self._witnesses(losing, half, _SUCCESS) if len(half) > 1 else {}
-                yield from self._lost(losing, half, set(delivering))
+                delivering = self._ask_witness_fates(losing, half, _SUCCESS) if len(half) > 1 else {}
+                yield from self._fates_of_pairs(losing, half, set(delivering))
 
-    def _alike(self, lost: Mapping[Start, Fate], to: Sequence[Address]) -> Iterator[Start]:
+    def _uniformly_lost_starts(self, lost: Mapping[Start, Fate], to: Sequence[Address]) -> Iterator[Start]:
         """Yield the starts from which nothing arrives, where all of it ends as the one packet did that was shown."""
         for fate in sorted({lost_fate[0] for lost_fate in lost.values()}):
             starts = {start for start, lost_fate in lost.items() if lost_fate[0] == fate}
             other_action = ", ".join(
                 word for word, action_fate in questions.FATES.items() if action_fate not in (fate, "delivered")
             )
-            yield from starts - set(self._witnesses(starts, to, other_action))
+            yield from starts - set(self._ask_witness_fates(starts, to, other_action))
 
-    def _witnesses(self, starts: Collection[Start], to: Sequence[Address], actions: str) -> dict[Start, Fate]:
+    def _ask_witness_fates(self, starts: Collection[Start], to: Sequence[Address], actions: str) -> dict[Start, Fate]:
         """Return the starts that send a packet which ends as is asked, with its fate."""
         self._asked += 1
         headers = {

@@ -64,7 +64,7 @@ class Service:
     """
 
     def __init__(self, where: str, *, limit_s: float = LIMIT_S, progress: Callable[[str], None] | None = None) -> None:
-        self.host, self.port = _host(where)
+        self.host, self.port = _parse_host_and_port(where)
         self.limit_s, self._watch = limit_s, Watch(progress)
         self._shown = f"[{self.host}]" if ":" in self.host else self.host
         self.network = f"nodrop-{uuid.uuid4()}"
@@ -77,19 +77,19 @@ class Service:
         return f"Batfish at {self._shown}:{self.port}"
 
     def __enter__(self) -> "Service":
-        library = _library()
-        self.told = f"Batfish {self._version()}, pybatfish {library}"
-        self._session = self._connected()
+        library = _pybatfish_version()
+        self.told = f"Batfish {self._ask_service_version()}, pybatfish {library}"
+        self._session = self._connect_session()
         try:
             with self.at_most("a network"):
                 self._session.set_network(self.network)
         except BaseException:
-            self._leave()
+            self._delete_network()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._leave()
+        self._delete_network()
 
     def load(self, files: Mapping[str, str | bytes], name: str = "") -> "Loaded":
         """Upload files and have them parsed; the name of the snapshot says what is in them."""
@@ -154,12 +154,16 @@ class Service:
         from requests import RequestException
 
         if isinstance(error, RequestException):
-            raise ServiceUnavailable(f"{self.name} stopped answering at {operation}: {_why(error)}") from None
+            raise ServiceUnavailable(
+                f"{self.name} stopped answering at {operation}: {_innermost_reason(error)}"
+            ) from None
         if isinstance(error, BatfishException):
-            raise ServiceUnavailable(f"{self.name} failed at {operation}: {_last(str(error))}") from None
-        raise ServiceUnavailable(f"{self.name} answered {operation} with something else: {_last(str(error))}") from None
+            raise ServiceUnavailable(f"{self.name} failed at {operation}: {_last_log_line(str(error))}") from None
+        raise ServiceUnavailable(
+            f"{self.name} answered {operation} with something else: {_last_log_line(str(error))}"
+        ) from None
 
-    def _version(self) -> str:
+    def _ask_service_version(self) -> str:
         """Return the version that it says it has, asked without any library, so that a wrong one is told apart."""
         try:
             status, text = self._get("/v2/version")
@@ -168,8 +172,10 @@ class Service:
                 f"nothing answered at {self._shown}:{self.port} within {ANSWERS_S:.0f} s"
             ) from None
         except (OSError, HTTPException) as error:
-            why = f"{getattr(error, 'strerror', None) or _last(str(error)) or type(error).__name__}"
-            raise ServiceUnavailable(f"no Batfish answers at {self._shown}:{self.port}: {why}{self._hint}") from None
+            why = f"{getattr(error, 'strerror', None) or _last_log_line(str(error)) or type(error).__name__}"
+            raise ServiceUnavailable(
+                f"no Batfish answers at {self._shown}:{self.port}: {why}{self._hint_to_start_service}"
+            ) from None
         answer: object = None
         with suppress(ValueError):
             answer = json.loads(text)
@@ -187,7 +193,7 @@ class Service:
         return str(answer["Batfish"])
 
     @property
-    def _hint(self) -> str:
+    def _hint_to_start_service(self) -> str:
         """Return how to start a service, where it should be on this machine."""
         is_local = self.host == "localhost"
         with suppress(ValueError):
@@ -213,7 +219,7 @@ class Service:
         finally:
             connection.close()
 
-    def _connected(self) -> "Session":
+    def _connect_session(self) -> "Session":
         from pybatfish.client import restv2helper
         from pybatfish.client.session import Session
         from requests import PreparedRequest, Response
@@ -265,18 +271,18 @@ class Service:
             with self.at_most("its list of questions"):
                 return Plain(host=self._shown, port=self.port, ssl=False)
         except BaseException:
-            self._unmount()
+            self._unmount_adapters()
             raise
 
-    def _leave(self) -> None:
+    def _delete_network(self) -> None:
         """Delete the network, and no word of it: what went wrong before matters more, and a dead service has none."""
         self._until = time.monotonic() + LEAVES_S
         with suppress(Exception), self._watch.over("deleting what was made", LEAVES_S):
             self._session.delete_network(self.network)
         self._until = None
-        self._unmount()
+        self._unmount_adapters()
 
-    def _unmount(self) -> None:
+    def _unmount_adapters(self) -> None:
         for transport in self._transports:
             adapter = transport.adapters.pop(self._prefix, None)
             if adapter is not None:
@@ -325,7 +331,7 @@ def zipped(files: Mapping[str, str | bytes]) -> bytes:
     return bytes_io.getvalue()
 
 
-def _host(where: str) -> tuple[str, int]:
+def _parse_host_and_port(where: str) -> tuple[str, int]:
     """HOST, HOST:PORT or [ADDRESS]:PORT; ServiceUnavailable where it is none of them."""
     match = _WHERE.fullmatch(where)
     number = int(match["port"] or PORT) if match else 0
@@ -334,7 +340,7 @@ def _host(where: str) -> tuple[str, int]:
     return match["inside"] or match["address"] or match["host"], number
 
 
-def _library() -> str:
+def _pybatfish_version() -> str:
     """Return the version of pybatfish; ServiceUnavailable where there is none, or an old one."""
     try:
         import pybatfish.client.session  # noqa: F401
@@ -366,21 +372,21 @@ def _rows(answer: object) -> Sequence[Row]:
     return rows
 
 
-def _why(error: Exception) -> str:
+def _innermost_reason(error: Exception) -> str:
     """Return the innermost reason of an error of requests."""
     reason: BaseException = error
     while True:
-        inner = getattr(reason, "reason", None) or next(filter(_raised, reason.args), None)
+        inner = getattr(reason, "reason", None) or next(filter(_is_exception, reason.args), None)
         if not isinstance(inner, BaseException):
-            return _last(str(reason))
+            return _last_log_line(str(reason))
         reason = inner
 
 
-def _raised(argument: object) -> bool:
+def _is_exception(argument: object) -> bool:
     return isinstance(argument, Exception)
 
 
-def _last(text: str) -> str:
+def _last_log_line(text: str) -> str:
     """Return the line of a log that says most: the innermost exception, else the last; at most 200 characters."""
     lines = [line.strip().removeprefix("Caused by: ") for line in text.splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("{")]

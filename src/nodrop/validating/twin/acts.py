@@ -60,7 +60,7 @@ def reach(lab: Lab, work: Work, sockets: Posts) -> Part:
     items: dict[Item, Subject] = {}
     reach_part = Part(seen={"reach": {}}, unseen={"reach": {}})
     for subject in work.computed.get("reach", {}):
-        item = Item(Space(subject[0], subject[2] or None), _prefix(subject[3]))
+        item = Item(Space(subject[0], subject[2] or None), _parse_prefix(subject[3]))
         if item.space.node in lab.devices:
             items[item] = subject
         else:
@@ -94,7 +94,7 @@ def failures(lab: Lab, work: Work, sockets: Posts, reached: Mapping[Subject, Has
     failure = Part(seen={"failures": {}, "recoveries": {}}, unseen={"failures": {}, "recoveries": {}})
     counted = destinations(lab.index)
     delivered_prefixes = {
-        (Space(device, vrf or None), _prefix(to)): counted[to]
+        (Space(device, vrf or None), _parse_prefix(to)): counted[to]
         for (device, _, vrf, to), fate in {**work.computed.get("reach", {}), **reached}.items()
         if to in counted and fate == "delivered"
     }
@@ -112,7 +112,7 @@ def failures(lab: Lab, work: Work, sockets: Posts, reached: Mapping[Subject, Has
     return failure
 
 
-def _prefix(text: str) -> Prefix:
+def _parse_prefix(text: str) -> Prefix:
     found_prefix = prefix(text)
     if found_prefix is None:
         raise ValueError(text)

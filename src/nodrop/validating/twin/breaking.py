@@ -54,18 +54,18 @@ class Breaking:
         self._names = {(space, leg): name for (space, name), leg in lab.plan.legs.items()}
         self._patience = waits or patience(lab)
         self.before = self._observe_routes()
-        self._up = self._sessions()
-        self._else = self._different(self._compute_routes(frozenset()), self.before)
+        self._up = self._session_states()
+        self._else = self._differing_routes(self._compute_routes(frozenset()), self.before)
 
     def break_(self, failed_name: str) -> "Broken":
         """Let something fail, and return what is lost when routes are as they will be, before it is mended."""
-        ends = self._ends(failed_name)
+        ends = self._ends_of_failure(failed_name)
         gone = "" if cable_ends(failed_name) else failed_name
         self._lab.cut_ports(*(ends[:1] if not gone else ends))
         far = [end for near_end in ends if (end := self._lab.index.far_end(*near_end)) is not None]
         expected = self._compute_routes(frozenset((*ends, *far)))
-        current_routes = self._settle(expected, self._patience.broken_s, gone)
-        wrong = [key for key in self._different(expected, current_routes) - self._else if key[0].node != gone]
+        current_routes = self._wait_for_routes(expected, self._patience.broken_s, gone)
+        wrong = [key for key in self._differing_routes(expected, current_routes) - self._else if key[0].node != gone]
         surviving_routes = {key for key, owners in self._wanted.items() if key[0].node != gone and {*owners} != {gone}}
         lost = {key for key in surviving_routes if key in self.before and key not in current_routes}
         loss_notes = [f"{key[0].node} has no route to {key[1]}" for key in sorted(lost, key=str)]
@@ -82,28 +82,28 @@ class Breaking:
 
     def mend(self, failed_name: str) -> str:
         """Mend it, and return what is not as before when the time for it is over; "" where all is."""
-        ends = self._ends(failed_name)
+        ends = self._ends_of_failure(failed_name)
         self._lab.mend(*ends)
         end = time.monotonic() + self._patience.mended_s
         while True:
-            missing = [item for item, up in self._up.items() if up and not self._sessions().get(item)]
+            missing = [item for item, up in self._up.items() if up and not self._session_states().get(item)]
             if not missing or time.monotonic() > end:
                 break
             time.sleep(_POLL_S)
         if missing:
             return f"{len(missing)} sessions stay down"
-        current_routes = self._settle(self.before, max(end - time.monotonic(), 0.0), "")
-        different = self._different(self.before, current_routes)
+        current_routes = self._wait_for_routes(self.before, max(end - time.monotonic(), 0.0), "")
+        different = self._differing_routes(self.before, current_routes)
         return "; ".join(f"{space.node} sends otherwise to {to}" for space, to in sorted(different, key=str)[:3])
 
-    def _ends(self, node: str) -> tuple[End, ...]:
+    def _ends_of_failure(self, node: str) -> tuple[End, ...]:
         """Return the ports at what fails: the ends of a cable, or all ports of a device."""
         return cable_ends(node) or self._lab.ends(node)
 
     def _observe_routes(self) -> Ways:
-        return _ways({space: self._sockets.posts[space].kernel.routes() for space in self._routers()})
+        return _ways({space: self._sockets.posts[space].kernel.routes() for space in self._running_router_spaces()})
 
-    def _routers(self) -> Iterator[Space]:
+    def _running_router_spaces(self) -> Iterator[Space]:
         alive = frozenset(self._lab.devices)
         return (space for space in self._lab.plan.spaces if space.node in alive)
 
@@ -120,26 +120,26 @@ class Breaking:
                         routes[space, route.prefix] = frozenset(self._names.get((space, leg), leg) for leg in legs)
         return routes
 
-    def _different(self, expected_routes: Ways, actual_routes: Ways) -> set[tuple[Space, Prefix]]:
+    def _differing_routes(self, expected_routes: Ways, actual_routes: Ways) -> set[tuple[Space, Prefix]]:
         """Where two differ, of the namespaces that run."""
-        spaces = set(self._routers())
+        spaces = set(self._running_router_spaces())
         return {
             key
             for key in expected_routes.keys() | actual_routes.keys()
             if expected_routes.get(key) != actual_routes.get(key) and key[0] in spaces
         }
 
-    def _settle(self, expected: Ways, patience_s: float, gone: str) -> Ways:
+    def _wait_for_routes(self, expected: Ways, patience_s: float, gone: str) -> Ways:
         """Wait until the routes are as expected, those aside that never were, and return them; or for so long."""
         end = time.monotonic() + patience_s
         while True:
             observe_routes = self._observe_routes()
-            different = self._different(expected, observe_routes) - self._else
+            different = self._differing_routes(expected, observe_routes) - self._else
             if not any(key[0].node != gone for key in different) or time.monotonic() > end:
                 return observe_routes
             time.sleep(_POLL_S)
 
-    def _sessions(self) -> dict[Subject, bool]:
+    def _session_states(self) -> dict[Subject, bool]:
         sessions: dict[Subject, bool] = {}
         asked = [name for name in self._lab.devices if self._lab.runs(name, "bgpd")]
         for rows in self._lab.each(lambda name: sessions_up(self._lab, name), asked):

@@ -63,7 +63,9 @@ def crossings(posts: Posts, plan: Plan) -> dict[Link, Crossing]:
                 loss_text = f"{packet.size_bytes} B from {end} do not arrive at {far_end}{why}"
                 lost.setdefault(link, {}).setdefault(loss_text, set()).add(packet.target.family)
     return {
-        link: Crossing(False, _lost(lost[link], family_sizes)) if link in lost else Crossing(True, _sizes(family_sizes))
+        link: Crossing(False, _format_packet_losses(lost[link], family_sizes))
+        if link in lost
+        else Crossing(True, _format_packet_sizes(family_sizes))
         for link, family_sizes in tried.items()
     }
 
@@ -73,9 +75,9 @@ def _packets(posts: Posts, one_way: _Way) -> Iterable[Packet]:
     sender = posts.posts[one_way.near.space].devices[one_way.near.name]
     receiver = posts.posts[one_way.far.space].devices[one_way.far.name]
     loose = bool(one_way.near.bridge or one_way.far.bridge) or not (one_way.near.addresses or one_way.far.addresses)
-    near, far = _subnets(one_way.near), _subnets(one_way.far)
+    near, far = _subnets_of_nic(one_way.near), _subnets_of_nic(one_way.far)
     for family in FAMILIES:
-        source, target = (_LOOSE[family],) * 2 if loose else _pair(family, near, far)
+        source, target = (_LOOSE[family],) * 2 if loose else _find_address_pair(family, near, far)
         if source is not None and target is not None:
             yield Packet(
                 one_way.near.space,
@@ -87,12 +89,12 @@ def _packets(posts: Posts, one_way: _Way) -> Iterable[Packet]:
             )
 
 
-def _subnets(nic: Nic) -> list[tuple[Address, Prefix]]:
+def _subnets_of_nic(nic: Nic) -> list[tuple[Address, Prefix]]:
     rows = ((address(text), prefix(text)) for text in nic.addresses)
     return [(own_address, subnet) for own_address, subnet in rows if own_address is not None and subnet is not None]
 
 
-def _pair(
+def _find_address_pair(
     family: Family, near: Iterable[tuple[Address, Prefix]], far: Iterable[tuple[Address, Prefix]]
 ) -> tuple[Address, Address] | tuple[None, None]:
     """Addresses of both ends of a cable of which each is in the other's subnet; None where there are none."""
@@ -108,7 +110,7 @@ def _pair(
     return None, None
 
 
-def _lost(rows: Mapping[str, set[Family]], tried: Iterable[tuple[Family, int]]) -> str:
+def _format_packet_losses(rows: Mapping[str, set[Family]], tried: Iterable[tuple[Family, int]]) -> str:
     """Return the lost packets, with the family where packets of the other family get through."""
     families = {family for family, _ in tried}
     return "; ".join(
@@ -117,5 +119,5 @@ def _lost(rows: Mapping[str, set[Family]], tried: Iterable[tuple[Family, int]]) 
     )
 
 
-def _sizes(tried: Iterable[tuple[Family, int]]) -> str:
+def _format_packet_sizes(tried: Iterable[tuple[Family, int]]) -> str:
     return " and ".join(f"{size} B" for size in sorted({size for _, size in tried}))

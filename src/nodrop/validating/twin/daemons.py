@@ -79,15 +79,15 @@ class Daemons:
         (home / "frr.conf").write_text(self._boot.text)
         (home / "vtysh.conf").write_text("service integrated-vtysh-config\n")
         for daemon in self._boot.daemons:
-            done = self._run(daemon, self._command(daemon))
+            done = self._run_in_namespace(daemon, self._daemon_command(daemon))
             if done.returncode:
                 raise Failed(f"{daemon}: {done.stderr.strip() or done.stdout.strip() or done.returncode}")
-        done = self._run("vtysh", f"exec stdbuf -o0 vtysh --vty_socket {home} --config_dir {home} -b 2>&1")
+        done = self._run_in_namespace("vtysh", f"exec stdbuf -o0 vtysh --vty_socket {home} --config_dir {home} -b 2>&1")
         if done.stdout.startswith(_NOT_LET_IN):
             raise Failed(done.stdout.strip())
         return parse_refusals(done.stdout, self._boot.text)
 
-    def _command(self, daemon: str) -> str:
+    def _daemon_command(self, daemon: str) -> str:
         home = self._home
         words = [
             *(FRR / daemon, "-d", "-u", "root", "-g", "root", "-F", self._boot.profile, "-A", "127.0.0.1", "-P", "0"),
@@ -108,7 +108,7 @@ class Daemons:
         words += ["--vrfwnetns"] if daemon == "zebra" else []
         return " && ".join((*lines, "exec " + shlex.join(map(str, words))))
 
-    def _run(self, program: str, script: str) -> subprocess.CompletedProcess[str]:
+    def _run_in_namespace(self, program: str, script: str) -> subprocess.CompletedProcess[str]:
         words = list(entering(self._space))
         words += ["unshare", "--mount", "--"] if self._boot.vrfs else []
         words += ["sh", "-c", script]
@@ -149,16 +149,16 @@ def parse_refusals(output: str, text: str) -> tuple[Said, ...]:
         if match is None:
             words.append(line)
             continue
-        _together(words, text, refusals)
+        _extract_group_refusals(words, text, refusals)
         reason = match[2] if match[2].startswith("%") else " ".join(words).removeprefix("% ") or match[2]
         refusals.append(Said(int(match[1]), _UNKNOWN.sub("unknown command", reason)))
         words.clear()
-    _together(words, text, refusals)
+    _extract_group_refusals(words, text, refusals)
     refusals += [Said(None, word.removeprefix("% ")) for word in words if word.startswith("%")]
     return tuple(refusals)
 
 
-def _together(words: list[str], text: str, refusals: list[Said]) -> None:
+def _extract_group_refusals(words: list[str], text: str, refusals: list[Said]) -> None:
     """Take out of the words what is said of lines that are refused together."""
     while _FAILED in words:
         start = words.index(_FAILED)

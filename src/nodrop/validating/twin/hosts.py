@@ -19,13 +19,13 @@ def settle_hosts(lab: Lab) -> None:
     lines: defaultdict[Space, list[str]] = defaultdict(list)
     for space, rows in gateways(lab.fabric, lab.plan).items():
         lines[space] += rows
-    for space, row in _neighbors(lab):
+    for space, row in _neighbor_commands(lab):
         lines[space].append(row)
     for _ in lab.each(lambda space: lab.batch(space.node, lines[space], vrf=space.vrf), lines):
         continue
 
 
-def _neighbors(lab: Lab) -> Iterator[tuple[Space, str]]:
+def _neighbor_commands(lab: Lab) -> Iterator[tuple[Space, str]]:
     """Yield what tells the ends of cables of hosts of each other."""
     hosts = {host.name for host in lab.fabric.hosts}
     wires = [wire for wire in lab.plan.wires if wire.b and {wire.a.space.node, wire.b.space.node} & hosts]
@@ -35,7 +35,7 @@ def _neighbors(lab: Lab) -> Iterator[tuple[Space, str]]:
     for wire in wires:
         if wire.b is not None and not (wire.a.bridge or wire.b.bridge):
             for near_nic, far_nic in ((wire.a, wire.b), (wire.b, wire.a)):
-                for _, far in _subnets(far_nic):
+                for _, far in _subnets_of_nic(far_nic):
                     neighbor_words = f"lladdr {mac[far_nic.space, far_nic.name]} dev {near_nic.name} nud permanent"
                     yield near_nic.space, f"neighbor replace {far} {neighbor_words}"
 
@@ -49,12 +49,12 @@ def gateways(fabric: Fabric, plan: Plan) -> Mapping[Space, tuple[str, ...]]:
     address_by_prefix: dict[Prefix, Address] = {}
     for nic in plan.nics:
         if nic.space.node not in hosts:
-            for subnet, own_address in _subnets(nic):
+            for subnet, own_address in _subnets_of_nic(nic):
                 address_by_prefix.setdefault(subnet, own_address)
     hops_by_space: dict[Space, dict[str, list[str]]] = {}
     for nic in plan.nics:
         if nic.space.node in hosts:
-            for subnet, host_address in _subnets(nic):
+            for subnet, host_address in _subnets_of_nic(nic):
                 gateway = address_by_prefix.get(subnet)
                 if gateway is not None and gateway != host_address:
                     hops = hops_by_space.setdefault(nic.space, {}).setdefault(subnet.family, [])
@@ -65,7 +65,7 @@ def gateways(fabric: Fabric, plan: Plan) -> Mapping[Space, tuple[str, ...]]:
     }
 
 
-def _subnets(nic: Nic) -> Iterator[tuple[Prefix, Address]]:
+def _subnets_of_nic(nic: Nic) -> Iterator[tuple[Prefix, Address]]:
     for text in nic.addresses:
         subnet, own_address = prefix(text), address(text)
         if subnet is not None and own_address is not None:

@@ -53,13 +53,13 @@ def main() -> None:
     if work is None:
         os._exit(2)
     try:
-        owner = _owner()
+        owner = _find_worker_owner()
         Path("/proc/self/oom_score_adj").write_text(str(_END_SCORE))
         enter_own_root(owner)
         HOME.mkdir()
         os.chown(HOME, owner, owner)
         log_fd = os.open(HOME / "said", os.O_RDWR | os.O_CREAT | os.O_EXCL)
-        worker = _start(work[1], owner, log_fd)
+        worker = _start_worker(work[1], owner, log_fd)
         syscalls.keep_capabilities(())
         syscalls.hide_memory()
     except ServiceUnavailable as error:
@@ -68,25 +68,25 @@ def main() -> None:
         answers.send(sys.stdout.buffer, "missing", f"the kernel refuses the twin a part of its box: {error}".encode())
     else:
         os.close(1)
-        _hold(worker, log_fd)
+        _wait_for_worker_end(worker, log_fd)
     os._exit(1)
 
 
-def _owner() -> int:
+def _find_worker_owner() -> int:
     """Return the number here of the user that runs the worker outside its namespace."""
     rows = (map(int, line.split()) for line in Path("/proc/self/uid_map").read_text().splitlines())
     return NOBODY if any(first_id <= NOBODY < first_id + count for first_id, _, count in rows) else 0
 
 
-def _start(work: bytes, owner: int, log_fd: int) -> int:
+def _start_worker(work: bytes, owner: int, log_fd: int) -> int:
     """Start the worker, and give it its users; return its number. ServiceUnavailable where the kernel refuses that."""
     local_socket, parent = socket.socketpair()
     worker = os.fork()
     if worker == 0:
         local_socket.close()
         try:
-            _leave(parent, log_fd, drop_groups=owner != 0)
-            _work(work)
+            _leave_caller_namespaces(parent, log_fd, drop_groups=owner != 0)
+            _run_work(work)
         finally:
             os._exit(1)
     parent.close()
@@ -101,7 +101,7 @@ def _start(work: bytes, owner: int, log_fd: int) -> int:
     return worker
 
 
-def _hold(worker: int, log_fd: int) -> None:
+def _wait_for_worker_end(worker: int, log_fd: int) -> None:
     """Wait until the caller or the worker is gone; what else ends meanwhile leaves nothing behind."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     waiting = select.poll()
@@ -113,7 +113,7 @@ def _hold(worker: int, log_fd: int) -> None:
     os.write(2, os.pread(log_fd, _SAID_BYTES, max(0, size - _SAID_BYTES)))
 
 
-def _leave(parent: socket.socket, log_fd: int, *, drop_groups: bool) -> None:
+def _leave_caller_namespaces(parent: socket.socket, log_fd: int, *, drop_groups: bool) -> None:
     """Leave all that the caller has: descriptors, groups, namespaces. The parent says who this is in the new ones."""
     os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
     os.dup2(log_fd, 2)
@@ -130,7 +130,7 @@ def _leave(parent: socket.socket, log_fd: int, *, drop_groups: bool) -> None:
     parent.close()
 
 
-def _work(work: bytes) -> None:
+def _run_work(work: bytes) -> None:
     """Do the work, and tell how it goes."""
     pipe = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what programs print is no answer
@@ -142,7 +142,7 @@ def _work(work: bytes) -> None:
 
     try:
         sys.path[:], processes, function, arguments = pickle.loads(work)
-        _limit(processes)
+        _limit_resources(processes)
         _settle_in()
         done = function(lambda line: answer("told", line.encode()), *arguments)
         answer("done", answers.pack(function, done))
@@ -153,7 +153,7 @@ def _work(work: bytes) -> None:
     os._exit(0)
 
 
-def _limit(processes: int) -> None:
+def _limit_resources(processes: int) -> None:
     """Limit what the worker and all that it starts can use; none of them can raise a limit again."""
     limits = (
         (resource.RLIMIT_NPROC, processes),

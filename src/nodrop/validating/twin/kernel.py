@@ -66,9 +66,9 @@ class Kernel:
     def devices(self) -> dict[str, Device]:
         """Its network devices by name."""
         device: dict[str, Device] = {}
-        for body in self._ask(_GETLINK, struct.pack("=BxHiII", 0, 0, 0, 0, 0)):
+        for body in self._ask_kernel(_GETLINK, struct.pack("=BxHiII", 0, 0, 0, 0, 0)):
             index, flags = struct.unpack_from("=iI", body, 4)
-            attributes = dict(_attributes(body, 16))
+            attributes = dict(_read_attributes(body, 16))
             name = attributes[3].rstrip(b"\0").decode()
             device[name] = Device(
                 index,
@@ -83,9 +83,9 @@ class Kernel:
 
     def addresses(self) -> Iterator[tuple[int, Address, int]]:
         """Yield the addresses of this namespace: the index of its device, and the length of its subnet's prefix."""
-        for body in self._ask(_GETADDR, struct.pack("=BBBBi", 0, 0, 0, 0, 0)):
+        for body in self._ask_kernel(_GETADDR, struct.pack("=BBBBi", 0, 0, 0, 0, 0)):
             family, length, _, _, index = struct.unpack_from("=BBBBi", body)
-            attributes = dict(_attributes(body, 8))
+            attributes = dict(_read_attributes(body, 8))
             raw = attributes.get(2) or attributes.get(1)
             if family in _FAMILIES and raw:
                 yield index, Address(_FAMILIES[family], int.from_bytes(raw, "big")), length
@@ -98,15 +98,15 @@ class Kernel:
         devices = {device.number: device for device in self.devices().values()}
         best_by_prefix: dict[Prefix, tuple[tuple[int, int], Row]] = {}
         for number, family in _FAMILIES.items():
-            for body in self._ask(_GETROUTE, struct.pack("=BBBBBBBBI", number, *([0] * 8))):
-                read = _route(body, family, devices)
+            for body in self._ask_kernel(_GETROUTE, struct.pack("=BBBBBBBBI", number, *([0] * 8))):
+                read = _parse_route(body, family, devices)
                 if read is not None:
                     order, row = read
                     if row.prefix not in best_by_prefix or order < best_by_prefix[row.prefix][0]:
                         best_by_prefix[row.prefix] = order, row
         return Table({prefix: row for prefix, (_, row) in best_by_prefix.items()})
 
-    def _ask(self, kind: int, body: bytes) -> Iterator[bytes]:
+    def _ask_kernel(self, kind: int, body: bytes) -> Iterator[bytes]:
         """Yield the bodies of all answers to a question; OSError is what the kernel says instead."""
         self._number += 1
         head = struct.pack("=IHHII", 16 + len(body), kind, _DUMP | _REQUEST, self._number, 0)
@@ -128,7 +128,7 @@ class Kernel:
                 place += (length + 3) & ~3
 
 
-def _attributes(data: bytes, place: int) -> Iterator[tuple[int, bytes]]:
+def _read_attributes(data: bytes, place: int) -> Iterator[tuple[int, bytes]]:
     while place + 4 <= len(data):
         length, kind = struct.unpack_from("=HH", data, place)
         if length < 4:
@@ -141,12 +141,12 @@ def _number(raw: bytes | None) -> int:
     return int.from_bytes(raw[:4], sys.byteorder) if raw else 0
 
 
-def _route(body: bytes, family: Family, devices: Mapping[int, Device]) -> tuple[tuple[int, int], Row] | None:
+def _parse_route(body: bytes, family: Family, devices: Mapping[int, Device]) -> tuple[tuple[int, int], Row] | None:
     """Parse a route of a dump and its rank of lookup; None where it leads no packet to another node."""
     _, length, _, _, table, protocol, _, kind, flags = struct.unpack_from("=BBBBBBBBI", body)
     if flags & _CLONED or table not in (_MAIN, _LOCAL):
         return None
-    attributes = dict(_attributes(body, 12))
+    attributes = dict(_read_attributes(body, 12))
     order = (table != _LOCAL, _number(attributes.get(6)))
     source = _PROTOCOLS.get(protocol, str(protocol))
     prefix = Prefix(family, int.from_bytes(attributes.get(1, b""), "big"), length)
@@ -156,12 +156,12 @@ def _route(body: bytes, family: Family, devices: Mapping[int, Device]) -> tuple[
         return order, Row(prefix, source, ())
     if kind != _UNICAST:
         return None
-    hops = list(_hops(attributes[9])) if 9 in attributes else [(_number(attributes.get(4)), flags)]
+    hops = list(_next_hop_devices(attributes[9])) if 9 in attributes else [(_number(attributes.get(4)), flags)]
     alive = [devices[index].name for index, state in hops if index in devices and not state & _DEAD]
     return (order, Row(prefix, source, tuple(alive))) if alive else None
 
 
-def _hops(raw: bytes) -> Iterator[tuple[int, int]]:
+def _next_hop_devices(raw: bytes) -> Iterator[tuple[int, int]]:
     """Yield the device of each next hop of RTA_MULTIPATH, and its flags."""
     place = 0
     while place + 8 <= len(raw):

@@ -57,11 +57,11 @@ class Lab:
         """Of each device the lines of its frr.conf that are refused."""
         self.dead: dict[str, str] = {}
         """Devices whose daemons do not start, and what they say."""
-        self._cut = {*failed, *_shut(fabric)}
+        self._cut = {*failed, *_shut_ports(fabric)}
         self._up: dict[tuple[Space, str], bool] = {}
-        self._daemons = {name: self._daemon(name, boot) for name, boot in boots.items()}
+        self._daemons = {name: self._make_daemons(name, boot) for name, boot in boots.items()}
 
-    def _daemon(self, name: str, boot: Boot) -> Daemons:
+    def _make_daemons(self, name: str, boot: Boot) -> Daemons:
         vrfs = {
             space.vrf: new_space for space, new_space in self.plan.spaces.items() if space.node == name and space.vrf
         }
@@ -79,31 +79,31 @@ class Lab:
     def start(self) -> None:
         """Make all of it, and start the daemons."""
         new_plan, spaces = self.plan, self.plan.spaces
-        _ip([f"netns add {space}" for space in spaces.values()])
-        _ip(self._cables())
+        _run_ip_batch([f"netns add {space}" for space in spaces.values()])
+        _run_ip_batch(self._cable_commands())
         sysctls = dict(settings(self.fabric))
         lines: dict[Space, list[str]] = {space: ["link set dev lo up"] for space in spaces}
         for space, addresses in new_plan.loopbacks:
             lines[space] += [f"address add {address} dev lo" for address in addresses]
         for nic in new_plan.nics:
-            lines[nic.space] += list(_settle(nic))
-            self._up[nic.space, nic.name] = up = self._works(nic)
+            lines[nic.space] += list(_nic_commands(nic))
+            self._up[nic.space, nic.name] = up = self._should_nic_be_up(nic)
             lines[nic.space] += [f"link set dev {nic.name} up"] if up else []
 
         def ready(space: Space) -> None:
             rows = sysctls.get(space.node, _HOST)
             words = [f"{name}={value}" for name, value in rows.items()]
             self.run(space.node, ["sysctl", "-qew", *words], vrf=space.vrf)
-            _ip(lines[space], spaces[space], force=True)
-            self._filter(space)
+            _run_ip_batch(lines[space], spaces[space], force=True)
+            self._apply_access_lists(space)
 
         for _ in self.each(ready, spaces):
             continue
-        self._meet()
+        self._resolve_cable_neighbors()
         for _ in self.each(self.boot, self._daemons):
             continue
 
-    def _filter(self, space: Space) -> None:
+    def _apply_access_lists(self, space: Space) -> None:
         """Have the programs of access lists run at the interfaces of a namespace."""
         text = "".join(f"{line}\n" for line in self.filters.commands(space))
         if text:
@@ -112,7 +112,7 @@ class Lab:
             if done.returncode:
                 self.unfiltered[space.node] = done.stderr.strip()
 
-    def _cables(self) -> Iterator[str]:
+    def _cable_commands(self) -> Iterator[str]:
         """Yield what makes bridges and cables; an end that nobody looks at is here, outside of all nodes."""
         spaces = self.plan.spaces
         for number, wire in enumerate(self.plan.wires):
@@ -141,7 +141,7 @@ class Lab:
     def mend(self, *ends: End) -> None:
         """Take ports up again, as far as their devices have them up."""
         self._cut.difference_update(ends)
-        self._cut.update(_shut(self.fabric))
+        self._cut.update(_shut_ports(self.fabric))
         self._settle_ports(ends)
 
     def ends(self, node: str) -> tuple[End, ...]:
@@ -154,12 +154,12 @@ class Lab:
             if wire := self.plan.wire_at.get((nic.space, nic.name)):
                 touched |= {wire.a} | ({wire.b} if wire.b else set())
         for nic in touched:
-            up = self._works(nic)
+            up = self._should_nic_be_up(nic)
             if up != self._up[nic.space, nic.name]:
                 self._up[nic.space, nic.name] = up
-                _ip([f"link set dev {nic.name} {'up' if up else 'down'}"], self.plan.spaces[nic.space])
+                _run_ip_batch([f"link set dev {nic.name} {'up' if up else 'down'}"], self.plan.spaces[nic.space])
 
-    def _works(self, nic: Nic) -> bool:
+    def _should_nic_be_up(self, nic: Nic) -> bool:
         """Whether an interface is to be up: of a bundle, that is while enough of its cables work at both ends."""
         wire = self.plan.wire_at.get((nic.space, nic.name))
         if not nic.enabled:
@@ -189,11 +189,11 @@ class Lab:
 
     def ip(self, node: str, *words: str, vrf: str | None = None) -> str:
         """Return what `ip` says in a node; RuntimeError where it fails."""
-        return _checked([*self.entering(node, vrf), "ip", *words])
+        return _run_and_read_output([*self.entering(node, vrf), "ip", *words])
 
     def batch(self, node: str, lines: Iterable[str], *, vrf: str | None = None) -> None:
         """Have `ip` do many things in a node, one after the other, also past what fails."""
-        _ip(lines, self.plan.spaces[Space(node, vrf)], force=True)
+        _run_ip_batch(lines, self.plan.spaces[Space(node, vrf)], force=True)
 
     def addresses(self, node: str, vrf: str | None = None) -> Any:
         """Return the interfaces of a node with their addresses, as `ip -json address` has them."""
@@ -224,7 +224,7 @@ class Lab:
             for _ in self.each(neighbors.hold, self.plan.spaces.values()):
                 continue
 
-    def _meet(self) -> None:
+    def _resolve_cable_neighbors(self) -> None:
         """Have the ends of cables find each other, where there are many: some at a time, which then are held."""
         ends = [
             (near_nic, far_nic)
@@ -247,7 +247,7 @@ class Lab:
             yield from threads.map(function, items)
 
 
-def _shut(fabric: Fabric) -> Iterator[End]:
+def _shut_ports(fabric: Fabric) -> Iterator[End]:
     """Yield the ports that are shut in bundles and VLANs; those that route are interfaces of their own."""
     for device in fabric.devices:
         bundled = {name for channel in known_rows(device.port_channels) for name in channel.members}
@@ -256,7 +256,7 @@ def _shut(fabric: Fabric) -> Iterator[End]:
                 yield End(device.name, port.name)
 
 
-def _settle(nic: Nic) -> Iterator[str]:
+def _nic_commands(nic: Nic) -> Iterator[str]:
     """Yield what gives an interface what it has; a bridge is made, too."""
     if nic.leg.startswith("VLAN ") and not nic.ends:
         yield f"link add name {nic.name} type bridge forward_delay 0"
@@ -267,7 +267,7 @@ def _settle(nic: Nic) -> Iterator[str]:
         yield f"address add {address} dev {nic.name}"
 
 
-def _ip(lines: Iterable[str], space: str = "", *, force: bool = False) -> None:
+def _run_ip_batch(lines: Iterable[str], space: str = "", *, force: bool = False) -> None:
     """Have `ip` do many things at once, in a namespace; one after the other, also past what fails if that is asked."""
     text = "".join(f"{line}\n" for line in lines)
     words = [*(entering(space) if space else ()), "ip", *(["-force"] if force else []), "-batch", "-"]
@@ -276,7 +276,7 @@ def _ip(lines: Iterable[str], space: str = "", *, force: bool = False) -> None:
         raise RuntimeError(f"{shlex.join(words)}: {done.stderr.strip()}")
 
 
-def _checked(words: Sequence[str]) -> str:
+def _run_and_read_output(words: Sequence[str]) -> str:
     done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
         raise RuntimeError(f"{shlex.join(words)}: {done.stderr.strip()}")

@@ -39,14 +39,14 @@ def links(lab: Lab, items: Iterable[Subject]) -> Part:
         else:
             asked[wire.a.space].append((item, wire.a, wire.b))
     spaces = {nic.space for rows in asked.values() for _, *nics in rows for nic in nics}
-    seen = dict(zip(spaces, lab.each(lambda space: _see(lab, space), spaces), strict=True))
-    for methods in lab.each(lambda space: dict(_ends(lab, space, asked[space], seen)), asked):
+    seen = dict(zip(spaces, lab.each(lambda space: _read_nic_addresses(lab, space), spaces), strict=True))
+    for methods in lab.each(lambda space: dict(_far_end_evidence(lab, space, asked[space], seen)), asked):
         link.seen["links"].update({item: "up" if method else "down" for item, method in methods.items()})
         link.said.update({("links", item): method or "neither end finds the other" for item, method in methods.items()})
     return link
 
 
-def _see(lab: Lab, space: Space) -> _Seen:
+def _read_nic_addresses(lab: Lab, space: Space) -> _Seen:
     rows = lab.addresses(space.node, space.vrf)
     mac = {row["ifname"]: row.get("address", "") for row in rows}
     local = {
@@ -65,14 +65,14 @@ def _see(lab: Lab, space: Space) -> _Seen:
     return _Seen(mac, local, heard)
 
 
-def _ends(
+def _far_end_evidence(
     lab: Lab, space: Space, rows: list[tuple[Subject, Nic, Nic]], seen: Mapping[Space, _Seen]
 ) -> Iterator[tuple[Subject, str]]:
     """Yield of each cable how its far end was found, or nothing."""
     probes: dict[Subject, tuple[str, str, tuple[Address, ...]]] = {}
     for item, a, b in rows:
         near_view, far_view = seen[a.space], seen[b.space]
-        if _heard(near_view, a, far_view, b) and _heard(far_view, b, near_view, a):
+        if _has_heard_far_end(near_view, a, far_view, b) and _has_heard_far_end(far_view, b, near_view, a):
             yield item, "router advertisements"
         else:
             probes[item] = a.name, far_view.mac.get(b.name, ""), tuple(neighbors.neighbor_addresses(a, b))
@@ -80,7 +80,7 @@ def _ends(
     yield from ((item, probe_far_ends.get(item, "")) for item in probes)
 
 
-def _heard(near_view: _Seen, at: Nic, far_view: _Seen, far: Nic) -> bool:
+def _has_heard_far_end(near_view: _Seen, at: Nic, far_view: _Seen, far: Nic) -> bool:
     return bool(near_view.advertised.get(at.name, frozenset()) & far_view.local.get(far.name, frozenset()))
 
 

@@ -83,7 +83,9 @@ class _Compiler:
         self.program.jump(self._passes)
         for family in FAMILIES:
             self.program.put(starts[family])
-            self._family(family, [access_entry for access_entry in entries if self._is_for(access_entry, family)])
+            self._compile_family_entries(
+                family, [access_entry for access_entry in entries if self._is_for(access_entry, family)]
+            )
         self.program.put(self._drops)
         self.program.add(bpf.RETURN, DROP)
         self.program.put(self._passes)
@@ -99,14 +101,14 @@ class _Compiler:
             return False
         return (entry.family or self._rules.family) in (None, family)
 
-    def _family(self, family: Family, entries: Sequence[AccessEntry]) -> None:
+    def _compile_family_entries(self, family: Family, entries: Sequence[AccessEntry]) -> None:
         applies, otherwise = self._rules.family in (None, family), self._rules.otherwise
         drops = applies and not isinstance(otherwise, Unknown) and otherwise == "deny"
         last = self._drops if drops else self._passes
         if family == "ipv4":
             self.program.add(bpf.LOAD_LENGTH, _HEADER_AT)
         if entries or last is self._drops:
-            self._gate(family)
+            self._gate_by_stage(family)
         for entry in entries:
             after = Label()
             self._conditions(entry, family, after)
@@ -114,7 +116,7 @@ class _Compiler:
             self.program.put(after)
         self.program.jump(last)
 
-    def _gate(self, family: Family) -> None:
+    def _gate_by_stage(self, family: Family) -> None:
         """Let pass what a list does not act on at this stage, by whether it is for the switch itself, or from it."""
         places, own_addresses = _PLACES[family], [address for address in self._own if address.family == family]
         alone = tuple(Prefix(family, address.number, BITS[family]) for address in own_addresses)
@@ -123,15 +125,15 @@ class _Compiler:
             self._pass_roce(family)
         match self._stage:
             case "transit":
-                self._among(places.destination, (*alone, *_GROUPS[family]), self._passes, inside)
+                self._jump_by_prefixes(places.destination, (*alone, *_GROUPS[family]), self._passes, inside)
             case "control-plane":
-                self._among(places.destination, (*alone, *_GROUPS[family]), inside, self._passes)
+                self._jump_by_prefixes(places.destination, (*alone, *_GROUPS[family]), inside, self._passes)
             case "transit-out":
-                self._among(places.source, (*alone, *_NOWHERE[family]), self._passes, inside)
+                self._jump_by_prefixes(places.source, (*alone, *_NOWHERE[family]), self._passes, inside)
             case "control-plane-out":
-                self._among(places.source, (*alone, *_NOWHERE[family]), inside, self._passes)
+                self._jump_by_prefixes(places.source, (*alone, *_NOWHERE[family]), inside, self._passes)
             case "egress" if self._rules.own_packets is not True:
-                self._among(places.source, (*alone, *_NOWHERE[family]), self._passes, inside)
+                self._jump_by_prefixes(places.source, (*alone, *_NOWHERE[family]), self._passes, inside)
             case "services":
                 raise Inexpressible("the twin has no connection tracking, by which the switch accepts answers")
             case _:
@@ -157,13 +159,15 @@ class _Compiler:
         for texts, at in ((entry.sources, places.source), (entry.destinations, places.destination)):
             if texts:
                 label = Label()
-                self._among(at, [prefix for prefix in prefixes_of(texts) if prefix.family == family], label, after)
+                self._jump_by_prefixes(
+                    at, [prefix for prefix in prefixes_of(texts) if prefix.family == family], label, after
+                )
                 self.program.put(label)
         if entry.dscps:
             mask, right = _DSCP[family]
             self.program.add(bpf.LOAD_HALF, _HEADER_AT)
             self.program.add(bpf.AND, mask)
-            self._any_of([self._equal(dscp << right) for dscp in entry.dscps], after)
+            self._any_of([self._branch_if_equal(dscp << right) for dscp in entry.dscps], after)
         if with_ports or entry.tcp_flags is not None:
             self._has_layer_4(entry, family, after)
         for ranges, at in ((entry.source_ports, 0), (entry.destination_ports, 2)):
@@ -202,7 +206,7 @@ class _Compiler:
         self.program.jump(after)
         self.program.put(label)
 
-    def _equal(self, number: int) -> Callable[[Label], None]:
+    def _branch_if_equal(self, number: int) -> Callable[[Label], None]:
         return lambda label: self.program.branch(bpf.EQUAL, number, so=label)
 
     def _match_range(self, ports: PortRange) -> Callable[[Label], None]:
@@ -214,7 +218,7 @@ class _Compiler:
 
         return test
 
-    def _among(self, at: int, prefixes: Iterable[Prefix], so: Label, otherwise: Label) -> None:
+    def _jump_by_prefixes(self, at: int, prefixes: Iterable[Prefix], so: Label, otherwise: Label) -> None:
         """Jump by whether the address at a place is in one of some prefixes."""
         for prefix in prefixes:
             beyond = Label()

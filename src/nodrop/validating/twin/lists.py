@@ -143,7 +143,7 @@ class _Device:
         for rules in lists:
             name = f"access list {rules.name}"
             if isinstance(rules.entries, Unknown):
-                self._lack(f"{name}, whose entries are not known")
+                self._add_limitation(f"{name}, whose entries are not known")
                 continue
             if all(binding.stage == "services" for binding in rules.bindings):
                 self._note(f"{name} of the control plane, which lets BGP pass")
@@ -151,17 +151,17 @@ class _Device:
             try:
                 rows = list(self._rows(rules, rules.entries))
             except Inexpressible as error:
-                self._lack(f"{name}, for {error}")
+                self._add_limitation(f"{name}, for {error}")
                 continue
             for nic, acting, program in rows:
                 self._found.programs[nic.space, nic.name].append((acting.way, program))
                 self._found.acting[nic.space, nic.name].append(acting)
             for entry in rules.entries:
                 if entry.others and entry.refused is None and entry.action != "next":
-                    tell = self._lack if _may_matter(entry) else self._note
+                    tell = self._add_limitation if _may_matter(entry) else self._note
                     tell(f"entry {entry.name} of {name}, for conditions that the twin lacks: {', '.join(entry.others)}")
             if isinstance(rules.otherwise, Unknown) and not _has_last_entry(rules, rules.entries):
-                self._lack(f"what {name} does without a match, for that is not known")
+                self._add_limitation(f"what {name} does without a match, for that is not known")
             for words in dict.fromkeys(words for entry in rules.entries for words in _left_out(entry)):
                 self._note(f"{words}, {name}")
             if rules.own_packets is UNKNOWN and any(binding.stage == "egress" for binding in rules.bindings):
@@ -172,7 +172,7 @@ class _Device:
     ) -> Iterator[tuple[Nic, _Acting, tuple[Row, ...]]]:
         rows: dict[tuple[object, ...], tuple[Row, ...]] = {}
         for binding in dict.fromkeys(rules.bindings):
-            nics = [nic for nic in self._nics if self._acts(rules, entries, binding, nic)]
+            nics = [nic for nic in self._nics if self._applies_to_nic(rules, entries, binding, nic)]
             if not nics and binding.interface is not None and binding.interface not in self._ports:
                 self._note(f"access list {rules.name} at {binding.interface}, which the twin does not have")
             for nic in nics:
@@ -184,7 +184,7 @@ class _Device:
                 way: Way = "ingress" if binding.stage in ENTERING else "egress"
                 yield nic, _Acting(way, binding.stage, replace_fields(rules, entries=there)), rows[key]
 
-    def _acts(self, rules: AccessList, entries: Sequence[AccessEntry], binding: Binding, nic: Nic) -> bool:
+    def _applies_to_nic(self, rules: AccessList, entries: Sequence[AccessEntry], binding: Binding, nic: Nic) -> bool:
         """Whether a binding is for an interface of the twin; one at ports of a bundle, with those at all the others."""
         if binding.interface is None:
             return bool(nic.ends) or any(nic.leg in access_entry.interfaces for access_entry in entries)
@@ -206,7 +206,7 @@ class _Device:
             raise Inexpressible(f"entry {entry.name} is for some members of {nic.leg}, one interface in the twin")
         return bool(ports) and ports <= set(entry.interfaces)
 
-    def _lack(self, limitation: str) -> None:
+    def _add_limitation(self, limitation: str) -> None:
         self._note(limitation)
         self._found.lacking.append(f"{limitation} of {self._name}")
 

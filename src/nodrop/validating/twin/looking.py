@@ -62,7 +62,7 @@ def sessions(lab: Lab, node: str) -> dict[Subject, Session]:
                 key = own_names.get(peer, peer)
                 at = (node, "@neighbors") if vrf is None else (node, "@vrf_bgp", vrf, "neighbors")
                 session[known_configured_sessions.get((vrf, key), (*at, key))] = Session(
-                    row["bgpState"], _why(row, notices.get(peer, ""))
+                    row["bgpState"], _why_session_down(row, notices.get(peer, ""))
                 )
     return session
 
@@ -73,7 +73,7 @@ _NOTIFICATION: Final = re.compile(
 """How bgpd logs what ended a session (FRR, bgpd/bgp_debug.c, bgp_notify_print), where it logs changes of neighbors."""
 
 
-def _why(row: Mapping[str, Any], logged: str) -> str:
+def _why_session_down(row: Mapping[str, Any], logged: str) -> str:
     """Why a session is down, in bgpd's words: the last notification that it sent or got, else why it was reset last."""
     if row["bgpState"] == UP:
         return ""

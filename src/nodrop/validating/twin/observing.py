@@ -137,23 +137,23 @@ def perform(tell: box.Tell, work: Work) -> tuple[Part, dict[str, tuple[Said, ...
         told=lambda up: tell(f"{up} of {len(wanted_expected_sessions)} sessions are up"),
     )
     if not settled.moving:
-        _follow(lab, work)
+        _wait_for_stable_routes(lab, work)
     observed_part = Part(told=[*lab.plan.told, *lab.filters.rendered_notes])
     for check, look in _LOOKS.items():
         if check in work.options.checks:
             observed_part.take(look(lab, work))
     asked = work
     if settled.moving:
-        observed_part.take(_unsettled(observed_part, settled))
+        observed_part.take(_make_unsettled_part(observed_part, settled))
         asked = replace(work, options=replace(work.options, checks=work.options.checks - {*_THROUGHOUT}))
     for run_act in ACTS:
         observed_part.take(run_act(lab, asked, tell))
-    observed_part.take(_unfiltered(lab))
-    _rest(observed_part, work, lab.dead)
-    return observed_part, lab.refused, _version(lab)
+    observed_part.take(_make_unfiltered_part(lab))
+    _add_unseen_reasons(observed_part, work, lab.dead)
+    return observed_part, lab.refused, _frr_version(lab)
 
 
-def _follow(lab: Lab, work: Work) -> None:
+def _wait_for_stable_routes(lab: Lab, work: Work) -> None:
     """Wait until routes are as computed, or until none changes any more: a busy machine reports sessions first.
 
     For `MOVING` times the patience at most.
@@ -161,13 +161,15 @@ def _follow(lab: Lab, work: Work) -> None:
     computed_routes, before = work.computed.get("routes", {}), None
     end = time.monotonic() + FIRST_S
     last = time.monotonic() + work.options.patience_s * MOVING
-    while (routes := _routes(lab, work).seen["routes"]) != computed_routes and time.monotonic() < min(end, last):
+    while (routes := _observe_routes(lab, work).seen["routes"]) != computed_routes and time.monotonic() < min(
+        end, last
+    ):
         if routes != before:
             before, end = routes, time.monotonic() + FIRST_S
         time.sleep(_PAUSE_S)
 
 
-def _unsettled(observed_part: Part, settled: Settled) -> Part:
+def _make_unsettled_part(observed_part: Part, settled: Settled) -> Part:
     """Return what is not seen of a twin that never came to rest: sessions that go up and down are seen as that."""
     unsettled_part = Part(seen={"sessions": {}})
     for item, times in settled.unsteady.items():
@@ -181,7 +183,7 @@ def _unsettled(observed_part: Part, settled: Settled) -> Part:
     return unsettled_part
 
 
-def _unfiltered(lab: Lab) -> Part:
+def _make_unfiltered_part(lab: Lab) -> Part:
     """Return that nothing is held against what is seen where access lists act on switches and not in the twin."""
     unfiltered_part = Part()
     refused = [f"access lists of {name}, for the kernel refuses them: {why}" for name, why in lab.unfiltered.items()]
@@ -192,7 +194,7 @@ def _unfiltered(lab: Lab) -> Part:
     return unfiltered_part
 
 
-def _version(lab: Lab) -> str:
+def _frr_version(lab: Lab) -> str:
     for name in lab.devices:
         match = re.search(r"FRRouting (\S+)", lab.vtysh(name, "show version", "zebra"))
         if match:
@@ -200,7 +202,7 @@ def _version(lab: Lab) -> str:
     return "of unknown version"
 
 
-def _configuration(lab: Lab, work: Work) -> Part:
+def _observe_configuration(lab: Lab, work: Work) -> Part:
     configuration = Part(seen={"configuration": {}}, unseen={"configuration": {}})
     for device in work.fabric.devices:
         name = device.name
@@ -217,7 +219,7 @@ def _configuration(lab: Lab, work: Work) -> Part:
     return configuration
 
 
-def _sessions(lab: Lab, work: Work) -> Part:
+def _observe_sessions(lab: Lab, work: Work) -> Part:
     session_part = Part(seen={"sessions": {}})
     for name in lab.devices:
         for item, session in looking.sessions(lab, name).items():
@@ -230,7 +232,7 @@ def _sessions(lab: Lab, work: Work) -> Part:
     return session_part
 
 
-def _routes(lab: Lab, work: Work) -> Part:
+def _observe_routes(lab: Lab, work: Work) -> Part:
     route = Part(seen={"routes": {}})
     for device_routes in lab.each(lambda name: looking.routes(lab, name), lab.devices):
         route.seen["routes"].update({item: hops for item, (_, hops) in device_routes.items()})
@@ -245,7 +247,7 @@ def _routes(lab: Lab, work: Work) -> Part:
     return route
 
 
-def _addresses(lab: Lab, work: Work) -> Part:
+def _observe_addresses(lab: Lab, work: Work) -> Part:
     owners: defaultdict[str, set[str]] = defaultdict(set)
     for name in (device.name for device in work.fabric.devices):
         for address, leg in looking.addresses(lab, name):
@@ -262,10 +264,10 @@ def _links(lab: Lab, work: Work) -> Part:
 
 
 _LOOKS: Final[Mapping[Check, Callable[[Lab, Work], Part]]] = {
-    "configuration": _configuration,
-    "sessions": _sessions,
-    "routes": _routes,
-    "addresses": _addresses,
+    "configuration": _observe_configuration,
+    "sessions": _observe_sessions,
+    "routes": _observe_routes,
+    "addresses": _observe_addresses,
     "links": _links,
 }
 """What is looked at without anything being done, one check each."""
@@ -287,7 +289,7 @@ def _list_refusals(twin_start: Start, rows: dict[str, tuple[Said, ...]]) -> Iter
             yield Refused(device=device, text=text, said=refusal.said, place=place, matters=matters(refusal, conf.text))
 
 
-def _rest(observed_part: Part, work: Work, dead: Mapping[str, str]) -> None:
+def _add_unseen_reasons(observed_part: Part, work: Work, dead: Mapping[str, str]) -> None:
     """Say why nothing is seen of what devices that run no daemons would have, and of checks that nobody made."""
     silent = {**work.without, **dead}
     for check in ("sessions", "routes"):

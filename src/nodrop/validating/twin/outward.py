@@ -63,14 +63,14 @@ class Trimmed(NamedTuple):
 def leave_out(text: str) -> Trimmed:
     """Return a frr.conf without lines that have effects outside routing, which are comments instead."""
     rows = text.split("\n")  # as FRR has lines: by nothing else
-    lines = tuple(_outward(rows))
+    lines = tuple(_outward_lines(rows))
     for number in lines:
         rows[number - 1] = _LEFT
     rows = [_LEFT if _OF_A_SWITCH.fullmatch(row) else row for row in rows]
     return Trimmed("\n".join(rows), lines)
 
 
-def _outward(rows: Iterable[str]) -> Iterator[int]:
+def _outward_lines(rows: Iterable[str]) -> Iterator[int]:
     within = False
     for number, row in enumerate(rows, 1):
         if len(row.encode(errors="surrogateescape")) > LINE_BYTES or _OUTWARD.match(row):

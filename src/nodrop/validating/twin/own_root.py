@@ -52,7 +52,7 @@ def enter_own_root(owner: int) -> None:
     It takes a mount and a process namespace of one's own. ServiceUnavailable where the kernel refuses a part.
     """
     try:
-        _enter(owner)
+        _enter_own_root(owner)
     except OSError as error:
         raise ServiceUnavailable(f"the kernel refuses the twin a root of its own: {error}; {_HINT}") from None
 
@@ -60,7 +60,7 @@ def enter_own_root(owner: int) -> None:
 _HINT: Final = "it takes Linux 5.12 or later, and a container that allows mounts"
 
 
-def _enter(owner: int) -> None:
+def _enter_own_root(owner: int) -> None:
     shown = [(path, os.path.realpath(path)) for path in (*_SYSTEM, *modules()) if os.path.exists(path)]  # noqa: PTH110
     syscalls.keep_private()
     syscalls.mount("tmpfs", "/proc", _OWN, "size=4m,mode=755")  # any folder would do: it is moved to the root at once
@@ -77,14 +77,14 @@ def _enter(owner: int) -> None:
     for file, text in _FILES.items():
         Path(file).parent.mkdir(exist_ok=True)
         Path(file).write_text(text)
-    for path in _outermost(real for _, real in shown):
-        _show(path, _DATA)
+    for path in _outermost_paths(real for _, real in shown):
+        _bind_host_path(path, _DATA)
     for path, real in sorted(shown):
         if not os.path.lexists(path):
             Path(path).parent.mkdir(parents=True, exist_ok=True)
             Path(path).symlink_to(real)
     for node in _NODES:
-        _show(f"/dev/{node}", _DATA & ~syscalls.NO_DEVICES)
+        _bind_host_path(f"/dev/{node}", _DATA & ~syscalls.NO_DEVICES)
     syscalls.mount("proc", "/proc", _OWN)
     for settings in _SETTINGS:
         syscalls.bind(settings, settings, _OWN)
@@ -99,7 +99,7 @@ def modules() -> list[str]:
     return [*filter(os.path.isabs, sys.path), os.path.join(sys.base_prefix, "lib")]  # noqa: PTH118
 
 
-def _outermost(paths: Iterable[str]) -> list[str]:
+def _outermost_paths(paths: Iterable[str]) -> list[str]:
     """Return paths without those that lie in another, and without any that would show the host's own state."""
     outermosts: list[str] = []
     never = {*_NEVER, os.path.realpath(os.environ.get("HOME", "/"))}
@@ -109,7 +109,7 @@ def _outermost(paths: Iterable[str]) -> list[str]:
     return outermosts
 
 
-def _show(path: str, flags: int) -> None:
+def _bind_host_path(path: str, flags: int) -> None:
     """Show a file or folder of the former root under its own name."""
     source, target = Path(f"{_OLD}{path}"), Path(path)
     if source.is_dir():

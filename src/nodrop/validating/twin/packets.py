@@ -105,7 +105,7 @@ class Post:
     def __init__(self, space: str) -> None:
         self._space = space
         with enter_namespace(space):
-            self.kernel, self.tap, self.inboxes = Kernel(), _tap(), tuple(_inboxes())
+            self.kernel, self.tap, self.inboxes = Kernel(), _open_packet_tap(), tuple(_open_receiving_sockets())
         self.devices = self.kernel.devices()
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class Post:
         with enter_namespace(self._space):
             for number, packet in rows:
                 try:
-                    self._send(number, packet, senders)
+                    self._send_packet(number, packet, senders)
                 except OSError as error:
                     if error.errno != errno.ENOBUFS:  # so a device says that its frame got lost, too
                         refused.append((number, error.strerror or str(error)))
@@ -129,33 +129,33 @@ class Post:
             sender.close()
         return refused
 
-    def _send(self, number: int, packet: Packet, senders: dict[tuple[object, ...], socket.socket]) -> None:
+    def _send_packet(self, number: int, packet: Packet, senders: dict[tuple[object, ...], socket.socket]) -> None:
         family = packet.target.family
         body = _BODY.pack(_MARK, number)
         if packet.frame:
             key: tuple[object, ...] = ("frame",)
             if key not in senders:
                 senders[key] = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
-            datagram = _whole(packet, body)
+            datagram = _build_datagram(packet, body)
             senders[key].sendto(datagram, (packet.device, _ETHERTYPES[family], 0, 0, packet.frame))
             return
         key = (family, packet.port, packet.device, packet.dscp)
         if key not in senders:
-            senders[key] = _sender(packet)
+            senders[key] = _open_sending_socket(packet)
         index = self.devices[packet.device].number if packet.device else 0
         body = body.ljust(packet.size_bytes - HEADERS_BYTES[family], b"\0")
         if family == "ipv4":
-            source = _raw(packet.source) if packet.source else bytes(4)
+            source = _encode_address(packet.source) if packet.source else bytes(4)
             control_message = (socket.IPPROTO_IP, _IP_PKTINFO, struct.pack("=i4s4s", index, source, bytes(4)))
             senders[key].sendmsg([body], [control_message], 0, (str(packet.target), ROCE_PORT))
         else:
-            source = _raw(packet.source) if packet.source else bytes(16)
+            source = _encode_address(packet.source) if packet.source else bytes(16)
             control_message = (socket.IPPROTO_IPV6, socket.IPV6_PKTINFO, struct.pack("=16si", source, index))
             scope = index if packet.target.link_local else 0
             senders[key].sendmsg([body], [control_message], 0, (str(packet.target), ROCE_PORT, 0, scope))
 
 
-def _tap() -> socket.socket:
+def _open_packet_tap() -> socket.socket:
     """Return a socket that sees what comes in by any interface, as far as the filter lets it pass."""
     new_socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_ALL))
     program = b"".join(struct.pack("=HBBI", *step) for step in _FILTER)
@@ -164,26 +164,26 @@ def _tap() -> socket.socket:
         socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("@HP", len(_FILTER), ctypes.addressof(kept_array))
     )
     new_socket.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
-    return _listening(new_socket)
+    return _prepare_listener(new_socket)
 
 
-def _inboxes() -> Iterator[socket.socket]:
+def _open_receiving_sockets() -> Iterator[socket.socket]:
     """Yield sockets that receive what is for the node itself, one of each family."""
     for family, everywhere in ((socket.AF_INET, _ANY), (socket.AF_INET6, "::")):
         new_socket = socket.socket(family, socket.SOCK_DGRAM)
         if family == socket.AF_INET6:
             new_socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         new_socket.bind((everywhere, ROCE_PORT))
-        yield _listening(new_socket)
+        yield _prepare_listener(new_socket)
 
 
-def _listening(listener: socket.socket) -> socket.socket:
-    _widen(listener)
+def _prepare_listener(listener: socket.socket) -> socket.socket:
+    _widen_buffer(listener)
     listener.setblocking(False)
     return listener
 
 
-def _sender(packet: Packet) -> socket.socket:
+def _open_sending_socket(packet: Packet) -> socket.socket:
     """Return a socket that sends from a port, with the marks of RoCEv2."""
     sender = socket.socket(socket.AF_INET if packet.target.family == "ipv4" else socket.AF_INET6, socket.SOCK_DGRAM)
     try:
@@ -202,31 +202,31 @@ def _sender(packet: Packet) -> socket.socket:
             sender.setsockopt(socket.IPPROTO_IPV6, _IPV6_DONTFRAG, 1)
             sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, HOPS)
             sender.bind(("::", packet.port))
-        _widen(sender)
+        _widen_buffer(sender)
     except OSError:
         sender.close()
         raise
     return sender
 
 
-def _whole(packet: Packet, body: bytes) -> bytes:
+def _build_datagram(packet: Packet, body: bytes) -> bytes:
     """Return a packet with its headers, of the size that is asked for."""
     family = packet.target.family
     body = body.ljust(packet.size_bytes - HEADERS_BYTES[family], b"\0")
     datagram = struct.pack(">HHHH", packet.port, ROCE_PORT, 8 + len(body), 0) + body
-    source = _raw(packet.source or packet.target)
+    source = _encode_address(packet.source or packet.target)
     if family == "ipv6":
         head = struct.pack(">IHBB", 6 << 28 | packet.traffic_class << 20, len(datagram), 17, 1)
-        return head + source + _raw(packet.target) + datagram
+        return head + source + _encode_address(packet.target) + datagram
     head = struct.pack(">BBHHHBBH", 0x45, packet.traffic_class, packet.size_bytes, 0, 0x4000, 1, 17, 0)
-    return head + source + _raw(packet.target) + datagram
+    return head + source + _encode_address(packet.target) + datagram
 
 
-def _raw(address: Address) -> bytes:
+def _encode_address(address: Address) -> bytes:
     return address.number.to_bytes(4 if address.family == "ipv4" else 16, "big")
 
 
-def _widen(listener: socket.socket) -> None:
+def _widen_buffer(listener: socket.socket) -> None:
     """Let a socket hold many packets: more than the system's limit where the kernel lets root of a namespace."""
     for buffer_option in (_SO_RCVBUFFORCE, socket.SO_RCVBUF):
         try:
@@ -265,13 +265,15 @@ class Posts:
         pending_numbers = list(range(len(packets)))
         for patience_s in _PATIENCES_S:
             for start in range(0, len(pending_numbers), _WINDOW):
-                self._fly(packets, pending_numbers[start : start + _WINDOW], flights, to, patience_s)
-            pending_numbers = [number for number in pending_numbers if not _through(flights[number], to.get(number))]
+                self._send_and_collect(packets, pending_numbers[start : start + _WINDOW], flights, to, patience_s)
+            pending_numbers = [
+                number for number in pending_numbers if not _has_packet_arrived(flights[number], to.get(number))
+            ]
             if not pending_numbers:
                 break
         return flights
 
-    def _fly(
+    def _send_and_collect(
         self,
         packets: Sequence[Packet],
         which: Sequence[int],
@@ -298,7 +300,7 @@ class Posts:
                 return
             for key, _ in events:
                 space, seen_only = key.data
-                for mark, device, hops_left in _received(key.fileobj, seen_only=seen_only):  # type: ignore[arg-type]
+                for mark, device, hops_left in _receive_packet_marks(key.fileobj, seen_only=seen_only):  # type: ignore[arg-type]
                     if mark not in numbers:
                         continue
                     number = numbers[mark]
@@ -307,15 +309,15 @@ class Posts:
                         flights[number].taken_by = space
                     elif (space, device) in self.watched:
                         flights[number].arrive((space, device), hops_left)
-                    if flights[number].loops or _through(flights[number], to.get(number)):
+                    if flights[number].loops or _has_packet_arrived(flights[number], to.get(number)):
                         waiting.discard(number)
 
 
-def _through(flight: Flight, to: At | None) -> bool:
+def _has_packet_arrived(flight: Flight, to: At | None) -> bool:
     return to in flight.arrivals if to is not None else flight.taken_by is not None
 
 
-def _received(listener: socket.socket, *, seen_only: bool) -> Iterator[tuple[int, str, int]]:
+def _receive_packet_marks(listener: socket.socket, *, seen_only: bool) -> Iterator[tuple[int, str, int]]:
     """Yield what a socket has: the number in a packet, and where that is seen the device by which it came, and its TTL.
 
     The TTL is 0 elsewhere.

@@ -136,10 +136,10 @@ class _Planner:
         for device in fabric.devices:
             self._device(device)
         for host in fabric.hosts:
-            self._host(host)
-        self._cables()
+            self._add_host(host)
+        self._wire_cabled_points()
 
-    def _space(self, node: str, vrf: str | None = None) -> Space:
+    def _add_space(self, node: str, vrf: str | None = None) -> Space:
         space = Space(node, vrf)
         self.made.spaces.setdefault(space, f"n{len(self.made.spaces)}")
         return space
@@ -152,9 +152,9 @@ class _Planner:
         return names.setdefault(name, f"if{len(names)}")
 
     def _device(self, device: Device) -> None:
-        self._space(device.name)
+        self._add_space(device.name)
         for loopback in known_rows(device.loopbacks):
-            space = self._space(device.name, loopback.vrf)
+            space = self._add_space(device.name, loopback.vrf)
             if loopback.name == "lo":
                 self.made.loopbacks.append((space, loopback.addresses))
             else:
@@ -168,11 +168,11 @@ class _Planner:
                 member[vlan_member.interface].append((vlan.id if vlan_member.tagged else 0, vlan.id))
             self.made.bridges.append(
                 Nic(
-                    space=self._space(device.name, vlan.vrf),
+                    space=self._add_space(device.name, vlan.vrf),
                     name=spelt.format(vlan.id),
                     leg=f"VLAN {vlan.id}",
                     addresses=vlan.addresses,
-                    mtu_bytes=_size(vlan.mtu_bytes),
+                    mtu_bytes=_clamp_mtu(vlan.mtu_bytes),
                     enabled=not surely_off(vlan.enabled),
                 )
             )
@@ -184,11 +184,11 @@ class _Planner:
                 leg=channel.name,
                 vrf=channel.vrf,
                 addresses=channel.addresses,
-                mtu_bytes=_size(channel.mtu_bytes),
+                mtu_bytes=_clamp_mtu(channel.mtu_bytes),
                 enabled=not surely_off(channel.enabled),
                 least=channel.min_links or 1,
                 ports=channel.members,
-                lanes=self._lanes(device.name, channel.name, lanes),
+                lanes=self._lanes_with_sub_interfaces(device.name, channel.name, lanes),
             )
             bundled.update(dict.fromkeys(channel.members, point))
         for port in device.interfaces:
@@ -199,23 +199,23 @@ class _Planner:
                 leg=port.name,
                 vrf=None if isinstance(port.vrf, Unknown) else port.vrf,
                 addresses=addresses,
-                mtu_bytes=_size(port.mtu_bytes),
+                mtu_bytes=_clamp_mtu(port.mtu_bytes),
                 enabled=not surely_off(port.enabled),
                 least=1,
                 ports=(port.name,),
-                lanes=self._lanes(device.name, port.name, lanes),
+                lanes=self._lanes_with_sub_interfaces(device.name, port.name, lanes),
             )
 
-    def _lanes(
+    def _lanes_with_sub_interfaces(
         self, node: str, leg: str, lanes: tuple[tuple[int, int | None], ...]
     ) -> tuple[tuple[int, int | None], ...]:
         """Return the lanes of a port or bundle with those of its sub-interfaces over which BGP is to find somebody."""
-        names = map(tagged, self._speaking.get(node, ()))
+        names = map(tagged, self._unnumbered_bgp_interfaces.get(node, ()))
         tags = sorted(name[1] for name in names if name is not None and name[0] == leg)
         return (*(lanes or ((0, None),)), *((tag, None) for tag in tags))
 
-    def _host(self, host: Host) -> None:
-        self._space(host.name)
+    def _add_host(self, host: Host) -> None:
+        self._add_space(host.name)
         bonds: defaultdict[str, list[str]] = defaultdict(list)
         for port in host.ports:
             bonds[port.bond or port.name].append(port.name)
@@ -225,7 +225,7 @@ class _Planner:
                 host.name, name, None, port.addresses, None, True, 1, tuple(bonds[name]), ((0, None),)
             )
 
-    def _cables(self) -> None:
+    def _wire_cabled_points(self) -> None:
         """Join what cables join; what is at no cable gets an end that nobody looks at."""
         joints: defaultdict[tuple[_Point, _Point], list[Link]] = defaultdict(list)
         for link in self.fabric.links:
@@ -237,24 +237,32 @@ class _Planner:
             for tag in (tag for tag, _ in a.lanes if tag in dict(b.lanes)):
                 if {(a, tag), (b, tag)} & used:
                     self._note_cable(links, "leads from a bundle to a second neighbor, which the twin leaves out")
-                elif self._loops(a, b, tag):
+                elif self._closes_bridge_loop(a, b, tag):
                     self._note_cable(links, "closes a loop of bridges, which the twin leaves open")
                 else:
                     used |= {(a, tag), (b, tag)}
-                    own_nic = self._nic(a, tag, tuple(link.a if link.a.node == a.node else link.b for link in links))
-                    other_nic = self._nic(b, tag, tuple(link.a if link.a.node == b.node else link.b for link in links))
+                    own_nic = self._make_nic(
+                        a, tag, tuple(link.a if link.a.node == a.node else link.b for link in links)
+                    )
+                    other_nic = self._make_nic(
+                        b, tag, tuple(link.a if link.a.node == b.node else link.b for link in links)
+                    )
                     size = own_nic.mtu_bytes or other_nic.mtu_bytes
-                    self.made.wires.append(Wire(a=_sized(own_nic, size), b=_sized(other_nic, size), links=tuple(links)))
+                    self.made.wires.append(
+                        Wire(a=_fill_nic_mtu(own_nic, size), b=_fill_nic_mtu(other_nic, size), links=tuple(links))
+                    )
         for point in dict.fromkeys(self.points.values()):
             for tag, vlan in point.lanes:
                 leg = f"{point.leg}.{tag}" if tag and vlan is None else point.leg
-                wanted_addresses = point.addresses or vlan is not None or leg in self._speaking.get(point.node, ())
+                wanted_addresses = (
+                    point.addresses or vlan is not None or leg in self._unnumbered_bgp_interfaces.get(point.node, ())
+                )
                 if wanted_addresses and (point, tag) not in used:
-                    nic = self._nic(point, tag, tuple(End(point.node, port) for port in point.ports))
+                    nic = self._make_nic(point, tag, tuple(End(point.node, port) for port in point.ports))
                     self.made.wires.append(Wire(a=nic))
 
     @cached_property
-    def _speaking(self) -> Mapping[str, Mapping[str, str | None]]:
+    def _unnumbered_bgp_interfaces(self) -> Mapping[str, Mapping[str, str | None]]:
         """The interfaces of a device over which BGP is to find somebody, each with the VRF of the process."""
         vrfs_by_device = {}
         for device in self.fabric.devices:
@@ -271,12 +279,12 @@ class _Planner:
     def _note_cable(self, links: list[Link], problem: str) -> None:
         self.made.told.append(f"the cable {links[0].a}--{links[0].b} {problem}")
 
-    def _nic(self, point: _Point, tag: int, ends: tuple[End, ...]) -> Nic:
+    def _make_nic(self, point: _Point, tag: int, ends: tuple[End, ...]) -> Nic:
         vlan = dict(point.lanes)[tag]
         leg = f"{point.leg}.{tag}" if tag and vlan is None else point.leg
         if vlan is None:
-            vrf = self._speaking[point.node][leg] if tag else point.vrf
-            space, name, bridge = self._space(point.node, vrf), self._name(point.node, leg), None
+            vrf = self._unnumbered_bgp_interfaces[point.node][leg] if tag else point.vrf
+            space, name, bridge = self._add_space(point.node, vrf), self._name(point.node, leg), None
         else:
             over = next(nic for nic in self.made.bridges if nic.space.node == point.node and nic.leg == f"VLAN {vlan}")
             self.count += 1
@@ -293,30 +301,30 @@ class _Planner:
             least=point.least,
         )
 
-    def _loops(self, a: _Point, b: _Point, tag: int) -> bool:
+    def _closes_bridge_loop(self, a: _Point, b: _Point, tag: int) -> bool:
         """Whether two bridges are joined already; else they are from here on."""
         near_vlan, far_vlan = dict(a.lanes)[tag], dict(b.lanes)[tag]
         if near_vlan is None or far_vlan is None:
             return False
-        root, other_root = self._root((a.node, near_vlan)), self._root((b.node, far_vlan))
+        root, other_root = self._root_of_bridge((a.node, near_vlan)), self._root_of_bridge((b.node, far_vlan))
         if root == other_root:
             return True
         self.joined[root] = other_root
         return False
 
-    def _root(self, bridge: _Bridge) -> _Bridge:
+    def _root_of_bridge(self, bridge: _Bridge) -> _Bridge:
         while bridge in self.joined:
             bridge = self.joined[bridge]
         return bridge
 
 
-def _size(mtu_bytes: int | None | Unknown) -> int | None:
+def _clamp_mtu(mtu_bytes: int | None | Unknown) -> int | None:
     if mtu_bytes is None or isinstance(mtu_bytes, Unknown):
         return None
     return min(max(mtu_bytes, _LEAST_MTU), _MOST_MTU)
 
 
-def _sized(nic: Nic, size: int | None) -> Nic:
+def _fill_nic_mtu(nic: Nic, size: int | None) -> Nic:
     """Return an interface with the packet size of the other end where none is stated for it."""
     if nic.mtu_bytes is not None:
         return nic

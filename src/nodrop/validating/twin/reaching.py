@@ -97,13 +97,13 @@ class Reaching:
     def of(self, items: Iterable[Item]) -> dict[Item, Reached]:
         """Send what shows the fate of each item, and return it."""
         items = list(items)
-        targets = {item: self._targets(item) for item in items}
+        targets = {item: self._target_addresses(item) for item in items}
         places = {
             _Place(item.space, target, kind) for item in items for target in targets[item] for kind in self._kinds
         }
         asked = set(places)
         while places:
-            self._probe(sorted(places, key=str))
+            self._probe_places(sorted(places, key=str))
             onward = {place for start in places for edge in self._edges[start] for place in edge.onward}
             places = onward - asked
             asked |= places
@@ -116,10 +116,10 @@ class Reaching:
         names = {device.number: name for name, device in post.devices.items()}
         cabled = {name for at, name in self._plan.wire_at if at == space and self._plan.wire_at[at, name].b}
         for index, own_address, _ in post.kernel.addresses():
-            if not own_address.link_local and not _loopback(own_address):
+            if not own_address.link_local and not _is_loopback(own_address):
                 yield names.get(index, "") in cabled, own_address
 
-    def _targets(self, item: Item) -> list[Address]:
+    def _target_addresses(self, item: Item) -> list[Address]:
         """Addresses in a prefix: all that hosts have, and of switches best those to which no longer prefix leads."""
         own_addresses = {address for _, address in self._owned.get(item.space, ())}
         at_hosts: set[Address] = set()
@@ -134,12 +134,12 @@ class Reaching:
         best = sorted(exact or at_switches)
         return sorted({*at_hosts, *(best if len(best) <= _TARGETS else [best[0], *best[1 - _TARGETS :]])})
 
-    def _source(self, place: _Place) -> Address | None:
+    def _source_address(self, place: _Place) -> Address | None:
         """Return the address from which a router sends: one of a loopback, where it has one."""
         rows = [row for row in self._owned[place.space] if row[1].family == place.target.family]
         return min(rows)[1] if rows else None
 
-    def _probe(self, places: Iterable[_Place]) -> None:
+    def _probe_places(self, places: Iterable[_Place]) -> None:
         """Send from routers by each of their next hops, and as they choose."""
         packets: list[Packet] = []
         whose: list[_Place] = []
@@ -147,7 +147,7 @@ class Reaching:
             self._edges[place] = []
             row = self._tables[place.space].way(place.target)
             hops = row.hops if row is not None and len(row.hops) > 1 else ()
-            source = self._source(place)
+            source = self._source_address(place)
             dscp = place.kind.dscp
             new_packets = [Packet(place.space, place.target, source, hop, _FIRST_PORT, dscp=dscp) for hop in hops]
             new_packets += [
@@ -157,10 +157,10 @@ class Reaching:
             whose += [place] * len(new_packets)
         self.packets += len(packets)
         for place, packet, flight in zip(whose, packets, self._posts.fly(packets), strict=True):
-            self._edges[place].append(self._edge(place.kind, packet, flight))
+            self._edges[place].append(self._edge_of_flight(place.kind, packet, flight))
 
-    def _edge(self, kind: Kind, packet: Packet, flight: Flight) -> _Edge:
-        fate, explanation = self._fate(kind, packet, flight)
+    def _edge_of_flight(self, kind: Kind, packet: Packet, flight: Flight) -> _Edge:
+        fate, explanation = self._fate_of_packet(kind, packet, flight)
         onward = tuple(
             _Place(space, packet.target, kind)
             for space, _ in flight.arrivals[:1]
@@ -168,7 +168,7 @@ class Reaching:
         )
         return _Edge(fate, explanation, onward)
 
-    def _fate(self, kind: Kind, packet: Packet, flight: Flight) -> tuple[Fate, str]:
+    def _fate_of_packet(self, kind: Kind, packet: Packet, flight: Flight) -> tuple[Fate, str]:
         if flight.taken_by:
             return "delivered", ""
         by = f" by {packet.device}" if packet.device else ""
@@ -213,7 +213,7 @@ class Reaching:
         self.packets += len(packets)
         fates_by_item: defaultdict[Item, list[tuple[Fate, str]]] = defaultdict(list)
         for (item, kind), packet, flight in zip(whose, packets, self._posts.fly(packets), strict=True):
-            fates_by_item[item].append(self._fate(kind, packet, flight))
+            fates_by_item[item].append(self._fate_of_packet(kind, packet, flight))
         return fates_by_item
 
     def _reached(self, item: Item, targets: list[Address], from_hosts: list[tuple[Fate, str]]) -> Reached:
@@ -222,33 +222,34 @@ class Reaching:
         rows = list(from_hosts)
         for target, kind in product(targets, self._kinds):
             start = _Place(item.space, target, kind)
-            rows += [(edge.fate, edge.said) for place in self._onward(start) for edge in self._edges[place]]
+            rows += [(edge.fate, edge.said) for place in self._reachable_places(start) for edge in self._edges[place]]
             rows += [
-                ("loop", f"equal paths to {target} lead to {place.space.node} again") for place in self._cycle(start)
+                ("loop", f"equal paths to {target} lead to {place.space.node} again")
+                for place in self._find_cycle(start)
             ]
         return Reached(*min(rows, key=lambda row: FATES.index(row[0])))
 
-    def _next(self, place: _Place) -> list[_Place]:
+    def _next_places(self, place: _Place) -> list[_Place]:
         return sorted({next_place for edge in self._edges[place] for next_place in edge.onward}, key=str)
 
-    def _onward(self, start: _Place) -> Iterator[_Place]:
+    def _reachable_places(self, start: _Place) -> Iterator[_Place]:
         """Yield all places where packets from one can come."""
         places, remaining_places = {start}, [start]
         while remaining_places:
             place = remaining_places.pop()
             yield place
-            further_places = [next_place for next_place in self._next(place) if next_place not in places]
+            further_places = [next_place for next_place in self._next_places(place) if next_place not in places]
             places.update(further_places)
             remaining_places += further_places
 
-    def _cycle(self, start: _Place) -> list[_Place]:
+    def _find_cycle(self, start: _Place) -> list[_Place]:
         """Return a place to which packets from another can come twice."""
         done: set[_Place] = set()
         path: set[_Place] = set()
 
         def visit(place: _Place) -> list[_Place]:
             path.add(place)
-            for next_place in self._next(place):
+            for next_place in self._next_places(place):
                 if next_place in path:
                     return [next_place]
                 if next_place not in done and (places := visit(next_place)):
@@ -264,5 +265,5 @@ def _drops(row: Row | None) -> bool:
     return row is None or not (row.hops or row.here)
 
 
-def _loopback(ip_address: Address) -> bool:
+def _is_loopback(ip_address: Address) -> bool:
     return ip_address.number >> 24 == 127 if ip_address.family == "ipv4" else ip_address.number == 1

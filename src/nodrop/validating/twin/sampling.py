@@ -71,7 +71,7 @@ def sample(index: Index, most: int) -> Sample:
     names = [device.name for device in fabric.devices]
     chosen = set(names) if len(names) <= most else set(_choose_devices(index, most))
     links = [link for link in fabric.links if not {link.a.node, link.b.node} & (set(names) - chosen)]
-    hosts = _hosts(fabric, chosen)
+    hosts = _choose_hosts(fabric, chosen)
     node_names = (
         chosen
         | hosts
@@ -86,7 +86,7 @@ def sample(index: Index, most: int) -> Sample:
     return Sample(fabric=field, of=len(names))
 
 
-def _hosts(fabric: Fabric, chosen: set[str]) -> set[str]:
+def _choose_hosts(fabric: Fabric, chosen: set[str]) -> set[str]:
     """Return the hosts at the devices that run; of too many, the first and the last ones of each leaf in turn."""
     behind: defaultdict[str, list[str]] = defaultdict(list)
     hosts = {host.name for host in fabric.hosts}
@@ -116,16 +116,16 @@ def _choose_devices(index: Index, most: int) -> Iterable[str]:
     }
     ranks = {device.name: rank(device) for device in fabric.devices}
     chosen_names: dict[str, None] = {}
-    for leaf in _leaves(fabric, beside, ranks):
-        above = [device_name for device_name in _above(leaf, beside, ranks) if device_name not in chosen_names]
+    for leaf in _leaves_by_pod(fabric, beside, ranks):
+        above = [device_name for device_name in _devices_above(leaf, beside, ranks) if device_name not in chosen_names]
         if len(chosen_names) + len(above) <= most:
             chosen_names.update(dict.fromkeys(above))
         elif not chosen_names:
             chosen_names.update(dict.fromkeys(above[:most]))
-    return chosen_names or _nearest(fabric.devices, beside, most)
+    return chosen_names or _nearest_devices(fabric.devices, beside, most)
 
 
-def _leaves(fabric: Fabric, beside: Mapping[str, list[str]], ranks: Mapping[str, int | None]) -> Iterator[str]:
+def _leaves_by_pod(fabric: Fabric, beside: Mapping[str, list[str]], ranks: Mapping[str, int | None]) -> Iterator[str]:
     """Yield the leaves in the order in which they are taken: some of the first pods, the rest pod by pod.
 
     Pods are what hangs together without the highest tier.
@@ -149,7 +149,7 @@ def _leaves(fabric: Fabric, beside: Mapping[str, list[str]], ranks: Mapping[str,
     yield from (leaf for pod in pods for leaf in pod if leaf not in first_leaves)
 
 
-def _above(leaf: str, beside: Mapping[str, list[str]], ranks: Mapping[str, int | None]) -> list[str]:
+def _devices_above(leaf: str, beside: Mapping[str, list[str]], ranks: Mapping[str, int | None]) -> list[str]:
     """Return a leaf, and all devices that are reached from it by going up."""
     reached_names = {leaf: None}
     for name in (pending_names := [leaf]):
@@ -161,7 +161,7 @@ def _above(leaf: str, beside: Mapping[str, list[str]], ranks: Mapping[str, int |
     return list(reached_names)
 
 
-def _nearest(devices: Iterable[Device], beside: Mapping[str, list[str]], most: int) -> list[str]:
+def _nearest_devices(devices: Iterable[Device], beside: Mapping[str, list[str]], most: int) -> list[str]:
     """Return the first device and those around it, where there are no tiers."""
     names = sorted((device.name for device in devices), key=natural)
     found_names = dict.fromkeys(names[:1])
@@ -202,7 +202,9 @@ def of_the_whole(
             if item not in covered_items and not _has_unseen_reason(coverage.unseen[check], item):
                 coverage.unseen[check][item] = taken.why
     unstarted_count = taken.of - len(taken.fabric.devices)
-    coverage.told.insert(0, f"{taken.why}: {_roles(taken.fabric.devices)}; {unstarted_count} more were not started")
+    coverage.told.insert(
+        0, f"{taken.why}: {_summarize_roles(taken.fabric.devices)}; {unstarted_count} more were not started"
+    )
     return coverage
 
 
@@ -210,7 +212,7 @@ def _has_unseen_reason(unseen: Mapping[Subject, str], item: Subject) -> bool:
     return bool(unseen.get(item) or unseen.get(()))
 
 
-def _roles(devices: Iterable[Device]) -> str:
+def _summarize_roles(devices: Iterable[Device]) -> str:
     """How many devices there are of each role, with the first and the last of them."""
     names: defaultdict[str, list[str]] = defaultdict(list)
     for device in devices:

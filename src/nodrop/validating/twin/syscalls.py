@@ -43,7 +43,7 @@ class _Attributes(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "user"))
 
 
-def _checked(return_code: int, operation: str) -> None:
+def _raise_on_syscall_error(return_code: int, operation: str) -> None:
     if return_code < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), operation)
@@ -51,7 +51,7 @@ def _checked(return_code: int, operation: str) -> None:
 
 def mount(kind: str, target: str, flags: int = 0, data: str = "") -> None:
     """Mount a file system that needs no device, such as `tmpfs`."""
-    _checked(
+    _raise_on_syscall_error(
         _LIBC.mount(b"nodrop", os.fsencode(target), kind.encode(), ctypes.c_ulong(flags), data.encode()),
         f"mount {kind} at {target}",
     )
@@ -63,7 +63,7 @@ def bind(source: str, target: str, flags: int, *, below: bool = True) -> None:
     Linux before 5.12 cannot set flags of all mounts at once, and says ENOSYS.
     """
     words = (os.fsencode(source), os.fsencode(target), None, ctypes.c_ulong(_BIND | _RECURSIVE), None)
-    _checked(_LIBC.mount(*words), f"bind {source} to {target}")
+    _raise_on_syscall_error(_LIBC.mount(*words), f"bind {source} to {target}")
     seal(target, flags, below=below)
 
 
@@ -71,32 +71,34 @@ def seal(target: str, flags: int, *, below: bool = False) -> None:
     """Set flags of a mount, and of all below it if that is asked."""
     attributes = _Attributes(set=flags)
     words = (os.fsencode(target), _AT_RECURSIVE if below else 0, ctypes.byref(attributes), ctypes.c_size_t(32))
-    _checked(_LIBC.mount_setattr(_AT_FDCWD, *words), f"mount_setattr {target}")
+    _raise_on_syscall_error(_LIBC.mount_setattr(_AT_FDCWD, *words), f"mount_setattr {target}")
 
 
 def keep_private() -> None:
     """Have no mount from here on be seen in the namespace that this one was copied from, nor the other way round."""
-    _checked(_LIBC.mount(None, b"/", None, ctypes.c_ulong(_PRIVATE | _RECURSIVE), None), "make mounts private")
+    _raise_on_syscall_error(
+        _LIBC.mount(None, b"/", None, ctypes.c_ulong(_PRIVATE | _RECURSIVE), None), "make mounts private"
+    )
 
 
 def change_root(new: str, old: str) -> None:
     """Make a mount the root, and have the former one at `old`, a folder in it."""
-    _checked(_LIBC.pivot_root(os.fsencode(new), os.fsencode(old)), f"pivot_root {new}")
+    _raise_on_syscall_error(_LIBC.pivot_root(os.fsencode(new), os.fsencode(old)), f"pivot_root {new}")
 
 
 def detach(target: str) -> None:
     """Take a mount away, with all below it."""
-    _checked(_LIBC.umount2(os.fsencode(target), _DETACH), f"umount {target}")
+    _raise_on_syscall_error(_LIBC.umount2(os.fsencode(target), _DETACH), f"umount {target}")
 
 
 def unshare(kinds: int) -> None:
     """Leave namespaces for new ones of these kinds."""
-    _checked(_LIBC.unshare(kinds), "unshare")
+    _raise_on_syscall_error(_LIBC.unshare(kinds), "unshare")
 
 
 def enter(descriptor: int, kind: int) -> None:
     """Enter a namespace of a kind, of which there is a descriptor."""
-    _checked(_LIBC.setns(descriptor, kind), "setns")
+    _raise_on_syscall_error(_LIBC.setns(descriptor, kind), "setns")
 
 
 def leave_keys() -> None:
@@ -114,15 +116,15 @@ def keep_capabilities(capabilities: Collection[int]) -> None:
     """Give up all other capabilities for good: nothing that is run gets them back, whatever its file says."""
     last = int(Path("/proc/sys/kernel/cap_last_cap").read_text())
     for capability in set(range(last + 1)) - set(capabilities):
-        _checked(_LIBC.prctl(_DROP_BOUNDING, ctypes.c_ulong(capability), 0, 0, 0), "drop a capability")
-    _checked(_LIBC.prctl(_AMBIENT, ctypes.c_ulong(_CLEAR_ALL), 0, 0, 0), "clear ambient capabilities")
+        _raise_on_syscall_error(_LIBC.prctl(_DROP_BOUNDING, ctypes.c_ulong(capability), 0, 0, 0), "drop a capability")
+    _raise_on_syscall_error(_LIBC.prctl(_AMBIENT, ctypes.c_ulong(_CLEAR_ALL), 0, 0, 0), "clear ambient capabilities")
     bits = sum(1 << kept_capability for kept_capability in capabilities)
     head = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     low, high = bits & 0xFFFFFFFF, bits >> 32
-    _checked(_LIBC.capset(head, (ctypes.c_uint32 * 6)(low, low, 0, high, high, 0)), "capset")
-    _checked(_LIBC.prctl(_NO_NEW_PRIVILEGES, ctypes.c_ulong(1), 0, 0, 0), "no_new_privs")
+    _raise_on_syscall_error(_LIBC.capset(head, (ctypes.c_uint32 * 6)(low, low, 0, high, high, 0)), "capset")
+    _raise_on_syscall_error(_LIBC.prctl(_NO_NEW_PRIVILEGES, ctypes.c_ulong(1), 0, 0, 0), "no_new_privs")
 
 
 def hide_memory() -> None:
     """Keep other processes of the same user out of this one's memory and descriptors (`/proc/<pid>`, ptrace)."""
-    _checked(_LIBC.prctl(_SET_DUMPABLE, ctypes.c_ulong(0), 0, 0, 0), "prctl")
+    _raise_on_syscall_error(_LIBC.prctl(_SET_DUMPABLE, ctypes.c_ulong(0), 0, 0, 0), "prctl")

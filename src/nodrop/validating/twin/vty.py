@@ -27,16 +27,16 @@ class Daemon:
     def ask(self, command: str) -> str:
         """Return what it answers; Silent where it does not."""
         with self._turn:
-            return self._ask(command)
+            return self._ask_daemon(command)
 
-    def _ask(self, command: str) -> str:
+    def _ask_daemon(self, command: str) -> str:
         try:
             if self._socket is None:
                 self._socket = socket.socket(socket.AF_UNIX)
                 self._socket.settimeout(_PATIENCE_S)
                 self._socket.connect(str(self._path))
-                self._exchange("enable")
-            return self._exchange(command)
+                self._exchange_command("enable")
+            return self._exchange_command(command)
         except OSError as error:
             self.close()
             raise Silent(f"{self._path.stem} does not answer: {error}") from error
@@ -47,7 +47,7 @@ class Daemon:
             self._socket.close()
             self._socket = None
 
-    def _exchange(self, command: str) -> str:
+    def _exchange_command(self, command: str) -> str:
         assert self._socket is not None
         self._socket.sendall(command.encode() + b"\0")
         buffer = bytearray()

@@ -121,13 +121,13 @@ def look(lab: Lab, wanted_subjects: Collection[Subject], stated: Mapping[str, lo
                 queued += (row[3] or 0) + (row[4] or 0)
         sessions = max(sessions, len(states))
         every |= states
-        pulses.append(tuple(sorted((key, _moves(row) if key[-1] else row) for key, row in pulse.items())))
+        pulses.append(tuple(sorted((key, _session_change_key(row) if key[-1] else row) for key, row in pulse.items())))
     up = sum(state for item, state in every.items() if item in wanted_subjects)
     down_count = sum(not state for item, state in every.items() if item not in wanted_subjects)
     base_s, per_session_s, most = COALESCE_S
     return Look(up, down_count, queued, every, tuple(pulses), min(base_s + per_session_s * sessions, most))
 
 
-def _moves(row: tuple[Any, ...]) -> tuple[Any, ...]:
+def _session_change_key(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return what counts as a change of a session: one that tries in vain goes from state to state for ever."""
     return row[0] == looking.UP, *row[1:]
