@@ -56,8 +56,8 @@ class Lab:
 def patterns() -> list[str]:
     """Return the names that files of a lab can have, as patterns."""
     every = makers().values()
-    scripts = (script for one in every for script in one.KIND.scripts)
-    return ["*.clab.yml", *scripts, *(f"*/{name}" for one in every for name in one.WRITES)]
+    scripts = (script for kind_maker in every for script in kind_maker.KIND.scripts)
+    return ["*.clab.yml", *scripts, *(f"*/{name}" for kind_maker in every for name in kind_maker.WRITES)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,21 +158,21 @@ class _Making:
         for text, names in self._changed.items():
             if not names:
                 continue
-            more = len(names) - _NAMED + 1
-            if more > 1:
-                names = [*names[: _NAMED - 1], f"{more} others"]
+            omitted_count = len(names) - _NAMED + 1
+            if omitted_count > 1:
+                names = [*names[: _NAMED - 1], f"{omitted_count} others"]
             yield f"{', '.join(names)}: {text}"
 
     def _make_unique_name(self, name: str) -> str:
         """Return a name of a container that no other has."""
         plain = _sanitize_name(name) or "node"
-        found, number = plain, 2
-        while found in self._taken:
-            found, number = f"{plain}-{number}", number + 1
-        self._taken.add(found)
-        if found != name:
-            self._tell(name, f"called {found} in the lab")
-        return found
+        container_name, number = plain, 2
+        while container_name in self._taken:
+            container_name, number = f"{plain}-{number}", number + 1
+        self._taken.add(container_name)
+        if container_name != name:
+            self._tell(name, f"called {container_name} in the lab")
+        return container_name
 
     def _add_platform_scripts(self, platform: str) -> None:
         """Lay what all switches of a platform share beside the topology."""
@@ -256,8 +256,8 @@ class _Making:
             if End(name, port) not in used
         ]
         shared = [
-            _Shared(kind, self._chosen.get(of, kind.image), _format_container_binds(kind.binds))
-            for of, kind in self._kinds.items()
+            _Shared(kind, self._chosen.get(key, kind.image), _format_container_binds(kind.binds))
+            for key, kind in self._kinds.items()
         ]
         return template("containerlab/topology.clab.yml.j2").render(
             name=self._reading.fabric.name,

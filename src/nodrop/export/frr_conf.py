@@ -105,7 +105,7 @@ def _split_known_routing(device: Device) -> tuple[Device, tuple[str, ...]]:
     return replace_fields(
         device,
         bgp=None if isinstance(bgp, Unknown) or bgp is None else _fill_unknown_bgp_fields(bgp, missing),
-        vrf_bgp=tuple(_fill_unknown_bgp_fields(one, missing) for one in known_rows(device.vrf_bgp)),
+        vrf_bgp=tuple(_fill_unknown_bgp_fields(process, missing) for process in known_rows(device.vrf_bgp)),
         static_routes=known_rows(device.static_routes),
         shut_by_daemon=known_rows(device.shut_by_daemon),
     ), tuple(missing)

@@ -48,7 +48,7 @@ def _format_default_route(family: Family, gateways: list[Address]) -> str:
 def _find_gateways(host: str, ports: list[HostPort], family: Family, index: Index) -> Iterator[Address]:
     """Yield the addresses that the switches at the ports have in the subnets of the host's."""
     for port in ports:
-        own_addresses = [one for text in port.addresses if (one := address(text)) is not None and one.family == family]
+        own_addresses = [ip for text in port.addresses if (ip := address(text)) is not None and ip.family == family]
         end = index.far_end(host, port.name)
         device = index.devices.get(end.node) if end is not None else None
         if end is None or device is None or not own_addresses:
@@ -57,5 +57,5 @@ def _find_gateways(host: str, ports: list[HostPort], family: Family, index: Inde
             if end.port not in leg.ports:
                 continue
             for far_address, subnet in zip(leg.addresses, leg.subnets, strict=False):
-                if not far_address.link_local and any(subnet.has(one) for one in own_addresses):
+                if not far_address.link_local and any(subnet.has(own_address) for own_address in own_addresses):
                     yield far_address

@@ -87,15 +87,15 @@ class _Told(Generic[_W]):
     settings: Settings
 
 
-def _make_fix_result(told: _Told[_W], *, rewritten: tuple[Rewritten, ...], patches: tuple[Patch, ...] = ()) -> Fixed:
-    before, after = told.before, told.settler.world
-    outcome = _filter_by_rules(after.judge.check_reading(after.reading, told.settings), told.names)
-    made = _find_gone_findings(_filter_by_rules(before.outcome, told.names).findings, outcome.findings)
-    left = [_explain_left_finding(finding, told) for finding in outcome.findings]
+def _make_fix_result(fix_run: _Told[_W], *, rewritten: tuple[Rewritten, ...], patches: tuple[Patch, ...] = ()) -> Fixed:
+    before, after = fix_run.before, fix_run.settler.world
+    outcome = _filter_by_rules(after.judge.check_reading(after.reading, fix_run.settings), fix_run.names)
+    fixed_findings = _find_gone_findings(_filter_by_rules(before.outcome, fix_run.names).findings, outcome.findings)
+    left_findings = [_explain_left_finding(finding, fix_run) for finding in outcome.findings]
     return Fixed(
         outcome=outcome,
-        made=_locate_findings(made, before.reading) if told.settings.whole else tuple(made),
-        left=_with_places(left, after.reading),
+        made=_locate_findings(fixed_findings, before.reading) if fix_run.settings.whole else tuple(fixed_findings),
+        left=_with_places(left_findings, after.reading),
         rewritten=rewritten,
         patches=patches,
     )
@@ -105,12 +105,12 @@ def _locate_findings(findings: Iterable[Finding], reading: Reading) -> tuple[Fin
     return locate(findings, reading, platforms.where).findings
 
 
-def _with_places(left: Sequence[Left], reading: Reading) -> tuple[Left, ...]:
+def _with_places(left_findings: Sequence[Left], reading: Reading) -> tuple[Left, ...]:
     """Return findings that are left, those to be ended by hand each with its place."""
-    typed = [each for each in left if each.why == "by hand"]
-    found = zip(typed, _locate_findings([each.finding for each in typed], reading), strict=True)
-    placed = {id(each): replace(each, finding=finding) for each, finding in found}
-    return tuple(placed.get(id(each), each) for each in left)
+    typed = [left_finding for left_finding in left_findings if left_finding.why == "by hand"]
+    left_pairs = zip(typed, _locate_findings([left_finding.finding for left_finding in typed], reading), strict=True)
+    placed = {id(left_finding): replace(left_finding, finding=finding) for left_finding, finding in left_pairs}
+    return tuple(placed.get(id(left_finding), left_finding) for left_finding in left_findings)
 
 
 def _guarded(files: Files, guard: Guard) -> dict[str | None, str]:
@@ -134,22 +134,22 @@ def _filter_by_rules(outcome: Outcome, names: Collection[str]) -> Outcome:
 
 
 def _find_gone_findings(before: Iterable[Finding], after: Iterable[Finding]) -> Iterable[Finding]:
-    there = Counter(map(key_of, after))
+    counts_by_key = Counter(map(key_of, after))
     for finding in before:
-        if there[key_of(finding)] > 0:
-            there[key_of(finding)] -= 1
+        if counts_by_key[key_of(finding)] > 0:
+            counts_by_key[key_of(finding)] -= 1
         else:
             yield finding
 
 
-def _explain_left_finding(finding: Finding, told: _Told[_W]) -> Left:
+def _explain_left_finding(finding: Finding, fix_run: _Told[_W]) -> Left:
     """Return a finding that is left, with the reason."""
-    key, settler = key_of(finding), told.settler
+    key, settler = key_of(finding), fix_run.settler
     why: Why = "unsafe"
     text = ""
     if not settler.world.edits(finding):
         why, text = "no fix", finding.fix.text if finding.fix else ""
-    elif reason := told.reasons.get(finding.device):
+    elif reason := fix_run.reasons.get(finding.device):
         why, text = "generated", reason
     elif key in settler.refused:
         why, text = "refused", settler.refused[key]

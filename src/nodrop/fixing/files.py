@@ -50,7 +50,7 @@ class Files:
         edits: dict[tuple[int, tuple[tuple[Subject, str], ...]], Edit] = {}
         while True:
             asked = _Asked(finding for finding in findings if key_of(finding) not in by_hand)
-            made: dict[int, tuple[list[Change], Edit]] = {}
+            edits_by_number: dict[int, tuple[list[Change], Edit]] = {}
             failed: dict[Key, dict[str, None]] = {}
             for name in asked.by_device:
                 if name not in self.numbers:
@@ -62,12 +62,12 @@ class Files:
                 memo = (number, tuple((change.subject, repr(change.new)) for change in changes))
                 if memo not in edits:
                     edits[memo] = self.edit(number, changes)
-                made[number] = changes, edits[memo]
+                edits_by_number[number] = changes, edits[memo]
                 for hand in edits[memo].by_hand:
                     own_change = replace(hand.change, subject=(name, *hand.change.subject[1:]))
                     failed |= {key: {**failed.get(key, {}), hand.line: None} for key in asked.whose(own_change)}
             if not failed:
-                return Tried(world=self._apply_file_edits(made), by_hand=by_hand)
+                return Tried(world=self._apply_file_edits(edits_by_number), by_hand=by_hand)
             by_hand |= {key: "\n".join(lines) for key, lines in failed.items()}
 
     @cached_property
@@ -77,8 +77,8 @@ class Files:
             tuple(text.display for _, text in bundle.files): number for number, bundle in enumerate(self.inputs.bundles)
         }
         names = ((device.name, self.reading.sources[device.name]) for device in self.reading.fabric.devices)
-        found = ((name, shown.get(tuple(source.display for source in sources))) for name, sources in names)
-        return {name: number for name, number in found if number is not None}
+        name_numbers = ((name, shown.get(tuple(source.display for source in sources))) for name, sources in names)
+        return {name: number for name, number in name_numbers if number is not None}
 
     def _own(self, change: "Change", number: int) -> Change:
         """Return a change of a device as its own files name it."""
@@ -86,11 +86,11 @@ class Files:
 
     def texts(self, number: int) -> dict[str, bytes]:
         """Return the files of a device by canonical name; InputProblems where one is another than was read."""
-        known = {source.name: source.digest for source in self.readings[number].sources}
+        digest_by_name = {source.name: source.digest for source in self.readings[number].sources}
         texts = {}
         for name, text in self.inputs.bundles[number].files:
             texts[name] = text.read_bytes(MAX_BYTES)
-            if known.get(name, "") not in ("", digest(texts[name])):
+            if digest_by_name.get(name, "") not in ("", digest(texts[name])):
                 raise InputProblems([Problem(path=text.display, found="changed since it was read")])
         return texts
 
@@ -107,9 +107,9 @@ class Files:
             reason = str(error.problems[0])
             return told_by_hand(changes, lambda _: reason)
 
-    def _apply_file_edits(self, made: Mapping[int, tuple[list[Change], Edit]]) -> "Files":
+    def _apply_file_edits(self, edits_by_number: Mapping[int, tuple[list[Change], Edit]]) -> "Files":
         """Return the files as edits made them, read and judged again."""
-        changed = {number: edit.files for number, (_, edit) in made.items() if edit.files}
+        changed = {number: edit.files for number, (_, edit) in edits_by_number.items() if edit.files}
         if not changed:
             return self
         bundles, readings = list(self.inputs.bundles), list(self.readings)
@@ -117,7 +117,7 @@ class Files:
             bundles[number] = _with_texts(bundles[number], files)
             readings[number] = read_bundle(bundles[number])
         inputs = replace(self.inputs, bundles=bundles)
-        changes = {number: (*self.made.get(number, ()), tuple(made[number][0])) for number in changed}
+        changes = {number: (*self.made.get(number, ()), tuple(edits_by_number[number][0])) for number in changed}
         return self.judge.files(inputs, readings, {**self.made, **changes})
 
 
@@ -151,10 +151,10 @@ class _Asked:
         self._owners: dict[tuple[Subject, str], list[Key]] = {}
         for finding in findings:
             for change in finding.fix.changes if finding.fix else ():
-                known = (change.subject, repr(change.new))
-                if known not in self._owners:
+                change_key = (change.subject, repr(change.new))
+                if change_key not in self._owners:
                     self.by_device.setdefault(change.subject[0], []).append(change)
-                self._owners.setdefault(known, []).append(key_of(finding))
+                self._owners.setdefault(change_key, []).append(key_of(finding))
 
     def whose(self, change: Change) -> list[Key]:
         """Return the findings that a change is to end."""
@@ -204,12 +204,12 @@ def patches(before: Files, after: Files) -> Iterator[Patch]:
             forms |= {f"{number_of}{name}": text for name, text in edit.forms.items()}
         old, new = before.texts(number), after.texts(number)
         patched = platforms.file_of(before.inputs.bundles[number].platform, old)
-        whole = tuple(name for name in new if new[name] != old[name] and name != patched)
+        replaced_files = tuple(name for name in new if new[name] != old[name] and name != patched)
         yield Patch(
             device=device,
             steps=tuple(step for edit in edits for step in edit.steps),
-            forms=forms | {name: new[name].decode() for name in whole},
-            whole=whole,
+            forms=forms | {name: new[name].decode() for name in replaced_files},
+            whole=replaced_files,
             follows=tuple(change for edit in edits for change in edit.follows),
         )
 

@@ -106,24 +106,24 @@ class Settler(Generic[_W]):
             else:
                 self.world = followed
             return
-        there = set(map(key_of, tried.world.outcome.findings))
-        stays = [finding for finding in new_findings if key_of(finding) in there]
+        remaining_keys = set(map(key_of, tried.world.outcome.findings))
+        stays = [finding for finding in new_findings if key_of(finding) in remaining_keys]
         if not stays:
             self.world = tried.world
             return
         self._refuse_findings(stays, "it would still be found")
-        self._take([finding for finding in new_findings if key_of(finding) not in there])
+        self._take([finding for finding in new_findings if key_of(finding) not in remaining_keys])
 
     def _try_followup_fixes(self, world: _W, findings: Sequence[Finding], appeared: "Sequence[New]") -> _W | None:
         """Return a world in which what appeared is fixed too, as where a port is brought up that lacks something."""
-        new = [one.finding for one in appeared if one.finding is not None and self.fixable(one.finding)]
+        new = [effect.finding for effect in appeared if effect.finding is not None and self.fixable(effect.finding)]
         if len(new) < len(appeared):
             return None
         self.trials += 1
         tried = world.try_fixes(new)
-        there = set(map(key_of, tried.world.outcome.findings))
+        remaining_keys = set(map(key_of, tried.world.outcome.findings))
         fixed = set(map(key_of, findings))
-        ends = not any(worse(self.world.outcome, tried.world.outcome, fixed)) and there.isdisjoint(fixed)
+        ends = not any(worse(self.world.outcome, tried.world.outcome, fixed)) and remaining_keys.isdisjoint(fixed)
         return tried.world if ends else None
 
     def _refuse_findings(self, findings: Iterable[Finding], why: str) -> None:
@@ -148,14 +148,14 @@ class Settler(Generic[_W]):
         rules = list(dict.fromkeys(finding.rule for finding in findings))
         if len(rules) > 1:
             half = set(rules[: len(rules) // 2])
-            parts = [[finding for finding in findings if (finding.rule in half) is first] for first in (True, False)]
+            halves = [[finding for finding in findings if (finding.rule in half) is first] for first in (True, False)]
         elif not other_findings and all(blamed[key_of(finding)].near(finding) for finding in findings):
             self.refused.update((key_of(finding), blamed[key_of(finding)].text) for finding in findings)
             return
         else:
-            parts = [list(findings[: len(findings) // 2]), list(findings[len(findings) // 2 :])]
-        self._take(parts[0])
-        self._take(self._remaining_findings(parts[1]))
+            halves = [list(findings[: len(findings) // 2]), list(findings[len(findings) // 2 :])]
+        self._take(halves[0])
+        self._take(self._remaining_findings(halves[1]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +169,9 @@ class New:
 
     def near(self, finding: Finding) -> bool:
         """Whether a fix changes the very part, and not just something of the same device."""
-        return any(len(part) > 1 for part in self.parts & _parts(change.subject for change in _changes_of_fix(finding)))
+        return any(
+            len(subject) > 1 for subject in self.parts & _parts(change.subject for change in _changes_of_fix(finding))
+        )
 
 
 def worse(before: Outcome, after: Outcome, fixed: Collection[Key]) -> Iterator[New]:
@@ -178,7 +180,7 @@ def worse(before: Outcome, after: Outcome, fixed: Collection[Key]) -> Iterator[N
     A finding that stays though it was not to be `fixed`, with other numbers, may be worse than it was.
     """
     had = Counter(map(_count_key, before.findings))
-    numbers = {key_of(one): _numbers(one) for one in before.findings}
+    numbers = {key_of(old_finding): _numbers(old_finding) for old_finding in before.findings}
     for finding in after.findings:
         verb = "appear"
         if finding.rule == UNUSED:  # for it has ended what somebody had decided to live with
@@ -188,7 +190,7 @@ def worse(before: Outcome, after: Outcome, fixed: Collection[Key]) -> Iterator[N
             if key_of(finding) in fixed or numbers.get(key_of(finding), ()) == _numbers(finding):
                 continue
             verb = "say something else"
-        about = [finding.subject, finding.at, *(one.subject for one in finding.related)]
+        about = [finding.subject, finding.at, *(related_part.subject for related_part in finding.related)]
         where = subject_text(finding.subject)
         text = f"{finding.rule} would {verb} at {where}: {finding.message}"
         yield New(text=text, parts=_parts(about), finding=finding)
@@ -229,13 +231,13 @@ def _count_key(finding: Finding) -> tuple[object, ...]:
 
 def _parts(subjects: Iterable[Subject]) -> frozenset[Subject]:
     """Return the devices that subjects are of, and their parts one level down; of a link, both ends."""
-    found: set[Subject] = set()
+    part_subjects: set[Subject] = set()
     for subject in subjects:
         if subject[:2] == (FABRIC, "links") and len(subject) > 2:
-            found |= {part for end in cable_ends(subject[2]) for part in ((end.node,), tuple(end))}
+            part_subjects |= {end_part for end in cable_ends(subject[2]) for end_part in ((end.node,), tuple(end))}
         elif subject[0] != FABRIC:
-            found |= {subject[:1], subject[:2]}
-    return frozenset(found)
+            part_subjects |= {subject[:1], subject[:2]}
+    return frozenset(part_subjects)
 
 
 def _changes_of_fix(finding: Finding) -> tuple[Change, ...]:
@@ -247,9 +249,9 @@ def _find_caused_finding(finding: Finding, appeared: "Sequence[New]") -> "New | 
     touched = _parts(change.subject for change in _changes_of_fix(finding)) or _parts([finding.subject])
     for length in (2, 1):
         for new in appeared:
-            if any(len(part) == length for part in new.parts & touched):
+            if any(len(subject) == length for subject in new.parts & touched):
                 return new
-        if length == 2 and any(len(part) > 1 for new in appeared for part in new.parts):
+        if length == 2 and any(len(subject) > 1 for new in appeared for subject in new.parts):
             break
     return None
 

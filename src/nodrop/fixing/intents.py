@@ -57,9 +57,9 @@ class JudgeOfIntents:
 
     def of(self, text: Text, raw: bytes, before: Written | None = None) -> Written:
         """Return a text with what is found in what it comes to; one that cannot be built is a problem more."""
-        held = Text(display=text.display, held=raw)
+        new_text = Text(display=text.display, held=raw)
         try:
-            reading = read_source(held, self.settings)
+            reading = read_source(new_text, self.settings)
         except InputProblems as error:
             if before is None:
                 raise
@@ -83,18 +83,18 @@ def edits_of(finding: Finding, reading: Reading) -> Sequence[tuple[Subject, obje
     decision = decision_of(finding, reading)
     by = () if decision is None else tuple(map(str, decision.keys))
     resolved = [(_resolve_wildcards(path, by), value) for path, value in fixes]
-    known = [(path, value) for path, value in resolved if path is not None]
-    return known if len(known) == len(resolved) else []
+    resolved_fixes = [(path, value) for path, value in resolved if path is not None]
+    return resolved_fixes if len(resolved_fixes) == len(resolved) else []
 
 
 def _resolve_wildcards(path: Subject, by: Subject) -> Subject | None:
     """Return a path with each `*` as the key that decided has it; None where that leads elsewhere before the last."""
-    last = max((at for at, one in enumerate(path) if one == _ANY), default=-1)
-    if any(one not in (_ANY, other) for one, other in zip(path[: last + 1], by, strict=False)):
+    last = max((at for at, key in enumerate(path) if key == _ANY), default=-1)
+    if any(key not in (_ANY, decision_key) for key, decision_key in zip(path[: last + 1], by, strict=False)):
         return None
-    known = (*by, *[_ANY] * len(path))
-    made = tuple(other if one == _ANY else one for one, other in zip(path, known, strict=False))
-    return None if _ANY in made else made
+    all_keys = (*by, *[_ANY] * len(path))
+    new_path = tuple(decision_key if key == _ANY else key for key, decision_key in zip(path, all_keys, strict=False))
+    return None if _ANY in new_path else new_path
 
 
 def rewritten(before: Written, after: Written) -> tuple[Rewritten, ...]:

@@ -62,16 +62,16 @@ def passed_on(attributes: Attributes) -> bool:
     return not attributes.communities or not attributes.communities & NOT_PASSED_ON
 
 
-def restrict_parts(parts: Iterable[Part], bits: int) -> tuple[Part, ...]:
+def restrict_parts(routes: Iterable[Part], bits: int) -> tuple[Part, ...]:
     """Parts as far as they are about these destinations."""
-    return tuple([Part(attributes, both) for attributes, own in parts if (both := own & bits)])
+    return tuple([Part(attributes, overlap) for attributes, route_bits in routes if (overlap := route_bits & bits)])
 
 
-def together(parts: Iterable[Part]) -> int:
+def together(routes: Iterable[Part]) -> int:
     """All destinations of some parts."""
     bits = 0
-    for part in parts:
-        bits |= part.bits
+    for route in routes:
+        bits |= route.bits
     return bits
 
 
@@ -80,10 +80,10 @@ class Advert:
 
     __slots__ = ("bits", "number", "numbers", "parts")
 
-    def __init__(self, number: int, parts: tuple[Part, ...]) -> None:
-        self.number, self.parts = number, parts
-        self.numbers = frozenset(asn for part in parts for asn in part.attributes.path)
-        self.bits = together(parts)
+    def __init__(self, number: int, routes: tuple[Part, ...]) -> None:
+        self.number, self.parts = number, routes
+        self.numbers = frozenset(asn for route in routes for asn in route.attributes.path)
+        self.bits = together(routes)
 
 
 class Adverts:
@@ -92,10 +92,10 @@ class Adverts:
     def __init__(self) -> None:
         self._known: dict[frozenset[tuple[Attributes, int]], Advert] = {}
 
-    def of(self, parts: Iterable[Part]) -> Advert:
+    def of(self, routes: Iterable[Part]) -> Advert:
         """Return the advert of these parts; those with equal attributes become one, those without bits none."""
         merged: dict[Attributes, int] = {}
-        for attributes, bits in parts:
+        for attributes, bits in routes:
             if bits:
                 merged[attributes] = merged.get(attributes, 0) | bits
         return self._intern_advert(merged)
@@ -110,5 +110,5 @@ class Adverts:
         key = frozenset(merged.items())
         advert = self._known.get(key)
         if advert is None:
-            advert = self._known[key] = Advert(len(self._known), tuple(Part(*one) for one in merged.items()))
+            advert = self._known[key] = Advert(len(self._known), tuple(Part(*fields) for fields in merged.items()))
         return advert

@@ -30,26 +30,26 @@ def mismatch(own_half: Half, far: Half, links: int) -> Down | None:
         if wrong is not None:
             at = (*one.at(own_neighbor), "remote_asn")
             return down("asn", at, where=one.name, expected=wrong, peer=end.name, found=end.shown_asn(other_neighbor))
-    second = (router.number, neighbor.key) > (other_router.number, back.key)
+    is_far = (router.number, neighbor.key) > (other_router.number, back.key)
     at = other_router.at(back)
     if neighbor.passive and back.passive:
-        return down("passive", (*at, "passive"), there=second, peer=other_router.name)
+        return down("passive", (*at, "passive"), there=is_far, peer=other_router.name)
     if neighbor.password != back.password:
         return down(
             "password",
             (*at, "password"),
-            there=second,
+            there=is_far,
             peer=other_router.name,
             how=_describe_password_mismatch(neighbor, back),
         )
     inside = _router_asn(router) == _router_asn(other_router)
     for (sender, says), (receiver, checks) in ((own_half, far), (far, own_half)):
         sent = _sent_ttl(says, inside=inside)
-        left = sent - (links - 1)
+        received_ttl = sent - (links - 1)
         least = 1 if checks.ttl_security_hops is None else _MOST_TTL + 1 - checks.ttl_security_hops
-        if left < least:
-            there, ends = receiver is not router, {"sender": sender.name, "receiver": receiver.name}
-            return down("hops", receiver.at(checks), there=there, **ends, left=max(left, 0), least=least)
+        if received_ttl < least:
+            far_receives, ends = receiver is not router, {"sender": sender.name, "receiver": receiver.name}
+            return down("hops", receiver.at(checks), there=far_receives, **ends, left=max(received_ttl, 0), least=least)
     return None
 
 
@@ -82,16 +82,16 @@ def needs_link(router: Router, neighbor: BgpNeighbor) -> bool:
     return not inside and hops == 1 and neighbor.connected_check
 
 
-def _wrong_asn(router: Router, neighbor: BgpNeighbor, there: int) -> int | str | None:
-    """Return the AS number that a statement asks for, where the other end shows another one, `there`."""
+def _wrong_asn(router: Router, neighbor: BgpNeighbor, far_asn: int) -> int | str | None:
+    """Return the AS number that a statement asks for, where the other end shows another one, `far_asn`."""
     own_asn, asked = _router_asn(router), neighbor.remote_asn
     if asked is None:
         return "none"
     if asked == "external":
-        return None if own_asn != there else "external"
+        return None if own_asn != far_asn else "external"
     if asked == "internal":
-        return None if own_asn == there else "internal"
-    return None if asked == there else asked
+        return None if own_asn == far_asn else "internal"
+    return None if asked == far_asn else asked
 
 
 def _router_asn(router: Router) -> int:
@@ -110,7 +110,7 @@ def opens(router: Router, neighbor: BgpNeighbor, back: BgpNeighbor) -> bool:
     if source is None or neighbor.interface is not None or expected is None:
         return True
     leg = router.by_name.get(source)
-    own_addresses = [one for each in router.legs for one in each.addresses] if leg is None else leg.addresses
+    own_addresses = [ip for own_leg in router.legs for ip in own_leg.addresses] if leg is None else leg.addresses
     return expected in own_addresses and (leg is not None or address(source) == expected)
 
 
@@ -141,7 +141,7 @@ def _may_use_hops_of(sender: Router, far: Side, receiver: Router, near: Side) ->
     neighbor = near.neighbor
     if (neighbor.ebgp_multihop or neighbor.ttl_security_hops or 1) > 1 or not neighbor.connected_check:
         return True
-    hops = [one for one in far.leg.addresses if one.family == "ipv4"]
+    hops = [far_address for far_address in far.leg.addresses if far_address.family == "ipv4"]
     named_address = address("" if sender.bgp is None else sender.bgp.router_id or "")
     return any(
         receiver.leg_towards(hop) is not None for hop in hops or ([] if named_address is None else [named_address])

@@ -88,18 +88,18 @@ class ControlPlane:
         """Take down sessions over which more prefixes are accepted than an end allows (FRR: until they are cleared)."""
         dropped: list[Down] = []
         while over := over_limit(self._converge_families(self.sessions), self.sessions):
-            kept_sessions = [one for number, one in enumerate(self.sessions) if number not in over]
+            kept_sessions = [kept_session for number, kept_session in enumerate(self.sessions) if number not in over]
             for number in over if len(over) > 1 else ():
                 alone = (*kept_sessions, self.sessions[number])
                 if len(kept_sessions) not in over_limit(self._converge_families(alone), alone):
                     self._disputed.append(self.sessions[number])
-            for number, (side, most, there) in over.items():
+            for number, (side, most, prefix_count) in over.items():
                 session = self.sessions[number]
                 for own_side in (session.a, session.b):
                     router = self.routers[own_side.router]
                     facts: dict[str, str | int] = {
                         "most": most,
-                        "prefixes": there,
+                        "prefixes": prefix_count,
                         "where": self.routers[side.router].name,
                     }
                     away = own_side is not side
@@ -115,8 +115,8 @@ class ControlPlane:
 
     def side(self, number: int, session: int) -> Side:
         """Return a router's end of a session."""
-        one = self.sessions[session]
-        return one.a if one.a.router == number else one.b
+        bgp_session = self.sessions[session]
+        return bgp_session.a if bgp_session.a.router == number else bgp_session.b
 
     def holder(self, far: Address, router: Router) -> int | None:
         """Return the router that has an address, other than the one that asks."""
@@ -124,9 +124,9 @@ class ControlPlane:
 
     def _is_whole(self) -> bool:
         """Whether every router and every session that may bring a route is known."""
-        known = not any(isinstance(device.bgp, Unknown) for device in self.index.fabric.devices)
+        is_bgp_known = not any(isinstance(device.bgp, Unknown) for device in self.index.fabric.devices)
         unread = any(down.reason in ("unread", "may-be-filtered") for down in self._found.down)
-        return known and not unread and not any(router.unsaid for router in self.routers)
+        return is_bgp_known and not unread and not any(router.unsaid for router in self.routers)
 
     def is_tracked(self, number: int, to: Address, *, near: bool) -> bool:
         """Return whether bgpd takes an address for reached, over connected and static routes alone if it is `near`.
@@ -189,8 +189,8 @@ class ControlPlane:
                 yield Gap((router.device.name,), router.unsaid)
             if isinstance(bgp.neighbors, Unknown):
                 yield Gap(router.subject, "device.bgp.neighbors")
-            for name, rule, what in uncomputed(bgp):
-                yield Gap((*router.subject, "route_maps", name, str(rule.sequence)), what)
+            for name, rule, gap_text in uncomputed(bgp):
+                yield Gap((*router.subject, "route_maps", name, str(rule.sequence)), gap_text)
             yield from self._announcement_gaps(router, bgp)
         for session in self._restless:
             where = self.routers[session.a.router].at(session.a.neighbor)
@@ -232,8 +232,8 @@ class ControlPlane:
         """Yield what a router tells its AS and is not followed: redistributed static routes with their next hops."""
         bgp = router.bgp
         for row in () if bgp is None else bgp.redistributions:
-            kept = row.source == "static" and not of_family(side.neighbor, row.family).next_hop_self
-            if kept and any(address(route.next_hop) is not None for route, _ in statics(router, row.family)):
+            keeps_next_hop = row.source == "static" and not of_family(side.neighbor, row.family).next_hop_self
+            if keeps_next_hop and any(address(route.next_hop) is not None for route, _ in statics(router, row.family)):
                 where = (*router.subject, "redistributions", row.key)
                 yield Gap(where, "static routes told to the own AS with their next hops")
 
@@ -248,24 +248,24 @@ class ControlPlane:
 
     def _announcement_gaps(self, router: Router, bgp: Bgp) -> Iterator[Gap]:
         """Yield what a router announces that is not followed: routes of the kernel, and static ones to next hops."""
-        redistributions = {one.family: one for one in bgp.redistributions if one.source == "static"}
+        redistributions = {row.family: row for row in bgp.redistributions if row.source == "static"}
         for redistribution in bgp.redistributions:
             if redistribution.source == "kernel":
                 yield Gap((*router.subject, "redistributions", redistribution.key), "routes of the kernel")
         for neighbor in router.neighbors:
-            for said in (neighbor, neighbor.ipv6):
-                if said.default_policy is not None and not self._only_prefixes(bgp, said.default_policy):
+            for unicast in (neighbor, neighbor.ipv6):
+                if unicast.default_policy is not None and not self._only_prefixes(bgp, unicast.default_policy):
                     yield Gap(router.at(neighbor), "default-originate with a route map of more than prefixes")
         yield from self._route_install_gaps(router, bgp)
-        kept_addresses = {one.address for one in router.neighbors if not one.next_hop_self}
+        kept_addresses = {peer.address for peer in router.neighbors if not peer.next_hop_self}
         for family in FAMILIES:
             for route, _ in statics(router, family):
-                named = route.prefix in bgp.networks
-                if discards(route) or not (named or family in redistributions):
+                is_network = route.prefix in bgp.networks
+                if discards(route) or not (is_network or family in redistributions):
                     continue
                 if outlet(router, route) is None:
                     yield Gap((router.device.name, "@static_routes", route.prefix), "next hops behind other routes")
-                elif route.next_hop in kept_addresses and not named:
+                elif route.next_hop in kept_addresses and not is_network:
                     where = (*router.subject, "redistributions", redistributions[family].key)
                     yield Gap(where, "static routes to a neighbor, which refuses what is told with its own address")
 
@@ -277,8 +277,8 @@ class ControlPlane:
             for rule in foreign_sources(router, bgp, family, name):
                 where = (*router.subject, "route_maps", name or "", str(rule.sequence))
                 yield Gap(where, "set src of an address that the switch does not have")
-        for route, what in contested(router, bgp, lambda family: self.of(family).world):
-            yield Gap((router.device.name, "@static_routes", route.prefix), what)
+        for route, gap_text in contested(router, bgp, lambda family: self.of(family).world):
+            yield Gap((router.device.name, "@static_routes", route.prefix), gap_text)
         for aggregate in bgp.aggregates:
             if aggregate.as_set:
                 yield Gap(router.subject, "aggregate-address with as-set")

@@ -57,8 +57,8 @@ class Makers:
         """Return the table that a router computes from the adverts of its neighbors."""
         numbers = self._numbers.get(heard)
         if numbers is None:
-            each = {advert.number: advert.numbers for pieces in heard for advert in pieces}
-            numbers = self._numbers[heard] = frozenset().union(*each.values())
+            numbers_by_advert = {advert.number: advert.numbers for pieces in heard for advert in pieces}
+            numbers = self._numbers[heard] = frozenset().union(*numbers_by_advert.values())
         own_asn = speaker.bgp.asn if speaker.bgp.asn in numbers else 0
         drained = speaker.bgp.graceful_shutdown
         key = (speaker.shape, own_asn, drained, heard)
@@ -77,18 +77,21 @@ class Makers:
         key = (advert.number, link.inbound.number, asn, link.repeats, drained)
         found_advert = self._imports.get(key)
         if found_advert is None:
-            parts = advert.parts
+            routes = advert.parts
             if asn:
-                parts = tuple([one for one in parts if one.attributes.path.count(asn) <= link.repeats])
+                routes = tuple([route for route in routes if route.attributes.path.count(asn) <= link.repeats])
             peering = link.inbound.peering
             if peering is not None:
-                parts = tuple(admitted(parts, peering, self._class_of_prefix))
-            left = link.inbound.parts(parts, advert.bits)
-            if (drained or any(attributes.communities for attributes, _ in left)) and not (
+                routes = tuple(admitted(routes, peering, self._class_of_prefix))
+            valid_routes = link.inbound.parts(routes, advert.bits)
+            if (drained or any(attributes.communities for attributes, _ in valid_routes)) and not (
                 peering is not None and peering.internal
             ):
-                left = [Part(_apply_graceful_shutdown(attributes, drained=drained), bits) for attributes, bits in left]
-            found_advert = self._imports[key] = self._heard.of(left)
+                valid_routes = [
+                    Part(_apply_graceful_shutdown(attributes, drained=drained), bits)
+                    for attributes, bits in valid_routes
+                ]
+            found_advert = self._imports[key] = self._heard.of(valid_routes)
         return found_advert
 
     def compute_adverts(self, speaker: Speaker, local: tuple[Part, ...], table: Table, outbound: Policy) -> Heard:
@@ -99,27 +102,27 @@ class Makers:
         subgroup_default_originate).
         """
         summed, hidden = self.summed(speaker, local, table) if speaker.summaries else ((), 0)
-        own = together((*local, *summed))
+        own_bits = together((*local, *summed))
         default = None
         if outbound.default is not None:
-            default = outbound.default.offered(own | table.bits)
+            default = outbound.default.offered(own_bits | table.bits)
             hidden |= 1 << self.world.destinations.class_of[self.world.default]
-        hides = (own | speaker.unnamed | hidden) & table.bits
+        hides = (own_bits | speaker.unnamed | hidden) & table.bits
         if outbound.peering is not None:
             return self._told_inside(
                 speaker, (*restrict_parts(local, ~hidden), *summed), table, hides, default, outbound
             )
-        given = tuple([part for part in local if passed_on(part.attributes)])
+        exported_routes = tuple([route for route in local if passed_on(route.attributes)])
         if hidden:
-            given = restrict_parts(given, ~hidden)
-        given += summed
+            exported_routes = restrict_parts(exported_routes, ~hidden)
+        exported_routes += summed
         bgp = speaker.bgp
         who = (bgp.asn, bgp.graceful_shutdown, bgp.maximum_med)
-        first_advert = self._export_advert((*who, given), given, own, speaker, outbound)
+        first_advert = self._export_advert((*who, exported_routes), exported_routes, own_bits, speaker, outbound)
         key = (*who, id(table), hides)
         learned = table.passed
         if hides and (*key, outbound.number) not in self._exports:
-            learned = tuple([Part(one, bits & ~hides) for one, bits in learned])
+            learned = tuple([Part(learned_attributes, bits & ~hides) for learned_attributes, bits in learned])
         remaining_advert = self._export_advert(key, learned, table.bits, speaker, outbound)
         pieces = [piece for piece in (first_advert, remaining_advert) if piece.bits]
         if default is not None:
@@ -131,7 +134,7 @@ class Makers:
     def _told_inside(
         self,
         speaker: Speaker,
-        own: tuple[Part, ...],
+        own_routes: tuple[Part, ...],
         table: Table,
         hides: int,
         default: Attributes | None,
@@ -139,14 +142,14 @@ class Makers:
     ) -> Heard:
         """Return the adverts for a neighbor of the same AS, which are made for each router by itself."""
         bgp = speaker.bgp
-        parts = [*told_inside(speaker, own, table, hides, outbound, drained=bgp.graceful_shutdown)]
+        routes = [*told_inside(speaker, own_routes, table, hides, outbound, drained=bgp.graceful_shutdown)]
         if default is not None:
             given_attributes = add_shutdown_community(default) if bgp.graceful_shutdown else default
             bit = 1 << self.world.destinations.class_of[self.world.default]
-            parts.append(Part(given_attributes._replace(learned=Learned()), bit))
+            routes.append(Part(given_attributes._replace(learned=Learned()), bit))
         if bgp.maximum_med is not None:
-            parts = [Part(attributes._replace(med=bgp.maximum_med), bits) for attributes, bits in parts]
-        advert = self.adverts.of(parts)
+            routes = [Part(attributes._replace(med=bgp.maximum_med), bits) for attributes, bits in routes]
+        advert = self.adverts.of(routes)
         return (advert,) if advert.bits else ()
 
     def _class_of_prefix(self, prefix: Prefix) -> int:
@@ -159,33 +162,33 @@ class Makers:
         Their origin is the worst of those inside (FRR, bgpd/bgp_route.c, bgp_aggregate_route).
         """
         has = together(local) | table.bits
-        worse = [*((one.attributes.origin, one.bits) for one in local), *speaker.worse, *table.worse.items()]
-        parts, hidden = [], 0
-        for own, inside, only in speaker.summaries:
+        worse = [*((route.attributes.origin, route.bits) for route in local), *speaker.worse, *table.worse.items()]
+        aggregates, hidden = [], 0
+        for own_bits, inside, only in speaker.summaries:
             if has & inside:
                 origin = max((origin for origin, bits in worse if bits & inside), default=IGP)
-                parts.append(
-                    Part(Attributes(weight=LOCAL_WEIGHT, origin=origin, preference=preferred(speaker.bgp)), own)
+                aggregates.append(
+                    Part(Attributes(weight=LOCAL_WEIGHT, origin=origin, preference=preferred(speaker.bgp)), own_bits)
                 )
                 hidden |= inside if only else 0
-        return tuple(parts), hidden
+        return tuple(aggregates), hidden
 
     def _export_advert(
-        self, key: tuple[object, ...], parts: tuple[Part, ...], bits: int, speaker: Speaker, outbound: Policy
+        self, key: tuple[object, ...], routes: tuple[Part, ...], bits: int, speaker: Speaker, outbound: Policy
     ) -> Advert:
         advert = self._exports.get((*key, outbound.number))
         if advert is None:
-            left = outbound.parts(parts, bits)
+            new_routes = outbound.parts(routes, bits)
             if speaker.bgp.graceful_shutdown:
-                left = [Part(add_shutdown_community(attributes), own) for attributes, own in left]
-            advert = self.adverts.of(self._prepend_asn(left, speaker.bgp, outbound))
+                new_routes = [Part(add_shutdown_community(attributes), own_bits) for attributes, own_bits in new_routes]
+            advert = self.adverts.of(self._prepend_asn(new_routes, speaker.bgp, outbound))
             self._exports[(*key, outbound.number)] = advert
         return advert
 
-    def _prepend_asn(self, parts: Iterable[Part], bgp: Bgp, outbound: Policy) -> Iterable[Part]:
+    def _prepend_asn(self, routes: Iterable[Part], bgp: Bgp, outbound: Policy) -> Iterable[Part]:
         """Put the own AS number before each path, at an origin that need not be named `ORIGIN`."""
         hidden, before = self.world.hidden, outbound.named or (bgp.asn,)
-        for attributes, bits in parts:
+        for attributes, bits in routes:
             if bgp.maximum_med is not None:
                 attributes = attributes._replace(med=bgp.maximum_med)
             path = attributes.path

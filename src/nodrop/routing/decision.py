@@ -108,41 +108,41 @@ def decide(heard: Sequence[Heard], limits: Limits, choice: Choice | None = None)
     ranks: dict[tuple[int, int, int, int], list[Offer]] = {}
     for number, advert in adverts.items():
         links = tuple(positions[number])
-        own: dict[tuple[int, int, int, int], list[Part]] = {}
-        for part in advert.parts if choice is None else choice.reached(advert):
-            one = part.attributes
-            own.setdefault((-one.weight, -one.preference, len(one.path), one.origin), []).append(part)
-        for rank, alike in own.items():
+        rank_groups: dict[tuple[int, int, int, int], list[Part]] = {}
+        for route in advert.parts if choice is None else choice.reached(advert):
+            attrs = route.attributes
+            rank_groups.setdefault((-attrs.weight, -attrs.preference, len(attrs.path), attrs.origin), []).append(route)
+        for rank, alike in rank_groups.items():
             ranks.setdefault(rank, []).append(Offer(tuple(alike), links))
     covered = 0
     worse: dict[int, int] = {}
-    for part in (part for offers in ranks.values() for offer in offers for part in offer.parts):
-        if part.attributes.origin:
-            worse[part.attributes.origin] = worse.get(part.attributes.origin, 0) | part.bits
+    for route in (offered_route for offers in ranks.values() for offer in offers for offered_route in offer.parts):
+        if route.attributes.origin:
+            worse[route.attributes.origin] = worse.get(route.attributes.origin, 0) | route.bits
     merged: dict[tuple[Attributes, tuple[int, ...], tuple[Address | None, ...]], int] = {}
     for rank in sorted(ranks):
         offers = ranks[rank]
         plain = (
             choice is None
             and limits.relaxed
-            and all(part.attributes.med is None for offer in offers for part in offer.parts)
+            and all(offered_route.attributes.med is None for offer in offers for offered_route in offer.parts)
         )
         if not plain:
-            offers = [Offer((part,), offer.links) for offer in offers for part in offer.parts]
+            offers = [Offer((offered_route,), offer.links) for offer in offers for offered_route in offer.parts]
         for bits, rivals in atoms(offers, covered):
             covered |= bits
-            parts: tuple[Part, ...]
+            best_routes: tuple[Part, ...]
             vias: tuple[Address | None, ...] = ()
             if choice is None:
-                parts, hops = _select_multipath(rivals, limits)
+                best_routes, hops = _select_multipath(rivals, limits)
             else:
                 best, hops, vias = choice.choose_best(rivals)
-                parts = (best,)
-            for attributes, own_bits in parts:
-                if both := own_bits & bits:
+                best_routes = (best,)
+            for attributes, own_bits in best_routes:
+                if common_bits := own_bits & bits:
                     key = (attributes, hops, vias)
-                    merged[key] = merged.get(key, 0) | both
-    return Table(tuple(Entry(one, bits, hops, vias) for (one, hops, vias), bits in merged.items()), worse)
+                    merged[key] = merged.get(key, 0) | common_bits
+    return Table(tuple(Entry(key_attrs, bits, hops, vias) for (key_attrs, hops, vias), bits in merged.items()), worse)
 
 
 def atoms(offers: Iterable[Offer], covered: int) -> list[tuple[int, list[Offer]]]:
@@ -151,22 +151,22 @@ def atoms(offers: Iterable[Offer], covered: int) -> list[tuple[int, list[Offer]]
     union = 0
     for offer in offers:
         bits = 0
-        for part in offer.parts:
-            bits |= part.bits
+        for offered_route in offer.parts:
+            bits |= offered_route.bits
         bits &= ~covered
         overlap = bits & union
         union |= bits
         bits ^= overlap
         if overlap:
             parted: list[tuple[int, list[Offer]]] = []
-            for own, other_offers in found_atoms:
-                both = own & overlap
-                if not both:
-                    parted.append((own, other_offers))
+            for atom_bits, other_offers in found_atoms:
+                common_bits = atom_bits & overlap
+                if not common_bits:
+                    parted.append((atom_bits, other_offers))
                     continue
-                parted.append((both, [*other_offers, offer]))
-                if both != own:
-                    parted.append((own ^ both, other_offers))
+                parted.append((common_bits, [*other_offers, offer]))
+                if common_bits != atom_bits:
+                    parted.append((atom_bits ^ common_bits, other_offers))
             found_atoms = parted
         if bits:
             found_atoms.append((bits, [offer]))

@@ -23,8 +23,8 @@ class Destinations:
     def __init__(self, family: Family, origins: Mapping[Prefix, tuple[object, ...]], lists: Iterable[Shape]) -> None:
         self.family = family
         self.prefixes = tuple(sorted(origins))
-        self._position = {one: number for number, one in enumerate(self.prefixes)}
-        self._firsts = [one.first for one in self.prefixes]
+        self._position = {own_prefix: number for number, own_prefix in enumerate(self.prefixes)}
+        self._firsts = [own_prefix.first for own_prefix in self.prefixes]
         permitted: defaultdict[int, list[int]] = defaultdict(list)
         chosen: dict[Shape, frozenset[int]] = {}
         for shape in lists:
@@ -34,21 +34,21 @@ class Destinations:
                     permitted[position].append(len(chosen))
         classes: dict[tuple[object, ...], int] = {}
         self.class_of: dict[Prefix, int] = {}
-        for position, one in enumerate(self.prefixes):
-            key = (origins[one], tuple(permitted[position]))
-            self.class_of[one] = classes.setdefault(key, len(classes))
+        for position, announced_prefix in enumerate(self.prefixes):
+            key = (origins[announced_prefix], tuple(permitted[position]))
+            self.class_of[announced_prefix] = classes.setdefault(key, len(classes))
         self.count = len(classes)
-        self._bits = {shape: self.bits(self.prefixes[n] for n in found) for shape, found in chosen.items()}
+        self._bits = {shape: self.bits(self.prefixes[n] for n in positions) for shape, positions in chosen.items()}
 
     def bits(self, prefixes: Iterable[Prefix]) -> int:
         """Return the set of the classes of some prefixes."""
-        numbers = {self.class_of[one] for one in prefixes if one in self.class_of}
+        numbers = {self.class_of[own_prefix] for own_prefix in prefixes if own_prefix in self.class_of}
         if not numbers:
             return 0
-        made = bytearray(max(numbers) // 8 + 1)
+        bitmap = bytearray(max(numbers) // 8 + 1)
         for number in numbers:
-            made[number >> 3] |= 1 << (number & 7)
-        return int.from_bytes(made, "little")
+            bitmap[number >> 3] |= 1 << (number & 7)
+        return int.from_bytes(bitmap, "little")
 
     def permitted(self, shape: Shape) -> int:
         """Return the set of the classes that a prefix list permits."""
@@ -57,15 +57,15 @@ class Destinations:
     @cached_property
     def members(self) -> tuple[tuple[Prefix, ...], ...]:
         """The prefixes of each class."""
-        found: list[list[Prefix]] = [[] for _ in range(self.count)]
-        for one in self.prefixes:
-            found[self.class_of[one]].append(one)
-        return tuple(map(tuple, found))
+        prefixes_by_class: list[list[Prefix]] = [[] for _ in range(self.count)]
+        for own_prefix in self.prefixes:
+            prefixes_by_class[self.class_of[own_prefix]].append(own_prefix)
+        return tuple(map(tuple, prefixes_by_class))
 
     def _permitted_prefix_positions(self, rules: Shape) -> Iterable[int]:
         """Yield the positions of the prefixes that a list permits: the first rule that matches one decides."""
         decided: set[int] = set()
-        for rule in sorted(rules, key=lambda one: one.sequence):
+        for rule in sorted(rules, key=lambda prefix_rule: prefix_rule.sequence):
             for position in self._matching_prefix_positions(rule):
                 if position not in decided:
                     decided.add(position)
@@ -81,8 +81,8 @@ class Destinations:
         least = block.length if rule.ge is None else rule.ge
         most = rule.le if rule.le is not None else block.length if exact else BITS[self.family]
         if least == most == block.length:
-            found = self._position.get(block)
-            return () if found is None else (found,)
+            position = self._position.get(block)
+            return () if position is None else (position,)
         start = bisect_left(self._firsts, block.first)
         end = bisect_left(self._firsts, block.first + (1 << (BITS[self.family] - block.length)))
         return [n for n in range(start, end) if least <= self.prefixes[n].length <= most]
@@ -92,9 +92,9 @@ def _prefix_of_rule(rule: PrefixRule, family: Family) -> Prefix | None:
     return Prefix(family, 0, 0) if rule.prefix == "any" else prefix(rule.prefix)
 
 
-def permits(listed: PrefixList, one: Prefix) -> bool:
+def permits(listed: PrefixList, tested_prefix: Prefix) -> bool:
     """Whether a prefix list lets a prefix pass."""
-    return bool(Destinations(one.family, {one: ()}, [listed.rules]).permitted(listed.rules))
+    return bool(Destinations(tested_prefix.family, {tested_prefix: ()}, [listed.rules]).permitted(listed.rules))
 
 
 def shape(listed: PrefixList) -> Shape:

@@ -23,18 +23,18 @@ class Change(NamedTuple):
 
 def change(before: Table, table: Table) -> Change:
     """Return what becomes of a router that had one table and has another."""
-    kept = {(entry.hops, entry.bits) for entry in table.entries}
-    then = {(entry.hops, entry.bits) for entry in before.entries}
-    new = [entry for entry in table.entries if (entry.hops, entry.bits) not in then]
+    new_keys = {(entry.hops, entry.bits) for entry in table.entries}
+    old_keys = {(entry.hops, entry.bits) for entry in before.entries}
+    new = [entry for entry in table.entries if (entry.hops, entry.bits) not in old_keys]
     weaker: list[tuple[int, int, int]] = []
     gains = bool(table.bits & ~before.bits)
     for old in before.entries:
-        if (old.hops, old.bits) in kept:
+        if (old.hops, old.bits) in new_keys:
             continue
         for entry in new:
-            if both := old.bits & entry.bits:
+            if common_bits := old.bits & entry.bits:
                 if len(entry.hops) < len(old.hops):
-                    weaker.append((both, len(entry.hops), len(old.hops)))
+                    weaker.append((common_bits, len(entry.hops), len(old.hops)))
                 gains = gains or not set(entry.hops) <= set(old.hops)
     return Change(before.bits & ~table.bits, tuple(weaker), gains)
 
@@ -66,10 +66,10 @@ class Failed(State):
     Other destinations keep the routes that they have in `base`, but for the next hops that are gone.
     """
 
-    def __init__(self, base: State, dead: frozenset[int], local: Mapping[int, tuple[Part, ...]], known: Known) -> None:
-        super().__init__(known.makers)
-        self._base, self._dead, self._changed, self.bits = base, dead, local, known.bits
-        self._known, self._within, self._before = known, known.within, known.before
+    def __init__(self, base: State, dead: frozenset[int], local: Mapping[int, tuple[Part, ...]], cache: Known) -> None:
+        super().__init__(cache.makers)
+        self._base, self._dead, self._changed, self.bits = base, dead, local, cache.bits
+        self._known, self._within, self._before = cache, cache.within, cache.before
         self._listeners: set[int] = set()
 
     def before(self, number: int) -> Table:
@@ -95,12 +95,12 @@ class Failed(State):
         own_adverts = self._told.get(number)
         if own_adverts is not None and outbound in own_adverts:
             return own_adverts[outbound]
-        told = self._base.tells(number, outbound)
-        found_adverts = self._within.get(told)
+        base_adverts = self._base.tells(number, outbound)
+        found_adverts = self._within.get(base_adverts)
         if found_adverts is None:
             adverts = self.makers.adverts
-            pieces = [adverts.restrict_advert(advert, self.bits) for advert in told]
-            found_adverts = self._within[told] = tuple([piece for piece in pieces if piece.bits])
+            pieces = [adverts.restrict_advert(advert, self.bits) for advert in base_adverts]
+            found_adverts = self._within[base_adverts] = tuple([piece for piece in pieces if piece.bits])
         return found_adverts
 
     def up(self, session: int) -> bool:
@@ -109,19 +109,19 @@ class Failed(State):
 
     def _heard(self, speaker: Speaker) -> tuple[Heard, ...]:
         """Return the adverts that a router hears, link by link; inlined, as most of the time is spent here."""
-        told, before = self._told, self._known.told
-        found = []
+        adverts_by_router, before = self._told, self._known.told
+        link_adverts = []
         for whom in speaker.hears:
-            own_adverts = told.get(whom[0])
+            own_adverts = adverts_by_router.get(whom[0])
             heard = before.get(whom) if own_adverts is None else own_adverts[whom[1]]
             if heard is None:
                 heard = before[whom] = self.tells(*whom)
-            found.append(heard)
+            link_adverts.append(heard)
         if not self._dead.isdisjoint(speaker.sessions):
             for position, link in enumerate(speaker.links):
                 if link.session in self._dead:
-                    found[position] = ()
-        return tuple(found)
+                    link_adverts[position] = ()
+        return tuple(link_adverts)
 
     def run(self, begin: Iterable[int]) -> Self:
         """Let routers talk as before; those that pass nothing of this on decide at the end."""

@@ -155,9 +155,9 @@ class Failures:
         routes = after(self._routes, ends)
         lost: dict[int, int] = {}
         weaker = []
-        for number, bits, remaining_hops, then in changes(self._routes, routes, gone):
+        for number, bits, remaining_hops, previous_hops in changes(self._routes, routes, gone):
             if remaining_hops:
-                weaker.append(Weaker(number, bits, remaining_hops, then))
+                weaker.append(Weaker(number, bits, remaining_hops, previous_hops))
             else:
                 lost[number] = lost.get(number, 0) | bits
         return Outcome(_losses_by_router(lost), (), tuple(weaker), routes.state.unstable)
@@ -196,32 +196,32 @@ class Failures:
         state, makers = self._state, Makers(self._world, self._state.makers)
         weaker: list[Weaker] = []
         unreachable: dict[int, int] = {}
-        bits = own = 0
+        bits = gone_bits = 0
         for number in gone:
-            own |= together(self._world.speakers[number].local)
+            gone_bits |= together(self._world.speakers[number].local)
         for number in sorted(ends):
             speaker = self._world.speakers[number]
             before = state.table(number)
             pairs = zip(speaker.links, speaker.hears, strict=True)
             heard = tuple([() if link.session in dead else state.tells(*whom) for link, whom in pairs])
             table = makers.table(speaker, heard)
-            said = local.get(number, speaker.local)
+            own_routes = local.get(number, speaker.local)
             for policy in {link.outbound.number: link.outbound for link in speaker.links}.values():
                 bits |= differing(
-                    state.tells(number, policy.number), makers.compute_adverts(speaker, said, table, policy)
+                    state.tells(number, policy.number), makers.compute_adverts(speaker, own_routes, table, policy)
                 )
             if number not in gone:
                 changed = change(before, table)
-                itself = self._local_destinations(speaker, said, table, makers)
+                itself = self._local_destinations(speaker, own_routes, table, makers)
                 weaker += _weaker_destinations(number, changed, itself)
-                unreachable[number] = changed.lost & ~itself & ~own
+                unreachable[number] = changed.lost & ~itself & ~gone_bits
         if not bits:
             return Outcome(_losses_by_router(unreachable), (), tuple(weaker))
         if self._world.tied:
             bits = self._world.every
         known_cached_result = self._cached_results(bits)
         failed = Failed(state, dead, local, known_cached_result).run(ends)
-        weaker = [one._replace(bits=left) for one in weaker if (left := one.bits & ~bits)]
+        weaker = [row._replace(bits=remaining_bits) for row in weaker if (remaining_bits := row.bits & ~bits)]
         touched = sorted(failed.tables.keys() - gone)
         for number in touched:
             changed = known_cached_result.change(failed.before(number), failed.tables[number])
@@ -231,20 +231,20 @@ class Failures:
                     speaker, failed.local(number), failed.tables[number], known_cached_result.makers
                 )
                 weaker += _weaker_destinations(number, changed, itself)
-            lost = changed.lost & ~itself & ~own if changed.lost else 0
+            lost = changed.lost & ~itself & ~gone_bits if changed.lost else 0
             unreachable[number] = (unreachable.get(number, 0) & ~bits) | lost
         valleys = tuple(self._find_new_valleys(failed, touched, known_cached_result))
         return Outcome(_losses_by_router(unreachable), valleys, tuple(weaker), failed.unstable)
 
-    def _local_destinations(self, speaker: Speaker, said: tuple[Part, ...], table: Table, makers: Makers) -> int:
+    def _local_destinations(self, speaker: Speaker, own_routes: tuple[Part, ...], table: Table, makers: Makers) -> int:
         """Return the destinations that a router reaches over no learned route, before or after a failure.
 
         It originates them, drops packets to them for an aggregate (FRR, bgpd/bgp_zebra.c, bgp_zebra_announce), or does
         not install what it learns.
         """
-        itself = ~speaker.installs | together((*said, *speaker.local))
+        itself = ~speaker.installs | together((*own_routes, *speaker.local))
         if speaker.summaries:
-            itself |= together(makers.summed(speaker, said, table)[0]) | self._state.summed(speaker.router.number)
+            itself |= together(makers.summed(speaker, own_routes, table)[0]) | self._state.summed(speaker.router.number)
         return itself
 
     def _cached_results(self, bits: int) -> Known:
@@ -255,7 +255,7 @@ class Failures:
             self._kept.pop(next(iter(self._kept)))
         return cached_result
 
-    def _find_new_valleys(self, failed: Failed, touched: list[int], known: Known) -> Iterator[Loss]:
+    def _find_new_valleys(self, failed: Failed, touched: list[int], cache: Known) -> Iterator[Loss]:
         """Yield new valleys: at a router that sends something up, or down to another, that it did not before.
 
         Only those that a leaf's packets go through count.
@@ -263,7 +263,7 @@ class Failures:
         bottoms: dict[int, None] = {}
         for number in touched:
             before, table = failed.before(number), failed.tables[number]
-            if not known.change(before, table).gains:
+            if not cache.change(before, table).gains:
                 continue
             up = self._tiers.up(number)
             if _destinations_over_links(table, up) & ~_destinations_over_links(before, up):
@@ -273,19 +273,19 @@ class Failures:
                 alone = frozenset((position,))
                 if _destinations_over_links(table, alone) & ~_destinations_over_links(before, alone):
                     bottoms[links[position].far] = None
-        found = {number: self._tiers.valley(number, failed.now, failed.local) for number in bottoms}
-        found = {number: bits for number, bits in found.items() if bits}
-        if not found:
+        bits_by_router = {number: self._tiers.valley(number, failed.now, failed.local) for number in bottoms}
+        bits_by_router = {number: bits for number, bits in bits_by_router.items() if bits}
+        if not bits_by_router:
             return
-        wanted = 0
-        for bits in found.values():
-            wanted |= bits
-        over = self._tiers.trace_destinations(wanted, failed.now, failed.local)
-        earlier = self._tiers.trace_destinations(wanted, failed.before, failed.local)
-        for number, there in found.items():
-            there &= self._tiers.into(number, over)
+        valley_bits = 0
+        for bits in bits_by_router.values():
+            valley_bits |= bits
+        over = self._tiers.trace_destinations(valley_bits, failed.now, failed.local)
+        earlier = self._tiers.trace_destinations(valley_bits, failed.before, failed.local)
+        for number, current_bits in bits_by_router.items():
+            current_bits &= self._tiers.into(number, over)
             old = self._tiers.valley(number, failed.before, failed.local) & self._tiers.into(number, earlier)
-            if new := there & ~old:
+            if new := current_bits & ~old:
                 yield Loss(number, new)
 
 
@@ -302,25 +302,25 @@ def _destinations_over_links(table: Table, positions: frozenset[int]) -> int:
     return bits
 
 
-def _weaker_destinations(number: int, changed: Change, own: int) -> Iterator[Weaker]:
-    """Yield what a router reaches over fewer links than before, its `own` destinations aside."""
+def _weaker_destinations(number: int, changed: Change, own_bits: int) -> Iterator[Weaker]:
+    """Yield what a router reaches over fewer links than before, its `own_bits` destinations aside."""
     for bits, hops, before in changed.weaker:
-        if left := bits & ~own:
-            yield Weaker(number, left, hops, before)
+        if remaining_bits := bits & ~own_bits:
+            yield Weaker(number, remaining_bits, hops, before)
 
 
 def differing(adverts: Heard, other_adverts: Heard) -> int:
     """Return the destinations about which two routers, or one before and after, say something else."""
-    said, there = _by_attributes(adverts), _by_attributes(other_adverts)
+    own_bits, other_bits = _by_attributes(adverts), _by_attributes(other_adverts)
     bits = 0
-    for attributes in said.keys() | there.keys():
-        bits |= said.get(attributes, 0) ^ there.get(attributes, 0)
+    for attributes in own_bits.keys() | other_bits.keys():
+        bits |= own_bits.get(attributes, 0) ^ other_bits.get(attributes, 0)
     return bits
 
 
 def _by_attributes(heard: Heard) -> dict[Attributes, int]:
-    found: dict[Attributes, int] = {}
+    bits_by_attributes: dict[Attributes, int] = {}
     for advert in heard:
         for attributes, bits in advert.parts:
-            found[attributes] = found.get(attributes, 0) | bits
-    return found
+            bits_by_attributes[attributes] = bits_by_attributes.get(attributes, 0) | bits
+    return bits_by_attributes

@@ -120,8 +120,8 @@ def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session
     stop = find_stop(sessions.index, *halves, across=True)
     if stop is not None:
         facts = {"where": stop.device, "list": stop.rules.name, "what": stop.what}
-        there = stop.device != router.device.name
-        return asked._replace(reason=stop.reason, facts=facts, related=(stop.subject,), there=there)
+        at_peer = stop.device != router.device.name
+        return asked._replace(reason=stop.reason, facts=facts, related=(stop.subject,), there=at_peer)
     session = Session(Side(router.number, neighbor, leg), Side(far.number, back, far_leg), (), far=True)
     followed = [family for family in _common_families(session) if family == "ipv4" or to.family == "ipv6"]
     return session._replace(families=tuple(followed))

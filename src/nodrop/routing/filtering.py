@@ -82,44 +82,44 @@ def decide(rules: AccessList, port: str, packets: Packets) -> Iterator[Decision]
     if isinstance(rules.entries, Unknown):
         yield Decision("unknown", None, packets, sure=False)
         return
-    left = [_Part(packets)]
+    open_flows = [_Part(packets)]
     relevant = [access_entry for access_entry in rules.entries if _may_match_packets(access_entry, port, packets)]
     for position, entry in enumerate(relevant):
-        rest: list[_Part] = []
-        for part in left:
-            for inside, piece in _split_packets(part.packets, entry):
+        next_flows: list[_Part] = []
+        for flow in open_flows:
+            for inside, piece in _split_packets(flow.packets, entry):
                 if not inside:
-                    rest.append(part._replace(packets=piece))
+                    next_flows.append(flow._replace(packets=piece))
                 elif _is_doubtful(rules, entry, packets):
-                    rest.append(part._replace(packets=piece, doubts=(*part.doubts, entry)))
+                    next_flows.append(flow._replace(packets=piece, doubts=(*flow.doubts, entry)))
                 elif entry.action == "next":
-                    rest.append(part._replace(packets=piece, marks=_update_marks(part.marks, entry)))
+                    next_flows.append(flow._replace(packets=piece, marks=_update_marks(flow.marks, entry)))
                 else:
                     tied = _find_tied_entries(relevant[position + 1 :], entry, piece)
                     yield _make_filter_decision(
-                        entry.action, entry, part._replace(packets=piece, doubts=(*part.doubts, *tied))
+                        entry.action, entry, flow._replace(packets=piece, doubts=(*flow.doubts, *tied))
                     )
-        left = rest
-        if len(left) > MOST_PARTS:
-            yield from (Decision("unknown", None, part.packets, sure=False, marks=part.marks) for part in left)
+        open_flows = next_flows
+        if len(open_flows) > MOST_PARTS:
+            yield from (Decision("unknown", None, part.packets, sure=False, marks=part.marks) for part in open_flows)
             return
     otherwise = rules.otherwise
     applies = rules.family in (None, packets.family)
-    for part in left:
+    for flow in open_flows:
         if isinstance(otherwise, Unknown) and applies:
-            yield Decision("unknown", None, part.packets, sure=False, marks=part.marks)
+            yield Decision("unknown", None, flow.packets, sure=False, marks=flow.marks)
         else:
             action: Literal["permit", "deny"] = "deny" if applies and otherwise == "deny" else "permit"
-            yield _make_filter_decision(action, None, part)
+            yield _make_filter_decision(action, None, flow)
 
 
-def _make_filter_decision(action: Literal["permit", "deny"], entry: AccessEntry | None, part: _Part) -> Decision:
+def _make_filter_decision(action: Literal["permit", "deny"], entry: AccessEntry | None, flow: _Part) -> Decision:
     """Return a decision, which the entries that may have decided before make doubtful if they do something else."""
-    against = next((doubt for doubt in part.doubts if doubt.action not in (action, "next")), None)
+    against = next((doubt for doubt in flow.doubts if doubt.action not in (action, "next")), None)
     if against is not None:
-        return Decision("unknown", against, part.packets, sure=False, marks=part.marks)
-    marks = _update_marks(part.marks, entry) if entry is not None else part.marks
-    return Decision(action, entry, part.packets, part.packets.sure, marks)
+        return Decision("unknown", against, flow.packets, sure=False, marks=flow.marks)
+    marks = _update_marks(flow.marks, entry) if entry is not None else flow.marks
+    return Decision(action, entry, flow.packets, flow.packets.sure, marks)
 
 
 def _update_marks(marks: Marks, entry: AccessEntry) -> Marks:
@@ -208,18 +208,18 @@ def _split_addresses(
     inside: list[Atom] = []
     outside: list[Atom] = []
     for atom in atoms:
-        if any(one.covers(atom.prefix) for one in wanted_prefixes):
+        if any(block.covers(atom.prefix) for block in wanted_prefixes):
             inside.append(atom)
             continue
-        prefixes = [one for one in wanted_prefixes if atom.prefix.covers(one) and not _is_of_no_host(one)]
-        inside += [Atom(one, sure=False) for one in prefixes]
+        prefixes = [block for block in wanted_prefixes if atom.prefix.covers(block) and not _is_of_no_host(block)]
+        inside += [Atom(block, sure=False) for block in prefixes]
         outside.append(atom if not prefixes else Atom(atom.prefix, sure=False))
     return tuple(inside), tuple(outside)
 
 
 @cache
 def _is_of_no_host(own_prefix: Prefix) -> bool:
-    return any(one.covers(own_prefix) for one in prefixes_of(_NO_HOSTS))
+    return any(no_host_prefix.covers(own_prefix) for no_host_prefix in prefixes_of(_NO_HOSTS))
 
 
 @cache
@@ -230,8 +230,8 @@ def _split_ports(
     edges = sorted({edge for port in (*ports, *wanted_port_ranges) for edge in (port.first, port.last + 1)})
     inside: list[PortRange] = []
     outside: list[PortRange] = []
-    for first, end in pairwise(edges):
-        if any(port.first <= first <= port.last for port in ports):
-            matched = any(port_range.first <= first <= port_range.last for port_range in wanted_port_ranges)
-            (inside if matched else outside).append(PortRange(first, end - 1))
+    for first_port, end in pairwise(edges):
+        if any(port.first <= first_port <= port.last for port in ports):
+            matched = any(port_range.first <= first_port <= port_range.last for port_range in wanted_port_ranges)
+            (inside if matched else outside).append(PortRange(first_port, end - 1))
     return tuple(inside), tuple(outside)

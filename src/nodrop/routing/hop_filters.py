@@ -73,7 +73,7 @@ def at_legs(
         for name in dict.fromkeys(legs):
             leg = router.by_name.get(name)
             ports = leg.ports if leg is not None else ()
-            own_names = (name, *(one for one in ports if port in ("", one)))
+            own_names = (name, *(leg_port for leg_port in ports if port in ("", leg_port)))
             for interface in _find_bound_interfaces(rules.bindings, stages, own_names):
                 for decision in decide(rules, interface, packet):
                     yield Filtered(interface, stage, rules, decision.entry, decision)
@@ -81,8 +81,8 @@ def at_legs(
 
 def dropped(plane: ControlPlane, walk: Walk, packet: Packets) -> Filtered | None:
     """Return the first access list on the ways of a packet that surely drops it at one of its interfaces."""
-    every = (one for stage in walk.stages for one in filters(plane, stage, packet))
-    return next((one for one in every if one.action == "deny"), None)
+    every = (filter_match for stage in walk.stages for filter_match in filters(plane, stage, packet))
+    return next((filter_match for filter_match in every if filter_match.action == "deny"), None)
 
 
 def _is_for(router: Router, packet: Packets) -> bool:

@@ -17,14 +17,14 @@ _MOST_ROUNDS = 50
 """After how many rounds next hops that depend on one another are taken as they are."""
 
 
-def admitted(parts: Iterable[Part], peering: Peering, host: Callable[[Prefix], int]) -> Iterator[Part]:
+def admitted(routes: Iterable[Part], peering: Peering, host: Callable[[Prefix], int]) -> Iterator[Part]:
     """Yield the parts of an advert that a router takes over a session inside its AS, or over several hops.
 
     What it has reflected or originated itself is refused, and a host route whose next hop is that host, but from a
     client (FRR, bgpd/bgp_route.c, bgp_update; bgpd/bgp_nht.c, bgp_find_or_add_nexthop). `host` returns the class of a
     prefix, as a set.
     """
-    for attributes, bits in parts:
+    for attributes, bits in routes:
         learned = attributes.learned or Learned()
         if learned.originator == peering.router_id or peering.cluster in learned.clusters:
             continue
@@ -36,7 +36,7 @@ def admitted(parts: Iterable[Part], peering: Peering, host: Callable[[Prefix], i
 
 
 def told_inside(
-    speaker: Speaker, own: tuple[Part, ...], table: Table, hidden: int, outbound: Policy, *, drained: bool
+    speaker: Speaker, routes: tuple[Part, ...], table: Table, hidden: int, outbound: Policy, *, drained: bool
 ) -> Iterator[Part]:
     """Yield what a router tells a neighbor of its AS: what it originates, and its best routes but the `hidden` ones.
 
@@ -45,9 +45,9 @@ def told_inside(
     peering = outbound.peering
     assert peering is not None
     if drained:
-        own = tuple([Part(add_shutdown_community(attributes), bits) for attributes, bits in own])
-    for part in outbound.parts(tuple([one for one in own if _may_go(one.attributes)]), together(own)):
-        yield _part_for_ibgp(part, Learned(), drained=drained)
+        routes = tuple([Part(add_shutdown_community(attributes), bits) for attributes, bits in routes])
+    for new_route in outbound.parts(tuple([route for route in routes if _may_go(route.attributes)]), together(routes)):
+        yield _part_for_ibgp(new_route, Learned(), drained=drained)
     for entry in table.entries:
         bits = entry.bits & ~hidden
         learned = entry.attributes.learned
@@ -57,23 +57,23 @@ def told_inside(
         if reflected and not (peering.client or (learned is not None and learned.client)):
             continue
         hop = _next_hop(speaker.links, entry, peering, reflected=reflected)
-        whole = Part(entry.attributes, bits)
-        passed = outbound.parts((whole,), bits)
+        entry_route = Part(entry.attributes, bits)
+        passed = outbound.parts((entry_route,), bits)
         if not reflected or learned is None:
-            yield from (_part_for_ibgp(part, Learned(hop=hop), drained=drained) for part in passed)
+            yield from (_part_for_ibgp(passed_route, Learned(hop=hop), drained=drained) for passed_route in passed)
             continue
         originator = speaker.links[entry.hops[0]].tie[0] if learned.originator is None else learned.originator
-        said = Learned(hop=hop, originator=originator, clusters=(peering.cluster, *learned.clusters))
-        yield _part_for_ibgp(Part(entry.attributes, together(passed)), said, drained=drained)
+        new_learned = Learned(hop=hop, originator=originator, clusters=(peering.cluster, *learned.clusters))
+        yield _part_for_ibgp(Part(entry.attributes, together(passed)), new_learned, drained=drained)
 
 
 def _may_go(attributes: Attributes) -> bool:
     return "no-advertise" not in attributes.communities
 
 
-def _part_for_ibgp(part: Part, learned: Learned, *, drained: bool) -> Part:
+def _part_for_ibgp(route: Part, learned: Learned, *, drained: bool) -> Part:
     """Return what goes to a router of the AS; one that is drained prefers nothing of it (RFC 8326)."""
-    attributes, bits = part
+    attributes, bits = route
     preference = 0 if drained else attributes.preference
     return Part(
         Attributes(
@@ -101,7 +101,7 @@ class Inside:
     def reached(self, advert: Advert) -> tuple[Part, ...]:
         """Return the parts of an advert whose next hops can be reached."""
         return tuple(
-            [part for part in advert.parts if (hop := _next_hop_of_part(part)) is None or hop in self._metrics]
+            [route for route in advert.parts if (hop := _next_hop_of_part(route)) is None or hop in self._metrics]
         )
 
     def choose_best(self, offers: list[Offer]) -> tuple[Part, tuple[int, ...], tuple[Address | None, ...]]:
@@ -115,7 +115,7 @@ class Inside:
         rows = [row for row in rows if not _is_internal(row[0])] or rows
         least = min(map(self._hop_metric, rows))
         rows = sorted([row for row in rows if self._hop_metric(row) == least], key=self._tie_break_key)
-        best, first = rows[0]
+        best, best_link = rows[0]
         limits = self._limits
         internal = _is_internal(best)
         if limits.relaxed:
@@ -123,12 +123,12 @@ class Inside:
         elif internal:
             equal = [row for row in rows if row[0].attributes.path == best.attributes.path]
         else:
-            equal = [row for row in rows if limits.neighbors[row[1]] == limits.neighbors[first]]
-        others = sorted((self._links[link].tie[1], link, part) for part, link in equal if link != first)
-        used: dict[tuple[int, Address | None], None] = {(first, _next_hop_of_part(best)): None}
+            equal = [row for row in rows if limits.neighbors[row[1]] == limits.neighbors[best_link]]
+        other_rows = sorted((self._links[link].tie[1], link, route) for route, link in equal if link != best_link)
+        used: dict[tuple[int, Address | None], None] = {(best_link, _next_hop_of_part(best)): None}
         shared = {_next_hop_of_part(best)} - {None}
-        for _, link, part in others:
-            hop = _next_hop_of_part(part)
+        for _, link, other_route in other_rows:
+            hop = _next_hop_of_part(other_route)
             if hop not in shared:
                 used[link, hop] = None
                 shared |= {hop} - {None}
@@ -141,9 +141,9 @@ class Inside:
         return 0 if hop is None else self._metrics[hop]
 
     def _tie_break_key(self, row: tuple[Part, int]) -> tuple[int, int, int, int]:
-        part, link = row
+        route, link = row
         router_id, address = self._links[link].tie
-        learned = part.attributes.learned
+        learned = route.attributes.learned
         if learned is None:
             return router_id, 0, address, link
         first_router_id = router_id if learned.originator is None else learned.originator
@@ -158,8 +158,8 @@ def decide_inside(speaker: Speaker, heard: Sequence[Heard]) -> Table:
     links, limits, resolver = speaker.links, speaker.limits, speaker.resolver
     metrics: dict[Address, int] = {}
     table = decide(heard, limits, Inside(links, limits, metrics))
-    parts = [part for pieces in heard for advert in pieces for part in advert.parts]
-    hops = {hop for part in parts if (hop := _next_hop_of_part(part)) is not None}
+    heard_routes = [heard_route for pieces in heard for advert in pieces for heard_route in advert.parts]
+    hops = {hop for heard_route in heard_routes if (hop := _next_hop_of_part(heard_route)) is not None}
     if not hops or resolver is None:
         return table
     for _ in range(_MOST_ROUNDS):
@@ -171,9 +171,9 @@ def decide_inside(speaker: Speaker, heard: Sequence[Heard]) -> Table:
     return table
 
 
-def _next_hop_of_part(part: Part) -> Address | None:
-    return None if part.attributes.learned is None else part.attributes.learned.hop
+def _next_hop_of_part(route: Part) -> Address | None:
+    return None if route.attributes.learned is None else route.attributes.learned.hop
 
 
-def _is_internal(part: Part) -> bool:
-    return part.attributes.learned is not None and part.attributes.learned.internal
+def _is_internal(route: Part) -> bool:
+    return route.attributes.learned is not None and route.attributes.learned.internal

@@ -84,8 +84,8 @@ def is_leg_name(leg: str, word: str) -> bool:
 
 def unsaid(device: Device) -> str:
     """Return the model path of what may be a leg or a static route of a device and is not known; "" where all is."""
-    parts = ("vlans", "port_channels", "loopbacks", "static_routes")
-    missing = next((part for part in parts if isinstance(getattr(device, part), Unknown)), None)
+    fields = ("vlans", "port_channels", "loopbacks", "static_routes")
+    missing = next((field for field in fields if isinstance(getattr(device, field), Unknown)), None)
     if missing is not None:
         return f"device.{missing}"
     return (
@@ -105,12 +105,12 @@ def _make_interface_leg(
     *,
     enabled: bool = True,
 ) -> Leg:
-    both = [
-        (one, found_prefix)
+    ip_pairs = [
+        (found_address, found_prefix)
         for text in texts
-        if (one := address(text)) is not None and (found_prefix := prefix(text)) is not None
+        if (found_address := address(text)) is not None and (found_prefix := prefix(text)) is not None
     ]
-    addresses, subnets = tuple([one for one, _ in both]), tuple([found_prefix for _, found_prefix in both])
+    addresses, subnets = tuple([ip for ip, _ in ip_pairs]), tuple([found_prefix for _, found_prefix in ip_pairs])
     return Leg(name, vrf, subject, addresses, subnets, ports, least, enabled)
 
 

@@ -93,8 +93,8 @@ class Observation:
 
     def blind(self, check: Check, item: Subject) -> str:
         """Why it cannot see an item; "" where it can."""
-        found = self.unseen.get(check, {})
-        return found.get(item) or found.get((), "")
+        reason_by_item = self.unseen.get(check, {})
+        return reason_by_item.get(item) or reason_by_item.get((), "")
 
 
 def route_item(device: Device | str, prefix: str, vrf: str | None = None, check: Check = "routes") -> Subject:
@@ -102,9 +102,9 @@ def route_item(device: Device | str, prefix: str, vrf: str | None = None, check:
     return device if isinstance(device, str) else device.name, f"@{check}", vrf or "", prefix
 
 
-def failure_item(what: str) -> Subject:
+def failure_item(failure_name: str) -> Subject:
     """Return the item of a failure: of a device by its name, of a cable by its ends, as in `subject.link`."""
-    return FABRIC, "failures", what
+    return FABRIC, "failures", failure_name
 
 
 def address_item(address: str) -> Subject:

@@ -42,7 +42,7 @@ def announced(
         for subnet in leg.subnets
         if subnet.family == family and not subnet.link_local
     }
-    static = {found: "" for route, found in statics(router, family) if usable(router, route, up)}
+    static = {static_prefix: "" for route, static_prefix in statics(router, family) if usable(router, route, up)}
     rows: dict[Prefix, Attributes] = {}
     for text in bgp.networks:
         found_prefix = prefix(text)
@@ -87,18 +87,18 @@ def redistributed(
     """
     attributes = Attributes(weight=LOCAL_WEIGHT, origin=INCOMPLETE, preference=preference)
     if words.rules is None:
-        yield from ((one, attributes) for one in taken)
+        yield from ((network, attributes) for network in taken)
         return
-    destinations = Destinations(family, {one: (one,) for one in taken}, shapes(words))
+    destinations = Destinations(family, {network: (network,) for network in taken}, shapes(words))
     policy = Policy(0, words, destinations)
     over: defaultdict[str, list[Prefix]] = defaultdict(list)
-    for one, leg in taken.items():
-        over[leg if words.reads_legs else ""].append(one)
+    for leg_network, leg in taken.items():
+        over[leg if words.reads_legs else ""].append(leg_network)
     for leg, prefixes in over.items():
-        whole = Part(attributes._replace(interface=leg), destinations.bits(prefixes))
-        for changed, bits in policy.parts((whole,), whole.bits):
-            told = changed._replace(interface="")
-            yield from ((one, told) for one in prefixes if bits >> destinations.class_of[one] & 1)
+        leg_route = Part(attributes._replace(interface=leg), destinations.bits(prefixes))
+        for changed, bits in policy.parts((leg_route,), leg_route.bits):
+            new_attrs = changed._replace(interface="")
+            yield from ((network, new_attrs) for network in prefixes if bits >> destinations.class_of[network] & 1)
 
 
 def legs_under(router: Router, family: Family) -> dict[Prefix, tuple[Leg, ...]]:

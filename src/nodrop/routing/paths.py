@@ -52,12 +52,12 @@ class Walk:
     @property
     def delivered(self) -> bool:
         """Whether packets arrive on every way."""
-        return all(way.outcome == "delivered" for way in self.ways)
+        return all(router_path.outcome == "delivered" for router_path in self.ways)
 
     @property
     def paths(self) -> int:
         """The equal paths, counted by ports."""
-        return sum(way.paths for way in self.ways)
+        return sum(router_path.paths for router_path in self.ways)
 
     def _route_and_next_hops(self, number: int) -> tuple[Route | None, tuple[Hop, ...], Outcome | None]:
         """Return the route of a router, where packets go from it, and how their way ends there, if it does."""
@@ -76,21 +76,21 @@ class Walk:
         @cache
         def after(number: int) -> dict[int, int]:
             _, hops, outcome = self._route_and_next_hops(number)
-            found: dict[int, int] = {}
+            count_by_router: dict[int, int] = {}
             for hop in hops if outcome is None else ():
                 if hop.router is not None:
-                    found[hop.router] = found.get(hop.router, 0) + 1
-            return found
+                    count_by_router[hop.router] = count_by_router.get(hop.router, 0) + 1
+            return count_by_router
 
         waiting: list[tuple[tuple[int, ...], int]] = [((self._start.router,), 1)]
-        told = 0
-        while waiting and told < MOST_PATHS:
+        path_count = 0
+        while waiting and path_count < MOST_PATHS:
             routers, paths = waiting.pop()
             outcome = self._route_and_next_hops(routers[-1])[2]
             if outcome is None and routers[-1] in routers[:-1]:
                 outcome = "loop"
             if outcome is not None:
-                told += 1
+                path_count += 1
                 yield Way(routers, paths, outcome)
                 continue
             waiting += [
@@ -100,8 +100,8 @@ class Walk:
     def _router_stages(self) -> Iterator[Stage]:
         """Yield the routers of all ways, each once, in the order in which packets meet them."""
         depth: dict[int, int] = {}
-        for way in self.ways:
-            for place, number in enumerate(way.routers):
+        for router_path in self.ways:
+            for place, number in enumerate(router_path.routers):
                 depth[number] = min(place, depth.get(number, place))
         came: dict[int, dict[str, None]] = {number: {} for number in depth}
         if self._start.port is not None:
@@ -110,7 +110,7 @@ class Walk:
             for hop in self._route_and_next_hops(number)[1]:
                 if hop.router in came and hop.session is not None:
                     came[hop.router][self._plane.side(hop.router, hop.session).leg.name] = None
-        for number in sorted(depth, key=lambda one: (depth[one], one)):
+        for number in sorted(depth, key=lambda router_number: (depth[router_number], router_number)):
             route, hops, outcome = self._route_and_next_hops(number)
             leave = tuple(dict.fromkeys(hop.leg for hop in hops))
             yield Stage(number, depth[number], tuple(came[number]), leave, route, outcome)
@@ -135,8 +135,8 @@ def find_host_start(plane: ControlPlane, at: Address) -> Start | None:
             for subnet in leg.subnets:
                 longer = best is None or subnet.length > best[0]
                 if leg.ports and longer and subnet.has(at) and plane.up[router.number][leg.name]:
-                    own = at in leg.addresses
-                    best = (subnet.length, Start(router.number, None if own else leg.ports[0]))
+                    is_own_address = at in leg.addresses
+                    best = (subnet.length, Start(router.number, None if is_own_address else leg.ports[0]))
     return None if best is None else best[1]
 
 

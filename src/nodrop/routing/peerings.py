@@ -19,14 +19,14 @@ def internal(own_routers: Sequence[Router], session: Session) -> bool:
 
 def peering(router: Router, side: Side, family: Family, *, inside: bool, far: bool) -> Peering:
     """Return how a router exchanges routes over a session inside its AS, or with a neighbor that is `far` away."""
-    said = of_family(side.neighbor, family)
+    unicast = of_family(side.neighbor, family)
     own_router_id = router_id(router)
     cluster = None if router.bgp is None else address(router.bgp.cluster_id or "")
     return Peering(
         internal=inside,
-        client=inside and said.reflector_client,
-        self_hop=said.next_hop_self,
-        forced=said.next_hop_forced,
+        client=inside and unicast.reflector_client,
+        self_hop=unicast.next_hop_self,
+        forced=unicast.next_hop_forced,
         over_ipv6=family == "ipv6" or has_hops_of_ipv6(side),
         router_id=own_router_id,
         cluster=own_router_id if cluster is None else cluster.number,
@@ -43,8 +43,8 @@ def router_id(router: Router) -> int:
     stated = None if bgp is None else address(bgp.router_id or "")
     if stated is not None:
         return stated.number
-    own = [(not leg.ports, one.number) for leg in router.legs for one in leg.addresses if one.family == "ipv4"]
-    return max(own)[1] if own else -1 - router.number
+    id_candidates = [(not leg.ports, ip.number) for leg in router.legs for ip in leg.addresses if ip.family == "ipv4"]
+    return max(id_candidates)[1] if id_candidates else -1 - router.number
 
 
 def has_hops_of_ipv6(side: Side) -> bool:
@@ -60,7 +60,7 @@ def next_hop(side: Side, far: Side, family: Family) -> Address | None:
     subgroup_announce_check).
     """
     if family == "ipv6" or has_hops_of_ipv6(side):
-        own_addresses = (one for one in far.leg.addresses if one.family == "ipv6" and not one.link_local)
+        own_addresses = (ip for ip in far.leg.addresses if ip.family == "ipv6" and not ip.link_local)
         return next(own_addresses, None)
     found_address = address_over(side.neighbor, side.leg)
     return None if found_address is None or found_address.family != "ipv4" else found_address
@@ -78,10 +78,10 @@ def kept_hops(rows: Iterable[tuple[int, Peering | None, Address | None]]) -> set
     for sessions in of_router.values():
         peers = [out for out, _ in sessions if out is not None]
         reflects = any(out.client for out in peers)
-        told = {hop for out, hop in sessions if hop is not None and (reflects or out is None or not out.internal)}
+        sent_hops = {hop for out, hop in sessions if hop is not None and (reflects or out is None or not out.internal)}
         for out in peers:
             if out.behind is not None:
                 addresses.add(out.behind)
             if out.internal and not (out.self_hop and (out.forced or not reflects)):
-                addresses |= {hop for hop in told if (hop.family == "ipv6") is out.over_ipv6}
+                addresses |= {hop for hop in sent_hops if (hop.family == "ipv6") is out.over_ipv6}
     return addresses

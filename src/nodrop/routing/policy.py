@@ -90,11 +90,11 @@ class Policy:
             about |= -1 if rule.bits is None else rule.bits
         return about if self._listed is None else about & self._listed
 
-    def treats(self, one: int) -> tuple[bool, ...]:
+    def treats(self, class_bit: int) -> tuple[bool, ...]:
         """Which of its lists have a class in them: classes of which it says the same fare alike in it."""
         every = [rule for own_rules in (self._rules, *self._maps.values()) for rule in own_rules or ()]
-        rules = tuple(rule.bits is None or bool(rule.bits & one) for rule in every)
-        return (self._listed is None or bool(self._listed & one), *rules)
+        rules = tuple(rule.bits is None or bool(rule.bits & class_bit) for rule in every)
+        return (self._listed is None or bool(self._listed & class_bit), *rules)
 
     @property
     def outline(self) -> tuple[object, ...]:
@@ -104,14 +104,14 @@ class Policy:
         rules = _without_prefixes(words.rules)
         return (rules, maps, words._replace(rules=None, maps=(), prefix_lists=(), listed=None))
 
-    def parts(self, parts: tuple[Part, ...], bits: int) -> list[Part]:
+    def parts(self, routes: tuple[Part, ...], bits: int) -> list[Part]:
         """Return what is left of parts with these `bits` together, and with which attributes."""
         if not bits & self.reach:
             return []
         words = self._words
         passed: list[Part] = []
-        for attributes, given in parts:
-            left = given if self._listed is None else given & self._listed
+        for attributes, route_bits in routes:
+            allowed_bits = route_bits if self._listed is None else route_bits & self._listed
             if words.shown is not None:
                 heard = words.shown.heard(attributes.path)
                 if heard is None:
@@ -125,20 +125,20 @@ class Policy:
             if words.rewrite is not None:
                 attributes = attributes._replace(path=words.rewrite.of(attributes.path))
             if self._rules is None:
-                passed.append(Part(attributes, left))
+                passed.append(Part(attributes, allowed_bits))
             elif self._plain:
-                _apply_first_match_rules(self._rules, attributes, left, passed)
+                _apply_first_match_rules(self._rules, attributes, allowed_bits, passed)
             else:
-                passed += self._walk_rules(self._rules, attributes, left, 0)
+                passed += self._walk_rules(self._rules, attributes, allowed_bits, 0)
         return passed
 
     def offered(self, bits: int) -> Attributes | None:
         """Return the attributes of a default route that is announced while any of these destinations is there."""
-        left, usual = bits, self._words.preference
+        open_bits, usual = bits, self._words.preference
         attributes = Attributes() if usual is None else Attributes(preference=usual)
         for rule in self._rules or ():
-            matched = 0 if rule.conditions else left if rule.bits is None else left & rule.bits
-            left ^= matched
+            matched = 0 if rule.conditions else open_bits if rule.bits is None else open_bits & rule.bits
+            open_bits ^= matched
             if matched and rule.permit:
                 return rule.apply_sets(attributes)
         return attributes if self._rules is None else None
@@ -147,16 +147,16 @@ class Policy:
         """Yield what passes rules that call other maps or go on (FRR, lib/routemap.c, route_map_apply_ext)."""
         waiting = [(0, attributes, bits, False)]
         while waiting:
-            at, attributes, left, passes = waiting.pop()
-            if not left:
+            at, attributes, open_bits, passes = waiting.pop()
+            if not open_bits:
                 continue
             if at == len(rules):
                 if passes:
-                    yield Part(attributes, left)
+                    yield Part(attributes, open_bits)
                 continue
             rule = rules[at]
-            matched = 0 if not rule.takes(attributes) else left if rule.bits is None else left & rule.bits
-            waiting.append((at + 1, attributes, left ^ matched, False))
+            matched = 0 if not rule.takes(attributes) else open_bits if rule.bits is None else open_bits & rule.bits
+            waiting.append((at + 1, attributes, open_bits ^ matched, False))
             if not rule.permit or not matched:
                 continue
             after = [Part(rule.apply_sets(attributes), matched)]
@@ -167,8 +167,8 @@ class Policy:
             if rule.goes_on is None:
                 yield from after
                 continue
-            place = next((n for n, one in enumerate(rules) if one.sequence >= rule.goes_on), len(rules))
-            waiting += [(place, *part, True) for part in after]
+            place = next((n for n, later_rule in enumerate(rules) if later_rule.sequence >= rule.goes_on), len(rules))
+            waiting += [(place, *route, True) for route in after]
 
     def _compile_rule(self, rule: RouteMapRule) -> _Rule:
         bits: int | None = None
@@ -179,14 +179,14 @@ class Policy:
                 bits = own_bits if bits is None else bits & own_bits
             else:
                 conditions.append(self._compile_condition(kind, value))
-        said = dict(rule.sets)
-        where = said.get("on-match", "")
+        value_by_kind = dict(rule.sets)
+        where = value_by_kind.get("on-match", "")
         return _Rule(
             rule.action == "permit",
             bits,
             tuple(conditions),
             tuple(_compile_change(kind, value) for kind, value in rule.sets if kind not in ("call", "on-match")),
-            said.get("call"),
+            value_by_kind.get("call"),
             max(values.number(where.removeprefix("goto ")) or 0, rule.sequence + 1) if where else None,
             rule.sequence,
         )
@@ -212,15 +212,17 @@ class Policy:
         return lambda attributes: False
 
 
-def _apply_first_match_rules(rules: tuple[_Rule, ...], attributes: Attributes, left: int, passed: list[Part]) -> None:
+def _apply_first_match_rules(
+    rules: tuple[_Rule, ...], attributes: Attributes, open_bits: int, passed: list[Part]
+) -> None:
     """Add what passes rules of which the first that matches decides."""
     for rule in rules:
-        if not left:
+        if not open_bits:
             return
         if not rule.takes(attributes):
             continue
-        matched = left if rule.bits is None else left & rule.bits
-        left ^= matched
+        matched = open_bits if rule.bits is None else open_bits & rule.bits
+        open_bits ^= matched
         if rule.permit and matched:
             passed.append(Part(rule.apply_sets(attributes), matched))
 
@@ -239,15 +241,15 @@ def _without_prefixes(rules: tuple[RouteMapRule, ...] | None) -> tuple[object, .
     )
 
 
-def _cache_condition(answer: Callable[[_Own], bool], part: Callable[[Attributes], _Own]) -> Condition:
+def _cache_condition(answer: Callable[[_Own], bool], attribute_of: Callable[[Attributes], _Own]) -> Condition:
     """Return a condition on a part of the attributes that is asked once for each value of it."""
-    known: dict[_Own, bool] = {}
+    answer_by_value: dict[_Own, bool] = {}
 
     def condition(attributes: Attributes) -> bool:
-        own = part(attributes)
-        if own not in known:
-            known[own] = answer(own)
-        return known[own]
+        attribute = attribute_of(attributes)
+        if attribute not in answer_by_value:
+            answer_by_value[attribute] = answer(attribute)
+        return answer_by_value[attribute]
 
     return condition
 
@@ -258,13 +260,13 @@ def _in_communities(own: frozenset[str], listed: CommunityList | None, *, exact:
     The expression of an expanded list is for all communities as one text, and not for none (bgpd/bgp_clist.c,
     community_regexp_match).
     """
-    for action, wanted in listed.rules if listed is not None else ():
+    for action, line_words in listed.rules if listed is not None else ():
         if listed is not None and listed.expanded:
-            expression = values.community_expression(" ".join(wanted))
+            expression = values.community_expression(" ".join(line_words))
             matched = bool(own) and expression is not None and expression.matches(values.render_communities(own))
         else:
-            named = frozenset(map(values.community, wanted))
-            matched = "internet" in named or (own == named if exact else named <= own)
+            communities = frozenset(map(values.community, line_words))
+            matched = "internet" in communities or (own == communities if exact else communities <= own)
         if matched:
             return action == "permit"
     return False
@@ -283,8 +285,8 @@ def _in_paths(path: tuple[int, ...], listed: AsPathList | None) -> bool:
 def _compile_change(kind: str, value: str) -> Callable[[Attributes], Attributes]:
     """Return what a route map sets; nothing where that is not computed."""
     if kind == "community" and (communities_set := values.communities_set(value)) is not None:
-        own, added = frozenset(communities_set[0]), communities_set[1]
-        return lambda old: old._replace(communities=old.communities | own if added else own)
+        new_communities, added = frozenset(communities_set[0]), communities_set[1]
+        return lambda old: old._replace(communities=old.communities | new_communities if added else new_communities)
     if kind == "as-path prepend" and (before := values.prepended(value)) is not None:
         return lambda old: old._replace(path=before.of(old.path))
     if kind == "origin" and (origin := values.origin(value)) is not None:

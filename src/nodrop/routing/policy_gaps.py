@@ -26,11 +26,11 @@ def uncomputed(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
         for community_list in bgp.community_lists
         if not values.is_computable_list(community_list)
     }
-    unknown |= {("as-path", one.name) for one in bgp.as_path_lists if not values.is_computable_list(one)}
+    unknown |= {("as-path", as_path.name) for as_path in bgp.as_path_lists if not values.is_computable_list(as_path)}
     sessions = known_rows(bgp.neighbors)
     exports, peers = _export_route_maps(bgp, sessions), {session.key for session in sessions}
     around, by_leg = _around_themselves(bgp), _of_connected(bgp, sessions, exports)
-    kept = _maps_that_keep_next_hops(bgp, sessions, exports)
+    maps_by_word = _maps_that_keep_next_hops(bgp, sessions, exports)
     for route_map in bgp.route_maps:
         for rule in route_map.rules:
             for kind, value in rule.matches:
@@ -45,7 +45,7 @@ def uncomputed(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
                 elif not values.computable("match", kind, value) or (kind, value.partition(" ")[0]) in unknown:
                     yield route_map.name, rule, on_one_line(f"match {kind} {value}")[:_SHOWN]
             for kind, value in rule.sets:
-                if kind == "ip next-hop" and route_map.name in kept.get(value, ()):
+                if kind == "ip next-hop" and route_map.name in maps_by_word.get(value, ()):
                     continue
                 if kind not in _UNDERSTOOD:
                     yield route_map.name, rule, kind
@@ -99,7 +99,7 @@ def _of_connected(bgp: Bgp, sessions: Sequence[BgpNeighbor], exports: Set[str | 
     """Return the route maps that only connected routes go through: of others it is not known over which leg they go."""
     connected = {row.policy for row in bgp.redistributions if row.source == "connected"}
     other_policies = {row.policy for row in bgp.redistributions if row.source != "connected"}
-    imports = {said.import_policy for session in sessions for said in (session, session.ipv6)}
+    imports = {unicast.import_policy for session in sessions for unicast in (session, session.ipv6)}
     return connected - other_policies - imports - exports - {bgp.installed_policy, bgp.installed_policy_ipv6}
 
 
@@ -112,10 +112,10 @@ def _maps_that_keep_next_hops(
     any case (FRR, bgpd/bgp_routemap.c, route_set_ip_nexthop).
     """
     inside = {
-        one.import_policy
+        unicast.import_policy
         for session in sessions
         if session.remote_asn in ("internal", bgp.asn, None)
-        for one in (session, session.ipv6)
+        for unicast in (session, session.ipv6)
     }
     other_policies = {row.policy for row in bgp.redistributions} | {bgp.installed_policy, bgp.installed_policy_ipv6}
     of_imports = {route_map.name for route_map in bgp.route_maps} - other_policies - exports
@@ -127,8 +127,8 @@ def _export_route_maps(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> set[str | N
 
     Which neighbor `match peer` means there differs between releases of FRR.
     """
-    said = [one for session in sessions for one in (session, session.ipv6)]
-    names = {name for one in said for name in (one.export_policy, one.default_policy)}
+    unicast_rows = [unicast for session in sessions for unicast in (session, session.ipv6)]
+    names = {name for unicast in unicast_rows for name in (unicast.export_policy, unicast.default_policy)}
     return names | {
         value for route_map in bgp.route_maps for rule in route_map.rules for kind, value in rule.sets if kind == "call"
     }

@@ -15,7 +15,7 @@ def limit(neighbor: BgpNeighbor) -> bool:
 
 def over_limit(worlds: Iterable[State], sessions: Sequence[Session]) -> dict[int, tuple[Side, int, int]]:
     """Return the sessions over which an end accepts more prefixes than it allows: that end, its limit, and how many."""
-    found: dict[int, tuple[Side, int, int]] = {}
+    excess_by_session: dict[int, tuple[Side, int, int]] = {}
     for state in worlds:
         family, members = state.world.family, state.world.destinations.members
         for number, speaker in state.world.speakers.items():
@@ -26,7 +26,7 @@ def over_limit(worlds: Iterable[State], sessions: Sequence[Session]) -> dict[int
                 if most is None:
                     continue
                 bits = state.accepted(number, position)
-                there = sum(len(prefixes) for place, prefixes in enumerate(members) if bits >> place & 1)
-                if there > most:
-                    found[link.session] = side, most, there
-    return found
+                prefix_count = sum(len(prefixes) for place, prefixes in enumerate(members) if bits >> place & 1)
+                if prefix_count > most:
+                    excess_by_session[link.session] = side, most, prefix_count
+    return excess_by_session

@@ -30,17 +30,17 @@ class Prefix(NamedTuple):
         """Whether its addresses mean something on one link only."""
         return _LINK_LOCAL.covers(self)
 
-    def covers(self, other: "Prefix") -> bool:
-        """Whether `other` lies in it, or is the same."""
-        return self.family == other.family and self.length <= other.length and self.widened(other) == self.first
+    def covers(self, subnet: "Prefix") -> bool:
+        """Whether `subnet` lies in it, or is the same."""
+        return self.family == subnet.family and self.length <= subnet.length and self.widened(subnet) == self.first
 
     def has(self, address: "Address") -> bool:
         """Whether an address lies in it."""
         return self.family == address.family and network_address(self.family, address.number, self.length) == self.first
 
-    def widened(self, other: "Prefix") -> int:
-        """Return the first address of what `other` lies in, at the length of this one."""
-        return network_address(other.family, other.first, self.length)
+    def widened(self, subnet: "Prefix") -> int:
+        """Return the first address of what `subnet` lies in, at the length of this one."""
+        return network_address(subnet.family, subnet.first, self.length)
 
 
 class Address(NamedTuple):

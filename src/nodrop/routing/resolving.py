@@ -34,22 +34,22 @@ class Resolver:
         self._subnets = {subnet for leg in router.legs if up[leg.name] for subnet in leg.subnets}
         self._own = self._subnets | {to for route, to in statics(router, family) if usable(router, route, up)}
         self._lengths = {
-            of: sorted(
-                {prefix.length for prefix in (*self._own, *destinations.prefixes) if prefix.family == of} - {0},
+            ip_family: sorted(
+                {prefix.length for prefix in (*self._own, *destinations.prefixes) if prefix.family == ip_family} - {0},
                 reverse=True,
             )
-            for of in FAMILIES
+            for ip_family in FAMILIES
         }
 
     def metrics(
         self, hops: Iterable[Address], table: Table, local: tuple[Part, ...], installed: Callable[[Entry], int]
     ) -> dict[Address, int]:
         """Return the metrics of those next hops that are reached with a table; its own addresses are none."""
-        own = together(local)
+        own_bits = together(local)
 
         def entry_of(prefix: Prefix) -> Entry | None:
             number = self._destinations.class_of.get(prefix)
-            found_entry = None if number is None or own >> number & 1 else table.entry(number)
+            found_entry = None if number is None or own_bits >> number & 1 else table.entry(number)
             return (
                 None
                 if found_entry is None or number is None or not installed(found_entry) >> number & 1
@@ -75,5 +75,5 @@ class Resolver:
             ways = (via is None or not prefix.has(via) or metric(via, prefix.length) is not None for via in entry.vias)
             return not entry.vias or any(ways)
 
-        found = ((hop, metric(hop, learned=hop not in self._near)) for hop in hops if hop not in self._itself)
-        return {hop: number for hop, number in found if number is not None}
+        hop_metrics = ((hop, metric(hop, learned=hop not in self._near)) for hop in hops if hop not in self._itself)
+        return {hop: number for hop, number in hop_metrics if number is not None}

@@ -12,9 +12,9 @@ def foreign_sources(router: Router, bgp: Bgp, family: Family, name: str | None) 
 
     The kernel refuses such a route (Linux, net/ipv4/fib_semantics.c, fib_check_nh and fib_valid_prefsrc).
     """
-    own = {str(one) for leg in router.legs for one in leg.addresses if one.family == family}
+    own_addresses = {str(ip) for leg in router.legs for ip in leg.addresses if ip.family == family}
     for route_map in bgp.route_maps:
         for rule in route_map.rules if route_map.name == name else ():
-            said = address(dict(rule.sets).get("src", ""))
-            if "src" in dict(rule.sets) and str(said) not in own:
+            source_address = address(dict(rule.sets).get("src", ""))
+            if "src" in dict(rule.sets) and str(source_address) not in own_addresses:
                 yield rule

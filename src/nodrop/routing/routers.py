@@ -75,8 +75,8 @@ class Router:
         It takes none for a neighbor in the own AS, and neither the own number nor the neighbor's (FRR, bgpd/bgpd.c,
         peer_local_as_set).
         """
-        own = None if self.bgp is None else self.bgp.asn
-        refused = neighbor.remote_asn in ("internal", own) or neighbor.local_asn in (own, neighbor.remote_asn)
+        own_asn = None if self.bgp is None else self.bgp.asn
+        refused = neighbor.remote_asn in ("internal", own_asn) or neighbor.local_asn in (own_asn, neighbor.remote_asn)
         return None if refused else neighbor.local_asn
 
     def shown_asn(self, neighbor: BgpNeighbor) -> int:
@@ -86,8 +86,8 @@ class Router:
     @cached_property
     def by_address(self) -> Mapping[Address, BgpNeighbor]:
         """Its neighbors by their addresses."""
-        found = ((address(neighbor.address), neighbor) for neighbor in self.neighbors if neighbor.address is not None)
-        return {key: neighbor for key, neighbor in found if key is not None}
+        rows = ((address(neighbor.address), neighbor) for neighbor in self.neighbors if neighbor.address is not None)
+        return {key: neighbor for key, neighbor in rows if key is not None}
 
     @cached_property
     def by_interface(self) -> Mapping[str, BgpNeighbor]:
@@ -106,8 +106,8 @@ class Router:
 
     @cached_property
     def _lengths(self) -> Mapping[Family, tuple[int, ...]]:
-        found = {(subnet.family, subnet.length) for subnet in self.by_subnet}
-        return {family: tuple(sorted((n for f, n in found if f == family), reverse=True)) for family in FAMILIES}
+        lengths = {(subnet.family, subnet.length) for subnet in self.by_subnet}
+        return {family: tuple(sorted((n for f, n in lengths if f == family), reverse=True)) for family in FAMILIES}
 
     @cached_property
     def subnets_with_neighbors(self) -> Set[Prefix]:
@@ -184,8 +184,8 @@ def _sub_interfaces(process: Bgp | None, named_leg: Mapping[str, Leg], vrf: str 
     sub_interfaces = []
     for neighbor in () if process is None else known_rows(process.neighbors):
         if neighbor.interface is not None and neighbor.interface not in named_leg:
-            parts = tagged(neighbor.interface)
-            base = None if parts is None else named_leg.get(parts[0])
-            if parts is not None and base is not None and base.ports:
-                sub_interfaces.append(sub_interface(base, parts[1], vrf))
+            base_and_tag = tagged(neighbor.interface)
+            base = None if base_and_tag is None else named_leg.get(base_and_tag[0])
+            if base_and_tag is not None and base is not None and base.ports:
+                sub_interfaces.append(sub_interface(base, base_and_tag[1], vrf))
     return sub_interfaces

@@ -111,9 +111,9 @@ class Routes:
             added = {}
             for prefix, addresses in waiting.items():
                 over = [
-                    way
-                    for one in addresses
-                    if counts(one) and (way := self._non_default_route(number, one)) is not None
+                    via_route
+                    for via in addresses
+                    if counts(via) and (via_route := self._non_default_route(number, via)) is not None
                 ]
                 if over:
                     hops = tuple(dict.fromkeys(hop for route in over for hop in route.hops))
@@ -179,7 +179,7 @@ class Routes:
         if (
             entry is None
             or not speaker.installed(entry) >> found_number & 1
-            or any(part.bits >> found_number & 1 for part in self.state.local(number))
+            or any(local_route.bits >> found_number & 1 for local_route in self.state.local(number))
         ):
             return None
         return entry
@@ -205,7 +205,7 @@ class Routes:
             return None
         self._followed.add((number, prefix))
         try:
-            found: dict[Hop, None] = {}
+            hops: dict[Hop, None] = {}
             active = False
             follows = self.world.speakers[number].links[entry.hops[0]].follows
             for position, via in zip(entry.hops, entry.vias, strict=True):
@@ -214,15 +214,15 @@ class Routes:
                     route = None
                 active = active or via is None or route is not None
                 if via is None:
-                    found.update(dict.fromkeys(self.hops(number, (position,))))
+                    hops.update(dict.fromkeys(self.hops(number, (position,))))
                 elif route is not None and route.source == "connected":
                     holder = self.plane.holder(via, self.plane.routers[number])
-                    found.update({hop._replace(router=holder): None for hop in route.hops})
+                    hops.update({hop._replace(router=holder): None for hop in route.hops})
                 elif route is not None:
-                    found.update(dict.fromkeys(route.hops))
+                    hops.update(dict.fromkeys(route.hops))
         finally:
             self._followed.discard((number, prefix))
-        return tuple(found) if active else None
+        return tuple(hops) if active else None
 
     def towards(self, number: int, to: Address) -> Route | None:
         """Return the route of a router to an address, which is that of the longest prefix; None where it has none."""

@@ -66,11 +66,11 @@ def find_stop(index: Index, a: Half, b: Half, *, across: bool = False) -> Stop |
             for stop in _stops_at_ends(index, sender, receiver, nd_packets(sender.address, receiver.address)):
                 if stop.sure:
                     return stop._replace(what="neighbor discovery")
-    tried = [_find_connection_stop(index, *both, across=across) for both in ((a, b), (b, a)) if both[0].opens]
+    tried = [_find_connection_stop(index, *halves, across=across) for halves in ((a, b), (b, a)) if halves[0].opens]
     if not tried or None in tried:
         return None
-    stops = [one for one in tried if one is not None]
-    return next((one for one in stops if not one.sure), stops[0])
+    stops = [session_stop for session_stop in tried if session_stop is not None]
+    return next((session_stop for session_stop in stops if not session_stop.sure), stops[0])
 
 
 def _find_connection_stop(index: Index, opener: Half, other_half: Half, *, across: bool) -> Stop | None:
@@ -120,7 +120,7 @@ def _at_port(device: Device, leg: Leg, port: str, packets: Packets, *, enters: b
                 if stop is not None and binding.stage == "egress" and rules.own_packets is not True:
                     stop = stop._replace(sure=False) if isinstance(rules.own_packets, Unknown) else None
                 stops += [stop] if stop is not None else []
-    return next((one for one in stops if one.sure), next(iter(stops), None))
+    return next((port_stop for port_stop in stops if port_stop.sure), next(iter(stops), None))
 
 
 def _acts_on_own_bgp(binding: Binding, *, enters: bool) -> bool:
@@ -134,8 +134,8 @@ def _stop_by_access_list(device: Device, rules: AccessList, at: str, packets: Pa
     lost = [decision for decision in decisions if decision.action != "permit" or decision.marks.redirects is not None]
     if not lost:
         return None
-    whole = len(lost) == len(decisions) and all(decision.sure and decision.action == "deny" for decision in lost)
-    return Stop(device.name, rules, lost[0].entry, whole)
+    is_sure = len(lost) == len(decisions) and all(decision.sure and decision.action == "deny" for decision in lost)
+    return Stop(device.name, rules, lost[0].entry, is_sure)
 
 
 def _ports(index: Index, device: Device, leg: Leg, far: Device) -> Sequence[str]:

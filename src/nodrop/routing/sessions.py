@@ -35,8 +35,8 @@ class Sessions:
         self._unread = {device.name for device in index.fabric.devices if isinstance(device.bgp, Unknown)}
         for router in own_routers:
             for leg in router.legs:
-                for one in leg.addresses:
-                    self._owners[one].append((router, leg))
+                for own_address in leg.addresses:
+                    self._owners[own_address].append((router, leg))
                 for port in leg.ports:
                     self._by_port[router.device.name, port].append((router, leg))
         self.up: list[Session] = []
@@ -45,13 +45,13 @@ class Sessions:
         """Statements whose session needs routes that other sessions carry (`routing/far_sessions.py`)."""
         for router in own_routers:
             for neighbor in router.neighbors:
-                found = self._of(router, neighbor)
-                if isinstance(found, Down) and found.reason in ("no-route", "no-subnet") and found.leg is None:
-                    self.far.append(found)
-                elif isinstance(found, Down):
-                    self.down.append(found)
-                elif (found.a.router, found.a.neighbor.key) < (found.b.router, found.b.neighbor.key):
-                    self.up.append(found)
+                outcome = self._of(router, neighbor)
+                if isinstance(outcome, Down) and outcome.reason in ("no-route", "no-subnet") and outcome.leg is None:
+                    self.far.append(outcome)
+                elif isinstance(outcome, Down):
+                    self.down.append(outcome)
+                elif (outcome.a.router, outcome.a.neighbor.key) < (outcome.b.router, outcome.b.neighbor.key):
+                    self.up.append(outcome)
 
     def _of(self, router: Router, neighbor: BgpNeighbor) -> Session | Down:
         """Return what becomes of a neighbor statement."""
@@ -97,8 +97,8 @@ class Sessions:
         if wrong is not None:
             return wrong._replace(leg=leg)
         if not (opens(router, neighbor, back) or opens(far, back, neighbor)):
-            second = (router.number, neighbor.key) > (far.number, back.key)
-            return down("source", far.at(back), there=second, peer=far.name, address=back.key)
+            peer_first = (router.number, neighbor.key) > (far.number, back.key)
+            return down("source", far.at(back), there=peer_first, peer=far.name, address=back.key)
         for own_router, to, port in ((router, neighbor, leg), (far, back, far_leg)):
             hidden = self._hidden(own_router, to, port)
             if hidden is not None:
@@ -106,9 +106,9 @@ class Sessions:
                 return down("static", at, there=own_router is not router, prefix=hidden.prefix, via=hidden.next_hop)
         stop = self._find_session_stop((router, neighbor, leg), (far, back, far_leg))
         if stop is not None:
-            there = stop.device != router.device.name
+            stop_at_peer = stop.device != router.device.name
             facts = {"where": stop.device, "list": stop.rules.name, "what": stop.what}
-            return down(stop.reason, stop.subject, there=there, **facts)
+            return down(stop.reason, stop.subject, there=stop_at_peer, **facts)
         families = tuple(family for family in FAMILIES if carries(neighbor, family) and carries(back, family))
         sides = Side(router.number, neighbor, leg), Side(far.number, back, far_leg)
         if not (families or (neighbor.evpn and back.evpn) or may_use_hops_of_ipv4(self._routers, *sides)):
@@ -160,7 +160,7 @@ class Sessions:
     def _find_far_end(self, router: Router, neighbor: BgpNeighbor, leg: Leg) -> tuple[Router, Leg, bool] | str | None:
         """Return the other end and whether the cable leads there; the name of an unread node, None for nobody."""
         ends = self._cabling.far_ends(router.device.name, leg)
-        at_ends = [found for end in ends for found in self._by_port.get(end, ()) if found[1].tag == leg.tag]
+        at_ends = [holder for end in ends for holder in self._by_port.get(end, ()) if holder[1].tag == leg.tag]
         wanted_address = address_over(neighbor, leg)
         if wanted_address is None:
             if at_ends:
@@ -169,7 +169,7 @@ class Sessions:
         for far, far_leg in at_ends:
             if wanted_address in far_leg.addresses:
                 return far, far_leg, True
-        owners = [one for one in self._owners.get(wanted_address, ()) if one[0] is not router]
+        owners = [owner for owner in self._owners.get(wanted_address, ()) if owner[0] is not router]
         if not owners:
             return self._unread_at(ends)
         return (*owners[0], not ends)
@@ -180,9 +180,9 @@ class Sessions:
             return ""
         return next((end.node for end in ends if end.node not in self.index.devices), None)
 
-    def owner(self, of: Address, router: Router) -> tuple[Router, Leg] | None:
+    def owner(self, ip: Address, router: Router) -> tuple[Router, Leg] | None:
         """Return the router of the same VRF that has an address, other than the one that asks, and its leg."""
-        owners = (one for one in self._owners.get(of, ()) if one[0] is not router and one[0].vrf == router.vrf)
+        owners = (row for row in self._owners.get(ip, ()) if row[0] is not router and row[0].vrf == router.vrf)
         return next(owners, None)
 
     def is_unread(self, router: Router) -> bool:
@@ -192,18 +192,18 @@ class Sessions:
 
     def holder(self, far: Address, router: Router) -> int | None:
         """Return the router that has an address, other than the one that asks."""
-        numbers = (one.number for one, _ in self._owners.get(far, ()) if one is not router)
+        numbers = (owner.number for owner, _ in self._owners.get(far, ()) if owner is not router)
         return next(numbers, None)
 
     def _find_return_neighbor(self, far: Router, far_leg: Leg, leg: Leg, neighbor: BgpNeighbor) -> BgpNeighbor | None:
         """Return what the other end says of this one: of the same kind, or over the interface."""
         wanted_address = address_over(neighbor, leg)
         neighbors = (
-            far.by_address.get(one)
-            for one in leg.addresses
-            if wanted_address is None or one.family == wanted_address.family
+            far.by_address.get(own_address)
+            for own_address in leg.addresses
+            if wanted_address is None or own_address.family == wanted_address.family
         )
-        return next((one for one in neighbors if one is not None), far.by_interface.get(far_leg.name))
+        return next((peer for peer in neighbors if peer is not None), far.by_interface.get(far_leg.name))
 
 
 def _find_unmodeled_fact(router: Router, neighbor: BgpNeighbor) -> str:

@@ -142,40 +142,42 @@ class World:
         )
         self.keeps = bool(kept_addresses)
         """Whether any router can hear of next hops that are not at the far ends of its links."""
-        worse: dict[int, dict[Prefix, int]] = {one.number: {} for one in own_routers}
+        worse: dict[int, dict[Prefix, int]] = {own_router.number: {} for own_router in own_routers}
         rows = {
             one.number: announced(one, readers[one.number], family, up[one.number], worse[one.number])
             for one in own_routers
             if one.bgp
         }
-        named_lists = {rules: None for pair in words for each in pair for rules in shapes(each)}
+        named_lists = {rules: None for pair in words for policy_words in pair for rules in shapes(policy_words)}
         installs = {
-            one.number: readers[one.number].of(name, external=False)
-            for one in own_routers
-            if one.bgp is not None and (name := _installed_by(one.bgp, family)) is not None
+            own_router.number: readers[own_router.number].of(name, external=False)
+            for own_router in own_routers
+            if own_router.bgp is not None and (name := _installed_by(own_router.bgp, family)) is not None
         }
         named_lists |= {rules: None for install in installs.values() for rules in shapes(install)}
         summaries = {
-            one.number: [
-                (row, found)
-                for row in one.bgp.aggregates
-                if (found := prefix(row.prefix)) is not None and found.family == family
+            own_router.number: [
+                (row, aggregate)
+                for row in own_router.bgp.aggregates
+                if (aggregate := prefix(row.prefix)) is not None and aggregate.family == family
             ]
-            for one in own_routers
-            if one.bgp is not None
+            for own_router in own_routers
+            if own_router.bgp is not None
         }
-        named_lists |= {_longer_prefix_list(found): None for rows_of in summaries.values() for _, found in rows_of}
+        named_lists |= {
+            _longer_prefix_list(aggregate): None for rows_of in summaries.values() for _, aggregate in rows_of
+        }
         named_lists |= {_host_prefix_list(hop): None for hop in sorted(kept_addresses)}
         origins: defaultdict[Prefix, list[tuple[int, Attributes, tuple[Leg, ...]]]] = defaultdict(list)
         for router in own_routers:
             over = legs_under(router, family) if router.number in rows else {}
             for found_prefix, attributes in rows.get(router.number, {}).items():
                 origins[found_prefix].append((router.number, attributes, over.get(found_prefix, ())))
-        self.origins = {found: tuple(rows) for found, rows in origins.items()}
+        self.origins = {origin_prefix: tuple(rows) for origin_prefix, rows in origins.items()}
         new_origins: defaultdict[Prefix, tuple[object, ...]] = defaultdict(tuple, self.origins)
         for number, rows_of in summaries.items():
-            for row, found in rows_of:
-                new_origins[found] += (("aggregate", number, row),)
+            for row, aggregate_prefix in rows_of:
+                new_origins[aggregate_prefix] += (("aggregate", number, row),)
         told_default = any(outbound.default is not None for _, outbound in words)
         self.default = Prefix(family, 0, 0)
         if told_default:
@@ -185,16 +187,18 @@ class World:
         """Whether a router's choice for one destination can hang on another."""
         self.destinations = Destinations(family, new_origins, named_lists)
         self.speakers = {one.number: Speaker(one, one.bgp) for one in own_routers if one.bgp is not None}
-        plain = self.tied or any(one.reads_paths for pair in words for one in pair)
+        plain = self.tied or any(policy_words.reads_paths for pair in words for policy_words in pair)
         self.hidden = 0 if plain else self._hidden()
         for number, speaker in self.speakers.items():
             speaker.local = self._make_local_parts(number, rows[number])
             speaker.unnamed = together(speaker.local) & self.hidden
             speaker.limits = _multipath_limits(speaker.bgp, family)
-            speaker.summaries = tuple(self._make_aggregate_summary(row, found) for row, found in summaries[number])
+            speaker.summaries = tuple(
+                self._make_aggregate_summary(row, aggregate) for row, aggregate in summaries[number]
+            )
             if speaker.summaries:
                 bits = self.destinations.bits
-                speaker.worse = tuple((origin, bits((found,))) for found, origin in worse[number].items())
+                speaker.worse = tuple((origin, bits((network,))) for network, origin in worse[number].items())
             speaker.installs, speaker.installs_internal, speaker.installs_sums = self._installed_destinations(
                 speaker.bgp, installs.get(number)
             )
@@ -266,7 +270,7 @@ class World:
             found_rows.sort(key=lambda row: (row.tie, row.session))
             position.update({(number, row.session): place for place, row in enumerate(found_rows)})
         kinds: dict[object, int] = {}
-        for number, found in rows.items():
+        for number, joined_rows in rows.items():
             speaker = self.speakers[number]
             speaker.links = tuple(
                 Link(
@@ -275,12 +279,12 @@ class World:
                     position[far.router, session],
                     self.policy(inbound),
                     self.policy(outbound),
-                    _allowed_as_repeats(own, self.family),
+                    _allowed_as_repeats(near_side, self.family),
                     tie,
                     hop,
-                    not needs_link(speaker.router, own.neighbor),
+                    not needs_link(speaker.router, near_side.neighbor),
                 )
-                for tie, session, own, far, (inbound, outbound), hop in found
+                for tie, session, near_side, far, (inbound, outbound), hop in joined_rows
             )
             speaker.peers = any(link.inbound.peering is not None for link in speaker.links)
             speaker.sessions = frozenset(link.session for link in speaker.links)
@@ -289,7 +293,7 @@ class World:
                 if link.outbound.default is not None:
                     speaker.reach |= 1 << self.destinations.class_of[self.default]
             if not speaker.limits.relaxed:
-                asns = tuple(self._first(row) for row in found)
+                asns = tuple(self._first(row) for row in joined_rows)
                 speaker.limits = speaker.limits._replace(neighbors=asns)
             alone = number if speaker.peers else None
             kind = (speaker.limits, tuple((link.inbound.number, link.repeats) for link in speaker.links), alone)

@@ -40,8 +40,8 @@ class Tiers:
         return self._ways(number)[1]
 
     def _ways(self, number: int) -> tuple[frozenset[int], frozenset[int]]:
-        found = self._found.get(number)
-        if found is None:
+        link_positions = self._found.get(number)
+        if link_positions is None:
             own_rank = self._ranks[number]
             up: list[int] = []
             down: list[int] = []
@@ -49,8 +49,8 @@ class Tiers:
                 far_rank = self._ranks[link.far]
                 if own_rank is not None and far_rank is not None and far_rank != own_rank:
                     (up if far_rank > own_rank else down).append(position)
-            found = self._found[number] = (frozenset(up), frozenset(down))
-        return found
+            link_positions = self._found[number] = (frozenset(up), frozenset(down))
+        return link_positions
 
     def trace_destinations(
         self, bits: int, table: Callable[[int], Table], local: Callable[[int], tuple[Part, ...]]
@@ -66,11 +66,11 @@ class Tiers:
             new &= ~together(local(number))
             links = self._world.speakers[number].links
             for entry in table(number).entries if new else ():
-                both = entry.bits & new
-                for far in {links[hop].far for hop in entry.hops} if both else ():
-                    over[number, far] = over.get((number, far), 0) | both
-                    if left := both & ~seen.get(far, 0):
-                        waiting[far] = waiting.get(far, 0) | left
+                new_bits = entry.bits & new
+                for far in {links[hop].far for hop in entry.hops} if new_bits else ():
+                    over[number, far] = over.get((number, far), 0) | new_bits
+                    if unseen_bits := new_bits & ~seen.get(far, 0):
+                        waiting[far] = waiting.get(far, 0) | unseen_bits
         return over
 
     def into(self, number: int, over: Mapping[tuple[int, int], int]) -> int:

@@ -26,9 +26,9 @@ class Twins:
         self._holders = Counter(speaker.bgp.asn for speaker in world.speakers.values())
         self._alone: dict[tuple[int, int], bool] = {}
         self._policies = self._of_several()
-        found: dict[object, int] = {}
+        number_by_key: dict[object, int] = {}
         self.like: Mapping[int, int] = {
-            number: number if number in bound else found.setdefault(self._key(number, speaker), number)
+            number: number if number in bound else number_by_key.setdefault(self._key(number, speaker), number)
             for number, speaker in sorted(world.speakers.items())
         }
 
@@ -41,9 +41,9 @@ class Twins:
     def _anycast_destinations(self) -> int:
         """Return the destinations that several routers originate."""
         once = twice = 0
-        for own in self._own.values():
-            twice |= once & own
-            once |= own
+        for own_bits in self._own.values():
+            twice |= once & own_bits
+            once |= own_bits
         return twice
 
     def _is_own(self, policy: Policy, number: int) -> bool:
@@ -58,7 +58,7 @@ class Twins:
         having: dict[int, set[int]] = {}
         policies: dict[int, Policy] = {}
         for number, speaker in self._world.speakers.items():
-            for policy in {one for link in speaker.links for one in (link.inbound, link.outbound)}:
+            for policy in {link_policy for link in speaker.links for link_policy in (link.inbound, link.outbound)}:
                 policies[policy.number] = policy
                 having.setdefault(policy.number, set()).add(number)
         return tuple(
@@ -69,18 +69,18 @@ class Twins:
 
     def _key(self, number: int, speaker: Speaker) -> object:
         """Return the key that a router shares with its twins alone; itself where it cannot have any."""
-        own, asn = self._own[number], speaker.bgp.asn
-        silent = own == speaker.unnamed and all(self._is_own(link.outbound, number) for link in speaker.links)
-        if own & self._several or (self._holders[asn] == 1 and not silent):
+        own_bits, asn = self._own[number], speaker.bgp.asn
+        silent = own_bits == speaker.unnamed and all(self._is_own(link.outbound, number) for link in speaker.links)
+        if own_bits & self._several or (self._holders[asn] == 1 and not silent):
             return number
-        classes = _classes(own)
+        classes = _classes(own_bits)
         links = []
         for link in speaker.links:
             back, out = self._world.speakers[link.far].links[link.far_position], link.outbound
-            told: object = out.number
+            export_key: object = out.number
             if self._is_own(out, number):
-                told = (out.outline, tuple(out.treats(traffic_class) for traffic_class in classes))
-            links.append((link.far, back.inbound.number, back.outbound.number, back.repeats, told))
+                export_key = (out.outline, tuple(out.treats(traffic_class) for traffic_class in classes))
+            links.append((link.far, back.inbound.number, back.outbound.number, back.repeats, export_key))
         return (
             speaker.shape,
             speaker.bgp.graceful_shutdown,

@@ -139,7 +139,7 @@ class Reader:
             prefix_list.name: prefix_list.rules for prefix_list in bgp.prefix_lists if prefix_list.family == family
         }
         self._communities = {community_list.name: community_list for community_list in bgp.community_lists}
-        self._paths = {one.name: one for one in bgp.as_path_lists}
+        self._paths = {as_path_list.name: as_path_list for as_path_list in bgp.as_path_lists}
         self._family, self._requires = family, bgp.requires_policy is True
         self._asn, self._preference = bgp.asn, bgp.default_preference
         self._read: dict[tuple[str | None, str | None, str | None, bool], Words] = {}
@@ -165,8 +165,8 @@ class Reader:
                 tuple(
                     (value, self._prefix_lists.get(value)) for kind, value in named_matches if kind == self._prefix_kind
                 ),
-                tuple((one, self._communities.get(one)) for one in _names(named_matches, "community")),
-                tuple((one, self._paths.get(one)) for one in _names(named_matches, "as-path")),
+                tuple((label, self._communities.get(label)) for label in _names(named_matches, "community")),
+                tuple((label, self._paths.get(label)) for label in _names(named_matches, "as-path")),
                 None if listed is None else self._prefix_lists.get(listed),
                 nothing,
                 None if filtered is None else self._paths.get(filtered),
@@ -180,14 +180,14 @@ class Reader:
 
     def _called_route_maps(self, rules: tuple[RouteMapRule, ...]) -> dict[str, tuple[RouteMapRule, ...] | None]:
         """Return the route maps that rules call, and those that these call; None for one that is not there."""
-        found: dict[str, tuple[RouteMapRule, ...] | None] = {}
+        rules_by_name: dict[str, tuple[RouteMapRule, ...] | None] = {}
         waiting = [*rules]
         while waiting:
             for name in [value for kind, value in waiting.pop().sets if kind == "call"]:
-                if name not in found:
-                    found[name] = self._rules_of_route_map(name)
-                    waiting += found[name] or ()
-        return found
+                if name not in rules_by_name:
+                    rules_by_name[name] = self._rules_of_route_map(name)
+                    waiting += rules_by_name[name] or ()
+        return rules_by_name
 
     @property
     def _prefix_kind(self) -> str:
@@ -211,45 +211,45 @@ class Reader:
 
     def inbound(self, neighbor: BgpNeighbor, peering: Peering | None = None, local: int | None = None) -> Words:
         """Return the import policy of a neighbor statement."""
-        said = of_family(neighbor, self._family)
+        config = of_family(neighbor, self._family)
         external = peering is None or not peering.internal
-        words = self.of(said.import_policy, said.import_prefix_list, said.import_path_list, external=external)
+        words = self.of(config.import_policy, config.import_prefix_list, config.import_path_list, external=external)
         preference = self._preference if external else None
         words = words._replace(shown=self._find_shown_number(neighbor, local))
-        return _from_peer(words, neighbor)._replace(weight=said.weight or 0, preference=preference, peering=peering)
+        return _from_peer(words, neighbor)._replace(weight=config.weight or 0, preference=preference, peering=peering)
 
     def outbound(
         self, neighbor: BgpNeighbor, far: int, peering: Peering | None = None, local: int | None = None
     ) -> Words:
         """Return the export policy of a neighbor statement, for a neighbor that shows this AS number."""
-        said = of_family(neighbor, self._family)
+        config = of_family(neighbor, self._family)
         inside = peering is not None and peering.internal
-        words = self.of(said.export_policy, said.export_prefix_list, said.export_path_list, external=not inside)
+        words = self.of(config.export_policy, config.export_prefix_list, config.export_path_list, external=not inside)
         words = words._replace(named=self._leading_numbers(neighbor, local))
-        if said.default_originate:
+        if config.default_originate:
             words = words._replace(
-                default=self.of(said.default_policy, external=False)._replace(preference=self._preference)
+                default=self.of(config.default_policy, external=False)._replace(preference=self._preference)
             )
         if inside:
             return words._replace(peering=peering)
-        if said.private_asns is None and not said.as_override:
+        if config.private_asns is None and not config.as_override:
             return words
-        return words._replace(rewrite=Rewrite(said.private_asns, said.as_override, self._asn, far))
+        return words._replace(rewrite=Rewrite(config.private_asns, config.as_override, self._asn, far))
 
 
 def _from_peer(words: Words, neighbor: BgpNeighbor) -> Words:
     """Return words without `match peer` where it names this neighbor; with any other it matches nothing."""
     if words.rules is None or not any(kind == "peer" for rule in words.rules for kind, _ in rule.matches):
         return words
-    own = ("peer", neighbor.key)
+    clause = ("peer", neighbor.key)
     rules = [
-        replace_fields(rule, matches=tuple(match for match in rule.matches if match != own)) for rule in words.rules
+        replace_fields(rule, matches=tuple(match for match in rule.matches if match != clause)) for rule in words.rules
     ]
     return words._replace(rules=tuple(rules))
 
 
 def _names(matches: list[tuple[str, str]], kind: str) -> Iterator[str]:
-    return (value.split()[0] for own, value in matches if own == kind and value.split())
+    return (value.split()[0] for match_kind, value in matches if match_kind == kind and value.split())
 
 
 def shapes(words: Words) -> Iterator[Shape]:

@@ -65,11 +65,11 @@ class Snapshot:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the names and texts of all files, hex: equal snapshots have equal ones, on every machine."""
-        found = hashlib.sha256()
+        hasher = hashlib.sha256()
         for name, text in sorted(self.files.items()):
-            for part in (name.encode(), text.encode()):
-                found.update(len(part).to_bytes(8, "big") + part)
-        return found.hexdigest()
+            for encoded_text in (name.encode(), text.encode()):
+                hasher.update(len(encoded_text).to_bytes(8, "big") + encoded_text)
+        return hasher.hexdigest()
 
 
 def snapshot(reading: Reading) -> Snapshot:
@@ -85,16 +85,16 @@ def report_omissions(new_snapshot: Snapshot) -> Iterator[str]:
     unseen = ((subject.text(subjects), reason) for subjects, reason in new_snapshot.unseen.items())
     yield from _group_by_reason("not seen", unseen)
     yield from _group_by_reason("written anew", ((device, _REPLACED) for device in new_snapshot.anew))
-    yield from _group_by_reason("left out", ((_line(one), one.said) for one in new_snapshot.refused))
+    yield from _group_by_reason("left out", ((_line(refusal), refusal.said) for refusal in new_snapshot.refused))
 
 
 def report_generated_parts(snapshot: Snapshot) -> Iterator[str]:
     """Yield what of a snapshot comes from nodrop's reading and not from a file, so that nobody finds it wrong."""
-    parts = [f"{what} of {_list_first_parts(whose)}" for what, whose in snapshot.made]
+    part_texts = [f"{part_kind} of {_list_first_parts(whose)}" for part_kind, whose in snapshot.made]
     if snapshot.links:
-        parts.append(f"{snapshot.links} cables")
-    if parts:
-        yield f"given as nodrop reads it, so that a misreading shows in no answer: {'; '.join(parts)}"
+        part_texts.append(f"{snapshot.links} cables")
+    if part_texts:
+        yield f"given as nodrop reads it, so that a misreading shows in no answer: {'; '.join(part_texts)}"
 
 
 def _line(one: Refused) -> str:
@@ -102,17 +102,17 @@ def _line(one: Refused) -> str:
     return f"{one.device}, {place}, `{one.text}`"
 
 
-def _group_by_reason(what: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
-    parts: dict[str, list[str]] = {}
-    for part, reason in pairs:
-        parts.setdefault(reason, []).append(part)
-    for reason, all_of in parts.items():
-        yield f"{what}: {_list_first_parts(all_of)}: {reason}"
+def _group_by_reason(heading: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+    subjects_by_reason: dict[str, list[str]] = {}
+    for subject_text, reason in pairs:
+        subjects_by_reason.setdefault(reason, []).append(subject_text)
+    for reason, all_of in subjects_by_reason.items():
+        yield f"{heading}: {_list_first_parts(all_of)}: {reason}"
 
 
-def _list_first_parts(parts: Sequence[str]) -> str:
-    more = f" and {len(parts) - _SHOWN} more" if len(parts) > _SHOWN else ""
-    return f"{', '.join(parts[:_SHOWN])}{more}"
+def _list_first_parts(texts: Sequence[str]) -> str:
+    suffix = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
+    return f"{', '.join(texts[:_SHOWN])}{suffix}"
 
 
 class _Writer:
@@ -154,7 +154,7 @@ class _Writer:
             links=len(edges),
             refused=tuple(self._refused),
             anew=tuple(self._anew),
-            made=tuple((what, tuple(whose)) for what, whose in self._made.items()),
+            made=tuple((part_kind, tuple(whose)) for part_kind, whose in self._made.items()),
         )
 
     def _device(self, device: Device, node: str) -> None:
@@ -190,14 +190,14 @@ class _Writer:
         if conf is None or conf.own:
             return conf
         lost = strays(conf.text)
-        if (first := find_first_loss(conf.text)) is not None and (own_frr_conf := render_routing(device)) is not None:
-            lost, new_frr_conf = [first], own_frr_conf
+        if (loss := find_first_loss(conf.text)) is not None and (own_frr_conf := render_routing(device)) is not None:
+            lost, new_frr_conf = [loss], own_frr_conf
             self._anew.append(device.name)
         else:
             new_frr_conf = dataclasses.replace(conf, text=without(conf.text, lost))
         self._refused += [
-            Refused(device=device.name, text=one.text, said=one.why, place=conf.place(one.line), matters=False)
-            for one in lost
+            Refused(device=device.name, text=stray.text, said=stray.why, place=conf.place(stray.line), matters=False)
+            for stray in lost
         ]
         return new_frr_conf
 
@@ -206,11 +206,11 @@ class _Writer:
         if not any(line.strip() and line.strip()[0] not in "!#" for line in text.split("\n")):
             text = f"{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{_NO_ROUTING}"
         lines = text.count("\n") + 1
-        first = before.count("\n")
+        start = before.count("\n")
         place = conf.place if conf else _no_place_for_line
-        known = conf.text.count("\n") + 1 if conf else 0
+        limit = conf.text.count("\n") + 1 if conf else 0
         self._files[file] = before + text
-        self._where[file] = device, lambda line: place(line - first) if 0 < line - first <= min(known, lines) else None
+        self._where[file] = device, lambda line: place(line - start) if 0 < line - start <= min(limit, lines) else None
 
     def _cable_edges(self) -> Iterator[dict[str, dict[str, str]]]:
         """Yield the cables between ports that the snapshot has, each once."""

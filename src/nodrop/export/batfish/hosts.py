@@ -34,7 +34,7 @@ def written_hosts(index: Index, nodes: Mapping[str, str]) -> Iterator[WrittenHos
 
 
 def _batfish_host_interface(host: Host, port: HostPort, gateways: "_Gateways") -> dict[str, object]:
-    found: dict[str, object] = {"name": port.name}
+    interface: dict[str, object] = {"name": port.name}
     first_host_port = next(
         host_port
         for host_port in host.ports
@@ -42,12 +42,12 @@ def _batfish_host_interface(host: Host, port: HostPort, gateways: "_Gateways") -
     )
     addresses = four(port.addresses) if first_host_port is port else []
     if addresses:
-        found["prefix"] = addresses[0]
+        interface["prefix"] = addresses[0]
         if addresses[1:]:
-            found["otherPrefixes"] = addresses[1:]
+            interface["otherPrefixes"] = addresses[1:]
         gateway = gateways.of(host.name, port.name, addresses[0])
-        found |= {"gateway": gateway} if gateway else {}
-    return found
+        interface |= {"gateway": gateway} if gateway else {}
+    return interface
 
 
 class _Gateways:

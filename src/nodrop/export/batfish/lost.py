@@ -44,8 +44,8 @@ def without(text: str, lost: list[Lost]) -> str:
     if not lost:
         return text
     lines = text.split("\n")
-    for one in lost:
-        lines[one.line - 1] = "!"
+    for loss in lost:
+        lines[loss.line - 1] = "!"
     return "\n".join(lines)
 
 

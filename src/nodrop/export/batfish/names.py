@@ -23,10 +23,10 @@ def nodes(index: Index) -> Mapping[str, str]:
     return _assign_unique_names(plain, ())
 
 
-def _assign_unique_names(wanted: Iterable[tuple[str, str]], taken: Iterable[str]) -> dict[str, str]:
+def _assign_unique_names(preferred_names: Iterable[tuple[str, str]], taken: Iterable[str]) -> dict[str, str]:
     """Return wanted names by what has them; one that another has already gets a number."""
     used, unique_names = {name.lower() for name in taken}, {}
-    for key, name in wanted:
+    for key, name in preferred_names:
         number, new_name = 1, name
         while new_name.lower() in used:
             number += 1
@@ -53,15 +53,15 @@ class Names:
     def of_stanzas(cls, device: Device) -> "Names":
         """Return those in an interfaces file; a loopback of a VRF is the interface of the VRF itself."""
         loopbacks = {loopback.name for loopback in known_rows(device.loopbacks)}
-        wanted = []
+        preferred_names = []
         for leg in legs(device):
             if leg.subject[1] == "@vlans" or leg.name == "lo" or (leg.name in loopbacks and leg.name == leg.vrf):
                 continue
             name = _NOT_IN_INTERFACES.sub("-", leg.name)
-            wanted.append((leg.name, f"{name}-" if _TAKEN.fullmatch(name) else name))
-        kept = {leg.name: leg.name for leg in legs(device) if leg.name in ("lo", leg.vrf)}
+            preferred_names.append((leg.name, f"{name}-" if _TAKEN.fullmatch(name) else name))
+        stable_names = {leg.name: leg.name for leg in legs(device) if leg.name in ("lo", leg.vrf)}
         vlans = tuple(vlan.id for vlan in known_rows(device.vlans))
-        return cls(own=_assign_unique_names(wanted, kept) | kept, vlan="vlan", vlans=vlans)
+        return cls(own=_assign_unique_names(preferred_names, stable_names) | stable_names, vlan="vlan", vlans=vlans)
 
     def port(self, name: str) -> str:
         """Return what a port or port channel is called."""
@@ -73,9 +73,9 @@ class Names:
 
     def renamed(self, text: str) -> str:
         """Return a text of FRR's in which interfaces are called so; no line becomes another's."""
-        other = {name: made for name, made in self.own.items() if name != made}
-        other |= {f"Vlan{number}": f"{self.vlan}{number}" for number in self.vlans}
-        if not other:
+        replacements = {name: new_name for name, new_name in self.own.items() if name != new_name}
+        replacements |= {f"Vlan{number}": f"{self.vlan}{number}" for number in self.vlans}
+        if not replacements:
             return text
-        any_of = "|".join(re.escape(name) for name in sorted(other, key=len, reverse=True))
-        return re.sub(rf"(?<![\w./:-])(?:{any_of})(?![\w./:-])", lambda match: other[match[0]], text)
+        any_of = "|".join(re.escape(name) for name in sorted(replacements, key=len, reverse=True))
+        return re.sub(rf"(?<![\w./:-])(?:{any_of})(?![\w./:-])", lambda match: replacements[match[0]], text)

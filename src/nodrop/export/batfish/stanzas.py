@@ -46,12 +46,12 @@ def concatenated(device: Device, node: str, names: Names, text: str) -> str:
     stanzas += [Stanza(name=name) for name in dict.fromkeys(_OF_FRR.findall(text)) if name not in known_names]
     bridged = [stanza.name for stanza in stanzas if stanza.access is not None or stanza.trunk]
     vlans = [vlan.id for vlan in known_rows(device.vlans)]
-    made: str = template("batfish/interfaces.j2").render(node=node, stanzas=stanzas, bridged=bridged, vlans=vlans)
-    return made
+    file_text: str = template("batfish/interfaces.j2").render(node=node, stanzas=stanzas, bridged=bridged, vlans=vlans)
+    return file_text
 
 
 def _interface_stanzas(device: Device, names: Names) -> Iterator[Stanza]:
-    of_vrf = {one.vrf: one for one in known_rows(device.loopbacks) if one.vrf is not None and one.name == one.vrf}
+    of_vrf = {row.vrf: row for row in known_rows(device.loopbacks) if row.vrf is not None and row.name == row.vrf}
     for vrf in _vrfs_in_use(device):
         yield Stanza(name=vrf, table=True, addresses=_ipv4_addresses(of_vrf[vrf].addresses) if vrf in of_vrf else ())
     for loopback in known_rows(device.loopbacks):

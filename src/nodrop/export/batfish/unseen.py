@@ -30,25 +30,25 @@ def bundled_ports(device: Device) -> set[str]:
 
 def unseen_of(device: Device, conf: FrrConf | None) -> dict[Subject, str]:
     """Return the parts of a device that a snapshot does not have, or has otherwise."""
-    found = dict(_unseen_addresses(device))
+    reason_by_subject = dict(_unseen_addresses(device))
     bundled = bundled_ports(device)
     for port in device.interfaces:
         if port.name in bundled and four(port.addresses):
-            found[device.name, port.name, "addresses"] = MEMBER
+            reason_by_subject[device.name, port.name, "addresses"] = MEMBER
     for port in device.interfaces:
         if not isinstance(port.mtu_bytes, int):
-            found[device.name, port.name, "mtu_bytes"] = NO_MTU
+            reason_by_subject[device.name, port.name, "mtu_bytes"] = NO_MTU
     for channel in known_rows(device.port_channels):
         if (channel.min_links or 1) > 1:
-            found[device.name, "@port_channels", channel.name, "min_links"] = MIN_LINKS
+            reason_by_subject[device.name, "@port_channels", channel.name, "min_links"] = MIN_LINKS
     for tunnel in known_rows(device.tunnels):
-        found[device.name, "@tunnels", tunnel.name] = TUNNEL
+        reason_by_subject[device.name, "@tunnels", tunnel.name] = TUNNEL
     if conf is None:
-        found[device.name, "@bgp"] = NO_ROUTING
+        reason_by_subject[device.name, "@bgp"] = NO_ROUTING
     elif conf.missing:
-        found[device.name, "@bgp"] = "; ".join(conf.missing)
-    found.update(_unseen_routing_parts(device))
-    return found
+        reason_by_subject[device.name, "@bgp"] = "; ".join(conf.missing)
+    reason_by_subject.update(_unseen_routing_parts(device))
+    return reason_by_subject
 
 
 def lists_unseen(device: Device) -> dict[Subject, str]:
@@ -80,11 +80,11 @@ def _unseen_addresses(device: Device) -> Iterator[tuple[Subject, str]]:
 def _unseen_routing_parts(device: Device) -> Iterator[tuple[Subject, str]]:
     first_bgps: tuple[Bgp, ...] = () if isinstance(device.bgp, Unknown) or device.bgp is None else (device.bgp,)
     for process in (*first_bgps, *known_rows(device.vrf_bgp)):
-        own = (device.name,) if process.vrf is None else (device.name, "@vrf_bgp", process.vrf)
+        process_subject = (device.name,) if process.vrf is None else (device.name, "@vrf_bgp", process.vrf)
         for neighbor in known_rows(process.neighbors):
             far = address(neighbor.address or "")
             if (far is not None and far.family == "ipv6") or not neighbor.active:
-                yield (*own, "neighbors" if process.vrf else "@neighbors", neighbor.key), IPV6_SESSION
+                yield (*process_subject, "neighbors" if process.vrf else "@neighbors", neighbor.key), IPV6_SESSION
     for route in known_rows(device.static_routes):
         if ":" in route.prefix:
             yield (device.name, "@static_routes", route.prefix), IPV6_ROUTE

@@ -41,7 +41,9 @@ def _port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] 
     members: dict[str, list[str]] = {}
     for name, port in _owner_member_pairs(config, "PORTCHANNEL_MEMBER", "PORTCHANNEL"):
         members.setdefault(name, []).append(port)
-    listed = {} if "PORTCHANNEL_MEMBER" in config.data or config.database.text else _listed(config, "PORTCHANNEL")
+    listed = (
+        {} if "PORTCHANNEL_MEMBER" in config.data or config.database.text else _read_old_members(config, "PORTCHANNEL")
+    )
     members |= listed
     for name in listed:
         derived[_attribute_subject(config, ("PORTCHANNEL", name), "members")] = _OLD_MEMBERS
@@ -72,7 +74,7 @@ def _read_vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
         return UNKNOWN
     members: dict[str, list[VlanMember]] = {}
     modes = config.rows("VLAN_MEMBER")
-    for name, ports in _listed(config, "VLAN").items():
+    for name, ports in _read_old_members(config, "VLAN").items():
         untagged = (port for port in ports if f"{name}|{port}" not in modes)
         members[name] = [VlanMember(interface=port, tagged=False) for port in untagged]
     for name, port in _owner_member_pairs(config, "VLAN_MEMBER", "VLAN"):
@@ -111,7 +113,7 @@ def _owner_member_pairs(config: Config, table: str, owner_table: str) -> Iterato
             config.malformed((table, key), key, f"a row of {owner_table}, a bar and a port")
 
 
-def _listed(config: Config, table: str) -> dict[str, list[str]]:
+def _read_old_members(config: Config, table: str) -> dict[str, list[str]]:
     """Return the members that rows of a table list themselves, by row."""
     found = {name: value_at(config.data, table, name, "members") for name in config.rows(table)}
     return {
