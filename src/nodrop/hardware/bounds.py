@@ -54,7 +54,7 @@ class Bounds(NamedTuple):
     @property
     def usual(self) -> int | None:
         """What the switch itself would take; the IEEE bound where that is not published."""
-        return self.row if self.by_row else self.computed
+        return self.row if self.by_row else self.computed_bytes
 
     @property
     def by_row(self) -> bool:
@@ -62,7 +62,7 @@ class Bounds(NamedTuple):
         return self.tabled and self.row is not None and self.row >= self.in_flight
 
     @property
-    def computed(self) -> int | None:
+    def computed_bytes(self) -> int | None:
         """What the formula of its chip gives; the IEEE bound where none is published."""
         return self.ieee if self.formula is None else self.formula
 
