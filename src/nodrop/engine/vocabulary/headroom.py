@@ -112,7 +112,7 @@ def takes_table_row(device: Device, interface: Interface, *, index: Index) -> bo
 @word("function", rests_on=("cables",))
 def computed_headroom_bytes(device: Device, interface: Interface, *, index: Index) -> int:
     """Return the xoff by the published formula of a port's chip, else by IEEE 802.1Q; UNKNOWN where there is none."""
-    xoff = bounds(device, interface, length_m=cable_m(device, interface, index=index)).computed
+    xoff = bounds(device, interface, length_m=cable_m(device, interface, index=index)).computed_bytes
     if xoff is None:
         raise UnknownFact("device.model")
     return xoff
