@@ -13,7 +13,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.reading import UNKNOWN_LINE, DeviceReading, Place
 from nodrop.model.subject import parse
 from nodrop.platforms.sonic.reader import detect
-from support.sonic_configs import NAME, read_bundle, stock
+from support.sonic_configs import NAME, read, read_bundle, stock
 
 FRR = """frr version 10.3
 hostname sw1
@@ -182,6 +182,26 @@ def altered(place: Place, texts: Texts, new: str) -> Texts:
     line = lines[place.span.line - 1]
     lines[place.span.line - 1] = line[: place.span.column - 1] + new + line[place.span.end_column - 1 :]
     return texts | {place.file: "\n".join(lines)}
+
+
+def test_configurations_below_other_keys_are_asked_for_one_by_one() -> None:
+    """A file of a test or an archive, in which no key is a table."""
+    before, after = {"PORT": {"Ethernet0": {"mtu": "9100"}}}, {"DEVICE_METADATA": {"localhost": {}}}
+    (problem,) = read({"before": before, "after": after}).problems
+    assert (problem.found, problem.expected) == ("no tables, but configurations under 'before', 'after'", "tables")
+    assert problem.hint == "save each configuration into a separate file"
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        pytest.param({"before": {"PORT": {}}, "after": {"NTP": {}}}, id="one key that holds no configuration"),
+        pytest.param({"before": {"PORT": {}}, "VLAN": {}}, id="a table beside"),
+        pytest.param({"FLEX_COUNTER_TABLE": {"PORT": {}}}, id="a row of the name of a table"),
+    ],
+)
+def test_tables_beside_configurations_are_read(tables: dict[str, Any]) -> None:
+    assert read(tables).problems == ()
 
 
 def test_asics_in_one_file_are_asked_for_one_by_one() -> None:

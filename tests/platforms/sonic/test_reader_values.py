@@ -183,6 +183,12 @@ def test_a_value_of_another_shape_is_left_out_and_remarked_once(
     assert only.place.span.line > 1
 
 
+def test_a_remark_about_the_row_with_the_hostname_is_about_that_device() -> None:
+    localhost = {"hostname": "sw9", "deployment_id": None}
+    (remark,) = read({"DEVICE_METADATA": {"localhost": localhost}}).remarks
+    assert (remark.subject, remark.facts["path"]) == (("sw9",), "DEVICE_METADATA/localhost/deployment_id")
+
+
 @pytest.mark.parametrize(
     ("tables", "remark"),
     [

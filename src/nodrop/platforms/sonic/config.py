@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeGuard
 
@@ -213,6 +214,12 @@ class Config:
             names = _names(keys[1]) if len(keys) > 1 and keys[0] != COMMUNITIES else ()
             remark = Remark(kind=kind, subject=(self.device, *subject), place=place, facts=facts, names=names)
             self.remarks.append(remark)
+
+    def rename(self, device: str) -> str:
+        """Name the device, also in earlier remarks, and return the name."""
+        self.device = device
+        self.remarks = [replace(remark, subject=(device, *remark.subject[1:])) for remark in self.remarks]
+        return device
 
     def remarked(self) -> frozenset[tuple[str, ...]]:
         """Return the paths at which something was remarked."""

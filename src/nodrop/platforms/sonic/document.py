@@ -15,7 +15,7 @@ from nodrop.model.reading import Place
 from nodrop.platforms.kit.secrets import mask_secret
 from nodrop.syntax.json import Duplicate, Locator, duplicate_keys, parse_counting
 from nodrop.syntax.places import BOM, quote_text
-from nodrop.syntax.shapes import mapping_at
+from nodrop.syntax.shapes import mapping_at, value_at
 
 FILE = "config_db.json"
 GOLDEN_FILE = "golden_config_db.json"
@@ -43,6 +43,9 @@ MODE = "docker_routing_config_mode"
 _RUNNING_FRR = "bgpraw"
 """What `show runningconfiguration all` adds: the output of vtysh (sonic-utilities show/main.py)."""
 _HOST = "localhost"
+_TABLE = re.compile(r"[A-Z][A-Z0-9_]*")
+_OF_ALL = ("DEVICE_METADATA", "PORT")
+"""Tables of which a configuration has one at least."""
 _ASIC = re.compile(r"asic[0-9]{1,3}")
 _OPENING = re.compile(rb"^\{", re.MULTILINE)
 _NOT_NEWLINE = re.compile(rb"[^\r\n]")
@@ -88,6 +91,11 @@ class Document:
                 raise InputProblems([problem])
             inner = data[_HOST]
             self._base, data = (_HOST,), inner if isinstance(inner, dict) else {}
+        if wrapped := _wrapped(data):
+            shape = f"no tables, but configurations under {', '.join(map(quote_text, wrapped))}"
+            hint = "save each configuration into a separate file"
+            problem = Problem(path=self.display, line=1, column=1, found=shape, expected="tables", hint=hint)
+            raise InputProblems([problem])
         running = data.get(_RUNNING_FRR)
         if isinstance(running, str):
             self.running_frr = running
@@ -259,6 +267,16 @@ def _problem_around_json(raw: bytes, alone: bytes, display: str) -> Problem:
     number, line = next((number, raw_line) for number, (raw_line, other) in enumerate(lines, 1) if raw_line != other)
     text = quote_text(mask_secret(line.decode(errors="replace").strip()))
     return Problem(path=display, line=number, column=1, found=text, expected=_LOADED, hint=_CAPTURED)
+
+
+def _wrapped(data: Tables) -> list[str]:
+    """Return the keys of an object that has configurations where its tables belong; none of any other.
+
+    Names of tables are in capitals, and a row named PORT is one of counters (FLEX_COUNTER_TABLE).
+    """
+    keys = [key for key in data if not _TABLE.fullmatch(key)]
+    holds = all(any(isinstance(value_at(data, key, table), dict) for table in _OF_ALL) for key in keys)
+    return keys if holds and len(keys) == len(data) else []
 
 
 def _is_table(name: str, rows: object) -> bool:

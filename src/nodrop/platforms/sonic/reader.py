@@ -111,7 +111,7 @@ class _Device:
         self._frr: FrrText | None = frr_text(routing, documents, self._start)
         self._routing = frr.read_frr(self._frr.text) if self._frr else None
         self._called: str | None = None
-        self.name = self._config.device = self._hostname(name)
+        self.name = self._config.rename(self._hostname(name))
 
     def build_reading(self) -> DeviceReading:
         config = self._config
