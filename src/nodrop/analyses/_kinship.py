@@ -9,7 +9,7 @@ of more of the fabric.
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from nodrop.hardware import switch, switches
 from nodrop.model.fabric import Device, Interface, Port
@@ -149,13 +149,18 @@ def _side_of_port(index: Index, device: Device, port: Interface) -> str | None:
 
 def is_service(device: Device, port: Interface) -> bool:
     """Whether a port is of its model's ports for management or service (to a DPU within, say), not for the fabric."""
-    return isinstance(port.port, Port) and port.port.panel in _service_panels(device.model)
+    return service_of(device, port) is not False
+
+
+def service_of(device: Device, port: Interface) -> Literal[False, True, "extra"]:
+    """Return whether a port is for service: `extra` where it is only slow and beside those of the fabric."""
+    return _service_panels(device.model).get(port.port.panel, False) if isinstance(port.port, Port) else False
 
 
 @cache
-def _service_panels(model: str | Unknown) -> frozenset[int]:
+def _service_panels(model: str | Unknown) -> Mapping[int, Literal[False, True, "extra"]]:
     groups = switch(model).ports if not isinstance(model, Unknown) and model in switches() else ()
-    return frozenset(panel for group in groups if group.service for panel in group.panels)
+    return {panel: group.service for group in groups if group.service for panel in group.panels}
 
 
 def root_of(index: Index, device: Device) -> Family:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._kinship import is_service
+from nodrop.analyses._kinship import service_of
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
@@ -34,12 +34,17 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 def _reason_port_leads_outside(index: Index, device: Device, port: Interface) -> str:
     """Return why a port leads outside the fabric, as the end of a sentence; empty where no source shows it.
 
-    A neighbor is outside if its cable is stated, hosts and switches are, and it is none of them.
+    A neighbor is outside if its cable is stated, hosts and switches are, and it is none of them. An extra port that no
+    source calls a service port is outside unless a host or switch is known to be at its far end.
     """
     if not isinstance(port.vrf, Unknown) and port.vrf == MANAGEMENT_VRF:
         return "is in the VRF for management"
-    if is_service(device, port):
-        return f"is a service port of {device.model}"
+    service = service_of(device, port)
+    if service == "extra" and port.side is not None and not isinstance(port.side, Unknown):
+        return ""
+    if service:
+        kind = "an extra port beside the fabric's ports" if service == "extra" else "a service port"
+        return f"is {kind} of {device.model}"
     if port.side is None and index.fabric.hosts:
         far = index.far_end(device.name, port.name)
         if far is not None and far.node not in index.devices and far.node not in index.hosts:

@@ -160,8 +160,9 @@ class PortGroup(Facts):
     """See `Split.modes`."""
     connector: Literal["QSFP-DD"] | None = None
     """The cage, where it also takes modules of fewer lanes: QSFP-DD takes QSFP modules, on four of its eight lanes."""
-    service: bool = False
-    """A port for management or service, not for the fabric."""
+    service: Literal[False, True, "extra"] = False
+    """A port for management or service, not for the fabric: its vendor calls it so or leaves it out of the lists of
+    ports that its buffer templates fill. `extra` is a slow port beside those of the fabric that no source calls so."""
     starts_split: dict[str, int] = Field(default_factory=dict)
     """By network OS, into how many parts a port is broken out where nothing is said of it, in place of being whole."""
     splits: tuple[Split, ...] = ()

@@ -11,6 +11,9 @@ from nodrop.platforms import default_first
 from nodrop.platforms.kit.traits import traits
 from nodrop.units import show_bytes, show_ids, show_speed
 
+_PURPOSE = {False: "", True: ", for service", "extra": ", extra, not for the fabric"}
+"""What a kind of ports is for, in the line about it."""
+
 WIDTH = 110
 
 
@@ -163,7 +166,7 @@ def _page_lines(box: Switch) -> Iterator[str]:
     yield from _wrap_pairs([("paths", _describe_balancing(chip))])
     for group in box.ports:
         yield ""
-        yield f"ports {show_ids(group.panels)}" + (", for service" if group.service else "")
+        yield f"ports {show_ids(group.panels)}" + _PURPOSE[group.service]
         yield from _wrap_pairs(_group(group))
     sku = box.sonic
     if sku.hwsku is not None:
