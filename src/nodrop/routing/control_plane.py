@@ -192,6 +192,15 @@ class ControlPlane:
             for name, rule, gap_text in uncomputed(bgp):
                 yield Gap((*router.subject, "route_maps", name, str(rule.sequence)), gap_text)
             yield from self._announcement_gaps(router, bgp)
+        yield from self._unsettled_session_gaps()
+        for session in self.sessions:
+            yield from self._session_gaps(session)
+        for family in self.families:
+            if self.of(family).world.keeps:
+                yield from self._find_indirect_routes(self.of(family))
+
+    def _unsettled_session_gaps(self) -> Iterator[Gap]:
+        """Yield statements and sessions of which it is not computed whether they are up."""
         for session in self._restless:
             where = self.routers[session.a.router].at(session.a.neighbor)
             yield Gap(where, "a session over several hops whose routes lead it elsewhere")
@@ -202,25 +211,24 @@ class ControlPlane:
                 yield Gap(down.router.at(down.neighbor), "sessions over several hops")
             elif down.reason == "may-be-filtered":
                 yield Gap(down.router.at(down.neighbor), f"whether access list {down.facts['list']} drops BGP")
-        for session in self.sessions:
-            for side, far in ((session.a, session.b), (session.b, session.a)):
-                far_bgp = self.routers[far.router].bgp
-                if far_bgp is not None and self.routers[side.router].local_asn(side.neighbor) == far_bgp.asn:
-                    yield Gap(self.routers[side.router].at(side.neighbor), "a local AS number that is the neighbor's")
-            if unfollowed(session):
-                side = session.a
-                yield Gap(self.routers[side.router].at(side.neighbor), "IPv6 over addresses of IPv4 and several hops")
-            elif any(self._follows_default(side) for side in (session.a, session.b) if session.far):
-                yield Gap(self.routers[session.a.router].at(session.a.neighbor), "a session over a default route")
-            elif may_use_hops_of_ipv4(self.routers, session.a, session.b) and not adds_nothing(session, self.sessions):
-                where = self.routers[session.a.router].at(session.a.neighbor)
-                yield Gap(where, "IPv4 over IPv6 without extended next hops")
-            elif internal(self.routers, session):
-                for side in (session.a, session.b):
-                    yield from self._told_inside(self.routers[side.router], side)
-        for family in self.families:
-            if self.of(family).world.keeps:
-                yield from self._find_indirect_routes(self.of(family))
+
+    def _session_gaps(self, session: Session) -> Iterator[Gap]:
+        """Yield the properties of a session that the computation of routes does not follow."""
+        for side, far in ((session.a, session.b), (session.b, session.a)):
+            far_bgp = self.routers[far.router].bgp
+            if far_bgp is not None and self.routers[side.router].local_asn(side.neighbor) == far_bgp.asn:
+                yield Gap(self.routers[side.router].at(side.neighbor), "a local AS number that is the neighbor's")
+        if unfollowed(session):
+            side = session.a
+            yield Gap(self.routers[side.router].at(side.neighbor), "IPv6 over addresses of IPv4 and several hops")
+        elif any(self._follows_default(side) for side in (session.a, session.b) if session.far):
+            yield Gap(self.routers[session.a.router].at(session.a.neighbor), "a session over a default route")
+        elif may_use_hops_of_ipv4(self.routers, session.a, session.b) and not adds_nothing(session, self.sessions):
+            where = self.routers[session.a.router].at(session.a.neighbor)
+            yield Gap(where, "IPv4 over IPv6 without extended next hops")
+        elif internal(self.routers, session):
+            for side in (session.a, session.b):
+                yield from self._told_inside(self.routers[side.router], side)
 
     def _follows_default(self, side: Side) -> bool:
         """Whether a session follows a default route: `ip nht resolve-via-default`, which decides, is not known."""

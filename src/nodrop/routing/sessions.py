@@ -45,7 +45,7 @@ class Sessions:
         """Statements whose session needs routes that other sessions carry (`routing/far_sessions.py`)."""
         for router in own_routers:
             for neighbor in router.neighbors:
-                outcome = self._of(router, neighbor)
+                outcome = self._settle_statement(router, neighbor)
                 if isinstance(outcome, Down) and outcome.reason in ("no-route", "no-subnet") and outcome.leg is None:
                     self.far.append(outcome)
                 elif isinstance(outcome, Down):
@@ -53,8 +53,8 @@ class Sessions:
                 elif (outcome.a.router, outcome.a.neighbor.key) < (outcome.b.router, outcome.b.neighbor.key):
                     self.up.append(outcome)
 
-    def _of(self, router: Router, neighbor: BgpNeighbor) -> Session | Down:
-        """Return what becomes of a neighbor statement."""
+    def _settle_statement(self, router: Router, neighbor: BgpNeighbor) -> Session | Down:
+        """Return the session of a neighbor statement, or why it stays down."""
 
         def down(reason: Reason, *related: Subject, there: bool = False, **facts: str | int) -> Down:
             return Down(router, neighbor, reason, leg, facts, related, there)
@@ -93,18 +93,27 @@ class Sessions:
             return down("missing-there", far.subject, peer=far.name, port=leg.name)
         if not back.enabled:
             return down("shutdown", far.at(back), where=far.name, there=True)
+        return self._settle_pair((router, neighbor, leg), (far, back, far_leg))
+
+    def _settle_pair(self, own_end: _End, far_end: _End) -> Session | Down:
+        """Return the session of two statements that name each other, or why it stays down."""
+        (router, neighbor, leg), (far, back, far_leg) = own_end, far_end
+
+        def down(reason: Reason, *related: Subject, there: bool = False, **facts: str | int) -> Down:
+            return Down(router, neighbor, reason, leg, facts, related, there)
+
         wrong = mismatch((router, neighbor), (far, back), 1)
         if wrong is not None:
             return wrong._replace(leg=leg)
         if not (opens(router, neighbor, back) or opens(far, back, neighbor)):
             peer_first = (router.number, neighbor.key) > (far.number, back.key)
             return down("source", far.at(back), there=peer_first, peer=far.name, address=back.key)
-        for own_router, to, port in ((router, neighbor, leg), (far, back, far_leg)):
+        for own_router, to, port in (own_end, far_end):
             hidden = self._hidden(own_router, to, port)
             if hidden is not None:
                 at = (own_router.device.name, "@static_routes")
                 return down("static", at, there=own_router is not router, prefix=hidden.prefix, via=hidden.next_hop)
-        stop = self._find_session_stop((router, neighbor, leg), (far, back, far_leg))
+        stop = self._find_session_stop(own_end, far_end)
         if stop is not None:
             stop_at_peer = stop.device != router.device.name
             facts = {"where": stop.device, "list": stop.rules.name, "what": stop.what}
