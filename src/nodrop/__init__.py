@@ -1,19 +1,19 @@
 """nodrop: a compiler and linter for RoCEv2 GPU-cluster fabrics.
 
-The public verbs; each is a pure function where it can be:
+The public functions; each is pure where it can be:
 
-    load(path) -> Intent                what a user wrote
-    build(intent) -> Fabric             what it means
-    write(fabric) -> Iterator[Artifact] the configurations that say so
+    load(path) -> Intent                the intent that a user wrote
+    build(intent) -> Fabric             the fabric that it describes
+    write(fabric) -> Iterator[Artifact] the configurations of that fabric
     rack(fabric) -> Iterator[Artifact]  its cables, addresses and hosts, for people
-    host_files(fabric) -> Iterator      what sets the NICs of its hosts
-    read(sources) -> Reading            the fabric that configurations say, whoever wrote them
-    lint(reading) -> Verdict            what is wrong with it
-    fix(sources) -> Fixed               the same configurations without it, as far as rules know how
-    validate(reading) -> Verdict        what its control plane will do, and what of that is wrong
-    plan(old, new) -> Plan              what lies between two fabrics, and what it does to switches that run
-    drift(running, wanted) -> Drift     where switches run otherwise than is wanted of them
-    check(sources, base) -> Checked     what a change of files does, and which findings it brings
+    host_files(fabric) -> Iterator      the files that set the NICs of its hosts
+    read(sources) -> Reading            the fabric that configurations describe, from any author
+    lint(reading) -> Verdict            its faults
+    fix(sources) -> Fixed               the same configurations without faults, as far as rules can fix them
+    validate(reading) -> Verdict        the behavior of its control plane, and the faults in that
+    plan(old, new) -> Plan              the differences of two fabrics, and their impact on running switches
+    drift(running, wanted) -> Drift     the differences of running switches from the intended fabric
+    check(sources, base) -> Checked     the impact of changed files, and the findings that they add
 """
 
 from collections.abc import Iterator, Sequence
@@ -69,7 +69,7 @@ def build(intent: "Intent") -> "Fabric":
 
 
 def write(fabric: "Fabric") -> Iterator["Artifact"]:
-    """Yield every file of every device, and last fabric.yaml (of no device), which says what the others cannot."""
+    """Yield every file of every device, and last fabric.yaml (of no device), with the facts that no other holds."""
     from nodrop import context, platforms
     from nodrop.model.index import Index
     from nodrop.platforms.kit.artifact import Artifact
@@ -134,9 +134,9 @@ def lint(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdi
 
 
 def fix(sources: "Sequence[str]", *, unsafe: bool = False, platform: str | None = None) -> "Fixed":
-    """Return what becomes of files and folders, as one fabric, when what can be fixed is; nothing is written.
+    """Return files and folders, read as one fabric, with all fixable faults fixed; write nothing.
 
-    Only what is safe, unless `unsafe`. `errors.InputProblems` as `read` has it.
+    Apply only safe fixes, unless `unsafe`. Raise `errors.InputProblems` as `read` does.
     """
     from nodrop.fixing import fix
     from nodrop.inputs import find
@@ -146,7 +146,7 @@ def fix(sources: "Sequence[str]", *, unsafe: bool = False, platform: str | None 
 
 
 def validate(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":
-    """Compute the control plane of a reading and judge what it does, by the shipped rules of routing or by `rules`."""
+    """Compute the control plane of a reading and check its behavior, by the shipped rules of routing or by `rules`."""
     from nodrop.engine.rules import of_routing, shipped
     from nodrop.engine.verdicts import judge
 
@@ -154,9 +154,9 @@ def validate(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "V
 
 
 def plan(old: "Reading", new: "Reading") -> "Plan":
-    """Return what lies between two fabrics as they were read or built: nothing where nothing of the model changes.
+    """Return the differences of two fabrics as they were read or built: none if the model does not change.
 
-    What one side does not say is no change. The old switches' own files tell what a change does to them.
+    A value absent on one side is no change. The old switches' own files show the impact of a change on them.
     """
     from nodrop.plan.planning import plan
 
@@ -164,9 +164,10 @@ def plan(old: "Reading", new: "Reading") -> "Plan":
 
 
 def drift(running: "Reading", intended_reading: "Reading") -> "Drift":
-    """Return where what runs is not as it is wanted: nothing where it is, but for what switches write by themselves.
+    """Return where the running fabric differs from the intended one, ignoring lines that switches write by themselves.
 
-    What one side does not say is no drift. `nodrop drift` reads the running files with what is wanted stated of them.
+    A value absent on one side is no drift. `nodrop drift` reads the running files with the intended facts added to
+    them.
     """
     from nodrop.plan.drifting import drift
 
@@ -174,12 +175,12 @@ def drift(running: "Reading", intended_reading: "Reading") -> "Drift":
 
 
 def check(sources: Sequence[str], base: str, *, exact: bool = False) -> "Checked":
-    """Return what changes of files and folders since a base do: plans, new findings, routing, fabric by fabric.
+    """Return the changes of files and folders since a base, fabric by fabric: plans, new findings, routing.
 
-    The base is a folder that holds the files as they were, under the same paths (`./before`, `before/`, `/before`), or
+    The base is a folder that holds the earlier files under the same paths (`./before`, `before/`, `/before`), or
     a revision of the git repository of the working directory: the commit where HEAD left it, unless `exact`. No
-    nodrop.yaml is read; comments that allow findings, and what a fabric.yaml wants, count as the base has them.
-    InputProblems where there is no such base, or a source is not in that repository.
+    nodrop.yaml is read; comments that allow findings, and the wishes in a fabric.yaml, count as the base has them.
+    Raise InputProblems if there is no such base, or a source is not in that repository.
     """
     from nodrop.checking.check import check
     from nodrop.judging import Settings

@@ -1,4 +1,4 @@
-"""What is done about findings after they were made: suppressions mark them, and are checked themselves."""
+"""Treatment of findings after they were made: suppressions mark them, and are checked themselves."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """What settling goes by: the site's configuration, all rules that there are, and those that were chosen."""
+    """Context for suppressions: the site's configuration, all existing rules, and the chosen rules."""
 
     config: Config
     every: Sequence[Rule]
@@ -40,7 +40,7 @@ class Bench:
         return {name: rule.name for rule in self.every for name in (rule.name, *rule.aliases)}
 
     def ran(self, verdict: Verdict, reading: Reading) -> Ran:
-        """Return what was checked: nothing, where not all could be read."""
+        """Return the rules and parts that were checked: none if a file could not be read."""
         if reading.problems:
             return Ran()
         every = [rule for rule in self.chosen if not rule.beside]  # what they find depends on what the command names
@@ -48,7 +48,7 @@ class Bench:
         return Ran.of(rules, verdict, reading)
 
     def of_remarks(self, remarks: Iterable[Remark]) -> tuple[Finding, ...]:
-        """Return what the chosen rules make of remarks about suppressions."""
+        """Return the findings of the chosen rules about remarks on suppressions."""
         rules = [rule for rule in self.chosen if rule.remark in KINDS]
         reading = nothing_but(remarks)
         if not reading.remarks or not rules:
@@ -97,9 +97,9 @@ def _places(reading: Reading, findings: Sequence[Finding]) -> list[tuple[Located
 def concluded(
     findings: Iterable[Finding], fabrics: Sequence[Settled], bench: Bench, *, whole: bool
 ) -> tuple[Finding, ...]:
-    """Return what is wrong with what a configuration suppresses or declares, once all fabrics are settled.
+    """Return the faults in the suppressions and declarations of a configuration, once all fabrics are settled.
 
-    Unless all that was given could be read as a `whole`, none is said to be unused.
+    Unless all input could be read as a `whole`, report none as unused.
     """
     suppressions, harmless = bench.config.suppress, bench.config.harmless
     if not (suppressions or harmless) or not fabrics:
@@ -168,7 +168,7 @@ def _count_finding_keys(outcome: "Outcome") -> Counter[Key]:
 
 
 def notes_of(ended: Mapping[Key, Entry], path: str) -> tuple[Note, ...]:
-    """Return a note for each rule of which entries have ended."""
+    """Return a note for each rule with entries that have ended."""
     subjects: dict[str, list[str]] = {}
     for entry in ended.values():
         subjects.setdefault(entry.rule, []).append(entry.subject)
@@ -191,7 +191,7 @@ def _list_some_subjects(subjects: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Updated:
-    """A baseline as it is to be written, and how it differs from that before."""
+    """A new baseline to write, and how it differs from the previous one."""
 
     baseline: Baseline
     new: int
@@ -212,7 +212,7 @@ class Updated:
 
 
 def updated(before: Baseline, outcome: "Outcome", names: Mapping[str, str], *, prune: bool) -> Updated:
-    """Return a baseline with what an outcome tells or the baseline had; findings about suppressions are left out."""
+    """Return a baseline with the findings of an outcome or the old baseline, but no findings about suppressions."""
     known_findings = [
         finding
         for finding in (*outcome.findings, *outcome.hidden)

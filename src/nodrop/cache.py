@@ -1,11 +1,11 @@
-"""What was worked out before, in files of the user's own cache folder: bytes by a key, or nothing, and never an error.
+"""A cache of earlier results, in files of the user's own cache folder: bytes by a key, or nothing, and never an error.
 
-A key names all that an answer depends on, so nothing here ever goes stale. Whatever is wrong with an entry (cut short,
-altered, of another version, put there by somebody else, no file at all) makes it one that is not there. Processes
-share the folder without a lock: an entry appears whole under its name, and who comes second writes the same again.
+A key names all that an answer depends on, so nothing here ever goes stale. Any fault of an entry (cut short,
+altered, of another version, put there by somebody else, no file at all) makes the entry absent. Processes
+share the folder without a lock: an entry appears whole under its name, and the second writer writes the same again.
 
-Every entry is sealed with a secret of the user, so that nobody else can write one: a checkout belongs to the user too,
-but what lies in it may come from anybody. For the same reason, neither the folder nor the secret may lie in a git work
+Every entry is sealed with a secret of the user, so nobody else can write one: a checkout belongs to the user too,
+but its files may come from anybody. For the same reason, neither the folder nor the secret may be in a git work
 tree, or in, above or at a path that is checked.
 """
 
@@ -56,11 +56,11 @@ class Store:
         return digest_of(_FORM, self.code, kind.encode(), *chunks).hex()
 
     def sealed(self, key: str, data: bytes) -> bytes:
-        """Return the code by which an entry shows that the user wrote it, whole, under this key."""
+        """Return the code that proves that the user wrote an entry, whole, under this key."""
         return _hash_chunks(hashlib.blake2b(digest_size=_DIGEST_BYTES, key=self.seal), (key.encode(), data))
 
     def get(self, key: str) -> bytes | None:
-        """Return what was kept under a key; None where nothing was, or nothing that can be trusted."""
+        """Return the data kept under a key; None if there is none, or none that can be trusted."""
         raw = _read_cache_entry(self.folder, key)
         if raw is None or not raw.startswith(_FORM):
             return None
@@ -75,7 +75,7 @@ class Store:
         return data if unpacking.eof else None
 
     def has(self, key: str) -> bool:
-        """Whether there is an entry under a key; that it can be trusted is not said."""
+        """Whether there is an entry under a key, trusted or not."""
         descriptor = _descriptor(self.folder)
         try:
             return descriptor is not None and stat.S_ISREG(
@@ -103,7 +103,7 @@ class Store:
             return
 
     def drop(self, key: str) -> None:
-        """Forget what was kept under a key, so that it is made anew."""
+        """Remove the data kept under a key to have it computed again."""
         descriptor = _descriptor(self.folder)
         try:
             if descriptor is not None:
@@ -123,7 +123,7 @@ class Store:
 
 
 def digest_of(*chunks: bytes) -> bytes:
-    """Return the digest of some texts, each told from the next by its length."""
+    """Return the digest of some texts, each separated from the next by its length."""
     return _hash_chunks(hashlib.blake2b(digest_size=_DIGEST_BYTES), chunks)
 
 
@@ -180,7 +180,7 @@ def _why_folder_exposed(folder: Path, checked: Iterable[str | Path]) -> str | No
 
 @cache
 def _secret(folder: Path) -> bytes | str:
-    """Return the user's secret, made where there was none; else what is wrong with it, in words."""
+    """Return the user's secret, created if there was none; else its fault, in words."""
     descriptor, file = _descriptor(folder), folder / _KEY_FILE
     if descriptor is None:
         return _describe_folder_fault(folder)
@@ -237,9 +237,9 @@ def _xdg_folder(variable: str, otherwise: str) -> Path | None:
 
 @cache
 def _descriptor(folder: Path) -> int | None:
-    """Return the folder, open, made where there was none; None where it is not safe, or not to be had.
+    """Return the folder, open, created if there was none; None if it is not safe, or not available.
 
-    What is done in it goes by this descriptor, so that putting another folder in its place gains nothing.
+    All work in it uses this descriptor, so putting another folder in its place gains nothing.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -253,7 +253,7 @@ def _descriptor(folder: Path) -> int | None:
 
 
 def _describe_folder_fault(folder: Path) -> str:
-    """Return what is wrong with a folder, in words."""
+    """Return the fault of a folder, in words."""
     try:
         status = folder.lstat()
     except (OSError, ValueError) as error:
@@ -289,7 +289,7 @@ def _read_cache_entry(folder: Path, name: str) -> bytes | None:
 
 
 def _entries(folder: Path) -> Iterator[tuple[float, int, str]]:
-    """Yield when each entry was used, how large it is and what it is called."""
+    """Yield the time of use, the size and the name of each entry."""
     try:
         with os.scandir(folder) as scandir_iterator:
             for entry in scandir_iterator:

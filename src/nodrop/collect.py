@@ -37,10 +37,10 @@ def read_inputs(
 ) -> Reading:
     """Read the bundles of one fabric, with an executor in its processes, unless they are in `runs` or a store.
 
-    `declared` is stronger than what lies beside the files, and `otherwise` weaker. What is given as `beside` counts
-    instead of what lies there. `held` is what the bundles say,
-    where they have been read before. `progress` is told how far it is. What is `shared` with other
-    states of the fabric is made once.
+    `declared` is stronger than the facts next to the files, and `otherwise` weaker. The facts given as `beside` count
+    instead of those next to the files. `held` are the readings of the bundles,
+    if they have been read before. `progress` receives the progress. The parts `shared` with other
+    states of the fabric are made once.
     """
     problems = list(inputs.problems)
     if beside is not None:
@@ -74,7 +74,7 @@ def read_inputs(
 
 
 def stages_unlike(inputs: Inputs) -> list[Problem]:
-    """Return why stages beside devices result in other settings than the files of these state."""
+    """Return why stages next to devices result in settings that differ from the devices' files."""
     problems: list[Problem] = []
     for stage in inputs.stages:
         staged = platforms.staged(stage.platform)
@@ -99,7 +99,7 @@ def _without_ports(bundle: Bundle) -> list[Note]:
 
 
 def read_hosts(bundles: Iterable[Bundle]) -> list[HostReading]:
-    """Read what files say of NICs, those of one name together; of files called alike a later one gets a number."""
+    """Read the NIC facts in files, grouped by name; of files with the same name a later one gets a number."""
     files: dict[str, dict[str, Text]] = {}
     for bundle in bundles:
         texts = files.setdefault(bundle.name, {})

@@ -1,8 +1,8 @@
-"""What can go wrong, and how it is said: a Problem is bad input, with its place; anything that is not here is a bug.
+"""Possible errors and their messages: a Problem is bad input, with its place; anything that is not here is a bug.
 
 NodropError
 ├── InputProblems        the user's input or command is wrong: one or more Problems, all of a phase at once
-├── Unsupported          a platform cannot express what the model says
+├── Unsupported          a platform cannot express the content of the model
 └── ServiceUnavailable   something outside nodrop did not answer
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One fault of the input: where it stands (1-based; columns in code points), what was found, what was expected."""
+    """One fault of the input: its place (1-based; columns in code points), the found text, the expected text."""
 
     path: str
     line: int | None = None

@@ -1,4 +1,4 @@
-"""What a rule saw at a place of a fabric: the files are read and judged by that rule alone, and the rest is told."""
+"""A rule's view of a place of a fabric: the files are read and checked by that rule alone, then reported."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -30,9 +30,9 @@ def rule_called(name: str, settings: Settings) -> Rule:
 
 
 def at_subject(name: str, at: str, path: str, settings: Settings, platform: str | None = None) -> str:
-    """Return what the rule of a name saw at a subject of the fabric at a path, as a page.
+    """Return as a page the view of the named rule at a subject of the fabric at a path.
 
-    InputProblems where the files are wrong; ValueError where there is no such rule, or it looks at nothing there.
+    InputProblems where the files are wrong; ValueError where there is no such rule, or it checks nothing there.
     """
     from nodrop.report.witnessed import Asked, page
 
@@ -72,7 +72,7 @@ def at_subject(name: str, at: str, path: str, settings: Settings, platform: str 
 
 
 def _in_intent(path: str, reading: Reading, finding: Finding) -> list[str]:
-    """Return the lines of an intent that end a finding and what they become, as a diff; nothing where no key does."""
+    """Return a diff of the intent lines that end a finding and their new text; nothing where no key ends it."""
     from nodrop.fixing.intents import edits_of
     from nodrop.inputs import find
     from nodrop.intent.load import MAX_BYTES
@@ -103,7 +103,9 @@ def _set_at(rule: Rule, settings: Settings) -> Mapping[str, str]:
 
 
 def _stated_by(path: str, settings: Settings) -> Callable[[str], str]:
-    """Return who says a key of the fabric: the command line, a fabric.yaml beside the files, or the configuration."""
+    """Return the source of a key of the fabric: the command line, a fabric.yaml next to the files, or the
+    configuration.
+    """
     from nodrop.inputs import find
 
     sources: list[tuple[Declared, Callable[[str], str]]] = [(settings.declared, lambda _key: "--assume")]

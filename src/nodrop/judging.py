@@ -1,4 +1,4 @@
-"""From what a command line names to outcomes: what is read or built is judged by the rules that were chosen."""
+"""From the paths of a command line to outcomes: read or built fabrics are checked by the rules that were chosen."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How to judge: which rules, how strictly, what is stated, and what the site's configuration says of all that."""
+    """Settings of a check: which rules, how strictly, the statements, and the site's configuration of all that."""
 
     select: tuple[str, ...] = ()
     """Rules and areas to judge by; all where there are none."""
@@ -69,9 +69,9 @@ def chosen_rules(
 ) -> tuple[Rule, ...]:
     """Return the rules that were selected and not ignored: those that `files` decide, those of routing and `failures`.
 
-    Those about what other validators have `observed` are among the latter where that is so.
+    Rules about the results that other validators have `observed` are among the latter if there are such results.
 
-    InputProblems where a word names none, or the configuration says something of a rule that there is not.
+    InputProblems where a word names none, or the configuration names a rule that does not exist.
     """
     from nodrop.engine.rules import of_files, of_routing
     from nodrop.engine.skipped import unselected
@@ -140,7 +140,7 @@ def run_rules(
     near: "Part | None" = None,
     progress: Callable[[str], None] | None = None,
 ) -> "Outcome":
-    """Return what the rules say of a reading, or of what is `near` in it, with the places that reports will show."""
+    """Return the verdict of the rules on a reading, or on the part `near` in it, with the places for reports."""
     from nodrop import platforms
     from nodrop.accepted_findings import apply_suppressions, overlay_lines
     from nodrop.engine.declared_lines import declare
@@ -201,7 +201,7 @@ def with_own(outcome: "Outcome", settings: Settings, rules: Sequence[Rule] | Non
 
 
 def bench(rules: Sequence[Rule], settings: Settings) -> "Bench":
-    """Return what settling goes by."""
+    """Return the basis for settling findings."""
     from nodrop.accepted_findings import Bench, baseline_of
 
     config, every = settings.config, all_rules(settings.config)
@@ -210,9 +210,9 @@ def bench(rules: Sequence[Rule], settings: Settings) -> "Bench":
 
 
 def concluded(outcome: "Outcome", settings: Settings, *, failures: bool = False, observed: bool = False) -> "Outcome":
-    """Return what all fabrics of a command come to, with the faults of what the configuration suppresses.
+    """Return the outcome of all fabrics of a command, with the faults of the suppressions in the configuration.
 
-    What the baseline has and was not found any more is noted; what was found more often than it has it, is told.
+    Findings of the baseline that were not found any more are noted; those above its count are reported.
     """
     from nodrop import accepted_findings
 
@@ -232,7 +232,7 @@ def concluded(outcome: "Outcome", settings: Settings, *, failures: bool = False,
 
 
 def baselined(before: "Baseline", outcome: "Outcome", settings: Settings, *, prune: bool) -> "Updated":
-    """Return a baseline with what a command found, and without what it did not find any more if that is to go."""
+    """Return a baseline with a command's findings, and without those not found any more if `prune` is set."""
     from nodrop import accepted_findings
 
     return accepted_findings.updated(before, outcome, bench((), settings).names, prune=prune)
@@ -249,13 +249,13 @@ def read_source(
     beside: Declared | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> "Reading":
-    """Read the files of a fabric, those in `runs`, or `held`, as they are there; other states have what is `shared`.
+    """Read the files of a fabric, those in `runs`, or `held`, as they are there; other states use the `shared` parts.
 
-    What is stated `beside` the files is read there unless it is given.
+    Statements next to the files are read there unless they are given as `beside`.
 
-    Of an intent, return what its switches would be given, as if it lay beside the intent.
+    For an intent, return the configurations that its switches would be given, as if they lay next to the intent.
 
-    An intent states itself what else a configuration states, but for the profile.
+    An intent itself makes the statements that a configuration would need separately, except for the profile.
     """
     from nodrop.collect import read_inputs
     from nodrop.inputs import Inputs
@@ -285,7 +285,7 @@ def profiled(reading: "Reading", settings: Settings) -> "Reading":
 
 
 def intent_of(text: "Text") -> "tuple[bytes, Intent]":
-    """Read an intent, and return its text too; what is no intent at all is told in one line."""
+    """Read an intent, and return its text too; a file that is no intent at all is reported in one line."""
     from nodrop.inputs import is_intent
     from nodrop.intent.load import MAX_BYTES, loads
 
@@ -304,7 +304,7 @@ def intent_of(text: "Text") -> "tuple[bytes, Intent]":
 
 @contextmanager
 def collecting(outcomes: "list[Outcome]") -> Iterator[None]:
-    """Turn what is wrong with the input into an outcome, so that one fault does not hide the next."""
+    """Turn faults in the input into an outcome, to keep a fault from hiding the next."""
     from nodrop.report.outcome import Outcome
 
     try:
@@ -314,9 +314,9 @@ def collecting(outcomes: "list[Outcome]") -> Iterator[None]:
 
 
 def built(intent: "Intent", display: str, below: str) -> "tuple[tuple[Artifact, ...], Reading]":
-    """Return the files that an intent comes to, and what they say when they are read back as if from `below`.
+    """Return the files that an intent results in, and their content when they are read back as if from `below`.
 
-    Of every part of that, the reading tells where the intent decides it.
+    For every part of that, the reading gives the place where the intent decides it.
     """
     import nodrop
     from nodrop.design.deciding import decision
@@ -331,7 +331,7 @@ def built(intent: "Intent", display: str, below: str) -> "tuple[tuple[Artifact, 
 
 
 def _apply_allow_comments(reading: "Reading", intent: "Intent") -> "Reading":
-    """Return a reading of what an intent was built into, with what the intent's comments allow."""
+    """Return a reading of an intent's built files, with the exceptions that the intent's comments allow."""
     from nodrop.model.allowing import allowing
     from nodrop.syntax.comments import comments
 
@@ -348,9 +348,9 @@ def _apply_allow_comments(reading: "Reading", intent: "Intent") -> "Reading":
 
 
 def reading_at(path: str, settings: Settings | None = None, platform: str | None = None) -> "Reading":
-    """Return what stands at one path: configurations, or an intent, of which what its switches would be given.
+    """Return the reading at one path: configurations, or an intent, read as its switches' configurations.
 
-    With a platform, every file is read as that one's.
+    With a platform, every file is read as that platform's.
     """
     from nodrop.inputs import find
 
@@ -359,7 +359,7 @@ def reading_at(path: str, settings: Settings | None = None, platform: str | None
 
 
 def reading_of(inputs: "Inputs", settings: Settings, named_path: str) -> "Reading":
-    """Return what inputs say that are one fabric, or one intent; InputProblems, under the name, where they are not."""
+    """Return the reading of inputs that are one fabric or one intent; else raise InputProblems under the name."""
     if intents := inputs.all_intents():
         text, *other_texts = intents
         if other_texts or inputs.bundles:
@@ -378,9 +378,9 @@ def reading_of(inputs: "Inputs", settings: Settings, named_path: str) -> "Readin
 def readings_of(
     inputs: "Inputs", settings: Settings, path: str, executor: "Executor | None" = None
 ) -> "tuple[Reading, ...]":
-    """Return what inputs say, fabric by fabric: of configurations, and of each intent what its switches would be given.
+    """Return the readings of inputs by fabric: configurations, and each intent as its switches' configurations.
 
-    InputProblems, of all that cannot be built at once, or under the name where there is nothing.
+    InputProblems: about all inputs that cannot be built, together, or under the name where there is nothing.
     """
     readings: list[Reading] = []
     problems: list[Problem] = []

@@ -45,13 +45,13 @@ class Pointed:
 def locate(
     findings: Iterable[Finding], reading: Reading, where: Where, *, only: Collection[Finding] | None = None
 ) -> Pointed:
-    """Fill in where findings and the parts related to them stand.
+    """Fill in the places of findings and of the parts related to them.
 
-    A finding stands where its `at` does, else where the nearest part around it does, down to the device; one about a
-    link, at the end that was read. Sources of a device are loaded once, one device at a time, and devices without
-    findings never. A source that has changed since it was read gives no place, but a note. With `only`, some of these
-    very findings, the others stay as they are and cost nothing. Where the fabric was built from an intent, the key that
-    decides what a finding points at is the first part related to it.
+    The place of a finding is that of its `at`, else that of the nearest part around it, up to the device; for a finding
+    about a link, at the end that was read. Sources of a device are loaded once, one device at a time, and devices
+    without findings never. A source that has changed since it was read gives no place, but a note. With `only`, some of
+    these very findings, the others stay unchanged and cost nothing. Where the fabric was built from an intent, the key
+    that decides the part that a finding points at is the first part related to it.
     """
     findings = tuple(findings)
     chosen = {id(finding) for finding in (findings if only is None else only)}
@@ -79,7 +79,7 @@ def locate(
 
 
 def decided(intent: Intent, fabric_part: Subject) -> tuple[Keys, Located] | None:
-    """Return the keys by which an intent decides a part of the fabric that it is built into, and their place.
+    """Return the keys of the intent that decide a part of the fabric built from it, and their place.
 
     None where no key decides the part, or where the text of the intent is not known.
     """
@@ -92,7 +92,9 @@ def decided(intent: Intent, fabric_part: Subject) -> tuple[Keys, Located] | None
 
 
 def decision_of(finding: Finding, reading: Reading) -> Decision | None:
-    """Return where the intent decides what a finding points at: of a switch or port as such, what its fix changes."""
+    """Return where the intent decides the part that a finding points at: for a switch or port as such, its fix's
+    change.
+    """
     if reading.decided is None or "suppressions" in finding.at[1:2]:
         return None
     bare = len(finding.at) == 1 or (len(finding.at) == 2 and not finding.at[1].startswith("@"))
@@ -101,7 +103,7 @@ def decision_of(finding: Finding, reading: Reading) -> Decision | None:
 
 
 def _platforms(reading: Reading) -> Mapping[str, str]:
-    """Return by name how the places in files are found; what is no switch is read as a host's."""
+    """Return by name how the places in files are found; a file that is not a switch's is read as a host's."""
     return dict.fromkeys(reading.sources, HOSTS) | {device.name: device.platform for device in reading.fabric.devices}
 
 
@@ -163,7 +165,7 @@ class _Aim:
         return self._resolve_target(related.subject, related.located, None)
 
     def at_part(self, fabric_part: Subject) -> tuple[str, Subject] | None:
-        """On which device a part is to be looked for, and as what."""
+        """Return the device to search for a part, and the target to find there."""
         aimed = self._resolve_target(fabric_part, None, None)
         return None if aimed is None or isinstance(aimed[1], Located) else (aimed[0], aimed[1])
 
@@ -189,7 +191,7 @@ class _Aim:
 
 
 class _Atlas:
-    """What has been found, device by device."""
+    """The places found, device by device."""
 
     def __init__(self, reading: Reading, where: Where) -> None:
         self._platforms, self._where, self._secret = _platforms(reading), where, reading.secret_lines
@@ -230,7 +232,7 @@ class _Atlas:
 
 
 def lines_of(raw: bytes) -> list[str]:
-    """Return the lines of a text as `syntax.places` counts them, whatever is in it."""
+    """Return the lines of a text as `syntax.places` counts them, regardless of its content."""
     return split_lines(_text(raw))
 
 

@@ -19,14 +19,14 @@ Opened = tuple[list[tuple[Source, bytes]], list[Problem]]
 
 
 def digest(raw: bytes) -> str:
-    """Return the digest by which a changed file is told."""
+    """Return the digest that detects a changed file."""
     return hashlib.blake2b(raw, digest_size=16).hexdigest()
 
 
 def open_files(files: Iterable[tuple[str, Text]], max_bytes: int = MAX_BYTES) -> Opened:
-    """Open files; one that cannot be, or has more than `max_bytes`, is a problem.
+    """Open files; a file that cannot be opened, or has more than `max_bytes`, is a problem.
 
-    What is not JSON is read in Python, line by line, and may have `MAX_TEXT_BYTES` at most.
+    Files other than JSON are read in Python, line by line, and may have `MAX_TEXT_BYTES` at most.
     """
     opened_files: list[tuple[Source, bytes]] = []
     problems: list[Problem] = []
@@ -52,7 +52,7 @@ def read_bundle(bundle: Bundle) -> DeviceReading:
 def read_open_files(
     bundle: Bundle, bundles: Sequence[tuple[Source, bytes]], problems: Sequence[Problem]
 ) -> DeviceReading:
-    """Read one device of which the files are open."""
+    """Read one device whose files are open."""
     reading = heard(
         _note_remark_limit(platforms.reader(bundle.platform).read_device(bundle.name, bundles)),
         bundle.platform,

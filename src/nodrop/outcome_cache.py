@@ -69,7 +69,7 @@ def outcome_of(
 def _check_reading(
     reading: Reading, source: Inputs | Text, settings: Settings, progress: Callable[[str], None] | None
 ) -> Outcome:
-    """Return what the rules say of a fabric, with what others are compared by."""
+    """Return the results of the rules for a fabric, with the identifiers for comparing it with others."""
     outcome = judging.run_rules(reading, judging.chosen_rules(settings), settings, progress=progress)
     return replace(outcome, identifiers=identifiers_of(reading.fabric), an_intent=isinstance(source, Text))
 
@@ -86,7 +86,7 @@ def check(settings: Settings) -> None:
 
 
 def _load_outcome(store: Store, key: str, inputs: Inputs, runs: Runs) -> Outcome | None:
-    """Return what was kept under a key; None where nothing was, or what cannot be made out."""
+    """Return the outcome kept under a key; None where nothing was kept, or it cannot be decoded."""
     packed = store.get(key)
     if packed is None:
         return None
@@ -106,7 +106,7 @@ def _load_outcome(store: Store, key: str, inputs: Inputs, runs: Runs) -> Outcome
 
 
 def _keep(store: Store, key: str, outcome: Outcome) -> None:
-    """Keep an outcome, unless it says what will not be so again."""
+    """Keep an outcome, unless it contains something that will not recur."""
     if outcome.crashed or any(note.kind == LOST_PLACE for note in outcome.notes):
         return
     try:
@@ -119,7 +119,7 @@ def _keep(store: Store, key: str, outcome: Outcome) -> None:
 
 
 def _available_lines(outcome: Outcome) -> set[tuple[str, int]]:
-    """Return the lines that an outcome has at hand, by file and number."""
+    """Return the lines that an outcome has available, by file and number."""
     findings = (*outcome.findings, *outcome.hidden)
     located = [finding.located for finding in findings]
     located += [related.located for finding in findings for related in finding.related]
@@ -142,7 +142,7 @@ def _files(inputs: Inputs, runs: Runs) -> dict[str, tuple[Path, str | None]]:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """Lines of files, read when one is asked for; None where a line was not at hand before, or the file has changed."""
+    """Lines of files, read on request; None where a line was not available before, or the file has changed."""
 
     files: dict[str, tuple[Path, str | None]]
     shown: frozenset[tuple[str, int]]

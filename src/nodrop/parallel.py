@@ -1,7 +1,7 @@
 """Work spread over processes: the one module that knows executors.
 
-What crosses between processes is pickled, so units of work are chosen that are named in few bytes and answered in few:
-an intent, and what is wrong with it, rather than the thousands of ports between the two.
+Data that crosses between processes is pickled, so units of work are chosen whose names and answers take few bytes: an
+intent and its faults, rather than the thousands of ports between the two.
 """
 
 import multiprocessing
@@ -34,10 +34,10 @@ _CPU_LIMIT = Path("/sys/fs/cgroup/cpu.max")
 def map_chunks(
     fn: Callable[[_T], _R], items: Sequence[_T], *, executor: Executor | None, chunk: int = 50
 ) -> Iterator[_R]:
-    """Yield `fn` of every item in the order of the items, `chunk` of them to a task; without an executor, one by one.
+    """Yield `fn` of every item in the order of the items, `chunk` items per task; without an executor, one by one.
 
-    Any executor of `concurrent.futures` will do; `fn` is a function of a module, by whose name a process finds it. What
-    `fn` raises is raised here when its item's turn has come, and what is not begun by then never is.
+    Any executor of `concurrent.futures` will do; `fn` is a module-level function, because processes find it by name. An
+    exception of `fn` is raised here when its item's turn has come, and tasks not begun by then never run. Raises
     ServiceUnavailable where a process was ended from outside.
     """
     if executor is None:
@@ -59,7 +59,7 @@ def map_chunks(
 
 
 def _run_each_item(fn: Callable[[_T], _R], items: Sequence[_T]) -> list[_R]:
-    """Do one task; what could not be sent back as it was raised is told in words."""
+    """Run one task; convert an exception that cannot be pickled into a RuntimeError with its traceback as text."""
     try:
         return [fn(item) for item in items]
     except Exception as error:
@@ -74,11 +74,11 @@ def _run_each_item(fn: Callable[[_T], _R], items: Sequence[_T]) -> list[_R]:
 def processes(
     devices: int, *, jobs: int | None = None, preload: Sequence[str] = (), begin: Callable[[], None] | None = None
 ) -> Iterator[Executor | None]:
-    """Give an executor of `jobs` processes, one for each processor unless stated; None where that is of no use.
+    """Provide an executor of `jobs` processes, one per processor unless stated; None where that is of no use.
 
-    `preload` names modules that every process will need, which are then loaded once for all; `begin` is what each does
-    first. Processes end with the block, in the middle of what they do if it ends by an exception, and with this
-    process, however that ends.
+    `preload` names modules that every process will need, which are then loaded once for all; each process calls `begin`
+    first. Processes end with the block, in the middle of their work if it ends by an exception, and with this process,
+    however that ends.
     """
     workers = jobs or processors()
     if workers < 2 or devices < MIN_DEVICES:

@@ -46,7 +46,7 @@ def _strip_digits(name: str) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Return what a system call says, in lower case."""
+    """Return the reason of a failed system call, in lower case."""
     return (getattr(error, "strerror", None) or str(error)).lower()
 
 

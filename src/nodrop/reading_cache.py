@@ -1,7 +1,7 @@
-"""Devices that were read before are not read again: readings, by the names and the bytes of all their files.
+"""A cache of device readings, by the names and the bytes of all their files: devices are not read twice.
 
-A run of devices is one entry, for what their ports share is then stored, and comes back, once. Where a run ends
-depends on names and not on numbers, so that a device more or less changes one run and not all that follow.
+A run of devices is one entry, because data that their ports share is then stored, and comes back, once. The end of a
+run depends on names and not on numbers. One device more or less therefore changes one run and not all that follow.
 """
 
 import hashlib
@@ -47,9 +47,9 @@ class _Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """What came of a run: the digests of its files by device, and the key under which it is kept, if it can be.
+    """The result of a run: the digests of its files by device, and the key that it is kept under, if it can be kept.
 
-    What has been read now is `packed`, or where it cannot be, in `readings`; of what was kept before there is neither.
+    New readings are `packed`, or if that is not possible, in `readings`; for a run that was kept before both are None.
     """
 
     key: str | None = None
@@ -73,9 +73,9 @@ class Runs:
         store: Store | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> None:
-        """Where there is a store, look at all files and read what it has not, with an executor in its processes.
+        """If there is a store, check all files and read those that it does not have, with an executor in its processes.
 
-        `progress` is told how far it is.
+        `progress` receives the progress.
         """
         self._bundles, self._executor, self._store, self._progress = bundles, executor, store, progress
         self._runs = [_Run(bundles=run, store=store) for run in runs_of(bundles)] if store else []
@@ -115,7 +115,7 @@ class Runs:
 
 
 def runs_of(bundles: Sequence[Bundle]) -> Iterator[tuple[Bundle, ...]]:
-    """Yield the bundles in runs, each of which ends with a name that ends one."""
+    """Yield the bundles in runs, each ending with a name that ends a run."""
     run: list[Bundle] = []
     for bundle in bundles:
         run.append(bundle)
@@ -164,7 +164,7 @@ def _read_uncached_run(run: _Run) -> _Answer:
 
 
 def _key(run: _Run, digests: Sequence[tuple[str, ...]]) -> str:
-    """Return the key of a run: what its devices and files are called and shown as, and what the files hold."""
+    """Return the key of a run: the names and display names of its devices and files, and the content of the files."""
     bundle_keys = [
         (bundle.name, bundle.platform, *((name, text.display) for name, text in bundle.files), *file_digests)
         for bundle, file_digests in zip(run.bundles, digests, strict=True)
@@ -173,7 +173,7 @@ def _key(run: _Run, digests: Sequence[tuple[str, ...]]) -> str:
 
 
 def _readings(run: _Run, answer: _Answer) -> tuple[DeviceReading, ...]:
-    """Return the readings of a run; what is kept and cannot be made out is read again."""
+    """Return the readings of a run; stored readings that cannot be decoded are read again."""
     if answer.readings is not None:
         return answer.readings
     packed = run.store.get(answer.key or "") if answer.packed is None else answer.packed

@@ -1,4 +1,4 @@
-"""Rules tried by their own examples: on every platform that can say them, exactly the subjects that they name."""
+"""Tests of rules by their examples: on every platform that can express them, exactly the subjects that they name."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from nodrop.platforms.kit.examples import TIERS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """What is wrong with a rule's examples: the key of its file, the place there, and in words."""
+    """A fault in a rule's examples: the key of its file, the place there, and the fault in words."""
 
     where: str
     line: int
@@ -106,7 +106,7 @@ def _locate_findings(findings: Iterable[Finding], reading: Reading) -> Iterable[
 
 
 def _of_unseen(rule: Rule, kinds_by_platform: dict[str, set[str]]) -> Iterator[Fault]:
-    """Platforms of which the rule says that none of their configurations has the fault, and an example shows one."""
+    """Yield the platforms that the rule lists as never having the fault, although an example shows one."""
     for platform in rule.unseen:
         if "bad" in kinds_by_platform.get(platform, ()):
             line, column = place(rule, ("unseen", platform), of="key")

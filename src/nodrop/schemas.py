@@ -1,4 +1,4 @@
-"""JSON Schemas of what users write and of what nodrop prints, for editors and for programs."""
+"""JSON Schemas of users' files and nodrop's output, for editors and for programs."""
 
 import json
 from typing import TYPE_CHECKING, Any

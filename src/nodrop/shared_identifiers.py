@@ -1,8 +1,8 @@
-"""Findings over all fabrics of a command: what several fabrics have in common and must not, or may.
+"""Findings over all fabrics of a command: the things that several fabrics share and must not share, or may.
 
-Each fabric is checked by itself first. Of each, its outcome keeps the identifiers (`model/identifiers.py`). Only
-fabrics with an identifier in common are read again, and checked by the rules that compare fabrics
-(`Rule.beside`, `analyses/_beside.py`); so a set without anything in common costs a comparison of names and numbers.
+Each fabric is checked by itself first, and its outcome keeps its identifiers (`model/identifiers.py`). Only fabrics
+with an identifier in common are read again, and checked by the rules that compare fabrics (`Rule.beside`,
+`analyses/_beside.py`); a set without anything in common therefore costs only a comparison of names and numbers.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ _HELD = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One fabric of a command: where its files lie, what it may not share, and how to read it."""
+    """One fabric of a command: the place of its files, the identifiers that it may not share, and its reader."""
 
     name: str
     identifiers: Identifiers
@@ -46,11 +46,11 @@ def with_others(
     *,
     one_site: bool,
 ) -> list[Outcome]:
-    """Return the outcomes of all fabrics of a command, with findings about what they have in common.
+    """Return the outcomes of all fabrics of a command, with findings about their common parts.
 
-    `reads` reads each fabric again, and `rules` loads the rules, of which those that compare fabrics count; both are
-    called only where fabrics have something in common. A fabric without identifiers, such as one that cannot be read,
-    is compared with none.
+    `reads` reads each fabric again, and `rules` loads the rules; only those that compare fabrics count. Both are called
+    only if fabrics have something in common. A fabric without identifiers, such as one that cannot be read, is compared
+    with none.
     """
     new_outcomes = list(outcomes)
     members = {
@@ -68,7 +68,7 @@ def with_others(
 def compare_fabrics(
     members: Sequence[Member], rules: Callable[[], Sequence[Rule]], settings: Settings, *, one_site: bool
 ) -> list[Outcome | None]:
-    """Return for each fabric what the rules that compare fabrics find in it; None where there is nothing to compare."""
+    """Return for each fabric the findings of the rules that compare fabrics; None if there is nothing to compare."""
     outcomes: list[Outcome | None] = [None] * len(members)
     chosen = list(_distinct_fabrics(members))
     if len(chosen) < 2:
@@ -91,7 +91,7 @@ def compare_fabrics(
 
 
 def _distinct_fabrics(members: Sequence[Member]) -> Iterable[int]:
-    """Yield each fabric of which no earlier one is another state."""
+    """Return the position of each fabric that is not another state of an earlier fabric."""
     distinct_indices: list[int] = []
     for at, member in enumerate(members):
         of_name = (members[earlier_index] for earlier_index in distinct_indices)
@@ -108,7 +108,7 @@ def _distinct_fabrics(members: Sequence[Member]) -> Iterable[int]:
 
 @dataclass(slots=True)
 class _Shelf:
-    """Fabrics that are read again, a few of which are held."""
+    """Fabrics that are read again; a few of them are kept."""
 
     members: Sequence[Member]
     _held: dict[int, Reading] = field(default_factory=dict)

@@ -1,6 +1,6 @@
-"""Quantities as users write them (`400G`, `150kB`, `30m`, `200ms`, `60%`, `1-16, 20`), read and spelt in one place.
+"""Quantities as users write them (`400G`, `150kB`, `30m`, `200ms`, `60%`, `1-16, 20`), read and written in one place.
 
-The patterns are what JSON Schemas show to editors too, so they speak of ASCII digits: `[0-9]`, never `\\d`.
+The patterns are also shown to editors in JSON Schemas, so they use ASCII digits: `[0-9]`, never `\\d`.
 """
 
 import re
@@ -28,7 +28,7 @@ MAX_IDS = 100_000
 
 
 class Misread(ValueError):
-    """A text that is not what was expected; `found` and `hint` say more than the text where there is more to say."""
+    """A text that is not the expected one; `found` and `hint` add details if there are any."""
 
     def __init__(self, expected: str, actual_text: str = "", hint: str = "") -> None:
         self.expected, self.found, self.hint = expected, actual_text, hint
@@ -36,7 +36,7 @@ class Misread(ValueError):
 
 
 def whole_number(text: str, most: int | None = None) -> int | None:
-    """Return the number that ASCII digits spell; None for other text, more than MAX_DIGITS digits, or above `most`."""
+    """Return the number that ASCII digits form; None for other text, more than MAX_DIGITS digits, or above `most`."""
     if not text.isdecimal() or len(text) > MAX_DIGITS or not text.isascii():
         return None
     number = int(text)
@@ -136,13 +136,13 @@ def show_ids(numbers: Iterable[int]) -> str:
 
 
 def show_speed(mbps: int) -> str:
-    """Spell Mb/s so that `speed_mbps` reads the same: 400000 is `400G`, 25600000 is `25.6T`."""
+    """Write Mb/s in the form that `speed_mbps` reads back: 400000 is `400G`, 25600000 is `25.6T`."""
     unit = next((unit for unit in "TG" if mbps >= _MBPS[unit]), "M")
     return f"{mbps / _MBPS[unit]:.12g}{unit}"
 
 
 def show_us(us: int) -> str:
-    """Write microseconds so that `time_us` reads the same: 12750 is `12.75ms`, 500 is `500us`."""
+    """Write microseconds in the form that `time_us` reads back: 12750 is `12.75ms`, 500 is `500us`."""
     unit = next((unit for unit in ("s", "ms") if us >= _US[unit]), "us")
     return f"{us / _US[unit]:.12g}{unit}"
 

@@ -1,4 +1,4 @@
-"""Graph and arithmetic that a one-line expression cannot hold: what is wrong between parts of a fabric.
+"""Graph and arithmetic checks that a one-line expression cannot hold: faults between parts of a fabric.
 
 An analysis is a module here with a function of this shape, found by its name; a rule names it (`analysis: module`),
 gives it arguments (`with:`), and has the words.
@@ -6,19 +6,20 @@ gives it arguments (`with:`), and has the words.
     RESTS_ON = frozenset({"classes"})       # where it takes the owner's statements for true
     def find(index: Index, *, tolerance_bytes: int = 0) -> Iterator[Hit | Unsettled]: ...
 
-One that sets `REPAIRS = True`, or the arguments with which that is so, says of its hits, where it can, what would end
-them (`Hit.changes`).
-One that sets `NEAR = True` says of a switch, or of a cable, what follows from that and what is cabled to it, and from
-what the owner states: `nodrop check` then asks it only about what is near a change (`engine/nearby.py`).
-One that sets `LOOKS_AT = frozenset({"mtu_bytes", …})` looks at these attributes of switches and ports alone, besides
-names, cables and what the owner states: `nodrop check` does not ask it where none of them changes.
-One that sets `ROUTED = True` needs the control plane (`_plane.of`): besides `LOOKS_AT`, it reads every field that
-routing depends on (`Field.routing`).
-One that sets `FAILURES = True` computes failures of cables or switches, which `nodrop validate` does.
-One that sets `BESIDE = True` compares the fabric with others of the same command (`_beside.beside`), if there are any.
-One that sets `OBSERVED = True` looks at what other validators saw (`Index.kept[OBSERVATIONS]`), where any were asked.
+An analysis that sets `REPAIRS = True`, or the arguments that make it so, adds to its hits, where it can, the changes
+that would end them (`Hit.changes`).
+An analysis that sets `NEAR = True` finds the faults of a switch, or of a cable, that follow from it, from the parts
+cabled to it, and from the owner's statements: `nodrop check` then runs it only near a change (`engine/nearby.py`).
+An analysis that sets `LOOKS_AT = frozenset({"mtu_bytes", …})` reads only these attributes of switches and ports, in
+addition to names, cables and the owner's statements: `nodrop check` skips it where none of them changes.
+An analysis that sets `ROUTED = True` needs the control plane (`_plane.of`): in addition to `LOOKS_AT`, it reads every
+field that routing depends on (`Field.routing`).
+An analysis that sets `FAILURES = True` computes failures of cables or switches, as `nodrop validate` does.
+An analysis that sets `BESIDE = True` compares the fabric with others of the same command (`_beside.beside`), if any.
+An analysis that sets `OBSERVED = True` reads the observations of other validators (`Index.kept[OBSERVATIONS]`), if any
+were asked.
 
-It yields in an order that does not change from run to run, and raises nothing for a fabric that is merely wrong.
+An analysis yields in an order that does not change from run to run, and raises nothing for a merely faulty fabric.
 """
 
 import importlib
@@ -38,9 +39,9 @@ OBSERVATIONS = "observations"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A fault. `facts` fill the rule's message; `related` are other parts that it speaks of, and why.
+    """A fault. `facts` fill the rule's message; `related` are other parts that it names, and why.
 
-    `at` is the part to point at, the subject itself if left out. A `discriminator` tells apart two faults of one
+    `at` is the part to point at; the default is the subject itself. A `discriminator` distinguishes two faults of one
     subject and holds nothing that changes while the fault remains.
     """
 
@@ -59,9 +60,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unsettled:
-    """A subject that could not be decided, for want of the fact `missing`, a path such as `link.length_m`.
+    """A subject that could not be decided because the fact `missing` is unknown, a path such as `link.length_m`.
 
-    `others` are devices whose configurations would tell.
+    `others` are devices whose configurations would decide it.
     """
 
     subject: Subject
@@ -73,7 +74,7 @@ Find = Callable[..., Iterator[Hit | Unsettled]]
 
 
 def names() -> tuple[str, ...]:
-    """Return the analyses that there are."""
+    """Return the names of all analyses."""
     return _names(tuple(__path__))
 
 

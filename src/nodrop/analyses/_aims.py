@@ -21,7 +21,7 @@ def leaf(router: Router) -> bool:
 
 
 class Aim(NamedTuple):
-    """Where packets must get: what is announced for hosts or a loopback, else their own subnet; at whose router."""
+    """A destination of packets: a prefix announced for hosts or a loopback, else their own subnet; with its router."""
 
     prefix: Prefix
     router: int
@@ -71,7 +71,7 @@ def _addresses_of_hosts(index: Index) -> Mapping[str, list[Address]]:
 
 
 def _by_subnet(addresses: Iterable[Address], subnets: Mapping[Prefix, Target]) -> Mapping[Prefix | None, list[Address]]:
-    """Return addresses by the subnet in which they lie, None for those in no subnet."""
+    """Return addresses by their subnet, None for those in no subnet."""
     lookup = Lookup(subnets)
     addresses_by_prefix: defaultdict[Prefix | None, list[Address]] = defaultdict(list)
     for target_address in addresses:
@@ -129,7 +129,7 @@ class Lookup:
         }
 
     def __call__(self, to: Address) -> tuple[Prefix, object] | None:
-        """Return the prefix in which an address lies, and its row; None where no route leads there."""
+        """Return the prefix that contains an address, and its row; None if no route leads there."""
         for length in self._lengths[to.family]:
             prefix = Prefix(to.family, network_address(to.family, to.number, length), length)
             if prefix in self._rows:

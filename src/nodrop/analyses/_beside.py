@@ -1,8 +1,8 @@
-"""The other fabrics of a command, for the analyses that set `BESIDE = True`.
+"""The other fabrics of a command, used by the analyses that set `BESIDE = True`.
 
-Such an analysis compares one fabric with earlier ones of the same command, of which it is known that they have an
-identifier in common (`model/identifiers.py`). What belongs to another fabric has a subject that begins with `OTHER` and
-the name of that fabric; `nodrop.shared_identifiers` looks up where it stands.
+Such an analysis compares one fabric with earlier ones of the same command that are known to have an identifier in
+common (`model/identifiers.py`). A part of another fabric has a subject that begins with `OTHER` and
+the name of that fabric; `nodrop.shared_identifiers` finds its place.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What nodrop's own control plane comes to, in the shape in which other validators tell what they see."""
+"""The results of nodrop's own control plane, in the shape of other validators' observations."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
@@ -48,9 +48,9 @@ _WORDS: Final[Mapping[str, str]] = {
 
 
 def compute_observation(index: Index) -> Observation:
-    """Return what the built-in computation says of every check, the same object for one index.
+    """Return the result of the built-in computation for every check, the same object for one index.
 
-    The items of the other validators are the ones that it has: each is seen by them, or they say why not.
+    The items of the other validators are the same: each validator sees them, or gives the reason why not.
     """
     return index.keep("computed", lambda: _Computed(index).observation())
 
@@ -65,7 +65,7 @@ class _Computed:
         self.unseen: dict[Check, dict[Subject, str]] = defaultdict(dict)
 
     def observation(self) -> Observation:
-        """All that it says."""
+        """Return the whole observation."""
         self.seen["configuration"] = {(device.name,): "whole" for device in self.index.fabric.devices}
         self._links()
         self._record_session_states()
@@ -145,7 +145,7 @@ class Joint(NamedTuple):
 
 
 def joints(index: Index, plane: ControlPlane) -> list[Joint]:
-    """Return the cables between switches that route at both ends, none of which is shut or of the management."""
+    """Return the cables between switches that route at both ends, except those that are shut or for management."""
     return index.keep("joints", lambda: list(_find_joints(index, plane)))
 
 
@@ -203,7 +203,7 @@ def reached(index: Index, joint: Joint) -> bool:
 
 
 def _has_link_local(index: Index, router: Router, leg: Leg) -> bool:
-    """Return whether a leg has a link-local address; one with a session over it does unless its port says otherwise."""
+    """Return whether a leg has a link-local address; a leg with a session over it does unless its port forbids it."""
     port = index.interface(router.device.name, leg.name)
     stated = None if port is None else port.link_local
     return leg.name in router.by_interface if isinstance(stated, Unknown) else stated is True
@@ -263,10 +263,10 @@ def unlike_data(index: Index, dscp: int) -> frozenset[Subject]:
 
 
 def destinations(index: Index) -> Mapping[str, frozenset[str]]:
-    """Return the prefixes that count where failures are tried, which leaves announce for hosts and themselves, by leaf.
+    """Return the prefixes that count when failures are tried, by leaf: those of hosts and of the leaves themselves.
 
-    What is lost by a failure are those of them that a leaf had a route to and has none to any more, the failed
-    device's own aside. A spine's own loopback is no loss: the only cable to it may fail.
+    Leaves announce them. A failure loses those of them that a leaf had a route to and has none to any more, except the
+    failed device's own. A spine's own loopback is no loss: the only cable to it may fail.
     """
     plane = of(index)
     devices_by_prefix: defaultdict[str, set[str]] = defaultdict(set)
@@ -277,7 +277,7 @@ def destinations(index: Index) -> Mapping[str, frozenset[str]]:
 
 
 def _losses_by_failure(index: Index) -> Iterator[tuple[Subject, frozenset[tuple[str, str]]]]:
-    """Yield a failure of every kind, the first of those that are alike, with what it loses."""
+    """Yield a failure of every kind, the first of those that are alike, with its losses."""
     lost: dict[str, set[tuple[str, str]]] = {}
     counted = destinations(index)
     for reach in reaches(index):

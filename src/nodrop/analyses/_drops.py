@@ -18,9 +18,10 @@ from nodrop.routing.tiers import rank
 
 
 class Drop(NamedTuple):
-    """Destinations that a router takes away on a session: what it does not tell, or not take (`inbound`).
+    """Destinations that a router removes on a session: it does not announce them, or not accept them (`inbound`).
 
-    `loop` ones it does not take for its own AS number in their paths. `lost` are those that a leaf then lacks.
+    It rejects the `loop` ones because its AS number is in their paths. `lost` are those that a leaf then has no
+    route to.
     """
 
     router: int
@@ -31,7 +32,7 @@ class Drop(NamedTuple):
 
 
 class Reach:
-    """Who has a route to what in one family, and where routes end."""
+    """The routes that each router has in one family, and where routes end."""
 
     def __init__(self, index: Index, plane: ControlPlane, family: Family) -> None:
         self.plane, self.routes = plane, plane.of(family)
@@ -53,15 +54,15 @@ class Reach:
         return self.world.destinations.bits({prefix for prefix in prefixes if prefix is not None})
 
     def own(self, number: int) -> int:
-        """Return what a router announces itself."""
+        """Return the destinations that a router announces itself."""
         return together(self.state.local(number))
 
     def has(self, number: int) -> int:
-        """Return what a router has a route to."""
+        """Return the destinations that a router has a route to."""
         return self.state.table(number).bits | self.own(number)
 
     def drops(self) -> Iterator[Drop]:
-        """Yield what is taken away, session by session."""
+        """Yield the destinations that are removed, session by session."""
         lacked = 0
         for number, tier in self.ranks.items():
             if tier in (0, None):
@@ -85,7 +86,7 @@ class Reach:
                     yield Drop(number, link, "inbound", refused, refused & lost)
 
     def ways(self, number: int) -> tuple[dict[int, int], int]:
-        """Return what a router reaches over each neighbor, and what over one above; without its own."""
+        """Return the destinations that a router reaches over each neighbor, and over any neighbor above, except own."""
         if number not in self._ways_of:
             self._ways_of[number] = self._ways(number)
         return self._ways_of[number]
@@ -103,9 +104,9 @@ class Reach:
         return over, above
 
     def should(self, number: int, far: int, missing: int) -> int:
-        """Return the destinations that one router should tell another: of those that it has from elsewhere.
+        """Return the destinations that a router should announce to another: of those that it has from elsewhere.
 
-        Where one of them has no tier, only what the other misses counts.
+        If one of the two has no tier, only the destinations that the other misses count.
         """
         over, above = self.ways(number)
         has = self.has(number) & ~over.get(far, 0)
@@ -117,7 +118,7 @@ class Reach:
         return has & ~above if far_rank > own_rank else has
 
     def _find_rejected_routes(self, number: int, link: Link, adverts: tuple[Advert, ...]) -> tuple[int, int]:
-        """Return what a router refuses of the routes that it hears: for its AS number, and by its policy."""
+        """Return the routes that a router hears and rejects: because of its AS number, and by its policy."""
         asn = self.world.speakers[number].bgp.asn
         loop = refused = 0
         for advert in adverts:
@@ -165,7 +166,7 @@ def _bits_of_adverts(adverts: tuple[Advert, ...]) -> int:
 
 
 def reaches(index: Index) -> list[Reach]:
-    """Return who has a route to what, for each family that a session carries."""
+    """Return the routes that each router has, by family that a session carries."""
     plane = of(index)
     return index.keep(
         "reaches", lambda: [Reach(index, plane, family) for family in FAMILIES if family in plane.families]

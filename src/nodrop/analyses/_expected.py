@@ -1,6 +1,6 @@
-"""What should be seen of a fabric, from its cables and tiers alone, and how what a validator saw differs from that.
+"""The expected observation of a fabric, from its cables and tiers alone, and how a validator's observation differs.
 
-What one fault explains is not told again by the next check: where a session was seen down, no path over it is missed.
+A fault explained by one check is not reported again by the next: if a session was seen down, no path over it is missed.
 """
 
 from collections import defaultdict
@@ -42,7 +42,7 @@ class Fault(NamedTuple):
 
 
 def faults(index: Index, seen: Observation) -> list[Fault]:
-    """Return what a validator saw that should be otherwise, in the order of the checks."""
+    """Return the unexpected items of a validator's observation, in the order of the checks."""
     key = f"faults {seen.by}"
     return index.keep(key, lambda: list(_Judged(index, seen).faults()))
 
@@ -87,7 +87,7 @@ class _Judged:
                     yield Fault(check, item, value, SOUND.get(check, routes.get(item, "one owner")))
 
     def _is_loss_already_reported(self, lost: tuple[str, str], hurt: set[str]) -> bool:
-        """Whether a leaf that loses a prefix, or all that announce it, have been told of already."""
+        """Whether a leaf that loses a prefix, or all routers that announce it, have been reported already."""
         leaf, prefix = lost
         return leaf in hurt or destinations(self.index).get(prefix, frozenset()) <= hurt
 
@@ -100,11 +100,11 @@ def _devices(check: Check, item: Subject) -> set[str]:
 
 
 def expected_routes(index: Index, seen: Observation) -> Mapping[Subject, frozenset[str]]:
-    """Return the ports by which leaves should send to what they should reach: all of the shortest ways without valley.
+    """Return the ports that leaves should use towards their destinations: all shortest paths without valley.
 
     Cables over which the observation has no session, or whose ends it does not see as neighbors, carry nothing; nothing
-    goes through a switch that asks to be routed around. A key is the item of the route that the observation has for the
-    target, or of the target itself.
+    goes through a switch that asks to be routed around. A key is an item of the observation: the target's route, or the
+    target itself.
     """
     key = f"expected {seen.by}"
     return index.keep(key, lambda: _expected_routes(index, seen))
@@ -187,7 +187,7 @@ def _build_route_tables(seen: Observation) -> Mapping[tuple[str, str], Lookup]:
 def towards(
     owners: tuple[int, ...], adjacencies: Mapping[int, list[Way]], passing: Mapping[int, bool]
 ) -> dict[int, frozenset[str]]:
-    """Return the legs by which every router should send to some owners: over the least cables, never up again."""
+    """Return the legs that every router should use towards given owners: over the fewest cables, never up again."""
     far = len(passing) + 1
     falling = dict.fromkeys(owners, 0)
     edge = list(owners)

@@ -31,7 +31,7 @@ class Facing(NamedTuple):
 
 
 class Hosts:
-    """The hosts and ports of a fabric by what a file is about; each is looked for once."""
+    """The hosts and ports of a fabric that a file is about; each is searched once."""
 
     def __init__(self, index: Index) -> None:
         self._index = index

@@ -45,7 +45,7 @@ def _build_failure_cases(index: Index) -> Iterator[Case]:
 
 
 def case(reach: Reach, outcome: Outcome, link: Link | None, device: str = "") -> Iterator[Case]:
-    """Yield a failure if it hits hosts; a router that is no leaf only passes on, so that its loss alone is none."""
+    """Yield a failure if it hits hosts; a router that is no leaf only forwards, and its loss alone is no failure."""
     lost = tuple(
         loss._replace(bits=bits)
         for loss in outcome.unreachable

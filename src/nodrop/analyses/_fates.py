@@ -1,6 +1,6 @@
-"""What becomes of RoCE packets from each leaf to each destination, by routes and by access lists.
+"""The fate of RoCE packets from each leaf to each destination, by routes and by access lists.
 
-Access lists may treat data and CNPs differently, so that the packets of each DSCP have a separate fate.
+Access lists may treat data and CNPs differently; the packets of each DSCP therefore have a separate fate.
 """
 
 from collections.abc import Iterator, Sequence
@@ -199,7 +199,7 @@ class _Fates:
         return ""
 
     def _filter_at_legs(self, number: int, legs: tuple[str, ...], direction: _Way, to: Address) -> Ending:
-        """Return what the lists at legs of a router do to packets to an address."""
+        """Return the effect of the lists at legs of a router on packets to an address."""
         decisions = self._non_permit_decisions(number, legs, direction, to)
         if not decisions:
             return Ending("delivered")

@@ -245,7 +245,7 @@ def _addresses_of_ipv4_31(leg: Leg) -> tuple[Atom, Atom] | None:
 
 
 def _source_address(device: Device, neighbor: BgpNeighbor, family: Family) -> Address | None:
-    """Return the address that a session over several hops is opened from: what it states, else a loopback's."""
+    """Return the source address of a session over several hops: the stated address, else a loopback's."""
     if neighbor.update_source and (source := address(neighbor.update_source)) is not None:
         return source
     loopbacks = [

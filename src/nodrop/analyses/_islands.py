@@ -1,4 +1,4 @@
-"""Which switches cables join: what is not joined is another fabric, or a device of which nothing is known."""
+"""Switches joined by cables: a switch that is not joined is in another fabric, or is a device without known facts."""
 
 from collections.abc import Mapping
 

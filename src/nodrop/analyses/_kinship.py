@@ -1,9 +1,9 @@
-"""Which ports ought to be alike: those of switches of one role, platform and model, at one speed, towards one side.
+"""Ports that ought to be alike: those of switches of one role, platform and model, at one speed, towards one side.
 
-A model's ports for service are a family of their own. Hosts of different groups are different sides. Where a switch's
-role or model is not known its ports are compared with one another only. If cables join several groups of switches,
-switches are compared within their group. What most switches have is usual; of two kinds that are as frequent, the one
-of more of the fabric.
+A model's service ports are a separate family. Hosts of different groups are different sides. If a switch's
+role or model is unknown, its ports are compared with one another only. If cables join several groups of switches,
+switches are compared within their group. The value of most switches is usual; of two values with the same frequency,
+the usual value is that of more of the fabric.
 """
 
 from collections import defaultdict
@@ -131,13 +131,13 @@ def _build_kind(rows: Sequence[_Alike]) -> Kind:
 
 
 def kind_of(index: Index, device: Device, port: Interface) -> Family:
-    """Return what a port of a switch is compared with: others of its speed that face the same."""
+    """Return the key of the ports that a switch port is compared with: others of its speed that face the same side."""
     speed = UNKNOWN_SIDE if isinstance(port.speed_mbps, Unknown) else port.speed_mbps
     return speed, SERVICE if is_service(device, port) else _side_of_port(index, device, port)
 
 
 def _side_of_port(index: Index, device: Device, port: Interface) -> str | None:
-    """Return what a port faces: the fabric, a group of hosts, nothing (None), or what no source says."""
+    """Return the side that a port faces: the fabric, a group of hosts, nothing (None), or unknown to all sources."""
     if isinstance(port.side, Unknown):
         return UNKNOWN_SIDE
     if port.side != "host":
@@ -148,7 +148,10 @@ def _side_of_port(index: Index, device: Device, port: Interface) -> str | None:
 
 
 def is_service(device: Device, port: Interface) -> bool:
-    """Whether a port is of its model's ports for management or service (to a DPU within, say), not for the fabric."""
+    """Whether a port is of its model's ports for management or service (to an internal DPU, for example).
+
+    Such a port is not for the fabric.
+    """
     return service_of(device, port) is not False
 
 
@@ -164,7 +167,10 @@ def _service_panels(model: str | Unknown) -> Mapping[int, Literal[False, True, "
 
 
 def root_of(index: Index, device: Device) -> Family:
-    """Return what a switch is compared with: others of its group, role, platform and model, or itself alone."""
+    """Return the key of the switches that a switch is compared with.
+
+    These are others of its group, role, platform and model, or only itself.
+    """
     if isinstance(device.role, Unknown) or isinstance(device.model, Unknown):
         return ("device", device.name, "")
     return (index.groups[device.name], device.role, device.platform, device.model)

@@ -15,7 +15,7 @@ _FIRST_GIDS = 2
 
 
 def is_roce(index: Index, nic: Nic) -> bool | None:
-    """Return whether a file is for RoCE: by its link layer, the switches, or settings; None where nothing says it."""
+    """Return whether a file is for RoCE: by its link layer, the switches, or settings; None if nothing states it."""
     own_nics = [fabric_nic for fabric_nic in index.fabric.nics if fabric_nic.host == nic.host]
     layers = {value_or_none(own_nic, "link_layer") for own_nic in own_nics}
     if "infiniband" in layers:

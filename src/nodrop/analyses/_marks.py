@@ -24,7 +24,7 @@ class Mark(NamedTuple):
 
 
 def marks(reach: Reach, number: int, bits: int) -> Iterator[Mark]:
-    """Yield the policies that mark some destinations of a router, so that it tells them to no other AS."""
+    """Yield the policies that mark some destinations of a router to keep them from any other AS."""
     for local_part in reach.state.local(number):
         if (marked_bits := local_part.bits & bits) and not passed_on(local_part.attributes):
             yield _mark_from_redistribution(reach, number, local_part.attributes, marked_bits)

@@ -1,4 +1,4 @@
-"""How messages name what is checked of a running fabric, and where a finding about it points."""
+"""Names in messages for the checked items of a running fabric, and the place where a finding about them points."""
 
 from collections.abc import Hashable
 
@@ -9,7 +9,7 @@ from nodrop.model.subject import FABRIC, Subject, cable_ends
 
 
 def words_of(value: Hashable) -> str:
-    """Return what is seen of an item in the words of a message."""
+    """Return the observed value of an item in the words of a message."""
     if isinstance(value, frozenset | tuple):
         words = sorted(" to ".join(member) if isinstance(member, tuple) else str(member) for member in value)
         return abbreviate_list(words) or "nothing"

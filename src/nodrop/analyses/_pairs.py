@@ -1,4 +1,4 @@
-"""The two ends of every cable, those that were read and those that were not: shared by what looks at links."""
+"""The two ends of every cable, read and not read: shared by the analyses of links."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ Pair = tuple[Link, Interface | HostPort, Interface | HostPort]
 
 
 class Pairs:
-    """The cables of a fabric; after all are gone through, `unread` tells of the ends whose switches were not read."""
+    """The cables of a fabric; after all are processed, `unread` yields the ends whose switches were not read."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -33,7 +33,7 @@ class Pairs:
                     self._unread.setdefault(end.node, set()).add(far_end.node)
 
     def unread(self) -> Iterator[Unsettled]:
-        """Yield, for each device with cables to switches that were not read, what is missing."""
+        """Yield a missing fact for each device with cables to switches that were not read."""
         for device, unread_switches in self._unread.items():
             yield Unsettled(subject=(device,), missing=UNREAD_END, others=frozenset(unread_switches))
 

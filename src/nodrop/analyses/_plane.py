@@ -1,4 +1,4 @@
-"""The control plane of a fabric, computed once for all rules that look at what it does."""
+"""The control plane of a fabric, computed once for all rules that check its behavior."""
 
 from collections.abc import Iterator
 
@@ -13,6 +13,6 @@ def of(index: Index) -> ControlPlane:
 
 
 def unsettled(plane: ControlPlane) -> Iterator[Unsettled]:
-    """Yield what of a configuration is not computed, so that what hangs on it is not known."""
+    """Yield the parts of a configuration that are not computed, which leaves all that depends on them unknown."""
     for gap in plane.gaps:
         yield Unsettled(subject=gap.subject, missing=gap.what)

@@ -34,16 +34,16 @@ def find_referenced_policies(bgp: Bgp, neighbor: BgpNeighbor, family: Family) ->
 
 
 class Refusal(NamedTuple):
-    """What takes a prefix away: `what` in words, and its part; None where another rule tells it."""
+    """The cause that removes a prefix: `what` in words, and its part; None if another rule reports it."""
 
     what: str
     at: Subject
 
 
 def refusal(router: Router, neighbor: BgpNeighbor, direction: str, prefix: Prefix) -> Refusal | None:
-    """Return what of a session's policy (`import` or `export`) takes a prefix away.
+    """Return the part of a session's policy (`import` or `export`) that removes a prefix.
 
-    None where no policy is there at all, or one is named that is not: rules of their own tell these.
+    None if there is no policy at all, or a named policy does not exist: separate rules report these.
     """
     bgp = router.bgp
     if bgp is None:

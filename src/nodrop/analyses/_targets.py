@@ -25,9 +25,9 @@ class Target(NamedTuple):
 
 
 def targets(index: Index) -> tuple[Target, ...]:
-    """Return what routers with BGP have: legs that work, lead to no switch and carry no session, and loopbacks.
+    """Return the targets of routers with BGP: working legs that lead to no switch and carry no session, and loopbacks.
 
-    Of loopbacks only addresses without a network of their own, which is how switches are reached.
+    Of loopbacks only addresses without a separate network, which are the addresses that reach switches.
     """
     return index.keep("targets", lambda: tuple(_find_targets(index, of(index))))
 
@@ -53,7 +53,7 @@ def _between_switches(index: Index, router: Router, leg: Leg) -> bool:
 
 
 class Announced:
-    """What each router puts into BGP, in one family."""
+    """The prefixes that each router puts into BGP, in one family."""
 
     def __init__(self, routes: Routes) -> None:
         self.of: defaultdict[int, set[Prefix]] = defaultdict(set)
@@ -70,7 +70,7 @@ class Announced:
         self._lengths = sorted({announced_prefix.length for announced_prefix in self.prefixes}, reverse=True)
 
     def covering(self, inner: Prefix, router: int) -> Prefix | None:
-        """Return the longest prefix in which another lies that a router announces."""
+        """Return the longest prefix announced by a router that contains another."""
         own_prefixes = self.of.get(router, ())
         return next(
             (
@@ -82,7 +82,7 @@ class Announced:
         )
 
     def find_covering_prefixes(self, inner: Prefix) -> Iterator[Prefix]:
-        """Yield what anybody announces in which a prefix lies, the longest first."""
+        """Yield the announced prefixes, of any router, that contain a prefix, the longest first."""
         for length in self._lengths:
             if length <= inner.length:
                 wider = Prefix(inner.family, network_address(inner.family, inner.first, length), length)

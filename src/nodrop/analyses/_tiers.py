@@ -1,4 +1,4 @@
-"""Which devices stand above which, and where BGP sessions lead: shared by what looks at routing."""
+"""Which devices are above others, and where BGP sessions lead: shared by the analyses of routing."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -28,7 +28,7 @@ _OF_SWITCH = ("bgp", "bfd", "nd")
 
 
 class _Seen(NamedTuple):
-    """What a list does to packets of one kind at a port, where it does anything but let them pass."""
+    """The effect of a list on packets of one kind at a port, if it does anything but let them pass."""
 
     device: str
     rules: AccessList
@@ -38,11 +38,11 @@ class _Seen(NamedTuple):
 
 
 def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
-    """Yield entries that do something to packets of a kind (`rdma`, `cnp`, `roce` for both, `bgp`, `bfd`, `nd`).
+    """Yield entries that act on packets of a kind (`rdma`, `cnp`, `roce` for both, `bgp`, `bfd`, `nd`).
 
-    What an entry `does`: `drop` packets, `remark` their DSCP, change their `class`, `police` or `redirect` them. A list
-    that none of whose entries matches is at fault itself. Where an entry has conditions that the model lacks, or
-    whether hosts have an address in a prefix is not known, the answer is unknown.
+    The action (`does`): `drop` packets, `remark` their DSCP, change their `class`, `police` or `redirect` them. If no
+    entry of a list matches, the list itself is at fault. If an entry has conditions that the model does not have, or
+    it is unknown whether hosts have an address in a prefix, the answer is unknown.
     """
     for device in index.fabric.devices if (what, does) == _FIRST else ():
         if isinstance(device.access_lists, Unknown) and any(leg.addresses for leg in legs(device)):
@@ -91,7 +91,7 @@ def _drops_surely(row: _Seen) -> bool:
 
 
 def _is_sure(row: _Seen) -> bool:
-    """Whether it is known what the list does; of packets of the switch itself it is where the platform says so."""
+    """Whether the effect of the list is known; for packets of the switch itself, only if the platform states it."""
     if row.flow.assumed:
         return False
     is_own_packet = row.binding.stage == "egress" and row.flow.what in _OF_SWITCH

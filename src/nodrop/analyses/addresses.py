@@ -1,9 +1,9 @@
-"""Addresses that two holders have: ports, port channels, VLANs, loopbacks, out-of-band ports, and hosts as stated.
+"""Addresses with two holders: ports, port channels, VLANs, loopbacks, out-of-band ports, and hosts as stated.
 
-Out-of-band ports are compared with one another only, for they are a network of their own; so is every VRF. A loopback
-address that several switches share on purpose (anycast) is one that each has beside another one and none takes for its
-router id; the gateway's address of a VLAN may be on every switch that has the VLAN. Addresses that mean something on
-one link only are left out, and so is a loopback's own that the switch's unnumbered ports borrow.
+Out-of-band ports are compared with one another only, because they are a separate network; so is every VRF. A loopback
+address that several switches share on purpose (anycast) is an address that each has in addition to another and none
+uses as its router id; the gateway's address of a VLAN may be on every switch that has the VLAN. Addresses that mean
+something on one link only are left out, and so is a loopback's own address that the switch's unnumbered ports borrow.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _SHOWN = 3
 
 
 class _Holder(NamedTuple):
-    """Who has an address: the node, what of it, its subject, and whether it is in a file and others may have it too."""
+    """A holder of an address: the node, its part, its subject, whether it is in a file, whether others may have it."""
 
     node: str
     part: str
@@ -86,7 +86,7 @@ def _addresses_place(holder: _Holder) -> Subject:
 
 
 def _addresses_by_area(index: Index) -> Iterator[tuple[str, str, _Holder]]:
-    """Yield every address with the area in which it must be the only one."""
+    """Yield every address with the area that must have it only once."""
     for device in index.fabric.devices:
         lent = _sharable_loopback_addresses(device)
         for port in device.interfaces:
@@ -110,7 +110,7 @@ def _addresses_by_area(index: Index) -> Iterator[tuple[str, str, _Holder]]:
 
 
 def _routing_table_of_vrf(vrf: str | None) -> str:
-    """Return the routing table in which an address must be the only one."""
+    """Return the routing table that must have an address only once."""
     return f"vrf {vrf}" if vrf else "vrf default"
 
 

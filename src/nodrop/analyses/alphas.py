@@ -1,7 +1,7 @@
-"""Dynamic thresholds unlike those of their siblings: what share of the free memory a group or queue may take.
+"""Dynamic thresholds unlike those of their siblings: the share of the free memory that a group or queue may take.
 
-Where the switch computes its lossless profiles, one threshold holds for all of them and the switch is told, not each of
-its ports.
+If the switch computes its lossless profiles, one threshold applies to all of them and the finding is on the switch, not
+on each of its ports.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a router should put into BGP and does not: network statements without effect, hosts and loopbacks."""
+"""Prefixes that a router should put into BGP and does not: network statements without effect, hosts and loopbacks."""
 
 from collections.abc import Iterator
 
@@ -15,10 +15,11 @@ ROUTED = True
 
 
 def find(index: Index, *, what: str) -> Iterator[Hit]:
-    """Yield `networks` statements whose prefix the table lacks, or `hosts` or a `loopback` that nothing announces.
+    """Yield `networks` statements whose prefix is not in the table, or `hosts` or a `loopback` that nothing announces.
 
-    Hosts and loopbacks are reported where others of the tier announce theirs, once for each router. One that announces
-    a loopback may have further ones for itself: those are reported where others announce one of the same name.
+    Hosts and loopbacks are reported if others of the tier announce theirs, once for each router. A router that
+    announces a loopback may have further ones for itself: those are reported if others announce a loopback of the same
+    name.
     """
     for reach in reaches(index):
         if what == "networks":

@@ -1,4 +1,4 @@
-"""What the built-in computation shows to be unlike what cables and tiers demand, as other validators are held to it."""
+"""Deviations of the built-in computation from the demands of cables and tiers, checked as for other validators."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
@@ -21,10 +21,10 @@ _CHECKS: tuple[Check, ...] = ("links", "packets", "sessions", "addresses", "reac
 
 
 def find(index: Index) -> Iterator[Hit]:
-    """Yield what is not as expected, once per subject: sessions, neighbors, full-size packets, owners, destinations.
+    """Yield unexpected results, once per subject: sessions, neighbors, full-size packets, owners, destinations.
 
-    The fact `devices` names all devices at which another rule may find the cause: those of the fault, and for
-    sessions and destinations the switches beside them. Subnets that no switch announces are no destinations here.
+    The fact `devices` names all devices where another rule may find the cause: those of the fault, and for
+    sessions and destinations the switches next to them. Subnets that no switch announces are no destinations here.
     """
     own_observation = compute_observation(index)
     holders = _announced_aims(index)

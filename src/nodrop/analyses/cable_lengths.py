@@ -1,7 +1,7 @@
-"""Cable lengths that are configured: whether the two ends of a cable agree, and with what is stated of it.
+"""Configured cable lengths: whether the two ends of a cable agree, and whether they match the stated length.
 
-Only ports with PFC are looked at, for headroom is all that a length is for. Where the true length is stated, an end may
-also have the next row above it in its SKU's table, which is what the traditional buffer model needs.
+Only ports with PFC are checked, because a length serves only headroom. If the true length is stated, an end may
+also have the next row above it in its SKU's table, as the traditional buffer model needs.
 """
 
 from collections.abc import Iterator

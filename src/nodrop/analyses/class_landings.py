@@ -1,9 +1,9 @@
-"""Classes that do not stay one class on their way: their DSCPs land elsewhere on the next switch.
+"""Classes that do not stay one class on their path: their DSCPs land elsewhere on the next switch.
 
-Switches sort by the DSCP again at every hop, so the maps of all ports on a way have to agree. Looked at are switches
-that cables join, each by where most of its ports have a class, against where most of the fabric has it. A switch that
-is merely unlike others of its role is left to what compares siblings. What belongs to no class, the default, has no
-place of its own to keep.
+Switches sort by the DSCP again at every hop, so the maps of all ports on a path have to agree. Switches joined by
+cables are checked, each by where most of its ports have a class, against where most of the fabric has it. A switch that
+is merely unlike others of its role is left to the analyses that compare siblings. Packets of no class, the default,
+have no place to keep.
 """
 
 from collections import Counter
@@ -39,7 +39,7 @@ class Landing(NamedTuple):
 
 
 class Ports(NamedTuple):
-    """Ports where a class lands alike: the switch and name of the first, what it does, and how many they are."""
+    """Ports where a class lands alike: the switch and name of the first, its landing, and the number of ports."""
 
     device: Device
     port: Interface
@@ -51,7 +51,7 @@ class Ports(NamedTuple):
 
 
 def find(index: Index, *, unseen: bool) -> Iterator[Hit]:
-    """Yield the classes that land otherwise on some switches of their way.
+    """Yield the classes that land differently on some switches of their path.
 
     With `unseen` those that are lossless and that no port, cable or sibling shows: every port obeys the priorities of
     all, and the maps alone differ. Without it all others. Facts: name, dscps, one and other (where it lands), here and
@@ -62,7 +62,7 @@ def find(index: Index, *, unseen: bool) -> Iterator[Hit]:
 
 
 def _find_split_classes(index: Index) -> Iterator[tuple[bool, Hit]]:
-    """Yield what is torn, and whether only the path shows it."""
+    """Yield the hits of split classes, and whether only the path shows them."""
     wanted_traffic_classes = [
         fabric_class for fabric_class in index.fabric.classes if fabric_class.purpose not in ("default", "unknown")
     ]
@@ -84,7 +84,7 @@ def _ports_by_profile(index: Index, device: Device) -> tuple[Ports, ...]:
 
 
 def _cabled_switch_groups(index: Index) -> list[list[Device]]:
-    """Return the switches of the fabric by what cables join, each group of two or more."""
+    """Return the switches of the fabric by the cables that join them, each group of two or more."""
     devices: dict[str, list[Device]] = {}
     for name, island in islands(index).items():
         devices.setdefault(island, []).append(index.devices[name])
@@ -167,9 +167,9 @@ def _tier_of_device(device: Device) -> str:
 
 
 def _hidden(wanted_traffic_class: TrafficClass, *ends: tuple[Landing, Ports]) -> bool:
-    """Whether a lossless class is torn and all else is well, so that no rule about a port or a cable finds it.
+    """Whether a lossless class is split and all else is well, which hides it from every rule about a port or a cable.
 
-    RDMA that is lossy is told of the port, and a priority that is not obeyed of the cable.
+    Lossy RDMA is reported on the port, and a priority that is not obeyed on the cable.
     """
     if wanted_traffic_class.lossless is not True or (
         wanted_traffic_class.purpose == "rdma" and not all(landing.lossless for landing, _ in ends)
@@ -187,7 +187,10 @@ def _dscp_map_place(ports: Ports) -> Subject:
 def _usual_landing(
     fabric: Fabric, profiles: tuple[Ports, ...], wanted_traffic_class: TrafficClass, landings: dict[int, Landing | None]
 ) -> tuple[Landing, Ports] | None:
-    """Where a class lands on most ports of a switch; None where no port can say. Equal profiles are asked once."""
+    """Return where a class lands on most ports of a switch; None if no port shows it.
+
+    Equal profiles are computed once.
+    """
     ports_by_landing: dict[Landing, Ports] = {}
     for ports in profiles:
         key = id(ports.qos)
@@ -203,9 +206,9 @@ def _usual_landing(
 
 
 def _compute_landing(fabric: Fabric, qos: QosProfile, wanted_traffic_class: TrafficClass) -> Landing | None:
-    """Where a class lands by a profile; None where that is not known.
+    """Return where a class lands by a profile; None if that is not known.
 
-    CNPs that share a queue, and ports that do not go by DSCP, are told of the port and need no second look.
+    CNPs that share a queue, and ports that do not trust DSCP, are reported on the port and need no second check.
     """
     try:
         if require_fact(qos.trust, "interface.qos.trust") == "pcp" or qos.dscp_to_tc is None:

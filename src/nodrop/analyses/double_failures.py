@@ -1,7 +1,7 @@
-"""Pairs of leaves that lose their last common spine when two cables fail, and what the routes then do.
+"""Pairs of leaves that lose their last common spine when two cables fail, and the effect on the routes.
 
-That is when a fabric of leaves and spines first loses a pair of leaves, or carries traffic between them down and up
-again: when none of the spines that both had is left. Leaves with the same cables to the same spines are one kind.
+A fabric of leaves and spines first loses a pair of leaves, or carries traffic between them down and up
+again, when none of the spines that both had is left. Leaves with the same cables to the same spines are one kind.
 """
 
 from collections import Counter, defaultdict
@@ -50,7 +50,7 @@ def find(index: Index) -> Iterator[Hit]:
 
 
 def _find_spine_pair(leaf_cables: Mapping[str, int], other_cables: Mapping[str, int]) -> tuple[str, str] | None:
-    """Return the two common spines of which one leaf has one cable to the first, and the other one to the second."""
+    """Return two common spines: one leaf has one cable to the first, the other leaf has one cable to the second."""
     common = sorted(leaf_cables.keys() & other_cables.keys())
     if len(common) != 2:
         return None
@@ -94,7 +94,7 @@ def _find_cable_to_spine(index: Index, cables: list[Uplink], spine: str) -> Link
 
 
 def _failure_effects(reach: Reach, links: list[Link]) -> Iterator[str]:
-    """Describe what the failure does."""
+    """Describe the effect of the failure."""
     if reach.state.unstable:
         return
     outcome = Failures(reach.plane, reach.routes).of_link(*links)

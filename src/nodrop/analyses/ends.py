@@ -1,6 +1,6 @@
 """The two ends of every cable, hosts' ports included: whether they run at one speed, on lanes that the cable joins.
 
-A link with an end that is shut is not looked at: nothing runs there, and that it is shut is a fault of its own.
+A link with a shut end is not checked: nothing runs there, and the shut end is a separate fault.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
-"""Routes to hosts and loopbacks that a policy takes away where they should go on.
+"""Routes to hosts and loopbacks that a policy removes where they should be passed on.
 
-Each policy is told once, with an example: what it takes away, and towards whom or from whom.
+Each policy is reported once, with an example: the prefix that it removes, and the router on the other side.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ ROUTED = True
 
 
 class _Row(NamedTuple):
-    """What a policy takes away: `what` in the words of a message, and the router, session and part that do it."""
+    """The loss caused by a policy: `what` in the words of a message, and the router, session and part that cause it."""
 
     reach: Reach
     drop: Drop
@@ -32,7 +32,7 @@ class _Row(NamedTuple):
 
 
 def find(index: Index, *, lost: bool) -> Iterator[Hit | Unsettled]:
-    """Yield the policies by which a leaf has no route at all to something (`lost`), or has fewer paths to it."""
+    """Yield the policies that leave a leaf with no route at all to a destination (`lost`), or with fewer paths."""
     yield from unsettled(of(index))
     every = index.keep("filtered", lambda: list(_build_hits(index)))
     yield from (hit for gone, hit in every if gone == lost)
@@ -70,7 +70,7 @@ def _rows(reach: Reach, drop: Drop) -> Iterator[_Row]:
 
 
 def _unreflected_bits(reach: Reach, drop: Drop) -> int:
-    """Return the destinations that a router has from its AS and tells no other router of it (RFC 4456)."""
+    """Return the destinations that a router has from its AS and announces to no other router of it (RFC 4456)."""
     peering = drop.link.outbound.peering
     if drop.kind != "outbound" or peering is None or peering.client:
         return 0

@@ -1,7 +1,7 @@
 """Headroom that does not grow with the cable: short and long cables of one speed on one switch have the same.
 
 The table of a switch's SKU may be so, or the profiles that somebody wrote. It may be a worst case for all lengths or a
-copy of one row: no file says which, so that a hit is no more than possible.
+copy of one row: no file shows which, and a hit is therefore no more than possible.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ Point = tuple[int, int, Subject]
 
 
 def find(index: Index) -> Iterator[Hit]:
-    """Yield the switches whose headroom is the same for lengths that differ, for each speed once."""
+    """Yield the switches whose headroom is the same for different lengths, once for each speed."""
     for device in index.fabric.devices:
         by_speed: dict[int, list[Point]] = defaultdict(list)
         for port in device.interfaces:

@@ -33,7 +33,7 @@ class _Stated(NamedTuple):
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
-    """Yield the files and hosts that state fewer queue pairs for a connection than a leaf of theirs has equal paths.
+    """Yield the files and hosts that state fewer queue pairs for a connection than one of their leaves has equal paths.
 
     Facts: flows, paths and device, the leaf with the most paths. Leaves with adaptive routing are not counted.
     """
@@ -58,7 +58,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
 
 def _list_stated_flows(index: Index) -> Iterator[_Stated]:
-    """Yield what files of hosts state, then what the owner states of hosts that no such file is about."""
+    """Yield the flows stated in files of hosts, then those that the owner states of hosts without such a file."""
     hosts, by_file = hosts_of(index), set[str]()
     for nic in index.fabric.nics:
         flows = value_or_none(nic, "queue_pairs")

@@ -33,9 +33,9 @@ class _Chosen(NamedTuple):
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
-    """Yield the files by which NCCL takes GIDs of a family that a switch does not route at a port of their hosts.
+    """Yield the files that make NCCL use GIDs of a family that a switch does not route at a port of their hosts.
 
-    Once each, with the first such port. A switch without an address there routes the host elsewhere, and decides
+    Each file once, with the first such port. A switch without an address there routes the host elsewhere, and decides
     nothing. Facts: family, by, expected and port.
     """
     hosts, unsettled = hosts_of(index), set[str]()
@@ -112,7 +112,7 @@ def _switch_ports_of_nic(index: Index, nic: Nic, hosts: Hosts) -> Iterator[tuple
 
 
 def _routed_families(index: Index, end: End) -> set[Family]:
-    """Return the families of which a switch has a subnet at a port, link-local ones not counted.
+    """Return the families of a switch's subnets at a port, link-local ones not counted.
 
     None of a port with a BGP session to the host, which may announce addresses of the other family.
     """

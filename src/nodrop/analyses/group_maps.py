@@ -30,9 +30,9 @@ class _Fault(NamedTuple):
 
 
 def find(index: Index, *, shared: bool) -> Iterator[Hit | Unsettled]:
-    """Yield the maps by which several traffic classes fill a group that pauses, or a pause stops other traffic.
+    """Yield the maps that let several traffic classes fill a group that pauses, or a pause stop other traffic.
 
-    The first if `shared`, else the second. Facts: why, expected (what the row is to hold) and
+    The first if `shared`, else the second. Facts: why, expected (the right value of the row) and
     ports (how many have the map).
     """
     faults: dict[int, _Fault | str | None] = {}
@@ -68,7 +68,7 @@ def _of_switch(
 
 
 def _first_map_fault(fabric: Fabric, qos: QosProfile, shared: bool) -> _Fault | str | None:
-    """Return the first fault of a profile's maps, or the path of the fact that is missing to tell."""
+    """Return the first fault of a profile's maps, or the path of the missing fact that would decide it."""
     try:
         return next(_shared_group_faults(fabric, qos) if shared else _misplaced_priority_faults(qos), None)
     except UnknownFact as unknown:

@@ -1,7 +1,7 @@
-"""Two tiers that hash alike: what the lower one has sorted by, the upper one cannot sort by again.
+"""Two tiers that hash alike: the upper tier cannot sort again by the values that the lower one has sorted by.
 
 A seed that is not stated is the switch's own, a random number on Cumulus Linux (user guide, Equal Cost Multipath,
-`ecmp_hash_seed`), and polarizes nothing. Switches of different ASICs hash differently, whatever their seed.
+`ecmp_hash_seed`), and polarizes nothing. Switches of different ASICs hash differently with any seed.
 """
 
 from collections import Counter, defaultdict

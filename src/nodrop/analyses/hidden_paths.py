@@ -18,9 +18,9 @@ ROUTED = True
 
 
 def find(index: Index) -> Iterator[Hit]:
-    """Yield static routes to what others announce, or to a part of it, over fewer legs than BGP has.
+    """Yield static routes to prefixes that others announce, or to a part of them, over fewer legs than BGP has.
 
-    Those that drop packets to hosts, or send them round in a circle, have rules to themselves.
+    Those that drop packets to hosts, or send them round in a circle, have separate rules.
     """
     for reach in reaches(index):
         announced = [(target.kind, reach.announced.covering(target.prefix, target.router)) for target in reach.targets]

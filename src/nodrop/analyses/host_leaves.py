@@ -1,4 +1,4 @@
-"""On which leaves the ports of a host end, against how its owner says that they are spread."""
+"""The leaves where the ports of a host end, compared with the spread that its owner states."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -56,7 +56,7 @@ def _single_leaf_hit(host: Host, ports: Sequence[Cabled]) -> Hit:
 
 
 def _miscabled_host_hits(hosts: list[tuple[Host, Sequence[Cabled]]]) -> Iterator[Hit]:
-    """Yield the cables by which a host of a group is unlike most of those that it shares leaves with."""
+    """Yield the cables that make a host of a group unlike most of the hosts that it shares leaves with."""
     patterns = [tuple((cabled_port.number, cabled_port.far.node) for cabled_port in ports) for _, ports in hosts]
     usual: dict[Pattern, dict[int, str]] = {}
     taken: set[str] = set()

@@ -25,9 +25,9 @@ class _Way(NamedTuple):
 
 
 class _Attached(NamedTuple):
-    """A port of a host: its name, the switch's port, and how that routes for the first address that is not routed for.
+    """A port of a host: its name, the switch's port, and its routing there of the first address that is not routed.
 
-    `leg` has the subnet of all addresses; where it is None, `lacking` is an address in none of the subnets.
+    `leg` has the subnet of all addresses; if it is None, `lacking` is an address in none of the subnets.
     """
 
     host: str
@@ -41,8 +41,8 @@ class _Attached(NamedTuple):
 def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
     """Yield ports of switches that are not in the `subnet` of their host, or in a `vrf` that runs no BGP.
 
-    Both are reported where it is otherwise at other hosts' ports. A VLAN in which no switch has an address is not
-    routed by these switches, and frames with a tag are left to hosts where no port of that VLAN goes without.
+    Both are reported if other hosts' ports differ. A VLAN without an address on any switch is not
+    routed by these switches, and frames with a tag are left to hosts if every port of that VLAN is tagged.
     """
     rows, unknown = _attached_host_ports(index)
     yield from (Unsettled(subject=(device,), missing=path) for device, path in unknown.items())
@@ -53,7 +53,7 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
 
 
 def _attached_host_ports(index: Index) -> tuple[Sequence[_Attached], Mapping[str, str]]:
-    """Return the ports of hosts at switches, and what is not known of which switch; the same to every rule."""
+    """Return the ports of hosts at switches, and the unknown facts by switch; the same to every rule."""
     return index.keep("attached", lambda: _read_attached(index))
 
 
@@ -128,7 +128,7 @@ def _addresses_outside_subnets(index: Index, rows: Sequence[_Attached]) -> Itera
 
 
 def _describe_port_subnets(port_legs: Sequence[_Way]) -> str:
-    """Return what a port is in instead, as the end of a sentence."""
+    """Return the subnets that a port is in instead, as the end of a sentence."""
     subnets = [str(subnet) for port_leg in port_legs if not port_leg.tagged for subnet in port_leg.leg.addresses]
     tagged = [port_leg.leg.name for port_leg in port_legs if port_leg.tagged]
     if subnets:

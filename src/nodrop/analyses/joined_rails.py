@@ -21,11 +21,11 @@ RESTS_ON = frozenset({"cables", "hosts"})
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
-    """Yield hosts of which no cables in service join the leaves of two rails, once, with the first such two.
+    """Yield hosts without cables in service that join the leaves of two rails, once, with the first such two.
 
-    Facts: rail, leaf, other_rail, other_leaf and forwarding, what files of the host state of it. Hosts of which a file
-    states NCCL_CROSS_NIC=0, and none that PXN is off, forward themselves. Switches that were not read, and
-    ports of which no cable is known, may join them.
+    Facts: rail, leaf, other_rail, other_leaf and forwarding, the statement of the host's files about it. Hosts with a
+    file that states NCCL_CROSS_NIC=0, and with none that turns PXN off, forward themselves. Unread switches, and ports
+    without a known cable, may join them.
     """
     hosts = [(host, ports) for host, ports in cabled_hosts(index) if _is_in_rails(host)]
     if not hosts:
@@ -81,14 +81,14 @@ def _find_unjoined_pair(ports: Sequence[Cabled], groups: Mapping[str, str]) -> t
 
 
 def _hosts_with(index: Index, field: str) -> set[str]:
-    """Return the hosts of which a file states that a setting of NCCL is off."""
+    """Return the hosts with a file that turns a setting of NCCL off."""
     hosts = hosts_of(index)
     files = [nic for nic in index.fabric.nics if value_or_none(nic, field) is False]
     return {host.name for nic in files for host in hosts.of(nic)}
 
 
 def _find_possible_join(index: Index, groups: Mapping[str, str], parted: tuple[Cabled, Cabled]) -> Unsettled | None:
-    """Return what may join two leaves: switches that were not read, or ports of which no cable is known."""
+    """Return the possible joints of two leaves: switches that were not read, or ports without a known cable."""
     first_leaf, other_leaf = (cabled_port.far.node for cabled_port in parted)
     switch_names = [name for name, group in groups.items() if group in (groups[first_leaf], groups[other_leaf])]
     if unread := frozenset(switch_names) - index.devices.keys():

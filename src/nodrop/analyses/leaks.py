@@ -1,4 +1,4 @@
-"""What is put into BGP and does not belong there: the out-of-band network, and cables between switches."""
+"""Prefixes put into BGP that do not belong there: the out-of-band network, and cables between switches."""
 
 from collections import defaultdict
 from collections.abc import Iterator

@@ -45,7 +45,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
 
 def _describe(others: int, *, below: bool) -> str:
-    """Return which routers have the same AS number, in brackets; "" of a spine of which only leaves were read."""
+    """Return how many routers have the same AS number, in brackets; "" for a spine if only leaves were read."""
     if others:
         return f" (which {others} more of its tier {'have' if others > 1 else 'has'})"
     return " (which no other router has)" if below else ""
@@ -83,10 +83,10 @@ class _Peerings:
         self._alike = Counter((router.bgp.asn, self.tier(router)) for router in plane.routers if router.bgp is not None)
 
     def tier(self, router: Router) -> int | None:
-        """Return the tier of a router; None where it is unknown, or a router of another AS has the same above leaves.
+        """Return the tier of a router; None if it is unknown, or a router of another AS has the same above leaves.
 
         The routers of a tier have no sessions with each other. The type of a SONiC switch, LeafRouter or another, often
-        says nothing of its tier: some files give it to all switches.
+        gives no evidence of its tier: some files give it to all switches.
         """
         tier = rank(router.device)
         if tier in (_LEAF, None):
@@ -98,7 +98,7 @@ class _Peerings:
         return 0 if router.bgp is None else self._alike[router.bgp.asn, self.tier(router)] - 1
 
     def unread(self, router: Router, *, below: bool) -> frozenset[str]:
-        """Return what was not read and would show its tier, and of a leaf who shares its number: names or addresses.
+        """Return the unread peers that would show its tier, and for a leaf who shares its number: names or addresses.
 
         A session with a router of another tier shows both, unless AS numbers of that router's other sessions are open.
         """

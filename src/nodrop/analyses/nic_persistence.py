@@ -40,7 +40,7 @@ def _is_applied(nic: Nic) -> bool:
 
 
 def _restores_settings(nic: Nic, script: Nic) -> bool:
-    """Whether one sets again what a script sets: a template, or a unit that has its name or starts it."""
+    """Whether a file sets again the settings of a script: a template, or a unit that has its name or starts it."""
     if nic.template is not None:
         return True
     stem = _strip_extension(script.file)

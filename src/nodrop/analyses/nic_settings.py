@@ -23,7 +23,7 @@ HEADERS_BYTES = 100
 
 
 class Fault(NamedTuple):
-    """What a NIC has and what it should have, as messages say it."""
+    """The value of a NIC and the expected value, in the words of messages."""
 
     found: str
     expected: str
@@ -119,14 +119,14 @@ def _manager_tos(nic: Nic, tos: int, fabric: Fabric, facing: Facing | None) -> F
 
 
 def _check_ecn_bits(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Fault | None:
-    """Of a ToS with the right DSCP; another is told already."""
+    """Check a ToS with the right DSCP; another DSCP is reported already."""
     if tos >> 2 not in effects.roce_dscps(fabric) or tos & 3 in ECN_CAPABLE:
         return None
     return Fault(f"ToS {tos}", f"ToS {tos & ~3 | 2}")
 
 
 def _cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
-    """Against the CNP class; where none is stated, against what the port schedules strictly and does not pause."""
+    """Check against the CNP class; if none is stated, against the port's traffic of strict priority without pause."""
     dscps = sorted(
         {
             class_dscp
@@ -232,7 +232,7 @@ def _check_storm_guard(_: Nic, guarded: int, fabric: Fabric, __: Facing | None) 
 
 
 def _check_pcie_speed(_: Nic, pcie_mbps: int, __: Fabric, facing: Facing | None) -> Fault | None:
-    """Against the port that a cable leads to, for a host also has NICs that are no part of the fabric."""
+    """Check against the port that a cable leads to, because a host also has NICs that are no part of the fabric."""
     if facing is None or facing.link is None:
         return None
     port_mbps = require_fact(facing.port.speed_mbps, "interface.speed_mbps")

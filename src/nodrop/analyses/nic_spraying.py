@@ -46,7 +46,7 @@ def _is_left_out(nic: Nic, on: list[Nic], hosts: Hosts) -> bool:
 
 
 def _sets_roce(nic: Nic) -> bool:
-    """Whether a file says how NICs classify, pause or mark."""
+    """Whether a file sets how NICs classify, pause or mark."""
     roce_settings = (value_or_none(nic, "trust"), value_or_none(nic, "pfc_priorities"), value_or_none(nic, "tos"))
     return any(value is not None for value in roce_settings)
 

@@ -16,7 +16,7 @@ _WITHIN_LAST = frozenset(map(str, range(24, 33)))
 
 
 def find(index: Index) -> Iterator[Hit]:
-    """Yield each host of which two NICs, not of one bond, share a subnet: once, with all that share the first such."""
+    """Yield each host with two NICs, not of one bond, in one subnet: once, with all that share the first subnet."""
     for host in index.fabric.hosts:
         for subnet, ports in (_nics_by_subnet(host) if _may_share(host) else {}).items():
             if len(ports) < 2:
@@ -32,7 +32,7 @@ def find(index: Index) -> Iterator[Hit]:
 
 
 def _may_share(host: Host) -> bool:
-    """Whether two NICs can share a subnet, told by the texts: not in IPv4 where the first three numbers differ."""
+    """Whether two NICs can share a subnet, by the texts: not in IPv4 if the first three numbers differ."""
     owners: dict[str, str] = {}
     for port in host.ports:
         for text in port.addresses:

@@ -27,7 +27,7 @@ def find(index: Index) -> Iterator[Hit]:
 
 
 def _can_select_same_nic(nic: Nic, other_nic: Nic) -> bool:
-    """Whether a NIC can be of both: nodes that are told apart by a selector, or addresses, are not compared."""
+    """Whether a NIC can match both: nodes that a selector, or addresses, keep apart are not compared."""
     if nic.node_selector != other_nic.node_selector or not set(nic.models) & set(other_nic.models):
         return False
     addresses = set(nic.pci_addresses) & set(other_nic.pci_addresses)

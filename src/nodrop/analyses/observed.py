@@ -1,4 +1,4 @@
-"""What other validators saw that should be otherwise, check by check, and where nodrop computes something else."""
+"""Unexpected observations of other validators, check by check, and their differences from nodrop's computation."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
@@ -19,11 +19,12 @@ OBSERVED = True
 
 
 def find(index: Index, *, check: str) -> Iterator[Hit]:
-    """Yield what each validator saw wrong in one check (routing.observation.Check).
+    """Yield the faults that each validator saw in one check (routing.observation.Check).
 
-    Three are none: the `differences` from what nodrop computes, the `silence` of a validator that neither says what it
-    sees of an item nor why it does not, and the `flows` that another build of the fabric delivered. The facts are
-    `what` it is about, how that is `seen` and how it is `expected`, and what the validator `said`, after a colon.
+    Three are no such check: the `differences` from nodrop's computation, the `silence` of a validator that reports
+    neither its view of an item nor the reason for not doing so, and the `flows` that another build of the fabric
+    delivered. The facts are `what` it is about, how that is `seen` and how it is `expected`, and the message of the
+    validator (`said`), after a colon.
     """
     for seen in index.kept.get(OBSERVATIONS, ()):
         own_faults = [fault for fault in faults(index, seen) if fault.check == check and fault.seen != NOTHING]
@@ -66,7 +67,7 @@ def _build_hit(index: Index, seen: Observation, fault: Fault) -> Hit:
 
 
 def _find_rejected_lines(seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
-    """Yield the lines that a validator did not take, and devices of which it took nothing and names no line."""
+    """Yield the lines that a validator rejected, and devices that it rejected completely without naming a line."""
     named_devices = set()
     for rejected_line in seen.refused:
         if rejected_line.matters:
@@ -98,7 +99,7 @@ def _shared_address_hits(index: Index, seen: Observation, own_faults: list[Fault
 
 
 def _missing_path_hits(index: Index, seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
-    """Yield, of each router, the ports over which it does not send what it should; one for prefixes that are alike."""
+    """Yield, by router, the ports over which it does not send as it should; one hit for prefixes that are alike."""
     should = expected_routes(index, seen)
     together: defaultdict[tuple[Subject, frozenset[str], frozenset[str]], list[Fault]] = defaultdict(list)
     for fault in own_faults:
@@ -119,7 +120,7 @@ def _missing_path_hits(index: Index, seen: Observation, own_faults: list[Fault])
 
 
 def _unanswered_check_hits(index: Index, seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
-    """Yield what is not reached: by who does not reach it, or by who is not reached, of whom there are fewer."""
+    """Yield the failed reachability checks, by source or by unreached destination: the grouping with fewer hits."""
     plane = of(index)
     holders = {str(aim.prefix): plane.routers[aim.router].device.name for aim in aims(index)}
     by_source: defaultdict[tuple[str, Hashable], list[Fault]] = defaultdict(list)
@@ -140,13 +141,13 @@ def _unanswered_check_hits(index: Index, seen: Observation, own_faults: list[Fau
 
 
 def _drop(seen: Observation, rows: list[Fault]) -> str:
-    """Return what a validator said of the first item of which it names the access list that drops packets."""
+    """Return a validator's message on the first item that names the access list that drops packets."""
     explanations = (seen.said.get((row.check, row.item), "") for row in rows)
     return next((explanation for explanation in explanations if " of access list " in explanation), "")
 
 
 def _lost_flow_hits(index: Index, seen: Observation) -> Iterator[Hit]:
-    """Yield, of each check and device, what a validator does not answer, with the first."""
+    """Yield, by check and device, the items that a validator does not answer, with the first."""
     together: defaultdict[tuple[Check, str], list[Fault]] = defaultdict(list)
     for fault in faults(index, seen):
         if fault.seen == NOTHING:
@@ -174,7 +175,7 @@ def _differences_from_nodrop(seen: Observation) -> Iterator[Hit]:
 
 
 def _computed_differences(index: Index, seen: Observation) -> Iterator[Hit]:
-    """Yield, of each check and device, how many items a validator sees otherwise than nodrop, with the first."""
+    """Yield, by check and device, how many items a validator sees differently from nodrop, with the first."""
     own_observation = compute_observation(index)
     for check in CHECKS[1:]:  # whether a configuration is taken is theirs to say
         own_states, validator_states = own_observation.seen.get(check, {}), seen.seen.get(check, {})

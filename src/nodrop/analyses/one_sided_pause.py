@@ -1,4 +1,4 @@
-"""Cables of which one end sends pause frames on a priority that the other end does not obey, hosts included."""
+"""Cables with an end that sends pause frames on a priority that the other end does not obey, hosts included."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
 
 class _Search:
-    """What ends send and obey, each QoS profile looked at once, and what is not known of which device."""
+    """The priorities that ends send and obey, each QoS profile read once, and the unknown facts by device."""
 
     def __init__(self, index: Index) -> None:
         self._index = index

@@ -25,7 +25,7 @@ Network = IPv4Network | IPv6Network
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
-    """Yield what of the fabric is in a subnet of the out-of-band network."""
+    """Yield the parts of the fabric that are in a subnet of the out-of-band network."""
     devices = index.fabric.devices
     for device in devices:
         if isinstance(device.management, Unknown):

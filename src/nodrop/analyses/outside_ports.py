@@ -16,7 +16,7 @@ MANAGEMENT_VRF = "mgmt"
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
-    """Yield the ports in use that have PFC and of which a source says that they are outside the fabric."""
+    """Yield the ports in use that have PFC and that a source states to be outside the fabric."""
     paused: dict[int, bool] = {}
     for device in index.fabric.devices:
         for port in device.interfaces:

@@ -13,7 +13,7 @@ NEAR = True
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
-    """Yield each switch with uplinks whose cabled ports towards hosts exceed what is stated; shut ones count too."""
+    """Yield each switch with uplinks whose cabled ports towards hosts exceed the stated ratio; shut ones count too."""
     wanted_max_oversubscription = index.fabric.policy.max_oversubscription
     if isinstance(wanted_max_oversubscription, Unknown):
         return

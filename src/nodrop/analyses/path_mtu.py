@@ -41,7 +41,7 @@ def find(index: Index, *, overhead_bytes: int) -> Iterator[Hit | Unsettled]:
 
 
 def _largest_host_packet(index: Index, overhead_bytes: int) -> tuple[int | None, str]:
-    """Return the largest packet that goes from one host to another, and who says so."""
+    """Return the largest packet that goes from one host to another, and the source of that size."""
     plane = of(index)
     mtus: dict[tuple[str, str], int] = {}
     for target in targets(index):

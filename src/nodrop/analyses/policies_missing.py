@@ -1,4 +1,4 @@
-"""Route maps and lists that a session or a redistribution names and that are not there, so that nothing passes."""
+"""Missing route maps and lists that a session or a redistribution names; nothing passes there."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -24,7 +24,7 @@ _MATCHES = {
 
 
 class _Missing(NamedTuple):
-    """What is not there, who names it, and what comes of that."""
+    """A missing object, the part that names it, and the effect."""
 
     name: str
     at: Subject

@@ -1,4 +1,4 @@
-"""Members of a port channel that treat lossless traffic otherwise than the rest: which one a flow takes decides."""
+"""Members of a port channel that treat lossless traffic differently from the rest: the choice of a member decides."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +17,7 @@ Traits = tuple[tuple[str, str], ...]
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
-    """Yield the members unlike most others of their port channel, once for each aspect in which they are."""
+    """Yield the members unlike most others of their port channel, once for each aspect with a difference."""
     for device in index.fabric.devices:
         for channel in known_rows(device.port_channels):
             members = [port for name in channel.members if (port := _in_use(index, device, name)) is not None]
@@ -103,7 +103,7 @@ def _watchdog_traits(qos: QosProfile) -> Traits:
 
 
 def _map_traits(qos: QosProfile, name: str, size: int, template: str) -> Traits:
-    """Return the entries of a map; what it does not name goes to 0, as all does without one."""
+    """Return the entries of a map; an index that it does not name maps to 0, and all do without a map."""
     table = require_fact(getattr(qos, name)) or (None,) * size
     return tuple((f"maps {template.format(index)} {target or 0}", name) for index, target in enumerate(table))
 

@@ -1,7 +1,8 @@
-"""Equal paths of which a router uses only some, though all lead there over as few cables.
+"""Equal paths that a router uses only in part, though all lead there over as few cables.
 
-Which paths are equal follows from cables and tiers; why one is not used, from the attributes of the routes. What a
-drained switch asks of its neighbors has a rule to itself, and a longer way around something that is down is no fault.
+Cables and tiers decide which paths are equal; the attributes of the routes decide why a path is not used. A
+drained switch's requests to its neighbors have a separate rule, and a longer way around a part that is down is no
+fault.
 """
 
 from collections import defaultdict
@@ -29,7 +30,7 @@ _ORIGINS = ("IGP", "EGP", "incomplete")
 
 
 class _Offer(NamedTuple):
-    """What one link offers: destinations, with the attributes as they were told and as they were taken."""
+    """The offer of a link: destinations, with the attributes as they were advertised and as they were accepted."""
 
     told: Attributes
     taken: Attributes
@@ -57,9 +58,9 @@ class _Cause(NamedTuple):
 
 
 def _preference_cause(used: _Offer, other_offer: _Offer, usual: int) -> _Cause | None:
-    """Return why one offer is used and not the other, in the order of FRR's decision; None where no attribute is.
+    """Return why an offer is used and another not, in the order of FRR's decision; None if no attribute decides.
 
-    `usual` is the preference of a route to which no policy gives another.
+    `usual` is the preference of a route that no policy gives another.
     """
     a, b = used.taken, other_offer.taken
     if a.weight != b.weight:
@@ -141,13 +142,13 @@ class _Unused:
                 yield paths, _build_hit(reach, number, cause, place, prefix, (len(entry.hops), paths))
 
     def _is_drained(self, number: int) -> bool:
-        """Whether a router marks all that it tells anybody, which `switch-drained` reports."""
+        """Whether a router marks all its advertisements to every neighbor, which `switch-drained` reports."""
         state, speaker = self._reach.state, self._reach.world.speakers[number]
         adverts = [advert for link in speaker.links for advert in state.tells(number, link.outbound.number)]
         return all(GRACEFUL_SHUTDOWN in route.attributes.communities for advert in adverts for route in advert.parts)
 
     def _offers_of_link(self, number: int, position: int) -> list[_Offer]:
-        """Return what a link offers; the same words about the same advert are read once."""
+        """Return the offers of a link; the same policy for the same advert is read once."""
         speaker = self._reach.world.speakers[number]
         link = speaker.links[position]
         offers: list[_Offer] = []
@@ -171,7 +172,7 @@ class _Unused:
         return _Cause("loop", f"its own AS number {asn} is in the path of the others")
 
     def _find_equal_destination(self, number: int, position: int, bits: int) -> int:
-        """Return one of some destinations to which a link is on a shortest way; 0 where there is none."""
+        """Return one of the given destinations that has a shortest way over a link; 0 if there is none."""
         leg = self._reach.plane.side(number, self._reach.world.speakers[number].links[position].session).leg.name
         while bits:
             low = bits & -bits
@@ -243,7 +244,7 @@ def _build_hit(reach: Reach, number: int, cause: _Cause, place: _Place, example:
 def _name_cause_source(
     router: Router, session: Subject, family_config: BgpNeighbor | Ipv6Unicast, cause: _Cause, place: _Place
 ) -> tuple[str, Subject]:
-    """Return what says it, in the words of a message, and its subject."""
+    """Return the setting that is the cause, in the words of a message, and its subject."""
     bgp = router.bgp
     if cause.kind == "loop":
         return f"the session to {session[-1]}", session

@@ -1,4 +1,4 @@
-"""Static routes by which packets go round in a circle."""
+"""Static routes that send packets round in a circle."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ ROUTED = True
 
 
 def find(index: Index) -> Iterator[Hit]:
-    """Yield the static routes from which a packet comes back to a switch that it has left."""
+    """Yield the static routes that send a packet back to a switch that it has left."""
     plane = of(index)
     reported_circles: set[frozenset[int]] = set()
     for router in plane.routers:

@@ -1,7 +1,7 @@
-"""BGP sessions between two switches whose AS numbers are not what the sessions expect, so that they never come up.
+"""BGP sessions between two switches whose AS numbers differ from the expected ones; they never come up.
 
-Where a session leads, the address of the far end says, or the cable where it goes over an interface. One that leads to
-no switch that was read, or to an address that several have, is not looked at: nothing says what the far end has.
+The address of the far end shows where a session leads, or the cable if it goes over an interface. A session that leads
+to no switch that was read, or to an address that several have, is not checked: the AS number of the far end is unknown.
 """
 
 from collections import defaultdict
@@ -25,7 +25,7 @@ Speaker = tuple[str, int]
 
 
 def find(index: Index) -> Iterator[Hit]:
-    """Yield, for each pair of switches, the first session with such a fault; of two external ends with one AS, one."""
+    """Yield the first session with such a fault of each pair of switches; two external ends with one AS yield one."""
     speakers = dict(_bgp_speakers(index))
     owners = _address_owners(index, speakers)
     showing = {device.name for device in index.fabric.devices if _shows_another(device)}

@@ -1,6 +1,6 @@
 """BGP neighbor statements that get no session, by the reason.
 
-What has a reason of its own at the other end of a session is told there; AS numbers have an analysis to themselves.
+If the other end of a session has a separate reason, that is reported there; AS numbers have a separate analysis.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
-"""Out-of-band addresses that switches of two fabrics have: all management ports are in one out-of-band network.
+"""Out-of-band addresses that switches of two fabrics share: all management ports are in one out-of-band network.
 
-A management address that a file does not say is compared with none.
+A management address that no file states is compared with none.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""Ports whose QoS differs from that of their siblings, aspect by aspect, in what other rules do not look at alone.
+"""Ports whose QoS differs from that of their siblings, aspect by aspect, where no other rule checks the port alone.
 
-Compared is what the ports do, not how much room they have: headroom follows from each cable, and dynamic thresholds
-have an analysis of their own (`alphas`). PFC and the presence of a watchdog are judged by rules of their own.
+The behavior of the ports is compared, not their room: headroom follows from each cable, and dynamic thresholds
+have a separate analysis (`alphas`). PFC and the presence of a watchdog have separate rules.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ BYTES_PER_MBIT = 125_000
 
 
 class Trait(NamedTuple):
-    """One thing that a port does: of what, in words, and where it stands below the port."""
+    """A behavior of a port: its label, its text in words, and its place below the port."""
 
     label: str
     text: str
@@ -42,7 +42,7 @@ Traits = tuple[Trait, ...]
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
-    """Yield the ports unlike most of their siblings, once for each aspect in which they are."""
+    """Yield the ports unlike most of their siblings, once for each aspect with a difference."""
     kinship = Kinship(index, sides=True)
     for aspect in ASPECTS:
         yield from _outlier_hits(kinship, aspect)

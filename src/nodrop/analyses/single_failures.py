@@ -16,10 +16,10 @@ FAILURES = True
 
 
 def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
-    """Yield each cable or switch once, with an example of what is `lost` or of a `valley`.
+    """Yield each cable or switch once, with an example of a loss (`lost`) or of a `valley`.
 
-    What a switch announces itself is not missed when it fails. Hosts are not lost to a router, or of one, that has
-    lost sessions or routes already: that is told by itself.
+    The prefixes that a switch announces itself are not missed when it fails. A loss of hosts does not count if the
+    router, or the hosts' own router, has lost sessions or routes already: that is reported separately.
     """
     yield from unsettled(of(index))
     reported_failures = set()

@@ -1,6 +1,6 @@
-"""Spines with AS numbers of their own, below which a leaf would carry traffic from one spine up to another.
+"""Spines with separate AS numbers, above a leaf that would carry traffic from one spine up to another.
 
-With one number for all spines the second one drops such a path as a loop (RFC 7938, section 5.2). With different
+With one number for all spines the second spine drops such a path as a loop (RFC 7938, section 5.2). With different
 numbers it takes the path, down and up again, as soon as two failures leave no better one, and lossless traffic on it
 can wait for itself in a circle. A leaf whose export policy passes only its own prefixes closes the way as well.
 """
@@ -106,7 +106,7 @@ def _originated_prefixes(device: Device) -> tuple[Prefix, ...]:
 
 
 def _provides_transit(index: Index, cables: list[Uplink], foreign: tuple[Prefix, ...]) -> bool | str:
-    """Whether a switch tells one upper neighbor what it heard from another; else what is missing to say so."""
+    """Whether a switch announces to one upper neighbor the routes from another; else the missing fact to decide it."""
     lower = cables[0].lower
     if isinstance(lower.bgp, Unknown):
         return "device.bgp"

@@ -1,7 +1,7 @@
-"""The ToS with which hosts send storage traffic, against the classes of that storage and against lossless classes.
+"""The ToS of storage traffic from hosts, compared with the classes of that storage and with lossless classes.
 
-NVIDIA's driver gives all RoCE connections the ToS of tc/1/traffic_class, where one is written there, before it checks
-what a connection asks for (MLNX_OFED, drivers/infiniband/hw/mlx5: tclass_get_tclass_locked, `tcd->val`).
+NVIDIA's driver gives all RoCE connections the ToS of tc/1/traffic_class, if a value is written there, before it checks
+the ToS that a connection asks for (MLNX_OFED, drivers/infiniband/hw/mlx5: tclass_get_tclass_locked, `tcd->val`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -66,7 +66,7 @@ def find(index: Index, *, lossless: bool) -> Iterator[Hit | Unsettled]:
 
 
 class _Fault(NamedTuple):
-    """What is wrong with a ToS, and whether that is a lossless class for TCP."""
+    """The fault of a ToS, and whether that is a lossless class for TCP."""
 
     lossless: bool
     facts: Mapping[str, str]

@@ -1,7 +1,7 @@
-"""Ports that negotiate or train their lanes otherwise than the medium of their cable asks for.
+"""Ports that negotiate or train their lanes differently from the demand of their cable's medium.
 
-Passive copper is trained: each end tells the other how to shape its signal (IEEE 802.3 clauses 136 and 162), which
-auto-negotiation begins (clause 73). A transceiver does that itself, and does not answer.
+Passive copper is trained: each end asks the other to shape its signal (IEEE 802.3 clauses 136 and 162), and
+auto-negotiation begins this (clause 73). A transceiver does that itself, and does not answer.
 """
 
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ def _has_pam4(port: Interface) -> bool:
 
 
 def _has_platform_rule(platform: str, port: Interface) -> bool:
-    """Whether a rule of the platform tells it: of links between switches, where ports negotiate by default."""
+    """Whether a rule of the platform reports it: for links between switches, if ports negotiate by default."""
     traits = known_traits(platform)
     negotiates = traits is not None and traits.autoneg is True
     return not isinstance(port.side, Unknown) and port.side == "fabric" and negotiates

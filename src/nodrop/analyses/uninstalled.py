@@ -11,7 +11,7 @@ ROUTED = True
 
 
 def find(index: Index) -> Iterator[Hit]:
-    """Yield switches that announce routes and send no packets by them, with the setting that says so."""
+    """Yield switches that announce routes and send no packets by them, with the setting that causes it."""
     for reach in reaches(index):
         for number, speaker in reach.world.speakers.items():
             learned = reach.state.table(number).bits & reach.wanted & ~reach.own(number)

@@ -1,9 +1,9 @@
-"""Watchdogs out of order: those between switches have to act later than all at hosts, so that the nearest hop is first.
+"""Watchdogs out of order: those between switches have to act later than all at hosts, to let the nearest hop act first.
 
-A watchdog at a host has acted at the latest two pollings after its detection time. Ports are compared within what
-cables join. Where the order is right in general, the odd ones are told, be they early between switches or late at
-hosts; where it is wrong in general, all those between switches are. Times with which a system starts by itself are left
-out: `watchdog-has-stock-times` tells them once for a switch.
+A watchdog at a host has acted at the latest two pollings after its detection time. Ports are compared within the
+switches that cables join. If the order is right in general, the odd ports are reported, both early ones between
+switches and late ones at hosts; if it is wrong in general, all those between switches are. Times that a system starts
+with by itself are left out: `watchdog-has-stock-times` reports them once for a switch.
 """
 
 from collections import Counter, defaultdict
@@ -52,7 +52,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
 
 def _is_stock(device: Device, port: Interface) -> bool:
-    """Whether the times are those that the system starts with, of which `watchdog-has-stock-times` tells once."""
+    """Whether the times are those that the system starts with; `watchdog-has-stock-times` reports these once."""
     traits, qos, polling_ms = known_traits(device.platform), port.qos, device.watchdog_polling_ms
     if traits is None or isinstance(qos, Unknown) or qos is None or isinstance(polling_ms, Unknown):
         return False

@@ -1,1 +1,1 @@
-"""A tree and what it was, judged side by side: what changes, which findings are new, and what becomes of routing."""
+"""A tree and its earlier state, checked side by side: changes, new findings, and the effect on routing."""

@@ -1,4 +1,4 @@
-"""What a check ends with 1 for beside findings of rules, as findings: formats that hold no more can tell it too."""
+"""The causes of exit code 1 of a check other than findings of rules, as findings: every format can report them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -57,7 +57,7 @@ _SEVERITIES: dict[str, Severity] = {"error": "error", "warning": "warning", "not
 
 
 def _find_nearest_change(hazard: Hazard, plan: Plan) -> Subject:
-    """Return the changed fact that is nearest to what breaks."""
+    """Return the changed fact that is nearest to the hazard."""
     stage = plan.order[hazard.stage - 1].devices
     changes = [
         device for device in plan.devices if device.name in (hazard.subject[0], *stage) and device.new is not None
@@ -83,7 +83,7 @@ def _closeness_to_subject(fact: Change, subject: Subject) -> tuple[int, bool]:
 
 
 def risks(plan: Plan, least: Risk) -> Iterator[Finding]:
-    """Yield what does to switches that run what is asked about, or worse, each change once."""
+    """Yield the changes whose impact on running switches has the given risk or worse, each change once."""
     reported_devices = set[str]()
     for block in plan.told:
         effects: dict[Effect, list[int]] = {}
@@ -132,9 +132,9 @@ def _format_risk_reasons(risk: Risk, reasons: Iterable[str]) -> str:
 
 
 def unfit(mismatch: Unfit, build: Reading | None) -> Finding:
-    """Return the verdict on a build that is not what its intent comes to, at the first place where it is not.
+    """Return the verdict on a build that is out of date with its intent, at the first place that differs.
 
-    Where there is no such place, as switches are missing, it has none.
+    If there is no such place, because switches are missing, it has none.
     """
     facts = [subject_of(difference.path[0], difference.path[1:]) for difference in mismatch.differences]
     names = (*mismatch.differ, *mismatch.extra)
@@ -157,7 +157,7 @@ def finding(
     located: Located | None = None,
     **facts: int,
 ) -> Finding:
-    """Return a verdict on a change; the discriminator tells those about one subject apart."""
+    """Return a verdict on a change; the discriminator distinguishes those about one subject."""
     fingerprint = digest(ruling.name, text(subject), discriminator)
     return Finding(
         rule=ruling.name,

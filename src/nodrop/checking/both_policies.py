@@ -89,7 +89,7 @@ def passing_by(
 def near_changes(
     readings: tuple[Reading, Reading], indices: tuple[Index, Index], rules: Sequence[Rule], settings: Settings
 ) -> tuple[Part | None, Part | None]:
-    """Return the parts of both states in which findings can differ, of fabrics that are too large to judge twice."""
+    """Return the parts of both states where findings can differ, for fabrics that are too large to check twice."""
     if max(len(reading.fabric.devices) for reading in readings) <= MOST_DEVICES:
         return None, None
     options = settings.config.options

@@ -1,4 +1,4 @@
-"""Which folder of configurations is the build of which intent, and whether it is what the intent comes to."""
+"""The builds among folders of configurations: the intent of each, and whether the build is up to date with it."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -24,9 +24,9 @@ DevicesOf = Callable[[What], frozenset[str]]
 def builds(
     sides: Sides, reading: ReadingOf, devices: DevicesOf, unread: DevicesOf
 ) -> tuple[dict[int, int], set[int], list[Unfit]]:
-    """Return of each intent that has changed the build that says the same, builds to judge, and those that do not fit.
+    """Return for each changed intent the identical build, then the builds to check, and those that do not fit.
 
-    A build is judged itself where a part of its reading is not its intent's, or where it was there before without that
+    A build is checked itself if a part of its reading is not its intent's, or if it was there before without that
     intent. `reading(what, old=False)` reads a fabric, `devices` names its switches, and `unread` those that are not
     compared.
     """
@@ -106,7 +106,7 @@ def of_intents(sides: Sides, devices: DevicesOf) -> dict[int, int]:
 
 
 class _Now:
-    """Folders of configurations and intents that there are now, with the names that they state of their fabrics."""
+    """The present folders of configurations and intents, with the names that they state of their fabrics."""
 
     def __init__(self, sides: Sides, devices: DevicesOf) -> None:
         self.folders = [pair for pair in sides.pairs if isinstance(pair.new, Inputs) and pair.new.bundles]
@@ -137,7 +137,7 @@ class _Now:
 
 
 def stated_name(source: What | None) -> str | None:
-    """Return the name that an intent, or the fabric.yaml beside configurations, gives its fabric."""
+    """Return the name that an intent, or the fabric.yaml next to configurations, gives its fabric."""
     texts = (
         [(source, "fabric")]
         if isinstance(source, Text)
@@ -154,7 +154,7 @@ def stated_name(source: What | None) -> str | None:
 
 
 def _is_of_any(folder: Pair, intents: Sequence[Pair], reading: ReadingOf, devices: DevicesOf) -> bool:
-    """Whether a folder is what any of the intents with its switches comes to."""
+    """Whether a folder is the build of any of the intents with its switches."""
     own_intents = [
         intent for intent in intents if intent.new is not None and devices(intent.new) == _bundle_names(folder)
     ]
@@ -180,7 +180,7 @@ def _was_of(folder: Pair, intent: Pair, devices: DevicesOf) -> bool:
 
 
 def _is_whole(intent: Reading, build: Reading) -> bool:
-    """Whether a build says beside its switches what its intent comes to, in the same files, without other remarks."""
+    """Whether a build matches its intent in all but its switches, in the same files, without other remarks."""
     ours, other_fabric = intent.fabric, build.fabric
     fields = ("name", "mode", "links", "hosts", "classes", "policy", "profile")
     alike = all(getattr(ours, field) == getattr(other_fabric, field) for field in fields)
@@ -197,7 +197,7 @@ def _files(device: str, reading: Reading) -> set[str]:
 def _compare_build_to_intent(
     intent_name: str, build_name: str, intent: Reading, build: Reading, aside: frozenset[str] = frozenset()
 ) -> Unfit | None:
-    """Return where a build is not what its intent comes to, in what files say of switches not `aside`; None: it is."""
+    """Return where a build differs from its intent, in the files' facts on switches not `aside`; None if nowhere."""
     ours, other_devices = (
         {device.name: device for device in reading.fabric.devices if device.name not in aside}
         for reading in (intent, build)

@@ -1,4 +1,4 @@
-"""`nodrop check`: a tree is held against what it was, fabric by fabric."""
+"""`nodrop check`: compares a tree with its earlier state, fabric by fabric."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor
@@ -132,13 +132,13 @@ def _check_both_sides(
 
 
 def _blocking_findings(new_plan: Plan, readings: tuple[Reading, Reading], ask: Ask) -> tuple[Finding, ...]:
-    """Return what a change of a fabric does that is not let through, where its new files say so."""
+    """Return the blocked effects of a fabric's change, at their places in its new files."""
     risky = () if ask.risk is None else risks(new_plan, ask.risk)
     return locate_findings((*hazards(new_plan, gate=ask.gate), *risky), readings[1])
 
 
 def _of_build(unfit: Unfit, both_sides: Sides, run: Run) -> tuple[Finding, ...]:
-    """Return the verdict on a build that does not fit, at its place in the build or, of what is missing, the intent."""
+    """Return the verdict on a build that does not fit, at its place in the build or, if missing there, the intent."""
     new = {name_of(pair.new): pair.new for pair in both_sides.pairs if pair.new is not None}
     build = run.reading(new.get(unfit.build), old=False)
     finding = unfit_told(unfit, build)
@@ -151,7 +151,7 @@ def _of_build(unfit: Unfit, both_sides: Sides, run: Run) -> tuple[Finding, ...]:
 
 
 def _pairs_without_findings(both_sides: Sides, run: Run, reported_names: Collection[str]) -> Iterator[Pair]:
-    """Yield each fabric of switches of which nothing is told, once: an intent stands for its builds."""
+    """Yield each fabric of switches without a report, once: an intent represents its builds."""
     intents = of_intents(both_sides, run.devices)
     loud = {id(pair.new) for pair in both_sides.pairs if pair.name in reported_names}
     loud |= {intents[folder_id] for folder_id in loud & intents.keys()}
@@ -220,7 +220,7 @@ def _check_pair(pair: Pair, both_sides: Sides, run: Run) -> tuple[Changed, Outco
 
 
 def _nothing_of(reading: Reading | None) -> Reading:
-    """Return the reading of a fabric of which there is nothing yet, or nothing any more."""
+    """Return the reading of a fabric without any part yet, or without any part left."""
     assert reading is not None
     return Reading(fabric=replace(reading.fabric, devices=(), links=(), hosts=(), nics=()))
 
@@ -247,9 +247,9 @@ def _compare_routing(new_plan: Plan, old: Reading, new: Reading, indices: tuple[
 
 
 def _known_otherwise(both_sides: Sides, run: Run) -> Iterator[int]:
-    """Yield what comes or goes while its fabric stays, or is told of by the intent that goes with it.
+    """Yield the sources that come or go while their fabric stays, or that the intent that goes with them reports.
 
-    While it stays: a first build of an intent, an intent whose build stays.
+    Their fabric stays for a first build of an intent, and for an intent whose build stays.
     """
     staying_pairs = [(pair.old, pair.new) for pair in both_sides.pairs if pair.old is not None and pair.new is not None]
     going = [(pair.old, None) for pair in both_sides.pairs if pair.new is None and isinstance(pair.old, Text)]

@@ -19,9 +19,9 @@ class Allowed:
 
 
 def allowed_before(reading: Reading, former: Reading | None) -> Allowed:
-    """Return a reading in which only comments count that the former state has too, and as long as they hold there.
+    """Return a reading with only the comments that the former state has too, and only as long as they apply there.
 
-    A comment is the same where it names the same rule and is about the same part of the file (`Allow.around`).
+    A comment is the same if it names the same rule and is about the same part of the file (`Allow.around`).
     """
     if not reading.allowed:
         return Allowed(reading=reading)

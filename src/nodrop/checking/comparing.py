@@ -1,4 +1,4 @@
-"""What the fabrics of a change have in common with all others of the command, now and not before."""
+"""Identifiers that the fabrics of a change share with all others of the command, now and not before."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -28,9 +28,9 @@ def with_common(
     aside: Collection[int],
     run: Run,
 ) -> tuple[list[Changed], list[Outcome]]:
-    """Return what changes, and its outcomes, with what the fabrics then have in common and had not before.
+    """Return the changes and their outcomes, with the identifiers that the fabrics then share and did not before.
 
-    Fabrics that do not change are read only where an identifier of another one does; those `aside` are not.
+    Fabrics that do not change are read only if an identifier of another fabric changes; those `aside` are not.
     """
     reported_fabrics, found_outcomes = list(fabrics), list(outcomes)
     own_identifiers = [

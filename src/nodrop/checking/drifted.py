@@ -1,4 +1,4 @@
-"""`nodrop drift`: what runs is read with what is wanted stated of it, and both are judged alike."""
+"""`nodrop drift`: reads the running fabric with the intended facts added to it, and checks both alike."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -28,12 +28,12 @@ def drifted(
     rollout: bool = True,
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[Drifted, tuple[Reading, Reading]]:
-    """Hold running files against what is wanted, called by its `name`; return also the readings of both.
+    """Compare running files with the intended fabric, called by its `name`; return also the readings of both.
 
-    Of what runs, the settings state what they state, and what is wanted states the rest: cables, classes, roles.
-    It is judged as if switches that were not collected ran as wanted; and so are, for the `rollout`, the states between
-    it and what is wanted. InputProblems where either is not one fabric, or is nothing; of what runs by
-    `running_name`.
+    The settings apply to the running fabric first, and the intended fabric states the rest: cables, classes, roles.
+    It is checked as if switches that were not collected ran as intended; so are, if `rollout`, the intermediate states
+    up to the intended one. Raise InputProblems if either is not one fabric, or is nothing; if that is the running one,
+    under `running_name`.
     """
     progress(f"reading {name}")
     after = judging.reading_of(wanted_inputs, settings, name)

@@ -10,9 +10,9 @@ from nodrop.report.outcome import Outcome
 
 
 def compare_findings(old: Outcome, new: Outcome, *, whole: bool = True) -> Settled:
-    """Return how findings fare, of states that were checked as a `whole` or near the changes.
+    """Return how findings change between states that were checked as a `whole` or near the changes.
 
-    One with other facts, such as a worse value, is new, and the former is not told as fixed.
+    A finding with other facts, such as a worse value, is new, and the former is not reported as fixed.
     """
     before = Counter(next(keys(old_finding)) for old_finding in old.findings)
     added, met = [], Counter[Key]()

@@ -1,4 +1,4 @@
-"""Facts of switches that were known before and that no file says any more: rules that need them check nothing there."""
+"""Facts of switches that were known before and are in no file any more: rules that need them check nothing there."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,10 +25,11 @@ States = tuple[Pair, Reading, Reading]
 
 
 def no_longer_known(changed: Iterable[States]) -> Iterator[Finding]:
-    """Yield a verdict on each switch of which a file or a table is gone and with it what was known of the switch.
+    """Yield a verdict on each switch that lost facts because a file or a table is gone.
 
-    `changed` are fabrics with what they were and what they are. A switch is the same one by its name, in any fabric,
-    or by the path of a file. What was not known before is not told, nor is a switch with another operating system.
+    `changed` are fabrics with their former and present states. A switch is the same if it has the same name, in any
+    fabric, or the same path of a file. Facts that were unknown before are not reported, nor is a switch with another
+    operating system.
     """
     states = [state for state in changed if isinstance(state[0].new, Inputs) or isinstance(state[0].old, Inputs)]
     current_devices = {device.name: (device, after) for _, _, after in states for device in after.fabric.devices}
@@ -50,7 +51,7 @@ def no_longer_known(changed: Iterable[States]) -> Iterator[Finding]:
 
 
 def no_longer_listed(changed: Iterable[States]) -> Iterator[Finding]:
-    """Yield a verdict on each switch of which not all faults are listed now: new ones may be among those left out."""
+    """Yield a verdict on each switch with an incomplete list of faults now: new ones may be among those left out."""
     for _, before, after in changed:
         was = {former_note.device for former_note in before.notes if former_note.kind == NOT_LISTED}
         for note in after.notes:
@@ -100,7 +101,7 @@ def _lost_fact_findings(
 
 
 def _fact_name_without_port(difference: Difference) -> str:
-    """Return what a fact is, whichever port it is of."""
+    """Return the name of a fact, the same for every port."""
     return ".".join(
         map(
             str,

@@ -57,9 +57,9 @@ def not_checked(
     paths: Sequence[str],
     excludes: Callable[[Path], bool] | None,
 ) -> Iterator[Finding]:
-    """Yield what was checked before and is not any more, each with the file that still holds it, if one does.
+    """Yield a finding on each switch or intent checked before and not now, with the file that still holds it, if any.
 
-    `planned` are the fabrics that change, with their plans, what they were, and what they are.
+    `planned` are the fabrics that change, with their plans, their former and their present states.
     """
     read, of_hosts = _read_now(sides)
     unread = _Unread(sides, paths, read, of_hosts, excludes)
@@ -112,11 +112,11 @@ def _read_now(sides: Sides) -> tuple[set[str], set[str]]:
 def _removed_switches(
     planned: Sequence[tuple[Pair, Plan, Reading, Reading]], is_left: Callable[[Text], bool]
 ) -> Iterator[_Gone]:
-    """Yield the switches that fabrics had and that none has now, and those of which a file is read no more.
+    """Yield the switches that fabrics had and that none has now, and those with a file that is read no more.
 
-    A file that `is_left` where it was is read no more, whatever is read elsewhere under the name of its switch.
+    A file that `is_left` in its former place is read no more, even if a file of its switch's name is read elsewhere.
 
-    An intent that is gone stands for its switches.
+    An intent that is gone represents its switches.
     """
     come = {
         device_change.name
@@ -186,7 +186,7 @@ class _Unread:
         """What may hold a configuration, and is not looked into."""
 
     def is_file_read(self, text: Text) -> bool:
-        """Whether a file is read now, whichever switch it is of."""
+        """Whether a file is read now, for any switch."""
         return os.path.abspath(text.display) in self._read  # noqa: PTH100
 
     def is_unread_on_disk(self, text: Text) -> bool:
@@ -194,7 +194,7 @@ class _Unread:
         return not self.is_file_read(text) and self._is_there(Path(text.display))
 
     def place_of(self, lost_source: _Gone) -> tuple[Path, str] | None:
-        """Return the file that holds what was read of a switch, and why it is not read."""
+        """Return the file that holds the facts read of a switch before, and why it is not read."""
         for text in lost_source.files:
             path = Path(text.display)
             if not self.is_file_read(text) and self._is_there(path):
@@ -232,7 +232,7 @@ class _Unread:
         return None
 
     def _may_be_submodule(self, folder: Path) -> bool:
-        """Whether a folder is a submodule, or below one, or git does not say."""
+        """Whether a folder is a submodule, or below one, or git does not state it."""
         path = Path(os.path.realpath(folder))
         return self._submodule_paths is None or not self._submodule_paths.isdisjoint((path, *path.parents))
 
@@ -290,7 +290,7 @@ class _Unread:
         return self._words
 
     def _find_changed_paths(self) -> Iterator[Path]:
-        """Yield what is not read and new or changed, below the named paths and then in the whole tree."""
+        """Yield the files that are not read and new or changed, below the named paths and then in the whole tree."""
         seen = set(self._read)
         for top in (*self._paths, os.path.relpath(_top_folder(self._former))):
             for directory, folders, names in os.walk(top):
@@ -344,7 +344,7 @@ def _words(raw: bytes) -> Counter[bytes]:
 
 
 def _decode_escape(escaped: re.Match[bytes]) -> bytes:
-    """Return the character that JSON and YAML spell by its number."""
+    """Return the character that JSON and YAML escape by its number."""
     return chr(int(escaped[1], 16)).encode("utf-8", "replace")
 
 
@@ -356,5 +356,5 @@ def _is_large(path: Path) -> bool:
 
 
 def _share_of_common_words(own_words: Counter[bytes], other_words: Counter[bytes]) -> float:
-    """Return the share of its own words that another text has too; more words there change nothing."""
+    """Return the share of a text's words that another text has too; more words there change nothing."""
     return (own_words & other_words).total() / max(1, own_words.total())

@@ -10,10 +10,10 @@ from nodrop.model.reading import Reading
 
 
 def with_those_that_left(pair: Pair, sides: Sides, before: Reading, after: Reading, run: Run) -> Reading | None:
-    """Return the new state of a fabric with the switches that left it; None where none did.
+    """Return the new state of a fabric with the switches that left it; None if none did.
 
-    What was stated of the fabric before applies to all of it. A switch is the same one by its name, unless the fabric
-    where it is now had one of that name before, or by the path of a file.
+    The facts stated of the fabric before apply to all of it. A switch is the same if it has the same name, unless the
+    fabric where it is now had a switch of that name before, or if it has the same path of a file.
     """
     if not isinstance(pair.old, Inputs) or run.policies.work:
         return None

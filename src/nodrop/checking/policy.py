@@ -1,8 +1,8 @@
-"""By whose policy a change is checked, and what the change alters of that.
+"""The policy that a change is checked by, and the change's edits to that policy.
 
-Policy is what decides which findings fail: nodrop.yaml or [tool.nodrop] with the rules, the profile and the baseline
-that it names, comments that allow findings, and what a fabric.yaml says that the owner wants. A check takes it from the
-base, so that a change cannot bring the policy by which it passes.
+Policy decides which findings fail: nodrop.yaml or [tool.nodrop] with the rules, the profile and the baseline
+that it names, comments that allow findings, and the owner's wishes in a fabric.yaml. A check takes it from the
+base, to keep a change from bringing the policy that lets it pass.
 """
 
 import os
@@ -40,7 +40,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyChange:
-    """A file that decides and has changed: what of it, as the words that follow its name, and the line in it."""
+    """A changed policy file: the change, in words that follow the file's name, and its line."""
 
     file: str
     kind: Kind
@@ -68,7 +68,7 @@ class Policies:
     """Why the present policy cannot be read."""
 
     def reading(self, *, old: bool) -> Settings:
-        """Return the settings by which a state is read."""
+        """Return the settings for reading a state."""
         declared = self.before if old else self.now
         return replace(self.held.settings, config=replace(self.held.settings.config, declared=declared))
 
@@ -87,10 +87,10 @@ def policies(
     named: Config | None = None,
     work: bool = False,
 ) -> Policies:
-    """Return by which policy a change is checked: that of the base, or of the working tree if that is to be.
+    """Return the policy that a change is checked by: that of the base, or of the working tree if `work`.
 
-    `make_policy` makes a policy of a configuration. One that was `named` counts for both states. Where the base has
-    none, or one that cannot be read, nodrop's defaults count. InputProblems where the policy that counts is unreadable.
+    `make_policy` makes a policy of a configuration. A `named` configuration counts for both states. If the base has
+    none, or an unreadable one, nodrop's defaults count. Raise InputProblems if the policy that counts is unreadable.
     """
     problems: list[Problem] = []
     if named is not None:
@@ -152,7 +152,7 @@ def _load_present_config(paths: Sequence[str], former: Former | None) -> Config:
 
 
 def _policy_changes(old: Config, new: Config, former: Former) -> Iterator[PolicyChange]:
-    """Yield the files of a policy that differ in what they decide."""
+    """Yield the files of a policy whose decisions differ."""
     path = new.path or old.path
     if path is not None and (keys := _changed_keys(old, new)):
         gone = new.path is None
@@ -192,13 +192,13 @@ def _changed_keys(old: Config, new: Config) -> list[str]:
 
 
 def wanted_keys(old: Declared, new: Declared) -> list[str]:
-    """Return the keys of what the owner wants of a fabric that differ; roles of switches without one are facts."""
+    """Return the keys of the owner's wishes for a fabric that differ; roles of switches without a wish are facts."""
     keys = [key for key in _WANTED if getattr(old, key) != getattr(new, key)]
     return keys + (["roles"] if any(new.roles.get(name) != role for name, role in old.roles.items()) else [])
 
 
 def fabric_change(keys: Sequence[str], inputs: Inputs, was: Inputs, former: Former) -> PolicyChange:
-    """Return the change of what is stated beside the files of a fabric."""
+    """Return the change of the facts stated next to the files of a fabric."""
     if not inputs.stated:
         description = f"is deleted, and with it {_join_with_and(keys)}"
         return PolicyChange(file=was.stated[0].display, kind="fabric", what=description)

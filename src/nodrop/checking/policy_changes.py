@@ -22,7 +22,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passing:
-    """What a policy lets pass in one fabric: by file, findings that fail as new ones, and those of before."""
+    """The findings that a policy allows in one fabric: by file, findings that fail as new ones, and those of before."""
 
     failing: tuple[tuple[PolicyChange | None, Finding], ...] = ()
     before: tuple[tuple[PolicyChange | None, Finding], ...] = ()
@@ -44,9 +44,9 @@ def passing(
     changes: tuple[PolicyChange, ...],
     own_policy_changes: tuple[PolicyChange, ...],
 ) -> Passing:
-    """Compare what is `outcome` of the new state by the policy that is held with what another one `would` say.
+    """Compare the `outcome` of the new state by the policy in force with what `would` result by another policy.
 
-    `rules` are those of the policy that is held; `own_policy_changes` are the changes of files of this fabric.
+    `rules` are those of the policy in force; `own_policy_changes` are the changes of files of this fabric.
     """
     failing = {
         proposed_finding.fingerprint

@@ -53,7 +53,7 @@ def _devices(item: Subject) -> set[str]:
 
 
 def _is_reportable(change: Rerouted) -> bool:
-    """Whether a change is worth a line: failures are tried by kind, and packets to what has come are to arrive."""
+    """Whether a change is worth a line: failures are tried by kind, and packets to new destinations should arrive."""
     if change.check == "failures":
         return change.old is not None and change.new is not None
     if change.check == "reach":

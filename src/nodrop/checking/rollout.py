@@ -43,12 +43,13 @@ def rolled_out(
     fabrics: int = 1,
     progress: Progress = lambda _: None,
 ) -> Plan:
-    """Return a plan in the order that breaks least on its way, with what it breaks even so.
+    """Return a plan in the order with the least hazards during rollout, and with the remaining hazards.
 
-    `fabrics` is of how many there are plans, which share what time there is.
+    `fabrics` is the number of fabrics with plans, which share the available time.
 
-    A hazard is an error of a state between that neither end has. It is none that what comes or goes as a whole is not
-    whole yet, nor that the two ends of a cable or session that change at the same time differ for a moment.
+    A hazard is an error of an intermediate state that neither end has. Two cases are no hazard: a part that comes or
+    goes as a whole is not whole yet, and the two ends of a cable or session that change at the same time differ for a
+    moment.
     """
     if not plan.order:
         return plan
@@ -78,13 +79,13 @@ def _count_hazard_rules(rollout: Rollout) -> int:
 
 
 def reroutes(plan: Plan, old: Reading, new: Reading) -> bool:
-    """Whether routing matters to a plan, and is cheap enough to be worked out unasked."""
+    """Whether routing matters to a plan, and is cheap enough to compute unasked."""
     sides = [reading.fabric.devices for reading in (old, new)]
     return all(sides) and max(map(len, sides)) <= MOST_DEVICES and may_reroute(plan)
 
 
 class _Search:
-    """One plan, and what is known of the states on its way."""
+    """A plan, and the known facts of its intermediate states."""
 
     def __init__(
         self,
@@ -119,9 +120,9 @@ class _Search:
         return orders(self._plan.devices, self._shares, self._new.fabric, restated=self._restated)
 
     def check_order(self, order: Order, *, below: int | None = None) -> Rollout | None:
-        """Return what an order brings, as far as there is time.
+        """Return the hazards of an order, as far as there is time.
 
-        With `below`, None unless all of it was tried and it has fewer kinds of faults.
+        With `below`, return None unless all of it was tried and it has fewer kinds of faults.
         """
         found_moments, alike = moments(order.stages)
         every: Iterable[Moment | Inside] = chain(found_moments, self._insides.of(order))
@@ -171,8 +172,8 @@ class _Search:
     def _of_ends(self, stated: Side) -> Set[str]:
         """Return the faults of both ends.
 
-        Where the mode changes, what either mode has against the other's switches counts too: what was lossy before, or
-        is to be, owes nobody that it is lossless.
+        If the mode changes, the faults of either mode on the other's switches count too: a switch that was lossy before
+        or will be need not be lossless.
         """
         every = self._states.every
         end_faults = self._find_state_errors({}, "old").keys() | self._find_state_errors(every, "new").keys()
@@ -218,9 +219,10 @@ class _Search:
 
 
 def _error_rules(settings: Settings, *, routing: bool) -> tuple[Rule, ...]:
-    """Return the rules whose findings are errors; what is wrong with a text alone is so at an end already.
+    """Return the rules whose findings are errors; an end already has the faults of a text alone.
 
-    Those that need the control plane only if the change matters to `routing`: else states are parts of the fabric.
+    Include those that need the control plane only if the change matters to `routing`: else states are parts of the
+    fabric.
     """
     every = judging.chosen_rules(settings, failures=routing)
     rules = (rule for rule in every if routing or not rule.routed)

@@ -1,4 +1,4 @@
-"""One run of a check: what was read of either state, and what is wrong with it."""
+"""One run of a check: the readings of either state, and their faults."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -24,10 +24,10 @@ Workers = Callable[[int], AbstractContextManager[Executor | None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """What is asked for beyond plans and findings; `routing` is None where it is worked out as far as it matters.
+    """The requests beyond plans and findings; `routing` None computes routing as far as it matters.
 
-    `rollout` asks for the states between, whose hazards are to be let through unless they are a `gate`; `risk` is the
-    least that is not let through.
+    `rollout` asks for the intermediate states, whose hazards block the change only if they are a `gate`; `risk` is the
+    least that blocks it.
     """
 
     routing: bool | None = None
@@ -68,7 +68,7 @@ class Run:
         return self.policies.held.settings
 
     def read_declared_context(self, inputs: Inputs) -> Declared | None:
-        """Return what is stated beside the files of a fabric; None where that cannot be read."""
+        """Return the facts stated next to the files of a fabric; None if they cannot be read."""
         if id(inputs) not in self._stated:
             self._whats.append(inputs)
             over: Declared | None = Declared()
@@ -81,7 +81,7 @@ class Run:
         return self._stated[id(inputs)]
 
     def again(self, fabric_source: What, reading: Reading, settings: Settings, beside: Declared | None) -> Reading:
-        """Return what a fabric says that has been read, by other settings or with something else stated beside it."""
+        """Return a fabric that has been read before, by other settings or with other facts stated next to it."""
         if not isinstance(fabric_source, Inputs):
             profile = settings.declared.profile or settings.config.declared.profile
             return replace(reading, fabric=replace(reading.fabric, profile=profile))
@@ -96,7 +96,7 @@ class Run:
         )
 
     def reading(self, fabric_source: What | None, *, old: bool) -> Reading | None:
-        """Return what a fabric says; None where there is none, or it cannot be read at all."""
+        """Return the reading of a fabric; None if there is none, or it cannot be read at all."""
         if fabric_source is None:
             return None
         if id(fabric_source) not in self._readings:
@@ -120,14 +120,14 @@ class Run:
         return self._readings[id(fabric_source)]
 
     def _read_devices(self, inputs: Inputs) -> list[DeviceReading]:
-        """Return what the files of each switch say; those that neither side has shown yet are read."""
+        """Return the readings of each switch's files; read those that neither side has had yet."""
         fresh = [bundle for bundle in inputs.bundles if bundle not in self._devices]
         read = Runs(fresh, self.executor, self.settings.store).all()
         self._devices.update(zip(fresh, read, strict=True))
         return [self._devices[bundle] for bundle in inputs.bundles]
 
     def unread(self, fabric_source: What | None) -> frozenset[str]:
-        """Return the switches of a fabric that was read of which a file could not be."""
+        """Return the switches of a read fabric with a file that could not be read."""
         bundles = fabric_source.bundles if isinstance(fabric_source, Inputs) else ()
         bundle_readings = [(bundle.name, self._devices[bundle]) for bundle in bundles if bundle in self._devices]
         return frozenset(

@@ -1,4 +1,4 @@
-"""What one switch passes through while it is changed, where its own tool makes a change step by step."""
+"""The states of one switch while it is changed, if its own tool makes a change step by step."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -24,7 +24,7 @@ _MOST = 8
 
 
 class Inside(NamedTuple):
-    """One switch while a stage (counted from 1) goes on: `after` says what was done last of its change."""
+    """One switch during a stage (counted from 1): `after` names the last finished step of its change."""
 
     stage: int
     name: str
@@ -61,7 +61,7 @@ class Insides:
                 yield Inside(turns[turn][0], name, after, device)
 
     def _states(self, name: str, shares: tuple[Share, ...]) -> Iterator[tuple[int, str, Device]]:
-        """Yield in which pass it is, what was done last, and the switch as it is then."""
+        """Yield the number of the pass, the last finished step, and the switch in that state."""
         files: Mapping[str, bytes] | None = bundle(self._old, name)
         if files is None:
             return
@@ -94,13 +94,13 @@ class Insides:
             files = {**files, **edit.files}
 
     def _merge_device(self, before: Device, was: Device, device: Device) -> Device:
-        """Return a switch with what its files say otherwise now; what no file says stays."""
+        """Return a switch with the changes in its files; facts that no file states stay."""
         changed = {difference.path for difference in differences(was, device, whole_lists=True)}
         return self._interner.device(apply_differences(before, device, lambda path, _old, _new: path in changed))
 
 
 def extract_neighborhood(reading: Reading, name: str) -> Reading:
-    """Return no more of a fabric than a switch and what it has cables to."""
+    """Return the part of a fabric that consists of a switch and its cabled neighbors."""
     fabric = reading.fabric
     links = tuple(link for link in fabric.links if name in (link.a.node, link.b.node))
     beside = {name, *(end.node for link in links for end in (link.a, link.b))}

@@ -1,4 +1,4 @@
-"""The two states of what a command names: fabrics found on each side, and which of them belong together."""
+"""The two states of the paths that a command names: fabrics found on each side, and which of them belong together."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """What a command names, now and before."""
+    """The fabrics that a command names, now and before."""
 
     pairs: tuple[Pair, ...]
     former: Former
@@ -43,7 +43,7 @@ def name_of(source: What | None) -> str:
 
 
 def without(reading: Reading, names: Collection[str]) -> Reading:
-    """Return a reading without some switches: those of which only one side is known."""
+    """Return a reading without the given switches: those with only one side known."""
     devices = tuple(device for device in reading.fabric.devices if device.name not in names)
     return replace(reading, fabric=replace(reading.fabric, devices=devices)) if names else reading
 
@@ -107,7 +107,7 @@ def _texts_of_inputs(inputs: Inputs) -> Iterator[Text]:
 def _pair_by_common_switches(
     come: list[What], gone: list[What], devices: Callable[[What], frozenset[str]]
 ) -> Iterator[Pair]:
-    """Yield pairs of what has come and gone: those with most of their switches in common belong together."""
+    """Yield pairs of added and removed sources: those with most of their switches in common belong together."""
     names: dict[int, frozenset[str]] = {}
     if come and gone:
         names = {id(source): devices(source) for source in (*come, *gone)}

@@ -21,10 +21,10 @@ _Supplied = Mapping[tuple[str, str], str]
 
 
 def supplied_otherwise(changed: Iterable[States]) -> Iterator[Finding]:
-    """Yield a verdict on each file that says now what it did not say before in place of the file a switch starts with.
+    """Yield a verdict on each file that newly supplies facts instead of the file that a switch starts with.
 
-    `changed` are fabrics in their former and present states. A switch is the same one by its name, in any fabric, or
-    by the path of a file. One that was not there before is compared with all that are gone.
+    `changed` are fabrics in their former and present states. A switch is the same if it has the same name, in any
+    fabric, or the same path of a file. A switch that was not there before is compared with all that are gone.
     """
     states = [(before, after) for _, before, after in changed]
     was = {name: sources for before, _ in states for name, sources in before.sources.items()}

@@ -1,4 +1,4 @@
-"""`nodrop baseline`: what is found today is not told tomorrow, unless its facts change."""
+"""`nodrop baseline`: records today's findings to report them no more unless their facts change."""
 
 from dataclasses import replace
 from functools import partial

@@ -72,7 +72,7 @@ class _Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Done:
-    """What an intent came to: its files, which are where they belong, and what is wrong with them or with it."""
+    """The result of an intent: its files, which are in their final place, and the faults of them or of it."""
 
     outcome: "Outcome"
     files: "Put | Compared | None" = None
@@ -87,7 +87,7 @@ class _Made:
     outcome: "Outcome"
 
     def report_outcome(self, output: str, choices: Choices) -> int:
-        """Report what is wrong, and return the exit code."""
+        """Report the faults, and return the exit code."""
         from nodrop.cli.main import FAILED, WRONG
         from nodrop.cli.output import emit, exit_code, tell
 
@@ -150,7 +150,7 @@ def _run_build_task(task: _Task) -> _Done:
 
 
 def _build_and_read_back(task: _Task) -> "tuple[tuple[Artifact, ...], Reading]":
-    """Return the files of an intent, and what they say when they are read back."""
+    """Return the files of an intent, and their reading."""
     from nodrop.intent.load import loads
     from nodrop.judging import built, profiled
 
@@ -160,12 +160,12 @@ def _build_and_read_back(task: _Task) -> "tuple[tuple[Artifact, ...], Reading]":
 
 
 def _read_built_files(task: _Task) -> "Reading":
-    """Return what the files of an intent say."""
+    """Return the reading of the files of an intent."""
     return _build_and_read_back(task)[1]
 
 
 def _load_intent(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
-    """Read an intent; its fabric must not have the name of an earlier one's, by which folders are called."""
+    """Read an intent; its fabric must not have the name of an earlier one's, because folders have these names."""
     from nodrop.errors import InputProblems
     from nodrop.inputs import find_named_file
     from nodrop.judging import intent_of
@@ -179,7 +179,7 @@ def _load_intent(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
 
 
 def _publish_build(draft: "Draft", output: str, build: _Made, choices: Choices, *, write_anyway: bool) -> int:
-    """Report, let DIR be what was made unless that is wrong, and return the exit code."""
+    """Report, write the build to DIR unless it has faults, and return the exit code."""
     from nodrop.cli.main import FAILED, WRONG
     from nodrop.cli.output import reaches, tell
     from nodrop.publish import Put
@@ -200,7 +200,7 @@ def _publish_build(draft: "Draft", output: str, build: _Made, choices: Choices, 
 
 
 def _compare_with_output(against: "Comparison", output: str, build: _Made, choices: Choices) -> int:
-    """Report, tell how DIR differs from what was made, and return the exit code."""
+    """Report, list the differences of DIR from the build, and return the exit code."""
     from nodrop.cli.main import FAILED, FOUND, WRONG
     from nodrop.cli.output import tell
     from nodrop.publish import Compared

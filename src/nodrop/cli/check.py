@@ -1,4 +1,4 @@
-"""`nodrop check`: what a change of configurations or intents does, and which findings it brings."""
+"""`nodrop check`: the impact of a change of configurations or intents, and the findings that it adds."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING

@@ -27,7 +27,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flags:
-    """What a command line says of how to check and report, before a configuration completes it."""
+    """The options of a command line for checks and reports, before a configuration completes them."""
 
     inputs: tuple[str, ...]
     given: dict[str, Any]
@@ -35,7 +35,7 @@ class Flags:
 
     @classmethod
     def of(cls, options: dict[str, Any], inputs: tuple[str, ...]) -> Self:
-        """Take the options out of what was given to a command."""
+        """Take the options out of the arguments of a command."""
         return cls(inputs=inputs, given={name: options.pop(name) for name in (*_CHOOSING, *_REPORTING)})
 
     @property
@@ -48,7 +48,10 @@ class Flags:
         return _load_config(self.given["config_file"], self.inputs, none=self.given["no_config"])
 
     def choices(self, config: "Config") -> Choices:
-        """Return what is chosen; flags win over the configuration. InputProblems where its baseline cannot be read."""
+        """Return the choices; flags win over the configuration.
+
+        Raise InputProblems if its baseline cannot be read.
+        """
         from pathlib import Path
 
         options = self.given
@@ -96,7 +99,7 @@ _REPORTING = (
 
 
 def settings_of(options: dict[str, Any], inputs: tuple[str, ...]) -> "Settings":
-    """Take what chooses rules out of what was given; flags win over the configuration found above the inputs."""
+    """Take the options that choose rules from the arguments; flags win over the configuration above the inputs."""
     config = _load_config(options.pop("config_file"), inputs, none=options.pop("no_config"))
     return _settings_from_options(
         {name: options.pop(name, None) for name in ("select", "ignore", "strictness", "rules")}, config
@@ -119,7 +122,7 @@ def _settings_from_options(options: dict[str, Any], config: "Config") -> "Settin
 
 
 def _require_baseline(config: "Config") -> None:
-    """Read a baseline before anything else, so that what is wrong with it is told once."""
+    """Read a baseline before anything else, to report its faults only once."""
     import os
 
     from nodrop.accepted_findings import baseline_of
@@ -133,7 +136,7 @@ def _require_baseline(config: "Config") -> None:
 
 
 def _load_config(named_text: str | None, inputs: tuple[str, ...], *, none: bool) -> "Config":
-    """Return what the file says that was named, or is found."""
+    """Return the configuration in the named file, or in the nearest file found."""
     from pathlib import Path
 
     from nodrop.config import Config, find, load

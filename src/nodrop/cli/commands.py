@@ -39,7 +39,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is called; one that there is not is refused with the nearest."""
+        """Return the called command; refuse an unknown command and suggest the nearest."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:

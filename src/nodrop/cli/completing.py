@@ -1,4 +1,4 @@
-"""What a shell offers at the tab key; looked up without loading a rule, for a tab is not waited for."""
+"""Completions for a shell at the tab key; found without loading a rule, because users do not wait for a tab."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""`nodrop completion`: what a shell needs to complete commands, options, rules and files."""
+"""`nodrop completion`: the script that lets a shell complete commands, options, rules and files."""
 
 import click
 

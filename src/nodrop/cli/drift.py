@@ -1,4 +1,4 @@
-"""`nodrop drift`: what runs on switches, held against what is wanted of them."""
+"""`nodrop drift`: compares running switches with the intended fabric."""
 
 from dataclasses import replace
 

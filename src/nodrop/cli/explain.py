@@ -1,4 +1,4 @@
-"""`nodrop explain`: a rule's page, what a fabric has at a subject and why, or what a rule saw there."""
+"""`nodrop explain`: a rule's page, the value of a fabric at a subject and its source, or a rule's view of it."""
 
 from typing import TYPE_CHECKING
 

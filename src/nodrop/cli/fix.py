@@ -1,4 +1,4 @@
-"""`nodrop fix`: what rules know how to change is changed in the files at hand, and nothing new comes of it."""
+"""`nodrop fix`: applies the fixes of rules to the given files, without causing new findings."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -88,7 +88,7 @@ def command(
 
 
 def _collect_stdin_texts(inputs: "Inputs", fixed: Sequence["Fixed"]) -> Iterator[bytes]:
-    """Yield the text that standard input comes to, if it was read."""
+    """Yield the resulting text of standard input, if it was read."""
     new = {name: text for fixed_fabric in fixed for name, text in fixed_fabric.files.items()}
     bundles = (text for fabric in inputs.fabrics() for bundle in fabric.bundles for _, text in bundle.files)
     for text in (*bundles, *inputs.all_intents()):
@@ -120,7 +120,7 @@ def _fix_each_fabric(
 
 
 def _unused_suppression_results(fixed: Sequence["Fixed"], settings: "Settings") -> Iterator["Fixed"]:
-    """Yield what is told of all fabrics together: suppressions that none of them needs."""
+    """Yield the findings on all fabrics together: suppressions that none of them needs."""
     from nodrop.judging import concluded
     from nodrop.report.fixed import Fixed, Left
     from nodrop.report.merged import merge_outcomes
@@ -153,7 +153,7 @@ def _reason_not_to_edit(text: "Text") -> str:
 
 
 def _write_patches(directory: str, fixed: Sequence["Fixed"]) -> None:
-    """Write patches, in a folder for each switch; what an earlier run has written there is replaced as a whole."""
+    """Write patches, in a folder for each switch; replace the output of an earlier run there as a whole."""
     from nodrop.cli.patching import write
 
     patches = ((fixed_fabric, patch) for fixed_fabric in fixed for patch in fixed_fabric.patches)
@@ -172,7 +172,7 @@ def _write_patches(directory: str, fixed: Sequence["Fixed"]) -> None:
 
 
 def _write_fixed_files(fixed_file: "Fixed") -> "Fixed":
-    """Write what was fixed, device by device; what cannot be written is a problem, and its findings are left."""
+    """Write the fixed files, device by device; an unwritable file is a problem, and its findings are left."""
     from nodrop.errors import InputProblems
     from nodrop.publish import Replacement, replace_files
     from nodrop.report.fixed import Left

@@ -1,4 +1,4 @@
-"""`nodrop hardware`: the switches, NICs and media that are known, and what is known of one."""
+"""`nodrop hardware`: the known switches, NICs and media, and the facts of one of them."""
 
 import click
 

@@ -98,7 +98,7 @@ def command(
 
 
 def _report_differences(reading: "Reading", against: str) -> int:
-    """Tell what an intent comes to otherwise than what was read."""
+    """Report the differences between the fabric of an intent and the fabric that was read."""
     from nodrop.cli.main import FOUND
     from nodrop.cli.output import say, tell
     from nodrop.importing import files_of, hold
@@ -129,7 +129,7 @@ def _name_fabric_by_path(fabric: "Fabric", path: str) -> "Fabric":
 
 
 def _apply_stated_models(fabric: "Fabric", models: tuple[str, ...]) -> "Fabric":
-    """Return a fabric with the models that are stated, where no file says one; a UsageError where that cannot be."""
+    """Return a fabric with the stated models, if no file states one; raise a UsageError if that is impossible."""
     from nodrop.hardware import switches
     from nodrop.model.states import Unknown
 
@@ -151,7 +151,7 @@ def _apply_stated_models(fabric: "Fabric", models: tuple[str, ...]) -> "Fabric":
 
 
 def _render_summary(imported_intent: "Imported", output: str | None) -> str:
-    """Return in a line how well the intent says what the files do."""
+    """Return a line on how well the intent matches the files."""
     where = f"{output}: written; " if output else ""
     if imported_intent.equal:
         how = "it comes to the fabric that was read"

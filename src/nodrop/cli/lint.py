@@ -1,4 +1,4 @@
-"""`nodrop lint`: what is wrong with configurations, own or foreign."""
+"""`nodrop lint`: the faults of configurations, own or foreign."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -99,7 +99,7 @@ class _Task:
 
 
 def _devices(task: _Task) -> int:
-    """Return about how many devices a fabric has; what an intent comes to is not known before it is read."""
+    """Return an estimate of a fabric's devices; the size of an intent's fabric is unknown before it is read."""
     from nodrop.inputs import Inputs
 
     return len(task.what.bundles) if isinstance(task.what, Inputs) else DEVICES_OF_AN_INTENT

@@ -1,4 +1,4 @@
-"""`nodrop`: finds the command, runs it, and turns what was raised into words and an exit code.
+"""`nodrop`: finds the command, runs it, and turns exceptions into words and an exit code.
 
 Exit codes, one set for every command: 0 nothing at or above the threshold, 1 findings or drift, 2 the input or the
 command is wrong, 3 nothing to check or a device without a file that is read, 70 nodrop itself failed.
@@ -79,7 +79,7 @@ def run(args: Sequence[str] | None = None) -> int:
 
 
 def _print_click_error(error: click.ClickException) -> None:
-    """Print what click has to say, with whatever of it the user typed made harmless."""
+    """Print click's message, with the user's typed text in it made harmless."""
     from nodrop.report.escape import terminal
 
     with io.StringIO() as page:
@@ -103,9 +103,9 @@ def _tell(errors: Iterable[str]) -> None:
 
 
 def in_utf8() -> None:
-    """Let this process take names of files and write text in UTF-8, whatever the locale, as Python does from 3.15 on.
+    """Let this process take names of files and write text in UTF-8, in any locale, as Python does from 3.15 on.
 
-    Names of files are taken in the encoding that a process begins with; where that is another, it begins once more.
+    Names of files are taken in the encoding that a process begins with; if that differs, the process begins again.
     """
     if sys.getfilesystemencoding() != "utf-8" and sys.executable and not sys.flags.utf8_mode:
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
@@ -130,9 +130,9 @@ def main() -> None:
 
 
 def _exit_process(code: int) -> None:
-    """End this process without giving back what it holds piece by piece, which takes seconds after a large fabric.
+    """End this process without freeing its memory piece by piece, which takes seconds after a large fabric.
 
-    Where others are still at work in it, or what was said does not reach its reader, it ends as Python ends.
+    If other threads are still at work in it, or its output does not reach its reader, it ends as Python ends.
     """
     threads = sys.modules.get("threading")
     if threads is not None and threads.active_count() > 1:

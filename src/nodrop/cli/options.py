@@ -1,4 +1,4 @@
-"""Options that several commands have, and what was chosen by them."""
+"""Options that several commands have, and the choices that they make."""
 
 import functools
 from collections.abc import Callable, Iterable
@@ -15,7 +15,7 @@ THRESHOLDS = ("error", "warning", "note", "unknown", "never")
 
 
 def unknown(kind: str, word: str, known_words: Iterable[str]) -> str:
-    """Say that there is no such thing, and which known word is nearest."""
+    """Return a message that names the unknown word and the nearest known word."""
     from nodrop.model.types import nearest
 
     return f"no {kind} {word!r} ({nearest(word, known_words)})"
@@ -38,7 +38,7 @@ def formats_of(format_names: tuple[str, ...]) -> Callable[[click.Context, click.
 
 
 def _require_distinct_targets(targets: list[str | None]) -> None:
-    """Refuse two formats for one file, by whichever names, or for standard output."""
+    """Reject two formats for one file, by any names, or for standard output."""
     seen: dict[object, str] = {}
     for target in targets:
         shown = "standard output" if target is None else target
@@ -49,7 +49,7 @@ def _require_distinct_targets(targets: list[str | None]) -> None:
 
 
 def _file_identity(target: str | None) -> object:
-    """Return what is equal for two names of one file; standard output is the file or pipe that it was led to."""
+    """Return a value that is equal for two names of one file; standard output is the file or pipe behind it."""
     import os
     import stat
     import sys
@@ -100,7 +100,7 @@ class Sections(click.Command):
     """A command whose help has its options in groups."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a section for each group, in the order in which they first come."""
+        """Write a section for each group, in the order of their first options."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
@@ -217,14 +217,14 @@ no_cache = option(
 
 
 def judging(function: Callable[..., int]) -> Callable[..., int]:
-    """Add the options of a command that judges; it gets what they say as `choices`."""
+    """Add the options of a command that checks; it gets their values as `choices`."""
     return judging_into(FORMATS)(function)
 
 
 def judging_into(formats: tuple[str, ...], *, late: bool = False) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Add the options of a command that judges and reports in these formats, of which the first is the default.
+    """Add the options of a command that checks and reports in these formats; the first is the default.
 
-    A command that has to find its configuration `late` gets `flags`, which make `choices` with one.
+    A command that has to find its configuration `late` gets `flags`, which make `choices` with a configuration.
     """
 
     def with_options(function: Callable[..., int]) -> Callable[..., int]:
@@ -242,7 +242,7 @@ def judging_into(formats: tuple[str, ...], *, late: bool = False) -> Callable[[C
 
 
 def format_option(names: tuple[str, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add --format to a command that reports in several forms, of which the first is the default."""
+    """Add --format to a command that reports in several forms; the first is the default."""
     return option(
         OUTPUT,
         "--format",
@@ -263,14 +263,14 @@ def _input_paths(options: dict[str, Any]) -> tuple[str, ...]:
 
 
 def choosing(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that choose rules to a command; it gets what they say as `settings`."""
+    """Add the options that choose rules to a command; it gets their values as `settings`."""
     return _with_settings(function, _CHOOSING)
 
 
 def configured(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say what a site's rules and configuration are; the command gets that as `settings`.
+    """Add the options for a site's rules and configuration; the command gets them as `settings`.
 
-    Where it looks at a place, the last of its words is a path, from which a configuration is searched.
+    If the command reads a place, the last of its words is a path; the search for a configuration begins there.
     """
     return _with_settings(function, _CONFIGURED)
 

@@ -79,9 +79,9 @@ _PATIENCE_S, _PAUSE_S = 1.0, 0.1
 
 
 class Progress:
-    """A line on a terminal that says what is being done, and is gone in the end.
+    """A line on a terminal that shows the current work, and is gone in the end.
 
-    Nothing where there is no terminal, in the first second, and more often than ten times a second.
+    Nothing without a terminal, in the first second, and more often than ten times a second.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -105,7 +105,7 @@ class Progress:
 
 
 def _redirect_to_devnull(stream: TextIO) -> None:
-    """Let what is still to be written go nowhere, or Python fails once more when it ends."""
+    """Discard the output that is still to come, or Python fails once more when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -118,7 +118,7 @@ def emit(
     own: Sequence[str] = (),
     aside: Sequence[str] = (),
 ) -> None:
-    """Write the outcome in every format asked for, as `written` does; in its `own` formats, what a command has told.
+    """Write the outcome in every requested format, as `written` does; in its `own` formats, the command's report.
 
     Those are the modules `nodrop.report.{kind}_{format}`.
     """

@@ -37,9 +37,9 @@ Any other file is whole: it takes the place of the switch's own. The plan says i
 
 
 def patched(directory: str, plans: Sequence[tuple[Plan, Reading, Reading]], jobs: int | None = None) -> None:
-    """Write the patches of plans from the old readings to the new ones, of each in a folder where there are several.
+    """Write the patches of plans from the old readings to the new ones, in a folder for each plan if there are several.
 
-    How many there are is told, and of how many switches there are several. InputProblems as `write` has it.
+    Report the number of patches, and how many switches have several. Raise InputProblems as `write` does.
     """
     files = []
     switches = Counter[tuple[Above, str]]()
@@ -62,10 +62,10 @@ def patched(directory: str, plans: Sequence[tuple[Plan, Reading, Reading]], jobs
 
 
 def write(directory: str, device_files: Iterable[tuple[Above, str, Mapping[str, bytes], Mapping[str, bytes]]]) -> None:
-    """Write the files of each switch below a folder of its name; what an earlier run has written there is replaced.
+    """Write the files of each switch below a folder of its name; replace the output of an earlier run there.
 
-    Given of each: the folders above, its name, the files, and the files that it had, of which the digests are kept.
-    What another command has written there is refused with InputProblems.
+    Given for each: the folders above, its name, the new files, and the files that it had, whose digests are kept.
+    Reject the output of another command there with InputProblems.
     """
     files: dict[str, bytes] = {}
     inputs: dict[str, str] = {}

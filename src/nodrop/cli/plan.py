@@ -84,7 +84,7 @@ def command(
 
 
 def _read_pairs(paths: tuple[str, str], settings: "Settings", *, nothing: bool) -> "list[Pair]":
-    """Return the fabrics of both trees, side by side; what was read is kept for the next run, unless `nothing` is."""
+    """Return the fabrics of both trees, side by side; keep the readings for the next run, unless `nothing`."""
     from nodrop.cli.working import keeping, working
     from nodrop.inputs import find
     from nodrop.judging import readings_of

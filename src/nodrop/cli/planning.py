@@ -1,4 +1,4 @@
-"""Options of commands that tell what lies between two states."""
+"""Options of commands that report the differences between two states."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,16 +7,16 @@ from nodrop.cli.options import OUTPUT, Word, folder_option, option
 
 
 def patch_option(purpose: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add --patch to a command; the purpose ends "what the tools of each switch take to"."""
+    """Add --patch to a command; the `purpose`, a verb with its object, ends the option's help."""
     return folder_option("--patch", help=f"Write to DIR what the tools of each switch take to {purpose}.")
 
 
 def rollout_option(
     *, after: str, before: str, group: str = OUTPUT, gate: str = ""
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add --rollout to a command: `after` and `before` say how switches are in a state between, changed and not yet.
+    """Add --rollout to a command: `after` and `before` describe switches in an intermediate state, changed and not yet.
 
-    The first word is the default: tell; or gate, where the command has one, and says what each word means.
+    The first word is the default: `tell`, or `gate` if the command has it; the `gate` argument explains each word.
     """
     words = ["gate", "tell", "off"] if gate else ["tell", "off"]
     states = f"with some switches as they {after} and the others as they {before}"

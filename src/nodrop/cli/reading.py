@@ -1,4 +1,4 @@
-"""Options of commands that read configurations and intents, whichever those are: as what, and with what stated."""
+"""Options of commands that read configurations and intents, of any kind: how to read them, and the stated facts."""
 
 import functools
 import re
@@ -54,7 +54,7 @@ _OPTIONS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stated:
-    """What the command line says of the files that it names."""
+    """The options of the command line about the files that it names."""
 
     platform: str | None
     stdin_name: str | None
@@ -62,7 +62,7 @@ class Stated:
     profile: str | None
 
     def settings(self, settings: "Settings") -> "Settings":
-        """Return how to judge, with what is stated; a UsageError where it cannot be."""
+        """Return the settings for checks, with the stated facts; raise a UsageError if they are impossible."""
         from nodrop.outcome_cache import check
 
         _require_known_platform(self.platform)
@@ -84,7 +84,7 @@ class Stated:
         return reading_of(self.inputs(paths, settings), settings, " ".join(paths))
 
     def whole(self, paths: tuple[str, ...], settings: "Settings") -> "Reading | None":
-        """Return the one fabric that lies at the paths; None where a part cannot be read, which is told."""
+        """Return the one fabric at the paths; None if a part cannot be read, with the problem reported."""
         from nodrop.cli.output import tell
 
         reading = self.fabric(paths, self.settings(settings))
@@ -94,7 +94,7 @@ class Stated:
 
 
 def stating(function: Callable[..., int]) -> Callable[..., int]:
-    """Add the options of a command that reads files; it gets what they say as `stated`."""
+    """Add the options of a command that reads files; it gets their values as `stated`."""
 
     @functools.wraps(function)
     def command(**given: Any) -> int:

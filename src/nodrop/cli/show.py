@@ -1,4 +1,4 @@
-"""`nodrop show`: what an intent means, before anything is built."""
+"""`nodrop show`: the meaning of an intent, before anything is built."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`nodrop test-rules`: whether rules find what their examples say."""
+"""`nodrop test-rules`: whether rules find the faults in their examples."""
 
 from pathlib import Path
 

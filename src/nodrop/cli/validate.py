@@ -1,4 +1,4 @@
-"""`nodrop validate`: what the control plane of configurations will do, and whether others see the same."""
+"""`nodrop validate`: the behavior of the control plane of configurations, and whether other validators agree."""
 
 import os
 from collections.abc import Callable
@@ -84,7 +84,7 @@ class Ask:
 
 
 def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: bool) -> int:
-    """Validate the fabrics at some paths, report what is found, and return the exit code."""
+    """Validate the fabrics at some paths, report the findings, and return the exit code."""
     from nodrop.cli.output import Progress, emit, exit_code
     from nodrop.cli.working import at_work
     from nodrop.judging import chosen_rules, collecting, concluded, reading_at

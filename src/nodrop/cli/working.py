@@ -1,4 +1,4 @@
-"""The processes that a command works in, what it keeps for the next one, and how it ends."""
+"""The processes of a command, the data that it keeps for the next command, and how it ends."""
 
 import signal
 from collections.abc import Iterator, Sequence
@@ -27,9 +27,9 @@ def working(devices: int, jobs: int | None = None) -> Iterator[Executor | None]:
 
 @contextmanager
 def keeping(checked: Sequence[str], *, nothing: bool, verbose: bool = False) -> Iterator[cache.Store | None]:
-    """Give the store of what was worked out before, unless it is to be `nothing`; in the end, make it small.
+    """Yield the store of earlier results, unless `nothing`; in the end, prune it.
 
-    `checked` are the paths that the command reads. `verbose` tells why there is none.
+    `checked` are the paths that the command reads. `verbose` reports why there is none.
     """
     store = None if nothing else cache.open_user_store(checked)
     if store is None and not nothing and verbose:
@@ -41,14 +41,14 @@ def keeping(checked: Sequence[str], *, nothing: bool, verbose: bool = False) -> 
 
 @contextmanager
 def at_work(choices: Choices, checked: Sequence[str], *, no_cache: bool) -> Iterator[Settings]:
-    """Give how a command judges, with what it keeps, where what it makes elsewhere has to go away with it."""
+    """Yield the settings of a command, with its store, and let its temporary files go away with it."""
     with interruptible(), keeping(checked, nothing=no_cache, verbose=choices.verbose) as store:
         yield replace(choices.settings, store=store)
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let SIGTERM end a command as Ctrl-C does: what it made elsewhere is taken away again."""
+    """Let SIGTERM end a command as Ctrl-C does: its temporary files are removed."""
     before = signal.signal(signal.SIGTERM, _raise_keyboard_interrupt)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What a command writes for somebody to keep: a file that is not there yet, a folder as a whole."""
+"""Output of a command that users keep: a file that is not there yet, a folder as a whole."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -24,10 +24,10 @@ def written_anew(target: Path, text: str, *, over: bool = False) -> None:
 
 
 def write_folder(directory: str, texts: Mapping[str, str], patterns: Iterable[str], *, mark: str) -> None:
-    """Let a folder hold these texts, by name, and nothing else; only over what has a file called `mark`.
+    """Write these texts to a folder, by name, and nothing else; replace only a folder with a file called `mark`.
 
-    They may hold secrets, and are for their owner alone. `patterns` are of all names that such texts can have.
-    InputProblems where it cannot be, as `nodrop.publish.publish` has it.
+    They may hold secrets, and are for their owner alone. `patterns` match all names that such texts can have.
+    Raise InputProblems if it is impossible, as `nodrop.publish.publish` does.
     """
     from nodrop.publish import matching, publish
 

@@ -40,9 +40,9 @@ _Row = TypeVar("_Row", Suppress, Harmless)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """What a file says about judging; every part is empty where it, or the file, is missing.
+    """The settings of a file for checks; every part is empty if it, or the file, is missing.
 
-    Paths in it begin where the file lies: `rules` and `baseline` are such paths already.
+    Paths in it begin in the file's folder: `rules` and `baseline` are such paths already.
     """
 
     path: Path | None = None
@@ -66,7 +66,7 @@ class Config:
 
     @property
     def excludes(self) -> Callable[[Path], bool] | None:
-        """Return what tells whether a file or folder is not looked into; None where everything is."""
+        """Return a predicate for files and folders to skip; None if nothing is skipped."""
         return self._is_path_excluded if self.exclude and self.path is not None else None
 
     def _is_path_excluded(self, path: Path) -> bool:
@@ -116,11 +116,11 @@ def _fits_pattern(pattern: str, path_parts: tuple[str, ...]) -> bool:
 
 
 def find(inputs: Sequence[str], disk: Disk | None = None, within: Callable[[Path], bool] | None = None) -> Path | None:
-    """Return the nearest file above what a command looks at, no higher than the repository; None where there is none.
+    """Return the nearest file above the inputs of a command, no higher than the repository; None if there is none.
 
-    The search begins in the folder that all inputs lie in; standard input lies in the working directory. It ends
+    The search begins in the folder that contains all inputs; standard input is in the working directory. It ends
     below the first folder that is not `within` the tree; the default is the folder of the repository. A pyproject.toml
-    counts where it has the table [tool.nodrop], and gives way to a nodrop.yaml beside it.
+    counts if it has the table [tool.nodrop], and gives way to a nodrop.yaml in the same folder.
     """
     disk = disk or Disk()
     common_folder = _common_folder(inputs, disk)
@@ -214,7 +214,7 @@ def _document(raw: bytes, path: Path) -> Document:
 
 
 class _Named:
-    """The files that a configuration names: they lie below its repository, whatever links lead there."""
+    """The files that a configuration names: they must be below its repository, even if links lead there."""
 
     def __init__(self, document: Document, path: Path, disk: Disk) -> None:
         self._document, self._path, self._disk = document, path, disk

@@ -75,7 +75,7 @@ class Suppress(Part):
 
 
 class Harmless(Part):
-    """Lines that nodrop does not know, and of which the site knows that they change nothing it checks."""
+    """Lines that nodrop does not know, and that the site knows to change nothing in its checks."""
 
     line: LinePattern = Field(
         description="words of the line, the first without `*`; `*`: anything in a word, a last `**`: all that follows"

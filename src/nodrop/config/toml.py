@@ -29,10 +29,10 @@ class Table(Document):
         return self._text
 
     def place(self, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
-        """Line and column of the last of the keys that is found written as a key, else of the table.
+        """Return the line and column of the last of the keys that is found written as a key, else of the table.
 
-        Neither the standard library nor tomlkit says where a key stands; what is looked for is its name before `=`, or
-        at the end of a header, after the place of the one around it.
+        Neither the standard library nor tomlkit gives the place of a key; the search is for its name before `=`, or
+        at the end of a header, after the place of the key around it.
         """
         del of
         header = _HEADER.search(self._text)
@@ -52,7 +52,7 @@ class Table(Document):
         return self._line_and_column(at)
 
     def _offset_of_table_entry(self, name: str, number: int, at: int) -> int:
-        """Where an entry of a list stands whose name is at an offset: a table of its own, or in braces."""
+        """Return the offset of an entry of a list whose name is at an offset: a separate table, or in braces."""
         header = re.compile(rf"""^[ \t]*\[\[[^\]\n]*{re.escape(name)}["']?[ \t]*\]\]""", re.MULTILINE)
         line = self._text.rfind("\n", 0, at) + 1
         opening = header if header.match(self._text, line) else re.compile(r"\{")

@@ -1,4 +1,4 @@
-"""fabric.yaml: what no switch file can say, written beside a build and read beside any configurations."""
+"""fabric.yaml: the facts that no switch file can hold, written next to a build and read next to any configurations."""
 
 from nodrop.context.reading import MAX_BYTES, declared, loads
 from nodrop.context.schema import Stated

@@ -88,7 +88,7 @@ class Watchdog(_Part):
 
 
 class Share(_Part):
-    """What the class of a purpose has of a port while all others are busy."""
+    """The share of a port that the class of a purpose has while all others are busy."""
 
     purpose: Literal["rdma", "cnp", "storage", "inband", "control", "default"] = Field(
         description="kind of traffic that the class is for"
@@ -123,9 +123,9 @@ def names() -> tuple[str, ...]:
 
 
 def load_profile(named_display: str, root: Root | None = None) -> Profile:
-    """Return the profile that is shipped under a name, or that a file holds; InputProblems says what is wrong.
+    """Return the profile that is shipped under a name, or that a file holds; raise InputProblems with its faults.
 
-    With a `root`, no link leads out of it; without one, the file is opened as it is named.
+    With a `root`, no link leads out of it; without a root, the file is opened as it is named.
     """
     if named_display in names():
         return loads_profile(

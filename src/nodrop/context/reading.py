@@ -31,7 +31,7 @@ def loads(raw: bytes, display: str) -> Declared:
 
 
 def declared(document: Document, stated: Stated, top: Keys = ()) -> Declared:
-    """Return what is stated below the keys `top` of a document; InputProblems holds what contradicts itself."""
+    """Return the facts stated below the keys `top` of a document; InputProblems holds the contradictions."""
     problems: list[Problem] = []
     cables = None if stated.cables is None else tuple(_read_cables(document, stated.cables, problems, top))
     classes = None if stated.classes is None else tuple(_classes(document, stated.classes, problems, top))
@@ -92,7 +92,7 @@ def _classes(
 
 
 def _purpose_of_name(name: str) -> Purpose:
-    """Return what a class of this name is for, where its name says so."""
+    """Return the purpose of a class by its name, if the name shows it."""
     for word in PURPOSES:
         if word == name:
             return word

@@ -102,7 +102,7 @@ class Watchdogs(Part):
 
 
 class Policy(Part):
-    """What the owner wants of every port."""
+    """The owner's wishes for every port."""
 
     watchdog: Watchdogs = Watchdogs()
     rdma_mtu: RoceMtu | None = Field(None, description="RoCE MTU in bytes")
@@ -119,7 +119,7 @@ class Policy(Part):
 
 
 class Stated(Part):
-    """What no switch file can say about a fabric."""
+    """The facts of a fabric that no switch file can hold."""
 
     name: Name | None = None
     mode: Literal["lossless", "pfc-only", "lossy", "trim", "uec"] | None = None

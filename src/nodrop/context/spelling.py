@@ -1,4 +1,6 @@
-"""From a fabric to its fabric.yaml: what its switches' files cannot say and nothing else; the unknown is left out."""
+"""Conversion of a fabric to its fabric.yaml: only the facts that its switches' files cannot hold; unknown ones are left
+out.
+"""
 
 import json
 import re
@@ -48,7 +50,7 @@ def _format_block(key: str, lines: Iterable[str], *, empty: str = "{}") -> Itera
 
 
 def _format_flow_mapping(**facts: str | int | bool | None | Unknown) -> str:
-    """Return the facts that are known as a mapping on one line; texts are spelt already."""
+    """Return the facts that are known as a mapping on one line; texts are rendered already."""
     spelt = {True: "true", False: "false"}
     known_facts = ((key, value) for key, value in facts.items() if value is not None and not isinstance(value, Unknown))
     return f"{{{', '.join(f'{key}: {spelt[v] if isinstance(v, bool) else v}' for key, v in known_facts)}}}"

@@ -92,9 +92,9 @@ def build(intent: Intent) -> Fabric:
 
 
 def _lossless_share(intent: Intent, devices: Iterable[Device]) -> int | Unknown:
-    """Return the share of the memory that every switch is to keep for lossless traffic, in percent.
+    """Return the share of the memory that every switch must keep for lossless traffic, in percent.
 
-    It is the planned one, or less where a platform cannot have that, of which there is a note.
+    It is the planned share, or less if a platform cannot have that, with a note about it.
     """
     if not has_pfc(intent):
         return UNKNOWN
@@ -102,7 +102,7 @@ def _lossless_share(intent: Intent, devices: Iterable[Device]) -> int | Unknown:
 
 
 def adaptations(intent: Intent) -> tuple[Adaptation, ...]:
-    """Return what the platforms of an intent that builds cannot have as it was wanted, what was made, and why."""
+    """Return the platform deviations of an intent that builds: the wanted value, the substitute, and the reason."""
     layout, _, _, _, cables, make = _make_draft(intent)
     adapted = notes(
         (make.build_unadapted_device(node, cables[node.name]), make.build_device(node, cables[node.name]))

@@ -1,6 +1,6 @@
-"""What a platform cannot have as it was wanted: made into what it can have, and noted with the reason.
+"""Platform deviations: values that a platform cannot have, replaced with supported ones, and noted with the reason.
 
-A switch is designed alike for every platform and then adapted; the notes are what differs between the two, so that none
+A switch is designed alike for every platform and then adapted; the notes are the differences between the two, so none
 can be forgotten. Sizes that depend on an adapted value (of a pool, of a headroom) are noted too.
 """
 
@@ -29,7 +29,7 @@ from nodrop.platforms.kit.traits import Traits, traits
 
 
 class Adaptation(NamedTuple):
-    """What was wanted of the switches of a role, what was made of it, and why.
+    """A deviation of the switches of a role: the wanted value, the substitute, and the reason.
 
     `path` is a glob of subjects: `leaf*/*/qos/pfc_watchdog` is that of every port of every leaf.
     """
@@ -52,7 +52,7 @@ class Adapter:
         self._made: dict[tuple[int, Side | None, bool], tuple[QosProfile, QosProfile]] = {}
 
     def adapt_device(self, device: Device) -> Device:
-        """Return a device as its platform can hold it, its headroom and pools not yet worked out."""
+        """Return a device as its platform can hold it, without its headroom and pools, which are computed later."""
         held, bgp, dynamic = self._held, device.bgp, device.dynamic_buffers
         assert isinstance(device.loopbacks, tuple)
         loopbacks = tuple(
@@ -188,7 +188,7 @@ class Adapter:
 
 
 def _conditions(usual: WatchdogConditions | None, intended_conditions: object) -> WatchdogConditions | None:
-    """Return what a watchdog goes by: what is wanted, and else what a switch goes by that is told nothing."""
+    """Return the conditions of a watchdog: the wanted values, else the defaults of an unconfigured switch."""
     if usual is None or not isinstance(intended_conditions, WatchdogConditions):
         return usual
     names = ("pause_ten_thousandths", "sent_frames", "queue_percent")
@@ -197,7 +197,7 @@ def _conditions(usual: WatchdogConditions | None, intended_conditions: object) -
 
 
 def _without_next_hops(policy: RouteMap) -> RouteMap:
-    """Return a policy that leaves it to the switch by which of a neighbor's addresses it goes."""
+    """Return a policy that leaves the choice between a neighbor's addresses to the switch."""
     rules = tuple(
         replace_fields(rule, sets=tuple(one for one in rule.sets if one != PREFER_GLOBAL)) for rule in policy.rules
     )
@@ -232,7 +232,7 @@ def _without_reserve(queue: Queue) -> Queue:
 
 
 def _without_trimming(queue: Queue) -> Queue:
-    """Return a queue of a port that is shut, of which no packets are cut: whether they are is a setting of the port."""
+    """Return a queue of a shut port without packet trimming, because trimming is a setting of the port."""
     trims = isinstance(queue.buffer, BufferProfile) and queue.buffer.discard
     return replace_fields(queue, buffer=replace_fields(queue.buffer, discard=None)) if trims else queue
 
@@ -255,7 +255,7 @@ def notes(pairs: Iterable[tuple[Device, Device]]) -> tuple[Adaptation, ...]:
 
 
 def below(path: Subject) -> Subject:
-    """Return the subject, below its device, of a path that goes by attributes: `interfaces/swp1/mtu_bytes`."""
+    """Return the subject, below its device, of a path of attributes: `interfaces/swp1/mtu_bytes`."""
     return path[1:] if path[0] == "interfaces" else (f"@{path[0]}", *path[1:])
 
 

@@ -1,5 +1,5 @@
-"""What an intent adds beside the model (`extra`): given to the switches that it is meant for, refused where it is in
-the model's way, with the key of the intent that does the same.
+"""An intent's additions to the model (`extra`): given to the switches that they are meant for, and rejected if they
+conflict with the model, with the key of the intent that does the same.
 """
 
 import difflib
@@ -23,7 +23,7 @@ _KINDS = ("tables", "paths", "lines")
 
 
 def extra(intent: Intent, node: Node) -> tuple[Extra, ...]:
-    """Return what is added to a switch: that of its platform, under that of its role, under its own."""
+    """Return the additions to a switch: its platform's are overridden by its role's, and these by its own."""
     values = {
         path: value for _, additions in _parts(intent, node) for path, value in (*additions.tables, *additions.paths)
     }
@@ -84,7 +84,7 @@ _Fault = tuple[tuple[str | int, ...], str, str, str]
 
 
 def _addition_faults(intent: Intent, node: Node, device: Device, index: Index) -> Iterator[_Fault]:
-    """Yield what is wrong with the additions of a switch, each taken out before the next is looked for."""
+    """Yield the faults of a switch's additions; remove each faulty addition before searching for the next."""
     values, lines = list(extra(intent, node)), list(enumerate(extra_lines(intent, node)))
     try:
         plain = _read_back_device(replace_fields(device, extra=(), extra_lines=()), index)
@@ -117,7 +117,7 @@ def _addition_faults(intent: Intent, node: Node, device: Device, index: Index) -
 def _find_changing_addition(
     device: Device, values: list[Extra], plain: Device, index: Index
 ) -> tuple[str, str, Subject]:
-    """Return the addition by which a switch reads otherwise, in what words, and the path of what it changes."""
+    """Return the addition that changes how a switch reads, the reason in words, and the path that it changes."""
     for addition in values:
         alone = _read_back_device(replace_fields(device, extra=(addition,), extra_lines=()), index)
         difference = next(differences(plain, alone), None)
@@ -134,7 +134,7 @@ def _read_back_device(device: Device, index: Index) -> Device:
 
 
 def _find_conflicting_path(platform: str, key: str, values: list[Extra]) -> Subject:
-    """Return what of a device stands where an addition found its place taken."""
+    """Return the path of a device that already has the place of an addition."""
     paths = (addition.path for addition in values if addition.key == key)
     path_pairs = traits(platform).taken.items()
     fitting = (model for own_paths in paths for path, model in path_pairs if matches(tuple(path.split("/")), own_paths))
@@ -176,7 +176,7 @@ def _of_line(intent: Intent, node: Node, position: int) -> tuple[str | int, ...]
 
 
 def _parts(intent: Intent, node: Node) -> Iterator[tuple[str, Additions]]:
-    """Yield what is added to a switch, the most general first."""
+    """Yield the additions to a switch, the most general first."""
     for name in (node.tier.platform, node.role, node.name):
         if name in intent.extra:
             yield name, intent.extra[name]

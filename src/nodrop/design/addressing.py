@@ -1,10 +1,10 @@
 """Addresses: all follow from a device's id and port and from declared pools, never from an order.
 
-Every tier has a quarter of a pool to itself, so that a tier added later moves nothing. A link's /31 belongs to the
+Every tier has a separate quarter of a pool, so a tier added later moves nothing. A link's /31 belongs to the
 leaf and the slot of its port, (panel port - 1) × maximum split + split, in the leaf's block of slots.
 
-Of IPv6 a leaf has a /64 for the links to its hosts and one for those to spines, so that routes are no longer than what
-filters take (SONiC's own stop at /64, sonic-buildimage files/image_config/constants/constants.yml.j2). Inside it a
+In IPv6 a leaf has a /64 for the links to its hosts and one for those to spines, which keeps routes no longer than
+filters accept (SONiC's own stop at /64, sonic-buildimage files/image_config/constants/constants.yml.j2). Inside it a
 link's /127 begins at 2 × (panel port × maximum split + split): never at the address whose last 64 bits are zero, which
 routers have in common (RFC 6164, section 5).
 """
@@ -221,7 +221,7 @@ def _by_keys(plan: Plan) -> dict[_Keys, tuple[Pool, ...]]:
 
 
 def _render_keys(keys: _Keys) -> str:
-    """Return keys as a message names them: those beside one another by the last alone."""
+    """Return keys in the form of a message, without a leading `addressing`."""
     return ".".join(keys[1:] if keys[0] == "addressing" else keys)
 
 

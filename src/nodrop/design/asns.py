@@ -1,4 +1,4 @@
-"""AS numbers: one for all spines, one for each leaf, from what the intent says and a device's id."""
+"""AS numbers: one for all spines, one for each leaf, from the intent and a device's id."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count

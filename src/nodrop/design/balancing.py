@@ -1,6 +1,6 @@
-"""How flows are spread over equal paths: by their hash, or by load, packet by packet, where all switches can.
+"""Distribution of flows over equal paths: by their hash, or by load, packet by packet, if all switches can.
 
-Adaptive routing is for the ports of all equal paths alike: what goes by a port without it is spread by its hash. Those
+Adaptive routing is for the ports of all equal paths alike: traffic over a port without it is spread by its hash. Those
 are the ports between switches; a host has one path from its leaf.
 """
 

@@ -1,4 +1,4 @@
-"""The switches of an intent: a name, a role, a number for life, and what is known of the model."""
+"""The switches of an intent: a name, a role, a permanent number, and the known facts of the model."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class Boxes:
 
     @property
     def most_ports(self) -> int:
-        """Ports of the switch that has most, split as the intent says."""
+        """Return the ports of the switch with the most, split as in the intent."""
         return max(tier[0].ports for tier in (self.leaves, self.spines))
 
 
@@ -66,7 +66,7 @@ def lanes_by_speed(
 
 
 def traits_by_role(intent: Intent) -> dict[str, Traits]:
-    """Return what the platform and release of each tier can hold, by role."""
+    """Return the capabilities of each tier's platform and release, by role."""
     tiers = intent.topology.leaves, intent.topology.spines
     return {role: traits(tier.platform, tier.version) for role, tier in zip((LEAF, SPINE), tiers, strict=True)}
 

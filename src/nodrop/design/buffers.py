@@ -86,7 +86,7 @@ class Buffers:
         return (lossy, *(PriorityGroup(index=index, buffer=buffer) for index in lossless))
 
     def cable_m(self, speed_mbps: int, length_m: int) -> int:
-        """Return the length of a cable that the switch is told."""
+        """Return the length of a cable in the switch's configuration."""
         fit = self.fits.get((speed_mbps, length_m))
         return fit.cable_m if fit else length_m
 
@@ -104,7 +104,7 @@ def _make_lossy_profile(pool: str, size_bytes: int, dynamic_th: int) -> BufferPr
 
 
 def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
-    """Return the buffers of a tier; they follow from what the intent declares, not from who is cabled to what."""
+    """Return the buffers of a tier; they follow from the declarations of the intent, not from the cabling."""
     exponent = ALPHA_EXPONENT[intent.buffers.alpha]
     lossy_group = _make_lossy_profile(INGRESS_LOSSY, 0, LOSSY_THRESHOLD)
     lossy_queue = _make_lossy_profile(EGRESS_LOSSY, 0, LOSSY_THRESHOLD)
@@ -163,10 +163,10 @@ def _pool(name: str, direction: Literal["ingress", "egress"], percentage: int) -
 
 
 def pattern_mtu(intent: Intent, role: str, model: Switch) -> int:
-    """Return the stated pattern MTU, else 1024 or the RoCE MTU, whichever gives a tier's kinds of links more xoff.
+    """Return the stated pattern MTU, else 1024 or the RoCE MTU: the value that gives a tier's kinds of links more xoff.
 
-    A larger pattern MTU is a longer packet under way, but means fewer small packets by bytes, and so less waste in
-    cells; which of the two wins depends on speed and cable.
+    A larger pattern MTU is a longer packet in transit, but means fewer small packets by bytes, and so less waste in
+    cells; speed and cable decide which of the two wins.
     """
     if intent.buffers.pattern_mtu is not None:
         return intent.buffers.pattern_mtu

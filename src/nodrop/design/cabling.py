@@ -18,7 +18,7 @@ from nodrop.units import show_speed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cabling:
-    """What a group of links has in common, and the intent's path to it."""
+    """The properties that a group of links shares, and the intent's path to it."""
 
     speed_mbps: int
     media: Medium
@@ -63,7 +63,7 @@ class HostCable:
 
     @property
     def address_port(self) -> Jack:
-        """The leaf's port by which the addresses of the link go."""
+        """Return the leaf's port that carries the addresses of the link."""
         return self.bond or self.leaf_port
 
 
@@ -126,9 +126,9 @@ def cabling(
     problems: list[Problem],
     holds: Callable[[int], bool],
 ) -> Cabling | None:
-    """Return what a group of links has in common; None where its medium or speed is a problem.
+    """Return the properties that a group of links shares; None if its medium or speed is a problem.
 
-    `holds` tells whether the ports suffice when split into so many.
+    `holds` returns whether the ports suffice when split into so many.
     """
     medium = media().get(group.media)
     if medium is None:

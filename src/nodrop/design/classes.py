@@ -1,5 +1,6 @@
 """From the intent's classes to maps, schedulers, marking and PFC: one number for traffic class, queue, priority group
-and PFC priority of a lossless class, which is what the watchdog and SONiC's tools take for granted."""
+and PFC priority of a lossless class, as the watchdog and SONiC's tools assume.
+"""
 
 from dataclasses import dataclass
 
@@ -31,7 +32,7 @@ class Classes:
 
 
 def purpose_of(name: str, wanted_traffic_class: Wanted) -> Purpose:
-    """Return what a class is for: what it says, else its name where that is a purpose."""
+    """Return the purpose of a class: the stated one, else its name if that is a purpose."""
     return wanted_traffic_class.purpose or (name if name in PURPOSES else "unknown")
 
 
@@ -131,8 +132,8 @@ def resolve_classes(intent: Intent) -> Classes:
 def scheduler(wanted_traffic_class: Wanted, speed_mbps: int, *, guaranteed: bool) -> Scheduler:
     """Return a class's scheduler on a port: a weight for its share, or strict priority with its cap in bytes/s.
 
-    With `guaranteed`, the platform takes a cap only beside a guaranteed rate, which is then the cap. A strict queue
-    needs none: it is served before all queues with a share.
+    With `guaranteed`, the platform takes a cap only together with a guaranteed rate, which is then the cap. A strict
+    queue needs none: it is served before all queues with a share.
     """
     if not wanted_traffic_class.strict:
         return Scheduler(type="dwrr", weight=wanted_traffic_class.share)

@@ -1,4 +1,4 @@
-"""The smallest fabric of the switches at hand that carries the hosts: the hint for a design that cannot work."""
+"""The smallest fabric of the given switches that carries the hosts: the hint for a design that cannot work."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -50,7 +50,10 @@ def closing(intent: Intent, switches: Boxes) -> str:
 
 
 def _links_keys(intent: Intent, speed: int, ends: Sequence[LinkEnd]) -> list[str]:
-    """Return the keys by which uplinks run at the hosts' speed: a medium of theirs where the stated one does not."""
+    """Return the keys that make uplinks run at the hosts' speed.
+
+    A medium of the hosts is among them if the stated one does not run at it.
+    """
     uplinks = intent.topology.uplinks
     if uplinks.speed == speed:
         return []
@@ -72,7 +75,7 @@ def _host_ports(intent: Intent) -> int:
 
 
 def _fabrics_for_hosts(intent: Intent, switches: Boxes) -> Iterator[_Closed]:
-    """Yield every fabric that carries the hosts, whole hosts on a leaf or on a set of leaves as their groups say."""
+    """Yield every fabric that carries the hosts, whole hosts on a leaf or set of leaves as their groups require."""
     groups = intent.endpoints.values()
     ports = _host_ports(intent)
     apart = lcm(*(group.ports for group in groups if group.spread != "one-leaf"))

@@ -1,4 +1,4 @@
-"""Where an intent decides a part of the fabric that it comes to: the key, and the place of that in its text."""
+"""The decisions of an intent on parts of its fabric: the key, and its place in the text."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -24,10 +24,10 @@ _WHOLES = (Aspect("device", ()), Aspect("device", ("interfaces",)), Aspect("port
 
 
 def decision(intent: Intent, subject: Subject) -> Decision | None:
-    """Return where an intent that can be built decides a part; None where no key does, or its text is not known.
+    """Return where an intent that can be built decides a part; None if no key does, or its text is not known.
 
-    The place is that of the key that decides it or, where that was left to its default, of the nearest stated key
-    around it. What is known of the nearest field around a part holds for the part.
+    The place is that of the key that decides it or, if that was left to its default, of the nearest stated key
+    around it. The decision on the nearest field around a part applies to the part.
     """
     if intent.entries is None:
         return None
@@ -46,7 +46,7 @@ class _Found(NamedTuple):
 
 
 class _Deciding:
-    """What is asked of one intent, its switches and cables worked out once."""
+    """The questions about one intent, whose switches and cables are computed once."""
 
     def __init__(self, intent: Intent) -> None:
         self._intent = intent
@@ -111,7 +111,7 @@ class _Deciding:
         return Aspect("device", path)
 
     def _words(self, subject: Subject, aspect: Aspect) -> _Words:
-        """Return what the words in braces stand for; those that stand for nothing are missing."""
+        """Return the values of the words in braces; those without a value are missing."""
         words = dict(self._of_classes)
         node = self._nodes_by_name.get(subject[0])
         if node is not None:

@@ -1,4 +1,4 @@
-"""What an intent left out, what was taken instead, and why: printed by `nodrop show`."""
+"""The values that an intent left out, their defaults, and the reasons: printed by `nodrop show`."""
 
 from collections.abc import Iterator, Mapping
 from functools import reduce

@@ -69,7 +69,7 @@ class Devices:
         self._adapters = {node.role: self._make_adapter(node) for node in (switches.leaves[0], switches.spines[0])}
 
     def build_device(self, node: Node, cables: Wires) -> Device:
-        """Return a switch as its platform can hold it, with what it will compute itself filled in."""
+        """Return a switch as its platform can hold it, with the values that it will compute itself filled in."""
         adapted = self._adapters[node.role].adapt_device(self._design_device(node, cables))
         return self._interner.device(resolve(adapted, self._resolved[node.role]))
 
@@ -79,7 +79,7 @@ class Devices:
 
     @property
     def notes(self) -> tuple[Adaptation, ...]:
-        """What the tables of switches without a dynamic model made of true cables and headroom."""
+        """Return the deviations from true cables and headroom caused by tables of switches without a dynamic model."""
         return tuple(
             note
             for role, model in self._models.items()

@@ -21,7 +21,7 @@ _MORE_PORTS = "more endpoint ports"
 
 
 class Place(NamedTuple):
-    """Where a port of a host goes: to which leaf, and to the how-manieth of the group's ports there, from 0."""
+    """The destination of a host's port: the leaf, and the position among the group's ports there, from 0."""
 
     host: int
     host_port: int
@@ -66,7 +66,7 @@ def _check_names(intent: Intent, problems: list[Problem]) -> None:
 def _group_cables(
     intent: Intent, name: str, switches: Boxes, taken: dict[tuple[int, int], dict[Jack, str]], problems: list[Problem]
 ) -> Iterator[HostCable]:
-    """Yield the links of a group; `taken` says which hosts have which (leaf, panel port), and learns it."""
+    """Yield the links of a group; `taken` holds the hosts of each (leaf, panel port), and is updated."""
     group, keys = intent.endpoints[name], ("endpoints", name)
     count = len(group.ids) * group.ports
     if count > MAX_HOST_PORTS:
@@ -137,7 +137,7 @@ def _describe_jack_clash(host_of_jack: dict[Jack, str], jack: Jack, host: str, l
 
 
 def _panels_of_group(intent: Intent, name: str, problems: list[Problem]) -> tuple[int, ...]:
-    """Return the panel ports that a group has on every leaf; none where it should say so and does not."""
+    """Return the panel ports that a group has on every leaf; none if the group should state them and does not."""
     group, of_leaf = intent.endpoints[name], intent.topology.leaves.ports.endpoints
     if group.leaf_ports is None:
         if len(intent.endpoints) == 1:
@@ -174,7 +174,7 @@ def _count_leaf_slots(group: Endpoints) -> int:
 
 
 def _has_exclusive_panels(intent: Intent, name: str) -> bool:
-    """Whether no other group shares panel ports with a group, so that these can be split otherwise."""
+    """Whether no other group shares panel ports with a group, which allows a different split of these."""
     own_panels = set(group_panels(intent, name))
     return not any(
         own_panels & set(group_panels(intent, other_endpoint))
@@ -186,7 +186,7 @@ def _has_exclusive_panels(intent: Intent, name: str) -> bool:
 def _place_faults(
     intent: Intent, name: str, switches: Boxes, spots: tuple[Place, ...], panels: tuple[int, ...], finer: list[int]
 ) -> Iterator[Problem]:
-    """Yield what is wrong with where the hosts of a group go, with what would be right; `finer` are other splits."""
+    """Yield the faults in the placement of a group's hosts, with the right values; `finer` are other splits."""
     group, keys = intent.endpoints[name], ("endpoints", name)
     leaves = {leaf.id for leaf in switches.leaves}
     missing = {place.leaf for place in spots} - leaves
@@ -219,7 +219,7 @@ def _place_faults(
 
 
 def _leaf_hint_function(intent: Intent, switches: Boxes) -> Callable[[Set[int]], str]:
-    """Return what tells the leaves that an intent has with some more; it gives an empty text where they do not fit."""
+    """Return a function that names an intent's leaves with some more; its text is empty if they do not fit."""
     return lambda missing: _with_leaves(intent, switches, "", missing)
 
 

@@ -29,7 +29,7 @@ _KEYS = ("services", "telemetry", "high_frequency")
 
 
 def sampling(held: Traits, model: str) -> Sampling | None:
-    """Return what a model samples on a release of a platform; None if either of them streams nothing."""
+    """Return the counters that a model samples on a release of a platform; None if either of them streams nothing."""
     return asic(switch(model).asic).sampling if held.streams and model in switches() else None
 
 
@@ -122,7 +122,7 @@ def _interval_faults(
 
 
 def bandwidth_faults(intent: Intent, boxes: Boxes, devices: Mapping[str, Device]) -> Iterator[Problem]:
-    """Yield, for each tier, ports that are not sampled, else a stream that the management port is too slow for."""
+    """Yield the ports of each tier that are not sampled, else a stream that is too fast for the management port."""
     for tier in (boxes.leaves, boxes.spines):
         sending = [node for node in tier if require_fact(devices[node.name].high_frequency)]
         if not sending:

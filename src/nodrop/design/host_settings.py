@@ -100,7 +100,7 @@ def host_faults(intent: Intent) -> Iterator[Problem]:
 
 
 def _undecided_purposes(intent: Intent) -> Iterator[Problem]:
-    """Yield purposes of which several classes could be the NICs' own, where the intent does not say which is."""
+    """Yield purposes with several classes that could be the NICs' own, if the intent does not choose."""
     hosts = intent.hosts
     asked: tuple[tuple[str, Purpose, int, int | None], ...] = (
         ("tos", "rdma", USUAL_RDMA_DSCP, hosts.tos),

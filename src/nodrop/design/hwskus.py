@@ -1,7 +1,7 @@
 """The HWSKU that a switch is written with, by the ports that the intent declares; cables never count.
 
-Where headroom comes from tables, a HWSKU decides which table, and its files name the lanes of the ports that the chip
-starts with. Where the switch computes its headroom, the base HWSKU is written and BREAKOUT_CFG says what is broken out.
+If headroom comes from tables, a HWSKU decides which table, and its files name the lanes of the ports that the chip
+starts with. If the switch computes its headroom, the base HWSKU is written and BREAKOUT_CFG states the breakouts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -83,7 +83,7 @@ def _layouts(intent: Intent, role: str, model: Switch) -> Iterator[Layout]:
 
 
 def _has_as_many(layout: Layout, declared: Ways) -> bool:
-    """Return whether a HWSKU has as many ports of each way, whichever panel ports they are on."""
+    """Return whether a HWSKU has at least as many ports of each breakout, on any panel ports."""
     return all(
         _count_breakouts(layout.ports, breakout) >= _count_breakouts(declared, breakout)
         for breakout in set(declared.values())

@@ -1,4 +1,4 @@
-"""How the tiers may be joined: what an intent says, and what it could say instead so that ports and rates suffice."""
+"""Ways to join the tiers: the intent's, and alternatives that make ports and rates suffice."""
 
 from dataclasses import dataclass, replace
 from math import ceil
@@ -15,7 +15,7 @@ _PARTS = 10**6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """How the tiers are joined: what an intent says, or might say instead."""
+    """How the tiers are joined: by an intent, or by an alternative to it."""
 
     per_spine: int
     spines: Peers
@@ -28,7 +28,7 @@ class Choice:
 
     @classmethod
     def of(cls, intent: Intent, switches: Boxes, down_mbps: int) -> "Choice":
-        """Return what an intent says."""
+        """Return the choice of an intent."""
         topology, uplinks = intent.topology, intent.topology.uplinks
         of_leaf = jacks(topology.leaves.ports.uplinks, uplinks.split)
         of_spine = jacks(spine_panels(intent, switches.spines[0].model), spine_split_factor(intent))
@@ -65,13 +65,13 @@ class Choice:
         return replace(self, spines=spines, leaves=leaves)
 
     def with_ports(self) -> "Choice | None":
-        """Return the smallest change of which ports a peer gets by which all get theirs; None if there is none."""
+        """Return the smallest change of the assignment of ports that gives all peers theirs; None if there is none."""
         choices = (self.evenly(*roles) for roles in ((), (SPINE,), (LEAF,), (SPINE, LEAF)))
         return next((choice for choice in choices if choice.fits), None)
 
 
 def ways_to_fit(choice: Choice) -> str:
-    """Return changes by which the ports suffice: other ports, fewer links, or both; empty if there are none."""
+    """Return changes that make the ports suffice: other ports, fewer links, or both; empty if there are none."""
     same = choice.with_ports()
     fewer = [replace(choice, per_spine=links) for links in range(choice.per_spine - 1, 0, -1)]
     plain = next((option for option in fewer if option.fits), None)
@@ -81,7 +81,7 @@ def ways_to_fit(choice: Choice) -> str:
 
 
 def ways_to_widen(choice: Choice) -> str:
-    """Return changes by which no leaf is oversubscribed: more links, or a higher limit."""
+    """Return changes that end the oversubscription of all leaves: more links, or a higher limit."""
     further_choices = (replace(choice, per_spine=links) for links in range(choice.per_spine + 1, MOST_PER_SPINE + 1))
     wider = next((fit for wide in further_choices if not wide.oversubscribed and (fit := wide.with_ports())), None)
     raised = f"max_oversubscription: {_format_ratio(choice)}"
@@ -97,7 +97,7 @@ def _describe_key_changes(old: Choice, new: Choice) -> str:
 
 
 def slots_keys(choice: Choice) -> list[str]:
-    """Return the keys of an intent by which ports are shared out evenly."""
+    """Return the keys of an intent that share out ports evenly."""
     peers = (choice.spines, choice.leaves)
     return [f"{_SLOTS_KEYS[peer.role]}: {peer.slots}" for peer in peers if peer.slots is not None]
 

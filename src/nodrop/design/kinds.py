@@ -1,4 +1,4 @@
-"""The kinds of links that a tier's switches may have, as the intent declares them, whatever is cabled."""
+"""The kinds of links that a tier's switches may have, as the intent declares them, with any cabling."""
 
 from typing import NamedTuple
 

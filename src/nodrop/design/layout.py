@@ -1,4 +1,4 @@
-"""The first step of the design: which port of which switch and host is cabled to which.
+"""The first step of the design: the cable between each pair of ports of switches and hosts.
 
 Ports follow from ids: nothing moves when a switch, an endpoint or an uplink is added.
 """
@@ -45,7 +45,7 @@ def lay_out(intent: Intent, switches: Boxes, problems: list[Problem]) -> Layout:
 
 
 def _leaf_port_faults(intent: Intent, switches: Boxes, hosts: tuple[HostCable, ...]) -> Iterator[Problem]:
-    """Yield leaf ports that the model lacks, and ports in two lists."""
+    """Yield leaf ports that the model does not have, and ports in two lists."""
     keys, model = ("topology", "leaves", "ports"), switches.leaves[0].model
     uses: dict[str, tuple[int, ...]] = dict(intent.topology.leaves.ports)
     too_many = len(set().union(*uses.values())) > len(model.panels)

@@ -20,7 +20,7 @@ from nodrop.units import show_bytes
 def memory_faults(
     intent: Intent, switches: Boxes, devices: Mapping[str, Device], cables: Mapping[str, Wires]
 ) -> Iterator[Problem]:
-    """Yield, for each tier whose headroom fills a switch's memory, the worst switch and the length that fits."""
+    """Yield the worst switch of each tier whose headroom fills the memory, and the length that fits."""
     if not has_pfc(intent):
         return
     for tier in (switches.leaves, switches.spines):
@@ -50,7 +50,7 @@ def _sharing_faults(intent: Intent, node: Node, device: Device, wires: Wires) ->
 
 
 def _ratio_faults(intent: Intent, node: Node, device: Device) -> Iterator[Problem]:
-    """Yield a ratio by which the pool does not hold the headroom of a single port, beside what each has of its own."""
+    """Yield a ratio that leaves the pool too small for a single port's headroom, beyond each port's private part."""
     private_bytes = chip(device).private_headroom_bytes
     taken = [use for port in device.interfaces if port.enabled and (use := taken_bytes(port)) > 0]
     ratio, worst = intent.buffers.over_subscription, max(taken, default=0) - private_bytes

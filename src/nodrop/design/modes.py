@@ -1,4 +1,4 @@
-"""What the mode of a fabric means for the rest of its intent: PFC, marking, trimming, and what then has no place."""
+"""Effects of a fabric's mode on the rest of its intent: PFC, marking, trimming, and keys without a place then."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,7 @@ def trims(intent: Intent) -> bool:
 
 
 def trimming(intent: Intent) -> Trimming | None:
-    """Return how switches trim packets: what is cut travels in a separate class, and in its queue."""
+    """Return how switches trim packets: cut packets travel in a separate class, and in its queue."""
     if not trims(intent):
         return None
     into = intent.classes[intent.trimming.into]
@@ -34,7 +34,7 @@ def trimming(intent: Intent) -> Trimming | None:
 
 
 def mode_faults(intent: Intent) -> Iterator[Problem]:
-    """Yield keys that have no meaning in the intent's mode, and what a mode needs that is not there."""
+    """Yield keys that have no meaning in the intent's mode, and missing parts that a mode needs."""
     if not has_pfc(intent):
         for path, lacking in _pointless_keys(intent):
             yield intent.problem(path, f"stated in mode {intent.mode}, which has {lacking}", "", "remove it")
@@ -46,7 +46,7 @@ def mode_faults(intent: Intent) -> Iterator[Problem]:
 
 
 def _pointless_keys(intent: Intent) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield keys that say nothing where nothing is lossless, and what such a fabric has not."""
+    """Yield keys that mean nothing if nothing is lossless, and the part that such a fabric does not have."""
     if "pfc" in intent.model_fields_set:
         yield ("pfc",), "no PFC"
     for key in _OF_LOSSLESS_POOL:

@@ -40,7 +40,7 @@ class Bond:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire:
-    """A cable seen from one of a switch's ports: its addresses, IPv4 first, and what is at the far end."""
+    """A cable seen from one of a switch's ports: its addresses, IPv4 first, and its far end."""
 
     port: Port
     splits: int
@@ -110,7 +110,7 @@ def _bond_of_cable(cable: HostCable, addresses: tuple[str, ...]) -> Bond | None:
 
 
 def bond_name(cable: HostCable, first_jack: Jack) -> str:
-    """Return what the port channel of a cable is called: after its first port, so that it keeps its name."""
+    """Return the name of a cable's port channel: derived from its first port, to keep its name stable."""
     name = traits(cable.leaf.tier.platform, cable.leaf.tier.version).port_channel
     number = (first_jack.port.panel - 1) * cable.leaf.model.max_split + first_jack.port.split + 1
     return name.format(number)
@@ -140,7 +140,7 @@ class Profiles:
     def __init__(
         self, intent: Intent, classes: Classes, timers: Timers | None, buffers: Buffers, *, history: bool, held: Traits
     ) -> None:
-        """`history` says whether the switches estimate the history of pauses, `held` what their platform can hold."""
+        """`history` states whether the switches estimate the history of pauses, `held` the traits of their platform."""
         self._history, self._held = history, held
         self._intent, self._classes, self._timers, self._buffers = intent, classes, timers, buffers
         self._made: dict[tuple[Side, int, PriorityGroups], QosProfile] = {}
@@ -158,7 +158,7 @@ class Profiles:
         return self._of[key]
 
     def cable_m(self, speed_mbps: int, length_m: int) -> int:
-        """Return the length of a cable that a switch is told."""
+        """Return the length of a cable in the switch's configuration."""
         return self._buffers.cable_m(speed_mbps, length_m)
 
     def _make(self, side: Side, speed_mbps: int, groups: PriorityGroups) -> QosProfile:
@@ -220,7 +220,7 @@ def interfaces(
 def _ports(
     model: str, splits: frozenset[tuple[int, int]], used: frozenset[tuple[int, int]]
 ) -> tuple[tuple[Split, Jack, Port], ...]:
-    """Return all ports of a model of which some panel ports are split, or use so many of their lanes."""
+    """Return all ports of a model with some panel ports split, or with so many of their lanes in use."""
     facts, into, lanes = switch(model), dict(splits), dict(used)
     lost = blocked(facts, into)
     return tuple(

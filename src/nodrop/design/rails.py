@@ -1,4 +1,4 @@
-"""Rails: port k of every host is on the leaf of rail k, so that what they exchange rail by rail crosses one switch.
+"""Rails: port k of every host is on the leaf of rail k, so rail-by-rail traffic crosses one switch.
 
 A set of leaves has one for each rail: leaf k of the set is rail k's.
 """

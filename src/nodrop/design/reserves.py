@@ -1,4 +1,4 @@
-"""What lossy queues have of the packet memory for themselves, whatever other queues of their pool take."""
+"""The share of the packet memory that lossy queues have for themselves, independent of other queues of their pool."""
 
 import math
 from typing import NamedTuple

@@ -1,9 +1,9 @@
-"""eBGP with policies at every session: what a device originates, accepts and passes on.
+"""eBGP with policies at every session: the routes that a device originates, accepts and passes on.
 
-A session goes by a link's addresses and carries their family, or by the interface and carries both (RFC 8950); either
-names the neighbor's AS number, so that a cable in a wrong port brings up none. bgpd has router advertisements sent for
+A session uses a link's addresses and carries their family, or uses the interface and carries both (RFC 8950); either
+names the neighbor's AS number, so a cable in a wrong port brings up none. bgpd has router advertisements sent for
 the sessions over interfaces by itself (FRR, bgpd/bgp_zebra.c, bgp_zebra_initiate_radv). Spines share one AS number, so
-that a path down and up again (a valley, by which lossless traffic can deadlock) is rejected as a loop (RFC 7938 §5.2).
+a path down and up again (a valley, where lossless traffic can deadlock) is rejected as a loop (RFC 7938 §5.2).
 Every import honours GRACEFUL_SHUTDOWN (RFC 8326).
 """
 
@@ -61,10 +61,11 @@ def bgp(
 ) -> Bgp:
     """Return a device's BGP: its own prefixes out of the leaves, those of the fabric through the spines.
 
-    It takes as many equal paths as it has ports, so that a switch more in the fabric changes nothing here. One that
-    is drained keeps its sessions and marks all it sends, and the others route around it. Each announces only what its
-    hardware has, so that no packets come before their route. Leaves restart gracefully, because there is no other way
-    to their hosts; a spine does not: the others of its tier carry its traffic, and stale routes would keep it there.
+    It takes as many equal paths as it has ports, so one switch more in the fabric changes nothing here. A drained
+    device keeps its sessions and marks all that it sends, and the others route around it. Each announces only routes
+    that its hardware has, so no packets come before their route. Leaves restart gracefully, because there is no other
+    way to their hosts. A spine does not: the others of its tier carry its traffic, and stale routes would keep it
+    there.
     """
     groups = sorted({wire.group for wire in cables.values()} & plan.vlans.keys())
     subnets = tuple(block for group in groups for block in plan.vlan_blocks(group, node))
@@ -170,9 +171,9 @@ def _prefix_lists(plan: Plan, node: Node, family: Family, networks: tuple[str, .
 
 
 def _route_maps(node: Node, family: Family, *, numbered: bool) -> tuple[RouteMap, ...]:
-    """Return what is accepted and what is sent.
+    """Return the policies for accepted and for sent routes.
 
-    Where the neighbors of a family have addresses of their own, routes go by these: a link-local one is resolved on
+    If the neighbors of a family have their own addresses, routes use these: a link-local address is resolved on
     no port that has another.
     """
     names = _NAMES[family]

@@ -1,4 +1,4 @@
-"""What an intent says of single switches, and of what is beside the fabric itself: draining, telemetry."""
+"""The settings of an intent for single switches, and for services outside the fabric itself: draining, telemetry."""
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator
@@ -62,7 +62,7 @@ def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
 
 
 def _describe_unable_tiers(tiers: Iterable[Tier], able: Callable[[Traits], bool]) -> tuple[str, str]:
-    """Return what tiers that lack something are called, and the releases that have it, if there are any."""
+    """Return the names of tiers without a feature, and the releases that have it, if there are any."""
     names, later = set(), set()
     for tier in tiers:
         title, since = traits(tier.platform).title, first_release(tier.platform, able)
@@ -94,7 +94,7 @@ def _supports_hash_fields(fields: set[str], held: Traits) -> bool:
 
 
 def hash_fields(intent: Intent) -> tuple[HashField, ...] | None:
-    """Return by what equal paths are chosen, in the order of the model; None leaves it to the switch."""
+    """Return the fields that select among equal paths, in the order of the model; None leaves them to the switch."""
     return tuple(hash_field for hash_field in HASH_FIELDS if hash_field in intent.routing.hash) or None
 
 
@@ -104,7 +104,7 @@ def gnmi_port(intent: Intent) -> int | None:
 
 
 def stuck(intent: Intent) -> WatchdogConditions | None:
-    """Return what a queue has to be like to be stuck, as far as it is stated; None where nothing is."""
+    """Return the stated conditions for a queue to count as stuck; None if none is stated."""
     conditions = intent.pfc.watchdog.stuck
     if conditions is None:
         return None
@@ -123,7 +123,7 @@ def otlp_collectors(intent: Intent) -> tuple[Collector, ...]:
 
 
 def drained(intent: Intent, name: str) -> bool:
-    """Whether a switch is to be routed around."""
+    """Whether a switch should be routed around."""
     return name in intent.devices and intent.devices[name].drained
 
 

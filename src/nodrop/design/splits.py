@@ -1,4 +1,4 @@
-"""Panel ports as an intent uses them, whole or broken out: which ports that gives, and what a model cannot do."""
+"""Panel ports as an intent uses them, whole or broken out: the resulting ports, and the limits of a model."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -50,7 +50,7 @@ def group_panels(intent: Intent, name: str) -> tuple[int, ...]:
 
 
 def blocked(model: Switch, splits: dict[int, int]) -> set[int]:
-    """Return the panel ports that are lost to the ones before them, which are split as told."""
+    """Return the panel ports that are lost to the ones before them, which have the given splits."""
     return {
         panel + 1
         for panel, into in splits.items()
@@ -68,13 +68,13 @@ def leaf_splits(intent: Intent) -> dict[int, int]:
 
 
 def most_ports(model: Switch, splits: dict[int, int]) -> int:
-    """Return the ports of a switch whose panel ports are split as told, service ports left out."""
+    """Return the number of ports of a switch whose panel ports have the given splits, service ports left out."""
     lost = blocked(model, splits)
     return sum(splits.get(panel, 1) for panel in model.panels if panel not in lost)
 
 
 class _Use(NamedTuple):
-    """Panel ports of a tier that are split alike, and the keys that say so."""
+    """Panel ports of a tier with the same split, and the keys that state it."""
 
     tier: str
     model: Switch
@@ -90,7 +90,7 @@ class _Use(NamedTuple):
 
 
 def split_faults(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[Problem]:
-    """Yield splits that a model or its network OS lacks, and ports that they would block."""
+    """Yield splits that a model or its network OS does not support, and ports that they would block."""
     reported_splits: set[tuple[tuple[str, ...], str]] = set()
     for use in _split_uses(intent, leaf, spine):
         if use.list_keys and len(kinds := use.model.kinds(use.panels)) > 1:
@@ -113,7 +113,7 @@ def split_faults(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[Proble
 
 
 def _find_lanes_fault(use: _Use) -> tuple[str, str] | None:
-    """Return why ports cannot use so many of their lanes, and what they can; None if they can."""
+    """Return why ports cannot use so many of their lanes, and the possible use; None if they can."""
     breakout = use.model.way(use.into, use.panels, use.lanes)
     if breakout is not None and _supports_platform(breakout, use.platform):
         since = breakout.since if isinstance(breakout, NarrowWay) else None

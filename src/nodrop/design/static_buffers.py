@@ -1,8 +1,8 @@
 """Buffers of switches that do not compute their headroom: the traditional model, headroom by tables.
 
-A lossless port gets what `hardware/tables.py` says: the row of its HWSKU for its speed and the next cable length, or
-what the rows of its model's other HWSKUs ask for. All are written out, so that what the switch has is what was
-designed, whatever table its release ships.
+A lossless port gets the values in `hardware/tables.py`: the row of its HWSKU for its speed and the next cable length,
+or the values that the rows of its model's other HWSKUs ask for. All are written out, so the switch has the designed
+values with the table of any release.
 """
 
 import math
@@ -79,7 +79,7 @@ def _memory_faults(intent: Intent, role: str, model: Switch) -> Iterator[Problem
 
 
 def _sharing_faults(intent: Intent, role: str, model: Switch, plan: "_Plan") -> Iterator[Problem]:
-    """Yield a ratio by which shared headroom does not hold what one port needs, or that shares nothing."""
+    """Yield a ratio with too little shared headroom for the needs of one port, or that shares nothing."""
     ratio, keys = intent.buffers.over_subscription, ("buffers", "shared_headroom")
     if ratio is not None and not plan.most_bytes:
         fault = f"the table of {plan.hwsku} has all headroom in each port's own"
@@ -144,12 +144,12 @@ def _lossy_queue(model: Switch) -> BufferProfile:
 
 
 def _maps_pause_to_groups(model: Switch) -> bool:
-    """Whether the chip takes a map of its own from pause to priority groups (qos_config.j2)."""
+    """Whether the chip takes a separate map from pause to priority groups (qos_config.j2)."""
     return asic(model.asic).sonic_type in ("mellanox", "barefoot")
 
 
 class _Plan:
-    """What the ports of a tier's switches need of the memory."""
+    """The memory that the ports of a tier's switches need."""
 
     def __init__(self, intent: Intent, model: Switch, hwsku: str | None, links: tuple[Kind, ...]) -> None:
         self.hwsku = hwsku or model.sonic.hwsku
@@ -203,7 +203,7 @@ class _Plan:
 
 
 def static_notes(intent: Intent, role: str, model: Switch, buffers: Buffers) -> Iterator[Adaptation]:
-    """Yield what was made of true cables, headroom and ports that no table or HWSKU of the model has."""
+    """Yield the substitutes for true cables, headroom and ports that no table or HWSKU of the model has."""
     yield from hwsku_notes(intent, role, model)
     if not buffers.fits:
         return

@@ -1,4 +1,4 @@
-"""The style in which a tier's switches state QoS (`topology.*.style`)."""
+"""The QoS style in the configurations of a tier's switches (`topology.*.style`)."""
 
 from collections.abc import Collection, Iterator
 

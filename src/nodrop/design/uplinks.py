@@ -54,7 +54,7 @@ def _has_enough_ports(intent: Intent, switches: Boxes, down_mbps: int, into: int
 
 
 def _port_faults(intent: Intent, switches: Boxes, choice: Choice, splits: Iterable[int]) -> list[Problem]:
-    """Return what is wrong with the ports, each with changes that put all of it right; `splits` are those that do."""
+    """Return the faults of the ports, each with changes that fix all of them; `splits` are those that do."""
     port_words = [
         *_port_words(choice.spines, LEAF, choice.per_spine),
         *_port_words(choice.leaves, SPINE, choice.per_spine),
@@ -67,7 +67,7 @@ def _port_faults(intent: Intent, switches: Boxes, choice: Choice, splits: Iterab
 
 
 def _port_words(peers: Peers, near: str, per_spine: int) -> Iterator[tuple[str, str]]:
-    """Yield what was found and expected where the switches of a role have too few ports for their peers."""
+    """Yield the found and expected values if the switches of a role have too few ports for their peers."""
     needed, port_count, clash = per_spine * len(peers.ids), len(peers.ports), peers.clash(per_spine)
     if needed > port_count:
         fault = f"{len(peers.ids)} {KEYS[peers.role]} × {per_spine} uplinks are {needed} ports of every {near}"
@@ -77,7 +77,7 @@ def _port_words(peers: Peers, near: str, per_spine: int) -> Iterator[tuple[str, 
 
 
 def _ways(intent: Intent, switches: Boxes, choice: Choice, problems: list[Problem]) -> str:
-    """Return what widens the uplinks; with other problems that is another fabric, which is told once."""
+    """Return the changes that widen the uplinks; with other problems, another fabric, which is reported once."""
     if not problems:
         return ways_to_widen(choice)
     closed = closing(intent, switches)
@@ -85,7 +85,7 @@ def _ways(intent: Intent, switches: Boxes, choice: Choice, problems: list[Proble
 
 
 def _bandwidth_faults(intent: Intent, choice: Choice, down_mbps: Mapping[str, int], hint: str) -> Iterator[Problem]:
-    """Yield that a leaf has too little bandwidth upwards, with what is left of it between two halves of the leaves."""
+    """Yield a fault if a leaf has too little uplink bandwidth, with the bandwidth between two halves of the leaves."""
     if choice.oversubscribed:
         leaf = max(down_mbps, key=down_mbps.__getitem__)
         down, up = choice.down_mbps, choice.up_mbps

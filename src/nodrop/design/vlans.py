@@ -1,6 +1,6 @@
 """VLANs of host groups: on each of its leaves a group's ports share one, and the leaf is their gateway there.
 
-What is routed stays the leaf's alone: a VLAN ends at its leaf, and the same number on another leaf is another subnet.
+Routed traffic stays the leaf's alone: a VLAN ends at its leaf, and the same number on another leaf is another subnet.
 """
 
 from collections.abc import Iterator

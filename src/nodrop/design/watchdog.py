@@ -1,4 +1,4 @@
-"""The watchdogs' timers, derived as one set and checked once, so that the hop nearest to the fault acts first."""
+"""The watchdogs' timers, derived as one set and checked once, to let the hop nearest to the fault act first."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -189,7 +189,7 @@ def _round_up_to_polling(intent: Intent, detection_ms: int) -> int:
 def _find_dividing_polling(
     intent: Intent, watchdog_traits: WatchdogTraits, detection_ms: int, polling_ms: int, *, most_ms: int = LONGEST_MS
 ) -> int | None:
-    """Return the polling at hand where it is stated or divides a detection, else the longest that does, if any."""
+    """Return the given polling if it is stated or divides a detection, else the longest that divides it, if any."""
     if intent.pfc.watchdog.polling or not watchdog_traits.robustness or detection_ms % polling_ms == 0:
         return polling_ms
     low, high = watchdog_traits.polling_ms
@@ -198,7 +198,7 @@ def _find_dividing_polling(
 
 
 def watchdog_faults(intent: Intent, timers: Timers | None) -> Iterator[Problem]:
-    """Yield what is wrong with a set of timers: ranges first, then how they relate."""
+    """Yield the faults of a set of timers: ranges first, then their relations."""
     if timers is not None:
         yield from list(_range_faults(intent, timers)) or _relation_faults(intent, timers)
 
@@ -239,7 +239,7 @@ def _relation_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
 
 
 def _fill_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
-    """Yield a polling that is too fast for switches that are to look at how full queues are."""
+    """Yield a polling that is too fast for switches that must check how full queues are."""
     conditions = intent.pfc.watchdog.stuck
     if conditions is None or conditions.fill is None:
         return

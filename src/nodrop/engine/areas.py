@@ -1,6 +1,6 @@
 """The areas of rules: the folders below `rules/` that have an `area.json`.
 
-That file has `order`, a number by which the rule book sorts the areas, and `aspects`, the parts of the QoS of a port
+That file has `order`, a number that sorts the areas in the rule book, and `aspects`, the parts of the QoS of a port
 that the rules of the area check (`told_otherwise`).
 """
 

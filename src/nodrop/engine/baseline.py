@@ -1,7 +1,7 @@
-"""Findings that were there when somebody began to look: kept in a file, and not told again while their facts stay.
+"""Findings that existed when a user began to check: kept in a file, and not reported again while their facts stay.
 
 The file has, by rule and subject, the fingerprint of each finding and a digest of its facts, and nothing else: no line,
-no path, no text of a configuration. A finding with other facts, such as a worse value, is another one.
+no path, no text of a configuration. A finding with other facts, such as a worse value, is another finding.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What is known of findings of one key: their rule, their subject as text, and how many there were."""
+    """The baseline's facts on findings of one key: their rule, their subject as text, and their number."""
 
     rule: str
     subject: str
@@ -55,7 +55,7 @@ class Baseline:
     entries: Mapping[Key, Entry] = field(default_factory=dict)
 
     def fingerprints(self) -> frozenset[str]:
-        """Return the fingerprints, whatever the facts."""
+        """Return the fingerprints, with any facts."""
         return frozenset(fingerprint for fingerprint, _ in self.entries)
 
 
@@ -72,7 +72,7 @@ def keys(finding: Finding) -> Iterator[Key]:
 
 
 def find_baseline_key(baseline: Baseline, finding: Finding) -> Key | None:
-    """Return the key by which a baseline knows a finding; None where it does not."""
+    """Return the key of a finding in a baseline; None if it is not there."""
     return next((key for key in keys(finding) if key in baseline.entries), None)
 
 
@@ -92,7 +92,10 @@ def settle(findings: Sequence[Finding], baseline: Baseline) -> tuple[list[Findin
 
 
 def surplus(hidden: Iterable[Finding], baseline: Baseline, met: Mapping[Key, int]) -> set[int]:
-    """Return the identities of hidden findings of which there are more than there were: which are new, nobody knows."""
+    """Return the identities of hidden findings whose key has more findings than before.
+
+    Which of them are new is unknown.
+    """
     many = {key for key, count in met.items() if count > baseline.entries[key].times}
     if not many:
         return set()
@@ -118,10 +121,10 @@ def _is_entry_decided(entry: Entry, ran: Sequence[Ran], names: Mapping[str, str]
 def updated(
     before: Baseline, findings: Iterable[Finding], ended: Mapping[Key, Entry], *, prune: bool
 ) -> tuple[Baseline, int, int]:
-    """Return a baseline with the findings of now, how many are new, and how many have other facts than before.
+    """Return a baseline with the current findings, how many are new, and how many have other facts than before.
 
-    What was there and has ended is kept unless it is to be pruned, and so is what was not judged; an entry of which a
-    finding has other facts now gives way to that.
+    Ended entries are kept unless `prune`, and so are entries that were not checked; an entry of a
+    finding that has other facts now gives way to that finding.
     """
     entries: dict[Key, Entry] = {}
     formerly: set[str] = set()
@@ -173,7 +176,7 @@ def _quote_subject(subject: str) -> str:
 
 
 def load(path: Path, display: str | None = None) -> Baseline:
-    """Read a baseline; InputProblems names the line of everything in it that `spell` would not have written."""
+    """Read a baseline; raise InputProblems with the line of everything in it that `spell` would not have written."""
     shown = display or str(path)
     return loads(read_regular_file(path, shown, MAX_BYTES), shown)
 

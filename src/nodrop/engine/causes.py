@@ -1,4 +1,4 @@
-"""What of a message says the cause of a finding, by which findings are grouped: not the words that only name it."""
+"""The part of a message that states the cause of a finding, used to group findings: not the words that only name it."""
 
 from nodrop.model.subject import FABRIC, Subject, cable_ends
 

@@ -1,8 +1,9 @@
-"""Items that must be judged alike, found without judging them: those that share all the parts that a rule reads.
+"""Items that must get the same verdict, found without checking them: those that share all the parts that a rule reads.
 
-640,000 ports of two designs are two cells for a rule that reads `interface.qos` only; it is evaluated twice, and what
-it says holds for every member. Parts of the model are told apart by identity, which costs nothing and is safe, for
-equal parts are one object (contract 9.16) and those that are not cost an evaluation; numbers and texts go by value.
+640,000 ports of two designs are two cells for a rule that reads `interface.qos` only; it is evaluated twice, and the
+result applies to every member. Parts of the model are distinguished by identity, which costs nothing and is safe,
+because equal parts are one object (contract 9.16) and parts that are not cost an evaluation; numbers and texts are
+distinguished by value.
 """
 
 from collections import Counter, defaultdict
@@ -46,7 +47,7 @@ class Case(NamedTuple):
 
 
 class Cells:
-    """The items of one fabric by scope, and by what is read of them; rules that read the same share the work."""
+    """The items of one fabric by scope, and by their parts that are read; rules that read the same share the work."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -75,7 +76,7 @@ def alike(case: Case, chosen: tuple[Column, ...]) -> Iterator[Case]:
 
 
 def columns(scope: Scope, reads: Iterable[Path]) -> tuple[Column, ...]:
-    """Return the key by which items are grouped; of rows, the identity of their QoS."""
+    """Return the key that groups items; for rows, the identity of their QoS."""
     part_names, found_columns = list(scope.parts), set[Column]()
     own_name = "interface" if scope.rows else scope.name
     for name, *attributes in reads:

@@ -232,7 +232,7 @@ def _may_equal(left: Type, right: Type) -> bool:
 
 
 def accepts(parameter_type: Type, argument_type: Type) -> bool:
-    """Whether a parameter takes what is given, None and UNKNOWN aside."""
+    """Whether a parameter takes the given argument, None and UNKNOWN aside."""
     if parameter_type.anything:
         return True
     if parameter_type.element is not None and argument_type.element is not None:

@@ -83,7 +83,7 @@ def _format_parameters(names: Iterable[str]) -> str:
 
 @dataclass(slots=True)
 class _Source:
-    """Python source as it grows: the temporary names it has used, and what it refers to from outside."""
+    """Python source as it grows: the temporary names that it has used, and its references to the outside."""
 
     temporaries: int = 0
     outside: dict[str, object] = field(

@@ -1,8 +1,8 @@
-"""Whether a rule can ever speak: conditions that contradict themselves, or each other, in every fabric there could be.
+"""Whether a rule can ever apply: conditions that contradict themselves, or each other, in every possible fabric.
 
-The conditions are taken apart as a proof would: `and` gives two goals, `or` two cases, and what is left are facts of
-single values, which are kept together until they leave none that would do. What this cannot decide may hold: a rule is
-never refused for what it only might not do.
+The conditions are split as in a proof: `and` gives two goals, `or` two cases, and the rest are facts of
+single values, which are kept together until they leave no possible value. A case that this cannot decide may hold:
+a rule is never rejected for an uncertain contradiction.
 """
 
 from collections.abc import Iterator, Mapping
@@ -71,7 +71,7 @@ def _may_hold(goals: tuple[Goal, ...], stated: Mapping[str, frozenset[object]]) 
 
 
 def _split_goal(goal: Goal, facts: Facts) -> Iterator[tuple[tuple[Goal, ...], Facts]]:
-    """Return the cases in which a goal is reached: what is then still to be reached, and what is known."""
+    """Yield the cases that reach a goal: the goals that then remain, and the known facts."""
     match goal.node:
         case Not(node=inside):
             yield (Goal(inside, not goal.holds),), facts

@@ -1,8 +1,8 @@
 """Lines that nodrop does not know and that a site declares harmless: which, why, until when.
 
-`declare` gives the notes about them another kind before rules are run, so that they become no unknown verdict
-(`unknowns.of_lines`) and are counted apart. A declaration is held against such notes alone: what is modelled, or known
-to be harmless, is covered by none. What is wrong with declarations are remarks like those about suppressions.
+`declare` gives the notes about them another kind before rules are run, which keeps them from becoming an unknown
+verdict (`unknowns.of_lines`) and counts them apart. A declaration is matched against such notes alone: it covers no
+line that is modelled, or known to be harmless. The faults of declarations are remarks like those about suppressions.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +15,10 @@ from nodrop.model.subject import FABRIC, matches
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredLine(Written):
-    """What a site wrote: a pattern of words, the switches (`at`), why such lines are harmless, until when and where."""
+    """A site's declaration: a pattern of words, the switches (`at`), the reason, until when and where.
+
+    The reason explains why such lines are harmless.
+    """
 
     pattern: tuple[str, ...]
     """Globs of words; the first is a plain word, a last `**` stands for all that follows."""
@@ -75,7 +78,7 @@ def declare(reading: Reading, declared: Sequence[DeclaredLine]) -> tuple[Reading
 
 
 def wrong_of_lines(declared: Iterable[DeclaredLine], hits: Iterable[int], ran: Sequence[Ran]) -> Iterator[Remark]:
-    """Yield what is wrong with declarations, of which each covers so many lines."""
+    """Yield the faults of declarations, each with the number of lines that it covers."""
     day = today()
     devices = [device for run in ran for device in run.devices]
     for declared_line, count in zip(declared, hits, strict=True):

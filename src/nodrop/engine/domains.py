@@ -1,7 +1,7 @@
-"""What is known of the values of an expression's parts while its conditions are held against each other.
+"""The known values of an expression's parts while its conditions are compared with each other.
 
-A domain is what a single part may still be; it is empty where the facts about that part contradict each other. None
-is known absence, as in expressions; what may be UNKNOWN settles nothing and is left out.
+A domain is the set of values that a single part may still have; it is empty if the facts about that part contradict
+each other. None is known absence, as in expressions; a value that may be UNKNOWN settles nothing and is left out.
 """
 
 import operator
@@ -54,7 +54,7 @@ _SIGNS: Mapping[str, Callable[[float, float], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """What a part may still be."""
+    """The values that a part may still have."""
 
     absent: bool = True
     """Whether it may be None."""
@@ -84,7 +84,7 @@ class Domain:
         return replace(self, among=values if self.among is None else self.among & values)
 
     def possible(self, node: Node) -> bool:
-        """Whether anything is left, for a part of the node's type."""
+        """Whether any value is left that the node's type allows."""
         return self._may_be_none(node) or (self.present and self._may_be_something(node.type))
 
     def _may_be_none(self, node: Node) -> bool:
@@ -128,7 +128,7 @@ def _always_true(kind: Type) -> bool:
 
 
 def _all_values(kind: Type) -> frozenset[object] | None:
-    """All that a type may hold beside None, where that is a handful."""
+    """Return all values that a type may have in addition to None, if they are few."""
     if kind.anything or kind.owners or kind.element is not None or kind.scalars - {bool}:
         return None
     return frozenset(kind.words) | (frozenset({True, False}) if kind.scalars else frozenset())
@@ -136,7 +136,7 @@ def _all_values(kind: Type) -> frozenset[object] | None:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of each part, and of each pair of parts that were compared."""
+    """The known facts of each part, and of each pair of parts that were compared."""
 
     domains: Mapping[Node, Domain] = field(default_factory=dict)
     orders: Mapping[tuple[Node, Node], frozenset[str]] = field(default_factory=dict)
@@ -200,7 +200,7 @@ class Facts:
         )
 
     def _with_domain_of(self, node: Node, domain: Domain) -> "Facts":
-        """With what is known of a part; where that is not None, neither is what it is an attribute of."""
+        """Return the facts with a part's domain; if the part is not None, the owner of the attribute is not either."""
         domains = {**self.domains, node: domain}
         possible = self.possible and domain.possible(node)
         if isinstance(node, Attribute) and not domain._may_be_none(node):

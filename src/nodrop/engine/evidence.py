@@ -1,4 +1,4 @@
-"""What a reading rests on beside what its files state, so that a finding is as sure and as bad as that allows."""
+"""The assumptions of a reading in addition to its files, to make a finding only as sure and as severe as they allow."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -25,7 +25,7 @@ _DEFAULTS = "it also depends on defaults"
 
 
 class Evidence:
-    """What a reading rests on beside its files: documented defaults, and what was assumed for want of a statement."""
+    """The basis of a reading in addition to its files: documented defaults, and assumptions where nothing is stated."""
 
     def __init__(self, reading: Reading, index: Index) -> None:
         self._index = index
@@ -45,7 +45,9 @@ class Evidence:
         return assumed or (self._find_default(on, under) if self._derived else "")
 
     def assumption(self, topic: Topic, at: Subject) -> str:
-        """Return what nodrop assumed of a topic for the part `at`; "" if it is stated, or says nothing of that part."""
+        """Return the assumption of nodrop about a topic for the part `at`; "" if it is stated or does not concern that
+        part.
+        """
         match topic:
             case "default":
                 return self._find_default([at], ())
@@ -70,6 +72,6 @@ class Evidence:
 
 
 def _fabric_key_of_fact(fact: str) -> str:
-    """Return the key of `fabric:` under which one would state what was assumed; traffic is stated as a class."""
+    """Return the key of `fabric:` that would state the assumed fact; traffic is stated as a class."""
     word = fact.partition(".")[0].partition("/")[0]
     return "classes" if word == "RDMA" else word

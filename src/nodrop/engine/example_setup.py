@@ -41,7 +41,7 @@ Names = Mapping[tuple[str, str], str]
 
 
 class CannotSay(Exception):
-    """A platform cannot say what an example is about."""
+    """A platform cannot express the subject of an example."""
 
 
 @lru_cache(maxsize=1)
@@ -68,7 +68,7 @@ class Setting:
         return renamed(fabric, names(fabric, EXAMPLES))
 
     def views(self, fabric: Fabric) -> Iterator[View]:
-        """Yield the fabric as the platform says it; CannotSay where it cannot."""
+        """Yield the fabric as the platform's files express it; raise CannotSay if the platform cannot express it."""
         own_names = names(fabric, self.platform)
         settled = renamed(replace(fabric, devices=tuple(map(resolve, fabric.devices))), own_names)
         try:
@@ -79,10 +79,10 @@ class Setting:
         yield self._build_view(replace(reading, fabric=replace(reading.fabric, profile=fabric.profile)))
 
     def artifact(self, edits: Mapping[str, Any], overlay: Mapping[str, Any]) -> Iterator[View]:
-        """Return two-by-two read from artifacts in which texts were replaced, each at its first place.
+        """Yield two-by-two read from artifacts with texts replaced, each at its first occurrence.
 
-        `overlay` is laid over its intent before. Files of hosts alone are edited on each platform. In those that a
-        build does not write, nothing is replaced.
+        `overlay` is first laid over its intent. Files of hosts alone are edited on each platform. Files that a build
+        does not write are not changed.
         """
         alone = [edit for edit in edits if edit in platforms.names() and edit not in platforms.writable_names()]
         if alone and self.platform == EXAMPLES:
@@ -113,14 +113,14 @@ class Setting:
         yield self._build_view(nodrop.read_back(artifacts, fabric))
 
     def check_support(self, example: Example) -> None:
-        """Raise CannotSay where the example changes what the platform's files do not say."""
+        """Raise CannotSay if the example changes facts that the platform's files do not carry."""
         for path in platforms.unsupported_paths(self.platform):
             for written in example.model or {}:
                 if matches((*path.split("/"), "**"), _in_device(parse_subject(written))):
                     raise CannotSay(f"its files do not say {path}")
 
     def render_example(self, example: Example) -> list[View]:
-        """Return an example as this platform says it; nothing where it cannot."""
+        """Return an example as this platform expresses it; nothing if the platform cannot express it."""
         try:
             self.check_support(example)
             return views_of(example, self.base, self.views, self.artifact)
@@ -165,7 +165,7 @@ def _apply_text_edits(text: str, edits: Iterable[Mapping[str, str]], name: str) 
 
 
 def _in_device(subject: Subject) -> Subject:
-    """Return a subject as the path from its device by which a platform lists what it does not carry."""
+    """Return a subject as a path from its device, like the paths that a platform lists as not carried."""
     match subject[1:]:
         case (area, *rest) if area.startswith("@"):
             return (area[1:], *rest)
@@ -174,7 +174,7 @@ def _in_device(subject: Subject) -> Subject:
 
 
 def names(fabric: Fabric, platform: str) -> Names:
-    """Return what a platform calls every port of a fabric, by the name that it has there."""
+    """Return the platform's name for every port of a fabric, by the port's name in the fabric."""
     return {
         (device.name, interface.name): _name(platform, str(device.model), interface)
         for device in fabric.devices

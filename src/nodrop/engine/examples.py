@@ -1,7 +1,7 @@
 """The examples of a rule as tests: change a sound fabric, read it as each platform writes it, compare subjects.
 
-What a fabric is built from and how it is written and read is the caller's: `base` builds one, `views` gives it back as
-it was read, once for each platform that carries what the rule reads.
+The caller decides the source of a fabric and how it is written and read: `base` builds a fabric, and `views` returns it
+as read back, once for each platform that carries the facts that the rule reads.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ from nodrop.routing.observation import Flow, Observation, Refused
 
 
 class View(NamedTuple):
-    """A fabric as the files of a platform say it; `spell` turns its subjects into those of the examples."""
+    """A fabric as the files of a platform express it; `spell` turns its subjects into those of the examples."""
 
     platform: str
     reading: Reading
@@ -40,7 +40,7 @@ class View(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """An example that is not what it says: which one, on which platform, and how."""
+    """An example whose claim fails: which example, on which platform, and how."""
 
     rule: str
     example: str
@@ -60,10 +60,10 @@ def run_example(
     artifact: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[View]] | None = None,
     locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None = None,
 ) -> list[Failure]:
-    """Return what is wrong with an example, nothing if it holds.
+    """Return the faults of an example, nothing if it holds.
 
     `base` builds the example fabric with an overlay on its intent, `artifact` gives the views of its edited artifacts.
-    `locate` fills in where findings stand, and then each must have a line.
+    `locate` fills in the places of findings; with it, each finding must have a line.
     """
     try:
         seen = views_of(example, base, views, artifact)
@@ -85,7 +85,7 @@ def views_of(
     views: Callable[[Fabric], Iterable[View]],
     artifact: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[View]] | None = None,
 ) -> list[View]:
-    """Return what an example is checked over, as `run_example` makes it; ValueError: a change fits nothing."""
+    """Return the views that an example is checked over, made as by `run_example`; ValueError: a change fits nothing."""
     if example.artifact is not None:
         return list(artifact(example.artifact, example.intent or {})) if artifact else []
     fabric = _set_values(base(example.intent or {}), example.model or {})
@@ -106,7 +106,7 @@ def views_of(
 
 
 def _add_other_fabric(view: View, other_view: View, spec: Mapping[str, Any]) -> View:
-    """Return a view with the other fabric beside it, if both have something in common, and the stated cables."""
+    """Return a view with the other fabric, if both have something in common, and the stated cables."""
     cables = tuple(_build_cable(ends, (view, other_view)) for ends in spec["cables"])
     fabric = replace(view.reading.fabric, links=(*view.reading.fabric.links, *cables))
     overlap = sharing([identifiers_of(other_view.reading.fabric), identifiers_of(fabric)], one_site=spec["one_site"])
@@ -133,7 +133,7 @@ def _build_cable(ends: Iterable[str], views: Iterable[View]) -> Link:
 
 
 def _build_observation(view: View, otherwise: Mapping[str, Any]) -> Observation:
-    """Return what a validator sees that sees this fabric, but for the values and lines that an example has."""
+    """Return the observation of a validator that sees this fabric, except for the values and lines of an example."""
     own_observation = _observe_reading(view.reading)
     values = {
         check: {**rows, **{parse(item): value for item, value in otherwise["values"].get(check, {}).items()}}
@@ -150,9 +150,10 @@ def _observe_reading(reading: Reading) -> Observation:
 
 
 def differences(rule: Rule, example: Example, view: View, verdict: Verdict | None = None) -> Iterator[str]:
-    """How what a rule says of a view differs from what the example says: exactly its subjects, nothing left open.
+    """Yield the differences between a rule's verdict on a view and the example: exactly its subjects, nothing left
+    open.
 
-    `verdict` is what it says, where that is known already.
+    `verdict` is the rule's verdict, if already known.
     """
     verdict = verdict or run_rule(rule, view.reading, view.observed, view.beside)
     yield from map(str, verdict.problems)
@@ -171,10 +172,10 @@ def differences(rule: Rule, example: Example, view: View, verdict: Verdict | Non
 def run_rule(
     rule: Rule, reading: Reading, observed: Observation | None = None, beside: Sequence[Beside] = ()
 ) -> Verdict:
-    """Return what a rule says of a reading; the shipped ones are checked before one that reads others' findings.
+    """Return a rule's verdict on a reading; the shipped rules are checked before a rule that reads others' findings.
 
-    One about what validators saw uses `observed`, or else what nodrop computes. One that compares fabrics uses those
-    `beside`.
+    A rule about validators' observations uses `observed`, or else the observation that nodrop computes. A rule that
+    compares fabrics uses those in `beside`.
     """
     if rule.remark in KINDS:
         return _of_suppressions(rule, reading)
@@ -202,7 +203,7 @@ def run_rule(
 
 
 def _of_suppressions(rule: Rule, reading: Reading) -> Verdict:
-    """Return what a rule says of the comments in files, none of which covers anything."""
+    """Return a rule's verdict on the comments in files when none of them covers anything."""
     every = of_files(shipped())
     verdict, written = judge(reading, every, strictness="auditor"), tuple(written_in(reading))
     ran = Ran.of(

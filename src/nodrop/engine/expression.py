@@ -1,14 +1,15 @@
 """Expressions of rules: Jinja2's syntax, typed against the model when a rule is loaded. Nothing of Jinja2 runs.
 
-What there is: names of the scope and their attributes, numbers, texts, lists, comparisons with `in` and `not in`,
-`and`, `or`, `not`, `+ - * /` of numbers, `is none`, and words of the vocabulary. Anything else is refused at its place.
+Allowed are: names of the scope and their attributes, numbers, texts, lists, comparisons with `in` and `not in`, `and`,
+`or`, `not`, `+ - * /` of numbers, `is none`, and words of the vocabulary. Anything else is rejected at its place.
 
 None (known absent) travels along attributes: `interface.qos.pfc_watchdog.detection_ms` is none where there is no
 watchdog. It counts as false and equals only none; it is neither a number nor a list. So sizes, arithmetic, `in` and
-words refuse at load what may be none, unless the expression dealt with it to the left (`x and x > 3`,
+words reject at load an operand that may be none, unless the expression dealt with it to the left (`x and x > 3`,
 `x is none or x > 3`) or `when` did: no rule passes or fails because a value happened to be absent.
 
-UNKNOWN ends the evaluation where it is met, left to right, and names the path. Only a word that says so is given it.
+UNKNOWN ends the evaluation where it is met, left to right, and names the path. Only a word that declares it receives
+UNKNOWN.
 """
 
 import re

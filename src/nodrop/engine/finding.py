@@ -1,4 +1,4 @@
-"""What the linter says: findings, facts that were missing, and the verdict that holds them."""
+"""The results of the linter: findings, missing facts, and the verdict that holds them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,10 +39,11 @@ class Related:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """What to do, in words; `changes` say it in terms of the model where the rule can.
+    """The remedy, in words; `changes` give it in terms of the model where the rule can.
 
-    `safe` changes cannot make anything worse, whatever was meant: what they set is the owner's own policy, or nothing
-    else is ever right. `intent` says what to set in the intent that such a fabric is built from, by its path there.
+    `safe` changes cannot make anything worse, whether or not the configuration was meant: they set the owner's own
+    policy, or a value that has no valid alternative. `intent` gives the value to set in the intent that such a fabric
+    is built from, by its path there.
     """
 
     text: str
@@ -67,8 +68,8 @@ class Suppressed:
 class Finding:
     """A fault of a fabric.
 
-    `subject` is the scope's subject: identity, examples, suppression and baseline go by it. `at` is the part to point
-    at. `group` is equal for findings with the same cause, and differs otherwise. `located` is filled late, for
+    `subject` is the scope's subject: the key of identity, examples, suppression and baseline. `at` is the part to point
+    at. `group` is equal for findings with the same cause, and differs for others. `located` is filled late, for
     findings only. `fingerprint` is made of the rule, the subject and (for analyses) a discriminator, of nothing else.
     """
 
@@ -97,15 +98,15 @@ class Finding:
 
     @property
     def hidden(self) -> bool:
-        """Whether it is not told, and does not count."""
+        """Whether it is not reported, and does not count."""
         return self.suppressed is not None or self.baselined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownVerdict:
-    """A rule could not be decided for want of a fact; `settled_by` says what would supply it.
+    """A rule could not be decided because a fact is missing; `settled_by` names what would supply it.
 
-    With `places`, the verdict is about lines whose effect is unknown, and `missing` is what these lines set.
+    With `places`, the verdict is about lines whose effect is unknown, and `missing` names the settings of these lines.
     """
 
     rule: str
@@ -117,13 +118,13 @@ class UnknownVerdict:
 
     @property
     def of_lines(self) -> str:
-        """What a report says of unknown lines."""
+        """Return a report's text about unknown lines."""
         return f"`{self.missing}`: nodrop does not know what this line changes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """All that the linter says of a fabric. `problems` are rules that crashed: nodrop's own faults."""
+    """All results of the linter for a fabric. `problems` are rules that crashed: nodrop's own faults."""
 
     findings: tuple[Finding, ...]
     unknown: tuple[UnknownVerdict, ...] = ()

@@ -38,7 +38,7 @@ class FindingBuilder:
     evidence: Evidence
 
     def of_case(self, case: Case) -> Iterator[Finding]:
-        """Yield a finding for each item that a case stands for; what they share is computed once."""
+        """Yield a finding for each item that a case represents; their common parts are computed once."""
         for subcase in alike(case, self.rule.finding_columns):
             shared = self._shared_facts(subcase.item)
             for item in subcase.members():
@@ -53,7 +53,7 @@ class FindingBuilder:
         return self._from_facts(hit.subject, at, hit.facts, related, hit.discriminator, changes, located=located)
 
     def of_remark(self, remark: Remark) -> Finding:
-        """Return the finding of what a reader noticed, at its place."""
+        """Return the finding for a reader's remark, at its place."""
         located, names = self._locate_place(remark.subject[0], remark.place), remark.names
         return self._from_facts(remark.subject, remark.subject, remark.facts, located=located, rows=names)
 
@@ -207,7 +207,9 @@ class FindingBuilder:
         )
 
     def _severity_of_finding(self, names: Sequence[Any], assumed: str) -> Severity:
-        """Return how bad a finding is; an owner's choice for the rule counts whatever is stated of the fabric."""
+        """Return the severity of a finding; an owner's choice for the rule counts regardless of statements about the
+        fabric.
+        """
         rule = self.rule
         if self.severity != rule.severity:
             return self.severity

@@ -1,4 +1,4 @@
-"""A first rule for somebody who writes one: it passes its examples, and its comments say what to make one's own."""
+"""A first rule for a rule author: it passes its examples, and its comments show which parts to adapt."""
 
 from nodrop.engine.areas import areas
 from nodrop.engine.rules import NAME

@@ -1,4 +1,4 @@
-"""A text of a rule file and the place where it stands, so that whatever is wrong in it has a line and a column."""
+"""A text of a rule file and its place, which gives every fault in it a line and a column."""
 
 import re
 from dataclasses import dataclass, replace
@@ -12,9 +12,9 @@ class MayBeNone(InputProblems):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """An expression or message as it stands in the file `path`, at `line` and `column`, under the key path `where`.
+    """An expression or message as written in the file `path`, at `line` and `column`, under the key path `where`.
 
-    `literal` says that the text stands there letter by letter, so that a place inside it has a column of its own.
+    `literal` means that the file has the text letter by letter, so each place inside it has a separate column.
     """
 
     text: str

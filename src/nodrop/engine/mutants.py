@@ -1,8 +1,8 @@
 """Rules with one condition changed, and whether their examples notice: a condition that nothing pins may be wrong.
 
 A mutant puts true or false for the whole of `when` or `assert` or for an operand of its `and` and `or`, turns a
-comparison into its neighbour, or moves a number that something is compared with by one. The examples of a rule kill
-a mutant where it says anything else of one of them, on any platform.
+comparison into its neighbour, or moves a number in a comparison by one. The examples of a rule kill a mutant if its
+verdict on any of them differs, on any platform.
 """
 
 from collections import Counter
@@ -74,7 +74,7 @@ def mutants(rule: Rule) -> list[Mutant]:
 
 
 def _places(node: Node, *, whole: bool = False) -> Iterator[tuple[Node, Node, Node]]:
-    """Yield each change of a node or below: what was there, what is there now, and the whole with the change."""
+    """Yield each change of a node or below: the old part, the new part, and the whole with the change."""
     if whole:
         yield from ((node, new, new) for new in (TRUE, FALSE))
     yield from ((node, new, new) for new in _mutate_node(node))
@@ -109,7 +109,7 @@ def _places(node: Node, *, whole: bool = False) -> Iterator[tuple[Node, Node, No
 
 
 def _mutate_node(node: Node) -> Iterator[Node]:
-    """Yield what a comparison may be mistaken for."""
+    """Yield the expressions that a comparison may be mistaken for."""
     match node:
         case Compare():
             for at, (sign, right) in enumerate(node.rest):
@@ -147,8 +147,8 @@ def simplify_condition(node: Node) -> Node:
 def survivors(rule: Rule, platforms: Iterable[str], views: Callable[[Example, str], Iterable[View]]) -> list[Mutant]:
     """Return the mutants of a rule that none of its examples notices.
 
-    `views` gives an example as a platform says it, nothing where that cannot. An example that fails for the rule itself
-    notices nothing.
+    `views` gives an example as a platform expresses it, nothing where the platform cannot. An example that fails for
+    the rule itself notices nothing.
     """
     remaining_mutants = mutants(rule)
     for example in rule.examples if remaining_mutants else ():

@@ -89,7 +89,7 @@ def _is_known_equal(old_value: object, new_value: object) -> bool:
 
 
 def _common_and_other_parts(old: Sequence[_T], new: Sequence[_T]) -> tuple[list[_T], list[_T]]:
-    """Return what both states have, the very same objects, and what one of them has."""
+    """Return the members that both states have, the very same objects, and those that only one state has."""
     before, after = ({id(member): member for member in side} for side in (old, new))
     same_ids = before.keys() & after.keys()
     return [before[key] for key in same_ids], [side[key] for side in (before, after) for key in side.keys() - same_ids]

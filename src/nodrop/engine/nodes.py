@@ -1,7 +1,7 @@
-"""An expression of a rule after it was checked: a tree whose every node has a type, and what can be said of it.
+"""An expression of a rule after its check: a tree whose every node has a type, and facts about it.
 
-`text` is how one would write a node, `reads` the paths of the model that it looks at, `leaves` the facts that it rests
-on, and `present` what is surely not None once it is known to hold, or not to.
+`text` is the node as written in a rule, `reads` the paths of the model that it reads, `leaves` the facts that it rests
+on, and `present` the nodes that are surely not None once it is known to hold, or not to.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ class Attribute:
 
     @property
     def reads_property(self) -> bool:
-        """Whether it is a property, which may meet UNKNOWN while it is worked out."""
+        """Whether it is a property, which may meet UNKNOWN during its evaluation."""
         return any(is_property(owner, self.name) for owner in self.of.type.owners)
 
 
@@ -120,7 +120,7 @@ class Call:
 
     @property
     def type(self) -> Type:
-        """What the word gives."""
+        """Return the type of the word's result."""
         return self.word.result
 
 
@@ -128,7 +128,7 @@ Node = Constant | Name | Attribute | Items | Not | Negative | Logic | Compare | 
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """Return the nodes right below, in the order in which they are evaluated."""
+    """Return the nodes right below, in order of evaluation."""
     match node:
         case Constant() | Name():
             return ()
@@ -224,7 +224,7 @@ def leaves(node: Node) -> Iterator[Attribute | Call]:
 
 
 def given_whole(node: Node) -> frozenset[Path]:
-    """Return the paths whose values a word is given whole, so that it may read anything below them."""
+    """Return the paths whose values a word receives whole; it may read anything below them."""
     calls = [inner_node for inner_node in walk(node) if isinstance(inner_node, Call)]
     whole_arguments = [argument for call in calls for argument in call.arguments if not argument.type.is_scalar]
     return frozenset().union(*map(reads, whole_arguments))
@@ -277,5 +277,5 @@ def _find_present_nodes(left: Node, sign: Comparison, right: Node, *, holds: boo
 
 
 def _with_owners(node: Node) -> frozenset[Node]:
-    """Return the node, and what it is an attribute of: where an attribute is not None, its owner is not."""
+    """Return the node and its owners: where an attribute is not None, its owner is not."""
     return frozenset({node}) | (_with_owners(node.of) if isinstance(node, Attribute) else frozenset())

@@ -1,7 +1,7 @@
 """Verdicts on switches whose modes differ, or are unknown: the rules are run once for each possible mode.
 
-A switch gets the findings of the mode that it has. If several modes are possible, what is found in each of them is a
-finding, and what is found in some of them only is unknown, for want of the mode.
+A switch gets the findings of its mode. If several modes are possible, a result found in each of them is a finding, and
+a result found in only some of them is unknown, because the mode is missing.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -54,7 +54,7 @@ def _larger_verdict(unknown_verdict: UnknownVerdict, other_unknown_verdict: Unkn
 def _merge_mode_findings(
     possible: Sequence[PossibleMode], findings_by_mode: Sequence[Sequence[Finding]]
 ) -> tuple[list[Finding], tuple[UnknownVerdict, ...]]:
-    """Return the findings that hold, and what a mode would decide."""
+    """Return the findings that hold, and the results that a mode would decide."""
     modes_of: dict[str, set[int]] = {}
     for at, possible_mode in enumerate(possible):
         for device in possible_mode.devices:

@@ -1,7 +1,7 @@
-"""The changes of a fix: what is different between a part as it is and as it is to be, and what sound siblings have.
+"""The changes of a fix: the differences between a part now and as wanted, and the settings of sound siblings.
 
-A rule sets parts (`set:`), an analysis names changes (`Hit.changes`), or a part is made as most siblings of the port or
-switch have it at which the rule finds nothing (`as_siblings:`). What is not known is no change.
+A rule sets parts (`set:`), an analysis names changes (`Hit.changes`), or a part is made like that of most siblings of
+the port or switch at which the rule finds nothing (`as_siblings:`). An unknown value is no change.
 """
 
 from collections import Counter
@@ -35,9 +35,9 @@ Parted = tuple[Subject, object, object]
 
 
 def split_change(old: object, new: object) -> Iterator[Parted]:
-    """Yield what is to change, part by part: its path, the old and the new value; nothing of unknown parts.
+    """Yield the required changes, part by part: its path, the old and the new value; nothing for unknown parts.
 
-    A part that is there on one side only is a change as a whole, and so is a list but for maps and rows.
+    A part that is there on one side only is a change as a whole, and so is a list except maps and rows.
     """
     if new is UNKNOWN or old is new:
         return
@@ -67,7 +67,7 @@ def _by_key(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
 
 
 def changed_to(index: Index, subject: Subject, new: object) -> Iterator[Change]:
-    """Yield the changes that make a part of the fabric `new`; what is not there is None, and is added."""
+    """Yield the changes that make a part of the fabric `new`; a missing part is None, and is added."""
     old = _value_at(index, subject)
     for below, was, new_value in split_change(None if old is ABSENT else old, new):
         yield Change(subject=(*subject, *below), old=was, new=new_value)
@@ -110,7 +110,7 @@ def _link_ends(subject: Subject) -> list[Subject]:
 
 
 class _Siblings:
-    """What the ports and switches have that are like those of a rule's findings, and are not among them."""
+    """The settings of ports and switches that are like those of a rule's findings, and are not among them."""
 
     def __init__(self, index: Index, findings: Iterable[Finding]) -> None:
         self._index = index
@@ -192,7 +192,7 @@ def _most_common_value(siblings: Iterable[Device | Interface], steps: Subject) -
 
 
 def _value_at(index: Index, subject: Subject) -> object:
-    """Return what a subject leads to; ABSENT where there is nothing."""
+    """Return the value that a subject leads to; ABSENT where there is nothing."""
     device, area, *_ = (*subject, "")
     owner = index.devices.get(device)
     if owner is None or not area or area.startswith("@"):

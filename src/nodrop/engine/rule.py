@@ -1,4 +1,4 @@
-"""A rule: a fault, how to see it, and what to say about it. Plain data; its functions are made when first used."""
+"""A rule: a fault, how to detect it, and its message. Plain data; its functions are made on first use."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class FromOption:
 class Example:
     """A change of a sound fabric, and the subjects at which the rule then finds its fault; none in a good example.
 
-    `intent`, `model` and `artifact` say what to change, on the level that each names; after `artifact`, no `model`.
+    `intent`, `model` and `artifact` give the changes, on the level that each names; after `artifact`, no `model`.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Example:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """One rule file. Exactly one of `claim`, `analysis` and `remark` says where the fault is seen.
+    """One rule file. Exactly one of `claim`, `analysis` and `remark` defines where the fault is seen.
 
     `claim` holds where all is well. `analysis` names a module of `nodrop.analyses` that finds the fault, given
     `arguments`. `remark` names a kind of remark that readers make. `when` narrows any of the three.
@@ -137,7 +137,7 @@ class Rule:
     """Its text, where that is not what lies at `path`."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is made on first use, for functions do not travel between processes."""
+        """Leave out the parts made on first use, because functions do not travel between processes."""
         stored = self.__dataclass_fields__
         return {name: value for name, value in self.__dict__.items() if name in stored}
 
@@ -148,12 +148,12 @@ class Rule:
 
     @property
     def repairs(self) -> bool:
-        """Whether its fix says what to change, where that is known."""
+        """Whether its fix names the change to make, where that is known."""
         return bool(self.changes_files or self.intent_fix)
 
     @property
     def changes_files(self) -> bool:
-        """Whether it says so of the configurations of switches, and not of an intent alone."""
+        """Whether its fix names changes to the configurations of switches, and not to an intent alone."""
         return bool(self.changes or self.as_siblings or self.gives_changes)
 
     @property
@@ -173,13 +173,13 @@ class Rule:
 
     @cached_property
     def rests(self) -> tuple[frozenset[Path], frozenset[Path]]:
-        """The paths that a verdict rests on, and those of which it may have looked at anything below."""
+        """Return the paths that a verdict rests on, and the paths below which it may have read anything."""
         pointed = {self.pointed} if self.pointed else set()
         return self.reads | pointed, frozenset().union(*map(given_whole, self.conditions))
 
     @cached_property
     def near(self) -> bool:
-        """Whether what it says of a switch follows from that, what is cabled to it, and what the owner states."""
+        """Whether its verdict on a switch follows from the switch, its cabled neighbors, and the owner's statements."""
         if self.claim is None:
             return self.looks_near
         read_paths = (read_path[:2] for node in (*self.conditions, *self.message_nodes) for read_path in reads(node))
@@ -202,7 +202,7 @@ class Rule:
 
     @cached_property
     def of_remarks_alone(self) -> bool:
-        """Whether what it says of a remark follows from that, and not from the fabric, of which the mode is a part."""
+        """Whether its verdict on a remark follows from the remark, and not from the fabric, which includes the mode."""
         stated = (node for node in (self.stated, *(unless for _, unless in self.assumed)) if node is not None)
         every = [inner_node for node in (*self.conditions, *self.message_nodes, *stated) for inner_node in walk(node)]
         return bool(self.remark) and not any(
@@ -217,7 +217,7 @@ class Rule:
 
     @cached_property
     def topics(self) -> frozenset[str]:
-        """What the owner may have stated or nodrop assumed and this rule takes for true."""
+        """Return the topics that this rule takes for true and that the owner may have stated or nodrop assumed."""
         stated = {name for root, *names in self.reads for name in names[:1] if root == "fabric"}
         words = (call.word.rests_on for call in self._called_words)
         return self.rests_on | self.scope.topics | stated | frozenset().union(*words)
@@ -228,7 +228,7 @@ class Rule:
         return tuple(piece for piece in (*self.message, *self.fix) if not isinstance(piece, str))
 
     def only_names(self, node: Node) -> bool:
-        """Whether a node says nothing but what the item is called; what a function answers is more than that."""
+        """Whether a node yields only the item's name; the answer of a function is more than that."""
         looked_at = reads(node)
         only_identity = bool(looked_at) and all(read_path[:2] in self.scope.identity for read_path in looked_at)
         return only_identity and not any(
@@ -237,7 +237,7 @@ class Rule:
 
     @cached_property
     def verdict_columns(self) -> tuple[Column, ...]:
-        """What has to be equal for two items to be judged alike."""
+        """Return the columns that must be equal for two items to get the same verdict."""
         return columns(self.scope, self.reads)
 
     @cached_property
@@ -257,18 +257,18 @@ class Rule:
 
     @cached_property
     def sieved(self) -> tuple[Column, ...]:
-        """What has to be equal for two items to pass the sieve alike."""
+        """Return the columns that must be equal for two items to get the same result from the sieve."""
         return columns(self.scope, reads(self.sieve)) if self.sieve else EACH
 
     @cached_property
     def finding_columns(self) -> tuple[Column, ...]:
-        """What has to be equal, besides, for two items to be told alike, their names aside."""
+        """Return the further columns that must be equal for two items to be reported alike, apart from their names."""
         nodes: list[Node] = [*self.message_nodes, *chain.from_iterable(self.changes)]
         return columns(self.scope, frozenset().union(*(reads(node) for node in nodes if not self.only_names(node))))
 
     @cached_property
     def leaves(self) -> tuple[Attribute | Call, ...]:
-        """The facts that the verdict and the message rest on, each once, in the order in which they are written."""
+        """Return the facts that the verdict and the message rest on, each once, in written order."""
         found_leaves = dict.fromkeys(leaf for node in (*self.conditions, *self.message_nodes) for leaf in leaves(node))
         return tuple(found_leaves)
 
@@ -287,7 +287,7 @@ class Rule:
 
     @cached_property
     def sift(self) -> Callable[..., list[compiler.Outcome]]:
-        """The function that says which items pass the sieve, and so are judged."""
+        """Return the function that decides which items pass the sieve, and so are checked."""
         assert self.sieve is not None
         return compiler.compile_check(tuple(self.scope.parts), ("fabric", "options"), None, Not(self.sieve))
 

@@ -1,4 +1,4 @@
-"""The shape of a rule file: which keys there are and what they hold. What the expressions say is checked later."""
+"""The shape of a rule file: its keys and their values. The content of the expressions is checked later."""
 
 from typing import Annotated, Any, Literal, get_args
 
@@ -111,7 +111,7 @@ def _is_edit(edit: Any) -> bool:
 
 
 class RefusedLine(_Part):
-    """A line that a validator does not take, and what it says of it."""
+    """A line that a validator rejects, and the validator's message about it."""
 
     device: _Text
     text: _Text
@@ -128,7 +128,7 @@ class LostFlow(_Part):
 
 
 class SeenFile(_Part):
-    """What a validator sees otherwise than nodrop computes it."""
+    """The facts that a validator sees differently from nodrop's computation."""
 
     model: dict[str, Any] = {}
     refused: tuple[RefusedLine, ...] = ()
@@ -185,7 +185,7 @@ class ExamplesFile(_Part):
 
 
 class RuleFile(_Part):
-    """A rule: a fault, how to see it, and what to say about it."""
+    """A rule: a fault, how to detect it, and its message."""
 
     severity: Severity
     severity_if_stated: Severity | None = None
@@ -260,7 +260,7 @@ def _build_problem(document: Document, detail: Any) -> Problem:
 
 
 def _words(detail: Any, last: str, kind: str) -> tuple[str, str, str]:
-    """Return what was found, what was expected, and a hint."""
+    """Return the found value, the expected value, and a hint."""
     if kind == "missing":
         return f"no {last}", f"the key {last}", ""
     if kind == "extra_forbidden":

@@ -42,7 +42,7 @@ Names = Mapping[str, Type]
 
 @contextmanager
 def collecting(problems: list[Problem]) -> Iterator[None]:
-    """Note the problems that a step raises, so that the next step can find its own."""
+    """Note the problems that a step raises, and let the next step find its own."""
     try:
         yield
     except InputProblems as error:
@@ -199,7 +199,7 @@ class _Loader:
         return ()
 
     def changes(self, names: Names, surely: frozenset[Node]) -> Iterator[tuple[Attribute, Node]]:
-        """Return the fields that a fix sets, and to what."""
+        """Return the fields that a fix sets, with their values."""
         for key, text in self.file.set.items():
             with self.collecting():
                 keys, written = ("set", key), self.locate_text(("set", key), key, of="key")
@@ -272,7 +272,7 @@ class _Loader:
         return None
 
     def arguments(self, options: Sequence[Option], module: ModuleType | None) -> Mapping[str, object]:
-        """Return what the analysis is given; the text `options.name` stands for the option's value."""
+        """Return the arguments of the analysis; the text `options.name` represents the option's value."""
         parameters = list(inspect.signature(module.find).parameters)[1:] if module else []
         new_arguments: dict[str, object] = {}
         for key, value in self.file.arguments.items():
@@ -284,7 +284,7 @@ class _Loader:
         return new_arguments
 
     def gives_changes(self, module: ModuleType | None) -> bool:
-        """Whether the analysis says what would end what it finds, always or with these arguments."""
+        """Whether the analysis names the changes that would end its findings, always or with these arguments."""
         repairs: bool | frozenset[str] = getattr(module, "REPAIRS", False)
         if isinstance(repairs, bool):
             return repairs
@@ -303,7 +303,7 @@ class _Loader:
 
 
 def _looks_at(module: ModuleType | None) -> frozenset[str]:
-    """Return the attributes of switches and ports that an analysis reads; nothing where it does not say."""
+    """Return the attributes of switches and ports that an analysis reads; nothing if it does not declare them."""
     stated: frozenset[str] = frozenset(getattr(module, "LOOKS_AT", ()))
     return stated | _routing_fields() if getattr(module, "ROUTED", False) else stated
 

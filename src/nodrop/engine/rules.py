@@ -1,4 +1,4 @@
-"""Rules are found by where they lie, `folder/area/name.yaml`; whatever is wrong with any file is told at once."""
+"""Rules are found by their place, `folder/area/name.yaml`; all faults of all files are reported at once."""
 
 import os
 import re
@@ -90,7 +90,7 @@ def is_rule_file(name: str) -> bool:
 
 
 def _check_rule_path(path: Path, below: Path, folder: str) -> Problem | None:
-    """Return what is wrong with a path that lies `below` a folder of rules; None if that is area/name.yaml."""
+    """Return the fault of a path `below` a folder of rules; None if the path is area/name.yaml."""
     if below.suffix != ".yaml":
         return Problem(path=str(path), found=f"a file called `{below.name}`", expected="the ending .yaml")
     if len(below.parts) != 2:

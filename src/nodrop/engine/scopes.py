@@ -1,7 +1,7 @@
-"""What a rule can be about: the scopes, the items of each in a fabric, the names an item goes by, and its subjects.
+"""The possible subjects of a rule: the scopes, the items of each in a fabric, an item's names, and its subjects.
 
 An item is a tuple of model values, in the order of the scope's `parts`: (device, interface) for `scope: interface`.
-Queues and priority groups are `rows` of a port: they are looked for once per design, not once per port.
+Queues and priority groups are `rows` of a port: they are searched once per design, not once per port.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +26,9 @@ UNREAD_END = "the other end of a link"
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A place where items may be, but the source does not say: what is missing, of which device, and who could tell."""
+    """A place that may have items, but the source does not state it: the missing fact, its device, and possible
+    sources.
+    """
 
     missing: str
     device: str
@@ -37,8 +39,10 @@ class Gap:
 
 
 class Items:
-    """The items of a scope, as one column for each part: 640,000 pairs of device and port need not be made to be told
-    apart. An item is made where it is asked for.
+    """The items of a scope, as one column for each part: 640,000 pairs of device and port can be distinguished without
+    being made.
+
+    An item is made on request.
     """
 
     def __init__(self, *columns: Sequence[Any], count: int | None = None) -> None:
@@ -55,7 +59,9 @@ Found = tuple[Items, list[Gap]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """One scope. `subjects` tell where in the fabric each name of an item lies; `identity` are paths that only name."""
+    """One scope. `subjects` give the place in the fabric of each name of an item; `identity` are paths that only name
+    it.
+    """
 
     name: str
     parts: Mapping[str, type[Any]]

@@ -1,7 +1,8 @@
 """A site's own rules: folders laid out as the shipped ones, checked in addition to them, never instead of them.
 
-What a shipped rule is tested for by nodrop's own tests is asked of an own rule when it is loaded: that it can speak at
-all, that the remark or the facts that it names exist, that its options do something, and that its names are its own.
+The requirements that nodrop's own tests check for a shipped rule are checked for a site rule when it is loaded: that it
+can apply at all, that the remark or the facts that it names exist, that its options do something, and that its names
+are not used by others.
 """
 
 import inspect
@@ -36,8 +37,8 @@ def with_own(folders: Sequence[Path], texts_by_folder: Held | None = None) -> tu
 def load_own(folders: Sequence[Path], texts_by_folder: Held | None = None) -> tuple[Rule, ...]:
     """Return the rules of a site's folders, sorted by name, with the texts that are `texts_by_folder` instead of files.
 
-    InputProblems holds the faults of all their files, each with its line: of the file itself, and where a rule is
-    called as another is, can never speak, or asks for what nobody tells it.
+    InputProblems holds the faults of all their files, each with its line: faults of the file itself, and rules that
+    have the name of another rule, can never apply, or need a fact that nothing supplies.
     """
     rules = load_rules(_each_once(folders), texts_by_folder)
     _run_rule_checks(rules, (_check_name_clashes, *_CHECKS))
@@ -134,9 +135,9 @@ def _check_remark_sources(rule: Rule) -> Iterator[Problem]:
 
 
 def _check_analysis_arguments(rule: Rule) -> Iterator[Problem]:
-    """Arguments that an analysis cannot use, and those that it cannot do without.
+    """Report arguments that an analysis cannot use, and required arguments that are missing.
 
-    The words that it takes are those of shipped rules, for each is there for one of them.
+    The words that it takes are those of shipped rules, because each exists for one of them.
     """
     if not rule.analysis:
         return

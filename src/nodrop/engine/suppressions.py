@@ -1,7 +1,7 @@
-"""Findings that somebody has decided to live with: by rule and subject or place, with a reason, for a time or for good.
+"""Findings that the site accepts: by rule and subject or place, with a reason, temporarily or permanently.
 
-`settle` marks findings, and neither adds nor drops any. What is wrong with suppressions themselves are remarks, of
-which rules make findings like any other: suppressions that hide nothing, have ended, or name no rule.
+`settle` marks findings, and neither adds nor drops any. Faults of suppressions themselves are remarks, and rules make
+findings of them like of any other: suppressions that hide nothing, have ended, or name no rule.
 """
 
 import os
@@ -20,15 +20,15 @@ from nodrop.syntax.places import Span
 
 UNUSED, EXPIRED, UNKNOWN_RULE = "unused-suppression", "expired-suppression", "unknown-rule-in-suppression"
 KINDS = frozenset({UNUSED, EXPIRED, UNKNOWN_RULE})
-"""The remarks about suppressions that are made after all else was judged."""
+"""The remarks about suppressions that are made after all other checks."""
 
 _TODAY = "NODROP_TODAY"
 
 
 def today() -> date:
-    """Return the day by which suppressions end: that in UTC, or NODROP_TODAY (2027-06-30) where that is set.
+    """Return today's date for the end of suppressions: the day in UTC, or NODROP_TODAY (2027-06-30) where that is set.
 
-    A day in UTC is the same day for everybody, so that a laptop and a pipeline give one answer at one time.
+    A day in UTC is the same day everywhere, so a laptop and a pipeline give one answer at one time.
     """
     stated = os.environ.get(_TODAY)
     if not stated:
@@ -45,7 +45,7 @@ PlacesOf = Callable[[Sequence[Finding]], Sequence[tuple[Located, ...]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What a site accepts: where in the fabric, why, until when, and where that is written."""
+    """A finding that a site accepts: where in the fabric, why, until when, and where that is written."""
 
     at: str
     reason: str
@@ -88,13 +88,13 @@ class Suppression(Written):
 
     @property
     def mark(self) -> Suppressed:
-        """What it puts on a finding."""
+        """Return the mark that it puts on a finding."""
         until = None if self.until is None else self.until.isoformat()
         return Suppressed(reason=self.reason, until=until, by=self.by, inline=self.lines is not None)
 
     @property
     def where(self) -> str:
-        """What it covers, as a message says it."""
+        """Return the covered part, as written in a message."""
         if self.lines is None:
             return f"at {self.at}"
         first_line, last = self.lines
@@ -133,7 +133,7 @@ def written_in(reading: Reading) -> Iterator[Suppression]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """What was judged: rules, devices, and of which rules and devices a verdict is open."""
+    """The scope of a check: rules, devices, and the rules and devices whose verdict is open."""
 
     rules: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
@@ -166,12 +166,11 @@ class Ran:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """How suppressions fared in one fabric.
+    """The effect of suppressions in one fabric.
 
-    `hits` has, for each suppression of the configuration, how many findings it covers, if it has ended too;
-    `lines` has, for each declaration of harmless lines, how many lines. `days` are the first and the last day on which
-    all that is so for certain, where comments in files name one: that on which it was found, and the first on which one
-    of them ends.
+    `hits` counts the findings that each suppression of the configuration covers, even if it has ended; `lines` counts
+    the lines of each declaration of harmless lines. `days` are the first and the last day on which all this is certain,
+    if comments in files name a day: the day of the result, and the first day on which one of them ends.
     """
 
     hits: tuple[int, ...] = ()
@@ -183,7 +182,7 @@ class Settled:
 
 
 def lasting(suppressions: Iterable[Suppression], today: date) -> tuple[str, str] | None:
-    """Return from which day to which what suppressions do is the same; None where it always is."""
+    """Return the first and last day between which the effect of suppressions is the same; None where it always is."""
     days = [suppression.until for suppression in suppressions if suppression.until is not None]
     last = min((day for day in days if day >= today), default=date.max)
     return (today.isoformat(), last.isoformat()) if days else None
@@ -196,10 +195,11 @@ def settle(
     today: date,
     places_of: PlacesOf,
 ) -> tuple[list[Finding], dict[Suppression, int]]:
-    """Mark the findings that suppressions cover by their first, and count by suppression what it covers.
+    """Mark the findings that suppressions cover by the first that covers them, and count the findings of each
+    suppression.
 
-    `current_names` has the present name of every rule. Ended ones mark nothing but are counted. `places_of` is asked
-    only for findings of rules that comments name.
+    `current_names` has the present name of every rule. Ended suppressions mark nothing but are counted. `places_of` is
+    called only for findings of rules that comments name.
     """
     by_rule: dict[str, list[tuple[Suppression, Subject]]] = {}
     for suppression in suppressions:
@@ -270,7 +270,7 @@ def wrong(
     ran: Sequence[Ran],
     findings: Iterable[Finding] = (),
 ) -> Iterator[Remark]:
-    """Yield what is wrong with suppressions, of which each covers so many of the findings of what was judged."""
+    """Yield the faults of suppressions, each with the number of findings that it covers in the check."""
     findings = tuple(findings)
     for suppression, count in zip(suppressions, hits, strict=True):
         rule = current_names.get(suppression.rule)
@@ -297,7 +297,7 @@ def nothing_but(remarks: Iterable[Remark]) -> Reading:
 
 
 def _suggest_wider_pattern(suppression: Suppression, rule: str, findings: Iterable[Finding]) -> str:
-    """Return a hint for an unused suppression where the findings are below what it names."""
+    """Return a hint for an unused suppression if the findings are below the part that it names."""
     below = (*parse(suppression.at), "**")
     if suppression.lines is not None or not any(
         finding.rule == rule and matches(below, finding.subject) for finding in findings

@@ -1,4 +1,4 @@
-"""What could not be judged, told once per rule and missing fact, with what would supply it."""
+"""The undecided checks, reported once per rule and missing fact, with the source that would supply it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -68,7 +68,9 @@ class Unknowns:
         self._tallies: defaultdict[tuple[str, str], _Tally] = defaultdict(_Tally)
 
     def add(self, rule: str, missing: str, devices: Iterable[str], count: int = 1, others: Iterable[str] = ()) -> None:
-        """Note that `count` subjects, on these devices, were not judged; `others` are devices that could tell."""
+        """Note that `count` subjects, on these devices, were not checked; `others` are devices that could supply the
+        fact.
+        """
         tally = self._tallies[rule, missing]
         tally.subjects += count
         tally.devices.update(devices)
@@ -114,9 +116,9 @@ def _locate_note(note: Note) -> Located:
 
 
 def advice(path: str) -> str:
-    """Return what would supply a fact: where an owner states it, else a file that says it.
+    """Return what would supply a fact: where an owner states it, else a file that has it.
 
-    Of what a word works out, as `committed_bytes(device)`, it is what the word is given.
+    For a value that a word computes, such as `committed_bytes(device)`, name the word's inputs.
     """
     if path.startswith(ROW_OF):
         return "a HWSKU whose table has that row: `nodrop hardware MODEL` lists them"

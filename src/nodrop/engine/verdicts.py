@@ -1,7 +1,7 @@
 """Check a fabric by rules: `judge(reading, rules)`, each evaluated once per distinct design and not once per port.
 
-What a rule cannot decide is unknown, with the fact that is missing; a rule that crashes is a problem with its file and
-subject; neither keeps the others from being checked.
+A check that a rule cannot decide is unknown, with the missing fact; a rule that crashes is a problem with its file and
+subject; neither stops the check of the others.
 """
 
 from collections import Counter
@@ -55,13 +55,14 @@ def judge(
     near: Part | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Verdict:
-    """Return what the rules find in a fabric: those of its mode, within `strictness`, and not `off`.
+    """Return the findings of the rules in a fabric: those of its mode, within `strictness`, and not `off`.
 
-    Overrides and options go by a rule's name or a former one. Raise InputProblems for unknown options of a rule.
-    `evaluations` counts, per rule, how often its expression was evaluated, and `seconds` how long the rule took: what
-    several share counts for the first of them. `index` is one of the reading's fabric, for who wants what the analyses
-    have kept in it; `near` is the part of it that is checked, by rules for which that is enough, where only differences
-    from another state are wanted (`engine/nearby.py`). `progress` gets the name of each rule before its turn.
+    Overrides and options are keyed by a rule's name or a former name. Raise InputProblems for unknown options of a
+    rule. `evaluations` counts, per rule, how often its expression was evaluated, and `seconds` how long the rule took:
+    the cost of a shared result counts for the first rule that uses it. `index` is an index of the reading's fabric;
+    pass it to get the results that the analyses have kept in it. `near` is the part of it to check, by rules that need
+    no more, where only differences from another state are wanted (`engine/nearby.py`). `progress` gets the name of each
+    rule before its turn.
     """
     overrides = severity_overrides or {}
     chosen = [rule for rule in rules if speaks(rule, reading, strictness, overrides)]
@@ -106,7 +107,7 @@ def judge(
 
 
 class _Session:
-    """One fabric, and what the rules say of it one after the other."""
+    """One fabric, and the verdicts of the rules on it, one after the other."""
 
     def __init__(
         self,
@@ -116,7 +117,7 @@ class _Session:
         near: Index | None = None,
         told: Told | None = None,
     ) -> None:
-        """Begin with what other sessions have `told` of the fabric, which stays as it is."""
+        """Begin with the facts that other sessions have stored in `told` about the fabric, which stays unchanged."""
         self.reading, self.evaluations, self.index = reading, evaluations, index
         self.near = near or index
         self.cells = {id(cell_index): Cells(cell_index) for cell_index in (self.near, self.index)}
@@ -136,7 +137,7 @@ class _Session:
         return found_remarks
 
     def verdict(self, rules: int) -> Verdict:
-        """Return what so many rules said; of lines that no reader knows, nothing."""
+        """Return the verdict of so many rules; nothing about lines that no reader knows."""
         fabric = self.reading.fabric
         rdma = fabric.mode != "lossy" or bool(fabric.classes)
         return Verdict(
@@ -148,7 +149,7 @@ class _Session:
         )
 
     def judge(self, rule: Rule, severity: Severity, options: Mapping[str, object]) -> None:
-        """Note all that one rule says."""
+        """Note all results of one rule."""
         builder = FindingBuilder(
             rule=rule,
             severity=severity,
@@ -176,7 +177,7 @@ class _Session:
             self._evaluate_remarks(rule, builder)
 
     def _findings_in_whole_fabric(self, rule: Rule, builder: FindingBuilder) -> list[Finding]:
-        """Return what a rule finds in the whole fabric, of which nothing is noted."""
+        """Return the findings of a rule in the whole fabric, without noting any of it."""
         noted = self.findings, self.unknowns, self.problems
         findings: list[Finding] = []
         self.findings, self.unknowns, self.problems = findings, Unknowns(), []
@@ -215,7 +216,7 @@ class _Session:
         builder: FindingBuilder,
         pending_cases: Iterator[Case | Gap],
     ) -> Iterator[tuple[Case, Outcome]]:
-        """Cases with what a function of the rule says of them, a batch at a time; gaps are noted."""
+        """Yield cases with the results of a function of the rule, a batch at a time; gaps are noted."""
         while batch := list(islice(pending_cases, BATCH)):
             cases = [candidate for candidate in batch if isinstance(candidate, Case)]
             for gap in batch:
@@ -291,7 +292,7 @@ class _Session:
 
 
 def hits(rule: Rule, index: Index, options: Mapping[str, object]) -> Iterable[Hit | Unsettled]:
-    """Return what the analysis of a rule finds in a fabric; of one that is run twice, what it found before."""
+    """Return the hits of a rule's analysis in a fabric; for an analysis that is run twice, the hits found before."""
     arguments = {
         name: options[value.name] if isinstance(value, FromOption) else value for name, value in rule.arguments.items()
     }
@@ -303,7 +304,7 @@ def hits(rule: Rule, index: Index, options: Mapping[str, object]) -> Iterable[Hi
 
 
 def speaks(rule: Rule, reading: Reading, strictness: Strictness, overrides: Mapping[str, Override]) -> bool:
-    """Whether `judge` evaluates a rule at all; what is only possible waits for a stricter reader."""
+    """Whether `judge` evaluates a rule at all; faults that are only possible wait for a stricter reader."""
     allowed = STRICTNESSES.index(strictness)
     return (
         not rule.modes.isdisjoint(reading.modes)
@@ -314,7 +315,7 @@ def speaks(rule: Rule, reading: Reading, strictness: Strictness, overrides: Mapp
 
 
 def severity_of(rule: Rule, overrides: Mapping[str, Override]) -> Override:
-    """Return the severity of a rule; overrides go by name or former name."""
+    """Return the severity of a rule; overrides are keyed by name or former name."""
     return _by_name(overrides, rule, rule.severity)
 
 

@@ -1,4 +1,4 @@
-"""What a rule saw at one place: the items that a subject means, and its conditions step by step with their values."""
+"""A rule's view of one place: the items that a subject means, and its conditions step by step with their values."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,15 +16,17 @@ from nodrop.model.types import nearest
 
 
 class Unseen(Enum):
-    """Stands for a value that there is none of."""
+    """A placeholder for a value that does not exist."""
 
-    NOT_REACHED = "not looked at"
+    NOT_REACHED = "not checked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """An expression and its value: UNKNOWN where `missing` is a fact that nobody states, NOT_REACHED where what stands
-    before it decided. `decides` says that the expression around it is what this one is.
+    """An expression and its value.
+
+    The value is UNKNOWN where `missing` is a fact that nobody states, and NOT_REACHED where an earlier operand decided.
+    `decides` means that the surrounding expression has the value of this one.
     """
 
     node: Node
@@ -103,7 +105,7 @@ def _mark_deciding_step(step: Step) -> Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meant:
-    """The items of a rule that a subject means: one, or those of what lies below it; `gaps` may hide some."""
+    """The items of a rule that a subject means: one item, or those of the parts below it; `gaps` may hide some."""
 
     items: tuple[Item, ...]
     gaps: tuple[Gap, ...]
@@ -138,7 +140,7 @@ def _is_in_link_end(rule: Rule, item: Item, at: Subject) -> bool:
 
 
 def _is_above_item(rule: Rule, item: Item, at: Subject) -> bool:
-    """Whether it is that of what an item lies in."""
+    """Whether the subject is that of a part that contains an item."""
     item_subjects = (rule.scope.subject(item), *(tell(item) for tell in rule.scope.subjects.values()))
     return any(subject[: len(at)] == at for subject in item_subjects)
 

@@ -1,1 +1,1 @@
-"""Fabrics in the forms that others take: what validators and labs read, made of what devices' own files say."""
+"""Fabrics in the forms of other tools: the inputs of validators and labs, made from the devices' own files."""

@@ -1,8 +1,8 @@
-"""A fabric as a lab of containerlab: a topology file, and for each switch what its image is given.
+"""A fabric as a lab of containerlab: a topology file, and the files for each switch's image.
 
-Switches run what they run: the files as they were read, with the changes that an image needs, each of which is told.
-Hosts are Linux containers with their addresses, and go by the switches that they are cabled to. Names, kinds and
-interfaces are what containerlab takes (its schemas/clab.schema.json, and nodes/ for each kind).
+Switches keep their files as they were read, with the changes that an image needs; each change is reported. Hosts are
+Linux containers with their addresses, and use the switches that they are cabled to as gateways. Names, kinds and
+interfaces are those that containerlab takes (its schemas/clab.schema.json, and nodes/ for each kind).
 """
 
 import re
@@ -39,7 +39,7 @@ _STRANGER = "not in the lab, cables either, for lack of a description"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lab:
-    """The files of a lab by path, and what a user is to know of it."""
+    """The files of a lab by path, and the notes for its user."""
 
     topology: str
     """The path of the topology file."""
@@ -81,12 +81,12 @@ class _Shared(NamedTuple):
 
 
 def images() -> tuple[str, ...]:
-    """Return what an image can be named for: the platforms that have one, and hosts."""
+    """Return the possible keys of an image: the platforms that have an image, and hosts."""
     return (*makers(), HOSTS)
 
 
 def lab(reading: Reading, chosen: Mapping[str, str] | None = None) -> Lab:
-    """Return the lab of a fabric; `chosen` are names of images, by what `images` has.
+    """Return the lab of a fabric; `chosen` are names of images, by the keys that `images` returns.
 
     InputProblems where a file cannot be read, or has changed since it was.
     """
@@ -154,7 +154,7 @@ class _Making:
         self._changed[text].append(name)
 
     def _report_changes(self) -> Iterator[str]:
-        """Yield what is changed, once for all of whom it is said."""
+        """Yield the changes, each once with the names of all whom it concerns."""
         for text, names in self._changed.items():
             if not names:
                 continue
@@ -175,7 +175,7 @@ class _Making:
         return container_name
 
     def _add_platform_scripts(self, platform: str) -> None:
-        """Lay what all switches of a platform share beside the topology."""
+        """Add the files that all switches of a platform share next to the topology."""
         new_maker = maker(platform)
         assert new_maker is not None
         self._kinds[platform] = new_maker.KIND
@@ -219,7 +219,7 @@ class _Making:
             self._tell(host.name, "no gateway: no switch at the ports has an address beside theirs")
 
     def _links(self) -> Iterator[tuple[End, End]]:
-        """Yield the cables both ends of which are there, none of them twice."""
+        """Yield the cables with both ends present, none of them twice."""
         used: set[End] = set()
         for link in self._reading.fabric.links:
             ends = _ends_of_link(link)

@@ -1,8 +1,8 @@
-"""The frr.conf that a device runs: the very text of its files where they hold it, else one made of the model.
+"""The frr.conf that a device runs: the exact text of its files where they hold it, else text made of the model.
 
-What is handed to others to be validated is, as far as it can be, what the switch itself is given, so that they see
-what nodrop did not understand of it. Where the files say it in other words (tables, commands, a document), FRR's own
-words for what the model holds take their place.
+The text handed to others for validation is, as far as possible, the text that the switch itself is given. So they see
+the parts that nodrop did not understand. Where the files use other words (tables, commands, a document), FRR's own
+words for the content of the model take their place.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ from nodrop.platforms.kit.bindings import faults
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrrConf:
-    """A device's frr.conf; `own` tells that it was made here, and is no text of the device's."""
+    """A device's frr.conf; `own` means that nodrop made it, and that it is no text of the device."""
 
     text: str
     own: bool
@@ -52,7 +52,7 @@ def frr_conf(reading: Reading, device: Device) -> FrrConf | None:
 
 
 def render_routing(device: Device) -> FrrConf | None:
-    """Return FRR's words for what is known of a device's routing; None where nothing is."""
+    """Return FRR's words for the known parts of a device's routing; None where nothing is known."""
     if isinstance(device.bgp, Unknown):
         return None
     known_device, missing = _split_known_routing(device)
@@ -95,7 +95,7 @@ def _vrf_neighbor_keys(
 
 
 def _split_known_routing(device: Device) -> tuple[Device, tuple[str, ...]]:
-    """Return a device with what is known of its routing, and what is not."""
+    """Return a device with the known parts of its routing, and the unknown parts."""
     missing = [
         f"device.{name} is not known"
         for name in ("vrf_bgp", "static_routes", "shut_by_daemon")
@@ -112,9 +112,10 @@ def _split_known_routing(device: Device) -> tuple[Device, tuple[str, ...]]:
 
 
 def _fill_unknown_bgp_fields(bgp: Bgp, missing: list[str]) -> Bgp:
-    """Return a process without what is not known of it, for which FRR's own defaults hold.
+    """Return a process without its unknown parts, which get FRR's own defaults.
 
-    Of every session it is known whether it carries IPv4, so that what holds of one that says nothing makes no odds.
+    For every session it is known whether it carries IPv4, so the default for a session that does not state it makes no
+    difference.
     """
     if isinstance(bgp.default_ipv4_unicast, Unknown):
         bgp = replace_fields(bgp, default_ipv4_unicast=True)

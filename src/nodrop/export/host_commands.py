@@ -32,7 +32,7 @@ def host_commands(host: Host, interfaces: Mapping[str, str], index: Index) -> It
 
 
 def without_gateway(host: Host, ports: Collection[str], index: Index) -> bool:
-    """Whether a host has addresses, and none of its switches has one beside them."""
+    """Whether a host has addresses, and none of its switches has an address in their subnets."""
     host_ports = [port for port in host.ports if port.name in ports]
     addressed = any(port.addresses for port in host_ports)
     return addressed and not any(

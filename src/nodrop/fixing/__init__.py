@@ -1,7 +1,7 @@
-"""Findings that end: what rules say is to be changed, made in the files at hand, and looked at again before it counts.
+"""Findings that end: the changes that rules ask for, made in the given files, and checked again before they count.
 
-`fix` is pure: it reads what it is given and writes nothing. Fixes are changes of the model, which each platform draws
-into its own documents; a fix that brings anything new about is refused.
+`fix` is pure: it reads its inputs and writes nothing. Fixes are changes of the model, which each platform draws into
+its own documents; a fix that causes anything new is rejected.
 """
 
 from collections import Counter
@@ -38,11 +38,11 @@ def fix(
     executor: Executor | None = None,
     guard: Guard = lambda _: "",
 ) -> Fixed:
-    """Fix what can be fixed in the files of one fabric, or in an intent, in memory, by the rules that were chosen.
+    """Fix the fixable findings in the files of one fabric, or in an intent, in memory, by the rules that were chosen.
 
-    Only safe fixes, unless `unsafe`. Nothing new may be found afterwards by any rule, chosen or not. `guard` says of
-    each file why it may not be changed. InputProblems as `judging.chosen_rules` has it, and of an intent that cannot be
-    built; what is wrong with files of switches is among the problems of the outcome.
+    Only safe fixes, unless `unsafe`. Nothing new may be found afterwards by any rule, chosen or not. `guard` gives for
+    each file the reason why it may not be changed. InputProblems as in `judging.chosen_rules`, and for an intent that
+    cannot be built; faults in files of switches are among the problems of the outcome.
     """
     names = {rule.name for rule in chosen_rules(settings)}
     rules = of_files(all_rules(settings.config))
@@ -78,7 +78,7 @@ _W = TypeVar("_W", Files, Written)
 
 @dataclass(frozen=True)
 class _Told(Generic[_W]):
-    """What there is to tell of a fabric or intent once all that can be fixed is."""
+    """The report of a fabric or intent once all fixable findings are fixed."""
 
     before: _W
     settler: Settler[_W]
@@ -124,7 +124,7 @@ def _guarded(files: Files, guard: Guard) -> dict[str | None, str]:
 
 
 def _filter_by_rules(outcome: Outcome, names: Collection[str]) -> Outcome:
-    """Return what rules of these names say."""
+    """Return the results of the rules with these names."""
     return replace(
         outcome,
         findings=tuple(finding for finding in outcome.findings if finding.rule in names),

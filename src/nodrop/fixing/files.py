@@ -30,7 +30,7 @@ Batches = Mapping[int, tuple[tuple[Change, ...], ...]]
 
 @dataclass(frozen=True)
 class Files:
-    """The files of a fabric, as far as they are changed, and what they say."""
+    """The files of a fabric, as far as they are changed, and their content."""
 
     inputs: Inputs
     readings: tuple[DeviceReading, ...]
@@ -95,7 +95,7 @@ class Files:
         return texts
 
     def edit(self, number: int, changes: Sequence[Change], texts: Mapping[str, bytes] | None = None) -> Edit:
-        """Return what changes come to in the files of a device, or in these texts of them."""
+        """Return the result of changes in the files of a device, or in these texts of them."""
         editor = platforms.editor(self.inputs.bundles[number].platform)
         if editor is None:
             return told_by_hand(
@@ -123,23 +123,23 @@ class Files:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judge:
-    """How files are judged after every step: by `rules`, which are all, so that nothing new goes unseen."""
+    """The check of files after every step: by `rules`, which are all rules, so nothing new goes unseen."""
 
     rules: Sequence[Rule]
     settings: Settings
 
     def files(self, inputs: Inputs, readings: Sequence[DeviceReading], batches: Batches) -> Files:
-        """Return files with what is found in them."""
+        """Return files with their findings."""
         settings = self.settings
         reading = read_inputs(inputs, settings.declared, otherwise=settings.config.declared, held=readings)
         return Files(inputs, tuple(readings), reading, self.check_reading(reading, settings), self, batches)
 
     def check_reading(self, reading: Reading, settings: Settings) -> Outcome:
-        """Return what the rules say, with the places that the settings ask for."""
+        """Return the verdict of the rules, with the places that the settings ask for."""
         return run_rules(reading, self.rules, settings)
 
     def open_documents(self, inputs: Inputs, executor: Executor | None = None) -> Files:
-        """Return the files that there are."""
+        """Return the files of the inputs, with their findings."""
         return self.files(inputs, list(Runs(inputs.bundles, executor, self.settings.store).all()), {})
 
 
@@ -157,7 +157,7 @@ class _Asked:
                 self._owners.setdefault(change_key, []).append(key_of(finding))
 
     def whose(self, change: Change) -> list[Key]:
-        """Return the findings that a change is to end."""
+        """Return the findings that a change must end."""
         return self._owners[change.subject, repr(change.new)]
 
     def of_device(self, name: str) -> Iterator[Key]:
@@ -193,7 +193,7 @@ def rewritten(before: Files, after: Files) -> Iterator[Rewritten]:
 
 
 def patches(before: Files, after: Files) -> Iterator[Patch]:
-    """Yield what the tools of each changed switch take to get where its files are now."""
+    """Yield, per changed switch, the patch that its tools take to reach the present state of its files."""
     for device, number in before.numbers.items():
         if number not in after.made:
             continue

@@ -22,7 +22,7 @@ Key = tuple[str, Subject, str]
 
 
 def key_of(finding: Finding) -> Key:
-    """Return the identity by which findings before and after a change are matched."""
+    """Return the identity that matches findings before and after a change."""
     return finding.rule, finding.subject, finding.fingerprint
 
 
@@ -30,14 +30,14 @@ _W = TypeVar("_W", bound="World")
 
 
 class World(Protocol):
-    """Documents in memory and what is found in them."""
+    """Documents in memory and their findings."""
 
     @property
     def outcome(self) -> Outcome:
-        """What every rule says of the documents as they are."""
+        """Return the verdict of every rule on the documents in their present state."""
 
     def edits(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
-        """Return what the fix of a finding writes, and where; nothing where there is no such fix."""
+        """Return the values that the fix of a finding writes, and where; nothing where there is no such fix."""
 
     def try_fixes(self: _W, findings: Sequence[Finding]) -> "Tried[_W]":
         """Return the documents with the fixes of findings made."""
@@ -53,7 +53,7 @@ class Tried(Generic[_W]):
 
 @dataclass(slots=True)
 class Settler(Generic[_W]):
-    """Makes fixes in a world; `fixable` says of a finding whether it is to be fixed."""
+    """Makes fixes in a world; `fixable` decides whether a finding needs a fix."""
 
     world: _W
     fixable: Callable[[Finding], bool]
@@ -115,7 +115,9 @@ class Settler(Generic[_W]):
         self._take([finding for finding in new_findings if key_of(finding) not in remaining_keys])
 
     def _try_followup_fixes(self, world: _W, findings: Sequence[Finding], appeared: "Sequence[New]") -> _W | None:
-        """Return a world in which what appeared is fixed too, as where a port is brought up that lacks something."""
+        """Return a world with new findings fixed too, for example where a port is brought up that has something
+        missing.
+        """
         new = [effect.finding for effect in appeared if effect.finding is not None and self.fixable(effect.finding)]
         if len(new) < len(appeared):
             return None
@@ -175,9 +177,9 @@ class New:
 
 
 def worse(before: Outcome, after: Outcome, fixed: Collection[Key]) -> Iterator[New]:
-    """Yield what one outcome says and an earlier one did not: findings, facts that are missing, problems, guesses.
+    """Yield the results of an outcome that an earlier outcome did not have: findings, missing facts, problems, guesses.
 
-    A finding that stays though it was not to be `fixed`, with other numbers, may be worse than it was.
+    A finding that stays and was not among the `fixed`, with other numbers, may be worse than before.
     """
     had = Counter(map(_count_key, before.findings))
     numbers = {key_of(old_finding): _numbers(old_finding) for old_finding in before.findings}
@@ -213,10 +215,10 @@ def worse(before: Outcome, after: Outcome, fixed: Collection[Key]) -> Iterator[N
 
 
 def _numbers(finding: Finding) -> Sequence[tuple[str, float]]:
-    """Return the numbers of a finding about one part of a switch; of more, they also count what is left of it.
+    """Return the numbers of a finding about one part of a switch; of more parts, they also count the remaining parts.
 
-    Those of an analysis often count the others that a part is held against, and are looked at in errors only. What a
-    rule reads of the part itself has a path for a name.
+    The numbers of an analysis often count the others that a part is compared with, and are used in errors only. A value
+    that a rule reads from the part itself has a path as its name.
     """
     if len(finding.subject) < 2 or finding.subject[0] == FABRIC:
         return ()
@@ -245,7 +247,7 @@ def _changes_of_fix(finding: Finding) -> tuple[Change, ...]:
 
 
 def _find_caused_finding(finding: Finding, appeared: "Sequence[New]") -> "New | None":
-    """Return what a fix may have brought about: the same port is nearer than the same device."""
+    """Return a finding that a fix may have caused: the same port is nearer than the same device."""
     touched = _parts(change.subject for change in _changes_of_fix(finding)) or _parts([finding.subject])
     for length in (2, 1):
         for new in appeared:

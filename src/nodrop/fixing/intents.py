@@ -1,4 +1,4 @@
-"""Fixes in an intent: a key that a rule names is set in the text, and what the intent then comes to is judged."""
+"""Fixes in an intent: a key that a rule names is set in the text, and the resulting fabric is checked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ _ANY = "*"
 
 @dataclass(frozen=True)
 class Written:
-    """An intent as far as it is changed, and what it comes to."""
+    """An intent as far as it is changed, and its result."""
 
     text: Text
     raw: bytes
@@ -56,7 +56,7 @@ class JudgeOfIntents:
     settings: Settings
 
     def of(self, text: Text, raw: bytes, before: Written | None = None) -> Written:
-        """Return a text with what is found in what it comes to; one that cannot be built is a problem more."""
+        """Return a text with the findings of its result; a text that cannot be built is an additional problem."""
         new_text = Text(display=text.display, held=raw)
         try:
             reading = read_source(new_text, self.settings)
@@ -67,16 +67,16 @@ class JudgeOfIntents:
         return Written(text, raw, reading, self.check_reading(reading, self.settings), self)
 
     def open_documents(self, text: Text) -> Written:
-        """Return the intent that there is; InputProblems where it cannot be read or built."""
+        """Return the given intent; InputProblems where it cannot be read or built."""
         return self.of(text, text.read_bytes(MAX_BYTES))
 
     def check_reading(self, reading: Reading, settings: Settings) -> Outcome:
-        """Return what the rules say, with the places that the settings ask for."""
+        """Return the verdict of the rules, with the places that the settings ask for."""
         return run_rules(reading, self.rules, settings)
 
 
 def edits_of(finding: Finding, reading: Reading) -> Sequence[tuple[Subject, object]]:
-    """Return what a fix sets in an intent; nothing where that has no such key."""
+    """Return the values that a fix sets in an intent; nothing where the fix has no such key."""
     fixes = [(tuple(path.split(".")), value) for path, value in finding.fix.intent] if finding.fix else []
     if not any(_ANY in path for path, _ in fixes):
         return fixes

@@ -23,7 +23,7 @@ _M = TypeVar("_M", bound=BaseModel)
 
 
 def _load(kind: type[_M], folder: str, name: str) -> _M:
-    """Return the facts in a file; InputProblems name each key that is wrong, for who writes the file."""
+    """Return the facts in a file; InputProblems name each wrong key, to help the author of the file."""
     document = parse(_text(folder, name), f"{folder}/{name}.yaml")
     try:
         facts = kind.model_validate({"name": name, **cast("dict[str, Any]", document.data)})
@@ -107,9 +107,9 @@ def medium(name: str | None | Unknown) -> Medium | None:
 
 @cache
 def model_of_sku(hwsku: str, platform: str | None = None) -> str | None:
-    """Return the switch model that a SONiC HWSKU stands for; None where it is not in the catalogue.
+    """Return the switch model of a SONiC HWSKU; None where it is not in the catalogue.
 
-    Two models may ship a HWSKU of one name: the platform string tells which it is, and without one it is the first.
+    Two models may ship a HWSKU of one name: the platform string identifies the model, and without one it is the first.
     Only the files that contain the name are parsed.
     """
     name = hwsku.encode()
@@ -121,9 +121,9 @@ def model_of_sku(hwsku: str, platform: str | None = None) -> str | None:
 
 @cache
 def model_called(name: str) -> str | None:
-    """Return the switch model of a name, whatever its case and separators; None where there is none, or no such one.
+    """Return the switch model of a name, ignoring case and separators; None where there is no name, or no such model.
 
-    A model that differs in power and cooling only is the one it differs from; MSN is what SN was called before.
+    A model that differs from another in power and cooling only counts as that other; MSN is the former name of SN.
     """
     return _by_name().get(_normalize_name(name).removeprefix("m")) or _by_name().get(_normalize_name(name))
 

@@ -1,9 +1,9 @@
-"""What a lossless priority group's xoff is compared with: the SKU's own table, the ASIC's formula, IEEE 802.1Q.
+"""The references for a lossless priority group's xoff: the SKU's own table, the ASIC's formula, IEEE 802.1Q.
 
-Both rules on a stated headroom go by `bounds`. A headroom below every figure that the vendor has for the port, in the
-SKU's table and in the formula, is too small. One that is less than the switch itself would take (`Bounds.usual`) holds
-for less traffic. The switch takes the row of its table in the traditional buffer model (sonic-swss
-cfgmgr/buffermgr.cpp), else what the formula of its release gives.
+Both rules on a stated headroom use `bounds`. A headroom below every figure that the vendor has for the port, in the
+SKU's table and in the formula, is too small. A headroom less than the switch itself would take (`Bounds.usual`) is
+enough for less traffic. The switch takes the row of its table in the traditional buffer model (sonic-swss
+cfgmgr/buffermgr.cpp), else the result of its release's formula.
 """
 
 import math
@@ -31,7 +31,7 @@ ROW_OF = "a headroom row of"
 
 
 class Bounds(NamedTuple):
-    """The least xoff by each source, in bytes; None where it says nothing of the port."""
+    """The least xoff by each source, in bytes; None where the source does not cover the port."""
 
     row: int | None
     """The SKU's own table, the cable rounded up to its next row; else the least of the model's other SKUs."""
@@ -48,27 +48,27 @@ class Bounds(NamedTuple):
 
     @property
     def least(self) -> int | None:
-        """The less of what the row and the formula ask for; what is below it is below both."""
+        """Return the lesser of the row's and the formula's requirement; a value below it is below both."""
         return min((xoff for xoff in (self.row, self.formula) if xoff is not None), default=None)
 
     @property
     def usual(self) -> int | None:
-        """What the switch itself would take; the IEEE bound where that is not published."""
+        """Return the value that the switch itself would take; the IEEE bound where that is not published."""
         return self.row if self.by_row else self.computed_bytes
 
     @property
     def by_row(self) -> bool:
-        """Whether the row decides: the switch takes it, and it holds at least what is on the cable."""
+        """Whether the row decides: the switch takes it, and it covers at least the bytes on the cable."""
         return self.tabled and self.row is not None and self.row >= self.in_flight
 
     @property
     def computed_bytes(self) -> int | None:
-        """What the formula of its chip gives; the IEEE bound where none is published."""
+        """Return the result of its chip's formula; the IEEE bound where none is published."""
         return self.ieee if self.formula is None else self.formula
 
 
 def bounds(device: Device, interface: Interface, *, length_m: int) -> Bounds:
-    """Return what a port's xoff is compared with for a cable of `length_m`.
+    """Return the references for a port's xoff with a cable of `length_m`.
 
     UnknownFact where the port's speed or MTU is not known.
     """
@@ -155,9 +155,9 @@ def _least_of_others(device: Device, speed_mbps: int, length_m: int) -> int | No
 
 
 def missing_row(device: Device, at: str = "") -> str:
-    """Return what a static headroom is compared with and is missing: the model, or a row of the table of its SKU.
+    """Return the missing reference of a static headroom: the model, or a row of the table of its SKU.
 
-    `at` says the speed and the length; without it the SKU has no table at all.
+    `at` gives the speed and the length; without it the SKU has no table at all.
     """
     model = require_fact(device.model, "device.model")
     if model not in switches():

@@ -24,8 +24,8 @@ MEMORY_OF = "packet memory of "
 def packet_memory_bytes(device: Device) -> int:
     """Return the most that the packet memory of a device's chip can be, in bytes.
 
-    That is what its maker publishes, or a larger pool that its vendor ships. UnknownFact where no source says how much
-    memory it has: a pool that is shipped is no bound for others.
+    That is the size published by its maker, or a larger pool that its vendor ships. UnknownFact where no source gives
+    the size of its memory: a pool that is shipped is no bound for others.
     """
     model = require_fact(device.model, "device.model")
     chip = asic_of(model)

@@ -1,8 +1,8 @@
-"""What a switch with the dynamic buffer model works out by itself: headroom per port, sizes of the pools.
+"""The values that a switch with the dynamic buffer model computes by itself: headroom per port, sizes of the pools.
 
 The model calls the results `computed`. Formulas: `headroom.computed`, and for pools sonic-swss
-cfgmgr/buffer_pool_mellanox.lua. Where a fact is missing (an unknown model, a port without a cable length) the
-result is UNKNOWN.
+cfgmgr/buffer_pool_mellanox.lua. Where a fact is missing (an unknown model, a port without a cable length) the result is
+UNKNOWN.
 """
 
 import math
@@ -181,7 +181,7 @@ def _fill_group_headroom(device: Device, group: PriorityGroup, result: Budget | 
 
 
 def as_configured(device: Device) -> Device:
-    """Return a resolved device without the shared headroom that its switch works out, as a configuration states it."""
+    """Return a resolved device without the shared headroom that its switch computes, as a configuration states it."""
     pools = device.buffer_pools
     if isinstance(pools, Unknown) or isinstance(device.dynamic_buffers, Unknown):
         return device
@@ -225,7 +225,7 @@ def occupied_bytes(device: Device) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Memory:
-    """What is left for the pools, the shared headroom within, and whether that follows from the ratio alone."""
+    """The memory left for the pools, including the shared headroom, and whether that follows from the ratio alone."""
 
     available: int
     shared: int
@@ -233,7 +233,7 @@ class _Memory:
 
 
 def _fill_pool_size(pool: BufferPool, memory: _Memory, even: float) -> BufferPool:
-    """Return a pool with what the switch works out; a pool for both directions gets no size (the Lua passes it by)."""
+    """Return a pool with the switch's computed values; a pool for both directions gets no size (the Lua skips it)."""
     of_lossless = pool.name == _LOSSLESS_POOL and memory.shared
     if pool.computed and pool.direction != "both":
         size = even if pool.percentage is None else memory.available * pool.percentage / 100
@@ -281,7 +281,7 @@ def _available_pool_memory(device: Device, pools: tuple[BufferPool, ...], ratio:
 
 
 class _Use(NamedTuple):
-    """What a port, or a buffer of it, takes: bytes, what sharing saves of its headroom, whether it is lossless."""
+    """The use of a port, or a buffer of it: bytes, the headroom saved by sharing, whether it is lossless."""
 
     size: int
     saved: int
@@ -315,10 +315,11 @@ def _buffer_memory_use(buffer: BufferProfile, ingress: frozenset[str], lossy_res
 
 
 def _memory_bytes(device: Device, pools: tuple[BufferPool, ...]) -> int:
-    """Return the switch's packet memory: what the SAI reports, whatever SONiC's egress lossless pool is stated as.
+    """Return the switch's packet memory: as the SAI reports, regardless of the stated size of SONiC's egress lossless
+    pool.
 
     The pool's size counts where no memory is reported (sonic-swss cfgmgr/buffer_pool_mellanox.lua, mmu_size), so also
-    for a model of which the catalogue does not know the memory.
+    for a model whose memory is not in the catalogue.
     """
     model = device.model
     memory = None if isinstance(model, Unknown) or model is None else switch(model).buffer_bytes

@@ -1,8 +1,8 @@
-"""How much a lossless priority group must absorb after it has sent a pause.
+"""The amount that a lossless priority group must absorb after it has sent a pause.
 
-`computed` is the switch's own formula, as SONiC's dynamic buffer model works it out on NVIDIA ASICs (sonic-swss
-cfgmgr/buffer_headroom_mellanox.lua, from which every step and constant is taken); `ieee_bound` is the lower bound
-of IEEE 802.1Q for chips whose formula is not public.
+`computed` is the switch's own formula, as SONiC's dynamic buffer model computes it on NVIDIA ASICs (source of every
+step and constant: sonic-swss cfgmgr/buffer_headroom_mellanox.lua); `ieee_bound` is the lower bound of IEEE 802.1Q for
+chips whose formula is not public.
 """
 
 import math
@@ -32,11 +32,11 @@ _DEFAULT_PEER_RESPONSE_BYTES = 3.8 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """A headroom and what it is made of, all in bytes.
+    """A headroom and its parts, all in bytes.
 
     `mtu`, `cable`, `mac_phy` (with a gearbox), `peer_response` and `tile` arrive after the pause is sent; `pattern_mtu`
-    is the packet under way; `occupancy` is the factor by which packets fill cells; `rounding` is what rounding up to
-    1 KiB and the formula's compensation add.
+    is the packet in transit; `occupancy` is the factor for how packets fill cells; `rounding` is the part added by
+    rounding up to 1 KiB and by the formula's compensation.
     """
 
     mtu: int
@@ -92,12 +92,12 @@ def compute_headroom(
 ) -> Budget:
     """Return the headroom that the switch computes for a port.
 
-    `pattern_mtu_bytes` and `small_packet_percent` are the lossless traffic pattern; `shared` says that a shared
-    headroom pool exists, which leaves `size` at xon alone. `compensated` is whether the release adds 2 KiB where
-    the pattern's small packets leave xoff more than that below the worst case (SONiC from 202605; 202505 and 202511
-    do not) and the ASIC's own extra. `early` is the formula of SONiC before 202405: small packets are taken by
-    bytes, cells are not rounded up, a kilobit of cable is 1024 bits, the ASIC's tiles take nothing. `gearbox_delay_ns`
-    is that of the switch model, which counts twice. UnknownFact where the formula's terms of the ASIC are not known.
+    `pattern_mtu_bytes` and `small_packet_percent` are the lossless traffic pattern; `shared` means that a shared
+    headroom pool exists, which leaves `size` at xon alone. `compensated` is whether the release adds 2 KiB where the
+    pattern's small packets leave xoff more than that below the worst case (SONiC from 202605; 202505 and 202511 do not)
+    and the ASIC's own extra. `early` is the formula of SONiC before 202405: small packets are taken by bytes, cells are
+    not rounded up, a kilobit of cable is 1024 bits, the ASIC's tiles take nothing. `gearbox_delay_ns` is that of the
+    switch model, which counts twice. UnknownFact where the formula's terms of the ASIC are not known.
     """
     cell_bytes, pipeline_kib, mac_phy_kib = _asic_delay_terms(asic)
     factor = _worst_case_factor(cell_bytes)
@@ -161,7 +161,7 @@ def in_flight_bytes(*, speed_mbps: int, mtu_bytes: int, cable_length_m: int) -> 
 
 
 def round_trip_bytes(speed_mbps: int, length_m: int) -> float:
-    """Return what is on a cable there and back at 5 ns/m, in bytes (IEEE 802.1Q-2018 Annex N)."""
+    """Return the bytes on a cable there and back at 5 ns/m (IEEE 802.1Q-2018 Annex N)."""
     return 2 * 5e-9 * length_m * speed_mbps * 1e6 / 8
 
 

@@ -1,4 +1,4 @@
-"""What is written about the ports of a switch: kinds of panel ports, and the ways to break them out."""
+"""Facts about the ports of a switch: kinds of panel ports, and the ways to break them out."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -190,7 +190,7 @@ class PortGroup(Facts):
         return frozenset(self.panels)
 
     def splits_on(self, platform: str) -> list[Split]:
-        """Return the ways in which a network OS breaks a port out."""
+        """Return the ways that a network OS breaks a port out."""
         return [split for split in self.splits if not split.platforms or platform in split.platforms]
 
     def usable(self, into: int) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What is written about hardware: the shape of the YAML files in this package."""
+"""Facts about hardware: the shape of the YAML files in this package."""
 
 from collections.abc import Collection
 from functools import cached_property
@@ -149,7 +149,7 @@ class ShippedPools(Facts):
 
 
 def _by_panel(ports: dict[str, str]) -> dict[int, tuple[int, int]]:
-    """Return by panel port what `2x400G: 1-32` says of it: into how many ports, and their speed in Mb/s."""
+    """Return by panel port the content of `2x400G: 1-32`: the number of ports it gives, and their speed in Mb/s."""
     read = ((panels, *mode.split("x")) for mode, panels in ports.items())
     return {panel: (int(into), units.speed_mbps(speed)) for panels, into, speed in read for panel in units.ids(panels)}
 
@@ -201,7 +201,7 @@ class SonicSku(Facts):
 
     @property
     def headroom_speeds_mbps(self) -> frozenset[int]:
-        """Return the speeds of which the table of any HWSKU has a row."""
+        """Return the speeds that the table of any HWSKU has a row for."""
         return frozenset(row.speed_mbps for table in self.headroom for row in table.rows)
 
     def headroom_row(self, speed_mbps: int | None, cable_m: int | None, hwsku: str | None = None) -> HeadroomRow | None:
@@ -344,12 +344,12 @@ class Nic(Facts):
 
     @property
     def operator_type(self) -> str | None:
-        """What the operator calls it; None where it does not know it."""
+        """Return the operator's name for it; None where the operator does not know it."""
         return self.pci_device if self.operator else None
 
 
 class MediumLink(BaseModel):
-    """What a medium makes of a port at one speed."""
+    """The effect of a medium on a port at one speed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     speed: Annotated[int, BeforeValidator(units.speed_mbps)]
@@ -396,5 +396,5 @@ class Medium(Facts):
         return next((link for link in self.at(speed_mbps, lanes) if link.reach_m >= length_m), None)
 
     def corrects(self, speed_mbps: int) -> bool:
-        """Whether its module has the FEC at some lanes, so that ports at the two ends may differ in theirs."""
+        """Whether its module has the FEC at some lanes, so ports at the two ends may have different FECs."""
         return {"none", "rs"} <= {link.fec for link in self.links if link.speed == speed_mbps}

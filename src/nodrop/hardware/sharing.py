@@ -15,7 +15,7 @@ _WIDE_LANES = 8
 
 
 def taken_bytes(interface: Interface) -> int:
-    """Return what a port takes of the shared headroom; UnknownFact where a headroom of it is not known."""
+    """Return the use of the shared headroom by a port; UnknownFact where a headroom of the port is not known."""
     qos = require_fact(interface.qos, "interface.qos")
     return 0 if qos is None else _of_profile(qos)
 
@@ -35,7 +35,7 @@ def _of_buffer(buffer: BufferProfile) -> int:
 
 
 def own_bytes(device: Device) -> int:
-    """Return the headroom that each lossless port has of its own beside the pool; none where the ASIC's is not known.
+    """Return the private headroom of each lossless port in addition to the pool; 0 where the ASIC's is not known.
 
     UnknownFact where the device's model is not known.
     """

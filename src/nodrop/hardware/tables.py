@@ -1,10 +1,10 @@
-"""Headroom of switches that have it from tables: a row of the vendor, or what nodrop derives from its rows.
+"""Headroom of switches that have it from tables: a row of the vendor, or a value that nodrop derives from its rows.
 
-A row of the HWSKU that is written is used as it is. Where its table has none, the rows of the model's other HWSKUs
-count: the headroom is no less than any of them at the same or a lower speed and length. A cable longer than all rows
-of its speed adds what it holds more, each packet of 84 bytes on the wire in separate cells; the rows of Tomahawk 5
-grow at that rate (7060X6-64PE-B-P32O64: 3031 bytes a metre at 800G, by this rule 3024). It has no less than the bound
-of IEEE 802.1Q with all its packets in such cells.
+A written row of the HWSKU is used unchanged. Where its table has none, the rows of the model's other HWSKUs count: the
+headroom is no less than any of them at the same or a lower speed and length. A cable longer than all rows of its speed
+adds its additional content, each packet of 84 bytes on the wire in separate cells; the rows of Tomahawk 5 grow at that
+rate (7060X6-64PE-B-P32O64: 3031 bytes a metre at 800G, by this rule 3024). The headroom is no less than the bound of
+IEEE 802.1Q with all its packets in such cells.
 """
 
 import math
@@ -83,7 +83,7 @@ def _reaching_rows(model: Switch, speed_mbps: int, length_m: int) -> Iterator[tu
 def _prolonged_rows(
     model: Switch, speed_mbps: int, length_m: int, cell: int, packed: float
 ) -> Iterator[tuple[int, HeadroomRow, HeadroomTable]]:
-    """Yield (xoff, row, table) of each table's longest row of a speed, with what the rest of the cable holds."""
+    """Yield (xoff, row, table) of each table's longest row of a speed, with the content of the rest of the cable."""
     for table in model.sonic.headroom:
         rows = [row for row in table.rows if row.speed_mbps == speed_mbps]
         if rows:

@@ -12,7 +12,7 @@ from nodrop.model.states import Unknown
 
 
 def dynamic_threshold_bytes(free_bytes: float, exponent: int, sharers: int = 1) -> float:
-    """Return what each of several equal sharers holds when it reaches a threshold of `2 ** exponent`, in bytes."""
+    """Return the bytes that each of several equal sharers holds when it reaches a threshold of `2 ** exponent`."""
     alpha = 2.0**exponent
     return alpha * free_bytes / (1 + sharers * alpha)
 
@@ -38,9 +38,9 @@ def pool_has_shared_headroom(model: str | None | Unknown, size_bytes: int, headr
 
 
 def free_of_headroom_bytes(chip: Asic, memory_bytes: int, headroom_bytes: int) -> int:
-    """Return what thresholds count from where the ports share so much headroom in a memory; not positive if too much.
+    """Return the bytes that thresholds count from if ports share this headroom in a memory; not positive if too much.
 
-    It counts twice on a chip that keeps the headroom beside the pool and still takes it off the pool's size.
+    It counts twice on a chip that keeps the headroom outside the pool and still takes it off the pool's size.
     """
     return memory_bytes - headroom_bytes * _headroom_multiplier(chip)
 
@@ -55,6 +55,6 @@ def _headroom_multiplier(chip: Asic) -> int:
 
 
 def headroom_is_beside_pool(model: str | None | Unknown) -> bool:
-    """Return whether a pool's shared headroom takes memory beside the pool's stated size."""
+    """Return whether a pool's shared headroom takes memory in addition to the pool's stated size."""
     chip = asic_of(model)
     return chip is not None and chip.headroom_beside_pool

@@ -1,8 +1,7 @@
-"""From configurations to an intent: the inverse of `design`, part by part, tried by building what was found.
+"""From configurations to an intent: the inverse of `design`, part by part, checked by building the result.
 
-A module per part gives keys and what it leaves over (`found.Found`); `leaving` takes out what is left to its default;
-`trying` builds the intent, reads its files back and says which facts are not as they were; `holding` does so for any
-intent.
+A module per part gives keys and leftovers (`found.Found`); `leaving` takes out keys that are left to their default;
+`trying` builds the intent, reads its files back and reports the facts that differ; `holding` does so for any intent.
 """
 
 from itertools import groupby
@@ -18,7 +17,9 @@ __all__ = ["Files", "Held", "Imported", "derive", "files_of", "hold"]
 
 
 def files_of(reading: Reading) -> Files:
-    """Return what the files of a reading's switches say; InputProblems where one is not as it was read."""
+    """Return the content of the files of a reading's switches; InputProblems where a file has changed since it was
+    read.
+    """
     bundles = {
         device.name: {source.name: load(source) for source in reading.sources.get(device.name, ())}
         for device in reading.fabric.devices

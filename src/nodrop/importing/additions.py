@@ -1,7 +1,7 @@
-"""What switches' files have beside the model: carried in `extra`, by platform, role or switch, as far as that goes.
+"""The content of switches' files beyond the model: carried in `extra`, by platform, role or switch, as far as possible.
 
-Settings that the built files have not are tried as additions all at once; those that are in the model's way, or that
-hold what may be a secret, are left.
+Settings that the built files do not have are tried as additions all at once; those that are in the model's way, or that
+hold a possible secret, are left.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ _LISTED = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """What the files of switches say, by the switches' own names, and the lines in them that hold secrets."""
+    """The content of the files of switches, by the switches' own names, and the lines in them that hold secrets."""
 
     bundles: Mapping[str, Bundle]
     secret: Mapping[str, tuple[str, ...]]
@@ -34,7 +34,9 @@ class Files:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Added:
-    """What would be added: by switch as an intent calls it, settings and lines; and what is left in any case."""
+    """The possible additions: settings and lines by the intent's name of the switch; and the rest that is left in any
+    case.
+    """
 
     settings: Mapping[str, tuple[Extra, ...]]
     lines: Mapping[str, tuple[str, ...]]
@@ -43,7 +45,7 @@ class Added:
     """Switches of which facts of the model are told already: settings that go with these are counted."""
 
     def without(self, refused: Iterable[Problem], sight: TierView) -> "Added":
-        """Return this without what was refused, which is left."""
+        """Return this without the refused additions, which are left."""
         tree = _tree(self, sight)
         where = {".".join(("extra", *keys)): keys for keys in _paths_of_tree(tree)}
         gone: dict[str, set[tuple[str, ...]]] = {}
@@ -83,7 +85,7 @@ class Added:
 
     @property
     def shortened(self) -> tuple[str, ...]:
-        """What is left, of a long list the beginning."""
+        """Return the rest that is left; of a long list the beginning."""
         remainder = len(self.left) - _LISTED
         return (*self.left[:_LISTED], *([f"and {remainder} more settings of files"] if remainder > 0 else []))
 
@@ -94,7 +96,9 @@ def _names(platform: str, device: str) -> tuple[str, str, str]:
 
 
 def find_additions(sight: TierView, files: Files, built: Mapping[str, Bundle]) -> Added:
-    """Return what the files of switches say that the built ones do not; of a foreign platform nothing can be."""
+    """Return the content of switches' files that the built ones do not have; for a foreign platform nothing can be
+    added.
+    """
     settings: dict[str, tuple[Extra, ...]] = {}
     lines: dict[str, tuple[str, ...]] = {}
     remarks: list[str] = []
@@ -129,7 +133,7 @@ def find_additions(sight: TierView, files: Files, built: Mapping[str, Bundle]) -
 def otherwise(
     sight: TierView, files: Files, built: Mapping[str, Bundle], alike: Iterable[str], added: Added
 ) -> tuple[str, ...]:
-    """Return what the files of switches that are `alike` by the model say otherwise than the built ones, in words."""
+    """Return, in words, how the files of switches that are `alike` by the model differ from the built ones."""
     by_remark: dict[str, list[str]] = {}
     chosen = set(alike)
     for box in sight.boxes:

@@ -120,15 +120,15 @@ class _Most(NamedTuple):
         return cls(max((2, *(box.id for box in sight.boxes))), leaf, slots)
 
     def switches(self, _version: int) -> int:
-        """Return how many addresses a pool needs of which each tier has a quarter."""
+        """Return how many addresses a pool needs to give each tier a quarter."""
         return _TIER_SHARES * (self.switch + 1)
 
     def hosts(self, version: int) -> int:
-        """Return how many addresses a pool needs of which each leaf has a block."""
+        """Return how many addresses a pool needs to give each leaf a block."""
         return (_BLOCK if version == 6 else 2 * self.slots) * (self.leaf + 1)
 
     def links(self, version: int) -> int:
-        """Return how many addresses a pool needs of which each tier's share has a block for each leaf."""
+        """Return how many addresses a pool needs to give each tier's share a block for each leaf."""
         return _TIER_SHARES * self.hosts(version)
 
 
@@ -221,7 +221,7 @@ def _links_of(box: Box) -> Iterator[tuple[str, Port, tuple[str, ...]]]:
 
 
 def _count_ipv4_link_slots(sight: TierView, cables: Cables) -> int | None:
-    """Return for how many links a leaf has IPv4 addresses; None where nothing says it."""
+    """Return the number of links that a leaf has IPv4 addresses for; None where nothing states it."""
     for box in sight.leaves:
         for route in known_rows(box.device.static_routes):
             if route.next_hop == "blackhole" and ":" not in route.prefix:
@@ -303,10 +303,10 @@ def _of_ports(sight: TierView, version: int) -> Network | None:
 def _vlan_pools(
     sight: TierView, named_pools: list[tuple[Network, int]], most: _Most
 ) -> tuple[dict[int, str | list[str]], list[str]]:
-    """Return the pools of VLANs by number, and what of them no key says.
+    """Return the pools of VLANs by number, and the parts of them that no key expresses.
 
-    Each leaf has a block of a pool, whose first address is its own. They are in the order in which policies name them,
-    which is that of their groups.
+    Each leaf has a block of a pool, whose first address is its own. They are in the order of the policies that name
+    them, which is that of their groups.
     """
     remarks = []
     gateways: dict[int, list[tuple[int, Address]]] = {}

@@ -29,7 +29,7 @@ class Seen(NamedTuple):
 
 
 def known_classes(sight: TierView) -> tuple[list[TrafficClass], str]:
-    """Return the classes that are stated, else those that ports' maps come to, and why these are a guess."""
+    """Return the classes that are stated, else those that ports' maps result in, and why these are a guess."""
     if stated_ := [traffic_class for traffic_class in sight.fabric.classes if isinstance(traffic_class.tc, int)]:
         return stated_, ""
     why = "no file says what traffic is for: names and purposes follow conventions"
@@ -151,7 +151,7 @@ def _ecn_marking_keys(seen: list[Seen]) -> Tree | None:
 
 
 def size(count: int | None) -> str:
-    """Spell bytes as a person does: 150000 is `150kB`, 166912 `163KiB`; what is neither is in bytes."""
+    """Write bytes as a person does: 150000 is `150kB`, 166912 `163KiB`; any other value is in bytes."""
     assert count is not None
     for unit, factor in (("MB", 10**6), ("MiB", 2**20), ("kB", 10**3), ("KiB", 2**10)):
         if count and count % factor == 0 and count // factor < 10_000 and (unit[-2] != "M" or count >= 10 * factor):
@@ -190,7 +190,7 @@ def _infer_classes(ports: list[Interface], mode: Mode) -> Iterator[TrafficClass]
 
 
 def _classes_sharing_queues(qos: QosProfile) -> dict[int, int]:
-    """Return the traffic classes that have no queue of their own and no PFC, by the class whose queue they share."""
+    """Return the traffic classes with no queue to themselves and no PFC, by the class whose queue they share."""
     queues = qos.tc_to_queue
     paused = known_rows(qos.pfc_rx_priorities)
     if not isinstance(queues, tuple):

@@ -32,7 +32,7 @@ _TO_ADD = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """An intent that was derived, and how well it says what the files do."""
+    """An intent that was derived, and how well it expresses the content of the files."""
 
     text: str
     """The intent with remarks; where something is to be added, it does not build yet."""
@@ -53,12 +53,12 @@ class Imported:
 
 
 def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Imported:
-    """Return the intent of a fabric; `source` is what its text says it was imported from.
+    """Return the intent of a fabric; `source` is the origin that its text names.
 
-    Of `files`, what is beside the model is carried too, as far as an intent can.
+    Content of `files` that is not in the model is carried too, as far as an intent can.
 
-    Of what no key of an intent says, `left` tells; nothing is left out in silence, for the intent is built and held
-    against the fabric.
+    Anything that no key of an intent expresses is reported in `left`; nothing is left out silently, because the intent
+    is built and compared with the fabric.
     """
     sight = see(imported)
     draft = _derive_all_parts(sight)
@@ -147,7 +147,7 @@ def _with_pools(groups: Tree, pools: Mapping[int, object]) -> Tree:
 
 
 def _oversubscription_limit(sight: TierView) -> Found:
-    """Return the stated limit of oversubscription, else what the leaf that has most comes to."""
+    """Return the stated limit of oversubscription, else the highest of any leaf."""
     limit = sight.fabric.policy.max_oversubscription
     if not isinstance(limit, int | float):
         limit = max((1.0, *_oversubscription_ratios(sight)))
@@ -168,7 +168,7 @@ def _oversubscription_ratios(sight: TierView) -> Iterator[float]:
 
 
 def _format_intent_tail(remarks: tuple[str, ...], problems: list[Problem], *, tried: bool) -> Iterator[str]:
-    """Yield what the text says at its end: what is not carried, and why it cannot be built."""
+    """Yield the end of the text: the parts that are not carried, and why it cannot be built."""
     if problems:
         yield ""
         yield "This intent cannot be built yet:"

@@ -132,7 +132,7 @@ def _make_example_endpoints(sight: TierView) -> Tree:
 
 
 def _report_unread_peers(sight: TierView, cables: Cables) -> Iterator[str]:
-    """Yield the ports of leaves with BGP sessions to what was not read, where no other is taken for an uplink."""
+    """Yield the ports of leaves with BGP sessions to unread devices, where no other port is taken for an uplink."""
     if sight.spines or sight.fabric.hosts:
         return
     for box in sight.leaves:
@@ -142,7 +142,7 @@ def _report_unread_peers(sight: TierView, cables: Cables) -> Iterator[str]:
 
 
 def _description_getter(device: Device) -> Callable[[Interface], object]:
-    """Return what says where a port leads: its own description, else that of the bundle that it is in."""
+    """Return a function that gives the description of a port's far end: the port's own, else that of its bundle."""
     by_member = {name: channel.description for channel in known_rows(device.port_channels) for name in channel.members}
     return lambda port: port.description if isinstance(port.description, str) else by_member.get(port.name)
 
@@ -181,7 +181,7 @@ def _number_host_ports(plugs: Iterable[Plug]) -> tuple[Plug, ...]:
 
 
 def _group_plugs_by_kind(sight: TierView, plugs: Iterable[Plug]) -> Iterator[tuple[str, list[Plug]]]:
-    """Yield groups of ports that are split alike and in the same VLAN, with names that tell how they are."""
+    """Yield groups of ports that are split alike and in the same VLAN, with names that describe them."""
     vlans = {box.id: _access_vlans(box.device) for box in sight.leaves}
     kinds: dict[tuple[int | None, int], list[Plug]] = {}
     for plug in plugs:

@@ -1,4 +1,4 @@
-"""An intent held against configurations: what it comes to otherwise, whoever wrote it."""
+"""A comparison of an intent with configurations: how its result differs, regardless of its author."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ _ROUNDS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """What an intent comes to that configurations have otherwise."""
+    """The differences of an intent's result from configurations."""
 
     differing: tuple[Unlike, ...]
     added: Added
@@ -31,7 +31,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """How well an intent says what configurations do."""
+    """How well an intent expresses the content of configurations."""
 
     names: tuple[str, ...]
     """What switches are called in their files, where the intent calls them otherwise."""
@@ -42,12 +42,12 @@ class Held:
 
     @property
     def equal(self) -> bool:
-        """Whether the intent is built into what was read."""
+        """Whether the intent is built into the fabric that was read."""
         return not (self.left or self.extra)
 
 
 def compare_intent(sight: TierView, intent: Intent, files: Files | None) -> Compared:
-    """Return what an intent comes to otherwise than a sight, and than `files`; InputProblems where it is not built."""
+    """Return how an intent's result differs from a sight, and from `files`; InputProblems where it is not built."""
     fabric, built_files = built(intent)
     differing = unlike(sight, fabric)
     if files is None:
@@ -59,7 +59,7 @@ def compare_intent(sight: TierView, intent: Intent, files: Files | None) -> Comp
 
 
 def hold(imported: Fabric, intent: Intent, *, files: Files | None = None) -> Held:
-    """Return what an intent, whose switches are those of a fabric by role and number, comes to otherwise.
+    """Return how an intent's result differs from a fabric with the same switches by role and number.
 
     InputProblems where it cannot be built.
     """
@@ -118,7 +118,7 @@ def _nest_settings(settings: Iterable[tuple[tuple[str, ...], str | tuple[str, ..
 
 
 def _fill_unknown_models(imported: Fabric, intent: Intent) -> Fabric:
-    """Return a fabric whose switches have the models of their tiers where no file says them."""
+    """Return a fabric whose switches have the models of their tiers where no file states them."""
     topology = intent.topology
     models = dict(_models_by_switch(see(imported), topology.leaves.model, topology.spines.model))
     devices = (

@@ -1,4 +1,4 @@
-"""What an import could not carry, in few words: facts that are unlike in the same way as one line."""
+"""The parts that an import could not carry, in few words: facts that are unlike in the same way as one line."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -71,7 +71,7 @@ def _format_place(names: list[str], parts_text: str) -> str:
 
 
 def of_names(sight: TierView) -> Iterator[str]:
-    """Yield what switches of a tier are called in their files, where the intent calls them otherwise."""
+    """Yield the names of a tier's switches in their files, where the intent names them differently."""
     for role in ROLES:
         own_boxes = [box for box in sight.tier(role) if box.was != box.device.name]
         if own_boxes:

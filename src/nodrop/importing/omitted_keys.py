@@ -1,4 +1,4 @@
-"""What an imported intent need not say: keys whose derived default is what they state."""
+"""The keys that an imported intent may omit: keys whose derived default is the stated value."""
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -26,9 +26,9 @@ Spell = Callable[[Tree], str]
 
 
 def without_defaults(keys: Tree, spell: Spell) -> Tree:
-    """Return the keys of an intent without those that come to the same when they are left out.
+    """Return the keys of an intent without those that make no difference when they are left out.
 
-    `spell` gives the text of keys; what cannot be loaded stays as it is.
+    `spell` gives the text of keys; keys that cannot be loaded stay unchanged.
     """
     keys = deepcopy(keys)
     intent = _load_intent_or_none(keys, spell)

@@ -1,4 +1,4 @@
-"""What a part of an import comes to: keys of an intent, what of them was guessed, what is lacking, what is left."""
+"""The result of a part of an import: keys of an intent, the guesses among them, the missing keys, and the leftovers."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ Tree = dict[str, Any]
 
 
 class Lack(NamedTuple):
-    """What has to be added by hand: why, and a value that can stand there."""
+    """A key that must be added by hand: why, and a possible value."""
 
     why: str
     example: Any
@@ -20,7 +20,7 @@ class Lack(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What one part of a fabric comes to in an intent."""
+    """The result of one part of a fabric in an intent."""
 
     keys: Tree = field(default_factory=dict)
     guessed: Mapping[Keys, str] = field(default_factory=dict)
@@ -81,5 +81,5 @@ def _one(text: str) -> Any:
 
 
 def collect_facts(**facts: Any) -> Tree:
-    """Return the facts that there are, in order; None is one that there is not."""
+    """Return the facts that exist, in order; None is a fact that does not exist."""
     return {key: value for key, value in facts.items() if value is not None}

@@ -78,7 +78,7 @@ def watchdog(sight: TierView, cables: Cables) -> Found:
 
 
 def _of_ports(sight: TierView, cables: Cables, side: Side) -> PfcWatchdog | None:
-    """Return the watchdog of most ports of a side, of those that say most."""
+    """Return the watchdog of most ports of a side, counting those with the most stated values."""
     pfc_watchdogs = [
         profile.pfc_watchdog
         for profile in _of_side(sight, cables, side)
@@ -93,7 +93,7 @@ def _of_ports(sight: TierView, cables: Cables, side: Side) -> PfcWatchdog | None
 
 
 def _of_side(sight: TierView, cables: Cables, side: Side) -> Iterator[QosProfile]:
-    """Yield what is known of the ports of a side."""
+    """Yield the known QoS profiles of the ports of a side."""
     for tier, usually in ((sight.leaves, "host"), (sight.spines, "fabric")):
         for box in tier:
             beyond = cables.find_external_ports(box.device.name)
@@ -103,7 +103,7 @@ def _of_side(sight: TierView, cables: Cables, side: Side) -> Iterator[QosProfile
 
 
 def _side_of_port(port: Interface, beyond: frozenset[str], usually: str) -> str | None:
-    """Return a port's side; where nobody says it, that of sessions with what was not read, else its tier's usual."""
+    """Return a port's side; if nobody states it, that of sessions with unread devices, else its tier's usual side."""
     if not isinstance(port.side, Unknown):
         return port.side
     return "fabric" if port.name in beyond else usually
@@ -192,7 +192,7 @@ def _lossless_thresholds(sight: TierView) -> Iterator[int]:
 
 
 def trimming(sight: TierView) -> Found:
-    """Return the size to which packets are cut, and the class that cut ones travel in."""
+    """Return the size that packets are cut to, and the class that cut packets travel in."""
     if sight.fabric.mode not in ("trim", "uec"):
         return Found()
     device_trimming = usual(box.device.trimming for box in sight.boxes if isinstance(box.device.trimming, Trimming))

@@ -10,7 +10,7 @@ from nodrop.model.states import known_rows
 
 
 def ratio(sight: TierView, intent: Intent) -> int | None:
-    """Return the ratio by which an intent that states none comes to the shared headroom that there is.
+    """Return the ratio that gives an intent without a stated ratio the existing shared headroom.
 
     It is seen on spines, whose ports follow from their model; None where none is needed, or none fits.
     """

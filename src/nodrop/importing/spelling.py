@@ -1,7 +1,7 @@
-"""How an imported intent is written: the order and shape of the shipped ones, with remarks.
+"""The text of an imported intent: the order and shape of the shipped ones, with remarks.
 
-A remark above a line says why it is a guess. What is to be added stands at its place as a comment, with an example: to
-fill it in is to take `# ` away from its line and to put in what holds.
+A remark above a line gives the reason why it is a guess. A missing key is at its place as a comment, with an example:
+to fill it in, take `# ` away from its line and put in the value that applies.
 """
 
 import json
@@ -51,7 +51,7 @@ def _format_comment(line: str) -> str:
 
 
 def _with_lacks(draft: Found) -> Tree:
-    """Return the keys with what is lacking at its place; a heading under which all is lacking is lacking itself."""
+    """Return the keys with the missing ones at their place; a heading without any key is missing itself."""
     keys = _copy_tree(draft.keys)
     for at, lack in sorted(draft.lacking.items(), key=lambda item: len(item[0])):
         inside: Any = keys
@@ -88,7 +88,7 @@ def _without_lack_reasons(value: Any) -> Any:
 
 
 def _has_lack(value: Any) -> bool:
-    """Whether anything is lacking in a value."""
+    """Whether anything is missing in a value."""
     if isinstance(value, dict):
         return any(map(_has_lack, value.values()))
     return isinstance(value, Lack)

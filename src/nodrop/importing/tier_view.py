@@ -1,4 +1,4 @@
-"""What is imported, seen as an intent sees it: two tiers of switches with numbers, and the cables between them."""
+"""The imported fabric as an intent sees it: two tiers of switches with numbers, and the cables between them."""
 
 import re
 from collections import Counter
@@ -41,7 +41,7 @@ _T = TypeVar("_T")
 
 
 class Box(NamedTuple):
-    """A switch of a tier: its number, as an intent names it, and what it is called in the files."""
+    """A switch of a tier: its number, as an intent names it, and its name in the files."""
 
     id: int
     device: Device
@@ -49,7 +49,7 @@ class Box(NamedTuple):
 
     @property
     def model(self) -> Switch | None:
-        """The facts of its model; None where no file says which it is."""
+        """Return the facts of its model; None where no file states the model."""
         return None if isinstance(self.device.model, Unknown) else switch(self.device.model)
 
     def port(self, name: str) -> Interface | None:
@@ -57,7 +57,7 @@ class Box(NamedTuple):
         return next((interface for interface in self.device.interfaces if interface.name == name), None)
 
     def parts(self, panel: int) -> int:
-        """Return into how many ports a panel port is split, of which not all need be there."""
+        """Return the number of ports that a panel port is split into, not all of them necessarily present."""
         port_count = sum(
             isinstance(interface.port, Port) and interface.port.panel == panel for interface in self.device.interfaces
         )
@@ -106,7 +106,7 @@ class TierView:
         return self.leaves + self.spines
 
     def restore_names(self, text: str) -> str:
-        """Return a text of what an intent comes to with the names that switches have in their files."""
+        """Return a text about an intent's result with the names that switches have in their files."""
         return _NAME.sub(lambda match: self.was.get(match[0], match[0]), text)
 
 
@@ -146,7 +146,7 @@ class Cables:
         return frozenset(row.interface for row in rows if row.interface in ports)
 
     def find_external_ports(self, name: str) -> frozenset[str]:
-        """Return the ports of a switch over which it has BGP sessions with what was not read."""
+        """Return the ports of a switch over which it has BGP sessions with unread devices."""
         device = self._boxes[name].device
         neighbors = [near for text in _neighbor_addresses(device) if (near := address_of(text)) is not None]
         channels = known_rows(device.port_channels)
@@ -276,7 +276,7 @@ def _by_name(name: str) -> str | None:
 
 
 def _by_cable(fabric: Fabric, unknown_names: list[str], known_roles: Mapping[str, str]) -> dict[str, str]:
-    """Return the roles of switches that no name tells: those joined to leaves alone are spines, and so on."""
+    """Return the roles of switches whose names do not show it: those joined to leaves alone are spines, and so on."""
     names = {device.name for device in fabric.devices}
     peers: dict[str, set[str]] = {name: set() for name in names}
     for link in fabric.links:
@@ -295,10 +295,10 @@ def _by_cable(fabric: Fabric, unknown_names: list[str], known_roles: Mapping[str
 
 
 def _numbers(names: list[str], role: str) -> list[int]:
-    """Return numbers for switches: the last in their names where these tell them apart, else in their order.
+    """Return numbers for switches: the last in their names where these are distinct, else in their order.
 
     Where names are of several kinds, such as leaf and border, the most frequent, or the tier's own, keeps its numbers.
-    A switch alone has the number of its name only if the name says its tier: sn2700 is a model.
+    A switch alone has the number of its name only if the name states its tier: sn2700 is a model.
     """
     if len(names) == 1 and _by_name(names[0]) is None:
         return [1]
@@ -315,7 +315,7 @@ def _numbers(names: list[str], role: str) -> list[int]:
 
 
 def _rename_switches(fabric: Fabric, new_names: Mapping[str, str]) -> Fabric:
-    """Return a fabric whose switches, and ports where their platform is not written, are called otherwise."""
+    """Return a fabric with other names for its switches, and for ports where their platform is not written."""
     ports: dict[End, str] = {}
     devices = []
     for device in map(_number_ports, fabric.devices):

@@ -74,7 +74,7 @@ def usual_platform(own_boxes: tuple[Box, ...]) -> str:
 def fitting(own_boxes: tuple[Box, ...], platform: str) -> str:
     """Return the model, of those written for a platform, that has the ports of switches with the fewest to spare.
 
-    Names of ports that follow the model's lanes tell models apart.
+    Names of ports that follow the model's lanes distinguish models.
     """
     port_of = platforms.model_port(platform)
     names = {port.name for box in own_boxes for port in box.device.interfaces}

@@ -1,4 +1,4 @@
-"""What an imported intent comes to when it is built: the same fabric, or where it differs."""
+"""The result of building an imported intent: the same fabric, or where it differs."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, is_dataclass, replace
@@ -26,7 +26,7 @@ _OF_SPELLING = ("platform", "version", "hwsku", "role")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unlike:
-    """A fact of one part that is not what the intent comes to."""
+    """A fact of one part that differs from the intent's result."""
 
     device: str
     """The switch; empty for the fabric itself."""
@@ -43,7 +43,7 @@ class Unlike:
 
 
 def built(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]:
-    """Return what an intent's files say when they are read back, and the files of each switch.
+    """Return the content of an intent's files when they are read back, and the files of each switch.
 
     InputProblems where it cannot be built or written.
     """
@@ -64,9 +64,9 @@ def built(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]:
 
 
 def unlike(sight: TierView, other_fabric: Fabric) -> tuple[Unlike, ...]:
-    """Return every fact of a sight that a fabric has otherwise; what its files do not say is no fact.
+    """Return every fact of a sight that differs in a fabric; a value that the sight's files do not state is no fact.
 
-    Nor is a text that is the same but for the names of switches, which are reported separately.
+    Nor is a text that is the same except for the names of switches, which are reported separately.
     """
     return tuple(_fabric_differences(sight, other_fabric))
 

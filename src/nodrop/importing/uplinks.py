@@ -1,4 +1,4 @@
-"""The links between the tiers: how many, on which ports, and by which rule ports are given out."""
+"""The links between the tiers: how many, on which ports, and the rule that assigns ports."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -233,7 +233,7 @@ def _panel_candidates(used: set[int], free: list[int]) -> Iterator[tuple[int, ..
 def _find_shared_panels(
     blocks: Mapping[int, set[Port]], candidates: Iterable[tuple[int, ...]], split: int, link_count: int, role: str
 ) -> Sharing:
-    """Return the first panel ports and slots by which every peer gets the ports that it has; else the ports in use."""
+    """Return the first panel ports and slots that give every peer the ports that it has; else the ports in use."""
     ids = tuple(sorted(blocks))
     first_panels: tuple[int, ...] = ()
     tried = []
@@ -258,7 +258,7 @@ def _find_shared_panels(
 def _find_slots(
     blocks: Mapping[int, set[Port]], ids: tuple[int, ...], ports: tuple[Jack, ...], link_count: int, role: str
 ) -> int | None:
-    """Return the slots, whole numbers of which the peers' numbers are the places, by which they get their ports."""
+    """Return the number of slots that gives each peer, placed by its number, its ports; None if there is none."""
     at = {jack.port: place for place, jack in enumerate(ports)}
     last = ids[-1]
     start = min(at[port] for port in blocks[last])

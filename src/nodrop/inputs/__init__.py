@@ -1,4 +1,4 @@
-"""What the paths of a command line lead to: intents, the files of each device, and what is stated beside them."""
+"""The inputs at the paths of a command line: intents, the files of each device, and the statements next to them."""
 
 import os
 import sys
@@ -39,11 +39,11 @@ def find(
     held: Mapping[str, bytes] | None = None,
     disk: Disk | None = None,
 ) -> Inputs:
-    """Look at every path: an intent, a configuration, a folder of them, or `-` for standard input.
+    """Find the inputs at every path: an intent, a configuration, a folder of them, or `-` for standard input.
 
-    All are one fabric, unless several fabric.yaml files lie beside them, and none was named: then each has its own.
-    What `exclude` tells of is passed over in folders; what was named itself is read. Texts that are `held` stand for
-    the files at these paths, as an editor's do that have not been saved. Of another `disk`, what lies there is found.
+    All are one fabric, unless several fabric.yaml files lie next to them, and none was named: then each has its own.
+    Files that match `exclude` are skipped in folders; a path that was named itself is read. Texts that are `held`
+    replace the files at these paths, like an editor's unsaved texts. With another `disk`, the files on it are found.
     """
     disk = disk or Disk(held)
     finder = Finder(disk, platform, exclude)

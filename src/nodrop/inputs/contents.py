@@ -1,4 +1,4 @@
-"""What a file is that no reader takes: recognised by its name and its first bytes, so that reports can name it."""
+"""The kind of a file that no reader takes: recognised by its name and its first bytes, so reports can name it."""
 
 import json
 import re
@@ -104,7 +104,7 @@ def is_unit(head: bytes) -> bool:
 
 
 def by_name(name: str) -> str:
-    """Return why a file of that name is no configuration in use; nothing where its name does not say so."""
+    """Return why a file of that name is no configuration in use; nothing where its name does not show that."""
     low = name.lower()
     if low.endswith(_TEMPLATES):
         return "a template, which is not rendered"
@@ -114,7 +114,7 @@ def by_name(name: str) -> str:
 
 
 def by_content(name: str, head: bytes, *, is_whole: bool, is_switch: Callable[[str, bytes], bool]) -> Unread:
-    """Return why a file with this beginning is not read; `is_switch` says whether a reader takes a name and a text."""
+    """Return why a file with this beginning is not read; `is_switch`: whether a reader takes a name and a text."""
     text = decoded(head)
     if is_blank(text) and is_whole:
         return Unread("empty: it states nothing", is_device=True)
@@ -155,7 +155,7 @@ def _decompress_head(head: bytes) -> bytes:
 
 
 def _classify_unread_json(text: bytes, *, is_whole: bool) -> Unread:
-    """Return what a JSON text is that is no configuration."""
+    """Return the kind of a JSON text that is no configuration."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):

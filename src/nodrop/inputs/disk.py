@@ -20,9 +20,9 @@ Kind = Literal["file", "folder", "link", "outside"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a folder holds: its name and what it is; a `link` leads to a folder and is not followed.
+    """The entry of a folder: its name and its kind; a `link` leads to a folder and is not followed.
 
-    What leads `outside` of the root is neither followed nor looked at; `root` names that.
+    An entry that leads `outside` of the root is neither followed nor read; `root` names that.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Entry:
 
 
 class Disk:
-    """Files, of which some are held in memory, be they on the disk too or not."""
+    """Files, some of them held in memory, whether or not they are on the disk too."""
 
     is_former = False
     """Whether these are the files of a former state, not those that lie there now."""
@@ -61,7 +61,7 @@ class Disk:
             return False
 
     def is_file(self, path: Path) -> bool:
-        """Whether a path leads to a file, or out of the root, which is told when it is read."""
+        """Whether a path leads to a file, or out of the root, which is reported when it is read."""
         if self.holds(path):
             return True
         try:
@@ -72,7 +72,7 @@ class Disk:
             return False
 
     def entries(self, folder: Path) -> list[Entry]:
-        """Return what a folder holds, by name; OSError where it cannot be read."""
+        """Return the content of a folder, by name; OSError where it cannot be read."""
         handle = self.root(folder).open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             with os.scandir(handle) as scandir_iterator:
@@ -104,10 +104,10 @@ class Disk:
         return Text(display=shown, path=path, root=self.root(path))
 
     def leads_inside(self, folder: Path, name: str) -> bool:
-        """Whether a name that a file of a folder states leads to what lies in the file's repository.
+        """Whether a name that a file of a folder states leads to a place in the file's repository.
 
-        Neither its words nor links lead out of it. Without a repository, it is the working directory, where the folder
-        lies in it, else the folder itself.
+        Neither its words nor links lead out of it. Without a repository, it is the working directory if the folder lies
+        in it, else the folder itself.
         """
         try:
             real_folder = os.path.realpath(folder)
@@ -118,7 +118,9 @@ class Disk:
         return all(lead.is_relative_to(tree) and REPOSITORY not in lead.relative_to(tree).parts for lead in leads)
 
     def root(self, path: Path | str) -> Root:
-        """Return what no link below it leads out of: what was named and the path lies in, else what is around it."""
+        """Return the root that no link below it leads out of: the named path that contains this path, else its
+        surroundings.
+        """
         absolute = at = os.path.abspath(path)  # noqa: PTH100
         while (root := self._roots.get(at)) is None:
             above = os.path.dirname(at)  # noqa: PTH120
@@ -132,12 +134,14 @@ class Disk:
         return root
 
     def _find_folder_root(self, absolute: str) -> Root:
-        """Return the root of a path that nobody named, such as a file beside or above what was: its folder at least."""
+        """Return the root of a path that nobody named, such as a file next to or above a named path: its folder at
+        least.
+        """
         folder = absolute if os.path.isdir(absolute) and not os.path.islink(absolute) else os.path.dirname(absolute)  # noqa: PTH112, PTH114, PTH120
         return self._register_root(folder)
 
     def _register_root(self, path: Path | str) -> Root:
-        """Return the root of a path that was named, to which what lies below it belongs from now on."""
+        """Return the root of a path that was named, which the paths below it belong to from now on."""
         absolute = os.path.abspath(path)  # noqa: PTH100
         folder = os.path.dirname(absolute)  # noqa: PTH120
         if folder not in self._repositories:
@@ -158,7 +162,7 @@ class Disk:
 
 
 def _tree_of(folder: str) -> str:
-    """Return the folder that what a file of a folder names has to lie in; neither path has links."""
+    """Return the folder that must contain all that a file of a folder names; neither path has links."""
     if repository := repository_of(folder):
         return repository
     working = os.path.realpath(".")

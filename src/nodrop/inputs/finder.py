@@ -1,4 +1,4 @@
-"""Classifies what lies at paths: devices, intents, what is stated, ignored, or not read and why.
+"""Classification of the content of paths: devices, intents, statements, ignored, or not read and why.
 
 Every file below a named folder is in exactly one of: a bundle, an intent, a fabric.yaml, `ignored`, a note that it is
 not read, or a problem.
@@ -36,7 +36,7 @@ _OPENING = re.compile(rb"^\{", re.MULTILINE)
 
 
 def find_fabric_file(disk: Disk, path: Path) -> Path | None:
-    """Return the fabric.yaml beside a path, or in the folder above."""
+    """Return the fabric.yaml next to a path, or in the folder above."""
     base_folder = path if disk.is_folder(path) else path.parent
     above = base_folder.parent if base_folder.name not in ("", "..") else base_folder / ".."
     beside = (folder / context.FILE for folder in (base_folder, above))
@@ -54,7 +54,7 @@ def is_intent(head: bytes) -> bool:
 
 
 class Finder:
-    """Looks at paths and adds what it finds to inputs; what was found before, whoever named it, counts once."""
+    """Reads paths and adds its results to inputs; a path found before counts once, no matter who named it."""
 
     def __init__(self, disk: Disk, platform: str | None, exclude: Callable[[Path], bool] | None) -> None:
         self._disk = disk
@@ -105,7 +105,7 @@ class Finder:
         return self._forced if self._forced is not None else self._detect_platform(name, head)
 
     def _detect_platform(self, name: str, head: bytes) -> str | None:
-        """Return the platform that a text shows itself to be of, whichever is forced."""
+        """Return the platform that a text shows itself to be of, even if another is forced."""
         return next((other for other in self._platforms if head and platforms.reader(other).detect(name, head)), None)
 
     def _platform_of_json(self) -> str:
@@ -141,7 +141,7 @@ class Finder:
             self._other_file(inputs, path, platform, head)
 
     def _is_of_host(self, path: Path, head: bytes) -> bool:
-        """Whether a file says how NICs are set."""
+        """Whether a file states the settings of NICs."""
         return self._forced is None and host_files.may_be(path.suffix.lower()) and host_files.detect(head)
 
     def _add_host(self, inputs: Inputs, path: Path) -> None:
@@ -174,13 +174,13 @@ class Finder:
         return []
 
     def _other_file(self, inputs: Inputs, path: Path, platform: str, head: bytes) -> None:
-        """Add a file of any other name as a device of its own."""
+        """Add a file of any other name as a separate device."""
         if self._is_new(path):
             files = ((_canonical_name(platform, path, head), self._disk.text(path)),)
             inputs.bundles.append(Bundle(name=_safe_name(path.stem), platform=platform, files=files))
 
     def _tree(self, inputs: Inputs, top: Path) -> None:
-        """Look at a folder and all below it; one with a fabric.yaml of its own is another fabric."""
+        """Read a folder and all below it; a folder with its own fabric.yaml is another fabric."""
         pending = [(top, inputs, "")]
         states: dict[Path, tuple[str, Text]] = {}
         while pending:
@@ -207,7 +207,7 @@ class Finder:
             )
 
     def _inputs_of_folder(self, folder: Path, around: Inputs) -> Inputs:
-        """Return the inputs to which what lies in a folder belongs."""
+        """Return the inputs that the content of a folder belongs to."""
         fabric = folder / context.FILE
         if not states(self._disk, fabric):
             return around
@@ -218,7 +218,7 @@ class Finder:
     def _list_entries(self, inputs: Inputs, folder: Path, top: Path) -> tuple[list[tuple[Path, str]], list[str]]:
         """Return the folders to search, each with the reason why nothing in it is read, and the names of files.
 
-        What is ignored, excluded or no link to a file is added to the inputs.
+        Ignored and excluded entries, and links that lead to no file, are added to the inputs.
         """
         try:
             entries = self._disk.entries(folder)
@@ -255,7 +255,7 @@ class Finder:
     def _note_outside_link(self, inputs: Inputs, path: Path, link_fault: str) -> None:
         """Note a link that leads out of the root; it is a problem where a file of its name would be read.
 
-        By its name alone, so that nothing is told of what it leads to.
+        By its name alone, to reveal nothing about its target.
         """
         if self._is_looked_at(path):
             inputs.problems.append(Problem(path=str(path), found=link_fault, hint="name the file itself to read it"))
@@ -263,7 +263,7 @@ class Finder:
             self._note_unread(inputs, path, Unread(f"{link_fault}, which is not followed"))
 
     def _is_looked_at(self, path: Path) -> bool:
-        """Whether the name of a file says that it is a configuration."""
+        """Whether the name of a file shows that it is a configuration."""
         readers = [platforms.reader(platform) for platform in self._platforms]
         if any(path.name in (*reader.FILES, *reader.BESIDE) for reader in readers):
             return True
@@ -323,7 +323,7 @@ class Finder:
             self._note_unread(inputs, path, unread._replace(is_device=unread.is_device and not of_device))
 
     def _in_folder(self, path: Path, text: bytes) -> str | None:
-        """Return the platform by which a file in a folder is read: a forced one where it is JSON, else its own."""
+        """Return the platform for reading a file in a folder: a forced one where it is JSON, else its own."""
         is_json = path.suffix.lower() == ".json" and self._disk.is_file(path)
         return self._forced if self._forced is not None and is_json else self._detect_platform(path.name, text)
 
@@ -356,7 +356,7 @@ class Finder:
             inputs.notes.append(Note(kind=kind, message=unread.reason, file=str(path)))
 
     def _is_beside_others(self, platform: str) -> bool:
-        """Whether files of a platform may lie beside those of another, to which they then belong."""
+        """Whether files of a platform may lie next to those of another, which they then belong to."""
         files = platforms.reader(platform).FILES
         others = (name for name in self._platforms if name != platform)
         return any(set(files).intersection(platforms.reader(name).BESIDE) for name in others)
@@ -396,5 +396,5 @@ def _unrecognised_problem(path: Path, unread: Unread | None) -> Problem:
 
 
 def _safe_name(name: str) -> str:
-    """Return a name that a device can have: what a path may hold and a name may not becomes a dash."""
+    """Return a valid device name: each character that a path may have and a name may not becomes a dash."""
     return re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip("._-")[:63] or "device"

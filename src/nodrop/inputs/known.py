@@ -1,6 +1,6 @@
-"""What lies beside configurations and is none: folders and files that are ignored by their names, each with a reason.
+"""Entries next to configurations that are none: folders and files that are ignored by their names, each with a reason.
 
-Such names are never read, so the table holds only what no switch, host or person calls a configuration.
+Such names are never read, so the table has only names that no switch, host or person uses for a configuration.
 """
 
 from typing import NamedTuple

@@ -27,7 +27,7 @@ class Text:
     """What no link leads out of when the file is opened; without one, it is opened as it is named."""
 
     def read_bytes(self, max_bytes: int) -> bytes:
-        """Return the bytes; InputProblems says why they are not to be had."""
+        """Return the bytes; InputProblems gives the reason why they are not available."""
         return self.held if self.path is None else read_regular_file(self.path, self.display, max_bytes, self.root)
 
     def open_stream(self) -> AbstractContextManager[tuple[BinaryIO, int]]:
@@ -38,7 +38,7 @@ class Text:
 
 
 def find_named_file(path: str) -> Text:
-    """Return the file that a user named; InputProblems says why there is none."""
+    """Return the file that a user named; InputProblems gives the reason why there is none."""
     root = find_root(path) if path else None
     if (wrong := fault(path, root)) is not None:
         raise InputProblems([wrong])
@@ -56,7 +56,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stages:
-    """The stages that lead to the state of a device, beside the file with that."""
+    """The stages that lead to the state of a device, next to the file with that state."""
 
     platform: str
     state: Text
@@ -65,7 +65,7 @@ class Stages:
 
 @dataclass(slots=True)
 class Inputs:
-    """What makes up one fabric; `intents` and `nested`, folders with a fabric.yaml of their own, are fabrics too."""
+    """The parts of one fabric; `intents` and `nested`, folders with their own fabric.yaml, are fabrics too."""
 
     bundles: list[Bundle] = field(default_factory=list)
     hosts: list[Bundle] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Inputs:
 
     @property
     def name(self) -> str:
-        """Where the files of the fabric lie: beside its fabric.yaml, else the folder that all are in."""
+        """Return where the files of the fabric lie: next to its fabric.yaml, else the folder that contains all."""
         if self.stated:
             return str(Path(self.stated[0].display).parent)
         folders = {os.path.dirname(text.display) or "." for bundle in self.bundles for _, text in bundle.files}  # noqa: PTH120 -- of a site, in a tenth of the time

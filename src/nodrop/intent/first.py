@@ -25,7 +25,7 @@ SCHEMA = ".nodrop/intent.schema.json"
 def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
     """Return the text of an intent that builds: a server's NIC at its fastest, uplinks at the switch's, 1:1.
 
-    `file` is how the comments call it. KeyError where the platform or the model is not known. Its first line says
+    `file` is its name in the comments. KeyError where the platform or the model is not known. Its first line states
     that its schema lies in `SCHEMA`.
     """
     box = switch(model)

@@ -1,4 +1,4 @@
-"""From the text of an intent to its schema; every fault names file, line, column, what was found and expected."""
+"""From the text of an intent to its schema; every fault names file, line, column, the found and the expected text."""
 
 import difflib
 import types
@@ -55,7 +55,7 @@ def loads(raw: bytes, path: str) -> Intent:
 
 
 def validated(document: Document, schema: type[_Model]) -> _Model:
-    """Return what a document says by a schema; nothing at all says nothing, where no key has to be there."""
+    """Return the content of a document by a schema; an empty document is empty content, where no key is required."""
     required = any(field.is_required() for field in schema.model_fields.values())
     try:
         return schema.model_validate({} if document.data is None and not required else document.data)
@@ -101,7 +101,7 @@ def _problem_from_detail(document: Document, detail: Any, schema: type[BaseModel
 
 
 def _keys_of_location(data: Any, loc: Sequence[Any]) -> list[Any]:
-    """Return the steps of a pydantic location that the document has; tags of unions and what is missing drop out."""
+    """Return the steps of a pydantic location that the document has; tags of unions and missing keys drop out."""
     keys: list[Any] = []
     for step in loc:
         if (isinstance(data, dict) and step in data) or (
@@ -163,7 +163,7 @@ def _model_at(schema: type[BaseModel], loc: Sequence[Any]) -> type[BaseModel] | 
 
 
 def _annotation_of_step(annotation: Any, step: Any) -> Any:
-    """Return the type of what stands at a key; the tag of a union leads nowhere."""
+    """Return the type of the value at a key; the tag of a union leads nowhere."""
     for member_type in _parts(annotation):
         if get_origin(member_type) is dict:
             return get_args(member_type)[1]
@@ -175,7 +175,7 @@ def _annotation_of_step(annotation: Any, step: Any) -> Any:
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
-    """Yield a type, or the types of a union, without what `Annotated` says about them."""
+    """Yield a type, or the types of a union, without their `Annotated` metadata."""
     origin = get_origin(annotation)
     if origin is Annotated:
         yield from _parts(get_args(annotation)[0])

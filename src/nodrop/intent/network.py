@@ -58,7 +58,7 @@ class Routing(Part):
 
 
 class Addressing(Part):
-    """Pools from which addresses follow; a device's addresses depend on its number and ports alone.
+    """The pools that addresses follow from; a device's addresses depend on its number and ports alone.
 
     Loopbacks, links and endpoints have a pool of IPv4, of IPv6 or of both: `[10.0.0.0/16, "fd00::/48"]`.
     """
@@ -81,7 +81,10 @@ class HighFrequency(Part):
 
 
 class Telemetry(Part):
-    """How collectors get at counters; what a platform cannot do is noted, what no switch can do is refused."""
+    """The access of collectors to counters.
+
+    A feature that the platform does not have is noted; a feature that no switch has is rejected.
+    """
 
     gnmi: Bool = Field(False, description="answer collectors that subscribe by gNMI, on port 9339")
     otlp: Collectors = Field((), description="collectors to send to by OTLP over gRPC, such as 192.0.2.30:4317")
@@ -93,7 +96,9 @@ class Telemetry(Part):
 
 
 class Snmp(Part):
-    """What a switch tells of itself by SNMP; communities are secrets, and no key of an intent holds one."""
+    """The information that a switch gives about itself by SNMP; communities are secrets, and no key of an intent holds
+    any.
+    """
 
     location: Line | None = Field(None, description="where the switches are")
     contact: Line | None = Field(None, description="who looks after them")

@@ -1,7 +1,7 @@
-"""The schema of an intent: every key that this release honours, with its meaning; unknown keys are refused.
+"""The schema of an intent: every key that this release honours, with its meaning; unknown keys are rejected.
 
 Descriptions are the reference that users read (`nodrop schema intent`). Defaults that depend on anything else are
-worked out in `design/`, so a field that may be left out is None here.
+computed in `design/`, so a field that may be left out is None here.
 """
 
 from collections.abc import Sequence
@@ -215,7 +215,9 @@ MOST_SHARING = 256
 
 
 class Stuck(Part):
-    """What a queue has to be like in each polling to be stuck, where a switch can be told: all of what is stated."""
+    """The conditions of a stuck queue in each polling, where a switch can be configured for it: all that are stated
+    apply.
+    """
 
     paused: Annotated[int, percentage(1, 99)] | None = Field(
         None, description="longer paused than that share of the polling"
@@ -281,7 +283,7 @@ _NOTHING: dict[str, Any] = {"default": {}}
 
 
 class Additions(Part):
-    """What no key of an intent covers, passed on as it stands; what a key does cover is refused."""
+    """Settings that no key of an intent covers, passed on unchanged; a setting that a key does cover is rejected."""
 
     tables: Annotated[Raw, raw(3)] = Field(
         (), description="tables, their rows and fields, where the platform has tables", json_schema_extra=_NOTHING
@@ -333,18 +335,18 @@ class Intent(Part):
     _kept: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     def attach(self, document: Document) -> None:
-        """Remember the text that the intent came from, so that later faults can name its lines."""
+        """Remember the text that the intent came from, to let later faults name its lines."""
         self._document, self._entries = document, Entries(document.text)
 
     def with_values(self, **values: Any) -> "Intent":
-        """Return a copy with other values of some keys, of which nothing is kept yet."""
+        """Return a copy with other values of some keys, with an empty cache."""
         copy = self.model_copy(update=values)
         copy._kept = {}
         return copy
 
     @property
     def cache(self) -> dict[str, Any]:
-        """What others work out once for this intent, by the name of who does."""
+        """Return the results that others compute once for this intent, by the name of their owner."""
         return self._kept
 
     @property
@@ -359,7 +361,7 @@ class Intent(Part):
 
     @property
     def path(self) -> str:
-        """How its file is shown, or what the fabric is called where there is no file."""
+        """Return the displayed path of its file, or the name of the fabric where there is no file."""
         return self._document.path if self._document is not None else self.fabric
 
     def problem(self, keys: Sequence[str | int], fault_text: str, expected: str = "", hint: str = "") -> Problem:

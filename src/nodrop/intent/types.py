@@ -1,6 +1,6 @@
-"""Scalars of an intent: text that the YAML loader left as it stood, read as the schema says.
+"""Scalars of an intent: text that the YAML loader left unchanged, read by the rules of the schema.
 
-Every type reads text and tells editors, as JSON Schema, what it reads.
+Every type reads text and describes to editors, as JSON Schema, the text that it reads.
 """
 
 import re
@@ -24,7 +24,7 @@ _Json = dict[str, Any]
 
 
 class Scalar:
-    """What pydantic is told about a type: how its value is read, and its JSON Schema."""
+    """The description of a type for pydantic: how its value is read, and its JSON Schema."""
 
     def __init__(self, read: Callable[[Any], object], schema: _Json) -> None:
         self._read, self._schema = read, schema
@@ -37,7 +37,7 @@ class Scalar:
 
 
 class Several:
-    """What pydantic is told about a list, each entry once, that may be written as its only entry."""
+    """The description for pydantic of a list, each entry once, that may be written as its only entry."""
 
     def __init__(self, *, empty: bool = False) -> None:
         self._empty = empty

@@ -1,4 +1,4 @@
-"""What an editor can do about a finding: the fix of its rule, or a suppression on the spot or in nodrop.yaml."""
+"""An editor's actions for a finding: the fix of its rule, or a suppression on the spot or in nodrop.yaml."""
 
 import difflib
 import json
@@ -30,7 +30,7 @@ _ENTRY = re.compile(r"^(?P<key>suppress:)[ \t]*(?:#.*)?\n(?P<dash>[ ]*)-[ ]", re
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A stretch of a text, by offsets, and what is to stand there."""
+    """A stretch of a text, by offsets, and its replacement."""
 
     start: int
     end: int
@@ -39,7 +39,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
-    """A file as it was and as it is to be; `old` is None where it is not there yet."""
+    """A file before and after a change; `old` is None where the file does not exist yet."""
 
     path: str
     old: str | None
@@ -116,7 +116,7 @@ def commented(desk: Desk, look: Look, finding: Finding, path: Path, line: int, o
 
 
 def _keys_of_marks(look: Look) -> Iterator[tuple[str, str]]:
-    """Yield what was found, without its places: by fingerprint, or else by its words."""
+    """Yield the results without their places: by fingerprint, or else by their words."""
     for marks in look.marks.values():
         for mark in marks:
             yield mark.finding.fingerprint if mark.finding else mark.message, mark.code
@@ -141,7 +141,7 @@ def _quote_yaml(text: str) -> str:
 
 
 def pieces(old: str, new: str) -> list[Piece]:
-    """Return what has to change in a text to make it another, line by line and no more than that."""
+    """Return the changes that turn a text into another, line by line and no more than that."""
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     start = 0
     while start < min(len(before), len(after)) and before[start] == after[start]:
@@ -155,7 +155,7 @@ def pieces(old: str, new: str) -> list[Piece]:
 
 
 def _differing_pieces(before: Sequence[str], after: Sequence[str], at: int) -> Iterator[Piece]:
-    """Yield what differs between lines, the first of which stand at an offset."""
+    """Yield the differences between lines, with the first lines at an offset."""
     if len(before) + len(after) > _MOST_LINES:
         yield Piece(start=at, end=at + sum(map(len, before)), text="".join(after))
         return

@@ -1,4 +1,4 @@
-"""What may be written at a place, and what it means: from the schemas, and from what nodrop knows besides."""
+"""The possible input at a place, and its meaning: from the schemas, and from nodrop's other knowledge."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ class Offer:
 
 
 def offers(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> list[Offer]:
-    """Return what may be written at a place, what is needed first; of keys, none that the mapping has."""
+    """Return the possible input at a place, required entries first; of keys, none that the mapping already has."""
     catalog_offers = _find_catalog_offers(kind, spot, rules)
     nodes = list(_schemas_at_path(kind, spot.path))
     if spot.is_key:
@@ -56,7 +56,7 @@ def offers(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> list[Offer]:
 
 
 def explained(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> str | None:
-    """Return what a key means, as Markdown, or the key of a value; None where nothing is known."""
+    """Return the meaning of a key, or of the key of a value, as Markdown; None where nothing is known."""
     path = (*spot.path, spot.word) if spot.is_key else spot.path
     known_offers = {catalog_offer.word: catalog_offer for catalog_offer in _find_catalog_offers(kind, spot, rules)}
     if spot.word in known_offers and known_offers[spot.word].about:
@@ -72,7 +72,7 @@ def _load_schema(kind: Kind) -> Schema:
 
 
 def _schemas_at_path(kind: Kind, path: Sequence[Step]) -> Iterator[Schema]:
-    """Yield what the schema allows at a path, each alternative for itself."""
+    """Yield the parts of the schema allowed at a path, each alternative separately."""
     root_schema = _load_schema(kind)
     nodes = list(_alternatives_of_schema(root_schema, root_schema))
     for step in path:
@@ -81,7 +81,7 @@ def _schemas_at_path(kind: Kind, path: Sequence[Step]) -> Iterator[Schema]:
 
 
 def _alternatives_of_schema(whole_schema: Schema, node: Any, depth: int = 0) -> Iterator[Schema]:
-    """Yield a node, or each that it may be, with what was said around it."""
+    """Yield a node, or each of its alternatives, with the description and default around it."""
     if not isinstance(node, Mapping) or depth > 16:
         return
     around = {key: value for key, value in node.items() if key in ("description", "default")}
@@ -135,7 +135,7 @@ def _words(node: Schema) -> Iterator[str]:
 
 
 def _describe_schema(node: Schema) -> str:
-    """Return what a schema says of a value, as Markdown."""
+    """Return the schema's description of a value, as Markdown."""
     lines = [str(node["description"])] if "description" in node else []
     kind = node.get("type")
     pattern = str(node.get("pattern", "")).removeprefix("^(").removesuffix(")$")
@@ -233,4 +233,4 @@ _KNOWN: Mapping[Kind, Sequence[tuple[str, bool, Known]]] = {
     ),
     "rule": (("analysis", False, _offer_words(analyses.names)),),
 }
-"""By kind: the path as a pattern, whether keys or values are meant, and what may stand there."""
+"""By kind: the path as a pattern, whether keys or values are meant, and the words allowed there."""

@@ -26,7 +26,7 @@ Step = str | int
 
 @dataclass(slots=True)
 class Frame:
-    """A mapping or list that is open: where it stands, and what it has so far."""
+    """A mapping or list that is open: its place, and its content so far."""
 
     kind: Literal["map", "seq"]
     indent: int
@@ -39,7 +39,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spot:
-    """What is written at a place: a key of the mapping at `path`, or the value there."""
+    """The text at a place: a key of the mapping at `path`, or the value there."""
 
     path: tuple[Step, ...]
     is_key: bool
@@ -59,7 +59,7 @@ def word_end(line: str, start: int) -> int:
 
 
 def spot(text: str, offset: int) -> Spot | None:
-    """Return what is written at an offset; None inside a comment."""
+    """Return the text at an offset; None inside a comment."""
     begin = max(0, offset - _FAR)
     for match in _TOP.finditer(text, begin, offset):
         begin = match.start()
@@ -71,7 +71,7 @@ def spot(text: str, offset: int) -> Spot | None:
 
 
 class _Scan:
-    """Goes through lines and keeps what is open."""
+    """Goes through lines and keeps the mappings and lists that are open."""
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []
@@ -86,7 +86,7 @@ class _Scan:
         return self.frames[-1] if self.frames else None
 
     def line(self, line: str) -> str:
-        """Take a line, and return what is left of a block line behind its keys and dashes."""
+        """Take a line, and return the rest of a block line behind its keys and dashes."""
         self.commented = False
         indent = len(line) - len(line.lstrip(" "))
         if self.top is not None and self.top.flow and _ENTRY.match(line) and indent <= self._block_indent():
@@ -177,7 +177,7 @@ class _Scan:
             self.top.values[self.top.key] = _strip_quotes(self.word)
 
     def path(self, *, whole: bool) -> tuple[Step, ...]:
-        """Return the steps to what is open; `whole`: to the value that is written, not the mapping around it."""
+        """Return the steps to the open mapping; `whole`: to the value that is written, not the mapping around it."""
         steps: list[Step] = []
         for number, frame in enumerate(self.frames, 1):
             if frame.kind == "seq":
@@ -187,7 +187,7 @@ class _Scan:
         return tuple(steps)
 
     def spot(self, last: str, text: str, offset: int) -> Spot | None:
-        """Return what is written at the end of the last line."""
+        """Return the text at the end of the last line."""
         remainder = self.line(last)
         if self.commented or _has_comment(remainder):
             return None

@@ -1,7 +1,8 @@
-"""Judges one open text with what lies around it: the files of its device, fabric.yaml, nodrop.yaml, rules of the site.
+"""The check of one open text with the files around it: those of its device, fabric.yaml, nodrop.yaml, rules of the
+site.
 
-What it says is in the words of the model (`Mark`), not of the protocol. A text alone is judged alone: of a switch, its
-folder; of an intent, what that comes to. Nothing else of the site is read.
+Its results are in the words of the model (`Mark`), not of the protocol. A text alone is checked alone: for a switch,
+its folder; for an intent, its result. Nothing else of the site is read.
 """
 
 import os
@@ -54,7 +55,7 @@ Marks = dict[str, list[Mark]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """How the site judges: its configuration and rules, and what is wrong with them."""
+    """The check settings of the site: its configuration and rules, and their faults."""
 
     settings: Settings = field(default_factory=Settings)
     rules: tuple[Rule, ...] = ()
@@ -65,7 +66,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What was seen: marks of each file that belongs to the text, and what hovers and fixes need of it."""
+    """The result of a check: marks of each file that belongs to the text, and the data for hovers and fixes."""
 
     kind: Kind
     marks: Marks
@@ -77,7 +78,7 @@ class Look:
 
 
 class Desk:
-    """Judges texts; what does not change between two looks is worked out once."""
+    """Checks texts; anything that does not change between two checks is computed once."""
 
     def __init__(self, strictness: Strictness | None = None) -> None:
         """`strictness` is the editor's, where the site states none."""
@@ -189,7 +190,7 @@ class Desk:
         return judging.run_rules(reading, site.rules, site.settings)
 
     def _find_problems(self, kind: Kind, path: Path, text: bytes, site: Site) -> tuple[Problem, ...]:
-        """Return what is wrong with a file that is no fabric."""
+        """Return the faults of a file that is no fabric."""
         read: dict[Kind, Callable[[], object]] = {
             "fabric": partial(context.loads, text, str(path)),
             "config": partial(_check_config, text, path),
@@ -204,7 +205,7 @@ class Desk:
 
 
 def _check_config(text: bytes, path: Path) -> None:
-    """Raise what is wrong with a configuration itself, and with what it says of rules."""
+    """Raise the faults of a configuration itself, and of its settings of rules."""
     load = config.loads(text, path)
     load.check(judging.all_rules(load))
 

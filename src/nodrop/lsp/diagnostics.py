@@ -56,7 +56,7 @@ def diagnostic(mark: Mark, rows: Rows, rows_of: RowsOf, uri_of: UriOf) -> types.
 
 
 def range_of(mark: Mark, rows: Rows) -> Range:
-    """Return what a mark covers: its span, the word at its point, or the first line."""
+    """Return the range that a mark covers: its span, the word at its point, or the first line."""
     if mark.span is not None:
         return rows.range(mark.span)
     if mark.point is None:

@@ -1,4 +1,4 @@
-"""What an editor asks about a place: explanations, completion, what to do about a finding, and an outline."""
+"""An editor's questions about a place: explanations, completion, actions for a finding, and an outline."""
 
 import asyncio
 import re
@@ -34,7 +34,7 @@ _WORD = re.compile(r"[\w.%-]*")
 
 
 async def hover(server: "Server", path: str, at: types.Position) -> types.Hover | None:
-    """Explain the findings at a place, else the key there, else what a configuration says."""
+    """Explain the findings at a place, else the key there, else the meaning of a configuration."""
     rules = _by_name(server.rules_at(path))
     diagnostics = [diagnostic for diagnostic in server.shown.get(path, ()) if _range_contains(diagnostic.range, at)]
     pages = [
@@ -51,7 +51,7 @@ async def hover(server: "Server", path: str, at: types.Position) -> types.Hover 
 
 
 async def _value(server: "Server", path: str, at: types.Position) -> types.Hover | None:
-    """Say what the line means, where the text is still the one that was judged."""
+    """Describe the line's meaning, if the text has not changed since its check."""
     look, rows = server.looks.get(path), server.document_of(path).rows
     if look is None or look.reading is None or look.inputs is None:
         return None

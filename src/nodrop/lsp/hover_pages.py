@@ -1,4 +1,4 @@
-"""What a hover says of a rule: its page, as Markdown that fits a small window."""
+"""The text of a hover about a rule: its page, as Markdown that fits a small window."""
 
 from nodrop.engine.rule import Rule
 from nodrop.report.escape import markdown_of_ours
@@ -9,7 +9,7 @@ _LEFT_OUT = ("Found where", "Not found where")
 
 
 def rule_page(rule: Rule) -> str:
-    """Return what a rule finds, why that matters, what to do, its options and references."""
+    """Return a rule's fault, its importance, the remedy, its options and references."""
     rule_sheet = sheet(rule)
     lines = [f"**{rule.name}** ({rule.severity}, {rule.confidence}, area {rule.area})"]
     shown_parts = (section for section in rule_sheet.parts if not section.title.startswith(_LEFT_OUT))

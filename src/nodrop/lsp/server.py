@@ -1,4 +1,4 @@
-"""The server: what an editor asks and is told over the protocol, and when a text is judged."""
+"""The server: an editor's requests and the answers over the protocol, and the time when a text is checked."""
 
 import asyncio
 import logging
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 class Server(LanguageServer):
-    """A language server that judges what is open, one text at a time and each only as it is last."""
+    """A language server that checks the open texts, one text at a time and each only in its latest state."""
 
     def __init__(self) -> None:
         super().__init__("nodrop", version("nodrop"))
@@ -54,7 +54,7 @@ class Server(LanguageServer):
         self._again: set[str] = set()
 
     def begin(self, params: types.InitializeParams) -> None:
-        """Take what the editor says of itself, and load rules in the background."""
+        """Take the editor's description of itself, and load rules in the background."""
         keep_right(self.workspace)
         options = params.initialization_options
         strictness = options.get("strictness") if isinstance(options, dict) else None
@@ -63,7 +63,7 @@ class Server(LanguageServer):
         self.worker.submit(self._warmed)
 
     async def watch(self) -> None:
-        """Ask the editor to tell when files change that others are judged by, where it can be asked."""
+        """Ask the editor to report changes of files that affect the check of others, if the editor can be asked."""
         field = "workspace.did_change_watched_files.dynamic_registration"
         if get_capability(self.client_capabilities, field, False):
             watched = types.DidChangeWatchedFilesRegistrationOptions(
@@ -85,7 +85,7 @@ class Server(LanguageServer):
 
     @property
     def takes_versions(self) -> bool:
-        """Whether the editor takes changes that say of which version of a text they are."""
+        """Whether the editor takes changes that state the version of a text."""
         return bool(get_capability(self.client_capabilities, "workspace.workspace_edit.document_changes", False))
 
     @property
@@ -105,7 +105,7 @@ class Server(LanguageServer):
         return kind_at(self.desk, Path(path), self.document_of(path).source, self.open_texts, self.looks.get(path))
 
     def rules_at(self, path: str) -> tuple[Rule, ...]:
-        """Return all rules that there are for a file."""
+        """Return all rules for a file."""
         look = self.looks.get(path)
         return look.site.every if look is not None else self.desk.site(Path(path), self.open_texts).every
 
@@ -149,7 +149,7 @@ class Server(LanguageServer):
             self.later(path, 0.0)
 
     def change(self, uri: str) -> None:
-        """Judge a file that was changed as soon as it is left alone, and what it says of others."""
+        """Check a changed file as soon as it is left alone, and update its effects on others."""
         path = self.path_of(uri)
         if path is None or path not in self._uris:
             return
@@ -179,7 +179,7 @@ class Server(LanguageServer):
                 self.later(other_uri, MOST_S)
 
     def later(self, path: str, delay_s: float) -> None:
-        """Judge a file after a while, and only once however often this is said before."""
+        """Check a file after a while, and only once however often this is called before."""
         if (timer := self._waiting.pop(path, None)) is not None:
             timer.cancel()
         self._waiting[path] = asyncio.get_running_loop().call_later(delay_s, self._start_check, path)
@@ -194,7 +194,7 @@ class Server(LanguageServer):
         task.add_done_callback(self._tasks.discard)
 
     async def _check_file(self, path: str) -> None:
-        """Judge a file and show what was found; once more where that was asked for in the meantime."""
+        """Check a file and show the findings; once more where that was asked for in the meantime."""
         self._running.add(path)
         try:
             if path in self._uris:
@@ -260,7 +260,7 @@ class Server(LanguageServer):
 
 
 def make() -> Server:
-    """Return a server that knows what to do with whatever an editor sends."""
+    """Return a server that handles all requests of an editor."""
     server = Server()
 
     def on(method: str, options: Any = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -21,7 +21,7 @@ _RULES, _PROFILES = "rules", "profiles"
 
 
 def kind_of(path: Path, text: bytes, rule_folders: Sequence[Path] = ()) -> Kind:
-    """Return what a file is; `rule_folders` are those that the site's configuration names."""
+    """Return the kind of a file; `rule_folders` are those that the site's configuration names."""
     head = text[:65_536]
     if path.suffix == ".toml":
         return "config" if _has_table(text, path) else "other"
@@ -51,7 +51,7 @@ def _lies_with_rules(path: Path, folders: Sequence[Path]) -> bool:
 
 
 def _is_device(path: Path, head: bytes) -> bool:
-    """Whether a file is of a platform or a host; one in a wrong text is still what its name says."""
+    """Whether a file is of a platform or a host; a file with a wrong text still has the kind that its name shows."""
     readers = [platforms.reader(name) for name in platforms.names()]
     if any(path.name in (*reader.FILES, *reader.BESIDE) for reader in readers):
         return True

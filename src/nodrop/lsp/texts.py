@@ -1,4 +1,4 @@
-"""The texts that an editor has open, kept as its changes say."""
+"""The texts that an editor has open, kept up to date by its changes."""
 
 from functools import partial
 from typing import Any, cast
@@ -10,7 +10,7 @@ from nodrop.lsp.rows import Encoding, Rows
 
 
 class Opened(TextDocument):
-    """A text whose lines end where the protocol says, and where every position is brought into the text."""
+    """A text whose lines end where the protocol defines, with every position moved into the text."""
 
     @property
     def rows(self) -> Rows:

@@ -1,4 +1,4 @@
-"""What a configuration says at a place, in the words of the model: the part of the fabric that stands there."""
+"""The meaning of a configuration at a place, in the words of the model: the part of the fabric there."""
 
 import dataclasses
 import re

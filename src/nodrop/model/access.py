@@ -1,4 +1,4 @@
-"""Access lists: what a switch drops, marks or sends elsewhere where packets enter it, leave it or are for itself."""
+"""Access lists: the packets that a switch drops, marks or redirects where they enter it, leave it or are for itself."""
 
 from typing import Literal, NamedTuple
 
@@ -29,7 +29,7 @@ class PortRange(NamedTuple):
 
 
 class Bits(NamedTuple):
-    """A number of which only the bits in `mask` count."""
+    """A number whose bits count only where `mask` has them."""
 
     number: int
     mask: int
@@ -39,7 +39,7 @@ class Bits(NamedTuple):
 class AccessEntry:
     """One entry of an access list: a packet matches it if all conditions hold; an empty condition always does.
 
-    An entry that the switch refuses to install matches nothing, and `refused` says why.
+    An entry that the switch refuses to install matches nothing, and `refused` gives the reason.
     """
 
     name: str

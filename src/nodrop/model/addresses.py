@@ -1,4 +1,4 @@
-"""Texts of addresses as values, None if a text is no address: the model holds what files say, also nonsense."""
+"""Texts of addresses as values, None if a text is no address: the model holds the content of files, also nonsense."""
 
 import re
 from functools import lru_cache
@@ -33,7 +33,7 @@ def is_prefix(text: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def address_of(text: str) -> Address | None:
-    """Return the address that a text spells, without a prefix length; None if it spells none."""
+    """Return the address that a text contains, without a prefix length; None if the text is none."""
     try:
         return ip_address(text)
     except ValueError:
@@ -42,7 +42,7 @@ def address_of(text: str) -> Address | None:
 
 @lru_cache(maxsize=1 << 16)
 def interface_of(text: str) -> Interface | None:
-    """Return the address and network that a text spells; a missing length means the address alone. None if none."""
+    """Return the address and network of a text; a missing length means the address alone. None if it is neither."""
     try:
         return ip_interface(text)
     except ValueError:
@@ -51,7 +51,7 @@ def interface_of(text: str) -> Interface | None:
 
 @lru_cache(maxsize=1 << 16)
 def network_of(text: str, *, host_bits: bool = True) -> Network | None:
-    """Return the network that a text spells; None if it spells none, or sets `host_bits` that it must not set."""
+    """Return the network of a text; None if the text is none, or sets `host_bits` that it must not set."""
     try:
         return ip_network(text, strict=not host_bits)
     except ValueError:

@@ -1,9 +1,9 @@
-"""What a comment allows: `nodrop: allow[rule, other-rule] until 2027-06-30: reason`.
+"""The exceptions of a comment: `nodrop: allow[rule, other-rule] until 2027-06-30: reason`.
 
     allowing = "nodrop:" "allow" "[" rule { "," rule } "]" [ "until" day ] [ ":" ] reason
 
-`until` names the last day on which it holds. What begins with `nodrop:` and is something else is a remark, and allows
-nothing.
+`until` names the last day on which it applies. A comment that begins with `nodrop:` and is something else is a remark,
+and allows nothing.
 """
 
 import re
@@ -36,7 +36,7 @@ _VERSION = re.compile(r"[0-9]")
 
 
 class _Misread(Exception):
-    """A comment says something else: what was found, and of which kind the remark is."""
+    """A comment with other content: the found text, and the kind of the remark."""
 
     def __init__(self, fault: str, hint: str = "", kind: str = MALFORMED) -> None:
         self.found, self.hint, self.kind = fault, hint, kind

@@ -1,4 +1,4 @@
-"""From devices as they were read to one fabric: what is stated is folded in, the rest is inferred and said so."""
+"""From devices as they were read to one fabric: statements are folded in, the rest is inferred and marked so."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -39,9 +39,9 @@ class Shared:
     def device(
         self, read: Device, declared: Declared, sides: Mapping[tuple[str, str], Side], *, all_cables: bool
     ) -> Device:
-        """Return a device as it was read with what is stated, profiles and pools shared, and every port's side.
+        """Return a device as it was read with the statements, profiles and pools shared, and every port's side.
 
-        Where `all_cables` of the device are stated, the ports without one have no side.
+        Where `all_cables` of the device are stated, the ports without a cable have no side.
         """
         stated = declared.roles.get(read.name), declared.models.get(read.name)
         memo = self._made.get(id(read))
@@ -56,14 +56,14 @@ class Shared:
         return device
 
     def cabling(self, readings: Sequence[DeviceReading], declared: Declared) -> Cabling:
-        """Return how switches are cabled: as in the state before, where they say the same of that."""
+        """Return how switches are cabled: as in the state before, where the evidence is the same."""
         if self._cabling is None or not self._cabling.holds(readings, declared):
             self._cabling = Cabling.of(readings, declared, self._links)
         return self._cabling
 
 
 class _Made(NamedTuple):
-    """A device as it was read, held so that no other gets its id, and what was made of it with what."""
+    """A device as it was read, held to keep its id from any other, and the device made of it with its inputs."""
 
     read: Device
     stated: tuple[str | None, str | None]
@@ -79,9 +79,9 @@ def assemble(
     hosts_read: Sequence[HostReading] = (),
     shared: Shared | None = None,
 ) -> Reading:
-    """Return all readings as one fabric; two devices of one name are told apart by a number, with a note.
+    """Return all readings as one fabric; two devices of one name are distinguished by a number, with a note.
 
-    What is `shared` with other states is made once.
+    Parts that are `shared` with other states are made once.
     """
     shared = shared or Shared()
     named_device_readings = readings
@@ -159,7 +159,7 @@ def _rename_reading(reading: DeviceReading, name: str) -> DeviceReading:
 
 
 def _rename_hosts(readings: Sequence[HostReading], taken: Container[str]) -> list[HostReading]:
-    """Return what hosts' files say, under names that no switch has."""
+    """Return the content of hosts' files, under names that no switch has."""
     return [_of_host(reading, f"{reading.name}.host") if reading.name in taken else reading for reading in readings]
 
 
@@ -248,8 +248,8 @@ def _classes(
 ) -> tuple[TrafficClass, ...]:
     """Return the RDMA class: DSCP 26 unless the maps leave exactly one other candidate, or hosts send others alone.
 
-    Switches that are `plain`, without QoS on any port and with nobody who says what they are for, have none: it would
-    be missed on every port of every network that is not one for RDMA.
+    Switches that are `plain`, without QoS on any port and without a stated purpose, have none: it would be reported
+    missing on every port of every network that is not meant for RDMA.
     """
     if plain and devices:
         assumed.append(Assumption(fact="RDMA", value="none", because="no port has QoS"))

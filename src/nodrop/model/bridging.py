@@ -6,7 +6,7 @@ from nodrop.model.values import value
 
 @value
 class PortChannel:
-    """Ports bundled into one link by LACP (IEEE 802.1AX), with what the link as a whole has.
+    """Ports bundled into one link by LACP (IEEE 802.1AX), with the settings of the link as a whole.
 
     `members` are names of interfaces, in order. QoS, PFC and cable lengths stay those of each member.
     """

@@ -1,4 +1,4 @@
-"""Buffers: pools, profiles and the headroom that absorbs what is still on the wire after a pause."""
+"""Buffers: pools, profiles and the headroom that absorbs the bytes still on the wire after a pause."""
 
 from typing import Literal
 
@@ -10,8 +10,8 @@ from nodrop.model.values import value
 class Headroom:
     """The thresholds of a lossless priority group, in bytes.
 
-    `xoff_bytes` is what may still arrive after the pause is sent; `size_bytes` is what the port reserves for it
-    (xoff + xon without a shared headroom pool). `computed` says that the switch works them out itself.
+    `xoff_bytes` is the amount that may still arrive after the pause is sent; `size_bytes` is the amount that the port
+    reserves for it (xoff + xon without a shared headroom pool). `computed` means that the switch computes them itself.
     """
 
     xoff_bytes: int | Unknown
@@ -22,10 +22,10 @@ class Headroom:
 
 @value
 class BufferProfile:
-    """What a priority group, a queue or a port may use of a pool.
+    """The share of a pool that a priority group, a queue or a port may use.
 
-    The limit is `static_th_bytes`, or 2 ** `dynamic_th` times the free pool (SAI `saibuffer.h`; on NVIDIA ASICs 7
-    means without limit and -8 means none). `headroom` is None for a lossy profile.
+    The limit is `static_th_bytes`, or 2 ** `dynamic_th` times the free pool (SAI `saibuffer.h`; on NVIDIA ASICs 7 means
+    without limit and -8 means none). `headroom` is None for a lossy profile.
     """
 
     pool: str | None
@@ -60,7 +60,7 @@ class BufferPool:
 
 @value
 class DynamicBuffers:
-    """What the dynamic buffer model computes headroom from, per switch.
+    """The inputs of the dynamic buffer model's headroom computation, per switch.
 
     `pattern_mtu_bytes` and `small_packet_percent` describe the lossless traffic (SONiC LOSSLESS_TRAFFIC_PATTERN);
     `dynamic_th` is the threshold of every computed profile; `over_subscribe_ratio` shares headroom between ports.

@@ -1,10 +1,10 @@
 """How switches are cabled: from the links that the owner states and from the files of the switches.
 
 Evidence for a link, best first: stated cables, two ends in one /31 or /30 (IPv6: /127 or /126), a neighbor table.
-Evidence for the side of a port, best first: its link, what a neighbor table says that the neighbor is, a description
-that names a switch or host of the fabric, and a BGP session over the port itself (unnumbered) within the switch's own
-AS, since hosts with a routing daemon have a separate AS. Where cables of a switch are stated, only these count.
-A port that no source names has an UNKNOWN side: it is neither a host's nor the fabric's.
+Evidence for the side of a port, best first: its link, the kind of the neighbor in a neighbor table, a description that
+names a switch or host of the fabric, and a BGP session over the port itself (unnumbered) within the switch's own AS,
+since hosts with a routing daemon have a separate AS. Where cables of a switch are stated, only these count. A port that
+no source names has an UNKNOWN side: it is neither a host's nor the fabric's.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ class Cabling:
         )
 
     def holds(self, readings: Sequence[DeviceReading], declared: Declared) -> bool:
-        """Whether another state is cabled alike, for all that its cables are known by is the same."""
+        """Whether another state is cabled alike because all evidence for its cables is the same."""
         before, current_facts = ((state.cables, state.hosts, state.roles) for state in (self.declared, declared))
         if before != current_facts or len(self.readings) != len(readings):
             return False
@@ -118,7 +118,7 @@ def _point_to_point_networks(device: Device) -> Iterator[tuple[object, str]]:
 
 
 def _network_of_two(text: str) -> object:
-    """Return what the network of two ports is known by; None where an address is in no such network, or is none."""
+    """Return the key of a network of two ports; None where an address is in no such network, or is none."""
     bits = _OF_TWO.get(text[-3:])
     try:
         if bits is not None:  # a site has a million, and `ipaddress` takes twenty times as long
@@ -157,7 +157,7 @@ def _by_neighbor_table(
 def _find_far_sides(
     readings: Sequence[DeviceReading], links: Iterable[Link], declared: Declared
 ) -> dict[tuple[str, str], Side]:
-    """Return what is at the far end of ports: a switch, also one of which only a role is stated, or a host."""
+    """Return the far ends of ports: a switch, also a switch with only a stated role, or a host."""
     read = {reading.device.name for reading in readings}
     nodes: dict[str, Side] = {host.name: "host" for host in declared.hosts or ()}
     nodes |= dict.fromkeys(read.union(declared.roles), "fabric")
@@ -175,7 +175,7 @@ def _find_far_sides(
 
 
 def _sides_in_file(reading: DeviceReading, nodes: Mapping[str, Side]) -> Iterator[tuple[str, Side]]:
-    """Yield what a switch's own file says of the far ends of its ports, the best evidence of a port first."""
+    """Yield the statements of a switch's own file about the far ends of its ports, the best evidence per port first."""
     for cable in reading.cables:
         if cable.side is not None:
             yield cable.local_port, cable.side

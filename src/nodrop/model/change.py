@@ -1,4 +1,4 @@
-"""A change of the model, and what a platform makes of it in the documents that a device has: an edit."""
+"""A change of the model, and the result in the documents of a device on its platform: an edit."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -14,10 +14,10 @@ DISRUPTIONS: tuple[Disruption, ...] = get_args(Disruption)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One part of the model and what it is to become: `new` is a value of the model, or as YAML spells it.
+    """One part of the model and its new value: `new` is a value of the model, or as YAML writes it.
 
-    `old` is what stood there when the change was thought out; a document that says something else is not changed. A
-    row is removed by None, and added where it is not there yet (old None).
+    `old` is the value when the change was planned; a document with a different value is not changed. A row is removed
+    by None, and added where it does not exist yet (old None).
     """
 
     subject: Subject
@@ -27,7 +27,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One operation of a patch (RFC 6902) on a running switch, and what it does to traffic and services there."""
+    """One operation of a patch (RFC 6902) on a running switch, and its effect on traffic and services there."""
 
     op: Literal["add", "remove", "replace"]
     path: str
@@ -42,7 +42,7 @@ class Step:
 
     @property
     def operation(self) -> Mapping[str, object]:
-        """The operation as RFC 6902 spells it."""
+        """Return the operation as RFC 6902 writes it."""
         members: dict[str, object] = {"op": self.op, "path": self.path}
         return members if self.op == "remove" else members | {"value": self.value}
 
@@ -62,10 +62,10 @@ class ByHand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """What became of changes: files by canonical name, the same as a patch, and what is left to be done by hand.
+    """The result of changes: files by canonical name, the same as a patch, and the steps left to do by hand.
 
-    All bytes of a file stay that the changes do not concern. `follows` is what else is different when the files are
-    read again, because the switch works it out from what was changed.
+    All bytes of a file that the changes do not concern stay. `follows` lists the other differences when the files are
+    read again, because the switch computes them from the changed values.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -83,11 +83,11 @@ class Edit:
 
     @property
     def patch(self) -> str:
-        """The steps as the text of one patch (RFC 6902), in an order in which they can be applied."""
+        """Return the steps as the text of one patch (RFC 6902), ordered to be applied as they are."""
         return json.dumps([step.operation for step in self.steps if not step.command], indent=2) + "\n"
 
     @property
     def commands(self) -> str:
-        """What is typed for the steps that no patch makes, a line each; nothing where there are none."""
+        """Return the commands for the steps that no patch makes, a line each; nothing where there are none."""
         lines = dict.fromkeys(step.command for step in self.steps if step.command)
         return "".join(f"{line}\n" for line in lines)

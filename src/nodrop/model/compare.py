@@ -1,4 +1,6 @@
-"""Two values of the model side by side: what a platform cannot carry set to UNKNOWN, what differs, and both in one."""
+"""Comparison of two values of the model: fields a platform cannot carry set to UNKNOWN, the differences, and a mix of
+both.
+"""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -31,11 +33,12 @@ Takes = Callable[[Subject, Any, Any], bool]
 
 
 def project(device: Device, not_carried: Iterable[str]) -> Device:
-    """Return the device with the paths that a platform's files cannot say set to UNKNOWN.
+    """Return the device with the paths that a platform's files cannot express set to UNKNOWN.
 
-    A path goes by attributes and by the names of rows, `*` being every row: `interfaces/*/link_pause`. What a path
-    leads to on some devices only (a part that is None or UNKNOWN on this one) is left alone there; an attribute that
-    the model does not have is an AttributeError, for a list with a misspelt path would promise what it does not keep.
+    A path consists of attributes and the names of rows, `*` being every row: `interfaces/*/link_pause`. A path that
+    exists on some devices only (through a part that is None or UNKNOWN on this one) is left alone there; an attribute
+    that the model does not have is an AttributeError, because a list with a misspelled path would promise more than it
+    keeps.
     """
     for path in not_carried:
         device = _replace_with_unknown(device, path.split("/"))
@@ -88,7 +91,7 @@ def _find_differences(a: Any, b: Any, path: Subject, whole_lists: bool) -> Itera
 
 
 def apply_differences(old: Any, new: Any, takes: Takes) -> Any:
-    """Return the old value with those of its differences from the new one made that are to be.
+    """Return the old value with the chosen differences from the new one made.
 
     Differences are those of `differences(old, new, whole_lists=True)`: with all of them it is the new value itself,
     with none the old one.
@@ -120,7 +123,7 @@ def _apply_at_path(a: Any, b: Any, path: Subject, takes: Takes) -> Any:
 
 
 def _mixed_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, takes: Takes) -> tuple[Any, ...]:
-    """Return rows in the order of the new ones, those that stay although the new ones lack them where they stood."""
+    """Return rows in the order of the new ones; old rows that stay but are missing in the new ones keep their place."""
     a_keys, right = _keys_of_rows(a), _keys_of_rows(b)
     if a_keys == right:
         output = [_apply_at_path(row, b_row, (*path, key), takes) for row, b_row, key in zip(a, b, a_keys, strict=True)]

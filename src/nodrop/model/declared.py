@@ -1,4 +1,4 @@
-"""What is stated about a fabric because no switch file can say it: mode, classes, roles, cables, hosts, policy."""
+"""The statements about a fabric that no switch file can make: mode, classes, roles, cables, hosts, policy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,12 +20,12 @@ class Declared:
     hosts: tuple[Host, ...] | None = None
     policy: Policy | None = None
     profile: Profile | None = None
-    """What nobody states of a fabric, but who judges it chooses."""
+    """Choices of a check that nobody states about a fabric."""
 
     def with_policy_of(self, statement: "Declared") -> "Declared":
-        """Return this statement with the policy of another one.
+        """Return this statement with the policy of another statement.
 
-        Policy is what the owner wants of the fabric: mode, classes, policy and the roles that the other states. Facts
+        Policy is the owner's wishes for the fabric: mode, classes, policy and the roles that the other states. Facts
         are its name, models, cables, hosts and the roles of further switches.
         """
         roles = {**self.roles, **statement.roles}

@@ -1,8 +1,8 @@
 """Another fabric, one part of it changed: `set_value(fabric, ("leaf1", "Ethernet0", "qos", "pfc_watchdog"), None)`.
 
-A subject leads to the part, as contract 9.5 spells it. A part of it may be a glob and then means every match; from
-there on, rows where the way ends early are passed over. What is shared by value stays shared: one changed profile of
-64 ports is one new profile. Values are those of the model, or as YAML spells them (`spelling`).
+A subject leads to the part, as written in contract 9.5. A part of it may be a glob and then means every match; from
+there on, rows where the path ends early are skipped. Parts shared by value stay shared: one changed profile of 64 ports
+is one new profile. Values are those of the model, or as YAML writes them (`spelling`).
 """
 
 import dataclasses
@@ -32,9 +32,9 @@ ABSENT = _Nothing()
 
 
 def set_value(fabric: Fabric, subject: Subject, value: object) -> Fabric:
-    """Return the fabric with `value` at `subject`; ValueError says which word of either does not fit, and why.
+    """Return the fabric with `value` at `subject`; ValueError names the word of either that does not fit, and why.
 
-    A row that is not there yet is added where its key is the last part of the subject; a row set to None is removed.
+    A row that does not exist yet is added where its key is the last part of the subject; a row set to None is removed.
     """
     edit = _Edit(_steps_to_subject(subject, _STORED), value)
     try:
@@ -47,7 +47,7 @@ def set_value(fabric: Fabric, subject: Subject, value: object) -> Fabric:
 
 
 def get_value(fabric: Fabric, subject: Subject) -> object:
-    """Return what is at `subject`, properties included; ValueError where there is no such part."""
+    """Return the value at `subject`, properties included; ValueError where there is no such part."""
     try:
         return part_of(fabric, _steps_to_subject(subject, {}))
     except ValueError as error:
@@ -55,7 +55,7 @@ def get_value(fabric: Fabric, subject: Subject) -> object:
 
 
 def find_value(fabric: Fabric, subject: Subject) -> object:
-    """Return what is at `subject`, properties included; ABSENT where there is no such part."""
+    """Return the value at `subject`, properties included; ABSENT where there is no such part."""
     return find_part(fabric, _steps_to_subject(subject, {}))
 
 
@@ -95,7 +95,7 @@ def _steps_to_subject(subject: Subject, stored: Mapping[str, Subject]) -> Subjec
 
 
 def _child_at_step(node: Any, step: str) -> Any:
-    """Return what a step leads to; of rows with one key the last one."""
+    """Return the child that a step leads to; of rows with the same key, the last one."""
     if node is None or isinstance(node, Unknown):
         return ABSENT
     if not _has_rows(node):
@@ -113,7 +113,7 @@ def _why_absent(node: Any, step: str) -> str:
 
 
 class _Edit:
-    """One change on its way down the fabric; `places` counts where it arrived."""
+    """One change that is applied to the fabric; `places` counts its places."""
 
     def __init__(self, steps: Subject, value: object) -> None:
         self.steps, self.value = steps, value
@@ -188,7 +188,7 @@ def _require_attribute(owner: type[Any], name: str, known_types: Mapping[str, Ty
         return
     if is_property(owner, name):
         stored = " and ".join(f"`{field}`" for field in sorted(sources(owner, name)))
-        raise ValueError(f"`{name}` is worked out from {stored}; set that")
+        raise ValueError(f"`{name}` is computed from {stored}; set that")
     raise ValueError(_no_attribute(owner, name, known_types))
 
 

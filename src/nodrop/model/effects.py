@@ -1,7 +1,7 @@
-"""What a port's maps and buffers do together: where a DSCP lands, which traffic classes are lossless.
+"""Combined effects of a port's maps and buffers: where a DSCP lands, which traffic classes are lossless.
 
-Where a port has no map, SAI's default holds: everything to traffic class 0, queue 0, priority group 0 (saiport.h).
-All functions raise `UnknownFact` where the answer rests on a fact that is not known.
+Where a port has no map, SAI's default applies: everything to traffic class 0, queue 0, priority group 0 (saiport.h).
+All functions raise `UnknownFact` where the answer depends on an unknown fact.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ BULK = frozenset({"rdma", *STORAGE, "inband"})
 
 
 def target(table: Map, index: int) -> int | None:
-    """Return what a map has for an index; None if it has nothing, as for an index that a switch does not have."""
+    """Return the entry of a map at an index; None if it is empty or the switch does not have this index."""
     return table[index] if 0 <= index < len(table) else None
 
 
@@ -93,7 +93,7 @@ def roce_dscps(fabric: Fabric) -> tuple[int, ...]:
 
 
 def probed_dscps(fabric: Fabric) -> tuple[int, ...]:
-    """Return the DSCPs of the packets by which a fabric is tried: of RoCE data, and of CNPs where classes have any."""
+    """Return the DSCPs of the packets used to probe a fabric: those of RoCE data, and of CNPs if classes have any."""
     data = roce_dscps(fabric) or (RDMA_DSCP,)
     return (*data, *(dscp for dscp in cnp_dscps(fabric) if dscp not in data))
 
@@ -115,10 +115,10 @@ def cnp_dscps(fabric: Fabric) -> tuple[int, ...]:
 
 
 def cnp_company(fabric: Fabric, qos: QosProfile | None) -> tuple[tuple[int, str], ...]:
-    """Return the DSCPs of CNPs that do not have a lossy queue to themselves, and with what they share it.
+    """Return the DSCPs of CNPs that share a lossy queue, each with the traffic that shares it.
 
-    That is `REST` for the queue of DSCP 0, which is what nobody marks, else the name of a class of bulk data. Lossless
-    queues are left out: in them CNPs are stopped, which is worse.
+    That is `REST` for the queue of DSCP 0, which is unmarked traffic, else the name of a class of bulk data. Lossless
+    queues are left out: they stop CNPs, which is worse.
     """
     dscps = cnp_dscps(fabric)
     if qos is None or not dscps:

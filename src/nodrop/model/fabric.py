@@ -1,4 +1,4 @@
-"""The fabric itself: devices and their ports, hosts, links, traffic classes and what the owner states about them."""
+"""The fabric: devices and their ports, hosts, links, traffic classes and the owner's statements about them."""
 
 from typing import Literal, NamedTuple, get_args
 
@@ -72,10 +72,10 @@ class End(NamedTuple):
 
 @value
 class Interface:
-    """A port of a switch, with what it does to traffic in `qos`.
+    """A port of a switch, with its effects on traffic in `qos`.
 
-    `port` is identity, `name` is the platform's spelling. `cable_length_m` is what is configured; the truth is the
-    link's `length_m`. `side` is stated context: whether a host or another switch is at the far end, None where the
+    `port` is identity, `name` is the platform's name for it. `cable_length_m` is the configured length; the true one is
+    the link's `length_m`. `side` is stated context: whether a host or another switch is at the far end, None where the
     port is known to be uncabled.
     """
 
@@ -127,7 +127,7 @@ class Loopback:
 
 @value
 class Management:
-    """The out-of-band port: its addresses, gateway and whether it has a VRF of its own."""
+    """The out-of-band port: its addresses, its gateway and whether it has a separate VRF."""
 
     interface: str
     addresses: tuple[str, ...]
@@ -217,7 +217,7 @@ class Extra:
 
 @value
 class Device:
-    """One switch. What is per switch and not per port stands here: pools, watchdog polling, hash seed, services."""
+    """One switch, with its settings that are not per port: pools, watchdog polling, hash seed, services."""
 
     name: str
     platform: str
@@ -319,7 +319,7 @@ class HostPort:
 
 @value
 class Host:
-    """A server or storage node, as its owner states it; no switch file can say any of this."""
+    """A server or storage node, as its owner states it; no switch file can contain any of this."""
 
     name: str
     group: str
@@ -356,11 +356,11 @@ class TrafficClass:
 
 @value
 class Policy:
-    """What the owner wants of every port of a kind; None means stated as off.
+    """Requirements of the owner for every port of a kind; None means stated as off.
 
-    Roles in `fabric_unwatched_roles` have no watchdog towards other switches, whatever `fabric_watchdog` says: a
-    switch with one set of timers watches either side, not both one after the other. `max_oversubscription` is what the
-    ports of a leaf towards hosts may carry, over what its uplinks can.
+    Roles in `fabric_unwatched_roles` have no watchdog towards other switches, whether or not `fabric_watchdog` is set:
+    a switch with one set of timers watches either side, not both one after the other. `max_oversubscription` is the
+    allowed load of a leaf's ports towards hosts, divided by the capacity of its uplinks.
     """
 
     host_watchdog: PfcWatchdog | None | Unknown = UNKNOWN

@@ -1,7 +1,8 @@
-"""What the fabrics of one command may not have twice: names, management addresses, cable ends, prefixes, AS numbers.
+"""Identifiers that must be unique in one command: names, management addresses, cable ends, prefixes, AS numbers.
 
-`Identifiers` are a fabric's own, in a form small enough to travel between processes and into the cache. Compared with
-those of other fabrics they say which fabrics have something in common; the analyses then compare these fabrics alone.
+`Identifiers` belong to one fabric, in a form small enough to travel between processes and into the cache. Comparing
+them with those of other fabrics shows which fabrics have something in common; the analyses then compare these fabrics
+alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -131,7 +132,7 @@ def _of_routing(device: Device) -> Iterator[Holding]:
 
 
 def anycast_addresses(device: Device) -> frozenset[str]:
-    """Return the addresses that other switches may have too: those of loopbacks beside others, but the router id."""
+    """Return the addresses that other switches may share: loopback addresses, if several, except the router id."""
     bgp = None if isinstance(device.bgp, Unknown) else device.bgp
     every = [
         address for loopback in known_rows(device.loopbacks) for address in normalize_addresses(loopback.addresses)
@@ -180,9 +181,9 @@ def _format_address_number(version: int, number: int) -> str:
 
 
 def same_fabric(identifiers: Identifiers, other_identifiers: Identifiers, *, an_intent: bool) -> bool:
-    """Whether two fabrics are states of one: an intent and its build, or switches that were collected.
+    """Whether two fabrics are states of the same fabric: an intent and its build, or switches that were collected.
 
-    `an_intent` says that exactly one of them is an intent. Files of switches without a stated fabric are states of
+    `an_intent` states that exactly one of them is an intent. Files of switches without a stated fabric are states of
     another fabric's switches where they have the same names and management addresses.
     """
     if an_intent and identifiers.fabric and identifiers.fabric == other_identifiers.fabric:

@@ -1,6 +1,6 @@
-"""A fabric by name: devices, ports, hosts, and what a cable joins; each part is made when it is first asked for.
+"""A fabric by name: devices, ports, hosts and cable peers; each part is built when first requested.
 
-Of two rows with one name the first counts; that there are two is for a rule to find.
+If two rows have the same name, the first counts; a rule finds the duplicate.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -22,19 +22,19 @@ def _by_name(rows: Iterable[_T]) -> Mapping[str, _T]:
 
 
 class Index:
-    """The parts of one `fabric` by their names and by the cables between them; None is what it does not have."""
+    """The parts of one `fabric` by their names and by the cables between them; None is a part that it does not have."""
 
     def __init__(self, fabric: Fabric, former: "Index | None" = None) -> None:
-        """Take a fabric; and the index of another state, of which the devices that are in both need no second look."""
+        """Take a fabric, and the index of another state, to avoid checking devices again that are in both."""
         self.fabric = fabric
         self._alike: dict[int, tuple[Device, Sequence[Sequence[Interface]]]] = former._alike if former else {}
         self._interfaces: dict[str, Mapping[str, Interface]] = {}
         self._host_ports: dict[str, Mapping[str, HostPort]] = {}
         self.kept: dict[str, Any] = {}
-        """What analyses work out once for all rules, by the name of who does."""
+        """Results that analyses compute once for all rules, by the name of the analysis."""
 
     def keep(self, name: str, make: Callable[[], _Made]) -> _Made:
-        """Return what is kept under a name, made when it is first asked for."""
+        """Return the value kept under a name; make it when it is first requested."""
         if name not in self.kept:
             self.kept[name] = make()
         cached_value: _Made = self.kept[name]
@@ -106,8 +106,8 @@ class Index:
     def alike(self, device: Device) -> Sequence[Sequence[Interface]]:
         """Return the ports of a device in groups of one QoS profile (the same object), side, speed and state.
 
-        Groups go by their first ports, and none is empty. A rule that asks for no more need not look at each of a
-        million ports.
+        Groups are ordered by their first ports, and none is empty. A rule that needs no more does not have to check
+        each of a million ports.
         """
         memo = self._alike.get(id(device))
         if memo is None:

@@ -1,4 +1,4 @@
-"""Equal QoS profiles and pools become one object, so that memory, comparison and rules follow the number of designs."""
+"""Equal QoS profiles and pools become one object; memory, comparison and rules scale with the number of designs."""
 
 from operator import is_
 
@@ -11,7 +11,7 @@ from nodrop.model.values import replace_fields
 
 
 class Interner:
-    """Remembers what was seen; two devices passed through the same interner share equal profiles and pools."""
+    """Remembers values seen before; two devices passed through the same interner share equal profiles and pools."""
 
     def __init__(self) -> None:
         self._by_content: dict[QosProfile, QosProfile] = {}

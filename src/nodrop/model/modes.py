@@ -1,4 +1,4 @@
-"""The mode of switches that nobody states: from their own files, for each group of switches that cables join.
+"""The mode of switches that nobody states: from their own files, per group of cabled switches.
 
 PFC on a switch decides its mode. The absence of PFC decides only for switches that cables join: a single switch may
 have lost it. Such a switch has the mode of the other switches of the run, or each of `OPEN` is possible.
@@ -34,7 +34,7 @@ class Group(NamedTuple):
 
 
 def as_before(reading: Reading, former: Reading) -> Reading:
-    """Return a reading in which switches of unknown mode have the mode of the former state, where that is known."""
+    """Return a reading whose switches of unknown mode have the mode of the former state, where that is known."""
     mode = former.fabric.mode
     if (
         former.possible
@@ -137,7 +137,7 @@ def note_of(groups: Sequence[Group]) -> Note | None:
 
 
 def assumptions(groups: Sequence[Group]) -> list[Assumption]:
-    """Return what is assumed of the mode, one for each mode and reason."""
+    """Return the assumptions about the mode, one per mode and reason."""
     by_mode: dict[tuple[str, str], frozenset[str]] = {}
     for group in groups:
         key = (group.modes[0] if len(group.modes) == 1 else UNDECIDED, group.why)

@@ -1,7 +1,7 @@
-"""Names that devices state, against those of other devices and of the folders or files that they stand in.
+"""Names that devices state, against those of other devices and of the folders or files that contain them.
 
-What is called alike is one device at two times, or in two places. A folder says something of its devices' names only
-where names go with it: where most beside it do, or where another device has its name.
+Devices with the same name are one device at two times, or in two places. A folder is evidence for its devices' names
+only where names match: where most of its neighbors match, or where another device has its name.
 """
 
 import re
@@ -48,14 +48,14 @@ def _of_group(group: list[tuple[DeviceReading, str]]) -> Iterator[Remark]:
 
 
 def _containing_folder(reading: DeviceReading) -> PurePath:
-    """Return the folder beside whose other folders or files a device stands."""
+    """Return the folder that contains a device's folder or file."""
     source = reading.sources[0]
     path = PurePath(source.display)
     return path.parent.parent if path.name == source.name else path.parent
 
 
 def _matches_file_name(reading: DeviceReading) -> bool:
-    """Whether the words of a device's name stand in what its folder or file is called, or the other way round."""
+    """Whether the words of a device's name are in the name of its folder or file, or the other way round."""
     name, called = (_WORDS.findall(text.lower()) for text in (reading.device.name, reading.called or ""))
     short, long = sorted((name, called), key=len)
     return any(long[start : start + len(short)] == short for start in range(len(long) - len(short) + 1))

@@ -1,8 +1,8 @@
-"""What the files of a switch say of its neighbors, held against the cables: neighbor tables and descriptions of ports.
+"""Neighbors in the files of a switch, compared with the cables: neighbor tables and descriptions of ports.
 
-Both are written once and stay when cables are moved, so that a port may name what it was cabled to before; or the
-files are right, and the cable was put elsewhere. Only names of a device or host of the fabric are checked, and
-ports only where that device has one of that name: others may be other names of the same port.
+Both are written once and stay when cables are moved, so a port may name its former neighbor; or the files are right,
+and the cable is in the wrong place. Only names of a device or host of the fabric are checked, and ports only where that
+device has one of that name: others may be other names of the same port.
 """
 
 import re

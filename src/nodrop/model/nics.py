@@ -1,4 +1,4 @@
-"""How the NICs of hosts are set, as files of the hosts say it: outputs of tools, scripts, templates, environments."""
+"""NIC settings of hosts, as the files of the hosts state them: outputs of tools, scripts, templates, environments."""
 
 from typing import Any, Literal
 
@@ -11,11 +11,11 @@ UNSET = -1
 
 @value
 class Nic:
-    """What one file of a host says of its NICs; UNKNOWN is what the file does not speak of.
+    """NIC settings in one file of a host; UNKNOWN is a setting that the file does not mention.
 
-    `host` is the name under which the file was found: a host's, a NIC model's, or any other, and then it is meant for
-    all hosts. `part` tells apart several NICs or ports in one file. `models` are the NICs for which it is meant, as
-    the catalogue calls them; without any it is meant for all.
+    `host` is the name under which the file was found: a host's, a NIC model's, or any other, which means all hosts.
+    `part` distinguishes several NICs or ports in one file. `models` are the NICs that it is meant for, as the catalogue
+    names them; without any it is meant for all.
     """
 
     host: str
@@ -99,11 +99,11 @@ class Nic:
 
     @property
     def subject(self) -> tuple[str, ...]:
-        """Its name: the host, the file and what of the file it is."""
+        """Return its name: the host, the file and the part of the file."""
         return (self.host, self.file, *([self.part] if self.part else []))
 
 
 def value_or_none(nic: Nic, field: str) -> Any:
-    """Return what a file says of a NIC, None where it does not speak of it."""
+    """Return the value of a NIC field from a file, None where the file does not mention it."""
     fact = getattr(nic, field)
     return None if isinstance(fact, Unknown) else fact

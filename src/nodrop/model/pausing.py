@@ -1,4 +1,4 @@
-"""Which row of which map makes a pause stop other traffic than it is for."""
+"""The map rows that make a pause stop traffic that it is not meant for."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -12,7 +12,7 @@ GROUP_MAPS = ("tc_to_priority_group", "pfc_to_priority_group")
 
 
 class Row(NamedTuple):
-    """A row of a map: the field of a QoS profile, the key, and what the row would have to hold."""
+    """A row of a map: the field of a QoS profile, the key, and the value that the row must have."""
 
     field: str
     key: int
@@ -29,11 +29,11 @@ class Misplaced(NamedTuple):
 
 
 def misplaced(qos: QosProfile) -> Iterator[Misplaced]:
-    """Yield the traffic classes of which a PFC priority has the queue or the priority group, but not both.
+    """Yield the traffic classes that use the queue or the priority group of a PFC priority, but not both.
 
     A full priority group pauses a priority, and the neighbor stops the queue of that priority; with the same maps at
-    both ends, that has to be the queue by which the group's traffic leaves. Where several classes share a group, it is
-    enough that one of them is stopped: sharing is another fault.
+    both ends, the group's traffic must leave by that queue. Where several classes share a group, it is enough that one
+    of them is stopped: sharing is another fault.
     """
     for priority in require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities"):
         group, queue = group_of_priority(qos, priority), queue_of_priority(qos, priority)
@@ -82,9 +82,9 @@ def queue_of_priority(qos: QosProfile, priority: int) -> int | None:
 
 
 def shared_groups(qos: QosProfile) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the priority groups that pause their sender and that several traffic classes are mapped to, with those.
+    """Yield the priority groups that pause their sender and have several traffic classes mapped to them, with those.
 
-    Those are counted that no packet lands in too: what is mapped to them later is paused with the others.
+    Groups that no packet lands in count too: classes mapped to them later are paused with the others.
     """
     table = require_fact(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") or ()
     for group in sorted({mapped_group for mapped_group in table if mapped_group is not None}):

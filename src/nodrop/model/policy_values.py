@@ -1,7 +1,7 @@
-"""What the values of route maps and lists mean to FRR, as the model keeps them: numbers, AS paths, communities.
+"""The meaning of values of route maps and lists in FRR, as the model keeps them: numbers, AS paths, communities.
 
-Each is None where FRR takes no such value, or where what it makes of one is not computed. Sources: FRR bgpd/bgp_regex.c
-and bgp_filter.c (AS paths), bgp_clist.c and bgp_community.c (communities), bgp_routemap.c (what is set), lib/asn.c (AS
+Each is None where FRR takes no such value, or where its effect is not computed. Sources: FRR bgpd/bgp_regex.c and
+bgp_filter.c (AS paths), bgp_clist.c and bgp_community.c (communities), bgp_routemap.c (set commands), lib/asn.c (AS
 numbers with a dot, since FRR 9.0), lib/command.h (words of a command). `set local-preference +5` is not computed: on a
 route of another AS it counts from 0 in FRR 8.4 to 10.0, and from the default in later releases (bgp_routemap.c,
 route_set_local_pref).
@@ -56,7 +56,7 @@ _NAMES: Final = {number: name for name, number in _WELL_KNOWN.items()}
 
 
 class Change(NamedTuple):
-    """What a route map makes of a number: with a sign it is added or taken away, else it takes the old one's place."""
+    """A route map's change to a number: with a sign it is added or subtracted, else it replaces the old number."""
 
     sign: str
     amount: int
@@ -91,7 +91,7 @@ def community_expression(text: str) -> Expression | None:
 
 
 def computable(verb: Literal["match", "set"], kind: str, value: str) -> bool:
-    """Whether FRR takes a value of a route map, and what it makes of it is computed: not so of `set metric rtt`."""
+    """Whether FRR takes a value of a route map and its effect is computed: false for `set metric rtt`."""
     return _READ[verb, kind](value) is not None if (verb, kind) in _READ else True
 
 
@@ -150,7 +150,7 @@ def number(value: str) -> int | None:
 
 
 def tag(value: str) -> int | None:
-    """Return a tag; `untagged` is 0, which no number says."""
+    """Return a tag; `untagged` is 0, which cannot be written as a number."""
     return 0 if value == "untagged" else number(value) or None
 
 
@@ -170,12 +170,12 @@ def communities_set(value: str) -> tuple[tuple[str, ...], bool] | None:
 
 
 def preferred_next_hop(value: str) -> str | None:
-    """Return what `set ipv6 next-hop` says where it names no other next hop: which of the two of a link is used."""
+    """Return the value of `set ipv6 next-hop` where it names no other next hop: which of the two of a link is used."""
     return value if value == "prefer-global" else None
 
 
 def source(value: str) -> str | None:
-    """Return the address from which a switch sends by a route."""
+    """Return the source address that a route gives to packets of the switch."""
     return value if "/" not in value and is_prefix(value) else None
 
 
@@ -195,7 +195,7 @@ def community_list(value: str) -> tuple[str, bool] | None:
 
 
 def community(text: str) -> str | None:
-    """Return a community in the spelling in which FRR shows it; None where the text is none."""
+    """Return a community in FRR's display form; None where the text is not a community."""
     value = _value(text)
     return None if value is None else _NAMES.get(value, f"{value >> 16}:{value & 0xFFFF}")
 

@@ -1,4 +1,4 @@
-"""What a vendor or a site holds for right: bands in which thresholds, timers and shares lie, each with its source."""
+"""The limits of a vendor or a site: bands for thresholds, timers and shares, each with its source."""
 
 from typing import Literal
 
@@ -27,7 +27,7 @@ class EcnBand:
 
 @value
 class WatchdogBand:
-    """The timers of PFC watchdogs, and what they may do."""
+    """The timers of PFC watchdogs, and their allowed bands."""
 
     side: Literal["host", "fabric"] | None = None
     """At which ports; at all where it is None."""
@@ -41,7 +41,7 @@ class WatchdogBand:
 
 @value
 class ShareBand:
-    """What a kind of traffic may take of a port while all others are busy, in percent."""
+    """The share of a port that a kind of traffic may take while all others are busy, in percent."""
 
     purpose: str
     percent: Band

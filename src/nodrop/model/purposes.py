@@ -1,4 +1,4 @@
-"""Purposes of classes by what their traffic is: storage by protocol, and what is RoCE."""
+"""Purposes of classes by their traffic: storage by protocol, and whether it is RoCE."""
 
 from nodrop.model.fabric import Purpose, StorageProtocol
 

@@ -1,7 +1,7 @@
-"""What one port does with traffic: classification, queues, pause, marking and the watchdog.
+"""The handling of traffic by one port: classification, queues, pause, marking and the watchdog.
 
-A `QosProfile` holds effects, not intentions: it can describe every wrong port. Names of maps and profiles are
-spelling and live in the text of a configuration, not here.
+A `QosProfile` holds effects, not intentions: it can describe every wrong port. Names of maps and profiles are notation
+and are kept in the text of a configuration, not here.
 """
 
 from typing import Literal
@@ -64,9 +64,9 @@ class Scheduler:
 class WredColor:
     """Marking or early drop of one color: from `min_bytes` of queue depth, up to `probability_percent` at `max_bytes`.
 
-    `enabled` governs the dropping of packets that are not ECN-capable (SONiC `wred_<color>_enable`); None is a flag
-    that is not there, which by SAI is off for marking too (inc/saiwred.h). A switch that marks by how much of what it
-    may take at the moment a queue takes has `min_percent` and `max_percent` of that, and no bytes.
+    `enabled` governs the dropping of packets that are not ECN-capable (SONiC `wred_<color>_enable`); None is a missing
+    flag, which by SAI is off for marking too (inc/saiwred.h). A switch may mark by a queue's share of its current
+    maximum: then `min_percent` and `max_percent` of that are set, and no bytes.
     """
 
     min_bytes: int | None = None

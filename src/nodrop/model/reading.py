@@ -1,4 +1,4 @@
-"""What a reader brings back: devices, what it noticed in the text, and where everything came from."""
+"""The result of a reader: devices, remarks about the text, and the source of everything."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -26,8 +26,8 @@ class Place(NamedTuple):
 class Remark:
     """Something readable but wrong in the text itself; a rule with `remark: kind` makes a finding of it.
 
-    `subject` begins with the device; `facts` fill the rule's message. `names` are words in them that only say of which
-    row they are: remarks that differ in these alone have one cause.
+    `subject` begins with the device; `facts` fill the rule's message. `names` are words in them that only identify the
+    row: remarks that differ in these alone have one cause.
     """
 
     kind: str
@@ -147,7 +147,7 @@ class DeviceReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostReading:
-    """How the NICs of a host are set, as its files say; a name may also stand for a NIC model, or for all hosts."""
+    """The NIC settings of a host, as its files state them; a name may also mean a NIC model, or all hosts."""
 
     name: str
     nics: tuple[Nic, ...] = ()
@@ -175,7 +175,7 @@ class Decision:
 
     @property
     def message(self) -> str:
-        """What a report says of the place."""
+        """Return the message of a report about the place."""
         path = ".".join(map(str, self.keys))
         match self.how:
             case "stated":
@@ -188,7 +188,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """All inputs of one command as one fabric, and what is known about the reading itself."""
+    """All inputs of one command as one fabric, and the facts about the reading itself."""
 
     fabric: Fabric
     sources: Mapping[str, tuple[Source, ...]] = field(default_factory=dict)

@@ -47,7 +47,7 @@ class CommunityList:
 
 @value
 class AsPathList:
-    """A named list of AS paths: (action, FRR's regular expression as spelt) per line."""
+    """A named list of AS paths: (action, FRR's regular expression as written) per line."""
 
     name: str
     rules: tuple[tuple[Action, str], ...]
@@ -57,8 +57,8 @@ class AsPathList:
 class RouteMapRule:
     """One entry of a route map: all of `matches` must hold, then `sets` apply.
 
-    Both are tuples of (attribute, value), spelled as in FRR: `("ip address prefix-list", "FABRIC")`,
-    `("local-preference", "0")`. Among what is set stands where the route goes: `("call", "OTHER")` through another
+    Both are tuples of (attribute, value), written as in FRR: `("ip address prefix-list", "FABRIC")`,
+    `("local-preference", "0")`. `sets` also has the next entry or map of the route: `("call", "OTHER")` through another
     map, which has to let it pass too, and `("on-match", "next")` or `("on-match", "goto 30")` to a later entry.
     """
 
@@ -114,7 +114,7 @@ class Aggregate:
 
 @value
 class Ipv6Unicast:
-    """What a BGP session does with IPv6 unicast; policies as those of BgpNeighbor, which are for IPv4 unicast."""
+    """The IPv6 unicast settings of a BGP session; policies as those of BgpNeighbor, which are for IPv4 unicast."""
 
     active: bool = False
     """Whether the session carries IPv6 unicast."""
@@ -141,7 +141,7 @@ class BgpNeighbor:
     """A BGP session: to an `address`, or over an `interface` (unnumbered); exactly one of the two is set.
 
     `import_policy` and `export_policy` name route maps of IPv4 unicast, `import_prefix_list` and `export_prefix_list`
-    its prefix lists, which a route has to pass too; None means that there is no policy.
+    its prefix lists, which a route has to pass too; None means no policy.
     """
 
     address: str | None = None

@@ -1,4 +1,4 @@
-"""Values of the model as YAML spells them: texts, lists and mappings, read by the type of the field they are for."""
+"""Values of the model as YAML writes them: texts, lists and mappings, read by the type of their field."""
 
 import re
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ _DECIMAL = re.compile(r"-?\d{1,19}(\.\d{1,9})?")
 
 
 def parse_value(kind: Type, value: object) -> Any:
-    """`value` as a field of type `kind` holds it; ValueError says what was expected instead.
+    """Return `value` as a field of type `kind` holds it; raise ValueError with the expected values.
 
-    What is of the model already stays as it is. The word `unknown` is UNKNOWN where the field may hold that and has no
-    such word of its own.
+    Values of the model stay unchanged. The word `unknown` is UNKNOWN where the field may hold that and has no such word
+    itself.
     """
     if isinstance(value, Unknown) or (value == "unknown" and kind.unknown and "unknown" not in kind.words):
         model_value: Any = UNKNOWN if kind.unknown else None

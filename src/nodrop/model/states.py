@@ -78,12 +78,12 @@ UNKNOWN: Final = Unknown()
 
 
 def known_rows(values: tuple[_T, ...] | Unknown) -> tuple[_T, ...]:
-    """Return rows of which it is known what they are; none where it is not, for what looks at those there are."""
+    """Return rows that are known; none where they are unknown, as callers that check only existing rows need."""
     return () if isinstance(values, Unknown) else values
 
 
 def surely_off(state: bool | Unknown) -> bool:
-    """Whether something is known to be off; what is not known counts as on, as it is without a word."""
+    """Whether something is known to be off; unknown counts as on, as it is when not stated."""
     return not isinstance(state, Unknown) and not state
 
 

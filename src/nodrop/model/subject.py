@@ -43,7 +43,7 @@ def cable_ends(key: str) -> tuple[End, ...]:
 
 @lru_cache(maxsize=1024)
 def _compile_glob(pattern: str) -> re.Pattern[str]:
-    """Return a glob as a pattern that never goes back behind a `*`, so that no glob takes long."""
+    """Return a glob as a pattern that never backtracks behind a `*`, to keep every glob fast."""
     head, *tails = ("".join("." if c == "?" else re.escape(c) for c in literal) for literal in pattern.split("*"))
     between = "".join(f"(?>.*?{segment})" for segment in tails[:-1])
     return re.compile(f"{head}{between}.*{tails[-1]}" if tails else head, re.DOTALL)
@@ -60,7 +60,7 @@ def matches(pattern: Subject, subject: Subject) -> bool:
 
 @lru_cache(maxsize=1 << 18)
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:
-    """Return a sort key by which Ethernet8 comes before Ethernet16: digits compare by count, then by value."""
+    """Return a sort key that puts Ethernet8 before Ethernet16: digits compare by count, then by value."""
     return tuple(_piece_sort_key(piece) for piece in _NUMBERS.split(name) if piece)
 
 

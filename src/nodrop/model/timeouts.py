@@ -1,4 +1,4 @@
-"""How long RDMA waits: what the watchdogs of switches have to be faster than.
+"""How long RDMA waits: the time that the watchdogs of switches must beat.
 
 NCCL's defaults, src/transport/net_ib: NCCL_IB_TIMEOUT 20, NCCL_IB_RETRY_CNT 7. The timeout is 4.096 µs times 2 to that
 power (InfiniBand Architecture Specification, volume 1, section 9.7.6.1.3).

@@ -1,6 +1,6 @@
-"""The types of the model's parts as its own annotations state them: what an attribute may hold, what a row is called.
+"""The types of the model's parts as its own annotations state them: values of attributes, names of rows.
 
-Rules are checked against them when they are loaded, and values that are laid over a model are read by them.
+Rules are checked against them when they are loaded, and they determine how values laid over a model are read.
 """
 
 import dataclasses
@@ -36,7 +36,7 @@ Owner = type[Any] | Record
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """What a value may be: any of the alternatives that are given here.
+    """The allowed kinds of a value: any of the alternatives that are given here.
 
     `owners` have attributes; `words` are the texts and numbers of a Literal; `element` is the type of a tuple's items.
     """
@@ -95,7 +95,7 @@ def label(owner: Owner) -> str:
 
 
 def join(left_type: Type, right: Type) -> Type:
-    """Join two types: what is either of them."""
+    """Join two types into a type that allows either."""
     elements = [side.element for side in (left_type, right) if side.element is not None]
     return Type(
         owners=tuple(dict.fromkeys(left_type.owners + right.owners)),
@@ -190,7 +190,7 @@ def key_of(row: Any, position: int) -> str:
 
 @cache
 def key_name(kind: type[Any]) -> str | None:
-    """Name the field or property by which rows of a class are named; None where that is their position."""
+    """Return the field or property that names the rows of a class; None where that is their position."""
     if not dataclasses.is_dataclass(kind):
         return None
     names = {field.name for field in dataclasses.fields(kind)}
@@ -198,9 +198,9 @@ def key_name(kind: type[Any]) -> str | None:
 
 
 def nearest(word: str, known_words: Iterable[str], alike: float = 0.6) -> str:
-    """Return a hint that names the known word nearest to `word`, else those that there are.
+    """Return a hint that names the known word nearest to `word`, else all known words.
 
-    `alike` is how much they have to be alike, as difflib counts.
+    `alike` is the required similarity, as difflib counts.
     """
     words = sorted(known_words)
     shown = ", ".join(words[:24]) + (", …" if len(words) > 24 else "")

@@ -52,7 +52,7 @@ def value(cls: _C) -> _C:
 
 
 def classes() -> tuple[type[Any], ...]:
-    """Return the classes of this package that were made here, in the order in which they were."""
+    """Return the classes of this package that were made here, in order of creation."""
     return tuple(copy_function for copy_function in _COPIERS if copy_function.__module__.startswith(__package__))
 
 
@@ -105,7 +105,7 @@ def _compile_function(
 def replace_fields(old: _V, **fields: object) -> _V:
     """Return `old` with other values in some fields: `dataclasses.replace` at a tenth of its cost.
 
-    A fleet has a million ports, each of which is completed once or twice while a fabric is put together.
+    A fleet has a million ports, and each is completed once or twice while a fabric is put together.
     """
     copy, setters = _COPIERS[type(old)]
     new: _V = copy(old)

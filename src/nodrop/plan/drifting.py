@@ -1,4 +1,4 @@
-"""`nodrop.drift`: a plan from what runs to what is wanted, without what switches write by themselves."""
+"""`nodrop.drift`: a plan from the running state to the intended one, without the switches' automatic additions."""
 
 from collections import Counter
 from dataclasses import replace
@@ -16,10 +16,11 @@ from nodrop.platforms.kit.own_additions import own
 
 
 def drift(running: Reading, wanted_reading: Reading) -> Drift:
-    """Return what runs otherwise than is wanted.
+    """Return the differences between the running state and the intended one.
 
-    Switches of one name are held side by side. What one side does not say is no drift, and told apart (`unsaid` of the
-    plan); what a switch writes by itself, as its platform's table has it, is no drift either (`own`, `own_outside`).
+    Switches with the same name are compared. Facts missing on one side are no drift, and are listed separately
+    (`unsaid` of the plan); the switch's automatic additions, as its platform's table has them, are no drift either
+    (`own`, `own_outside`).
     """
     device_changes = compare_devices(running, wanted_reading)
     split_changes = [
@@ -44,7 +45,7 @@ def drift(running: Reading, wanted_reading: Reading) -> Drift:
 
 
 def declared_by(fabric: Fabric) -> Declared:
-    """Return what a fabric says that no file of its switches can, to be stated of what runs."""
+    """Return the facts of a fabric that no switch file can contain, to state them for the running fabric."""
     return Declared(
         name=fabric.name,
         mode=fabric.mode,
@@ -58,7 +59,7 @@ def declared_by(fabric: Fabric) -> Declared:
 
 
 def _separate_own_parts(change: DeviceChange) -> tuple[DeviceChange, tuple[Part, ...]]:
-    """Return what differs on a switch, and what it wrote by itself."""
+    """Return the differences on a switch, and the parts that it wrote by itself."""
     assert change.old is not None
     platform = change.old.platform
     drifting_parts, added = [], []
@@ -76,7 +77,7 @@ def _separate_own_parts(change: DeviceChange) -> tuple[DeviceChange, tuple[Part,
 
 
 def _is_order(entry: Entry) -> bool:
-    """Whether the same stands on both sides in another order, which says nothing there: that of rows with a name."""
+    """Whether both sides have the same items in another order where order has no meaning: that of rows with a name."""
     sides = (entry.old, entry.new)
     if not all(isinstance(side, tuple) for side in sides):
         return False
@@ -85,7 +86,7 @@ def _is_order(entry: Entry) -> bool:
 
 
 def _of_fabric(running: Reading, wanted_reading: Reading) -> Found:
-    """Return what differs of cables and of NICs; a file of a host that one side has alone says nothing of the other."""
+    """Return the differences of cables and of NICs; a file of a host that only one side has is not compared."""
     entries, unsaid = of_fabric(running, wanted_reading)
     return tuple(entry for entry in entries if not _of_one_side(entry)), unsaid
 

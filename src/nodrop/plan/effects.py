@@ -1,4 +1,4 @@
-"""What a change does to switches that run: what is known of the platform, and what its own tool makes of the change.
+"""Effects of a change on running switches: known facts of the platform, and the result of the platform's tool.
 
 Switches of one make with changes of one shape are tried once, in the files of the first of them.
 """
@@ -42,7 +42,10 @@ class Effects:
         new: Reading | None = None,
         outer: Mapping[str, Risk] = MappingProxyType({}),
     ) -> None:
-        """With `new`, its files themselves are what patches make; `outer` is what is done besides, by switch."""
+        """Take the readings and the changes.
+
+        With `new`, patches make its files themselves; `outer` is the risk of changes outside the model, by switch.
+        """
         self._outer = outer
         self._old, self._new = old, new
         self._changes = {change.name: change for change in changes}
@@ -55,7 +58,7 @@ class Effects:
         self._whole: dict[object, Edit | None] = {}
 
     def of_kind(self, kind: Kind) -> Effect:
-        """Return what it does that a switch comes, goes, or runs another system."""
+        """Return the effect of a switch being added, removed, or moved to another system."""
         return _OF_KIND[kind]
 
     def add_effects(self, block: Told) -> Told:
@@ -123,7 +126,7 @@ class Effects:
         )
 
     def together(self, change: DeviceChange) -> Effect:
-        """Return what all changes of a switch together do to it, as far as its own files tell."""
+        """Return the effect of all changes of a switch together, as far as its own files show."""
         if change.kind != "changed" or bundle(self._old, change.name) is None:
             return Effect()
         whole_edit = self._edit_all_changes(change)
@@ -133,7 +136,7 @@ class Effects:
         )
 
     def regrouped(self, change: DeviceChange) -> Effect | None:
-        """Return what it does that sessions of a switch join or leave peer groups in its new files; None if none do."""
+        """Return the effect of sessions that join or leave peer groups in a switch's new files; None if none do."""
         files = [bundle(reading, change.name) if reading is not None else None for reading in (self._old, self._new)]
         if change.kind != "changed" or change.old is None or files[0] is None or files[1] is None:
             return None
@@ -171,7 +174,7 @@ class Effects:
         return self._whole[key] or Edit()
 
     def _edit_to_new_files(self, change: DeviceChange, facts: Edit) -> Edit:
-        """Return what makes the new files themselves, where that is what a patch does."""
+        """Return the edit that makes the new files themselves, where a patch does that."""
         assert change.old is not None
         old = self._bundles[change.name]
         new = bundle(self._new, change.name) if self._new is not None else None
@@ -196,7 +199,7 @@ class Effects:
         return self._edits[key]
 
     def _edit(self, change: DeviceChange, wanted_changes: Sequence[Change]) -> Edit | None:
-        """Return what changes come to in the files of a switch; None where those cannot be had."""
+        """Return the result of changes in the files of a switch; None where those are not available."""
         assert change.old is not None
         editor = platforms.editor(change.old.platform)
         if change.name not in self._bundles:
@@ -212,7 +215,7 @@ class Effects:
 
 
 def shape_of(change: DeviceChange) -> Hashable:
-    """Return what a change has in common with those of other switches of its make: the kinds of facts, and how many."""
+    """Return the common shape of a change and those of other switches of its make: the kinds of facts, and how many."""
     shapes = (
         (len(changed_part.ports), tuple(map(shape_key, merge_entries(changed_part.entries))))
         for changed_part in change.parts
@@ -231,7 +234,7 @@ def _shape_of(change: Change) -> Subject:
 
 
 def _are_all_ports_shut(change: DeviceChange, ports: tuple[str, ...]) -> bool:
-    """Whether a change is of ports all of which are shut before."""
+    """Whether a change affects only ports that are all shut before."""
     if not ports or change.old is None:
         return False
     return all(interface.enabled is False for interface in change.old.interfaces if interface.name in ports)
@@ -244,7 +247,7 @@ def _key(fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Hashable:
 
 
 def _disabled_flags_of_fact(fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> tuple[str, ...]:
-    """Return, for each entry of a fact, the flag that is off on all ports and without which it has no effect, or ""."""
+    """Return, per entry of a fact, the flag that is off on all ports and without which it has no effect, or ""."""
     return tuple(_flag_off(entry.path, ports, change) for entry in fact.entries)
 
 
@@ -257,7 +260,7 @@ def _flag_off(path: Subject, ports: tuple[str, ...], change: DeviceChange) -> st
 
 
 def uncomputed(change: DeviceChange) -> Sequence[Change]:
-    """Return the changes of a switch without what it works out by itself."""
+    """Return the changes of a switch without those that it computes by itself."""
     uncomputed_parts = (
         Part(changed_part.ports, tuple(entry for entry in changed_part.entries if not entry.computed))
         for changed_part in change.parts
@@ -286,7 +289,7 @@ def _disruption_reasons(steps: Sequence[Step]) -> list[str]:
 
 
 def once(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return lines once each; what several say behind a semicolon, only behind the last of them."""
+    """Return lines once each; keep text after a semicolon that several share only in the last of them."""
     once = list(dict.fromkeys(lines))
     ends = [line.partition("; ")[2] for line in once]
     return tuple(

@@ -1,4 +1,4 @@
-"""Facts told once: the same change on many queues, ports and switches is one fact."""
+"""Facts reported once: the same change on many queues, ports and switches is one fact."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -46,7 +46,7 @@ def template(path: Subject) -> Subject:
 
 
 def kind_of(entry: Entry) -> str:
-    """Return whether a row, or what was not there, is added or removed, or a value changed."""
+    """Return whether a row, or a missing value, is added or removed, or a value changed."""
     return "added" if entry.old is None else "removed" if entry.new is None else "changed"
 
 
@@ -82,9 +82,9 @@ def _by_entry(device_parts: Iterable[Part]) -> Iterator[tuple[tuple[str, ...], E
 
 
 def merge_entries(entries: Iterable[Entry]) -> Iterator[Fact]:
-    """Yield facts, each of entries that are the same but for the key of a row or the color of a packet.
+    """Yield facts, each of entries that are the same except for the key of a row or the color of a packet.
 
-    Rows that come or go are one fact for all of one table, whatever they hold.
+    Rows that come or go are one fact for all of one table, with any content.
     """
     alike: dict[object, list[Entry]] = {}
     for entry in entries:
@@ -96,7 +96,7 @@ def merge_entries(entries: Iterable[Entry]) -> Iterator[Fact]:
 
 
 def shape(fact: Fact) -> Mapping[str, object]:
-    """Return what a fact has in common with those of other switches: all but names, addresses and other texts."""
+    """Return the common shape of a fact and those of other switches: all but names, addresses and other texts."""
     values: Any = ()
     entry = fact.entries[0]
     if not is_row(entry):

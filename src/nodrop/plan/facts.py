@@ -1,4 +1,4 @@
-"""What is different on a switch, port by port, in paths of the model; equal designs are compared once."""
+"""Differences on a switch, port by port, in paths of the model; equal designs are compared once."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
@@ -30,7 +30,7 @@ class Comparing:
     """Compares switches; two ports with the same two designs are compared once."""
 
     def __init__(self, *derived: Mapping[Subject, str]) -> None:
-        """Take what each side's switches work out by themselves, by subject."""
+        """Take the facts that each side's switches derive by themselves, by subject."""
         self._derived = derived
         self._interner = Interner()
         self._profiles: dict[tuple[int, int], tuple[Entry, ...]] = {}
@@ -105,9 +105,9 @@ class Comparing:
 
 
 def of_fabric(old: Reading, new: Reading) -> Found:
-    """Return what changes of what is stated of a fabric, and what one side does not say.
+    """Return the changes in the stated facts of a fabric, and the facts that one side does not state.
 
-    What was assumed on one side is not said by it, and neither are cables, hosts and classes of which it has none.
+    Facts assumed on one side are not stated by it, and neither are cables, hosts and classes if it has none.
     """
     silent = [_unstated_fabric_facts(reading) for reading in (old, new)]
     entries: list[Entry] = []
@@ -129,7 +129,7 @@ def of_fabric(old: Reading, new: Reading) -> Found:
 
 
 def _unstated_fabric_facts(reading: Reading) -> set[str]:
-    """Return what a side does not state of its fabric."""
+    """Return the fabric facts that a side does not state."""
     fabric = reading.fabric
     assumed = {"mode": "mode", "RDMA": "classes"}
     empty = {name for name in ("links", "hosts", "classes") if not getattr(fabric, name)}
@@ -141,12 +141,12 @@ def _get_fabric_value(reading: Reading, name: str) -> Any:
 
 
 def _nics_by_subject(fabric: Fabric) -> dict[str, Nic]:
-    """Return how files say that NICs are set, by the files and what of each it is."""
+    """Return the NIC settings in files, by the files and the part of each."""
     return {" ".join(nic.subject): nic for nic in fabric.nics}
 
 
 def sorted_out(entries: Iterable[Entry]) -> Found:
-    """Return the entries that are changes, and those of which one side says nothing."""
+    """Return the entries that are changes, and those that one side does not state."""
     known_entries: list[Entry] = []
     unsaid: list[Entry] = []
     for entry in entries:
@@ -180,7 +180,7 @@ def _group_into_parts(
 
 
 def _of_headroom(entry: Entry, old: QosProfile, new: QosProfile) -> bool:
-    """Whether an entry is a part of a headroom that the switch works out, before and after."""
+    """Whether an entry is a part of a headroom that the switch computes, before and after."""
     match entry.path:
         case ("qos", "priority_groups", group, "buffer", "size_bytes" | "headroom", *_):
             return all(_has_computed_headroom(qos, group) for qos in (old, new))
@@ -195,7 +195,7 @@ def _has_computed_headroom(qos: QosProfile, index: str) -> bool:
 
 
 def _of_pool(entry: Entry, old: Device, new: Device) -> bool:
-    """Whether an entry is the size of a pool that the switch works out, before and after."""
+    """Whether an entry is the size of a pool that the switch computes, before and after."""
     match entry.path:
         case ("buffer_pools", name, "size_bytes" | "shared_headroom_bytes"):
             return all(pool is not None and pool.computed for pool in (_pool(old, name), _pool(new, name)))

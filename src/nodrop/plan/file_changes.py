@@ -1,4 +1,4 @@
-"""What takes a switch to the new files themselves: also to what stands in them that is no fact of the model."""
+"""Edits that take a switch to the new files themselves: also to their content that is no fact of the model."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,11 +15,12 @@ Bundle = Mapping[str, bytes]
 
 
 def towards(platform: str, name: str, old: Bundle, new: Bundle, facts: Edit, *, least: Risk = "none") -> Edit | None:
-    """Return what takes old files of a switch to the new ones, given what makes only the facts that change.
+    """Return the edit that takes old files of a switch to the new ones.
 
-    None where the files differ in what no patch changes, where the new ones are not what the facts were read from, or
-    where that disturbs the switch more than the facts do, and more than `least`, which is meant: names of rows that are
-    others in the new files, and say the same, are not worth it that ports are shut.
+    `facts` is the edit that makes only the facts that change. None where the files differ in parts that no patch
+    changes, where the new ones are not those that the facts were read from, or where the edit disturbs the switch more
+    than the facts do, and more than `least`, the intended risk: rows that are only renamed in the new files, with the
+    same content, do not justify shut ports.
     """
     between = platforms.between(platform)
     try:
@@ -36,7 +37,7 @@ def towards(platform: str, name: str, old: Bundle, new: Bundle, facts: Edit, *, 
 
 
 def not_there(by_hand: Sequence[ByHand], platform: str, name: str, files: Bundle) -> Iterator[ByHand]:
-    """Yield what files do not say even so."""
+    """Yield the manual steps whose values are still missing in the files."""
     if not by_hand:
         return
     fabric = Fabric(name="", mode="lossless", devices=(parse_device(platform, name, files),))
@@ -50,7 +51,7 @@ def not_there(by_hand: Sequence[ByHand], platform: str, name: str, files: Bundle
 
 
 def parse_device(platform: str, name: str, files: Bundle) -> Device:
-    """Return what files of a switch say."""
+    """Return the device that the files of a switch describe."""
     return platforms.reader(platform).read_device(name, sources(files)).device
 
 

@@ -1,4 +1,4 @@
-"""What a plan is made of: switches that come, go and change, the facts that change on them, and what that does."""
+"""Parts of a plan: switches that are added, removed and changed, the facts that change on them, and the effects."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -48,7 +48,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceChange:
-    """What becomes of one switch; `unsaid` is what one of the two sides does not say, which is no change."""
+    """The change of one switch; `unsaid` are parts that one of the two sides does not state, which is no change."""
 
     name: str
     kind: Kind
@@ -58,7 +58,7 @@ class DeviceChange:
     unsaid: tuple[Part, ...] = ()
 
     def changes(self) -> Iterator[Change]:
-        """Yield what is to be changed in the model, one part after the other."""
+        """Yield the required changes of the model, one part after the other."""
         for ports, entries in self.parts:
             for entry in entries:
                 for port in ports or (None,):
@@ -68,7 +68,7 @@ class DeviceChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """What a change does to a switch that runs, and why; and how it is made."""
+    """The effect of a change on a running switch, the reasons, and the means to make it."""
 
     risk: Risk = "none"
     reasons: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """A fact that changes, at one or several places that are told together: queues, colors, rows of one table."""
+    """A fact that changes, at one or several places that are reported together: queues, colors, rows of one table."""
 
     entries: tuple[Entry, ...]
     effect: Effect = Effect()
@@ -94,8 +94,8 @@ class Fact:
 class Told:
     """Facts that change alike on the same ports of several switches of one platform, release and model.
 
-    Without ports they are facts of the switches themselves; without devices, of the fabric. `alike` are switches on
-    which facts of the same kinds change at as many places, but to values of their own.
+    Without ports they are facts of the switches themselves; without devices, of the fabric. On `alike` switches, facts
+    of the same kinds change at as many places, but to different values.
     """
 
     devices: tuple[str, ...]
@@ -142,12 +142,12 @@ class Stage:
     """What of the changes of each switch is made then; all where there are none."""
 
     def share(self, device: str) -> Share:
-        """Return what of a switch's changes is made."""
+        """Return the share of a switch's changes that the stage makes."""
         return self.shares[self.devices.index(device)] if self.shares else Share()
 
     @property
     def own(self) -> tuple[str, ...]:
-        """The switches that it is about: not those of which only what leads to these changes."""
+        """Return the switches that the stage is about: not those that only make the changes leading to these."""
         return tuple(device for device in self.devices if self.share(device).kind != "towards")
 
     def follows(self, other_stage: "Stage") -> bool:
@@ -161,10 +161,10 @@ When = Literal["between", "within", "inside"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hazard:
-    """A fault that a rollout brings for a while: neither the old fabric nor the new one has it.
+    """A fault that a rollout causes temporarily: neither the old fabric nor the new one has it.
 
-    `stage` counts from 1: the last one that is done (`between`), or the one that goes on; `moment` says so in words.
-    `rule` tells the fault, first at `subject`, and in so many `places`.
+    `stage` counts from 1: the last stage done (`between`), or the stage in progress; `moment` describes that in words.
+    `rule` names the fault, first at `subject`, and in so many `places`.
     """
 
     when: When
@@ -179,9 +179,9 @@ class Hazard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rollout:
-    """What is known of the states between: the hazards that no order avoids, and how many states were not looked at.
+    """The result for the intermediate states: the hazards that no order avoids, and how many states were not checked.
 
-    `why` says what is unusual about the order, `avoided` is what the usual one brings.
+    `why` explains the unusual part of the order, `avoided` is the hazard of the usual one.
     """
 
     why: str = ""
@@ -201,7 +201,7 @@ class Together:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outside:
-    """A part of files that says something else of switches, and nothing that the model holds.
+    """A difference in files that sets switches differently without any fact of the model.
 
     `at` is the file and, in it, the table or part of the configuration; `keys` are paths that begin so, never values.
     """
@@ -259,7 +259,7 @@ def worst(risks: "Iterator[Risk] | Any") -> Risk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """What runs otherwise than is wanted: nothing where every switch was collected, and runs what is wanted of it."""
+    """Differences between running and intended switches: empty where all were collected and run as intended."""
 
     plan: Plan
     """From what runs to what is wanted, of switches that are both collected and wanted."""

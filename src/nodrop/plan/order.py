@@ -1,6 +1,6 @@
-"""In which order a plan is rolled out: one switch as a trial, what lies beside it, the rest, then tier by tier.
+"""The rollout order of a plan: one switch as a trial, its neighbors, the rest, then tier by tier.
 
-`orders` are the others that come into question where that one breaks something on its way.
+`orders` are the alternatives to consider where that order breaks something during rollout.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -19,10 +19,10 @@ from nodrop.routing.tiers import RANK
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """Stages one after the other; `why` says what is unusual about them, nothing where that is nothing.
+    """Stages one after the other; `why` explains an unusual order, and is empty for the usual one.
 
-    What is stated of the fabric (its mode and classes, and how hosts are set) changes before the first stage or after
-    the last one.
+    Stated facts of the fabric (its mode and classes, and how hosts are set) change before the first stage or after the
+    last one.
     """
 
     stages: tuple[Stage, ...]
@@ -31,20 +31,20 @@ class Order:
 
 
 def stages(changes: Sequence[DeviceChange], new: Fabric, *, downwards: bool = False) -> tuple[Stage, ...]:
-    """Return the switches of a plan in the order in which they may be changed.
+    """Return the switches of a plan in rollout order.
 
-    New ones first, which carry nothing yet. Of those nearest to hosts one goes alone; when it has proved well, the
-    others of its pod (those that share a switch above it) go, then the rest of its tier. Each tier above goes one
-    switch at a time, so that its others carry the traffic; `downwards`, the tiers furthest from hosts go first. What is
-    to go goes last.
+    New ones go first, because they carry nothing yet. Among those nearest to hosts one goes alone; when it has proved
+    well, the others of its pod (those that share a switch above it) go, then the rest of its tier. Each tier above goes
+    one switch at a time, and its others carry the traffic; with `downwards`, the tiers furthest from hosts go first.
+    Removed switches go last.
     """
     return tuple(_Tiers(changes, new).stages(downwards=downwards))
 
 
 def orders(changes: Sequence[DeviceChange], shares: Shares, new: Fabric, *, restated: bool) -> Iterator[Order]:
-    """Yield the orders that come into question, the best first: the usual one, other stages, then several passes.
+    """Yield the possible orders, the best first: the usual one, other stages, then several passes.
 
-    Each is also tried with what is stated of the fabric changed first, where that is `restated`.
+    Each is also tried with the stated facts of the fabric changed first, if those are `restated`.
     """
     first_reason = "what is stated of the fabric, and how hosts are set, changes before the switches"
     met: set[tuple[Stage, ...]] = set()
@@ -57,7 +57,7 @@ def orders(changes: Sequence[DeviceChange], shares: Shares, new: Fabric, *, rest
 
 
 def _candidate_orders(tiers: "_Tiers", shares: Shares) -> Iterator[tuple[tuple[Stage, ...], str]]:
-    """Yield orders, the best first, with what is unusual about each; some may be the same, or empty."""
+    """Yield orders, the best first, with the unusual part of each; some may be the same, or empty."""
     yield tuple(tiers.stages()), ""
     yield tuple(tiers.stages(downwards=True)), "switches far from hosts go before those near to them"
     beside = "what leads from one switch to another changes together with the far end"
@@ -90,7 +90,7 @@ def turns(stages: Sequence[Stage]) -> list[tuple[str, Stage]]:
 
 
 class _Tiers:
-    """The switches of a plan by how far they are from hosts, and what lies beside them."""
+    """The switches of a plan by their distance from hosts, with their neighbors."""
 
     def __init__(self, changes: Sequence[DeviceChange], new: Fabric) -> None:
         kinds = {change.name: change.kind for change in changes}
@@ -105,7 +105,10 @@ class _Tiers:
         return self._add_outer_stages(self._tier_by_tier(self._staying, downwards=downwards))
 
     def cable_by_cable(self, shares: Shares, *, rest_last: bool = False) -> Iterator[Stage]:
-        """Yield a stage for each switch that others lead to from below or beside, with what these have towards it."""
+        """Yield a stage for each switch that others lead to from below or the same tier.
+
+        Each stage includes the parts of these that lead to it.
+        """
         near: dict[str, list[str]] = {}
         remaining_share: dict[str, Share] = {}
         staying = set(self._staying)
@@ -152,7 +155,7 @@ class _Tiers:
             yield from self._add_outer_stages(chain(*stage_lists))
 
     def _add_outer_stages(self, staying: Iterable[Stage]) -> Iterator[Stage]:
-        """Yield stages with those of what comes and goes around them."""
+        """Yield stages with those of added and removed switches around them."""
         if self._added:
             yield Stage(devices=self._added, why="new: no traffic before the cables are there")
         yield from staying
@@ -169,12 +172,12 @@ class _Tiers:
         return self._depth.get(name, 0)
 
     def _height_key(self, name: str) -> tuple[object, ...]:
-        """Return what tells the two ends of a cable apart, also those of one tier."""
+        """Return a key that distinguishes the two ends of a cable, also those of one tier."""
         return self._tier_of_switch(name), natural(name)
 
 
 def _limit_stage_to_shares(stage: Stage, shares: Sequence[Share]) -> Stage:
-    """Return a stage in which no more than shares of the changes are made."""
+    """Return a stage that makes only shares of the changes."""
     if all(share == Share() for share in shares):
         return stage
     return replace(stage, shares=tuple(shares), why=f"{stage.why}; {'; '.join(dict.fromkeys(map(str, shares)))}")

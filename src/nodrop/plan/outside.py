@@ -28,10 +28,10 @@ Head = tuple[Path, str]
 
 
 def outside(old: Reading, new: Reading, device_changes: Sequence[DeviceChange]) -> list[Outside]:
-    """Return what changes in files beside the facts of the model, that of several switches once.
+    """Return the changes in files that are not facts of the model, those of several switches once.
 
-    Only files whose bytes differ are opened. Where facts of a switch change too, a setting is one of the model if the
-    switch reads otherwise with it than without it; that is tried on the first switch of each shape of changes.
+    Only files whose bytes differ are opened. Where facts of a switch change too, a setting belongs to the model if the
+    switch reads differently with it than without it; that is tried on the first switch of each shape of changes.
     """
     switches_by_change: dict[Alike, list[str]] = {}
     known_settings = Known(recabled=old.fabric.links != new.fabric.links)
@@ -61,7 +61,7 @@ def outside(old: Reading, new: Reading, device_changes: Sequence[DeviceChange]) 
 def staying(
     old: Reading, new: Reading, device_changes: Sequence[DeviceChange]
 ) -> Iterator[tuple[Device, DeviceChange]]:
-    """Yield each old switch that stays and keeps its system, with its change: empty where `device_changes` lacks it."""
+    """Yield each old switch that stays and keeps its system, with its change: empty if not in `device_changes`."""
     changes = {device_change.name: device_change for device_change in device_changes}
     after = {new_device.name: new_device for new_device in new.fabric.devices}
     for device in old.fabric.devices:
@@ -84,7 +84,7 @@ class Known:
     """Which kinds of settings are of the model, on switches of a make whose changes have one shape."""
 
     def __init__(self, *, recabled: bool = False, by_facts: bool = False) -> None:
-        """Take whether cables of the fabric change; and whether facts tell all of the model, whatever its words are."""
+        """Take whether cables of the fabric change, and whether facts cover all of the model in any notation."""
         self._recabled, self._by_facts = recabled, by_facts
         self._kinds: dict[tuple[object, Path], _Of] = {}
 
@@ -93,9 +93,9 @@ class Known:
     ) -> Iterator[Difference]:
         """Yield the differences that are no facts of the model, with why they are harmless, where that is known.
 
-        Of a switch of which no fact changes, all are; but for cables, where those of the fabric change. A setting that
+        For a switch without changed facts, all are, except for cables where those of the fabric change. A setting that
         states a default is harmless; on a port that comes into use it is part of the new link, and is left out. Where
-        facts tell all of the model, what says the same in other words is of it, too, and cables are not.
+        facts cover all of the model, the same meaning in other words belongs to it, too, and cables do not.
         """
         assert change.old is not None
         kinds: dict[Path, set[Path]] = {}
@@ -149,9 +149,9 @@ def _is_default(means: Settings, sides: tuple[Opened, Opened], difference: Diffe
 def _read_otherwise(
     platform: str, sides: tuple[Opened, Opened], paths: set[Path]
 ) -> set[Literal["facts", "cables", "defaults"]]:
-    """Return what a switch reads otherwise with some settings of the other side, whichever side it is.
+    """Return the kinds of differences that a switch reads with some settings of the other side, in either direction.
 
-    "defaults" is that it reads the same values, of which others follow from defaults: settings state them.
+    "defaults" means that the switch reads the same values, but some of them follow from defaults: settings state them.
     """
     otherwises: set[Literal["facts", "cables", "defaults"]] = set()
     for base_side, far_side in (sides, sides[::-1]):
@@ -174,7 +174,7 @@ def _read_files(platform: str, files: Mapping[str, bytes]) -> DeviceReading:
 def effects_of(
     change: DeviceChange, old: Mapping[str, bytes], new: Mapping[str, bytes], beside: Sequence[Difference]
 ) -> Mapping[Head, Effect]:
-    """Return what the platform's own tool does to the switch for each part; unknown where no table says."""
+    """Return the effect of the platform's own tool on the switch per part; unknown where no table has it."""
     assert change.old is not None
     platform = change.old.platform
     between = platforms.between(platform)

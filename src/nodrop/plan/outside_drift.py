@@ -1,6 +1,7 @@
-"""What running files set otherwise than is wanted, and no fact of the model tells; by table or part, never with values.
+"""Settings of running files that differ from the intended ones and are no fact of the model.
 
-Settings alone are compared: the lines of a file, such as FRR's, a switch shows in another order and with defaults.
+They are given by table or part, never with values. Settings alone are compared: a switch shows the lines of a file,
+such as FRR's, in another order and with defaults.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,10 +21,11 @@ from nodrop.platforms.kit.settings import Difference, Opened, Path, Settings
 def outside_drift(
     running: Reading, wanted_reading: Reading, device_changes: Sequence[DeviceChange]
 ) -> tuple[list[Outside], list[Outside]]:
-    """Return what drifts beside the facts of the model, and what switches wrote there by themselves.
+    """Return the drift outside the facts of the model, and the parts that switches wrote there by themselves.
 
-    What is wanted was said, and is drift wherever it does not run. What runs alone is drift unless the platform's table
-    has it. What the model reads is told by its facts, and no drift where those are equal: the same in other words.
+    An intended setting was stated, and is drift wherever it does not run. A setting that only runs is drift unless the
+    platform's table has it. The model's facts report settings that the model reads; where those are equal, these are no
+    drift: the same in other words.
     """
     known_settings = Known(by_facts=True)
     drifting: dict[Alike, list[str]] = {}
@@ -80,9 +82,10 @@ def settings_between(platform: str, sides: tuple[Opened, Opened]) -> Iterator[Di
 def with_outside(
     platform: str, running: Mapping[str, bytes], intended_files: Mapping[str, bytes], outside_parts: Sequence[Outside]
 ) -> Mapping[str, bytes]:
-    """Return running files with what is told of them as it is wanted, as far as they can be changed for that.
+    """Return running files with the reported settings as intended, as far as they can be changed for that.
 
-    What the software writes by itself, and runs otherwise, stays: without it, it would not be as it was.
+    Settings that the software writes by itself, and that run differently, stay: without them, it would not be as it
+    was.
     """
     means, sides = platforms.settings_of(platform), open_sides(platform, running, intended_files)
     if means is None or sides is None:
@@ -107,7 +110,7 @@ def with_outside(
 def left_outside(
     platform: str, running: Mapping[str, bytes], intended_files: Mapping[str, bytes], outside_parts: Sequence[Outside]
 ) -> Iterator[Path]:
-    """Yield the settings that are told and still differ, the name of the file left out."""
+    """Yield the reported settings that still differ, without the name of the file."""
     sides = open_sides(platform, running, intended_files)
     remaining_differences = (
         {mask_secrets(platform, difference) for difference in _separate_own_settings(platform, sides)[0]}
@@ -127,14 +130,14 @@ def _is_ignored_difference(means: Settings, difference: Difference, sides: tuple
 
 
 def _as_words(value: Any) -> Any:
-    """Return a value as a word that has nothing below it, as commands say it."""
+    """Return a value as a word with nothing below it, as commands write it."""
     return {value: {}} if isinstance(value, str) else value
 
 
 def _separate_own_settings(
     platform: str, sides: tuple[Opened, Opened]
 ) -> tuple[tuple[Difference, ...], tuple[Difference, ...]]:
-    """Return what differs, and what the switch wrote by itself; rows that are both, setting by setting."""
+    """Return the differences, and those that the switch wrote by itself; rows that are both, setting by setting."""
     differing: list[Difference] = []
     own_differences: list[Difference] = []
     for difference in settings_between(platform, sides):
@@ -157,7 +160,7 @@ def _subtree_at(tree: Any, words: Sequence[str]) -> Any:
 
 
 def _split_by_owner(platform: str, path: Path, value: Any) -> list[tuple[Path, bool]]:
-    """Return what is set at a path and below, as high as all there is the switch's own, or nothing is; and which."""
+    """Return the settings at a path and below, merged where all or none are the switch's own, and whether they are."""
     if not isinstance(value, dict) or not value:
         return [(path, own_setting(platform, path, value))]
     settings = [setting for key, inside in value.items() for setting in _split_by_owner(platform, (*path, key), inside)]

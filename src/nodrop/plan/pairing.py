@@ -1,4 +1,4 @@
-"""Fabrics of two trees, those of one name together: what is to be held side by side."""
+"""Fabrics of two trees, paired by name for comparison."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -10,16 +10,16 @@ from nodrop.model.subject import natural
 
 
 class Pair(NamedTuple):
-    """A fabric as it is and as it is to be; one without switches where the other side alone has it."""
+    """A fabric as it is and as it will be; a side is a fabric without switches where only the other side has it."""
 
     old: Reading
     new: Reading
 
 
 def pairs(old: Sequence[Reading], new: Sequence[Reading], paths: tuple[str, str]) -> Iterator[Pair]:
-    """Yield fabrics by name; where either side has one alone, these two are held side by side whatever they are called.
+    """Yield fabrics by name; where each side has only one, these two are compared even if their names differ.
 
-    Of an intent and its build in one tree the intent counts. InputProblems where a tree, under its path, has two
+    Of an intent and its build in one tree the intent counts. Raise InputProblems where a tree, under its path, has two
     others of one name.
     """
     before, after = (_by_name(side, path) for side, path in zip((old, new), paths, strict=True))

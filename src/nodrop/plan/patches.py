@@ -1,7 +1,8 @@
-"""What takes each switch of a plan from its old files to the new ones: the forms of its own tools, and what is left.
+"""Patches that take each switch of a plan from its old files to the new ones, and the remaining manual steps.
 
-A patch is worked out in the old files, whoever wrote them. What its platform does not change there, but the new tree
-has as a file of its own (a routing daemon's), is given whole; what is still different then is to be done by hand.
+Patches are in the forms of the switch's tools. A patch is computed in the old files, no matter who wrote them. Parts
+that the platform does not change there, but that are a separate file in the new tree (a routing daemon's), are given
+whole; remaining differences must then be made by hand.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +42,7 @@ def forms() -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patch:
-    """What to give to one switch: files by name, among them what is to be done by hand, line by line."""
+    """The files to give to one switch, by name, including the manual steps line by line."""
 
     device: str
     files: Mapping[str, bytes]
@@ -74,7 +75,7 @@ class _Task:
 def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = None) -> Iterator[Patch]:
     """Yield the patch of every switch that comes, goes or changes; an executor works on several at a time.
 
-    Of a switch that is changed in several passes, one for each, worked out in what the one before leaves.
+    For a switch that is changed in several passes, yield a patch per pass, computed in the result of the previous pass.
     """
     tasks: list[list[_Task]] = []
     lines = by_hand(plan)
@@ -174,7 +175,7 @@ def _risks_of(plan: Plan, remaining_lines: Mapping[str, Mapping[Subject, str]]) 
 
 
 def _of_whole(device_change: DeviceChange, new: Bundle | None) -> Patch:
-    """Return the files of a switch that comes or runs another system, or what is done with one that goes."""
+    """Return the files of a switch that comes or runs another system, or the manual steps for one that goes."""
     lines = {
         "added": ("these are the files of a new switch, whole",),
         "removed": ("the new tree has no such switch: drain it, and take its cables away once nothing needs them",),
@@ -196,7 +197,7 @@ def _make_by_hand_files(lines: Sequence[str]) -> dict[str, bytes]:
 
 
 def _build_patch(task: _Task) -> Patch:
-    """Return what takes a switch's files to what the changes say, and to nothing else."""
+    """Return the patch that takes a switch's files to the stated changes, and to nothing else."""
     old, edit = task.old, _edit_files(task, task.changes)
     if edit is None or old is None:
         lines = [manual_step.line for manual_step in task.by_hand]
@@ -234,7 +235,7 @@ def _build_patch(task: _Task) -> Patch:
 
 
 def _whole_files(task: _Task, old: Bundle, facts: Edit) -> Edit | None:
-    """Return what makes the new files, or, of those that run, the facts and what else is to be as it is there."""
+    """Return the edit that makes the new files, or, for running files, the facts and the other intended settings."""
     if task.new is None or not (task.exact or task.outer):
         return None
     new = task.new if task.exact else with_outside(task.platform, {**old, **facts.files}, task.new, task.outer)
@@ -243,7 +244,7 @@ def _whole_files(task: _Task, old: Bundle, facts: Edit) -> Edit | None:
 
 
 def _left_outside(task: _Task, result: Bundle) -> Iterator[str]:
-    """Yield what the new files have beside the facts and no patch makes."""
+    """Yield the differences of the new files that are no facts and that no patch makes."""
     if task.new is not None and not task.exact:
         for words in left_outside(task.platform, result, task.new, task.outer):
             yield f"{' '.join(words)}: left as it runs, to be set by hand"
@@ -265,10 +266,10 @@ def _edit_files(task: _Task, changes: Sequence[Change]) -> Edit | None:
 
 
 def _undo_side_effects(task: _Task, old: Bundle, edit: Edit) -> tuple[Edit, list[str]]:
-    """Return an edit by which nothing changes along that stays in the new files, and what still does.
+    """Return an edit without side effects on settings that stay in the new files, and the remaining side effects.
 
-    A platform takes what stands in one field with a change for meant as well (both directions of pause) unless it is
-    told otherwise: then what is to stay is among the changes.
+    A platform also changes other settings in the same field as a change (both directions of pause) unless the changes
+    include them: then the settings that must stay are among the changes.
     """
     astray = list(_unintended_changes(task, old, edit))
     if not astray:
@@ -285,7 +286,7 @@ def _describe_stray_change(change: Change) -> str:
 
 
 def _unintended_changes(task: _Task, old: Bundle, edit: Edit) -> Iterator[Change]:
-    """Yield what is not as the new files have it, though it was no change, with what it is to be."""
+    """Yield the unintended differences from the new files, with the required values."""
     if task.new is None:
         return
     wanted_device, was = (parse_device(task.platform, task.name, files) for files in (task.new, old))

@@ -14,10 +14,10 @@ from nodrop.plan.outside import outside, staying
 
 
 def plan(old: Reading, new: Reading) -> Plan:
-    """Return what lies between two fabrics, as they were read or built.
+    """Return the differences between two fabrics, as they were read or built.
 
-    What one side does not say is no change; it is among what is `unsaid`. What changes do to switches is judged by the
-    old switches' own files, which are opened for that where they are not held.
+    Facts that one side does not state are no change; they are in `unsaid`. The effects of changes on switches are
+    computed from the old switches' own files, which are opened for that where they are not held.
     """
     device_changes = compare_devices(old, new)
     beside = outside(old, new, device_changes)
@@ -25,7 +25,7 @@ def plan(old: Reading, new: Reading) -> Plan:
 
 
 def compare_devices(old: Reading, new: Reading) -> list[DeviceChange]:
-    """Return the switches, by name, that change or of which one side leaves something unsaid."""
+    """Return the switches, by name, that change or that one side describes incompletely."""
     comparing = Comparing(old.derived, new.derived)
     before, after = ({device.name: device for device in reading.fabric.devices} for reading in (old, new))
     names = sorted({*before, *after}, key=natural)
@@ -42,9 +42,9 @@ def planned(
     *,
     exact: bool = False,
 ) -> Plan:
-    """Return what changes of switches, and of what is stated of the fabric, come to; `exact` is as in `Plan`.
+    """Return the plan for changes of switches and of the stated facts of the fabric; `exact` is as in `Plan`.
 
-    `beside` is what changes in files, and in no fact.
+    The argument `beside` has the changes in files that are no facts.
     """
     outer: dict[str, Risk] = {}
     for outside_part in beside:
@@ -103,6 +103,6 @@ def planned(
 def _otherwise_equal(
     old: Reading, new: Reading, changes: Sequence[DeviceChange], names: Collection[str]
 ) -> Iterator[DeviceChange]:
-    """Yield the switches of which only what is outside of the model changes."""
+    """Yield the switches that change only outside of the model."""
     remaining_names = set(names) - {change.name for change in changes}
     return (device_change for _, device_change in staying(old, new, changes) if device_change.name in remaining_names)

@@ -18,7 +18,7 @@ _PAUSING = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
 
 
 class Shares:
-    """The changes of a plan, a share of them at a time; `old` and `new` tell where ports and sessions lead."""
+    """The changes of a plan, a share of them at a time; `old` and `new` show where ports and sessions lead."""
 
     def __init__(self, changes: Sequence[DeviceChange], old: Fabric, new: Fabric) -> None:
         self._changes = {change.name: change for change in changes}
@@ -61,7 +61,7 @@ class Shares:
         return replace(change, parts=tuple(shared_parts))
 
     def ends(self, name: str) -> set[str | None]:
-        """Return to which switches and hosts the changes of a switch lead; None is what leads to none."""
+        """Return the switches and hosts that the changes of a switch lead to; None for changes that lead to none."""
         found_ends: set[str | None] = set()
         for changed_part in self._changes[name].parts:
             if changed_part.ports:

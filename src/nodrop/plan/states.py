@@ -1,4 +1,4 @@
-"""What a fabric is while a plan is rolled out: some switches as they will be, the others as they are."""
+"""States of a fabric while a plan is rolled out: some switches already changed, the others not yet."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ class Moment(NamedTuple):
 
 
 def done_after(stages: Sequence[Stage]) -> Done:
-    """Return what has been changed once stages are through."""
+    """Return the changes made once stages are through."""
     shares: dict[str, frozenset[Share]] = {}
     for stage in stages:
         for name in stage.devices:
@@ -58,7 +58,7 @@ def moments(stages: Sequence[Stage]) -> tuple[list[Moment], int]:
 
 
 class States:
-    """The states of a fabric between an old reading and a new one, as readings of their own.
+    """The states of a fabric between an old reading and a new one, as separate readings.
 
     `near`: no more than the switches that change, and those that have cables to them.
     """
@@ -72,9 +72,10 @@ class States:
         self._near = near
 
     def at(self, done: Done, stated: Side) -> Reading:
-        """Return the fabric with so much done; `stated` is the side of which mode, classes, hosts and policy are.
+        """Return the fabric with the changes of `done` made.
 
-        A cable that goes stays until either end is begun with; one that comes is there when both ends are.
+        `stated` is the side that mode, classes, hosts and policy are taken from. A cable that is removed stays until
+        the work on either end begins; a new one is there when both ends are.
         """
         devices = {
             name: device
@@ -110,7 +111,7 @@ class States:
 
     @cached_property
     def every(self) -> Done:
-        """All that is to be done."""
+        """Return all changes of the plan as done."""
         return {name: frozenset({Share()}) for name in self._changes}
 
     @cached_property
@@ -188,7 +189,7 @@ class States:
         )
 
     def joins(self, subject: Subject, names: Collection[str]) -> bool:
-        """Whether a part is a cable or session between switches of which all are among those."""
+        """Whether a part is a cable or session between switches that are all in `names`."""
         match subject:
             case (root, "links", cable) if root == FABRIC:
                 return {end.node for end in cable_ends(cable)} <= set(names)

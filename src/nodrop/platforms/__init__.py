@@ -61,9 +61,9 @@ class Editor(Protocol):
         name: str = "",
         budget: Budget | None = None,
     ) -> Edit:
-        """Change a device's files, given by canonical name, in nothing but what the changes ask for.
+        """Change a device's files, given by canonical name, only as the changes require.
 
-        Edits that are given the same budget try no more than that together; what is not tried is left by hand.
+        Edits that share a budget together try no more than that; changes not tried are left to be made by hand.
         """
 
 
@@ -71,7 +71,7 @@ class Between(Protocol):
     """Of a platform's `edit.py`, where there is one."""
 
     def __call__(self, old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "") -> Edit | None:
-        """Return what takes a device's old files to new ones; None where they differ in what no patch changes."""
+        """Return the edit that takes a device's old files to new ones; None where no patch changes a difference."""
 
 
 @cache
@@ -108,9 +108,9 @@ def writes() -> tuple[str, ...]:
 
 @cache
 def written_as(platform: str) -> str:
-    """Return the platform that is written for switches that run one: itself, or what its switches can run instead.
+    """Return the platform to write for switches that run one: itself, or another that its switches can run.
 
-    A reader of a platform that is not written says so as `WRITTEN_AS`. KeyError where there is no such platform.
+    A reader of a platform that is not written states this as `WRITTEN_AS`. Raises KeyError for an unknown platform.
     """
     return platform if platform in writable_names() else cast("str", reader(platform).WRITTEN_AS)  # type: ignore[attr-defined]
 
@@ -169,7 +169,7 @@ def model_port(platform: str) -> Callable[[str, str, int], Port | None] | None:
 
 
 class Added(Protocol):
-    """A platform's `additions.py`: what an owner can add, as it stands in files."""
+    """A platform's `additions.py`: settings that an owner can add, as they are written in files."""
 
     def leaves(self, bundle: Mapping[str, bytes]) -> Iterator[Extra]:
         """Yield every setting of a device's files, given by canonical name, as it would be added."""
@@ -194,9 +194,9 @@ def editor(platform: str) -> Editor | None:
 
 
 def states_of(platform: str, bundle: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str, Mapping[str, bytes]]]:
-    """Yield what a running switch passes through while its own tool makes an edit: what was done last, and its files.
+    """Yield the states of a running switch while its own tool makes an edit: the last step done, and its files.
 
-    Nothing where all is made at once.
+    Yield nothing where all is made at once.
     """
     if (_HERE / platform / "applying.py").exists():
         yield from _import_module(platform, "applying").states(bundle, edit)
@@ -208,7 +208,7 @@ def between(platform: str) -> Between | None:
 
 
 def regrouped(platform: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield what it does that BGP sessions join or leave peer groups, as reasons; nothing where that is not known."""
+    """Yield the effects of BGP sessions joining or leaving peer groups, as reasons; nothing where that is not known."""
     regroup_function = getattr(editor(platform), "regrouped", None)
     if regroup_function is not None:
         yield from regroup_function(old, new)
@@ -242,9 +242,9 @@ def access_paths(platform: str, subject: Subject) -> Iterator[tuple[str, ...]]:
 
 
 def frr_text(platform: str, bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
-    """Return what FRR runs on a device by its files' own words, and where each of its lines stands in them.
+    """Return the FRR configuration of a device as its files have it, and the place of each of its lines in them.
 
-    The files are given by canonical name. None where none of them says it in FRR's words.
+    The files are given by canonical name. None where none of them has it in FRR's words.
     """
     if not (_HERE / platform / "frr_text.py").exists():
         return None
@@ -253,7 +253,7 @@ def frr_text(platform: str, bundle: Mapping[str, bytes]) -> tuple[str, Callable[
 
 
 class Staged(Protocol):
-    """A platform's `staged.py`: files beside a device's state that lead to it, one after the other."""
+    """A platform's `staged.py`: files next to a device's state that lead to it, one after the other."""
 
     FORMS: tuple[str, ...]
     """How the names of these files end, in a folder `apply`."""
@@ -269,9 +269,9 @@ def staged(platform: str) -> Staged | None:
 
 
 def supplied(platform: str, bundle: Mapping[str, bytes]) -> Mapping[tuple[str, str], str]:
-    """Return what the file that a switch starts with does not say: (file, part), with how a switch comes by it.
+    """Return the parts missing from the file that a switch starts with: (file, part), with how a switch gets them.
 
-    The files are given by canonical name. Nothing where all files of a platform count alike.
+    The files are given by canonical name. Empty where all files of a platform count alike.
     """
     says = getattr(reader(platform), "supplied", None)
     return {} if says is None else cast("Mapping[tuple[str, str], str]", says(bundle))
@@ -299,7 +299,7 @@ def comments(platform: str, name: str, raw: bytes) -> list[Comment]:
 
 @cache
 def unsupported_paths(platform: str) -> Mapping[str, str]:
-    """Return the model paths that a platform's writer cannot say, with the reason for each; none where it has none."""
+    """Return the model paths that a platform's writer cannot express, with the reasons; none where it has none."""
     path = _HERE / platform / "not_carried.yaml"
     if platform not in writable_names():
         return {}

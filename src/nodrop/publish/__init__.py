@@ -48,14 +48,14 @@ def publish(
     mark: str | None = None,
     private: bool = False,
 ) -> Published:
-    """Let `directory` hold exactly these files and the manifest: a draft of one part.
+    """Replace the content of `directory` with exactly these files and the manifest: a draft of one part.
 
-    With a `mark`, only in the place of what has a file of that name: what another command wrote stays.
+    With a `mark`, replace only content that has a file of that name: files that another command wrote stay.
 
-    A manifest that stands there claims no files but those that the command gives such `names`. What is `private` may
-    hold secrets, and is for its owner alone.
+    An existing manifest claims no files but those that the command gives such `names`. `private` files may hold
+    secrets, and are for their owner alone.
 
-    What is refused with InputProblems, and then nothing has changed: see `drafting`, and a listed file edited by hand
+    Raises InputProblems, and then nothing has changed: see `drafting`, and a listed file edited by hand
     (unless `overwrite_edited`).
     """
     require_safe_paths(files)

@@ -1,4 +1,4 @@
-"""How a folder differs from what a build would leave there; nothing is changed."""
+"""How a folder differs from the result of a build; nothing is changed."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +25,7 @@ from nodrop.publish.tree import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """One way in which a folder is not what a build would leave there."""
+    """One difference between a folder and the result of a build."""
 
     path: str
     kind: Literal["missing", "differs", "unexpected"]
@@ -43,7 +43,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A folder to compare files with. It is small, and can be sent to the process in which the files are made."""
+    """A folder to compare files with. It is small, and can be sent to the process that makes the files."""
 
     directory: Path
     display: str
@@ -62,9 +62,9 @@ class Comparison:
         return Compared(digests=digests, lines=lines)
 
     def drifts(self, comparisons: Sequence[Compared]) -> tuple[Drift, ...]:
-        """Tell how the folder differs from what a build of all the parts would leave there.
+        """Return how the folder differs from the result of a build of all the parts.
 
-        What the manifest says of the inputs is taken as it stands: other inputs that give the same files are no drift.
+        The manifest's digests of the inputs are taken as they are: other inputs that give the same files are no drift.
         """
         digests = {path: data for part in comparisons for path, data in part.digests.items()}
         lines = {path: line for part in comparisons for path, line in part.lines.items()}
@@ -110,14 +110,14 @@ def comparison(directory: Path, *, display: str) -> Comparison:
 
 
 def check(directory: Path, files: Mapping[str, bytes], *, display: str) -> tuple[Drift, ...]:
-    """Compare the folder, byte by byte, with what a build of these files would leave there."""
+    """Compare the folder, byte by byte, with the result of a build of these files."""
     require_safe_paths(files)
     compared = comparison(directory, display=display)
     return compared.drifts([compared.put(files)])
 
 
 def interrupted(directory: Path) -> str | None:
-    """Return what to do where a build of a folder was interrupted, so that it is missing; None where none was.
+    """Return the next step if an interrupted build left a folder missing; None if no build was interrupted.
 
     Nothing is moved: only a build does that.
     """

@@ -27,7 +27,7 @@ _RENAME_EXCHANGE = 2  # linux/fs.h
 
 
 class NotOurs(Exception):
-    """Something beside a tree has a name of nodrop's, but nodrop did not make it, or another user did."""
+    """An entry next to a tree has one of nodrop's names, but nodrop did not make it, or another user did."""
 
     def __init__(self, name: str, owner: int | None = None) -> None:
         super().__init__(name)
@@ -37,7 +37,7 @@ class NotOurs(Exception):
 class Disk:
     """Every operation that changes the disk. Reading is none of them: a run that ends at a read has changed nothing.
 
-    All are relative to open folders and follow no link, so that nobody who swaps names meanwhile can lead them away.
+    All are relative to open folders and follow no link, so nobody who swaps names meanwhile can redirect them.
     """
 
     def mkdir(self, place: Landing, mode: int = 0o777) -> None:
@@ -53,9 +53,9 @@ class Disk:
                 os.fsync(file.fileno())
 
     def mark(self, folder: Held, mode: int | None = None) -> None:
-        """Say in a folder that nodrop made it and may remove it, which its owner may then do; it may say so already.
+        """Mark a folder as made by nodrop; its owner may then remove it; it may be marked already.
 
-        With `mode`, it has that mode, whatever the umask.
+        With `mode`, it has that mode, regardless of the umask.
         """
         current_mode = stat.S_IMODE(folder.status().st_mode)
         wanted_mode = current_mode | 0o700 if mode is None else mode
@@ -124,9 +124,9 @@ class Disk:
         _call_libc("renameat2", landing.folder, names[0], other_landing.folder, names[1], _RENAME_EXCHANGE)
 
     def remove_tree(self, place: Landing, folder: Held) -> None:
-        """Remove a folder that has this name, and all below it, what marks it last; links are never followed.
+        """Remove a folder that has this name, and all below it, its marker last; links are never followed.
 
-        What is removed is what the folder holds that was opened, whatever has its name by now.
+        The content removed is that of the folder that was opened, even if another folder has its name by now.
         """
         with os.scandir(folder.handle) as scandir_iterator:
             entries = [
@@ -167,9 +167,9 @@ class Disk:
                 return handle
 
     def unlock(self, place: Landing, handle: int) -> None:
-        """Remove the lock's file, and only then let go: whoever gets it afterwards sees that it is gone.
+        """Remove the lock's file, and only then let go: the next process that gets it sees that it is gone.
 
-        A file that does not hold what nodrop writes into a lock is somebody else's, and stays.
+        A file without the content that nodrop writes into a lock belongs to another program, and stays.
         """
         try:
             if os.pread(handle, len(LOCK) + 1, 0) == LOCK and _is_at(handle, place):

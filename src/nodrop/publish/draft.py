@@ -40,7 +40,7 @@ _MANY = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """What a build did to the output tree, by file."""
+    """The changes of a build to the output tree, by file."""
 
     written: tuple[str, ...]
     unchanged: tuple[str, ...]
@@ -61,7 +61,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Room for some files in the new tree. It is small, and can be sent to the process in which the files are made."""
+    """Room for some files in the new tree. It is small, and can be sent to the process that makes the files."""
 
     new: Held
     old: Held | None
@@ -105,7 +105,7 @@ def make_folder(new: Held, folder: str, disk: Disk, *, private: bool) -> None:
 
 
 class Draft:
-    """The tree that is to take the place of the one that stands in a folder."""
+    """The new tree that replaces the current one in a folder."""
 
     def __init__(
         self,
@@ -137,9 +137,10 @@ class Draft:
         )
 
     def publish(self, puts: Sequence[Put], inputs: Mapping[str, str]) -> Published:
-        """Let the folder hold exactly what was put, and the manifest, in one step that is on the disk afterwards.
+        """Replace the folder's content with exactly the files that were put, and the manifest.
 
-        `inputs` maps names that are so on any machine (`paths.lasting`) to `digest`s. What was edited is refused.
+        This is one step, on the disk afterwards. `inputs` maps names that are the same on any machine (`paths.lasting`)
+        to `digest`s. Edited files are refused.
         """
         require_relative(inputs)
         old = self._standing
@@ -175,9 +176,9 @@ class Draft:
     def _complete_tree(
         self, digests: Mapping[str, str], same: frozenset[str], new_folders: frozenset[str], manifest: bytes
     ) -> None:
-        """Add what is neither new nor changed, and the manifest, and make all of it safe from a power cut.
+        """Add files that are neither new nor changed, and the manifest, and make all of it safe from a power cut.
 
-        A file of the old tree gets a second name. Where that fails it is copied: a link only saves room and time, and
+        A file of the old tree gets a second name. If that fails it is copied: a link only saves room and time, and
         not every file system or owner allows one.
         """
         new, old, disk = self._new, self._old, self._disk
@@ -213,7 +214,7 @@ class Draft:
             raise make_refusal(self._display, message, hint) from error
 
     def end(self) -> None:
-        """Leave one whole tree, as far as the system lets us; the old one stays beside what somebody else put there."""
+        """Leave one whole tree, as far as the system allows; the old one stays next to anything others put there."""
         tree, ours = self._place.tree, self._own_trees()
         with suppress(OSError):
             if tree.status() is not None and not any(folder.is_at(tree) for folder in ours):
@@ -221,7 +222,7 @@ class Draft:
             settle(self._place, ours, self._disk)
 
     def _own_trees(self) -> list[Held]:
-        """Return the trees that may be beside the folder."""
+        """Return the trees that may be next to the folder."""
         return [self._new] if self._old is None else [self._new, self._old]
 
 
@@ -238,10 +239,10 @@ def drafting(
 ) -> Iterator[Draft]:
     """Keep a folder for one build, which begins here and has replaced it when the block ends, or has changed nothing.
 
-    Refused with InputProblems: a folder with anything in it that is not listed in its manifest, one that another build
+    Raises InputProblems for a folder with anything in it that is not listed in its manifest, one that another build
     is writing, one that the system does not let us replace, one that a link leads to (`landing`), and with a `mark` one
-    that holds files of nodrop's, but none of that name. `names` are those that the command gives to files; what is
-    `private` may hold secrets, and is for its owner alone.
+    that holds files of nodrop's, but none of that name. `names` are those that the command gives to files; `private`
+    files may hold secrets, and are for their owner alone.
     """
     display = display.rstrip("/")
     with ExitStack() as stack:

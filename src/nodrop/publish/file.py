@@ -1,4 +1,4 @@
-"""One file written as a whole or not at all: whoever reads it meets the old text or the new one, never a part."""
+"""One file written as a whole or not at all: a reader gets the old text or the new one, never a part."""
 
 import errno
 import os
@@ -22,12 +22,12 @@ class NotRegular(OSError):
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Let `path` be a file of this content; OSError or ValueError where it cannot be, and then it is as it was.
+    """Give the file at `path` this content; OSError or ValueError if that fails, and then it is as it was.
 
-    A file keeps its mode, a new one has what the umask leaves of 0666. A link in a repository, or below the working
-    directory, is refused (`landing`), and so is what is no regular file, which is never waited for. A file in a folder
-    that takes no new one is written to: there the old text may be lost where the writing fails. Open descriptors
-    (/dev/stdout, /dev/fd/3) and character devices below /dev are written to as they are.
+    A file keeps its mode, a new one gets 0666 less the umask. A link in a repository, or below the working
+    directory, is refused (`landing`), and so is an entry that is not a regular file, which is never waited for. A file
+    in a folder that takes no new one is written to: there the old text may be lost if the writing fails. Open
+    descriptors (/dev/stdout, /dev/fd/3) and character devices below /dev are written to as they are.
     """
     stream = _open_named_stream(path)
     if stream is not None:

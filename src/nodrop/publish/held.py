@@ -1,4 +1,4 @@
-"""A folder held open: what is read and written below it is in that very folder, whatever has its name meanwhile."""
+"""A folder held open: all reads and writes below it are in that very folder, even if its name is reused meanwhile."""
 
 import errno
 import os
@@ -82,11 +82,11 @@ class Held:
         return self._handle
 
     def status(self) -> os.stat_result:
-        """Return what the folder is."""
+        """Return the stat result of the folder."""
         return os.fstat(self.handle)
 
     def names(self) -> list[str]:
-        """Return what is in the folder."""
+        """Return the names in the folder."""
         return os.listdir(self.handle)  # noqa: PTH208 -- a descriptor has no path
 
     def is_at(self, place: Landing) -> bool:
@@ -119,7 +119,7 @@ class Held:
         return Landing(self.folder(above), name)
 
     def read_file(self, path: str) -> tuple[os.stat_result, bytes]:
-        """Return what a file below it is, and its bytes; NotPlain where it is none. No pipe is waited for."""
+        """Return the status of a file below it, and its bytes; NotPlain if it is not plain. No pipe is waited for."""
         above, _, name = path.rpartition("/")
         with naming(path), plain_file(name, self.folder(above)) as file:
             return os.fstat(file.fileno()), file.read()

@@ -1,4 +1,4 @@
-"""Files of the user's, replaced where they stand: each is the old one or the new one, whatever happens."""
+"""The user's files, replaced in place: each is the old one or the new one, even after a failure."""
 
 import os
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from nodrop.syntax.root import LeadsOut
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replacement:
-    """A file, how to show it, what it held when it was read, and what it is to hold."""
+    """A file, how to show it, its content when it was read, and its new content."""
 
     path: Path
     display: str
@@ -52,7 +52,7 @@ def _format_refusal(error: OSError) -> str:
 
 
 def _write_draft(file: Replacement, place: Landing, stack: ExitStack, disk: Disk) -> Landing:
-    """Write the new text beside a file, until the end of the stack, and return where."""
+    """Write the new text next to a file, until the end of the stack, and return its place."""
     handle, draft = place.draft(0o600)
     stack.callback(_remove_draft, draft)
     with os.fdopen(handle, "wb") as out:
@@ -79,7 +79,7 @@ def _require_unchanged(file: Replacement, place: Landing) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """The folder of a build, and the names of what it was built from."""
+    """The folder of a build, and the names of the inputs that it was built from."""
 
     folder: Path
     inputs: tuple[str, ...]

@@ -1,9 +1,9 @@
-"""Where an output goes: a folder opened below its root, and a name in it that is no link.
+"""Where an output goes: a folder opened below its root, and a name in it that is not a link.
 
 The root of an output is the top of the repository that it is named in, else the working directory. Below it no link
-leads out, and the output itself is none; above it, and elsewhere, links are the user's own and are followed. A link of
-another user, where everybody may write, is followed nowhere. The folder is found and opened in one walk from descriptor
-to descriptor, so that what is swapped meanwhile leads nowhere else.
+leads out, and the output itself is not a link; above it, and elsewhere, links are the user's and are followed. A link
+of another user, where everybody may write, is followed nowhere. The folder is found and opened in one walk from
+descriptor to descriptor, so an entry that is swapped meanwhile leads nowhere else.
 """
 
 import errno
@@ -25,7 +25,7 @@ _HAS_NO_UNNAMED = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)
 
 
 class IsLink(OSError):
-    """What is to be written is a link below the root."""
+    """The output is a link below the root."""
 
     def __init__(self) -> None:
         super().__init__(errno.ELOOP, "a link, which nothing is written through; remove it or give another name")
@@ -41,7 +41,7 @@ class Landing:
     """The real path that the folder had when it was opened, where that is known."""
 
     def status(self) -> os.stat_result | None:
-        """Return what the name is, not followed; None where there is nothing."""
+        """Return the stat result of the name, not followed; None if it does not exist."""
         try:
             return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
         except FileNotFoundError:
@@ -56,7 +56,7 @@ class Landing:
         return Landing(self.folder, name, self.above)
 
     def draft(self, mode: int) -> tuple[int, "Landing"]:
-        """Make a new file beside this one, hidden, and return it open; the umask takes from its mode."""
+        """Make a new hidden file next to this one, and return it open; the umask takes from its mode."""
         for _ in range(_TRIES):
             new_landing = self.sibling(f".{self.name[:40]}.{secrets.token_hex(8)}")
             with suppress(FileExistsError):
@@ -98,10 +98,10 @@ def make_folder(place: Landing) -> None:
 
 @contextmanager
 def landing(path: Path, make: Callable[[Landing], None] | None = None) -> Iterator[Landing]:
-    """Open the folder that an output goes to; OSError where a link is in the way, ValueError where it can have no name.
+    """Open the folder that an output goes to; OSError if a link is in the way, ValueError if it can have no name.
 
-    `make` makes each folder that is missing above it; without it that is a FileNotFoundError. What has no folder above
-    it, which only `/` is, is called `.`.
+    `make` makes each folder that is missing above it; without it that is a FileNotFoundError. An output without a
+    folder above it, which only `/` is, is called `.`.
     """
     with _walked(path) as (folder, names_below, above):
         at = os.open(".", _FOLDER, dir_fd=folder)

@@ -1,4 +1,4 @@
-"""Which names a command gives to what it writes, so that a manifest can claim no other file."""
+"""Names that a command gives to its output files, to keep a manifest from claiming any other file."""
 
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase

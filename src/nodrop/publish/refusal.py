@@ -1,4 +1,4 @@
-"""How it is said that a folder cannot be written, by the name that the user gave it."""
+"""Messages about a folder that cannot be written, with the name that the user gave it."""
 
 import errno
 import os
@@ -38,7 +38,7 @@ def reason(error: OSError) -> str:
 
 @contextmanager
 def in_words(display: str) -> Iterator[None]:
-    """Say what the system refuses as a problem of the folder, or of the file in it, by the name that the user gave."""
+    """Report errors of the system as a problem of the folder, or of the file in it, by the name that the user gave."""
     try:
         yield
     except (LeadsOut, IsLink) as error:
@@ -71,7 +71,7 @@ def unsettled(place: Place, display: str, error: OSError) -> InputProblems:
 
 
 def require_folder(place: Place, display: str) -> None:
-    """Refuse what is there but no folder."""
+    """Refuse an existing entry that is not a folder."""
     status = place.tree.status()
     if status is not None and not stat.S_ISDIR(status.st_mode):
         raise make_refusal(display, "is not a folder", "give a new or an empty folder")

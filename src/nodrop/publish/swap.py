@@ -1,12 +1,13 @@
-"""How one tree takes the place of another, and how the next run ends what a run that died has begun.
+"""How one tree replaces another, and how the next run finishes the swap of a run that died.
 
-    .DIR.nodrop-new   a tree on its way in, or the old one on its way out, marked as such (`disk.MARKER`)
-    .DIR.nodrop-old   the whole old tree, for the moment between two renames, where names cannot be exchanged
+    .DIR.nodrop-new   the new tree before it is in place, or the old one before removal, marked as such (`disk.MARKER`)
+    .DIR.nodrop-old   the whole old tree, during the moment between two renames, where names cannot be exchanged
     .DIR.nodrop-lock  held while a build into DIR runs
 
-They stand beside DIR, on its file system. Whenever a run ends, DIR, or while it is missing `.DIR.nodrop-old`, is whole.
-What nodrop has not made under these names is neither moved nor removed: what it made belongs to the user who runs it,
-and has a marker, or a manifest and nothing that this does not list. Only a build settles what another one left.
+They are next to DIR, on its file system. When a run ends, DIR, or while it is missing `.DIR.nodrop-old`, is whole.
+Entries under these names that nodrop has not made are neither moved nor removed: those that it made belong to the user
+who runs it, and have a marker, or a manifest and nothing that this does not list. Only a build settles the leftovers of
+another one.
 
 Others may be able to rename entries there, as in a shared folder. So each folder is opened once, then checked,
 filled and emptied by its descriptor. After each rename the name has to be that folder's, or the rename is undone.
@@ -29,7 +30,7 @@ from nodrop.publish.tree import Standing, survey
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a tree stands, in an open folder, and the names beside it that only nodrop uses."""
+    """The place of a tree, in an open folder, and the names next to it that only nodrop uses."""
 
     tree: Landing
 
@@ -71,9 +72,9 @@ def locked(place: Place, disk: Disk) -> Iterator[int | None]:
 
 
 def leftovers(place: Place, names: Names, owner: int) -> list[Held]:
-    """Open what an earlier run has left beside a tree.
+    """Open the leftovers of an earlier run next to a tree.
 
-    NotOurs where something there is another user's, or that no command has made which gives files these
+    NotOurs if an entry there belongs to another user, or was made by no command that gives files these
     names.
     """
     found_leftovers = []
@@ -95,9 +96,9 @@ def leftovers(place: Place, names: Names, owner: int) -> list[Held]:
 
 
 def settle(place: Place, ours: Sequence[Held], disk: Disk) -> None:
-    """Leave one whole tree and nothing beside it, wherever a swap has stopped.
+    """Leave one whole tree and nothing next to it, after a swap that stopped at any point.
 
-    The caller holds the lock, and `ours` is all that nodrop made. An OSError where anything else is beside it.
+    The caller holds the lock, and `ours` is all that nodrop made. An OSError if anything else is next to it.
     """
     if place.tree.status() is None and (old := _one_of(ours, place.old)) is not None:
         _rename_folder(old, place.old, place.tree, disk)
@@ -106,9 +107,9 @@ def settle(place: Place, ours: Sequence[Held], disk: Disk) -> None:
 
 
 def clear(place: Place, ours: Sequence[Held], disk: Disk) -> None:
-    """Remove what nodrop made beside the tree.
+    """Remove the entries that nodrop made next to the tree.
 
-    A tree is removed under the name `.nodrop-new` only, so that one called `.nodrop-old` is whole at any time.
+    A tree is removed under the name `.nodrop-new` only; one called `.nodrop-old` is therefore whole at any time.
     """
     if (new := _one_of(ours, place.new)) is not None:
         _remove_folder(new, place.new, disk)
@@ -141,7 +142,7 @@ def _remove_folder(folder: Held, name: Landing, disk: Disk) -> None:
 
 
 def _is_ours(folder: Held, names: Names) -> bool:
-    """Whether nodrop made what stands beside a tree: it is marked, empty, or holds what its manifest lists alone."""
+    """Whether nodrop made an entry next to a tree: it is marked, empty, or holds only what its manifest lists."""
     try:
         far_names = folder.names()
         if MARKER in far_names:
@@ -200,9 +201,9 @@ class Folders:
 
 
 def swap(place: Place, new: Held, old: Held | None, standing: Standing, disk: Disk) -> None:
-    """Put the new tree in place. What was absent or empty is renamed over, which fails if it was filled meanwhile.
+    """Put the new tree in place. An absent or empty folder is renamed over, which fails if it was filled meanwhile.
 
-    An OSError where either of them was replaced by another; that is not moved, or is moved back.
+    An OSError if either of them was replaced by another; that is not moved, or is moved back.
     """
     if not new.is_at(place.new):
         raise stale_handle_error()

@@ -1,4 +1,4 @@
-"""What stands in an output folder: its manifest, what nodrop wrote there, and what it did not."""
+"""The content of an output folder: its manifest, the files that nodrop wrote there, and other files."""
 
 import io
 import json
@@ -31,7 +31,7 @@ def digest(data: bytes) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a build was made from and what it wrote: name → digest. Equal builds have equal bytes, on every machine."""
+    """The inputs and outputs of a build: name → digest. Equal builds have equal bytes, on every machine."""
 
     inputs: Mapping[str, str]
     files: Mapping[str, str]
@@ -87,13 +87,13 @@ class Standing:
 
 
 def survey(root: Held | None, names: Names, *, display: str, mark: str | None = None) -> Standing:
-    """Look at the folder that is to be replaced, and refuse if that would lose what nodrop has not written.
+    """Check the folder that the build replaces, and refuse if that would lose files that nodrop has not written.
 
-    With a `mark`, a file of that name has to be listed, if any is. What the manifest lists under a name that the
-    command gives to no file (`names`) was not written by it.
+    With a `mark`, a file of that name has to be listed, if any is. Files that the manifest lists under a name that the
+    command gives to no file (`names`) were not written by it.
 
-    A listed file that was deleted is no loss. Whether one was edited is seen when it is known what takes its place;
-    where the folder is refused anyway, it is told as well.
+    A listed file that was deleted is no loss. Edits are detected once the new content is known; if the folder is
+    refused anyway, they are reported as well.
     """
     if root is None:
         return Standing(listed={}, signatures={})
@@ -170,16 +170,16 @@ def require_safe_paths(paths: Iterable[str]) -> None:
 
 
 def file_mode(path: str, *, private: bool) -> int:
-    """Return the permissions of a file that nodrop writes, of which the umask takes some: scripts can be run.
+    """Return the permissions of a file that nodrop writes, before the umask takes some: scripts can be run.
 
-    What is `private`, for it may hold secrets, is for its owner alone.
+    A `private` file is for its owner alone, because it may hold secrets.
     """
     full_mode = 0o777 if path.endswith(".sh") else 0o666
     return full_mode & 0o700 if private else full_mode
 
 
 def has_mode(status: os.stat_result, mode: int) -> bool:
-    """Whether a file has such permissions, whatever the umask was: it can be run if it should, and by nobody else."""
+    """Whether a file has such permissions, with any umask: it can be run if it should, and by nobody else."""
     bits = stat.S_IMODE(status.st_mode)
     return bits & 0o600 == 0o600 and bool(bits & 0o100) == bool(mode & 0o100) and not bits & ~mode
 
@@ -190,13 +190,13 @@ def is_file(status: os.stat_result) -> bool:
 
 
 def first_difference(old_data: bytes, new_data: bytes) -> int:
-    """Return the first line, from 1, in which two different texts differ."""
+    """Return the first line, from 1, where two different texts differ."""
     pairs = enumerate(zip_longest(io.BytesIO(old_data), io.BytesIO(new_data)), 1)
     return next(number for number, (left_line, right) in pairs if left_line != right)
 
 
 def printable_path(path: str) -> str:
-    """Return a name found on the disk, fit to be printed whatever is in it."""
+    """Return a name found on the disk, fit to be printed with any content."""
     return path if path.isprintable() else ascii(path)
 
 

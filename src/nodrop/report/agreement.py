@@ -25,9 +25,9 @@ TITLES: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """What one validator saw of a check, in items: `sound` of the `seen` are as they should be.
+    """A validator's results for a check, in items: `sound` of the `seen` are correct.
 
-    `differs` are seen otherwise than nodrop computes them, `unseen` it cannot see; `because` says why not, of most.
+    `differs` are seen differently from nodrop's computation, `unseen` it cannot see; `because` gives most reasons.
     """
 
     validator: str
@@ -48,9 +48,10 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """What the columns come to: `agree`, `differ` with how many items, or `cannot see` where nobody else could.
+        """Return the result of the columns: `agree`, `differ` with the number of items, or `cannot see`.
 
-        Where no other saw all items, `partly` says how many the one saw that saw most.
+        It is `cannot see` if no other validator saw anything. If none of them saw all items, `partly` gives the number
+        for the one that saw most.
         """
         differs = [f"{column.validator} in {column.differs}" for column in self.columns if column.differs]
         if differs:
@@ -64,7 +65,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """What validators saw of one fabric, and what they told of how they did it."""
+    """The results of validators for one fabric, and their reports on how they got them."""
 
     name: str
     rows: tuple[Row, ...]

@@ -32,11 +32,11 @@ class Page:
     links: Links | None = None
 
     def paint(self, style: str, text: str) -> str:
-        """Text in a style, escaped: what users and configurations say reaches the page through here alone."""
+        """Return text in a style, escaped: text from users and configurations reaches the page through here alone."""
         return paint(terminal(text), _STYLES.get(style, ""), self.color)
 
     def format_line(self, style: str, head: str, text: str) -> str:
-        """One line of a report: a head in a style, and what it says."""
+        """Return one line of a report: a head in a style, and its text."""
         return f"{self.paint(style, head)}: {self.paint('', text)}"
 
     def rules(self, style: str, word: str, *names: str) -> str:
@@ -53,7 +53,7 @@ class Page:
         return linked(self.links.place(located.file, span.line if span else None), text) if self.links else text
 
     def problem(self, problem: Problem) -> str:
-        """Return what is wrong with the input, its place linked to its file."""
+        """Return a problem of the input, its place linked to its file."""
         if self.links is None:
             return self.format_line("error", "error", str(problem))
         place = ":".join(str(field) for field in (problem.path, problem.line, problem.column) if field is not None)
@@ -62,7 +62,7 @@ class Page:
         return f"{self.paint('error', 'error')}: {shown}{self.paint('', str(problem).removeprefix(place))}"
 
     def quotable(self, located: Located | None) -> str | None:
-        """Return the first line of a place, where it is at hand."""
+        """Return the first line of a place, if it is available."""
         return self.line(located.file, located.span.line) if located and located.span else None
 
 
@@ -169,7 +169,7 @@ class _Sheet:
 
 
 def _format_caption(related: Related, finding: Finding) -> str:
-    """Return what a related part adds, after its name where it is not the very part that the finding points at."""
+    """Return the message of a related part, after its name unless it is the very part that the finding points at."""
     return related.message if related.subject == finding.at else f"{subject.text(related.subject)}: {related.message}"
 
 

@@ -1,4 +1,4 @@
-"""What a fabric's switches do with their memory: headroom of every kind of link, marking before pause, pools."""
+"""Memory use of a fabric's switches: headroom of every kind of link, marking before pause, pools."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ Facts = dict[str, Any]
 
 
 def known_or_none(value: Any) -> Any:
-    """Return a fact as data has it: what is not known is None."""
+    """Return a fact as data has it: an unknown fact is None."""
     return None if isinstance(value, Unknown) else value
 
 
@@ -44,9 +44,9 @@ def ecn(queue: Queue | None) -> Facts | None:
 
 
 def headroom(fabric: Fabric) -> list[Facts]:
-    """Return the headroom of every kind of cabled lossless port: where, from whom, and what xoff is made of.
+    """Return the headroom of every kind of cabled lossless port: where, far end, and the parts of xoff.
 
-    `parts` is None where the switch does not work it out from the cable; `bounds` is what xoff is held against.
+    `parts` is None if the switch does not compute it from the cable; `bounds` holds the values to compare xoff with.
     """
     index = Index(fabric)
     kinds: dict[tuple[Any, ...], tuple[Device, Interface]] = {}
@@ -78,7 +78,7 @@ def headroom(fabric: Fabric) -> list[Facts]:
 
 
 def _kind_of_peer(index: Index, node: str) -> str:
-    """Return what a port's cable leads to: a role of switches, or a group of hosts."""
+    """Return the far end of a port's cable: a role of switches, or a group of hosts."""
     if node in index.devices:
         return str(index.devices[node].role)
     host = index.hosts.get(node)
@@ -110,7 +110,7 @@ def _of_port(far: str, device: Device, interface: Interface) -> Iterator[Facts]:
 
 
 def held_against(device: Device, interface: Interface) -> Facts:
-    """Return the least xoff for a port's configured cable by each source, in bytes; None where that says nothing."""
+    """Return the least xoff for a port's configured cable by each source, in bytes; None if the source gives none."""
     length = interface.cable_length_m
     try:
         found_bounds = (

@@ -1,7 +1,7 @@
-"""What a fabric can carry, from its links alone: injection, bandwidth per GPU, oversubscription, bisection.
+"""The capacity of a fabric, from its links alone: injection, bandwidth per GPU, oversubscription, bisection.
 
-A switch's level is its distance from the hosts: 1 where a host is cabled to it. Nothing here looks at roles or port
-numbers, so that split ports, several groups of hosts and more tiers count as what they are. Rates are in Mb/s.
+A switch's level is its distance from the hosts: 1 if a host is cabled to it. Nothing here reads roles or port
+numbers. Split ports, several groups of hosts and more tiers therefore count correctly. Rates are in Mb/s.
 """
 
 from collections import Counter, defaultdict
@@ -17,19 +17,19 @@ Facts = dict[str, Any]
 
 
 class Capacity:
-    """The bandwidths of one fabric; a link whose ends do not say their speed counts as none."""
+    """The bandwidths of one fabric; a link whose ends do not state their speed counts as none."""
 
     def __init__(self, fabric: Fabric) -> None:
         self._fabric, self.index = fabric, Index(fabric)
         self.level = self._compute_levels()
 
     def speed_mbps(self, link: Link) -> int | None:
-        """Return the speed of a link: the lower of its ends, where they say it."""
+        """Return the speed of a link: the lower of its ends, if they state it."""
         ends = (self.index.at(link.a), self.index.at(link.b))
         return min((end.speed_mbps for end in ends if end and isinstance(end.speed_mbps, int)), default=None)
 
     def groups(self) -> list[Facts]:
-        """Return the hosts by group: how many, their ports, what they can send, and that for each GPU."""
+        """Return the hosts by group: their number, their ports, the rate that they can send, and that rate per GPU."""
         leaves = self._first_hops()
         by_group: dict[str, list[Host]] = defaultdict(list)
         for host in self._fabric.hosts:

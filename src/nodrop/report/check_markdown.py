@@ -18,7 +18,7 @@ _MARKS = {"error": "🔴", "warning": "🟡", "note": "🔵"}
 def render(checked: Checked) -> str:
     """Write a check as GitHub's and GitLab's Markdown; no name in it is markup or HTML.
 
-    Beyond `LIMIT` whole parts are left out, the last first, and it says so.
+    Beyond `LIMIT` whole parts are left out, the last first, and the text states that.
     """
     sections: list[str] = [
         f"### nodrop: {markdown(verdict(checked))}",

@@ -1,4 +1,4 @@
-"""What the reports of a check have in common: the verdict, findings that come and go, and what becomes of routing."""
+"""Common parts of the reports of a check: the verdict, findings that come and go, and the changes of routing."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -18,12 +18,12 @@ _STATES = {"up": "comes up", "down": "goes down"}
 
 
 def summary(checked: Checked) -> str:
-    """Return in one line what a check comes to, and what it was held against."""
+    """Return the verdict of a check in one line, and the base that it was compared with."""
     return f"since {checked.base}: {'; '.join((verdict(checked), *unchanged(checked)))}"
 
 
 def verdict(checked: Checked) -> str:
-    """Return what a check comes to, the worst first."""
+    """Return the verdict of a check, the worst first."""
     changed, problems = changing(checked), len(checked.outcome.problems)
     phrases = [f"{count(problems, 'problem')}, so that not all of it is judged"] if problems else []
     if checked.fabrics or checked.same or not problems:
@@ -53,7 +53,7 @@ def verdict(checked: Checked) -> str:
 
 
 def changing(checked: Checked) -> Sequence[Changed]:
-    """Return the fabrics of which something changes."""
+    """Return the fabrics that change."""
     return [fabric for fabric in checked.fabrics if not fabric.plan.empty]
 
 
@@ -90,7 +90,7 @@ def by_rule(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def routing(routing_change: Routing) -> Iterator[str]:
-    """Yield what becomes of routing, changes that are alike in one line; nothing where it was not worked out."""
+    """Yield the changes of routing, similar changes in one line; nothing if routing was not computed."""
     yield from losses(routing_change)
     yield from rerouting(routing_change)
 
@@ -187,7 +187,7 @@ def _format_flow(flow: Flow) -> str:
 
 
 def decisive(checked: Checked, *, notes: bool = False) -> list[Finding]:
-    """Return the verdicts on what is checked, or the notes: changes of policy, and switches that no longer are."""
+    """Return the verdicts on the checked files, or the notes: changes of policy, and switches no longer checked."""
     return [
         stop
         for stop in checked.stops
@@ -206,7 +206,7 @@ def unfit(build: Unfit) -> str:
 
 
 def heads(checked: Checked) -> Sequence[tuple[Changed, str]]:
-    """Return the fabrics with what each is headed by; one that is alone under its own name needs no head."""
+    """Return the fabrics with the head of each; a single fabric under its name needs no head."""
     found_heads = []
     for fabric in checked.fabrics:
         was = f", {fabric.was} before" if fabric.was not in (None, fabric.name) else ""

@@ -16,9 +16,9 @@ from nodrop.report.text import render as findings_text
 def render(
     checked: Checked, *, color: bool = False, verbose: bool = False, quiet: bool = False, links: Links | None = None
 ) -> str:
-    """Write a check: fabric by fabric what changes, then new findings as lint tells them, and the verdict last.
+    """Write a check: the changes fabric by fabric, then new findings as lint reports them, and the verdict last.
 
-    `quiet` leaves the new findings and what is wrong.
+    `quiet` leaves the new findings and the problems.
     """
     sections: list[str] = []
     if not quiet:

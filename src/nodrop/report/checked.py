@@ -1,4 +1,4 @@
-"""What a check of a change is made of: fabric by fabric the plan, the findings that come and go, and the routing."""
+"""Data of a check of a change: fabric by fabric the plan, the findings that come and go, and the routing."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rerouted:
-    """One item of a check of routing that comes to something else; None on the side that does not have it."""
+    """One item of a check of routing whose result differs; None on the side that does not have it."""
 
     check: Check
     item: Subject
@@ -39,7 +39,7 @@ class Rerouted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routing:
-    """What becomes of routing: items that differ, or why that was not worked out."""
+    """The changes of routing: items that differ, or why routing was not computed."""
 
     changes: tuple[Rerouted, ...] = ()
     not_computed: str = ""
@@ -52,7 +52,7 @@ class Routing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unfit:
-    """Files of a build that are not what the intent beside them comes to now."""
+    """Files of a build that are out of date with the intent next to them."""
 
     intent: str
     build: str

@@ -7,7 +7,7 @@ from nodrop.report.outcome import Outcome, format_problem, openable
 
 
 def render(outcome: Outcome) -> bytes:
-    """Write an outcome in UTF-8: problems, then findings, then what is unknown; nothing where there is nothing."""
+    """Write an outcome in UTF-8: problems, then findings, then unknown facts; nothing if there are none."""
     lines = [
         _format_line(problem.path, problem.line, problem.column, f"problem: {format_problem(problem)}")
         for problem in outcome.problems

@@ -17,9 +17,9 @@ _Opcode = tuple[str, int, int, int, int]
 
 
 def diff(file: Rewritten) -> str:
-    """Write how a file changes; nothing where it does not. Bytes that are no UTF-8 are kept as lone surrogates.
+    """Write how a file changes; nothing if it does not. Bytes that are not UTF-8 are kept as lone surrogates.
 
-    Changes of lines with a secret are left out, which a comment before the diff says.
+    Changes of lines with a secret are left out, and a comment before the diff states that.
     """
     old, new = (text.decode("utf-8", "surrogateescape") for text in (file.old, file.new))
     before, after = _split_lines(old), _split_lines(new)

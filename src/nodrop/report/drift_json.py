@@ -1,4 +1,4 @@
-"""Drift for a program: a plan from what runs to what is wanted, and what it was worked out of; it only grows."""
+"""Drift for a program: a plan from the running to the intended state, and its inputs; the format only grows."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from nodrop.report.plan_words import DIFFERING
 
 
 def render(drifted: Drifted) -> bytes:
-    """Write drift as JSON in UTF-8; nothing is folded. `old` of its plan is what runs, `new` what is wanted."""
+    """Write drift as JSON in UTF-8; nothing is folded. In its plan, `old` is the running state, `new` the intended."""
     drift, outcome = drifted.drift, drifted.outcome
     return dumped(
         {

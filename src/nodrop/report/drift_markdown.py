@@ -13,7 +13,7 @@ from nodrop.report.rollout_page import explain_order, hazards
 def render(drifted: Drifted) -> str:
     """Write drift as GitHub's and GitLab's Markdown; no name in it is markup or HTML.
 
-    What would not fit into a comment is left out, the last first, and it says so.
+    Parts that would not fit into a comment are left out, the last first, and the text states that.
     """
     plan = drifted.drift.plan
     sections = [

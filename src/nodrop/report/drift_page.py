@@ -1,4 +1,4 @@
-"""What the reports of drift have in common: the verdict, switches on one side alone, what switches wrote themselves."""
+"""Common parts of the drift reports: the verdict, switches on one side alone, settings that switches wrote."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -55,7 +55,7 @@ def own(drifted: Drifted) -> Iterator[str]:
 
 
 def summary(drifted: Drifted) -> str:
-    """Return in one line how many switches differ or are on one side alone, what the way back does, and findings."""
+    """Return in one line how many switches differ or are on one side alone, the effect of going back, and findings."""
     drift = drifted.drift
     differing = len(drift.plan.devices)
     phrases = [

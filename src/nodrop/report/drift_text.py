@@ -16,10 +16,10 @@ from nodrop.report.text import render as findings_text
 def render(
     drifted: Drifted, *, color: bool = False, verbose: bool = False, quiet: bool = False, links: Links | None = None
 ) -> str:
-    """Write what differs switch by switch, then findings as lint tells them, and the verdict last.
+    """Write the differences switch by switch, then findings as lint reports them, and the verdict last.
 
-    `verbose` folds nothing, and tells also what switches wrote by themselves. `quiet` leaves what differs, findings
-    and what is wrong.
+    `verbose` folds nothing, and also reports settings that switches wrote by themselves. `quiet` leaves the
+    differences, findings and problems.
     """
     plan = drifted.drift.plan
     findings = findings_text(drifted.outcome, color=color, verbose=verbose, quiet=True, links=links).rstrip("\n")

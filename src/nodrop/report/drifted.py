@@ -1,4 +1,4 @@
-"""What a comparison of what runs with what is wanted is made of: the drift, and findings that only what runs has."""
+"""Data of a comparison of running and intended state: the drift, and findings that only the running state has."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ from nodrop.report.outcome import Outcome
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drifted:
-    """What runs, held against what is wanted."""
+    """The running state, compared with the intended one."""
 
     wanted: str
     """What is wanted, by the path that was given."""

@@ -16,11 +16,11 @@ _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 def terminal(text: str, *, lines: bool = False) -> str:
-    r"""Text that can neither steer a terminal nor hide: what is unseen is written out, as `\x1b` or `\u202e`.
+    r"""Return text that can neither steer a terminal nor hide: unseen characters are written as `\x1b` or `\u202e`.
 
     Unseen are control characters, formatting characters (bidi overrides, zero-width spaces), separators of lines and
-    lone surrogates. The two joiners stay, since words and emoji are spelt with them. Line feeds stay with `lines`.
-    What comes out contains nothing that would be written out again. Nor is any line a command to a CI: `_COMMAND`.
+    lone surrogates. The two joiners stay, since words and emoji are written with them. Line feeds stay with `lines`.
+    The result contains nothing that would be written out again. Nor is any line a command to a CI: `_COMMAND`.
     """
     if not text.isprintable():
         allowed_chars = "\n" if lines else ""
@@ -31,7 +31,7 @@ def terminal(text: str, *, lines: bool = False) -> str:
 
 
 def json_text(text: str) -> str:
-    r"""JSON in which what is unseen (see `terminal`) is written as `\u202e`, which means the same."""
+    r"""Return JSON with unseen characters (see `terminal`) written as `\u202e`, which means the same."""
     if text.isascii() and "\x7f" not in text:
         return text
     lines = (line if line.isprintable() else "".join(map(_in_json, line)) for line in text.split("\n"))
@@ -39,9 +39,9 @@ def json_text(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """Text as a cell of a CSV file that no spreadsheet takes for a formula: those begin with one of `= + - @`.
+    """Return text as a cell of a CSV file that no spreadsheet takes for a formula: those begin with one of `= + - @`.
 
-    What is unseen is written out, tabs and line breaks too; a quote in front makes the rest a text.
+    Unseen characters are written out, tabs and line breaks too; a quote in front makes the rest a text.
     """
     if text[:1].isalnum() and text.isprintable():  # as nearly all of some hundred thousand cells of a pod are
         return text
@@ -80,11 +80,11 @@ and formatting syntax"; docs.gitlab.com "GitLab Flavored Markdown" and "GitLab q
 
 
 def markdown(text: str, *, cell: bool = False) -> str:
-    """Text as one line of Markdown in which nothing is live on GitHub or GitLab, whoever wrote it.
+    """Return text, from any author, as one line of Markdown where nothing is live on GitHub or GitLab.
 
-    It is neither markup nor HTML, nor a second column. What would be a mention, a reference, an address, an emoji or a
-    command becomes code, as a whole word. Spans of code between single backticks stay. With `cell`, it is part of a row
-    of a table.
+    It is neither markup nor HTML, nor a second column. A word that would be a mention, a reference, an address, an
+    emoji or a command becomes code, as a whole. Spans of code between single backticks stay. With `cell`, it is part
+    of a row of a table.
     """
     line = terminal(" ".join(text.split()))
     new_line = "".join(_escape_word(piece, cell=cell) for piece in re.split(rf"({_WORD.pattern})", line))
@@ -107,7 +107,7 @@ def _escape_opening(line: str) -> str:
 
 
 def _escape_word(word: str, *, cell: bool) -> str:
-    """Return a word, or the space between two, in which nothing is live."""
+    """Return a word, or the space between two, with nothing live in it."""
     pieces = re.split(rf"({_CODE.pattern})", word)
     if not _LIVE.search(" ".join(pieces[::2])):
         return "".join(_escape_piece(piece, at % 2, cell=cell) for at, piece in enumerate(pieces))
@@ -120,7 +120,7 @@ def _escape_word(word: str, *, cell: bool) -> str:
 
 
 def _format_code_span(text: str) -> str:
-    """Text as a span of code, whichever backticks it has."""
+    """Return text as a span of code, with any backticks in it."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     room = " " if text.startswith("`") or text.endswith("`") else ""
@@ -138,7 +138,7 @@ def _escape_piece(text: str, kind: int, *, cell: bool) -> str:
 
 
 def html(text: str) -> str:
-    """Text as HTML shows it, also in the midst of Markdown: whatever either could take for a mark is an entity."""
+    """Return text as HTML shows it, also inside Markdown: any character that could be markup in either is an entity."""
     seen = terminal(" ".join(text.split()))
     return "".join(char if char.isalnum() or char in " .,:-/()" else f"&#{ord(char)};" for char in seen)
 

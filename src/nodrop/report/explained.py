@@ -1,4 +1,4 @@
-"""What a fabric has at a subject, and where that comes from: what `nodrop explain --at` prints."""
+"""The values of a fabric at a subject, and their origin: the output of `nodrop explain --at`."""
 
 import dataclasses
 import textwrap
@@ -85,7 +85,7 @@ def _format_whole_value(value: Any) -> str:
 
 
 def _describe_origin(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> Iterator[str]:
-    """Yield in words where a value comes from: what was worked out, taken from a default, assumed, read."""
+    """Yield in words where a value comes from: computed, taken from a default, assumed, read."""
     if is_computed_by_switch(reading, at, value):
         yield "sizes: worked out by the switch, and so by nodrop; no file states them"
     for length in range(len(at), 0, -1):
@@ -113,7 +113,7 @@ def _describe_origin(reading: Reading, at: Subject, value: Any, stands: Stands |
 
 
 def is_computed_by_switch(reading: Reading, at: Subject, value: Any) -> bool:
-    """Whether a part, or one around it, is a headroom or a pool's size that the switch works out."""
+    """Whether a part, or one around it, is a headroom or a pool's size that the switch computes."""
     candidates: list[Any] = [value]
     for length in range(len(at) - 1, 1, -1):
         try:
@@ -124,7 +124,7 @@ def is_computed_by_switch(reading: Reading, at: Subject, value: Any) -> bool:
 
 
 def _headroom(reading: Reading, at: Subject) -> Iterator[str]:
-    """Yield what a headroom is made of and held against, at a port's priority group or a part of its buffer."""
+    """Yield the parts of a headroom and its reference values, at a port's priority group or a part of its buffer."""
     if len(at) < 5 or at[1].startswith("@") or at[2:4] != ("qos", "priority_groups"):
         return
     group = get_value(reading.fabric, at[:5])

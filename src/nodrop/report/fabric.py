@@ -27,10 +27,10 @@ def facts(
     adapted: Iterable[tuple[str, str, str, str]] = (),
     alone: Fabric | None = None,
 ) -> Facts:
-    """Return what there is to show of a fabric, as plain data; rates in Mb/s, sizes in bytes, times in ms.
+    """Return the facts to show of a fabric, as plain data; rates in Mb/s, sizes in bytes, times in ms.
 
-    `defaults` are (key, value, source), `adapted` (path, what was wanted, what a platform has instead, the reason).
-    `alone` is the fabric with its first lossless class only, where it has several.
+    `defaults` are (key, value, source), `adapted` (path, the intended value, the platform's value instead, the reason).
+    `alone` is the fabric with its first lossless class only, if it has several.
     """
     capacity = Capacity(fabric)
     return {

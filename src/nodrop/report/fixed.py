@@ -34,7 +34,7 @@ class Rewritten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
-    """A finding that is still there: why, and what to do or what was in the way."""
+    """A finding that remains: why, and the next step or the obstacle."""
 
     finding: Finding
     why: Why
@@ -43,7 +43,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patch:
-    """What the tools of a switch take instead of a file: texts by name, and what each step does to the switch."""
+    """Input for a switch's tools instead of a file: texts by name, and the effect of each step on the switch."""
 
     device: str
     steps: tuple[Step, ...]
@@ -61,7 +61,7 @@ class Patch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fixed:
-    """What became of one fabric; `outcome` is what is found once `files` are written."""
+    """The result for one fabric; `outcome` holds the findings once `files` are written."""
 
     outcome: Outcome
     made: tuple[Finding, ...] = ()
@@ -77,7 +77,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """What became of all fabrics that a command was given, and in which way."""
+    """The result for all fabrics that a command was given, and the mode."""
 
     fixed: Sequence[Fixed]
     what: What

@@ -1,4 +1,4 @@
-"""What came of fixing, for a program: version 1 of a format that only grows."""
+"""The result of a fix run as data for programs: version 1 of a format that only grows."""
 
 from collections import Counter
 from typing import Any
@@ -11,7 +11,7 @@ VERSION = 1
 
 
 def render(fixes: Made) -> bytes:
-    """Write what was fixed, or would be where only that was asked, and what is left, as JSON in UTF-8."""
+    """Write the fixes made, or those that would be made if only that was asked, and the rest, as JSON in UTF-8."""
     fixed, output = fixes.fixed, fixes.what
     leftover_counts = Counter(leftover.why for fabric in fixed for leftover in fabric.left)
     document = {

@@ -1,4 +1,4 @@
-"""What came of fixing, for a person: what was fixed where, what is left and why, and what to type by hand."""
+"""The result of a fix run as text: the fixes and their places, the rest and why, and the commands to type by hand."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,10 +37,10 @@ _VERBS: dict[What, tuple[str, str]] = {
 def render(
     fixes: Made, *, color: bool = False, verbose: bool = False, quiet: bool = False, links: Links | None = None
 ) -> str:
-    """Write what was fixed, or would be where only that was asked, and what is left.
+    """Write the fixes made, or those that would be made if only that was asked, and the rest.
 
-    Findings that are left stand together by rule and reason, the first with its place; `verbose` lists each, and
-    `quiet` leaves only what is left and problems.
+    Findings that remain are grouped by rule and reason, the first with its place; `verbose` lists each, and
+    `quiet` leaves only the remaining findings and problems.
     """
     fixed, output = fixes.fixed, fixes.what
     page = Page(color=color, verbose=verbose, width=100, line=lambda _file, _line: None, links=links)

@@ -1,4 +1,4 @@
-"""Findings as workflow commands of GitHub Actions, which stand beside the changed lines of a pull request.
+"""Findings as workflow commands of GitHub Actions, shown next to the changed lines of a pull request.
 
 Findings with one cause are one annotation, since GitHub shows no more than ten of a kind for a step. The commands and
 their escapes are those of the runner's toolkit (github.com/actions/toolkit, packages/core/src/command.ts).
@@ -21,7 +21,7 @@ SHOWN = 3
 
 
 def render(outcome: Outcome) -> bytes:
-    """Write an outcome as commands in UTF-8, the worst first, each on a line of its own."""
+    """Write an outcome as commands in UTF-8, the worst first, each on a separate line."""
     lines = [_format_problem(problem) for problem in outcome.problems]
     causes = [(group[0], [finding.subject for finding in group[1:]]) for group in groups(outcome.findings)]
     for severity, command in _COMMANDS.items():

@@ -1,4 +1,4 @@
-"""Findings as a Code Quality report of GitLab, which a merge request shows beside its changes.
+"""Findings as a Code Quality report of GitLab, which a merge request shows next to its changes.
 
 The format is that of GitLab's documentation (Code Quality, "Code Quality report format"): a list of objects with
 description, check_name, fingerprint, severity and location.

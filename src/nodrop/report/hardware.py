@@ -1,4 +1,4 @@
-"""What the catalogue knows, as `nodrop hardware` prints it: a line of every model, the page of one, or JSON."""
+"""The content of the catalogue, as `nodrop hardware` prints it: a line for every model, the page of one, or JSON."""
 
 import json
 import textwrap
@@ -81,7 +81,7 @@ def writable_platforms(box: Switch) -> tuple[str, ...]:
 
 
 def unknown(box: Switch) -> tuple[str, ...]:
-    """Return what no source says about a model."""
+    """Return the facts of a model that no source states."""
     chip = asic(box.asic)
     lacks = {
         "port map": not box.sonic_ports,
@@ -137,7 +137,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def _wrap_pairs(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Yield `  word  text`, the text wrapped beside the word."""
+    """Yield `  word  text`, the text wrapped in a column next to the word."""
     for word, text in pairs:
         lines = textwrap.wrap(text, WIDTH - 18, break_long_words=False, break_on_hyphens=False) or [""]
         for number, line in enumerate(lines):

@@ -1,4 +1,4 @@
-"""Headroom as tables for a terminal: what each kind of port has, what it is made of, what it is held against."""
+"""Headroom as tables for a terminal: the headroom of each kind of port, its parts, and its reference values."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ def metres(length: int | None) -> str:
 
 
 def tables(rows: Sequence[Facts]) -> Iterator[str]:
-    """Yield the headroom of every kind of port, and the terms of what switches work out."""
+    """Yield the headroom of every kind of port, and the terms of headroom that switches compute."""
     yield from section("Headroom of a port, bytes", _HEADROOM, _headroom_rows(rows))
     yield from _headroom_parts(rows)
 
@@ -100,7 +100,7 @@ _AGAINST = ("at", "from", "model", "speed", "length", "xoff", "", "SKU's row", "
 
 
 def _comparison_lines(rows: Sequence[Facts]) -> Iterator[str]:
-    """Yield what each xoff is held against: of a stated one, the SKU's own row, the formula, the IEEE bound."""
+    """Yield the values that each xoff is compared with: of a stated one, the SKU's row, the formula, the IEEE bound."""
     cells = (
         (
             row["at"],

@@ -1,4 +1,4 @@
-"""What the text says, where it says all, of findings that are suppressed or in the baseline: a line for each cause."""
+"""Text about findings that are suppressed or in the baseline, when all is shown: a line for each cause."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from nodrop.report.names import listing, name
 
 
 def hidden(findings: Iterable[Finding], page: Page) -> list[str]:
-    """Lines that name the rules and subjects of hidden findings, and why and by what they are hidden."""
+    """Return lines that name the rules and subjects of hidden findings, and why and how they are hidden."""
     causes: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
         causes.setdefault((finding.rule, *_reason_finding_is_hidden(finding)), []).append(finding)

@@ -1,4 +1,4 @@
-"""The way of a packet as facts and as text: switch by switch, with what each does to its class."""
+"""The path of a packet as facts and as text: switch by switch, with the effect of each on its class."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,7 @@ _T = TypeVar("_T")
 
 
 def _read_fact(read: Callable[[], _T]) -> _T | str:
-    """Return what a function reads from the model, or the word for what no file says."""
+    """Return a fact that a function reads from the model, or the word for facts that no file states."""
     try:
         return read()
     except UnknownFact:
@@ -92,7 +92,7 @@ def _stage_facts(plane: ControlPlane, stage: Stage, dscp: int, packet: Packets) 
 
 
 def _filter_facts(acl: Filtered) -> Facts:
-    """Return what an access list does, and which entry of it decides; `unknown` where it may do either."""
+    """Return the decision of an access list, and the entry that decides; `unknown` if it may do either."""
     return {
         "list": acl.rules.name,
         "entry": None if acl.entry is None else acl.entry.name,
@@ -130,7 +130,7 @@ def _require_qos(port: Interface) -> QosProfile | None:
 
 
 def _ingress_facts(port: Interface, dscp: int) -> Facts:
-    """Return what a port does to a packet that comes in: its class and group, and what keeps it from being lost."""
+    """Return the effect of a port on a packet that comes in: its class and group, and what keeps it from being lost."""
     tc = _read_fact(lambda: tc_of_dscp(_require_qos(port), dscp) if _trusts_dscp(port) else UNKNOWN)
     if not isinstance(tc, int):
         return {"tc": UNKNOWN, "priority_group": UNKNOWN, "lossless": UNKNOWN, "pauses": UNKNOWN, "xoff_bytes": UNKNOWN}
@@ -145,7 +145,7 @@ def _ingress_facts(port: Interface, dscp: int) -> Facts:
 
 
 def _trusts_dscp(port: Interface) -> bool:
-    """Whether a port goes by the DSCP of a packet."""
+    """Whether a port uses the DSCP of a packet."""
     qos = _require_qos(port)
     return qos is None or require_fact(qos.trust, "interface.qos.trust") in ("dscp", "both", None)
 
@@ -161,7 +161,7 @@ def _xoff_of_group(qos: QosProfile | None, group: int | str) -> int | None:
 
 
 def _egress_facts(port: Interface, tc: int | str) -> Facts:
-    """Return what a port does to a packet that goes out: queue, share, marks, and how a stuck queue is freed."""
+    """Return the effect of a port on a packet that goes out: queue, share, marks, and how a stuck queue is freed."""
     number = tc if isinstance(tc, str) else _read_fact(lambda: queue_of_tc(_require_qos(port), tc))
     wire = {"speed_mbps": _fact_value(port.speed_mbps), "mtu_bytes": _fact_value(port.mtu_bytes)}
     if isinstance(number, str):
@@ -288,7 +288,7 @@ def _stage_lines(stage: Facts) -> list[str]:
 
 
 def _format_filter_decision(acl: Facts) -> str:
-    """Return which entry of an access list decides, and what it does."""
+    """Return the entry of an access list that decides, and its action."""
     entry = "no entry matches" if acl["entry"] is None else f"entry {terminal(acl['entry'])}"
     does = {"permit": "permits", "deny": "drops", UNKNOWN: "may drop"}[acl["action"]]
     return f"{terminal(acl['interface'])}, {acl['stage']}: {terminal(acl['list'])}, {entry}, {does}"

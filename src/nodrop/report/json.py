@@ -66,7 +66,7 @@ def dumped(document: Mapping[str, Any] | Sequence[Any]) -> bytes:
 
 
 def json_value(value: object) -> Any:
-    """Return a value of the model as JSON can say it.
+    """Return a value of the model as JSON can represent it.
 
     Dataclasses and named tuples become objects, tuples arrays, sets sorted arrays; None stays null (known absent), and
     UNKNOWN is `{"unknown": true}`, which no field of the model can be mistaken for.
@@ -159,7 +159,7 @@ def _assumption_document(assumption: Assumption) -> dict[str, Any]:
 
 
 def of_problem(problem: Problem) -> dict[str, Any]:
-    """Return what is wrong with the input."""
+    """Return a problem of the input."""
     return {
         "file": problem.path,
         "line": problem.line,

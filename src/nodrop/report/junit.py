@@ -1,8 +1,8 @@
-"""Findings as JUnit XML, which every CI server shows: a suite for each device, a case for each rule that spoke there.
+"""Findings as JUnit XML, which every CI server shows: a suite for each device, a case for each rule with findings.
 
-Errors and warnings are failures, notes are output of a case that passes; what is suppressed or in the baseline is
-skipped; what cannot be read is an error. A device without findings has one case that passes. The elements are those
-that Jenkins and GitLab read.
+Errors and warnings are failures. Notes are output of a case that passes. Suppressed and baseline findings are skipped.
+Unreadable input is an error. A device without findings has one case that passes. The elements are those that Jenkins
+and GitLab read.
 """
 
 from collections import defaultdict

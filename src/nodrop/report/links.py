@@ -13,7 +13,7 @@ _LONGEST = 2000
 
 
 class Links:
-    """What the names of rules and places lead to: files of this machine, where there are such."""
+    """Link targets for the names of rules and places: files of this machine, where they exist."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._paths = {rule.name: rule.path for rule in rules}

@@ -1,4 +1,4 @@
-"""What further lossless classes take of the packet memory, beside the same fabric with one lossless class."""
+"""Packet memory that further lossless classes take, compared with the same fabric with one lossless class."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence, Set
@@ -26,11 +26,11 @@ class _Group(NamedTuple):
 
 
 def costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
-    """Yield, for each kind of switch, what all lossless classes but the first take; the worst switch of a kind counts.
+    """Yield, per kind of switch, the memory that all lossless classes but the first take; its worst switch counts.
 
-    `alone` is the same fabric with the first lossless class only. Sizes are in bytes; what is left to share and the
-    depth of a pause are None where they are not known. `port` and `switch` are the memory that ports reserve for them.
-    `xoff` is what the senders of all ports may still send after a pause, in all lossless classes at once. `with` and
+    `alone` is the same fabric with the first lossless class only. Sizes are in bytes. The shared rest and the depth of
+    a pause are None if they are not known. `port` and `switch` are the memory that ports reserve for these classes.
+    `xoff` is the data that all ports' senders may still send after a pause, in all lossless classes at once. `with` and
     `without` are sizes with all lossless classes, and with the first alone.
     """
     lossless = {
@@ -99,7 +99,7 @@ def _headroom_pool_bytes(device: Device, _: int) -> int:
 
 
 def _left_bytes(device: Device, tc: int) -> int | None:
-    """Return what the pool of a class has to share, headroom left out; None where that is not known."""
+    """Return the shared bytes of a class's pool, without headroom; None where they are not known."""
     group = next(_lossless_groups(device, {tc}), None)
     try:
         return group and shared_bytes(device.model, device.buffer_model, device.buffer_pools, group.buffer.pool)
@@ -108,7 +108,7 @@ def _left_bytes(device: Device, tc: int) -> int | None:
 
 
 def _paused_from_bytes(device: Device, tc: int) -> int | None:
-    """Return from which depth of its queue the senders of a class are paused, at the port where that is soonest."""
+    """Return the queue depth at which the senders of a class are paused, at the port that pauses first."""
     profiles = {id(group.qos): group.qos for group in _lossless_groups(device, {tc})}
     depths = []
     try:

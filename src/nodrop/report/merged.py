@@ -55,7 +55,7 @@ def _count_skipped_rules(skips: Sequence[Skipped]) -> int:
 
 
 def work_of_all(outcomes: Sequence[Outcome]) -> tuple[RuleWork, ...] | None:
-    """Return what each rule cost for all fabrics together; None where nobody asked."""
+    """Return the cost of each rule for all fabrics together; None if nobody asked."""
     evaluations, seconds = Counter[str](), defaultdict[str, float](float)
     given_works = [outcome.work for outcome in outcomes if outcome.work is not None]
     for work in (work for works in given_works for work in works):

@@ -1,15 +1,15 @@
-"""Many parts of a fabric in few words: what they are called, what they are, how many.
+"""Short lists of many parts of a fabric: their names, their kinds, and how many.
 
-A number that runs stands in brackets, and only brackets mean a run, since no valid name contains one:
+A running number is in brackets, and only brackets mean a run, since no valid name contains one:
 
     leaf[1-4], leaf9                leaf1, leaf2, leaf3, leaf4 and leaf9
     Ethernet[0-248 by 8]            Ethernet0, Ethernet8, Ethernet16 … Ethernet248
     swp[1-32]s[0-3]                 each of swp1 to swp32 with each of s0 to s3
     leaf[08-12]                     leaf08, leaf09, leaf10, leaf11 and leaf12
 
-Every number of a run is there, and none else. Three numbers one apart make a run, or four at any other distance; fewer
-are listed. Names with a colon (IPv6 addresses, links) are listed, since their digits need not be decimal. A name that
-holds anything but letters, digits and `. _ / @ % + ~ - :` stands in quotes.
+Every number of a run is present, and no other. Three numbers with a step of 1 make a run, or four with any other step;
+fewer are listed. Names with a colon (IPv6 addresses, links) are listed, since their digits need not be decimal. A name
+with anything but letters, digits and `. _ / @ % + ~ - :` is in quotes.
 """
 
 import re
@@ -81,7 +81,7 @@ def count(number: int, noun: str) -> str:
 
 
 def counts(subjects: Iterable[Subject], within: Iterable[str] = repeat("")) -> list[str]:
-    """How many there are of each kind but devices, the commonest kind first; `within` says of each in which fabric."""
+    """Return the number of each kind but devices, the commonest kind first; `within` gives each subject's fabric."""
     kinds = Counter(kind(subject) for _, subject in set(zip(within, subjects, strict=False)))
     return [count(number, noun) for noun, number in sorted(kinds.items(), key=_count_sort_key) if noun != "device"]
 
@@ -103,7 +103,7 @@ class Entry(NamedTuple):
 
 
 def collapse(names: Iterable[str]) -> list[Entry]:
-    """Draw names together as the top of this module says; each name counts once."""
+    """Collapse names into entries by the rules at the top of this module; each name counts once."""
     shapes: dict[tuple[str, ...], list[tuple[_Run, ...]]] = {}
     for each in dict.fromkeys(names):
         pieces = _NUMBER.split(each) if ":" not in each and not each.startswith('"') else [each]

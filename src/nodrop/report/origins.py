@@ -1,4 +1,4 @@
-"""Where a value comes from, in words: the line that states it, the default or formula behind it, or who could tell."""
+"""Origin of a value, in words: the line that states it, the default or formula behind it, or who could supply it."""
 
 from collections.abc import Callable, Iterator
 
@@ -25,7 +25,7 @@ _KEYS = {"links": "cables", "devices": "roles"}
 
 
 def origins(reading: Reading, at: Subject, path: str, value: object, stated_by: StatedBy) -> Iterator[str]:
-    """Yield in words where the value of a part comes from, `path` being what a rule calls it."""
+    """Yield in words where the value of a part comes from; `path` is the part's name in rules."""
     if isinstance(value, Unknown):
         yield f"unknown: no file says it; what would settle it: {advice(path)}"
         return
@@ -60,7 +60,7 @@ def _value(reading: Reading, at: Subject) -> object:
 
 
 def of_fabric(reading: Reading, key: str, stated_by: StatedBy) -> Iterator[str]:
-    """Yield who says a key of the fabric (`mode`, `classes`, …): what was assumed, who stated it, or nobody."""
+    """Yield the origin of a key of the fabric (`mode`, `classes`, …): the assumption, who stated it, or nobody."""
     assumed = [candidate for candidate in reading.assumed if _TOPICS.get(candidate.fact) == key]
     for assumption in assumed:
         yield f"assumed: {assumption.fact} is {assumption.value}, because: {assumption.because}"

@@ -1,4 +1,4 @@
-"""All that one command has to say, in the order in which every report says it, and the totals."""
+"""All results of one command, in the order that every report uses, and the totals."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -50,7 +50,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleWork:
-    """How often a rule's expression was evaluated, and how many seconds the rule took, in whichever process."""
+    """How often a rule's expression was evaluated, and how many seconds the rule took, across all processes."""
 
     rule: str
     evaluations: int
@@ -59,10 +59,10 @@ class RuleWork:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What was looked at and what came of it; `name` is where the files of the fabric lie.
+    """The checked parts and the results; `name` is where the files of the fabric are.
 
-    However it is made, findings stand in the order of file, line, rule and subject, those without a file last;
-    unknown verdicts, notes and problems are sorted too; assumptions stay as they were made.
+    Findings are always in the order of file, line, rule and subject, those without a file last. Unknown verdicts, notes
+    and problems are sorted too; assumptions keep their original order.
     """
 
     name: str = ""
@@ -129,9 +129,9 @@ class Outcome:
         notes: Iterable[Note] = (),
         line: LineOf = _no_line,
     ) -> "Outcome":
-        """Return what a reading and the verdict on it say; `findings` are the verdict's, with places if looked up.
+        """Return the outcome of a reading and its verdict; `findings` are the verdict's, with places if known.
 
-        Those of them that are suppressed or in the baseline are hidden.
+        Suppressed and baseline findings are hidden.
         """
         every = tuple(verdict.findings if findings is None else findings)
         hidden = tuple(finding for finding in every if finding.hidden)
@@ -175,7 +175,7 @@ class Outcome:
 
 
 def _find_evpn_notes(fabric: Fabric) -> Iterator[Note]:
-    """Yield a note about each device of which a session carries EVPN routes."""
+    """Yield a note about each device that has a session with EVPN routes."""
     for device in fabric.devices:
         processes = (device.bgp, *known_rows(device.vrf_bgp))
         sessions = (neighbor for bgp in processes if isinstance(bgp, Bgp) for neighbor in known_rows(bgp.neighbors))
@@ -187,7 +187,7 @@ def _find_evpn_notes(fabric: Fabric) -> Iterator[Note]:
 class Summary:
     """The totals, in the order of contract 9.13; `error`, `warning` and `note` count findings, `unknown` verdicts.
 
-    `evpn_not_computed` counts devices with sessions for EVPN, the routes of which were not computed;
+    `evpn_not_computed` counts devices with EVPN sessions whose routes were not computed;
     `declared` counts lines that the site declares harmless.
     """
 
@@ -205,7 +205,7 @@ class Summary:
 
 
 def summary(outcome: Outcome) -> Summary:
-    """Count what an outcome holds."""
+    """Count the contents of an outcome."""
     by_severity = Counter(finding.severity for finding in outcome.findings)
     return Summary(
         devices=outcome.devices,
@@ -224,7 +224,7 @@ def summary(outcome: Outcome) -> Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistic:
-    """What a rule found, and what that cost."""
+    """The number of findings of a rule, and its cost."""
 
     rule: str
     findings: int
@@ -233,7 +233,7 @@ class Statistic:
 
 
 def statistics(outcome: Outcome) -> tuple[Statistic, ...]:
-    """Return what each rule that was checked found and cost, the slowest first; nothing where nobody asked."""
+    """Return the findings and cost of each checked rule, the slowest first; nothing if nobody asked."""
     counts_by_rule = Counter(finding.rule for finding in outcome.findings)
     rows = (
         Statistic(
@@ -248,12 +248,12 @@ def statistics(outcome: Outcome) -> tuple[Statistic, ...]:
 
 
 def format_problem(problem: Problem) -> str:
-    """Return what is wrong with the input in one sentence without its place: at which part, what was found."""
+    """Return the fault of the input in one sentence without its place: the part, then the fault."""
     return f"{problem.where}: {problem.message}" if problem.where else problem.message
 
 
 def openable(finding: Finding) -> Located | None:
-    """Return the place where a finding is mended: that of the key by which an intent decides it, or else its own."""
+    """Return the place to correct a finding: that of the intent's key that decides it, or else the finding's place."""
     return finding.related[0].located if _is_decided(finding) else finding.located
 
 

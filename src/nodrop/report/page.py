@@ -58,7 +58,7 @@ def _page_lines(facts: Facts) -> Iterator[str]:
 
 
 def _format_deviations(facts: Facts) -> Iterator[str]:
-    """Yield what a platform has otherwise than wanted, each with its reason below it: too much for columns."""
+    """Yield the deviations of a platform from the wanted values, each with its reason below: too much for columns."""
     if facts["adapted"]:
         yield ""
         yield "What a platform has otherwise"

@@ -31,7 +31,7 @@ def render(plans: Sequence[Plan]) -> bytes:
 
 
 def document(plan: Plan, wording: Wording = CHANGING) -> dict[str, Any]:
-    """Return the plan of one fabric as JSON can say it."""
+    """Return the plan of one fabric as JSON values."""
     kinds = Counter(device.kind for device in plan.devices)
     return {
         "old": plan.old,

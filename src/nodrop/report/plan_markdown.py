@@ -42,7 +42,7 @@ def render(plans: Sequence[Plan]) -> str:
 
 
 def page(plan: Plan, *, summed: bool = True) -> str:
-    """Write the plan of one fabric; without its summary where that has been said."""
+    """Write the plan of one fabric; without its summary if that is already shown."""
     sections = [
         [f"**{markdown(summary(plan))}**"] if summed else [],
         [f"- {MARKS[mark]} {markdown(line)}" for mark, line in devices(plan)],
@@ -66,13 +66,13 @@ def places(plan: Plan, fact_blocks: Sequence[Block], heading: str, wording: Word
 
 
 def outer(plan: Plan, verbs: Mapping[str, str] = KEYS) -> list[str]:
-    """Return what differs in files beside the model, with what that does."""
+    """Return the differences in files outside the model, with their effects."""
     lines = (f"{OUTSIDE}: {line} ({RISK_SAID[effect.risk]})" for line, effect in outside(plan, verbs))
     return [f"- {MARKS['~']} {markdown(line)}" for line in lines]
 
 
 def order(plan: Plan, head: str) -> list[str]:
-    """Return in a fold the order in which switches may be changed."""
+    """Return in a fold the order for changing the switches."""
     rows = [f"{n}. {markdown(names)}: {markdown(why)}" for n, names, why in number_stages(plan)]
     return list(render_fold(head, rows))
 
@@ -116,7 +116,7 @@ def _format_place(fact_group: Told) -> str:
 
 
 def _full_detail_lines(fact_blocks: Sequence[Block], wording: Wording) -> Iterator[str]:
-    """Yield in full what the table does not have whole: many facts, long lists of ports, effects and their reasons."""
+    """Yield in full the details that the table shortens: many facts, long lists of ports, effects and their reasons."""
     untold = [block for at, block in enumerate(fact_blocks) if at >= _ROWS or not _fits_in_table_row(block)]
     for block in untold[:_FULL]:
         yield f"**{markdown(block.head)}**: {RISK_SAID[block.risk]}"
@@ -132,7 +132,7 @@ def _full_detail_lines(fact_blocks: Sequence[Block], wording: Wording) -> Iterat
 
 
 def _fits_in_table_row(block: Block) -> bool:
-    """Whether a row of the table says all there is to say of a block."""
+    """Whether a row of the table holds all facts of a block."""
     groups = list(block.groups())
     facts = sum(len(lines) for lines, _ in groups)
     quiet = all(effect.risk == "none" and effect.means in ("patch", "follows") for _, effect in groups)

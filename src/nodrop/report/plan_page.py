@@ -1,4 +1,4 @@
-"""What the reports of a plan have in common: blocks of facts, those alike on other switches or ports folded in."""
+"""Common parts of the plan reports: blocks of facts, with equal facts on other switches or ports folded in."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -59,7 +59,7 @@ class Block:
 
     @property
     def others(self) -> str:
-        """Where else the same facts change, each to values of its own; nothing where that is nowhere."""
+        """Return where else the same facts change, each to different values; nothing if there is no such place."""
         if not self.alike:
             return ""
         devices = listing(name(device) for fact_group in self.alike for device in fact_group.devices)
@@ -92,7 +92,7 @@ def place(told: Told) -> str:
 
 
 def reasons(effect: Effect) -> Iterator[str]:
-    """Yield what an effect comes to, in lines."""
+    """Yield the consequences of an effect, in lines."""
     if effect.means == "follows":
         yield "follows: the switch works it out from the other changes"
     elif effect.risk != "none" or effect.reasons:
@@ -107,7 +107,7 @@ def reasons(effect: Effect) -> Iterator[str]:
 
 
 def outside(plan: Plan, verbs: Mapping[str, str] = KEYS) -> Iterator[tuple[str, Effect]]:
-    """Yield what changes in files beside the model, and what that does; parts of one kind, such as ports, together."""
+    """Yield the changes in files outside the model, and their effects; parts of one kind, such as ports, together."""
     names_by_change: dict[tuple[tuple[str, ...], tuple[str, ...], str, Effect], list[str]] = {}
     for table in plan.outside:
         kind, tail = (table.at[1:-1], table.at[-1:]) if len(table.at) > _TABLE else (table.at[1:] or table.at, ())
@@ -128,7 +128,7 @@ def _format_keys(outside_table: Outside, verbs: Mapping[str, str]) -> Iterator[s
 
 
 def together(plan: Plan) -> Iterator[tuple[str, Effect]]:
-    """Yield where all changes together do worse than each alone, and what they do."""
+    """Yield where all changes together do worse than each alone, and their effect."""
     for joint_change in plan.together:
         yield f"{listing(map(name, joint_change.devices))}: all changes together", joint_change.effect
 
@@ -152,7 +152,7 @@ def devices(plan: Plan, verbs: Mapping[Kind, str] = _VERBS) -> Iterator[tuple[st
 
 
 def unsaid(plan: Plan, sides: tuple[str, str] = _SIDES) -> Iterator[str]:
-    """Yield what one of the two sides does not say, each part once."""
+    """Yield the parts that one of the two sides does not state, each part once."""
     silent: dict[tuple[str, str], set[str]] = {}
     for fact_group in plan.unsaid:
         for fact in fact_group.facts:
@@ -179,7 +179,7 @@ def summary(plan: Plan) -> str:
 
 
 def harm(plan: Plan) -> str:
-    """Return the worst that is done, to which switches, and on which something is left to a person."""
+    """Return the worst effect, the switches that it hits, and those that leave something to a person."""
     hit = [device for device, risk in plan.effects.items() if risk == plan.risk]
     return f"{RISK_SAID[plan.risk]} ({listing(map(name, hit))}){_by_hand(plan)}"
 

@@ -43,7 +43,7 @@ def render(plans: Sequence[Plan], *, color: bool = False, verbose: bool = False)
 
 
 def page(plan: Plan, *, color: bool = False, verbose: bool = False, summed: bool = True) -> str:
-    """Write the plan of one fabric; without its summary where that is said elsewhere."""
+    """Write the plan of one fabric; without its summary if that is shown elsewhere."""
     sheets = [
         [paint(f"{mark} {terminal(line)}", MARKS[mark], color) for mark, line in devices(plan)],
         *sheets_of(plan, color=color, verbose=verbose),
@@ -76,7 +76,7 @@ def sheets_of(plan: Plan, wording: Wording = CHANGING, *, color: bool, verbose: 
 
 
 def outer(plan: Plan, verbs: Mapping[str, str] = KEYS, *, color: bool) -> list[str]:
-    """Return what differs in files beside the model, with what that does."""
+    """Return the differences in files outside the model, with their effects."""
     page = []
     for line, effect in outside(plan, verbs):
         page += wrap_text(terminal(line), "  ", "    ")
@@ -94,6 +94,6 @@ def render_section(head: str, lines: Iterable[str], color: bool) -> list[str]:
 
 
 def render_order(plan: Plan) -> Iterator[str]:
-    """Yield the order in which switches may be changed, and why it is that one."""
+    """Yield the order for changing the switches, and the reason for it."""
     yield from (f"{number}. {names}: {why}" for number, names, why in number_stages(plan))
     yield from explain_order(plan)

@@ -1,4 +1,4 @@
-"""Facts of a plan in the field's words: what they are called, and what they were and become, with units."""
+"""Facts of a plan in the field's words: their names, and their old and new values, with units."""
 
 import dataclasses
 from collections import Counter
@@ -20,7 +20,7 @@ from nodrop.units import show_ids, show_speed
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """How what stands on the two sides of a plan is told; `{}` are the old and the new value."""
+    """Words for the differences between the two sides of a plan; `{}` are the old and the new value."""
 
     change: str
     added: str
@@ -43,7 +43,7 @@ _SHOWN = 8
 
 
 def lines(fact: Fact, wording: Wording = CHANGING) -> Iterator[str]:
-    """Yield a fact as lines, nearly always one: what it is, what it was, and what it becomes."""
+    """Yield a fact as lines, nearly always one: its name, its old value, and its new value."""
     entry = fact.entries[0]
     called = what(fact)
     if is_row(entry):
@@ -68,7 +68,7 @@ def _is_set(entry: Entry) -> bool:
 
 
 def what(fact: Fact) -> str:
-    """Return what a fact is called: `queue 3: ECN minimum`."""
+    """Return the name of a fact: `queue 3: ECN minimum`."""
     paths = [entry.path for entry in fact.entries]
     shape = template(paths[0])
     labels: list[str] = []
@@ -91,7 +91,7 @@ def what(fact: Fact) -> str:
 
 
 def _join_buffer_parts(labels: Sequence[str]) -> Iterator[str]:
-    """Yield the parts of a name, a buffer together with what is said of it."""
+    """Yield the parts of a name, a buffer together with the label after it."""
     for before, label in zip(("", *labels), labels, strict=False):
         if label == "buffer" and label != labels[-1]:
             continue
@@ -99,7 +99,7 @@ def _join_buffer_parts(labels: Sequence[str]) -> Iterator[str]:
 
 
 def _format_cables(keys: Sequence[str]) -> str:
-    """Return cables by what they lie between: `leaf3 -- spine1 (2)`; a single one with its ports."""
+    """Return cables by their end nodes: `leaf3 -- spine1 (2)`; a single one with its ports."""
     if len(keys) == 1:
         return name(" -- ".join(map(str, cable_ends(keys[0]))) or keys[0])
     nodes = Counter(tuple(end.node for end in cable_ends(key)) for key in keys)
@@ -175,7 +175,7 @@ def _short(text: str) -> str:
 
 
 def _format_record(row: Any) -> str:
-    """Return a row in words without what names it, what is not there and what is as it always is."""
+    """Return a row in words without its keys, missing values and defaults."""
     shown = []
     for field in dataclasses.fields(row):
         cell = getattr(row, field.name)
@@ -194,7 +194,7 @@ def _format_record(row: Any) -> str:
 
 
 def _format_row(fact: Fact, wording: Wording) -> str:
-    """Return that rows come or go, and what is said of a single one."""
+    """Return that rows are added or removed, with the values of a single one."""
     entry = fact.entries[0]
     verb = wording.added if kind_of(entry) == "added" else wording.removed
     row = entry.new if entry.old is None else entry.old
@@ -233,5 +233,5 @@ def _pluralize_noun(noun: str) -> str:
 
 
 def format_path(path: Subject) -> str:
-    """Return what a part is called of which one side says nothing."""
+    """Return the name of a part that one side does not state."""
     return what(Fact(entries=(Entry(path, None, None),)))

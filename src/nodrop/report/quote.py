@@ -21,9 +21,9 @@ class Quote(NamedTuple):
 
 
 def quote(line: str, span: Span, *, room: int) -> Quote:
-    """Show what of `line` fits into `room` columns around the beginning of `span`.
+    """Show the section of `line` that fits into `room` columns around the beginning of `span`.
 
-    Tabs are four columns, wide characters two, combining ones none. Of a span over several lines the first line counts.
+    Tabs are four columns, wide characters two, combining ones none. If a span has several lines, the first line counts.
     """
     line = line.rstrip()
     start = min(span.column - 1, len(line))

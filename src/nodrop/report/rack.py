@@ -1,6 +1,7 @@
-"""What people carry to the rack: every cable, every address, and how every host is to be set, as CSV.
+"""Lists for people at the rack: every cable, every address, and the settings of every host, as CSV.
 
-A fact that is not known is an empty cell. Rows are sorted by name, so that a change of the fabric changes its own rows.
+A fact that is not known is an empty cell. Rows are sorted by name, which makes a change of the fabric change only its
+own rows.
 """
 
 import csv
@@ -101,7 +102,7 @@ class _Rack:
         return sorted(rows, key=_by_name(0, 1, 2))
 
     def hosts(self) -> Iterable[_Row]:
-        """Every port of every host by address: where it is plugged in, its gateway, and how RoCE is to be set on it."""
+        """Return every port of every host by address: its far end, its gateway, and the RoCE settings that it needs."""
         rows = [row for host in self._fabric.hosts for port in host.ports for row in self._of_host(host, port)]
         return sorted(rows, key=_by_name(0, 3, 6))
 

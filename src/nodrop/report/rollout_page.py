@@ -1,4 +1,4 @@
-"""What the reports say of the states between: why the order is not the usual one, and what it breaks even so."""
+"""Intermediate rollout states in reports: why the order is not the usual one, and the rules that it still breaks."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from nodrop.report.names import count, name
 
 
 def hazards(plan: Plan) -> Iterator[str]:
-    """Yield a line for each hazard that the rollout has in its order: when, which rule, and what it says."""
+    """Yield a line for each hazard that the rollout has in its order: when, which rule, and its message."""
     for hazard in plan.rollout.hazards if plan.rollout else ():
         yield f"{_format_hazard(hazard)}{_format_more_places(hazard)}"
 

@@ -1,4 +1,4 @@
-"""What a control plane comes to, in a few lines."""
+"""A summary of a control plane, in a few lines."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from nodrop.routing.prefixes import Family
 
 
 def summary(index: Index) -> Iterator[str]:
-    """Yield what was computed of a fabric: its sessions, and by family what is announced and how much of it is used."""
+    """Yield a fabric's computed facts: its sessions, and by family the announced routes and how many are used."""
     plane = _plane.of(index)
     unread = sum(down.reason == "unread" for down in plane.down)
     doubtful = sum(down.reason == "may-be-filtered" for down in plane.down)

@@ -33,7 +33,7 @@ def book(rules: Sequence[Rule], catalogue: Sequence[Row] = ()) -> dict[str, str]
 
 
 def _known_as(rule: Rule, catalogue: Iterable[Row], known_names: set[str]) -> list[str]:
-    """Return what a rule looks for, with the rules that look for the same."""
+    """Return the faults that a rule finds, with the rules that find the same."""
     lines = []
     for row in catalogue:
         if rule.name in row.rules:
@@ -132,7 +132,7 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
 
 
 def _told_from(rule: Rule) -> str:
-    """Return the least strictness that reports a rule: what is only possible waits for pedantic."""
+    """Return the lowest strictness that reports a rule: merely possible faults need pedantic."""
     return "pedantic" if (rule.strictness, rule.confidence) == ("regular", "possible") else rule.strictness
 
 
@@ -142,7 +142,7 @@ def _list_rules(
     keys_of: Callable[[Rule], Iterable[str]],
     about: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
-    """Yield the rules under each key that has any, one a line, so that branches which add rules merge."""
+    """Yield the rules under each key that has any, one a line, to let branches that add rules merge."""
     names: defaultdict[str, list[str]] = defaultdict(list)
     for rule in rules:
         for key in keys_of(rule):

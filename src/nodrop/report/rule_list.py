@@ -57,7 +57,7 @@ def _markdown_lines(rules: Sequence[Listed]) -> Iterator[str]:
 
 
 def fixable(rule: Rule) -> str:
-    """Whether `nodrop fix` can end what the rule finds: `safe`, `unsafe` or `no`."""
+    """Return whether `nodrop fix` can remove the rule's findings: `safe`, `unsafe` or `no`."""
     return ("safe" if rule.fix_safe else "unsafe") if rule.repairs else "no"
 
 

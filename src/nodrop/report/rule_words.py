@@ -14,7 +14,7 @@ _KINDS = {"filter": "Filters: `value | filter`", "test": "Tests: `value is test`
 
 
 def reference() -> str:
-    """Return the page beside the guide to own rules that lists every area, scope, word and attribute."""
+    """Return the page that lists every area, scope, word and attribute, in addition to the guide to own rules."""
     return "\n".join(_document_lines()) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""What there is to say of a rule, in one place: `nodrop explain` prints it, the rule book is made of it."""
+"""All facts about a rule, in one place: `nodrop explain` prints them, the rule book is made of them."""
 
 import json
 import re
@@ -58,7 +58,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part of a page: what it is called, and its texts or examples."""
+    """A part of a page: its title, and its texts or examples."""
 
     title: str
     blocks: tuple[str | Shown, ...]
@@ -68,7 +68,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """A rule's page: its name, what it finds, facts by their names, and the parts."""
+    """A rule's page: its name, its findings, facts by their names, and the parts."""
 
     name: str
     finds: str
@@ -77,7 +77,7 @@ class Sheet:
 
 
 def sheet(rule: Rule) -> Sheet:
-    """All there is to say of a rule."""
+    """Return all facts about a rule."""
     sections = [
         Part(title="Why", blocks=(rule.why,), prose=True),
         Part(title="What to do", blocks=(advises(rule), *_by_itself(rule)), prose=True),
@@ -103,7 +103,7 @@ def _by_itself(rule: Rule) -> Iterator[str]:
 
 
 def _describe_fix_source(rule: Rule) -> str:
-    """Where the values of a fix come from, where nothing else of the page tells."""
+    """Return where the values of a fix come from, if nothing else on the page gives that."""
     if not rule.changes_files:
         return " in an intent"
     return " to what most ports or switches alike have" if rule.as_siblings and not rule.changes else ""
@@ -115,7 +115,7 @@ def finds(rule: Rule) -> str:
 
 
 def advises(rule: Rule) -> str:
-    """Return what a rule says to do, what differs from finding to finding in brackets."""
+    """Return a rule's advice, with the words that differ from finding to finding in brackets."""
     return _with_slots(rule.fix)
 
 
@@ -124,7 +124,7 @@ def _with_slots(pieces: tuple[str | Node, ...]) -> str:
 
 
 def _describe_message_slot(node: Node) -> str:
-    """Return a few words for what a message shows here: the function, or the field."""
+    """Return a few words for the value that a message shows here: the function, or the field."""
     match node:
         case Call() if node.word.kind == "function":
             return _humanize_name(node.word.name)
@@ -200,7 +200,7 @@ def _build_shown_example(example: Example) -> Shown:
 
 
 def _format_second_fabric(spec: Mapping[str, Any] | None) -> Iterator[str]:
-    """Return what the other fabric of an example is, which begins as the same fabric."""
+    """Yield a description of an example's other fabric, which begins as the same fabric."""
     if spec is None:
         return
     yield f"a second fabric is {'in the same site' if spec['one_site'] else 'in another site'}"
@@ -215,7 +215,7 @@ def _format_second_fabric(spec: Mapping[str, Any] | None) -> Iterator[str]:
 
 
 def _format_observations(otherwise: Mapping[str, Any]) -> Iterator[str]:
-    """Return what a validator sees of an example that its files do not say."""
+    """Yield an example's facts that a validator sees and that its files do not state."""
     for path, value in otherwise.get("model", {}).items():
         yield f"a validator sees that {path} is {_format_yaml_value(value)}"
     for line in otherwise.get("refused", ()):

@@ -1,7 +1,7 @@
 """Findings as SARIF 2.1.0 (OASIS), which code scanning of GitHub, Azure DevOps and editors read.
 
 Every finding is a result with its place, the part of the model as a logical location, and a fingerprint that stays when
-lines move. What is unknown and what cannot be read are notifications of the run. Columns count code points.
+lines move. Unknown verdicts and unreadable input are notifications of the run. Columns count code points.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ _PLACES = 20
 
 
 def render(outcome: Outcome) -> bytes:
-    """Write an outcome as SARIF in UTF-8, with the rules that have findings or lack a fact."""
+    """Write an outcome as SARIF in UTF-8, with the rules that have findings or miss a fact."""
     named_rules = {finding.rule for finding in outcome.every} | {
         unknown_verdict.rule for unknown_verdict in outcome.unknown
     }

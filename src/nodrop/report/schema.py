@@ -1,4 +1,4 @@
-"""The JSON Schemas of what commands print as JSON: findings, a plan, drift (a plan to what is wanted), and a check."""
+"""The JSON Schemas of the commands' JSON reports: findings, a plan, drift (a plan to the wanted state), and a check."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -40,7 +40,7 @@ _STOPS = (
 
 
 def findings_schema() -> Schema:
-    """Return a new copy of the schema of what is found."""
+    """Return a new copy of the schema of findings."""
     return report(
         "What nodrop found",
         version={"const": json.VERSION},
@@ -78,12 +78,12 @@ def _statistic_schema() -> Schema:
 
 
 def plan_schema() -> Schema:
-    """Return a new copy of the schema of what `nodrop plan --format json` prints."""
+    """Return a new copy of the schema for `nodrop plan --format json`."""
     return report("What changes", version={"const": plan_json.VERSION}, kind={"const": "plan"}, plans=list_of(_plan()))
 
 
 def drift_schema() -> Schema:
-    """Return a new copy of the schema of what `nodrop drift --format json` prints."""
+    """Return a new copy of the schema for `nodrop drift --format json`."""
     return report(
         "What runs otherwise",
         version={"const": plan_json.VERSION},
@@ -185,7 +185,7 @@ def _hazard_schema() -> Schema:
 
 
 def check_schema() -> Schema:
-    """Return a new copy of the schema of what `nodrop check --format json` prints."""
+    """Return a new copy of the schema for `nodrop check --format json`."""
     return report(
         "What a change does",
         version={"const": check_json.VERSION},

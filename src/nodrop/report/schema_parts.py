@@ -1,4 +1,4 @@
-"""What the JSON Schemas of reports are made of: every key is always there, and no other."""
+"""Parts of the reports' JSON Schemas: every key is always present, and no other."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ def note() -> Schema:
 
 
 def problem() -> Schema:
-    """Return the schema of what is wrong with the input."""
+    """Return the schema of a problem with the input."""
     return object_of(file=TEXT, line=POSITION, column=POSITION, path=TEXT_OR_NULL, message=TEXT, hint=TEXT_OR_NULL)
 
 

@@ -1,4 +1,4 @@
-"""What each rule found and cost, as a table for a person."""
+"""Findings and cost of each rule, as a table for a person."""
 
 from nodrop.report.escape import terminal
 from nodrop.report.names import count

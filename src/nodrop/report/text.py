@@ -33,10 +33,10 @@ def render(
 ) -> str:
     """Write an outcome as text.
 
-    Of more than `SHOWN` groups the foremost are shown, and all are counted by rule. `verbose` adds every group, every
-    finding of a group, what is hidden and every note, each with its place; `quiet` leaves only findings, problems
-    and files that were not read.
-    Quoted lines and fixes are fitted into `width` columns. Nothing but ASCII is added to what the findings say, and no
+    If there are more than `SHOWN` groups, the foremost are shown, and all are counted by rule. `verbose` adds every
+    group, every finding of a group, hidden findings and every note, each with its place; `quiet` leaves only findings,
+    problems and files that were not read.
+    Quoted lines and fixes are fitted into `width` columns. Only ASCII is added to the words of the findings, and no
     colors unless `color` is set.
     """
     page = Page(color=color, verbose=verbose, width=width, line=outcome.line, links=links)
@@ -70,7 +70,7 @@ def render(
 
 
 def totals(outcome: Outcome) -> str:
-    """Return the last line: what was checked, what was found, and what that leaves out."""
+    """Return the last line: the checked parts, the findings, and the parts that these leave out."""
     total = summary(outcome)
     looked_at = [count(total.devices, "device"), count(total.interfaces, "interface"), count(total.rules, "rule")]
     if not total.devices and outcome.hosts:

@@ -1,4 +1,4 @@
-"""The text to change for a finding: the lines of a file and what they become, else what to do by hand."""
+"""The text to change for a finding: the old and new lines of a file, or else the change to make by hand."""
 
 from collections.abc import Iterator
 from difflib import unified_diff
@@ -63,7 +63,7 @@ def diff(display: str, old: bytes, new: bytes) -> Iterator[str]:
 
 
 def _diff_lines(device: str, source: Source, old: bytes, new: bytes, reading: Reading) -> Iterator[str]:
-    """Yield a diff in which a line that holds a secret is quoted by none."""
+    """Yield a diff that quotes no line with a secret."""
     before = old.decode(errors="replace").splitlines()
     secret = {before[line - 1] for name, file, line in reading.secret_lines if (name, file) == (device, source.name)}
     for line in diff(source.display, old, new):

@@ -1,4 +1,4 @@
-"""What the text says of what a run leaves out: files that were not read or are ignored, and rules that did not run."""
+"""Parts that a run leaves out, in words: files that were not read or are ignored, and rules that did not run."""
 
 from collections.abc import Iterable, Sequence
 

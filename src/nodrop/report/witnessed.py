@@ -1,4 +1,4 @@
-"""What a rule saw at a subject: what `nodrop explain RULE --at SUBJECT PATH` prints."""
+"""The values that a rule saw at a subject, as `nodrop explain RULE --at SUBJECT PATH` prints them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ _LISTED = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A rule, where it was asked for, and what the rule said of the whole fabric."""
+    """A rule, the subject to explain, and the rule's results for the whole fabric."""
 
     rule: Rule
     at: Subject
@@ -46,7 +46,7 @@ class Asked:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What the rule has found, also what is suppressed or in the baseline."""
+        """Return the rule's findings, suppressed and baseline ones included."""
         found_findings = (*self.outcome.findings, *self.outcome.hidden)
         return tuple(
             sorted(
@@ -57,13 +57,13 @@ class Asked:
 
 
 def page(asked: Asked) -> str:
-    """Return what a rule saw at a subject; ValueError where it looks at nothing there."""
+    """Return the values that a rule saw at a subject; ValueError if it checks nothing there."""
     lines = _item_lines(asked) if asked.rule.claim is not None else _format_findings(asked)
     return "".join(f"{terminal(line).rstrip()}\n" for line in (*_silence_reasons(asked), *lines))
 
 
 def _silence_reasons(asked: Asked) -> Iterator[str]:
-    """Why the rule says nothing of this fabric, whatever it sees."""
+    """Yield the reasons why the rule does not apply to this fabric, regardless of its values."""
     if asked.rule.modes.isdisjoint(asked.reading.modes):
         mode = " or ".join(mode_name for mode_name in MODES if mode_name in asked.reading.modes)
         speaks = ", ".join(mode_name for mode_name in MODES if mode_name in asked.rule.modes)
@@ -105,7 +105,7 @@ def _gap_advice(asked: Asked, gap: Gap) -> str:
 
 
 def _lines_of_several_items(asked: Asked, items: Sequence[Item]) -> Iterator[str]:
-    """Yield what the rule finds at each item below a subject."""
+    """Yield the rule's verdict on each item below a subject."""
     rule = asked.rule
     if not items:
         yield f"{rule.name} at {subject_text(asked.at)}: cannot be decided"
@@ -280,7 +280,7 @@ def _of_path(asked: Asked, witness: Witness, leaf: Attribute, value: object) -> 
 
 
 def _format_findings(asked: Asked) -> Iterator[str]:
-    """Of an analysis or a remark: what it told at the subject, with its facts."""
+    """Yield the findings of an analysis or a remark at the subject, with their facts."""
     rule = asked.rule
     findings = [candidate for candidate in asked.findings if _concerns_subject(candidate, asked.at)]
     if not findings:
@@ -303,7 +303,7 @@ def _format_findings(asked: Asked) -> Iterator[str]:
 
 
 def _concerns_subject(finding: Finding, at: Subject) -> bool:
-    """Whether a finding is about a subject, about what it lies in or holds, or speaks of it."""
+    """Whether a finding is about a subject, about a part above or below it, or mentions it."""
     subjects = [finding.subject, finding.at, *(mention.subject for mention in finding.related)]
     ends = [tuple(end) for end in cable_ends(finding.subject[2])] if finding.subject[1:2] == ("links",) else []
     return any(part[: len(at)] == at or (at[: len(part)] == part and part != (FABRIC,)) for part in (*subjects, *ends))

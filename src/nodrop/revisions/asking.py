@@ -1,10 +1,11 @@
-"""Run git so that it only reads, and runs nothing that a repository or the environment configures.
+"""Run git such that it only reads, and runs nothing that a repository or the environment configures.
 
-Git is told which git directory and work tree it reads, and discovers none. Options switch off what a configuration
-could have it run: monitors of the file system, hooks, attributes (and with them filters), credential helpers, ssh, and
-every transport, so that a partial clone is not completed. Replace refs and grafts do not count. Of the environment it
-has what `_PASSED` names, and of GIT_CONFIG_COUNT the entries of safe.directory: what else begins with GIT_ could name
-other objects, indexes or programs. Needs git 2.35.2 (safe.directory); from 2.38 on, safe.bareRepository counts too.
+Git gets the git directory and work tree as arguments, and discovers none. Options switch off everything that a
+configuration could make it run: monitors of the file system, hooks, attributes (and with them filters), credential
+helpers, ssh, and every transport; a partial clone is therefore not completed. Replace refs and grafts do not count.
+From the environment git gets the variables that `_PASSED` names, and the safe.directory entries of GIT_CONFIG_COUNT:
+any other variable that begins with GIT_ could name other objects, indexes or programs. Needs git 2.35.2
+(safe.directory); from 2.38 on, safe.bareRepository counts too.
 """
 
 import os
@@ -79,7 +80,7 @@ class Asked:
     options: tuple[str, ...] = ()
 
     def ask(self, *words: str) -> bytes:
-        """Return what a command prints; InputProblems has the first line of what git says against it."""
+        """Return the output of a command; InputProblems has the first line of git's error message."""
         try:
             done = subprocess.run(
                 self._build_command(words),
@@ -96,11 +97,11 @@ class Asked:
         return done.stdout
 
     def line(self, *words: str) -> str:
-        """Return what a command prints without the line break at its end."""
+        """Return the output of a command without the line break at its end."""
         return os.fsdecode(self.ask(*words)).removesuffix("\n")
 
     def start(self, *words: str) -> subprocess.Popen[bytes]:
-        """Start a command that answers what is written to it; InputProblems where there is no git."""
+        """Start a command that answers the lines written to it; InputProblems if there is no git."""
         pipe = subprocess.PIPE
         try:
             return subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What a change is held against, as it is named: a folder, or a revision of git."""
+"""The base that a change is compared with, by name: a folder, or a revision of git."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,11 +20,11 @@ _NAME_BYTES = 4095
 
 @contextmanager
 def at_base(paths: Sequence[str], base: str, *, exact: bool = False) -> Iterator[tuple[Former, str]]:
-    """Give the state that a base names, and its name: of a revision, where HEAD left it unless it is to be `exact`.
+    """Yield the state that a base names, and its name: of a revision, where HEAD left it unless `exact` is set.
 
-    A folder begins with `/` or `.`, ends with `/`, or has a part that begins with `.`, as no branch has. It stands for
+    A folder begins with `/` or `.`, ends with `/`, or has a part that begins with `.`, as no branch has. It replaces
     the working directory. Anything else is a revision in the repository of the working directory, even if a folder has
-    that name: a change could bring along a folder for a branch that was not fetched. InputProblems where there is no
+    that name: a change could bring along a folder for a branch that was not fetched. InputProblems if there is no
     such base, or it cannot be a former state of the paths.
     """
     _refuse_impossible(base)

@@ -67,7 +67,7 @@ class _Folder(Former):
         return self._disk.is_file(folder_path)
 
     def entries(self, folder: Path) -> list[Entry]:
-        """Return what a folder held, by name; OSError where it cannot be read."""
+        """Return the former entries of a folder, by name; OSError if it cannot be read."""
         path = self.there(folder)
         return [] if path is None else self._disk.entries(path)
 
@@ -85,16 +85,15 @@ class _Folder(Former):
         return super().text(path, shown) if self._is_now(path) else self.text_of(folder_path, shown)
 
     def text_of(self, path: Path, display: str = "") -> Text:
-        """Return a file of the folder as a text, out of which no link leads."""
+        """Return a file of the folder as a text; no link may lead out of the folder."""
         return Text(display=display or str(path), path=path, root=self._root)
 
 
 def of_folder(folder: Path, paths: Sequence[str]) -> Former:
-    """Return what lies in a folder, as if the working directory were that.
+    """Return the contents of a folder, as if it were the working directory.
 
-    InputProblems where it is the working directory or one above, where a path lies elsewhere, and where the folder has
-    files but none of the paths that there are now: it stands for another folder, then. An empty one says that nothing
-    was there.
+    InputProblems if it is the working directory or one above, if a path is outside, or if the folder has files but none
+    of the present paths: it then belongs to another folder. An empty folder means that nothing existed before.
     """
     named_path = f"--base {folder}"
     try:

@@ -1,4 +1,4 @@
-"""Git, asked and never told: which commit a revision names, and what the index notes of files."""
+"""Read-only access to git: the commit that a revision names, and the index's notes on files."""
 
 import os
 import re
@@ -69,7 +69,7 @@ class Repository:
         return self.place.top
 
     def ask(self, *words: str) -> bytes:
-        """Return what a command prints; InputProblems has the first line of what it says against it."""
+        """Return the output of a command; InputProblems has the first line of its error message."""
         return self.place.git_client().ask(*words)
 
     def commit(self, revision: str) -> str:
@@ -122,7 +122,7 @@ class Repository:
         return "; ".join(hint for hint in (nearest(revision, names), fetch) if hint)
 
     def base(self, revision: str, *, exact: bool) -> str:
-        """Return the commit to compare with: where HEAD left a revision, or that itself if it is to be `exact`."""
+        """Return the commit to compare with: where HEAD left a revision, or the revision itself with `exact`."""
         commit = self.commit(revision)
         if exact:
             return commit
@@ -149,10 +149,10 @@ class Repository:
         return self.ask("rev-parse", "--is-shallow-repository").strip() == b"true"
 
     def stamps(self, files: Mapping[bytes, Blob]) -> dict[bytes, Stamp]:
-        """Return what the index notes of files, but for those that may have been written after it was.
+        """Return the index's notes on files, except files that may have been written after the index.
 
-        None counts where a .gitattributes is not that of the former `files`: what lies there then was perhaps written
-        in another encoding, or with other line ends, from the blob that the index names.
+        No note counts if a .gitattributes differs from that of the former `files`: the file on disk was then perhaps
+        written with another encoding, or with other line ends, than the blob that the index names.
         """
         try:
             written = (self.place.git_dir / "index").stat().st_mtime_ns
@@ -193,7 +193,7 @@ def open_repository(paths: Sequence[str]) -> Repository:
 
 
 def submodules_here() -> frozenset[Path] | None:
-    """Return the submodules of the repository of the working directory; None where git does not say."""
+    """Return the submodules of the repository of the working directory; None if git does not report them."""
     try:
         return open_repository([]).submodules()
     except InputProblems:

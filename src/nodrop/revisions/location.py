@@ -1,8 +1,8 @@
-"""Find the repository that `nodrop check` asks, in Python and from the working directory upwards.
+"""Find the repository that `nodrop check` reads, in Python and from the working directory upwards.
 
-Git itself looks from a folder upwards and takes a bare repository for one, even if it is committed as ordinary files.
-nodrop takes a folder called `.git`, or the git directory that a file called `.git` names: no commit can hold either
-name. What is found is passed to git by name, so that git looks for nothing.
+Git itself searches from a folder upwards and accepts a bare repository, even if it is committed as ordinary files.
+nodrop accepts a folder called `.git`, or the git directory that a file called `.git` names: no commit can hold either
+name. The result is passed to git by name, and git searches for nothing.
 """
 
 import os
@@ -129,7 +129,7 @@ def _common_git_dir(git_dir: Path) -> Path:
 def _refuse_inside(git_dir: Path, top: Path) -> None:
     """Raise InputProblems if a git directory is among the files of a work tree, where a commit can put it.
 
-    What is below a folder `.git` is not, nor what a file `.git` of a work tree further up names itself.
+    Directories below a folder `.git` are not, nor is the one that a file `.git` of a work tree further up names itself.
     """
     for folder in (top, *top.parents):
         if not git_dir.is_relative_to(folder) or ".git" in git_dir.relative_to(folder).parts:
@@ -148,7 +148,7 @@ def _named_above(folder: Path) -> Path | None:
 
 
 def _refuse_untrusted(git_dir: Path, top: Path) -> None:
-    """Have git say by its own rules (safe.directory) whether it reads the repository of that work tree."""
+    """Let git decide by its rules (safe.directory) whether it reads the repository of that work tree."""
     words = ("rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--show-prefix", "--absolute-git-dir")
     bare, inside, prefix, git_path = Asked(cwd=top).ask(*words).decode("utf-8", "surrogateescape").split("\n", 3)
     if bare == "true":

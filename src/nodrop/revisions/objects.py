@@ -1,7 +1,8 @@
-"""Objects of a repository: what git hands out under a name is taken only if it has that name.
+"""Objects of a repository: an object that git returns for a name is accepted only if it has that name.
 
-The name of an object is a hash of its kind, size and content (SHA-1 or SHA-256). It is computed here again, so that a
-chain from the commit through trees to a blob is what the commit's name says, whichever file of the store it came from.
+The name of an object is a hash of its kind, size and content (SHA-1 or SHA-256). It is computed here again: a chain
+from the commit through trees to a blob is therefore the content that the commit's name stands for, regardless of the
+store's file that it came from.
 Format of trees and commits: git's Documentation/gitformat-*.txt and `git help hash-object`.
 """
 
@@ -26,7 +27,7 @@ _PARTIAL = "a partial clone leaves out what it has not shown; `git fetch --refet
 
 
 class Blob(NamedTuple):
-    """An entry of a tree: a file, a symbolic link or a submodule, as its mode says."""
+    """An entry of a tree: a file, a symbolic link or a submodule, according to its mode."""
 
     mode: str
     oid: str
@@ -163,7 +164,7 @@ def object_name(kind: str, content: bytes, digits: int) -> str:
 
 
 def _entries(tree: bytes, oid: str) -> Iterator[tuple[str, bytes, str]]:
-    """Yield mode, name and object of what a tree holds; InputProblems where it is no tree that a checkout can have."""
+    """Yield mode, name and object of a tree's entries; InputProblems if no checkout can have such a tree."""
     at, width = 0, len(oid) // 2
     while at < len(tree):
         entry = _ENTRY.match(tree, at)

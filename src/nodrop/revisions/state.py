@@ -1,6 +1,6 @@
-"""A former state of a tree as a disk: the same paths, with what lay there then.
+"""A former state of a tree as a disk: the same paths, with their former contents.
 
-A file that has not changed is the one that lies there now, so that what was worked out of it holds for both.
+An unchanged file is the present file, and results computed from it apply to both states.
 """
 
 import os
@@ -17,7 +17,7 @@ class Former(Disk, ABC):
     is_former = True
 
     def __init__(self, top: Path, left_out: frozenset[str] = frozenset()) -> None:
-        """`top` has no links in its own path; `left_out` go by path from it."""
+        """Keep `top`, which has no links in its path, and `left_out`, whose paths are relative to it."""
         super().__init__()
         self._top = top
         self._keys: dict[str, str | None] = {}
@@ -46,7 +46,7 @@ class Former(Disk, ABC):
         return None
 
     def leads_inside(self, folder: Path, name: str) -> bool:
-        """Whether a name that a file of a folder states leads to what lay below the top."""
+        """Whether a name that a file of a folder states leads to a path below the top."""
         return self.key(folder / name) is not None
 
     @abstractmethod

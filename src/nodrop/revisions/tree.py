@@ -49,7 +49,7 @@ class _Tree(Former):
     """The files of a commit; those of submodules are among them."""
 
     def __init__(self, top: Path, files: Mapping[str, _Held], scratch: Path, left_out: frozenset[str]) -> None:
-        """`files` go by path from `top`, which has no links in its own."""
+        """Keep `files` by path from `top`, whose path has no links."""
         super().__init__(top, left_out)
         self._files, self._scratch = files, scratch
         self._known: dict[str, Path | None] = {}
@@ -93,7 +93,7 @@ class _Tree(Former):
         return key in self._files if resolved_key is None else resolved_key in self._files
 
     def entries(self, folder: Path) -> list[Entry]:
-        """Return what a folder held, by name."""
+        """Return the former entries of a folder, by name."""
         key = self._resolve_links(self.key(folder) or "")
         if not isinstance(key, str):
             return []
@@ -116,7 +116,7 @@ class _Tree(Former):
         return Text(display=shown) if content_path is None else super().text(content_path, shown)
 
     def _resolve_path_in_tree(self, key: str, display: str) -> str | None:
-        """Follow links; None where one leads out of the tree, which is a problem of what messages call `display`."""
+        """Follow links; None if a link leads out of the tree, a problem reported under the name `display`."""
         target = self._resolve_links(key)
         if isinstance(target, str):
             return target
@@ -217,7 +217,7 @@ def _oid(path: Path, digits: int) -> str:
 
 @contextmanager
 def of_revision(repository: Repository, commit: str) -> Iterator[Former]:
-    """Give the tree of a commit; what is taken out of it is gone with the context."""
+    """Yield the tree of a commit; files extracted from it disappear with the context."""
     with ExitStack() as open_ones, TemporaryDirectory(prefix="nodrop-") as scratch:
         files: dict[str, _Held] = {}
         left_out: set[str] = set()

@@ -1,7 +1,7 @@
-"""What one router tells another: sets of destinations, each with the attributes that they share.
+"""Adverts from one router to another: sets of destinations, each with the attributes that they share.
 
 A set of destinations is a number whose bit n stands for class n of `destinations.Destinations`. The AS number at the
-origin of a path is written `ORIGIN` where one router alone has that number and it alone originates the class: paths to
+origin of a path is written `ORIGIN` if one router alone has that number and it alone originates the class: paths to
 different leaves are then one value, and one set of destinations.
 """
 
@@ -35,7 +35,7 @@ class Learned(NamedTuple):
 
 
 class Attributes(NamedTuple):
-    """The attributes of a route (RFC 4271, section 5), with `weight`, which no router tells another."""
+    """The attributes of a route (RFC 4271, section 5), with `weight`, which no router announces to another."""
 
     path: tuple[int, ...] = ()
     preference: int = DEFAULT_PREFERENCE
@@ -76,7 +76,7 @@ def together(routes: Iterable[Part]) -> int:
 
 
 class Advert:
-    """All that a router tells a neighbor; equal ones are one object, so that what is made of them is made once."""
+    """All announcements of a router to a neighbor; equal ones are one object, and results from it are computed once."""
 
     __slots__ = ("bits", "number", "numbers", "parts")
 

@@ -162,7 +162,7 @@ def adds_nothing(session: Session, sessions: Sequence[Session]) -> bool:
 
 
 def _ends_of_ipv4(session: Session) -> frozenset[tuple[int, str, BgpNeighbor]]:
-    """Return the interfaces of a session, with what its ends say of IPv4."""
+    """Return the interfaces of a session, with the IPv4 settings of its ends."""
     return frozenset(
         (
             side.router,

@@ -1,4 +1,4 @@
-"""Static routes of which it hangs on time whether they are used, or BGP's route to the same prefix."""
+"""Static routes whose use depends on timing, because BGP may have a route to the same prefix."""
 
 from collections.abc import Callable, Iterator
 

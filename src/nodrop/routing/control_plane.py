@@ -1,7 +1,7 @@
-"""The control plane of a fabric, computed from the model: sessions, what every router learns, and where it sends.
+"""The control plane of a fabric, computed from the model: sessions, learned routes, and next hops of every router.
 
-Everything is exact for BGP between switches of the fabric, in the default VRF and others, for IPv4 and IPv6. What is
-not computed is named in `ControlPlane.gaps`: a route through it is not known to be there or not to be.
+Everything is exact for BGP between switches of the fabric, in the default VRF and others, for IPv4 and IPv6.
+`ControlPlane.gaps` names the parts that are not computed: whether a route through them exists is not known.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ class Gap(NamedTuple):
 
 
 class ControlPlane:
-    """What the control plane of a fabric will do."""
+    """The predicted control plane of a fabric."""
 
     def __init__(self, index: Index, failed: frozenset[End] = frozenset()) -> None:
         self.index, self.failed = index, failed
@@ -64,7 +64,7 @@ class ControlPlane:
             self._drop_over_limit(near_sessions, asked)
 
     def _settle(self, near: Sequence[Session], asked: Sequence[Down], dropped: Sequence[Down] = ()) -> None:
-        """Find the sessions over several hops, which may bring routes to one another, beside those over links."""
+        """Find the sessions over several hops in addition to those over links; they may bring routes to one another."""
         settled = Settled((), ())
         for _ in range(_MOST_ROUNDS):
             self._use((*near, *settled.up))
@@ -174,7 +174,7 @@ class ControlPlane:
 
     @cached_property
     def gaps(self) -> tuple[Gap, ...]:
-        """What is not computed."""
+        """Return the parts that are not computed."""
         return tuple(self._control_plane_gaps())
 
     def _control_plane_gaps(self) -> Iterator[Gap]:
@@ -237,7 +237,7 @@ class ControlPlane:
         return route is not None and route.prefix.length == 0
 
     def _told_inside(self, router: Router, side: Side) -> Iterator[Gap]:
-        """Yield what a router tells its AS and is not followed: redistributed static routes with their next hops."""
+        """Yield announcements to a router's AS that are not followed: redistributed static routes with next hops."""
         bgp = router.bgp
         for row in () if bgp is None else bgp.redistributions:
             keeps_next_hop = row.source == "static" and not of_family(side.neighbor, row.family).next_hop_self
@@ -246,7 +246,7 @@ class ControlPlane:
                 yield Gap(where, "static routes told to the own AS with their next hops")
 
     def _find_indirect_routes(self, routes: Routes) -> Iterator[Gap]:
-        """Yield routers with routes over other legs than those of the sessions that told them, which valleys follow."""
+        """Yield routers with routes over other legs than their announcing sessions' legs, which valleys follow."""
         for number, speaker in routes.world.speakers.items():
             for entry in routes.state.table(number).entries if speaker.resolver is not None else ():
                 legs = {hop.leg for hop in routes.hops(number, entry.hops)}
@@ -255,7 +255,7 @@ class ControlPlane:
                     break
 
     def _announcement_gaps(self, router: Router, bgp: Bgp) -> Iterator[Gap]:
-        """Yield what a router announces that is not followed: routes of the kernel, and static ones to next hops."""
+        """Yield a router's announcements that are not followed: routes of the kernel, and static ones to next hops."""
         redistributions = {row.family: row for row in bgp.redistributions if row.source == "static"}
         for redistribution in bgp.redistributions:
             if redistribution.source == "kernel":

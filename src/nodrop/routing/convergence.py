@@ -1,6 +1,6 @@
-"""Routers tell one another what they use until nobody has anything new to say.
+"""Convergence: routers announce the routes that they use to one another until nobody has anything new to announce.
 
-Routers that hear the same and treat it alike share one table, and what one says under one policy is made once.
+Routers that hear the same and treat it alike share one table, and an advert under one policy is made once.
 """
 
 from collections import deque
@@ -35,9 +35,9 @@ _NOTHING = Table(())
 
 
 class Makers:
-    """What is made of adverts in one world, each once: imports, tables and what is told on.
+    """Results made from adverts in one world, each once: imports, tables and onward announcements.
 
-    One `beside` another takes its imports, and what it makes of them is forgotten with it.
+    One created with `beside` reuses the imports of the other, and its results from these are forgotten with it.
     """
 
     def __init__(self, world: World, beside: "Makers | None" = None) -> None:
@@ -73,7 +73,7 @@ class Makers:
         return found_table
 
     def accepted(self, link: Link, advert: Advert, asn: int, *, drained: bool) -> Advert:
-        """Return what is left of an advert without loops and after the import policy."""
+        """Return the parts of an advert that remain without loops and after the import policy."""
         key = (advert.number, link.inbound.number, asn, link.repeats, drained)
         found_advert = self._imports.get(key)
         if found_advert is None:
@@ -97,9 +97,9 @@ class Makers:
     def compute_adverts(self, speaker: Speaker, local: tuple[Part, ...], table: Table, outbound: Policy) -> Heard:
         """Return the adverts for a neighbor: routes that the router originates, and the best that it has learned.
 
-        The two are pieces of their own: routers that learned the same tell the same of that, whatever they originate.
-        The route of default-originate is marked too while the router is drained (FRR, bgpd/bgp_updgrp_adv.c,
-        subgroup_default_originate).
+        The two are separate pieces: routers that learned the same announce the same for it, even if they originate
+        different routes. The route of default-originate is marked too while the router is drained (FRR,
+        bgpd/bgp_updgrp_adv.c, subgroup_default_originate).
         """
         summed, hidden = self.summed(speaker, local, table) if speaker.summaries else ((), 0)
         own_bits = together((*local, *summed))
@@ -214,7 +214,7 @@ def _apply_graceful_shutdown(attributes: Attributes, *, drained: bool) -> Attrib
 
 
 class State:
-    """What every router has learned and tells, after convergence."""
+    """The learned and announced routes of every router, after convergence."""
 
     def __init__(self, makers: Makers) -> None:
         self.makers, self.world = makers, makers.world
@@ -224,15 +224,15 @@ class State:
         """Routers that go on changing their mind."""
 
     def table(self, number: int) -> Table:
-        """Return what a router has learned."""
+        """Return the table that a router has learned."""
         return self.tables.get(number, _NOTHING)
 
     def local(self, number: int) -> tuple[Part, ...]:
-        """Return what a router originates."""
+        """Return the routes that a router originates."""
         return self.world.speakers[number].local
 
     def accepted(self, number: int, position: int) -> int:
-        """Return the destinations of which a router has a route over one of its links, used or not."""
+        """Return the destinations that a router has a route to over one of its links, used or not."""
         speaker = self.world.speakers[number]
         adverts = self._heard(speaker)[position]
         link, bgp = speaker.links[position], speaker.bgp
@@ -250,7 +250,7 @@ class State:
         return together(self.makers.summed(speaker, self.local(number), self.table(number))[0])
 
     def tells(self, number: int, outbound: int) -> Heard:
-        """Return what a router tells under a policy."""
+        """Return the adverts of a router under a policy."""
         return self._told.get(number, {}).get(outbound, ())
 
     def up(self, session: int) -> bool:
@@ -282,12 +282,12 @@ class State:
         return self
 
     def _heard(self, speaker: Speaker) -> tuple[Heard, ...]:
-        """Return what a router hears, link by link."""
+        """Return the adverts that a router hears, link by link."""
         pairs = zip(speaker.links, speaker.hears, strict=True)
         return tuple([self.tells(*whom) if self.up(link.session) else () for link, whom in pairs])
 
     def _speak(self, speaker: Speaker, table: Table) -> list[int]:
-        """Tell the neighbors what is new; return those for whom anything is."""
+        """Announce new routes to the neighbors; return the neighbors that hear anything new."""
         number = speaker.router.number
         local = self.local(number)
         adverts: dict[int, Heard] = {}
@@ -312,7 +312,7 @@ class Share(State):
         self._bits = bits
 
     def local(self, number: int) -> tuple[Part, ...]:
-        """Return what a router originates of these destinations."""
+        """Return the routes to these destinations that a router originates."""
         return restrict_parts(self.world.speakers[number].local, self._bits)
 
 
@@ -326,7 +326,7 @@ class Whole(State):
         self.unstable = frozenset().union(*(share.unstable for share in shares))
 
     def table(self, number: int) -> Table:
-        """Return what a router has learned; routers with the same shares have the same whole."""
+        """Return the table that a router has learned; routers with the same shares have the same whole."""
         known_table = self.tables.get(number)
         if known_table is not None:
             return known_table
@@ -338,7 +338,7 @@ class Whole(State):
         return found_table
 
     def tells(self, number: int, outbound: int) -> Heard:
-        """Return what a router tells under a policy."""
+        """Return the adverts of a router under a policy."""
         adverts = self._told.setdefault(number, {})
         found_adverts = adverts.get(outbound)
         if found_adverts is None:

@@ -1,10 +1,10 @@
-"""Which of the routes that a router hears it uses: the best, and those as good as it.
+"""The routes that a router uses of those that it hears: the best, and those as good as it.
 
 The order is FRR's (bgpd/bgp_route.c, bgp_path_info_cmp): weight, LOCAL_PREF, length of the AS path, origin, MED among
-routes by the same neighboring AS. What is equal so far is used together, from neighbors of one AS unless
-`bestpath as-path multipath-relax` says otherwise, up to `maximum-paths`. The one told on is that of the neighbor with
-the lowest router id and address; FRR keeps the oldest of several unless `bestpath compare-routerid` is set, which no
-file can say, and which changes no next hop here.
+routes by the same neighboring AS. Routes equal so far are used together, up to `maximum-paths`, and only from neighbors
+of one AS unless `bestpath as-path multipath-relax` is set. The route announced onward is that of the neighbor with the
+lowest router id and address; FRR keeps the oldest of several unless `bestpath compare-routerid` is set, which no file
+can state, and which changes no next hop here.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,13 +30,13 @@ class Entry(NamedTuple):
 
     @property
     def is_internal(self) -> bool:
-        """Whether the own AS told it."""
+        """Whether the router's AS announced it."""
         learned = self.attributes.learned
         return learned is not None and learned.internal
 
 
 class Table:
-    """What a router has learned; routers that heard the same have the same table."""
+    """The routes that a router has learned; routers that heard the same have the same table."""
 
     __slots__ = ("bits", "entries", "passed", "worse")
 
@@ -83,7 +83,7 @@ Heard = tuple[Advert, ...]
 
 
 class Choice(Protocol):
-    """Chooses among routes of which not all are of other ASes at the far ends of links."""
+    """A choice among routes that are not all of other ASes at the far ends of links."""
 
     def reached(self, advert: Advert) -> tuple[Part, ...]:
         """Return the parts of an advert whose next hops can be reached."""
@@ -97,7 +97,7 @@ class Choice(Protocol):
 def decide(heard: Sequence[Heard], limits: Limits, choice: Choice | None = None) -> Table:
     """Return the table of a router that heard these adverts, after import, in the order of its links.
 
-    Links come in the order in which their neighbors win a tie.
+    The order of links is the order of precedence of their neighbors in a tie.
     """
     positions: dict[int, list[int]] = {}
     adverts: dict[int, Advert] = {}
@@ -174,7 +174,7 @@ def atoms(offers: Iterable[Offer], covered: int) -> list[tuple[int, list[Offer]]
 
 
 def _select_multipath(offers: list[Offer], limits: Limits) -> tuple[tuple[Part, ...], tuple[int, ...]]:
-    """Return what is offered by the neighbor that wins a tie, and the links that are used together."""
+    """Return the routes of the neighbor that wins a tie, and the links that are used together."""
     if len(offers) > 1:
         offers = least_med(offers, lambda offer: offer.parts[0].attributes, always=limits.always_med)
     best = min(offers, key=lambda offer: offer.links[0])
@@ -186,7 +186,7 @@ def _select_multipath(offers: list[Offer], limits: Limits) -> tuple[tuple[Part, 
 
 
 def least_med(rows: list[_Row], attributes_of: Callable[[_Row], Attributes], *, always: bool) -> list[_Row]:
-    """Return rows but those to which another by the same neighboring AS is preferred for its MED; none counts as 0."""
+    """Return rows without those that lose by MED to another by the same neighboring AS; no MED counts as 0."""
     given_attributes = [attributes_of(row) for row in rows]
     if all(attributes.med is None for attributes in given_attributes):
         return rows

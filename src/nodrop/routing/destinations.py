@@ -1,4 +1,4 @@
-"""The destinations of a fabric: prefixes that somebody announces, and which of them no router can tell apart."""
+"""The destinations of a fabric: announced prefixes, and the classes of those that no router can distinguish."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -15,9 +15,9 @@ Shape = tuple[PrefixRule, ...]
 class Destinations:
     """The prefixes of one family that routers originate, in classes.
 
-    `origins` says who originates a prefix. Prefixes are one class when the same routers originate them in the same
-    way, as long as the same port works, and every one of `lists` permits all of them or none: no policy tells them
-    apart.
+    `origins` gives the origins of each prefix. Prefixes are one class if the same routers originate them in the same
+    way, as long as the same port works, and every one of `lists` permits all of them or none: no policy distinguishes
+    them.
     """
 
     def __init__(self, family: Family, origins: Mapping[Prefix, tuple[object, ...]], lists: Iterable[Shape]) -> None:

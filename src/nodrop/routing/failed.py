@@ -10,10 +10,10 @@ from nodrop.routing.speakers import Speaker, World
 
 
 class Change(NamedTuple):
-    """What becomes of a router's table: destinations that are lost, and those that are reached over fewer links.
+    """Changes of a router's table: destinations that are lost, and those that are reached over fewer links.
 
-    `weaker` has destinations, how many links there are and how many there were. `gains` says whether any link is used
-    for a destination for which it was not.
+    `weaker` has destinations, the number of links now and the number before. `gains` is whether any link is used for a
+    destination that did not use it before.
     """
 
     lost: int
@@ -40,7 +40,7 @@ def change(before: Table, table: Table) -> Change:
 
 
 class Known:
-    """What is made of some destinations, for every failure that changes what is said of these and no others."""
+    """Results for some destinations, for every failure that changes the announcements of these and no others."""
 
     def __init__(self, world: World, bits: int) -> None:
         self.bits, self.makers = bits, Makers(world)
@@ -61,9 +61,9 @@ class Known:
 
 
 class Failed(State):
-    """What becomes of `bits`, the destinations of which anybody says something else, once sessions are dead.
+    """The state of `bits`, the destinations with changed announcements, once sessions are dead.
 
-    Other destinations keep the routes that they have in `base`, but for the next hops that are gone.
+    Other destinations keep the routes that they have in `base`, except next hops that are gone.
     """
 
     def __init__(self, base: State, dead: frozenset[int], local: Mapping[int, tuple[Part, ...]], cache: Known) -> None:

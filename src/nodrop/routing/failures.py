@@ -1,7 +1,7 @@
-"""What becomes of a fabric when a cable or a switch fails: exactly, and from what was before.
+"""The effect of a failed cable or switch on a fabric: exact, and computed from the state before.
 
-A failure touches only destinations that somebody reaches over what fails, or that it originates; for these alone the
-routers around it decide again, and whoever hears something new.
+A failure touches only destinations that a router reaches over the failed part, or that this part originates. For these
+alone the routers around it decide again, and then every router that hears something new.
 """
 
 from collections import defaultdict
@@ -43,7 +43,7 @@ class Weaker(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a failure does: who cannot reach what, who sends up what came down, and who has fewer ways to what."""
+    """The effect of a failure: unreachable destinations, routers that send up what came down, and fewer next hops."""
 
     unreachable: tuple[Loss, ...] = ()
     valleys: tuple[Loss, ...] = ()
@@ -90,7 +90,7 @@ class Failures:
 
     @cached_property
     def alike(self) -> Mapping[Link, tuple[Link, ...]]:
-        """The cables in groups of which all have the same effect but for names, by the first of each group."""
+        """Return the cables in groups with the same effect but for names, by the first of each group."""
         groups: dict[object, list[Link]] = {}
         for link in self.links:
             over = {number for end in (link.a, link.b) for number in self._sessions.get(end, ())}
@@ -102,7 +102,7 @@ class Failures:
 
     @cached_property
     def devices_alike(self) -> Mapping[str, tuple[str, ...]]:
-        """The devices with BGP in groups of which all have the same effect but for names, by the first of each."""
+        """Return the devices with BGP in groups with the same effect but for names, by the first of each."""
         groups: dict[object, list[str]] = {}
         for device, numbers in self._numbers.items():
             like = tuple(self._speaker_twins.like[number] for number in numbers if number in self._world.speakers)
@@ -142,7 +142,7 @@ class Failures:
         return self._outcome_of_failure(frozenset(dead), local, frozenset())
 
     def of_device(self, name: str) -> Outcome:
-        """Return what becomes of the fabric without a device; what it originates itself is not missed."""
+        """Return the state of the fabric without a device; destinations that it originates do not count as lost."""
         gone = frozenset(number for number in self._numbers[name] if number in self._world.speakers)
         if self._world.keeps:
             ports = self._plane.index.devices[name].interfaces
@@ -170,7 +170,7 @@ class Failures:
         )
 
     def _announces_legs(self, number: int) -> bool:
-        """Whether what a router originates can depend on its ports."""
+        """Whether the routes that a router originates can depend on its ports."""
         router = self._plane.routers[number]
         bgp = router.bgp
         if bgp is None:
@@ -240,7 +240,7 @@ class Failures:
         """Return the destinations that a router reaches over no learned route, before or after a failure.
 
         It originates them, drops packets to them for an aggregate (FRR, bgpd/bgp_zebra.c, bgp_zebra_announce), or does
-        not install what it learns.
+        not install its learned route to them.
         """
         itself = ~speaker.installs | together((*own_routes, *speaker.local))
         if speaker.summaries:
@@ -248,7 +248,7 @@ class Failures:
         return itself
 
     def _cached_results(self, bits: int) -> Known:
-        """Return what is made of these destinations; kept for the next failures, which are often of the same."""
+        """Return the results for these destinations; kept for the next failures, which often affect the same ones."""
         cached_result = self._kept.pop(bits, None) or Known(self._world, bits)
         self._kept[bits] = cached_result
         if len(self._kept) > _MOST_KEPT:
@@ -303,14 +303,14 @@ def _destinations_over_links(table: Table, positions: frozenset[int]) -> int:
 
 
 def _weaker_destinations(number: int, changed: Change, own_bits: int) -> Iterator[Weaker]:
-    """Yield what a router reaches over fewer links than before, its `own_bits` destinations aside."""
+    """Yield the destinations that a router reaches over fewer links than before, except its `own_bits`."""
     for bits, hops, before in changed.weaker:
         if remaining_bits := bits & ~own_bits:
             yield Weaker(number, remaining_bits, hops, before)
 
 
 def differing(adverts: Heard, other_adverts: Heard) -> int:
-    """Return the destinations about which two routers, or one before and after, say something else."""
+    """Return the destinations that two routers, or one before and after, announce differently."""
     own_bits, other_bits = _by_attributes(adverts), _by_attributes(other_adverts)
     bits = 0
     for attributes in own_bits.keys() | other_bits.keys():

@@ -2,7 +2,7 @@
 
 Such a session opens if both ends have a route to the address of the other, and if their packets live long enough (FRR,
 bgpd/bgp_nht.c, bgp_find_or_add_nexthop; bgpd/bgp_network.c, bgp_connect). It carries the families that both ends state,
-with the address of the other end as the next hop of what that tells.
+with the address of the announcing end as the next hop of its routes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -62,7 +62,7 @@ def settle(sessions: Sessions, asked: Iterable[Down], ways: Ways, *, whole: bool
 
 
 def unfollowed(session: Session) -> Sequence[Family]:
-    """Return the families that a session over several hops carries, and of which its routes are not computed.
+    """Return the families that a session over several hops carries but whose routes are not computed.
 
     These are routes of IPv6 over addresses of IPv4: their next hops are addresses that no statement names.
     """
@@ -130,9 +130,9 @@ def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session
 def _statement_about(
     router: Router, neighbor: BgpNeighbor, far: Router, far_leg: Leg, to: Address
 ) -> BgpNeighbor | None:
-    """Return what a router says of another, of several statements the one that shares a connection with this one.
+    """Return a router's statement about another; if there are several, the one that shares a connection with this one.
 
-    One to an address in a subnet of that router has its session over the link.
+    A statement to an address in a subnet of that router has its session over the link.
     """
     statements = [
         (statement, own_address, leg)

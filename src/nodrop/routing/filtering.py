@@ -1,7 +1,7 @@
-"""What an access list does to packets: the entry that decides each part of them, and how sure that is.
+"""Effect of an access list on packets: the entry that decides each part of them, and how sure that is.
 
-Packets are a box: sets of addresses, ranges of ports, DSCPs. Each entry cuts the box into what it matches and what it
-leaves to later entries, so that an entry behind others is asked only about what these leave, as in a switch.
+Packets are a box: sets of addresses, ranges of ports, DSCPs. Each entry cuts the box into the part that it matches and
+the part that it leaves to later entries. A later entry is therefore checked only for these rests, as in a switch.
 """
 
 from collections.abc import Iterator, Sequence
@@ -60,7 +60,7 @@ class Marks(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What becomes of a part of the packets: by which entry, None where none matches, and whether that is sure."""
+    """The fate of a part of the packets: the deciding entry, None if no entry matches, and whether that is sure."""
 
     action: Literal["permit", "deny", "unknown"]
     entry: AccessEntry | None
@@ -78,7 +78,7 @@ class _Part(NamedTuple):
 
 
 def decide(rules: AccessList, port: str, packets: Packets) -> Iterator[Decision]:
-    """Yield what a list does at a port to all of the packets, part by part; `port` is one that the list is bound to."""
+    """Yield the effect of a list at a port on all packets, part by part; the list must be bound to `port`."""
     if isinstance(rules.entries, Unknown):
         yield Decision("unknown", None, packets, sure=False)
         return
@@ -143,7 +143,7 @@ def _may_match_packets(entry: AccessEntry, port: str, packets: Packets) -> bool:
 
 
 def _is_doubtful(rules: AccessList, entry: AccessEntry, packets: Packets) -> bool:
-    """Whether an entry may match less than its conditions say: some are not in the model, or the list is for others."""
+    """Whether an entry may match less than its conditions: some are not in the model, or the list is for others."""
     of_others = entry.family is None and rules.family not in (None, packets.family)
     return bool(entry.others) or entry.tcp_flags is not None or of_others
 

@@ -20,7 +20,7 @@ _INTO_SWITCH: frozenset[ListStage] = frozenset({"ingress"})
 
 
 class Filtered(NamedTuple):
-    """What an access list does to a packet at an interface; without an entry none matches."""
+    """Effect of an access list on a packet at an interface; `entry` is None if no entry matches."""
 
     interface: str
     stage: str
@@ -47,7 +47,7 @@ def roce_packet(source: Address | None, to: Address, dscp: int) -> Packets:
 
 
 def filters(plane: ControlPlane, stage: Stage, packet: Packets) -> Iterator[Filtered]:
-    """Yield what the access lists of a router do where a packet may enter and leave it."""
+    """Yield the effects of a router's access lists where a packet may enter and leave it."""
     yield from at_legs(plane, stage.router, "ingress", stage.arrive, packet)
     yield from at_legs(plane, stage.router, "egress", stage.leave, packet)
 
@@ -61,7 +61,7 @@ def at_legs(
     *,
     port: str = "",
 ) -> Iterator[Filtered]:
-    """Yield what the access lists of a router do to a packet at some of its legs, of whose ports it passes one.
+    """Yield the effects of a router's access lists on a packet at some of its legs; it passes one of their ports.
 
     Without a `port` it may be any.
     """

@@ -1,7 +1,7 @@
-"""What routers of one AS tell one another, and how a router chooses among routes of that AS and of others.
+"""Announcements between routers of one AS, and a router's choice among routes of that AS and of others.
 
-Of a route from the own AS the AS path, LOCAL_PREF, MED and next hop stay as they are. It goes to no other router of the
-AS, unless one of the two is a client of a route reflector (FRR, bgpd/bgp_route.c, subgroup_announce_check).
+A route from the router's AS keeps its AS path, LOCAL_PREF, MED and next hop. It goes to no other router of the AS,
+unless one of the two is a client of a route reflector (FRR, bgpd/bgp_route.c, subgroup_announce_check).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,11 +18,11 @@ _MOST_ROUNDS = 50
 
 
 def admitted(routes: Iterable[Part], peering: Peering, host: Callable[[Prefix], int]) -> Iterator[Part]:
-    """Yield the parts of an advert that a router takes over a session inside its AS, or over several hops.
+    """Yield the parts of an advert that a router accepts over a session inside its AS, or over several hops.
 
-    What it has reflected or originated itself is refused, and a host route whose next hop is that host, but from a
-    client (FRR, bgpd/bgp_route.c, bgp_update; bgpd/bgp_nht.c, bgp_find_or_add_nexthop). `host` returns the class of a
-    prefix, as a set.
+    It refuses routes that it has reflected or originated itself, and a host route whose next hop is that host, unless
+    it is from a client (FRR, bgpd/bgp_route.c, bgp_update; bgpd/bgp_nht.c, bgp_find_or_add_nexthop). `host` returns the
+    class of a prefix, as a set.
     """
     for attributes, bits in routes:
         learned = attributes.learned or Learned()
@@ -38,9 +38,9 @@ def admitted(routes: Iterable[Part], peering: Peering, host: Callable[[Prefix], 
 def told_inside(
     speaker: Speaker, routes: tuple[Part, ...], table: Table, hidden: int, outbound: Policy, *, drained: bool
 ) -> Iterator[Part]:
-    """Yield what a router tells a neighbor of its AS: what it originates, and its best routes but the `hidden` ones.
+    """Yield a router's announcements to a neighbor of its AS: routes it originates, and its best but the `hidden`.
 
-    What a drained router originates has GRACEFUL_SHUTDOWN for all (FRR, bgpd/bgp_route.c, bgp_static_update).
+    Routes that a drained router originates have GRACEFUL_SHUTDOWN for all (FRR, bgpd/bgp_route.c, bgp_static_update).
     """
     peering = outbound.peering
     assert peering is not None

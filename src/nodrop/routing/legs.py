@@ -1,4 +1,4 @@
-"""What a switch routes over: ports, port channels, VLANs and loopbacks, with their addresses and far ends."""
+"""Interfaces that a switch routes over: ports, port channels, VLANs and loopbacks, with addresses and far ends."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -15,8 +15,8 @@ from nodrop.units import whole_number
 class Leg(NamedTuple):
     """An interface with a place in a routing table.
 
-    `ends` are its ports, one of a plain port, the members of a bundle or VLAN, none of a loopback. It is `up` while one
-    of them is, as many as a bundle asks for; `missing` is the model path that would say so, where it is not known.
+    `ports` are its ports: one for a plain port, the members of a bundle or VLAN, none for a loopback. The leg works
+    if it is `enabled` and at least `least` of its ports work.
     """
 
     name: str
@@ -32,9 +32,9 @@ class Leg(NamedTuple):
 
 
 def legs(device: Device) -> Iterator[Leg]:
-    """Yield what a device routes over, ports first; what is not known to have an address has none.
+    """Yield the interfaces that a device routes over, ports first; one without known addresses has none.
 
-    What the routing daemon shuts is not enabled (FRR, zebra/interface.c, if_shutdown).
+    Interfaces that the routing daemon shuts are not enabled (FRR, zebra/interface.c, if_shutdown).
     """
     shut = known_rows(device.shut_by_daemon)
     for leg in _stated_legs(device):
@@ -66,7 +66,7 @@ def _stated_legs(device: Device) -> Iterator[Leg]:
 
 
 def tagged(name: str) -> tuple[str, int] | None:
-    """Return the interface below a sub-interface and the VLAN that its name says: `peerlink.4094`."""
+    """Return the interface below a sub-interface and the VLAN in its name: `peerlink.4094`."""
     base, _, text = name.rpartition(".")
     tag = whole_number(text, MAX_VLAN)
     return (base, tag) if base and tag else None
@@ -83,7 +83,7 @@ def is_leg_name(leg: str, word: str) -> bool:
 
 
 def unsaid(device: Device) -> str:
-    """Return the model path of what may be a leg or a static route of a device and is not known; "" where all is."""
+    """Return the model path of an unknown fact that may be a leg or static route of a device; "" if all are known."""
     fields = ("vlans", "port_channels", "loopbacks", "static_routes")
     missing = next((field for field in fields if isinstance(getattr(device, field), Unknown)), None)
     if missing is not None:

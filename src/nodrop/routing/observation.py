@@ -1,8 +1,8 @@
-"""What somebody sees of a fabric that runs: nodrop's own computation, Batfish, real daemons; in one shape, to compare.
+"""Observations of a running fabric by nodrop's own computation, Batfish or real daemons; in one shape, to compare.
 
-A check is a question about every item of a kind, and an item is a subject. What is seen of an item is a value that can
-be held against what another sees of it, and against what should be. An item of which nothing is seen and nothing is
-said is a fault of its own: silence never passes.
+A check is a question about every item of a kind, and an item is a subject. The observation of an item is a value that
+can be compared with the values that others observe, and with the expected value. An item without a value and without
+an explanation is a separate fault: silence never passes.
 """
 
 from collections.abc import Hashable, Mapping
@@ -43,7 +43,7 @@ FATES: Final[tuple[Fate, ...]] = get_args(Fate)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """A line of a configuration that was not taken, and what was said of it; `place` is None where it has none."""
+    """A refused line of a configuration, and the reason given; `place` is None if it has none."""
 
     device: str
     text: str
@@ -73,7 +73,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What one validator saw. `by` is how messages name it: `Batfish`, `real FRR`."""
+    """The observations of one validator. `by` is its name in messages: `Batfish`, `real FRR`."""
 
     by: str
     seen: Mapping[Check, Mapping[Subject, Hashable]]

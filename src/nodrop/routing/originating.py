@@ -1,4 +1,4 @@
-"""What a router originates: its networks and redistributed routes, and the legs that these depend on."""
+"""Routes that a router originates: its networks and redistributed routes, and the legs that these depend on."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -26,11 +26,11 @@ def announced(
 ) -> dict[Prefix, Attributes]:
     """Return the routes that a router originates: its networks, if it has a route to them, and redistributed ones.
 
-    `up` says of its legs whether they work. A network statement needs its prefix in the routing table (FRR,
-    bgpd/bgp_nexthop.c, bgp_import_check) unless `bgp network import-check` is off. It goes before redistribution,
-    unless the route map of that sets a better weight, preference or MED (bgpd/bgp_route.c, bgp_path_info_cmp).
-    Where not all legs are known, what may be one of them counts as there. `origins` gets the origins of redistributed
-    routes, also of those behind a network statement: an aggregate has the worst of all.
+    `up` gives for each of its legs whether it works. A network statement needs its prefix in the routing table (FRR,
+    bgpd/bgp_nexthop.c, bgp_import_check) unless `bgp network import-check` is off. It precedes redistribution, unless
+    that has a route map that sets a better weight, preference or MED (bgpd/bgp_route.c, bgp_path_info_cmp).
+    If not all legs are known, a prefix that may be on one of them counts as present. `origins` gets the origins of
+    redistributed routes, also of those behind a network statement: an aggregate has the worst of all.
     """
     bgp = router.bgp
     if bgp is None:
@@ -63,12 +63,12 @@ def announced(
 
 
 def preferred(bgp: Bgp) -> int:
-    """Return the LOCAL_PREF of a router's routes to which no other is given."""
+    """Return the LOCAL_PREF of a router's routes that get no other value."""
     return DEFAULT_PREFERENCE if bgp.default_preference is None else bgp.default_preference
 
 
 def _route_rank(own_attributes: Attributes) -> tuple[int, int, int, int, int]:
-    """Return by what one of a router's own routes wins against another of the same prefix, the least first."""
+    """Return the sort key of a router's originated route among those of the same prefix; the least wins."""
     return (
         -own_attributes.weight,
         -own_attributes.preference,
@@ -81,9 +81,9 @@ def _route_rank(own_attributes: Attributes) -> tuple[int, int, int, int, int]:
 def redistributed(
     taken: Mapping[Prefix, str], words: Words, family: Family, preference: int = DEFAULT_PREFERENCE
 ) -> Iterator[tuple[Prefix, Attributes]]:
-    """Yield what is left of routes of another protocol, by prefix with the leg of connected ones, after the route map.
+    """Yield the routes of another protocol that pass the route map, by prefix; connected ones have their leg.
 
-    `match interface` is asked of that leg (FRR, bgpd/bgp_routemap.c, route_match_interface).
+    `match interface` is checked against that leg (FRR, bgpd/bgp_routemap.c, route_match_interface).
     """
     attributes = Attributes(weight=LOCAL_WEIGHT, origin=INCOMPLETE, preference=preference)
     if words.rules is None:

@@ -15,14 +15,14 @@ MOST_PATHS = 1000
 
 
 class Start(NamedTuple):
-    """Where a packet enters: a router, and the port by which it comes from a host, None where the router sends it."""
+    """Where a packet enters: a router, and the port where it comes from a host, None if the router sends it."""
 
     router: int
     port: str | None
 
 
 class Stage(NamedTuple):
-    """A router on the way, with the legs by which packets come and go, and the route that they take."""
+    """A router on a path, with the legs where packets enter and leave, and the route that they take."""
 
     router: int
     depth: int
@@ -98,7 +98,7 @@ class Walk:
             ]
 
     def _router_stages(self) -> Iterator[Stage]:
-        """Yield the routers of all ways, each once, in the order in which packets meet them."""
+        """Yield the routers of all paths, each once, in the order that packets meet them."""
         depth: dict[int, int] = {}
         for router_path in self.ways:
             for place, number in enumerate(router_path.routers):

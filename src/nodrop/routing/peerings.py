@@ -10,7 +10,7 @@ from nodrop.routing.words import Peering, of_family
 
 
 def internal(own_routers: Sequence[Router], session: Session) -> bool:
-    """Whether a session is between routers of one AS, neither of which shows another number there."""
+    """Whether a session is between routers of one AS, and neither shows another number there."""
     ends = [(own_routers[side.router], side.neighbor) for side in (session.a, session.b)]
     (a, _), (b, _) = ends
     shows_another = any(router.local_asn(neighbor) is not None for router, neighbor in ends)
@@ -54,9 +54,9 @@ def has_hops_of_ipv6(side: Side) -> bool:
 
 
 def next_hop(side: Side, far: Side, family: Family) -> Address | None:
-    """Return the next hop that routes over a session have as others see it; None where it means nothing to others.
+    """Return the next hop of a session's routes as others see it; None if it means nothing to others.
 
-    That is a link-local address, of which a router tells its own instead (FRR, bgpd/bgp_route.c,
+    That is a link-local address; a router announces its address instead (FRR, bgpd/bgp_route.c,
     subgroup_announce_check).
     """
     if family == "ipv6" or has_hops_of_ipv6(side):
@@ -69,7 +69,7 @@ def next_hop(side: Side, far: Side, family: Family) -> Address | None:
 def kept_hops(rows: Iterable[tuple[int, Peering | None, Address | None]]) -> set[Address]:
     """Return the next hops that a router can hear of and that are not at the far end of its link.
 
-    Of each router and session, `rows` have how the router tells routes, and the next hop of those that it hears.
+    For each router and session, `rows` have how the router announces routes, and the next hop of those that it hears.
     """
     of_router: defaultdict[int, list[tuple[Peering | None, Address | None]]] = defaultdict(list)
     for router, out, hop in rows:

@@ -1,7 +1,7 @@
 """Route maps and prefix lists as functions on adverts, each compiled once and applied once to equal adverts.
 
-What they do is FRR's: the first rule of a route map that matches decides, and a route that none matches is denied; a
-map or list that is named and not there denies all (bgpd/bgp_route.c, bgp_input_filter and bgp_output_modifier;
+They behave as in FRR: the first rule of a route map that matches decides, and a route that matches none is denied; a
+map or list that is named but missing denies all (bgpd/bgp_route.c, bgp_input_filter and bgp_output_modifier;
 lib/plist.c, prefix_list_apply_ext).
 """
 
@@ -25,7 +25,7 @@ _Own = TypeVar("_Own", bound=Hashable)
 
 
 class _Rule(NamedTuple):
-    """A rule of a route map: the destinations and attributes that it is for, and what it makes of these."""
+    """A rule of a route map: the destinations and attributes that it matches, and its changes to these."""
 
     permit: bool
     bits: int | None
@@ -41,7 +41,7 @@ class _Rule(NamedTuple):
         return not self.conditions or all(condition(attributes) for condition in self.conditions)
 
     def apply_sets(self, attributes: Attributes) -> Attributes:
-        """Return what it makes of attributes."""
+        """Return attributes with the rule's changes."""
         for change in self.sets:
             attributes = change(attributes)
         return attributes
@@ -91,21 +91,21 @@ class Policy:
         return about if self._listed is None else about & self._listed
 
     def treats(self, class_bit: int) -> tuple[bool, ...]:
-        """Which of its lists have a class in them: classes of which it says the same fare alike in it."""
+        """Return whether each of its lists and rules has a class: classes with equal results are treated alike."""
         every = [rule for own_rules in (self._rules, *self._maps.values()) for rule in own_rules or ()]
         rules = tuple(rule.bits is None or bool(rule.bits & class_bit) for rule in every)
         return (self._listed is None or bool(self._listed & class_bit), *rules)
 
     @property
     def outline(self) -> tuple[object, ...]:
-        """What it says but for prefixes."""
+        """Return the policy without prefixes."""
         words = self._words
         maps = tuple((name, _without_prefixes(rules)) for name, rules in words.maps)
         rules = _without_prefixes(words.rules)
         return (rules, maps, words._replace(rules=None, maps=(), prefix_lists=(), listed=None))
 
     def parts(self, routes: tuple[Part, ...], bits: int) -> list[Part]:
-        """Return what is left of parts with these `bits` together, and with which attributes."""
+        """Return the parts that the policy passes, with their attributes; `bits` are the destinations of all parts."""
         if not bits & self.reach:
             return []
         words = self._words
@@ -215,7 +215,7 @@ class Policy:
 def _apply_first_match_rules(
     rules: tuple[_Rule, ...], attributes: Attributes, open_bits: int, passed: list[Part]
 ) -> None:
-    """Add what passes rules of which the first that matches decides."""
+    """Add the routes that pass rules; the first rule that matches decides."""
     for rule in rules:
         if not open_bits:
             return
@@ -273,7 +273,7 @@ def _in_communities(own: frozenset[str], listed: CommunityList | None, *, exact:
 
 
 def _in_paths(path: tuple[int, ...], listed: AsPathList | None) -> bool:
-    """Whether an AS path list permits a path, as the first of its lines says whose expression matches."""
+    """Whether an AS path list permits a path: its first line with a matching expression decides."""
     text = " ".join(map(str, path))
     for action, expression in listed.rules if listed is not None else ():
         path_expression = values.path_expression(expression)
@@ -283,7 +283,7 @@ def _in_paths(path: tuple[int, ...], listed: AsPathList | None) -> bool:
 
 
 def _compile_change(kind: str, value: str) -> Callable[[Attributes], Attributes]:
-    """Return what a route map sets; nothing where that is not computed."""
+    """Return the change that a route map sets; nothing if that is not computed."""
     if kind == "community" and (communities_set := values.communities_set(value)) is not None:
         new_communities, added = frozenset(communities_set[0]), communities_set[1]
         return lambda old: old._replace(communities=old.communities | new_communities if added else new_communities)

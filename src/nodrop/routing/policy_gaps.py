@@ -12,12 +12,12 @@ _SHOWN = 80
 
 
 def uncomputed(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
-    """Yield (route map, rule, what) of all that route maps match or set and that is not computed.
+    """Yield (route map, rule, text) of all matches and sets of route maps that are not computed.
 
-    That is a word that is not known here, a value that FRR does not take or that only the switch knows, and a list
-    with an expression or a community of which nothing is known. So is a call of a map that leads back to it, in which
-    FRR counts calls across routes (lib/routemap.c, route_map_apply_ext), and a goto that is not to a later rule, which
-    FRR does not take (lib/routemap_northbound.c).
+    These are words that are not known here, values that FRR refuses or that only the switch knows, and lists with an
+    expression or a community that is not known. So is a call of a map that leads back to it, because FRR counts its
+    calls across routes (lib/routemap.c, route_map_apply_ext), and a goto that is not to a later rule, which FRR refuses
+    (lib/routemap_northbound.c).
     """
     if not bgp.route_maps:
         return
@@ -106,10 +106,10 @@ def _of_connected(bgp: Bgp, sessions: Sequence[BgpNeighbor], exports: Set[str | 
 def _maps_that_keep_next_hops(
     bgp: Bgp, sessions: Sequence[BgpNeighbor], exports: Set[str | None]
 ) -> Mapping[str, Set[str | None]]:
-    """Return, by the word of `set ip next-hop`, the route maps in which it changes nothing: at most imports go through.
+    """Return, by the word of `set ip next-hop`, the route maps that at most imports use: there it changes nothing.
 
-    `unchanged` is asked for when routes are announced. `peer-address` is what routes of another AS have as next hop in
-    any case (FRR, bgpd/bgp_routemap.c, route_set_ip_nexthop).
+    `unchanged` applies when routes are announced. `peer-address` is the next hop of routes of another AS in any case
+    (FRR, bgpd/bgp_routemap.c, route_set_ip_nexthop).
     """
     inside = {
         unicast.import_policy

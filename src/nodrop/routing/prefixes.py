@@ -39,7 +39,7 @@ class Prefix(NamedTuple):
         return self.family == address.family and network_address(self.family, address.number, self.length) == self.first
 
     def widened(self, subnet: "Prefix") -> int:
-        """Return the first address of what `subnet` lies in, at the length of this one."""
+        """Return the first address of the prefix around `subnet` that has this prefix's length."""
         return network_address(subnet.family, subnet.first, self.length)
 
 
@@ -62,7 +62,7 @@ _LINK_LOCAL = Prefix("ipv6", 0xFE80 << 112, 10)
 
 
 def network_address(family: Family, number: int, length: int) -> int:
-    """Return the first address of the prefix of that length in which an address lies."""
+    """Return the first address of the prefix of that length around an address."""
     spare = BITS[family] - length
     return number >> spare << spare
 

@@ -1,7 +1,7 @@
-"""What becomes of a fabric when something fails, by computing all of it again.
+"""The effect of a failure on a fabric, by computing all of it again.
 
-That is for fabrics in which a router uses next hops that are not at the far ends of its links: whether it reaches these
-depends on the routes of all others.
+That is for fabrics with a router that uses next hops that are not at the far ends of its links: whether it reaches
+these depends on the routes of all others.
 """
 
 from collections.abc import Iterator

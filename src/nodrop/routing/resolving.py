@@ -27,7 +27,7 @@ class Resolver:
         destinations: Destinations,
         follows: Sequence[bool],
     ) -> None:
-        """Take the routes of a router; `follows` says of its links whether their routes follow others."""
+        """Take the routes of a router; `follows` gives for each of its links whether its routes follow others."""
         self._destinations, self._follows = destinations, follows
         self._near = near_addresses(router)
         self._itself = {address for leg in router.legs for address in leg.addresses}

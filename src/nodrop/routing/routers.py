@@ -51,7 +51,7 @@ class Router:
 
     @cached_property
     def unsaid(self) -> str:
-        """The model path of what may be one of its legs or static routes and is not known; "" where all is."""
+        """Return the model path of an unknown fact that may be a leg or static route of it; "" if all are known."""
         return unsaid(self.device)
 
     @property
@@ -111,7 +111,7 @@ class Router:
 
     @cached_property
     def subnets_with_neighbors(self) -> Set[Prefix]:
-        """Its subnets, loopbacks aside, in which addresses of its neighbors are."""
+        """Return its subnets with addresses of its neighbors, except loopbacks."""
         return {
             subnet
             for far in self.by_address
@@ -147,7 +147,7 @@ class Session(NamedTuple):
 
 
 class Down(NamedTuple):
-    """A neighbor statement that gets no session: why, and what it found instead, in the words of a message."""
+    """A neighbor statement that gets no session: the reason, and the facts found instead, in the words of a message."""
 
     router: Router
     neighbor: BgpNeighbor

@@ -26,7 +26,7 @@ class Hop(NamedTuple):
 
 
 class Route(NamedTuple):
-    """What a router does with packets to a prefix: `local` ones have arrived, `discard` drops them."""
+    """How a router treats packets to a prefix: with source `connected` they have arrived, `discard` drops them."""
 
     prefix: Prefix
     source: Literal["connected", "static", "bgp"]

@@ -2,9 +2,9 @@
 
 A session opens if one end's connection gets through: its packets to TCP port 179 leave it and enter the other end, and
 so do the answers from that port. Between addresses of IPv6 on one link, neighbor discovery has to find each end first;
-the model has no types of ICMPv6, so that only a list that drops all of it counts. BFD that is dropped takes no session
-down: bgpd ends one only after BFD was up (FRR, bgpd/bgp_bfd.c, bfd_session_status_update). A switch whose lists are not
-known counts as one without.
+the model has no types of ICMPv6, which means that only a list that drops all of it counts. Dropped BFD takes no session
+down: bgpd ends a session only after BFD was up (FRR, bgpd/bgp_bfd.c, bfd_session_status_update). A switch with unknown
+lists counts as one without.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +45,7 @@ class Stop(NamedTuple):
 class Half(NamedTuple):
     """One end of a session: where its packets leave and enter, its address, and whether it opens connections.
 
-    `legs` are the interfaces by any of which packets may come.
+    `legs` are the interfaces where packets may come in, by any of them.
     """
 
     device: Device
@@ -129,7 +129,7 @@ def _acts_on_own_bgp(binding: Binding, *, enters: bool) -> bool:
 
 
 def _stop_by_access_list(device: Device, rules: AccessList, at: str, packets: Packets) -> Stop | None:
-    """Return what a list does to packets if it drops any of them, or sends them elsewhere."""
+    """Return the effect of a list on packets if it drops any of them, or sends them elsewhere."""
     decisions = list(decide(rules, at, packets))
     lost = [decision for decision in decisions if decision.action != "permit" or decision.marks.redirects is not None]
     if not lost:

@@ -1,4 +1,4 @@
-"""The packets of a BGP session and of BFD beside it: addresses, protocol and ports."""
+"""The packets of a BGP session and of its BFD: addresses, protocol and ports."""
 
 from typing import Final
 
@@ -38,5 +38,5 @@ def bfd_packets(source: Atom, destination: Atom, hops: int) -> Packets:
 
 
 def nd_packets(source: Atom, destination: Atom) -> Packets:
-    """Return the packets of neighbor discovery by which one end of a link is found by the other (RFC 4861)."""
+    """Return the neighbor discovery packets that one end of a link needs to be found by the other (RFC 4861)."""
     return Packets("ipv6", _ICMPV6, (source, LINK_LOCAL), (destination, LINK_LOCAL, _GROUPS))

@@ -184,7 +184,7 @@ class Sessions:
         return (*owners[0], not ends)
 
     def _unread_at(self, ends: tuple[End, ...]) -> str | None:
-        """Return what is at the other end and was not read, nothing known being ""; None where all of it was read."""
+        """Return the unread node at the other end, "" if nothing is known; None if all of it was read."""
         if not ends:
             return ""
         return next((end.node for end in ends if end.node not in self.index.devices), None)
@@ -205,7 +205,7 @@ class Sessions:
         return next(numbers, None)
 
     def _find_return_neighbor(self, far: Router, far_leg: Leg, leg: Leg, neighbor: BgpNeighbor) -> BgpNeighbor | None:
-        """Return what the other end says of this one: of the same kind, or over the interface."""
+        """Return the other end's statement about this end: of the same kind, or over the interface."""
         wanted_address = address_over(neighbor, leg)
         neighbors = (
             far.by_address.get(own_address)
@@ -216,9 +216,9 @@ class Sessions:
 
 
 def _find_unmodeled_fact(router: Router, neighbor: BgpNeighbor) -> str:
-    """Return what is not known of a session whose interface the model does not have; "" for others.
+    """Return the unknown fact of a session whose interface the model does not have; "" for others.
 
-    That is an interface of which files say nothing that need not list all that there are.
+    The interface is unknown if no file states it and the files need not list all ports.
     """
     if neighbor.interface is None:
         return ""

@@ -1,4 +1,4 @@
-"""Routers as BGP sees them in one family: what they originate, and over which links they talk, under which policies."""
+"""Routers as BGP sees them in one family: the routes that they originate, their links, and the policies of these."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ _LAST = 1 << 128
 
 
 class Link(NamedTuple):
-    """A session as one router sees it: to whom, which position it has there, and what is done in either direction."""
+    """A session as one router sees it: its far end, this router's position there, and the policies both ways."""
 
     session: int
     far: int
@@ -93,7 +93,7 @@ class Speaker:
         """Finds next hops that are not at the far end of a link, where it can hear any."""
 
     def installed(self, entry: Entry) -> int:
-        """Return the destinations of which it installs a route that it learned like this one; -1 is all."""
+        """Return the destinations that it installs from routes learned like this one; -1 is all."""
         return self.installs_internal if entry.is_internal else self.installs
 
 
@@ -209,7 +209,7 @@ class World:
             speaker.resolver = Resolver(speaker.router, family, up[number], self.destinations, follows)
 
     def _installed_destinations(self, bgp: Bgp, words: Words | None) -> tuple[int, ...]:
-        """Return what a router installs of routes from other ASes, from its own, and of aggregates."""
+        """Return the destinations that a router installs from other ASes, from its AS, and from aggregates."""
         passed = -1
         if words is not None:
             passed = together(Policy(-1, words, self.destinations).parts((Part(Attributes(), self.every),), self.every))
@@ -232,7 +232,7 @@ class World:
         return any(row[0] != to for row in self._made.get(found_prefix, ()) if isinstance(row, tuple))
 
     def local(self, number: int, up: Mapping[str, bool]) -> tuple[Part, ...]:
-        """Return what a router originates while its legs are in another state than at first."""
+        """Return the routes that a router originates while its legs are in another state than at first."""
         router = self.speakers[number].router
         return self._make_local_parts(number, announced(router, self._readers[number], self.family, up))
 
@@ -261,7 +261,7 @@ class World:
     def _join(
         self, sides: list[tuple[int, Side, Side]], words: list[tuple[Words, Words]], hops: list[Address | None]
     ) -> None:
-        """Give every speaker its links, in the order in which their neighbors win a tie."""
+        """Give every speaker its links, in the order of precedence of their neighbors in a tie."""
         rows: defaultdict[int, list[_Joined]] = defaultdict(list)
         for (session, own_side, far), pair, hop in zip(sides, words, hops, strict=True):
             rows[own_side.router].append(_Joined(self._tie_break_key(own_side, far), session, own_side, far, pair, hop))
@@ -312,9 +312,9 @@ class World:
         return self.speakers[row.far.router].router.shown_asn(row.far.neighbor)
 
     def _tie_break_key(self, own_side: Side, far: Side) -> tuple[int, int]:
-        """By what a neighbor wins a tie: its router id, then its address; one over an interface has a link-local one.
+        """Return the sort key of a neighbor in a tie: its router id, then its address; over an interface link-local.
 
-        Those come behind all others (FRR, lib/sockunion.c, sockunion_cmp); which of several is first is not known.
+        Link-local ones come behind all others (FRR, lib/sockunion.c, sockunion_cmp); their own order is not known.
         """
         speaker = self.speakers[far.router]
         named_address = address(speaker.bgp.router_id or "")

@@ -25,7 +25,7 @@ def statics(router: Router, family: Family) -> Iterator[tuple[StaticRoute, Prefi
 
 
 def discards(route: StaticRoute) -> bool:
-    """Whether a static route drops what it is for."""
+    """Whether a static route drops its packets."""
     return route.next_hop.lower() in ("blackhole", "null0", "reject")
 
 

@@ -1,9 +1,9 @@
-"""Routers that can change places: whatever fails at one has at the other the same effect, with the two names exchanged.
+"""Routers that can change places: a failure at one has the same effect at the other, with the two names exchanged.
 
-Two routers are twins if exchanging them, and what they originate, maps the sessions, policies and AS numbers of a
-world onto themselves. It is enough that they hear the same neighbors over links in one order and treat them alike,
-that the neighbors treat them alike, that both tell on the same, or nothing but what they originate, and that no policy
-of others tells their destinations apart.
+Two routers are twins if exchanging them, and the routes that they originate, maps the sessions, policies and AS numbers
+of a world onto themselves. It is enough that they hear the same neighbors over links in one order and treat them alike,
+that the neighbors treat them alike, that both announce the same onward, or only routes that they originate, and that no
+policy of others distinguishes their destinations.
 """
 
 from collections import Counter
@@ -54,7 +54,7 @@ class Twins:
         return self._alone[key]
 
     def _of_several(self) -> tuple[Policy, ...]:
-        """Return the policies that are about more than what one router originates, and who has them."""
+        """Return the policies that are about more than one router's originated routes, or that several routers have."""
         having: dict[int, set[int]] = {}
         policies: dict[int, Policy] = {}
         for number, speaker in self._world.speakers.items():

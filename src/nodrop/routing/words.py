@@ -1,4 +1,4 @@
-"""What sessions say of the routes that they hear and tell: route maps and lists by value, before they are compiled."""
+"""Policies of sessions on routes that they hear and announce: route maps and lists by value, before compilation."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -18,11 +18,11 @@ from nodrop.routing.prefixes import Address, Family
 
 
 class Words(NamedTuple):
-    """What a session's policy says in one direction, by value: two of equal words are one policy.
+    """A session's policy in one direction, by value: two of equal words are one policy.
 
-    `rules` is None without a route map and empty where that is not there; `lists` are the prefix lists that it names,
-    and `listed` the session's own, None without one. So is `filtered` of the lists of AS paths. `maps` are the route
-    maps that it calls.
+    `rules` is None without a route map and empty if the map is missing; `prefix_lists` are the prefix lists that it
+    names, and `listed` the session's own, None without one. `filtered` likewise is the session's list of AS paths.
+    `maps` are the route maps that it calls.
     """
 
     rules: tuple[RouteMapRule, ...] | None
@@ -67,7 +67,7 @@ class Words(NamedTuple):
 
 
 class Peering(NamedTuple):
-    """What one end of a session in an AS, or over several hops, says of the routes that it hears and tells."""
+    """How one end of a session in an AS, or over several hops, treats the routes that it hears and announces."""
 
     internal: bool
     """Whether both ends are in one AS."""
@@ -85,7 +85,7 @@ class Peering(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What a local AS number does to received paths (FRR, bgpd/bgp_attr.c, bgp_attr_aspath_check)."""
+    """The effect of a local AS number on received paths (FRR, bgpd/bgp_attr.c, bgp_attr_aspath_check)."""
 
     asn: int
     prepends: bool
@@ -126,7 +126,7 @@ def _is_private(asn: int) -> bool:
 
 
 def of_family(neighbor: BgpNeighbor, family: Family) -> BgpNeighbor | Ipv6Unicast:
-    """Return what a neighbor statement says for a family."""
+    """Return the settings of a neighbor statement for a family."""
     return neighbor if family == "ipv4" else neighbor.ipv6
 
 
@@ -147,7 +147,7 @@ class Reader:
     def of(
         self, name: str | None, listed: str | None = None, filtered: str | None = None, *, external: bool = True
     ) -> Words:
-        """Return the words of a route map, a prefix list and a list of AS paths, each of which may be None."""
+        """Return the words of a route map, a prefix list and a list of AS paths; each may be None."""
         key = (name, listed, filtered, external)
         if key not in self._read:
             unsaid = name is None and listed is None and filtered is None
@@ -221,7 +221,7 @@ class Reader:
     def outbound(
         self, neighbor: BgpNeighbor, far: int, peering: Peering | None = None, local: int | None = None
     ) -> Words:
-        """Return the export policy of a neighbor statement, for a neighbor that shows this AS number."""
+        """Return the export policy of a neighbor statement if the neighbor shows this AS number."""
         config = of_family(neighbor, self._family)
         inside = peering is not None and peering.internal
         words = self.of(config.export_policy, config.export_prefix_list, config.export_path_list, external=not inside)

@@ -1,1 +1,1 @@
-"""Syntaxes that several platforms share, each with the places of what it read."""
+"""Syntaxes that several platforms share, each with the places of the parts that it read."""

@@ -33,7 +33,7 @@ _QUOTED = re.compile(r"""(?:[^'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")*""")
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """What a comment says from `nodrop:` on, where that begins, and the first and last line that it is about."""
+    """The text of a comment from `nodrop:` on, where that begins, and the first and last line that it is about."""
 
     text: str
     line: int
@@ -48,10 +48,10 @@ class Comment:
 
 
 def comments(raw: bytes, syntax: Syntax) -> list[Comment]:
-    """Return the comments that speak to nodrop, in their order; there are none in JSON, nor in what is no UTF-8.
+    """Return the comments addressed to nodrop, in their order; there are none in JSON, nor in text that is not UTF-8.
 
-    A comment behind something is about that line, and all that is indented below it. One that has a line for itself
-    is about the next line that is neither empty nor a comment, in the same way; of FRR, a block by its commands.
+    A comment behind something is about that line, and all lines indented below it. One on a separate line is about the
+    next line that is neither empty nor a comment, in the same way; in FRR, commands delimit a block.
     """
     if _MARK not in raw or _JSON.match(raw):
         return []
@@ -99,7 +99,7 @@ def _is_in(position: int, spans: _Spans) -> bool:
 
 
 class _Lines:
-    """The lines of a text, where what begins in a line ends, and what is around it: in time linear in the text."""
+    """The lines of a text, the ends of blocks that begin in a line, and the context of lines: in linear time."""
 
     def __init__(self, text: str, syntax: Syntax, brackets: _Spans) -> None:
         self._text, self._syntax, self._brackets = text, syntax, brackets
@@ -134,13 +134,13 @@ class _Lines:
         )
 
     def _is_bare(self, row: str) -> bool:
-        """Whether a line says nothing: it is empty, or a comment."""
+        """Whether a line has no content: it is empty, or a comment."""
         marks = ("#", "!") if self._syntax in ("lines", "frr") else "#"
         return not row.strip() or row.lstrip().startswith(marks)
 
     @cached_property
     def _next_content_lines(self) -> list[int]:
-        """By line, the first line below that says something; the line itself where there is none."""
+        """Return, by line, the first line below with content; the line itself if there is none."""
         next_lines = list(range(len(self._rows) + 1))
         below = None
         for line in range(len(self._rows), 0, -1):
@@ -150,7 +150,7 @@ class _Lines:
         return next_lines
 
     def _find_last_line(self, first_line: int) -> int:
-        """Return the last line of what begins in a line."""
+        """Return the last line of the block that begins in a line."""
         return self._last_of_block(first_line) if self._syntax == "frr" else self._last_line_by_first[first_line]
 
     def _last_of_block(self, first_line: int) -> int:
@@ -163,7 +163,7 @@ class _Lines:
 
     @cached_property
     def _context_digests(self) -> list[str]:
-        """By line, the digest of what is around it and its own text."""
+        """Return, by line, the digest of its surroundings and its text."""
         if self._syntax == "frr":
             return self._around_by_block
         above: list[tuple[int, str]] = []
@@ -196,8 +196,9 @@ class _Lines:
 
     @cached_property
     def _last_line_by_first(self) -> list[int]:
-        """By line, the last line of what begins there: what is indented further, continues it, or is an entry of it.
+        """Return, by line, the last line of the block that begins there.
 
+        The block has the lines that are indented further, continue the line, or are entries of it.
         From the last line to the first: a block within a block has been measured, and is stepped over as a whole.
         """
         rows, syntax = self._rows, self._syntax
@@ -230,7 +231,7 @@ class _Lines:
 
 
 def _digest_line(outer: str, text: str) -> str:
-    """Return the digest of a line's text and, by the digest of that, of what it stands in."""
+    """Return the digest of a line's text and, by the digest of that, of the block around it."""
     return blake2b(f"{outer}\n{text.strip()}".encode(), digest_size=16).hexdigest()
 
 

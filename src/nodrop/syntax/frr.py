@@ -1,8 +1,8 @@
 """The syntax of FRR configurations: lines, and the blocks that they open, each with its place.
 
-FRR strips what a line begins with and looks for its command where it is, then in the blocks around, up to the top
-(lib/command.c, command_config_read_one_line): a block ends with `exit`, with the next block or with a command that only
-the top has, and indentation means nothing.
+FRR strips the leading space of a line and searches its command in the current block, then in the blocks around, up to
+the top (lib/command.c, command_config_read_one_line): a block ends with `exit`, with the next block or with a command
+that only the top has, and indentation means nothing.
 """
 
 from collections.abc import Iterator

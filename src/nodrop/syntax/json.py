@@ -84,7 +84,7 @@ def parse_counting(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> tupl
 
 
 def _containers_by_depth(data: Any, most: int) -> Iterator[list[Any]]:
-    """Yield at most `most` lists and objects by depth, each level whole, so that depth costs no recursion."""
+    """Yield at most `most` lists and objects by depth, each level whole: depth then costs no recursion."""
     level = [data] if type(data) is dict or type(data) is list else []
     while level:
         yield level
@@ -100,10 +100,10 @@ def _containers_by_depth(data: Any, most: int) -> Iterator[list[Any]]:
 
 
 def _has_key_count(raw: bytes, keys: int) -> bool:
-    """Whether a text certainly spells no more than so many keys.
+    """Whether a text certainly has no more than so many keys.
 
     Every key ends with a quote and a colon; text inside quotes can only add such pairs. So an equal count means that
-    no key was lost, wherever no space stands before a colon.
+    no key was lost, provided that no space is before a colon.
     """
     return raw.count(b'":') == keys and _SPACED_COLON.search(raw) is None
 
@@ -275,8 +275,8 @@ class Duplicate:
 def duplicate_keys(raw: bytes, counted: int | None = None, *, limit: int = 1000) -> list[Duplicate]:
     """Return the keys that one object has twice, at most `limit`, in the order of a text that `parse` accepts.
 
-    Given what `parse_counting` counted, a text without any costs next to nothing, and otherwise one pass at C
-    speed; only where there are some is the text gone through for their places, up to the last of them.
+    Given the count of `parse_counting`, a text without any costs next to nothing; without it, one pass at C speed.
+    Only if there are some is the text searched for their places, up to the last of them.
     """
     if counted is not None and _has_key_count(raw, counted):
         return []

@@ -1,6 +1,6 @@
-"""Another value for a JSON text, written into the text that is there: whatever does not change keeps its every byte.
+"""Another value for a JSON text, written into the existing text: unchanged parts keep every byte.
 
-New entries look like their neighbors: the same indentation, line ends and spaces, whoever wrote the file.
+New entries look like their neighbors: the same indentation, line ends and spaces, regardless of the file's author.
 """
 
 import json

@@ -48,7 +48,7 @@ class _Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One `set` or `unset`: the words after it, what each stands for, and where it is."""
+    """One `set` or `unset`: the words after it, the value of each, and its place."""
 
     verb: Literal["set", "unset"]
     words: tuple[str, ...]

@@ -1,8 +1,8 @@
-"""Values of a few known classes as bytes and back: JSON, column by column; what reads it can build nothing else.
+"""Values of a few known classes as bytes and back: JSON, column by column; the reader can build nothing else.
 
 A million ports have a thousand different values between them: a column that is the same all the way down is stored
 once, equal objects stay one object, and a port of 20 fields comes back in about a microsecond. Nothing is called by
-name and nothing is looked up but the classes of the `Table`; a text that says anything unforeseen is `Unreadable`.
+name and nothing is looked up but the classes of the `Table`; a text with anything unforeseen is `Unreadable`.
 """
 
 import dataclasses
@@ -45,7 +45,7 @@ class Table:
     """The classes that may be packed: slotted dataclasses and named tuples, each by its name, and constants."""
 
     def __init__(self, classes: Iterable[type[Any]], constants: Sequence[object] = ()) -> None:
-        """Take classes, of which no two are called alike, and objects that stand for themselves, one of each kind."""
+        """Take classes with distinct names, and objects that stand for themselves, one of each kind."""
         self._ways = {traffic_class: _Way(traffic_class) for traffic_class in classes}
         self._named = {value_class.__name__: codec for value_class, codec in self._ways.items()}
         self._constants = {type(constant): (number, constant) for number, constant in enumerate(constants)}
@@ -62,9 +62,9 @@ class Table:
         return data
 
     def unpack(self, data: bytes, annotation: Any = Any) -> Any:
-        """Return the value that bytes stand for; raises Unreadable, also where it is not `annotation` this annotation.
+        """Return the value that bytes encode; raises Unreadable, also if it does not match `annotation`.
 
-        Fields hold what the annotations of their classes say, down to the kind of every text and number.
+        Fields hold values that match the annotations of their classes, down to the kind of every text and number.
         """
         try:
             (value,), _ = self._unpack_column(orjson.loads(data), 1, 0, _fit_of_annotations(annotation))
@@ -107,7 +107,7 @@ class Table:
         raise Unpackable(f"{kind.__name__} has no form")
 
     def _pack_mixed_column(self, values: Sequence[Any], kinds: set[type[Any]], depth: int) -> list[Any]:
-        """Return the column of values of several kinds: of which each is, and the columns of these."""
+        """Return the column of values of several kinds: the kind of each, and the columns of the kinds."""
         groups: dict[Any, list[Any]] = {}
         form_of_kind = {kind: "plain" if kind in _PLAIN else kind for kind in kinds}
         for value in values:
@@ -126,7 +126,7 @@ class Table:
         return ["objects", kind.__name__, [self._pack_column(list(map(field, values)), depth + 1) for field in fields]]
 
     def _unpack_column(self, column: Any, count: int, depth: int, fit: "_Fit") -> _Column:
-        """Return so many values of a column, and how many values the largest of them comes to, at most."""
+        """Return so many values of a column, and the most values that the largest of them can contain."""
         if depth > _DEEPEST:
             raise Unreadable("columns lie too deep in each other")
         form, *arguments = column
@@ -230,7 +230,7 @@ _FORMS: Mapping[str, Callable[..., tuple[Sequence[Any], int]]] = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Fit:
-    """What values may be: of these kinds, their elements and keys as these say; anything where there are no kinds."""
+    """Allowed values: of these kinds, with elements and keys of these fits; anything if there are no kinds."""
 
     kinds: frozenset[type[Any]] | None = None
     elements: "_Fit | None" = None
@@ -238,12 +238,12 @@ class _Fit:
 
     @property
     def inner(self) -> "_Fit":
-        """What the elements of a tuple or a mapping may be."""
+        """Return the allowed elements of a tuple or a mapping."""
         return self.elements or _ANYTHING
 
     @property
     def outer(self) -> "_Fit":
-        """What the keys of a mapping may be."""
+        """Return the allowed keys of a mapping."""
         return self.keys or _ANYTHING
 
     def takes(self, kind: type[Any]) -> bool:
@@ -296,7 +296,7 @@ class _Way:
 
     @cached_property
     def fits(self) -> tuple["_Fit", ...]:
-        """What each field may hold."""
+        """Return the allowed values of each field."""
         hints = get_type_hints(self.kind)
         return tuple(_fit_of_annotations(hints[name]) for name in self._names)
 
@@ -327,9 +327,9 @@ def classes_of(annotations: Iterable[Any]) -> tuple[type[Any], ...]:
 
 
 def _make_slot_filler(kind: type[Any], names: Sequence[str]) -> Callable[[Any, tuple[Any, ...]], None]:
-    """Return a function that sets the slots of a frozen object, written out, for a loop over them takes twice as long.
+    """Return a function that sets the slots of a frozen object, written out, since a loop takes twice as long.
 
-    Slots of the class are set by themselves: what is packed was an object, and what its class checks has been checked.
+    Slots of the class are set directly: the packed value was an object, and its class has checked it before.
     """
     sets = "".join(f"    set_{name}(one, row[{number}])\n" for number, name in enumerate(names)) or "    pass\n"
     bound: dict[str, Any] = {f"set_{name}": getattr(kind, name).__set__ for name in names}

@@ -140,9 +140,9 @@ def regular(
 ) -> Iterator[tuple[BinaryIO, int]]:
     """Open a regular file of at most `max_bytes`: yield it and its size, or raise InputProblems that name `display`.
 
-    With a `root`, no link leads out of it. What is named elsewhere is looked at before it is opened, so that no device
-    is opened at all. Both are looked at once they are open, so that swapping them in between gains nothing, and a pipe
-    is never waited for.
+    With a `root`, no link leads out of it. Without one, the file is checked before it is opened, which means that no
+    device is opened at all. Both are checked once they are open: swapping them in between gains nothing, and a pipe
+    never blocks.
     """
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     try:

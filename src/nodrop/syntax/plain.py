@@ -1,8 +1,8 @@
 """YAML as programs write it: read at an eighth of the cost of a full parser, or left to one at the first doubt.
 
-What is taken is a part of YAML in which a line says all about itself: block mappings and lists, values on one line,
-words and quoted texts without escapes, brackets on one line. For all that is taken, the data are those of the full
-parser, which also gives places and finds faults.
+The accepted part of YAML is the one with self-contained lines: block mappings and lists, values on one line, words and
+quoted texts without escapes, brackets on one line. For all accepted text, the data are those of the full parser, which
+also gives places and finds faults.
 """
 
 import json

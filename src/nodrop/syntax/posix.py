@@ -1,13 +1,13 @@
 """POSIX extended regular expressions, matched in time linear in the text: the texts of configurations are hostile.
 
-The syntax is the part on which the libraries agree that FRR is built with: regcomp of glibc (REG_EXTENDED; Debian's
-packages, SONiC), and since FRR 10.3 PCRE2 (debian/rules, --enable-pcre2posix). What they read differently, or one of
-them refuses, is not compiled: back-references, `\\<`, `\\w`, a repeat of a repeat or of an anchor, `+` or `{2}` of a
+The syntax is the part that FRR's libraries agree on: regcomp of glibc (REG_EXTENDED; Debian's packages, SONiC), and
+since FRR 10.3 PCRE2 (debian/rules, --enable-pcre2posix). Syntax that they read differently, or that either of them
+refuses, is not compiled: back-references, `\\<`, `\\w`, a repeat of a repeat or of an anchor, `+` or `{2}` of a
 group with an anchor in it (in glibc, the copies lose the anchor: `(_2)+1` matches 221), `{,n}`, an unmatched `)`, a
 backslash in brackets, collating symbols, characters outside ASCII. Nor are expressions beyond the limits.
 
-An expression becomes a nondeterministic automaton, of which all states are followed at once (Thompson 1968). Sets of
-states that were reached are remembered, up to a limit.
+An expression becomes a nondeterministic automaton; all its states are followed at once (Thompson 1968). Sets of
+reached states are remembered, up to a limit.
 """
 
 from dataclasses import dataclass, field
@@ -313,7 +313,7 @@ class Expression:
         return first_state
 
     def _states_after_character(self, start_states: _Reached, character: str) -> _Reached:
-        """Return what is reached by a character; the expression may also begin behind it."""
+        """Return the states reached by a character; the expression may also begin behind it."""
         code = ord(character)
         self.visited += len(start_states.waiting)
         seeds = {self._follow[state][0] for state in start_states.waiting if (self._characters[state] or 0) >> code & 1}
@@ -334,7 +334,7 @@ class Expression:
         return closure
 
     def _compute_closure(self, seeds: set[int], *, begin: bool) -> _Reached:
-        """Return what is reached from some states without a character."""
+        """Return the states reached from some states without a character."""
         waiting: list[int] = []
         seen, behind = set(seeds), set[int]()
         todo = list(seeds)

@@ -1,7 +1,7 @@
-"""Open files below a folder so that no link leads out of it, even one that is swapped while the file is opened.
+"""Open files below a folder such that no link leads out of it, even one that is swapped while the file is opened.
 
-A *root* is the folder that what is read must lie in. Links inside may lead anywhere below it, also by an absolute path,
-but not into a repository's own files (`.git`), which may hold credentials. Hard links cannot be told from files.
+A *root* is the folder that must contain all files read. Links inside may lead anywhere below it, also by an absolute
+path, but not into a repository's own files (`.git`), which may hold credentials. Hard links look the same as files.
 """
 
 import errno
@@ -54,7 +54,7 @@ def _close_handle(handle: int) -> None:
 
 
 class Root:
-    """A folder that what is read lies in, or a single file that a user named; it can be sent to another process."""
+    """A folder that contains all files read, or a single file that a user named; it can be sent to another process."""
 
     def __init__(self, top: str, shown: str, handle: int | None = None) -> None:
         """`top` is absolute, without `.` and `..`; links in it are the user's own, and followed. `shown` names it.
@@ -87,7 +87,7 @@ class Root:
         return path == self.top or path.startswith(self._prefix)
 
     def open(self, path: str | os.PathLike[str], flags: int) -> int:
-        """Open what is named below the root and return the descriptor; LeadsOut, or another OSError, where it fails."""
+        """Open a path below the root and return the descriptor; LeadsOut, or another OSError, if it fails."""
         below = self._path_below_root(path)
         if not below:
             return self._open_root(flags | os.O_CLOEXEC)
@@ -100,7 +100,7 @@ class Root:
             return os.open(names[-1], flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folders[-1])
 
     def status(self, path: str | os.PathLike[str]) -> os.stat_result:
-        """Return what a path below the root leads to, as `os.stat` does; LeadsOut where that is not below it."""
+        """Return the status of a path's target below the root, like `os.stat`; LeadsOut if the target is outside."""
         handle = self.open(path, os.O_PATH)
         try:
             return os.fstat(handle)
@@ -108,7 +108,7 @@ class Root:
             os.close(handle)
 
     def resolve_path(self, path: str | os.PathLike[str]) -> str:
-        """Return the real path of what is named below the root, of which the last parts may be missing."""
+        """Return the real path of a path below the root; its last parts may be missing."""
         with self.walked(path, missing=True) as (_, names, missing_names):
             return os.path.join(os.path.realpath(self.top), *names, *missing_names)  # noqa: PTH118
 
@@ -139,10 +139,11 @@ class Root:
     def walked(
         self, path: str | os.PathLike[str], *, missing: bool = False
     ) -> Iterator[tuple[list[int], list[str], list[str]]]:
-        """Walk to a path below the root, link by link, and give the folders on the way, open, and their names.
+        """Walk to a path below the root, link by link; yield the open folders on the way, and their names.
 
-        What is no folder is the last name, without a folder. Parts that are `missing` are left, where that may be.
-        LeadsOut where a link leads out, or is another user's where everybody may write.
+        A target that is no folder is the last name, without a folder. With `missing`, missing parts at the end are
+        allowed and yielded too.
+        LeadsOut if a link leads out, or is another user's in a folder that everybody may write to.
         """
         pending_names, hops = self._path_below_root(path).split("/")[::-1], 0
         folders, names = [os.open(".", _FOLDER, dir_fd=self.handle)], list[str]()
@@ -215,9 +216,9 @@ def _require_own(link: os.stat_result, folder: int) -> None:
 
 
 def repository_of(absolute: str) -> str | None:
-    """Return the top of the repository that a path is named in; None where it is in none.
+    """Return the top of the repository around a named path; None if there is none.
 
-    Below the top of a repository no link leads to another one: whoever committed it could choose it.
+    Below the top of a repository no link leads to another one: the author of a commit could choose it.
     """
     top = None
     at = ""
@@ -231,9 +232,9 @@ def repository_of(absolute: str) -> str | None:
 
 
 def find_root(path: str | os.PathLike[str], repository: str | None = None) -> Root:
-    """Return the root of what a user named: the top of its repository, else the folder itself, or that of the file.
+    """Return the root for a path that a user named: the top of its repository, else the folder, or the file's folder.
 
-    Outside a repository a user may name a link; what it leads to is the root. `repository` is its top, if it is known.
+    Outside a repository a user may name a link; its target is the root. `repository` is its top, if it is known.
     """
     absolute = os.path.abspath(path)  # noqa: PTH100
     top = repository or repository_of(absolute)

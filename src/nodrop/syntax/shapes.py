@@ -1,7 +1,7 @@
 """Access to parsed data of any shape: a file may hold a text or a list where a mapping is expected.
 
-What a parser returns is typed `object`, so that mypy refuses to index it or to call its methods before its type is
-checked. These functions are that check.
+The result of a parser has the type `object`, which makes mypy refuse to index it or to call its methods before its type
+is checked. These functions are that check.
 """
 
 from collections.abc import Mapping

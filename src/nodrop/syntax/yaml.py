@@ -1,8 +1,8 @@
 """The one YAML loader: plain dicts, lists and texts in one pass over the parser's events, and the place of each.
 
-A scalar keeps its text, for the schema gives it a type (`version: 5.10` is "5.10", `on` is "on"); only an unquoted
-`null`, `~` or nothing is None, and an unquoted `true` or `false` a bool. What makes YAML say something else than it
-shows is refused: duplicate and merge keys, tags, second documents, invisible line breaks and control characters.
+A scalar keeps its text, because the schema gives it a type (`version: 5.10` is "5.10", `on` is "on"); only an unquoted
+`null`, `~` or nothing is None, and an unquoted `true` or `false` a bool. Constructs that give YAML another meaning than
+it shows are refused: duplicate and merge keys, tags, second documents, invisible line breaks and control characters.
 """
 
 import re
@@ -72,7 +72,7 @@ _SYNTAX: tuple[tuple[str, str, str, str, bool], ...] = (
 
 
 class Document:
-    """The `data` of a document, and its places, which stay what they were when a caller changes the data."""
+    """The `data` of a document, and its places, which stay the same when a caller changes the data."""
 
     def __init__(self, data: object, path: str, read: "_Reader") -> None:
         """`read` has the text, and has read it or will when a place is asked for."""
@@ -82,14 +82,14 @@ class Document:
 
     @property
     def text(self) -> str:
-        """What was read, without its byte order mark."""
+        """Return the text read, without its byte order mark."""
         return self._read.text
 
     def place(self, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
-        """Line and column of the value at `keys`, or of its key; for entries of lists and the root both are the same.
+        """Return line and column of the value at `keys`, or of its key; equal for entries of lists and the root.
 
-        A step that is not in the document is passed over: pydantic puts the tags of unions into its `loc`, and what is
-        missing gets the place of its nearest ancestor. Below an alias, places are those of what it stands for.
+        A step that is not in the document is skipped: pydantic puts the tags of unions into its `loc`, and a missing
+        value gets the place of its nearest ancestor. Below an alias, places are those of its anchor's value.
         """
         if not self._read.root.places:
             self._read.read_document()
@@ -151,9 +151,9 @@ def events(text: str) -> Iterator[Any]:
 
 
 def topmost(raw: bytes, key: str) -> str | None:
-    """Return the text of a key at the top of a document, read no further than to it; None where there is none.
+    """Return the text of a key at the top of a document, read only up to that key; None if there is none.
 
-    What is wrong below it is not seen, and a text that is no YAML up to there has no such key.
+    Faults below it are not found, and a text that is not YAML up to there has no such key.
     """
     level, last = 0, None
     try:
@@ -172,7 +172,7 @@ def topmost(raw: bytes, key: str) -> str | None:
 
 
 class _Node:
-    """A list or mapping while it is read, and whatever an anchor names."""
+    """A list or mapping while it is read, and any value that an anchor names."""
 
     __slots__ = ("closed", "data", "flow", "key", "key_at", "levels", "places", "repeated", "size", "start")
 
@@ -194,7 +194,7 @@ class _Node:
 
 
 class _Reader:
-    """Makes data of events. A fault that leaves the structure clear does not stop it, so that one run names many."""
+    """Makes data of events. A fault that leaves the structure clear does not stop it: one run then names many."""
 
     def __init__(self, text: str, path: str, doubled: list[Double] | None = None) -> None:
         self.text, self.path, self.lines, self.doubled = text, path, Lines(text), doubled
@@ -328,7 +328,7 @@ class _Reader:
             self.stop(at, f"a list or mapping at level {levels}", f"at most {MAX_LEVELS} levels")
 
     def syntax(self, error: YAMLError) -> None:
-        """Raise what a parser found wrong, in our words: the parsers' own differ, and name their tokens."""
+        """Raise a parser's fault in our words: the parsers' own differ, and name their tokens."""
         if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
             self.stop(0, "text that cannot be read", "YAML", where="")
         at = error.problem_mark.index
@@ -346,12 +346,12 @@ class _Reader:
         self.stop(at, word_at(self.text, at), "YAML", where="")
 
     def steps(self) -> tuple[str, ...]:
-        """Return the path to what comes next, by key and by number."""
+        """Return the path to the next value, by key and by number."""
         steps = (str(len(node.data)) if type(node.data) is list else node.key for node in self.open[1:])
         return tuple(step for step in steps if step is not None)
 
     def where(self) -> str:
-        """Return the path to what comes next, as a message shows it."""
+        """Return the path to the next value, as a message shows it."""
         return ".".join(map(on_one_line, self.steps()))
 
     def fault(self, at: int, fault_text: str, expected: str, hint: str = "", *, where: str | None = None) -> None:

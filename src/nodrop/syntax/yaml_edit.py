@@ -1,4 +1,4 @@
-"""A YAML document as a tree that can be changed, and the text that says what it became, every other byte as it was.
+"""A YAML document as an editable tree, and the text of the changed tree, with every other byte unchanged.
 
 Made for mappings of mappings and scalars, in block style with flow style inside; lists may get new mappings at their
 end. The caller renders keys and values. `parse` (syntax/yaml.py) has accepted the text before.
@@ -29,7 +29,7 @@ _CLOSING = (MappingEndEvent, SequenceEndEvent)
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A value: a mapping has `entries`, a list `items`, a scalar `text`, which is None for what is empty."""
+    """A value: a mapping has `entries`, a list `items`, a scalar `text`, which is None for an empty scalar."""
 
     text: str | None = None
     raw: str | None = None
@@ -48,7 +48,7 @@ class Node:
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """A key and its value; where both stand in the text, what they were, None where the entry is new."""
+    """A key and its value; for those that are in the text, the old key and value, None for a new entry."""
 
     key: str
     value: Node
@@ -58,14 +58,14 @@ class Entry:
 
 
 def data_of(node: Node) -> Any:
-    """Return what a node says, as plain dicts, lists and texts."""
+    """Return the value of a node, as plain dicts, lists and texts."""
     if node.entries is not None:
         return {entry.key: data_of(entry.value) for entry in node.entries}
     return [data_of(item) for item in node.items] if node.items else node.text
 
 
 def node_of(data: Any) -> Node:
-    """Return new nodes that say it: mappings and texts."""
+    """Return new nodes for data: mappings and texts."""
     if isinstance(data, dict):
         return Node(entries=[Entry(key, node_of(value)) for key, value in data.items()])
     if isinstance(data, list):
@@ -74,7 +74,7 @@ def node_of(data: Any) -> Node:
 
 
 def copy_of(node: Node) -> Node:
-    """Return new nodes that say the same, spelt alike."""
+    """Return new nodes with the same data, written alike."""
     copy = Node(text=node.text, raw=node.raw, items=[copy_of(item) for item in node.items])
     if node.entries is not None:
         copy.entries = [Entry(entry.key, copy_of(entry.value)) for entry in node.entries]
@@ -82,7 +82,7 @@ def copy_of(node: Node) -> Node:
 
 
 def compose(text: str) -> Node:
-    """Return the document as a tree; what an alias stands for is new wherever it is named, and so written out."""
+    """Return the document as a tree; the value of an alias is new at each use, and so written out."""
     done = Node()
     children_stack: list[list[Node]] = [[]]
     opened: list[Node] = []
@@ -128,12 +128,12 @@ def _close_node(node: Node, nodes: list[Node], *, mapping: bool) -> None:
 
 
 def write(text: str, root: Node, key: Spell, value: Spell) -> str:
-    """Return the text that says what became of the tree of `text`; `key` and `value` spell keys and scalars."""
+    """Return the text of the changed tree of `text`; `key` and `value` render keys and scalars."""
     return _Writer(text, key, value).write(root)
 
 
 def dump(nodes: list[Node], key: Spell, value: Spell) -> str:
-    """Return a list of mappings as a text of its own."""
+    """Return a list of mappings as a separate text."""
     writer = _Writer("", key, value)
     bodies = ["".join(writer.lines(node.entries or [], _STEP)) for node in nodes]
     return "".join(f"- {body[_STEP:]}" for body in bodies)
@@ -234,7 +234,7 @@ class _Writer:
 
     @staticmethod
     def _is_anew(value: Node) -> bool:
-        """Whether a mapping has nothing of what it had: it was empty, or everything in it is new."""
+        """Whether a mapping has none of its old entries: it was empty, or everything in it is new."""
         has_old_entries = any(entry.stood for entry in value.entries or ())
         return bool(value.stood[1] or value.entries) and not has_old_entries
 
@@ -297,7 +297,7 @@ class _Writer:
         return f"{{{', '.join(map(self._in_braces, value.entries))}}}"
 
     def lines(self, entries: list[Entry], indent: int) -> Iterator[str]:
-        """Yield new lines that say entries, line breaks included."""
+        """Yield new lines for entries, line breaks included."""
         for entry in entries:
             value, key, end = entry.value, self._key(entry.key), self._newline
             mark = f"{' ' * indent}? {key}{end}{' ' * indent}" if len(key) > _LONGEST_KEY else f"{' ' * indent}{key}"
@@ -335,7 +335,7 @@ class _Writer:
         return at - self._line_start(at)
 
     def _line_end(self, at: int) -> int:
-        """Return where the line ends in which a value ends, its line break included."""
+        """Return the end of the line where a value ends, its line break included."""
         if at and self._text[at - 1] == "\n":
             return at
         line_break = self._text.find("\n", at)

@@ -14,9 +14,9 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./%-]*")
 
 
 def set_in(raw: bytes, keys: Sequence[str], value: object) -> bytes:
-    """Return the text with `value` at `keys`, mappings on the way made where there are none; None takes the key out.
+    """Return the text with `value` at `keys`, missing mappings on the way created; None removes the key.
 
-    `raw` can be parsed. ValueError says why nothing else but this value could be changed.
+    `raw` can be parsed. ValueError gives the reason why nothing else but this value could be changed.
     """
     text = decode(raw, "")
     data = parse(text, "").data

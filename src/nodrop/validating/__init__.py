@@ -1,4 +1,4 @@
-"""Fabrics validated by what nobody here wrote, beside the built-in computation: Batfish, and a twin of real daemons."""
+"""Validation by independent software, in addition to the built-in computation: Batfish, and a twin of real daemons."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -24,10 +24,10 @@ def observations(
     twin: "Options | None" = None,
     progress: Callable[[str], None],
 ) -> Iterator[Observation]:
-    """Yield what each validator that is asked sees of a fabric: the service at `batfish`, a twin as its options say.
+    """Yield the observations of each requested validator: the service at `batfish`, a twin according to its options.
 
-    The service also says which packets another build of the fabric, `against`, delivers and this one does not, or the
-    other way round. ServiceUnavailable where a validator cannot be had.
+    The service also reports which packets another build of the fabric, `against`, delivers and this one does not, or
+    the other way round. ServiceUnavailable if a validator is not available.
     """
     if batfish is not None:
         from nodrop.validating.batfish import difference, observe

@@ -1,14 +1,14 @@
 """The words that rules may use beyond the model: filters, tests and functions, each a documented Python function.
 
-A word is declared by a decorator in any module of this package and is found by lying there; its annotations are its
-types. Words are pure: the same arguments give the same answer, so that equal ports are judged once.
+A word is declared by a decorator in any module of this package, which is enough for it to be found; its annotations are
+its types. Words are pure: the same arguments give the same answer, so equal ports are checked once.
 
     @word("filter")
     def speed(mbps: int | None) -> str:     # {{ interface.speed_mbps | speed }}
 
-A parameter that may be UNKNOWN says so (`T | Unknown`), else meeting UNKNOWN settles the verdict before the call. A
-word that cannot answer raises `UnknownFact(path)`, where the path is what is missing (`link.length_m`), or returns
-UNKNOWN where it says so. A keyword parameter `index` is given the fabric's `Index`.
+A parameter that may be UNKNOWN declares it (`T | Unknown`), else meeting UNKNOWN settles the verdict before the call. A
+word that cannot answer raises `UnknownFact(path)`, where the path is the missing fact (`link.length_m`), or returns
+UNKNOWN if it declares that. A keyword parameter `index` is given the fabric's `Index`.
 """
 
 import importlib
@@ -36,7 +36,7 @@ _MARK = "nodrop_word"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """One word: what it is called, what it takes and gives, and the function that answers."""
+    """One word: its name, its parameters and result, and the function that answers."""
 
     kind: Kind
     name: str

@@ -1,4 +1,4 @@
-"""Words about what buffers admit: when a priority group pauses, what a queue may hold, what must stay for others."""
+"""Words about buffer admission: when a priority group pauses, how much a queue may hold, how much must stay free."""
 
 from math import ceil
 
@@ -114,7 +114,7 @@ def _may_pause(port: Interface) -> bool:
 
 
 def _least_mark_bytes(pools: _Pools, qos: QosProfile | None | Unknown, queue: Queue) -> int | None:
-    """Return the depth from which a queue marks, bytes; None where it never does."""
+    """Return the depth where a queue starts to mark, in bytes; None if it never marks."""
     wred = require_fact(queue.wred, "queue.wred")
     if wred is None or wred.green.min_bytes is None or qos is None:
         return None
@@ -122,13 +122,13 @@ def _least_mark_bytes(pools: _Pools, qos: QosProfile | None | Unknown, queue: Qu
 
 
 def shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
-    """Return what a pool has to share at most: its size, less shared headroom where it is known to contain that."""
+    """Return the most that a pool can share: its size, less shared headroom where it is known to contain that."""
     size, headroom = _size_bytes(pools, name), _shared_headroom_bytes(buffer_model, pools, name)
     return size - headroom if pool_has_shared_headroom(model, size, headroom) else size
 
 
 def _least_shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
-    """Return what a pool has to share at least: its size less shared headroom, unless that is known to be beside it."""
+    """Return the least that a pool can share: its size less shared headroom, unless that is known to be outside it."""
     size, headroom = _size_bytes(pools, name), _shared_headroom_bytes(buffer_model, pools, name)
     return size if pool_has_shared_headroom(model, size, headroom) is False else size - headroom
 

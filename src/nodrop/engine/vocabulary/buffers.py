@@ -87,7 +87,7 @@ ETHERNET_MBPS = frozenset(
 def _possible_port_speeds(
     model: str | Unknown, port: Port | None | Unknown, lanes: int | None | Unknown
 ) -> frozenset[int]:
-    """Return the speeds of a port of a known model, whole or broken out as its lanes say; none where not known."""
+    """Return the speeds of a port of a known model, whole or broken out by its lanes; none where not known."""
     if isinstance(model, Unknown) or model not in switches() or port is None or isinstance(port, Unknown):
         return frozenset()
     group = switch(model).group(port.panel)

@@ -1,4 +1,4 @@
-"""Words about where classes land: what a port does not map, what shares a queue, what is sent on with another DSCP."""
+"""Words about the mapping of classes: packets that a port does not map, shared queues, and DSCPs changed on sending."""
 
 from nodrop.engine.vocabulary import word
 from nodrop.engine.vocabulary.qos import lossy_rdma_dscps

@@ -1,4 +1,4 @@
-"""Words about lossless traffic at egress: whether what was let in fits where it waits."""
+"""Words about lossless traffic at egress: whether the admitted traffic fits where it waits."""
 
 from nodrop.engine.vocabulary import word
 from nodrop.engine.vocabulary.buffers import dropping_lossless_queues
@@ -40,7 +40,7 @@ def lossless_admitted_bytes(device: Device, pool: BufferPool) -> int:
 
 
 def _pools_out(qos: QosProfile) -> set[str | None]:
-    """Return the pools from which a port's lossless queues take, but those on a buffer of lossy queues."""
+    """Return the pools that a port's lossless queues use, except for queues on a buffer of lossy queues."""
     lossless = _stopped_lossless_queues(qos).difference(dropping_lossless_queues(qos))
     queues = [queue for queue in require_fact(qos.queues, "interface.qos.queues") if queue.index in lossless]
     buffers = [require_fact(queue.buffer, "queue.buffer") for queue in queues]
@@ -48,7 +48,7 @@ def _pools_out(qos: QosProfile) -> set[str | None]:
 
 
 def _pools_in(qos: QosProfile) -> set[str | None]:
-    """Return the pools from which a port's lossless groups take."""
+    """Return the pools that a port's lossless priority groups use."""
     tcs = [tc for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)]
     buffers = [effects.group_buffer(qos, effects.group_of_tc(qos, tc)) for tc in tcs]
     return {buffer.pool for buffer in buffers if buffer is not None and buffer.lossless}

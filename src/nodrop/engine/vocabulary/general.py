@@ -1,6 +1,6 @@
-"""Words of every area: spelling quantities, and asking about texts, lists and what is known.
+"""Words of every area: formatting of quantities, and questions about texts, lists and known values.
 
-The spelling filters take None too and say `none`, so that a message can show whatever a rule has judged.
+The formatting filters take None too and write `none`, so a message can show any value that a rule has checked.
 """
 
 from nodrop import units

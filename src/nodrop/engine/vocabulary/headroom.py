@@ -1,4 +1,4 @@
-"""Words about headroom: what a port's cable needs, by the rule that applies to its switch."""
+"""Words about headroom: the need of a port's cable, by the rule that applies to its switch."""
 
 from nodrop.engine.vocabulary import word
 from nodrop.hardware import asic_of

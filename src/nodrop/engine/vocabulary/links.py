@@ -1,4 +1,4 @@
-"""Words about links: which FEC a port has, and what is at the far end of its cable."""
+"""Words about links: the FEC of a port, and the far end of its cable."""
 
 from nodrop.engine.vocabulary import word
 from nodrop.hardware import medium

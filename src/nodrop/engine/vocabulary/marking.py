@@ -1,4 +1,4 @@
-"""Words about marking and how queues are served: what a port does with RDMA's packets and with the CNPs that answer."""
+"""Words about marking and how queues are served: a port's treatment of RDMA packets and of the CNPs that answer."""
 
 from nodrop import units
 from nodrop.engine.vocabulary import word
@@ -231,7 +231,7 @@ def _reason_wred_is_inert(wred: WredProfile, limit_bytes: int | None, *, colors:
 
 
 def _queue_limit_bytes(pools: _Pools, qos: QosProfile | None, index: int) -> int | None:
-    """Return what a queue can hold at most, bytes; None where that is not known or not bounded."""
+    """Return the most that a queue can hold, in bytes; None where that is not known or not bounded."""
     queue = None if qos is None else effects.queue(qos, index)
     buffer = None if queue is None or isinstance(queue.buffer, Unknown) else queue.buffer
     if buffer is None or isinstance(pools, Unknown):

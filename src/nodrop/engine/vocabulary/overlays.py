@@ -1,4 +1,4 @@
-"""Words about tunnels and pairs of switches: whether what is carried there keeps its class and pauses nobody."""
+"""Words about tunnels and pairs of switches: whether the traffic carried there keeps its class and pauses nobody."""
 
 from nodrop.engine.vocabulary import word
 from nodrop.model.bridging import Vlan

@@ -1,4 +1,4 @@
-"""Words about what a platform does whatever is configured; none of it where nothing is known of the platform."""
+"""Words about a platform's behavior regardless of its configuration; none of it for an unknown platform."""
 
 from nodrop.engine.vocabulary import word
 from nodrop.platforms.kit.traits import known_traits

@@ -1,4 +1,4 @@
-"""Words about profiles: in what thresholds, timers and shares lie outside the bands of a vendor or a site."""
+"""Words about profiles: thresholds, timers and shares that lie outside the bands of a vendor or a site."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -99,7 +99,7 @@ def _weight_of_queue(queue: Queue) -> int:
 
 
 def _queues_of(fabric: Fabric, qos: QosProfile, purpose: str) -> tuple[int, ...]:
-    """Return the queues by which a kind of traffic leaves."""
+    """Return the queues that a kind of traffic leaves by."""
     if purpose == "rdma":
         return effects.rdma_queues(fabric, qos)
     wanted_storages = STORAGE if purpose == "storage" else {purpose}

@@ -1,4 +1,4 @@
-"""Words about classes, pause and marking: what a port does with the fabric's traffic."""
+"""Words about classes, pause and marking: a port's treatment of the fabric's traffic."""
 
 from nodrop.engine.vocabulary import word
 from nodrop.engine.vocabulary.general import ranges

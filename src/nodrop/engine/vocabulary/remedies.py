@@ -1,6 +1,6 @@
-"""Words for fixes: what a part ought to be, from what the owner states, the cables, the hardware and the port itself.
+"""Words for fixes: the value that a part ought to have, from owner statements, cables, hardware and the port itself.
 
-What is not known is UNKNOWN, and no change.
+An unknown value is UNKNOWN, and no change.
 """
 
 from collections.abc import Iterable, Iterator

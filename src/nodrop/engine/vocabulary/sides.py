@@ -16,7 +16,7 @@ DSCPS_OF_BLOCK = 8
 
 
 def misplaced_tcs(qos: QosProfile) -> tuple[int, ...]:
-    """Return the traffic classes of which a PFC priority has the queue or the priority group, but not both."""
+    """Return the traffic classes whose queue or priority group, but not both, belongs to a PFC priority."""
     return tuple(sorted({misplacement.tc for misplacement in misplaced(qos)}))
 
 
@@ -159,6 +159,6 @@ def _dscps_of_classes(classes: Iterable[TrafficClass]) -> set[int]:
 
 
 def _lossless_groups(qos: QosProfile | None, dscps: Iterable[int]) -> set[int]:
-    """Return the priority groups in which DSCPs land and that pause their sender."""
+    """Return the priority groups that DSCPs map to and that pause their sender."""
     tcs = {effects.tc_of_dscp(qos, dscp) for dscp in dscps}
     return {effects.group_of_tc(qos, tc) for tc in tcs if effects.is_lossless(qos, tc)}

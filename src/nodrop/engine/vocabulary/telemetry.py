@@ -1,4 +1,4 @@
-"""Words about what a switch counts and reports."""
+"""Words about the counters and reports of a switch."""
 
 from nodrop.engine.vocabulary import word
 from nodrop.model.fabric import Collector, Counter, Device

@@ -1,4 +1,4 @@
-"""Words about what files themselves show of RoCE, where nobody states what a switch is for."""
+"""Words about signs of RoCE in the files themselves, where nobody states the purpose of a switch."""
 
 from nodrop.engine.vocabulary import word
 from nodrop.model import effects

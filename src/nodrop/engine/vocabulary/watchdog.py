@@ -17,7 +17,7 @@ LEAST_DETECTION_MS = 200
 
 
 def _watchdog_traits(platform: str) -> WatchdogTraits | None:
-    """Return what a platform's watchdog is like; None where nothing is known of it."""
+    """Return the traits of a platform's watchdog; None where nothing is known of it."""
     traits = known_traits(platform)
     return None if traits is None else traits.watchdog
 

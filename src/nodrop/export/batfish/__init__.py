@@ -1,8 +1,9 @@
-"""A snapshot for Batfish: of every switch and host one node, what Batfish's own readers take of it, and the cables.
+"""A snapshot for Batfish: one node for every switch and host, the parts that Batfish's own readers take, and the
+cables.
 
-What they take, and what they pass over without a word, is in the sources of Batfish 0.36 and tested against it. A
-SONiC switch keeps its own tables, cut down to those that are read, where nothing of it needs more; every other switch
-is written as the interfaces file and frr.conf that Cumulus Linux would have, in one file. What is left out is said.
+The parts that they take, and those that they skip silently, are in the sources of Batfish 0.36 and tested against it. A
+SONiC switch keeps its own tables, cut down to those that are read, if nothing on it needs more; every other switch is
+written as the interfaces file and frr.conf that Cumulus Linux would have, in one file. Omissions are reported.
 """
 
 import dataclasses
@@ -41,10 +42,10 @@ _NO_ROUTING = "line vty\n"
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """The files of a snapshot by their names in its folder, and the way back from what Batfish says of them.
+    """The files of a snapshot by their names in its folder, and the way back from Batfish's results about them.
 
-    `where` has of each file of a switch its device, and where a line of it stands in the device's own files; `names`
-    the device or host of each node; `ports` the leg of each (device, interface of the node).
+    `where` has, per file of a switch, its device, and the place of a line of it in the device's own files; `names` the
+    device or host of each node; `ports` the leg of each (device, interface of the node).
     """
 
     files: Mapping[str, str]
@@ -81,7 +82,7 @@ _SHOWN = 3
 
 
 def report_omissions(new_snapshot: Snapshot) -> Iterator[str]:
-    """Yield what is not seen, written anew or left out, a line for each reason with the first of what it is true."""
+    """Yield the parts not seen, rewritten or left out: a line for each reason, with the first parts concerned."""
     unseen = ((subject.text(subjects), reason) for subjects, reason in new_snapshot.unseen.items())
     yield from _group_by_reason("not seen", unseen)
     yield from _group_by_reason("written anew", ((device, _REPLACED) for device in new_snapshot.anew))
@@ -89,7 +90,10 @@ def report_omissions(new_snapshot: Snapshot) -> Iterator[str]:
 
 
 def report_generated_parts(snapshot: Snapshot) -> Iterator[str]:
-    """Yield what of a snapshot comes from nodrop's reading and not from a file, so that nobody finds it wrong."""
+    """Yield the parts of a snapshot made from nodrop's reading instead of a file.
+
+    No answer of a validator can reveal a misreading of these parts.
+    """
     part_texts = [f"{part_kind} of {_list_first_parts(whose)}" for part_kind, whose in snapshot.made]
     if snapshot.links:
         part_texts.append(f"{snapshot.links} cables")
@@ -185,7 +189,9 @@ class _Writer:
         self._at.update({End(device.name, port.name): (node, names.port(port.name)) for port in device.interfaces})
 
     def _frr_conf_for_batfish(self, device: Device) -> FrrConf | None:
-        """Return what FRR runs without what Batfish would lose the device at, or else what was read of it."""
+        """Return the device's FRR text without lines at which Batfish would lose the device, or else text made of the
+        reading.
+        """
         conf = frr_conf(self._reading, device)
         if conf is None or conf.own:
             return conf

@@ -51,7 +51,7 @@ def _batfish_host_interface(host: Host, port: HostPort, gateways: "_Gateways") -
 
 
 class _Gateways:
-    """The addresses of switches by which hosts leave their subnet."""
+    """The addresses of switches that hosts use to leave their subnet."""
 
     def __init__(self, index: Index) -> None:
         self._index = index

@@ -40,7 +40,7 @@ def strays(text: str) -> list[Lost]:
 
 
 def without(text: str, lost: list[Lost]) -> str:
-    """Return a text with comments in the place of lines, so that every other line keeps its number."""
+    """Return a text with comments in place of the lost lines, to keep the number of every other line."""
     if not lost:
         return text
     lines = text.split("\n")

@@ -24,7 +24,7 @@ def nodes(index: Index) -> Mapping[str, str]:
 
 
 def _assign_unique_names(preferred_names: Iterable[tuple[str, str]], taken: Iterable[str]) -> dict[str, str]:
-    """Return wanted names by what has them; one that another has already gets a number."""
+    """Return unique names by their owner, from wanted names; a name that is already taken gets a number."""
     used, unique_names = {name.lower() for name in taken}, {}
     for key, name in preferred_names:
         number, new_name = 1, name
@@ -46,7 +46,7 @@ class Names:
 
     @classmethod
     def of_tables(cls, device: Device, vlan: str) -> "Names":
-        """Return those of a device that keeps its tables: its own, with what it calls VLANs before their number."""
+        """Return the names of a device that keeps its tables: its own, with its word for VLANs before their number."""
         return cls(own={leg.name: leg.name for leg in legs(device)}, vlan=vlan)
 
     @classmethod
@@ -64,15 +64,15 @@ class Names:
         return cls(own=_assign_unique_names(preferred_names, stable_names) | stable_names, vlan="vlan", vlans=vlans)
 
     def port(self, name: str) -> str:
-        """Return what a port or port channel is called."""
+        """Return the name of a port or port channel."""
         return self.own.get(name, name)
 
     def leg(self, leg: Leg) -> str:
-        """Return what a leg is called."""
+        """Return the name of a leg."""
         return f"{self.vlan}{leg.subject[2]}" if leg.subject[1] == "@vlans" else self.port(leg.name)
 
     def renamed(self, text: str) -> str:
-        """Return a text of FRR's in which interfaces are called so; no line becomes another's."""
+        """Return a text of FRR's with interfaces renamed to these names; no line becomes another's."""
         replacements = {name: new_name for name, new_name in self.own.items() if name != new_name}
         replacements |= {f"Vlan{number}": f"{self.vlan}{number}" for number in self.vlans}
         if not replacements:

@@ -1,7 +1,7 @@
-"""A switch as the interfaces file that Cumulus Linux would have, made of the model: what Batfish reads of any platform.
+"""A switch as the interfaces file that Cumulus Linux would have, made of the model: Batfish reads it for any platform.
 
-Batfish takes an interface for a VLAN by its name, for a bundle by its members, for a VRF by its table; it knows one
-bridge, by the name `bridge`. A port that is shut is told by FRR, for there is no word for it in its interfaces file.
+Batfish recognizes an interface as a VLAN by its name, as a bundle by its members, as a VRF by its table; it knows one
+bridge, by the name `bridge`. FRR's text states that a port is shut, because its interfaces file has no word for it.
 """
 
 import re
@@ -21,7 +21,7 @@ _OF_FRR = re.compile(r"^interface ([0-9A-Za-z_:-]+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stanza:
-    """An interface; in the bridge it has `access` to one VLAN, or the `trunk`'s, of which `native` has no tag."""
+    """An interface; in the bridge it has `access` to one VLAN, or the VLANs of `trunk`, with `native` untagged."""
 
     name: str
     addresses: tuple[str, ...] = ()
@@ -37,9 +37,9 @@ class Stanza:
 
 
 def concatenated(device: Device, node: str, names: Names, text: str) -> str:
-    """Return what stands before frr.conf, a `text`, in the file of a node; Unsupported where a name cannot be written.
+    """Return the part before frr.conf, a `text`, in the file of a node; Unsupported where a name cannot be written.
 
-    An interface of which FRR alone speaks is one without anything, for Batfish would not know what it is.
+    An interface that only FRR mentions is written empty, because Batfish would not know its kind.
     """
     stanzas = list(_interface_stanzas(device, names))
     known_names = {stanza.name for stanza in stanzas} | {"bridge", "lo"}

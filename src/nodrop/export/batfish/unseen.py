@@ -1,4 +1,4 @@
-"""What of a device Batfish does not see, or not as it is, with the fact that says why."""
+"""The parts of a device that Batfish does not see, or sees differently, with the fact that gives the reason."""
 
 from collections.abc import Iterator
 
@@ -29,7 +29,7 @@ def bundled_ports(device: Device) -> set[str]:
 
 
 def unseen_of(device: Device, conf: FrrConf | None) -> dict[Subject, str]:
-    """Return the parts of a device that a snapshot does not have, or has otherwise."""
+    """Return the parts of a device that a snapshot does not have, or has in a different form."""
     reason_by_subject = dict(_unseen_addresses(device))
     bundled = bundled_ports(device)
     for port in device.interfaces:

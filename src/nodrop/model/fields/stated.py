@@ -1,4 +1,4 @@
-"""The fields that no file of a switch says: the fabric, its links, hosts, classes and policy, the profile, and NICs."""
+"""The fields that no switch file states: the fabric, its links, hosts, classes and policy, the profile, and NICs."""
 
 from nodrop.model.fabric import Fabric, Host, HostPort, Link, Policy, TrafficClass
 from nodrop.model.fields.row import LOSSLESS, Field, Table

@@ -1,4 +1,4 @@
-"""Cumulus Linux as its files say it, of any release: QoS, interfaces, ports and FRR, read and never written."""
+"""Cumulus Linux files of any release: QoS, interfaces, ports and FRR, read and never written."""
 
 from collections.abc import Mapping
 

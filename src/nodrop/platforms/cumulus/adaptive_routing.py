@@ -1,8 +1,8 @@
-"""What the file of adaptive routing means: the switch and its ports, each with a threshold of utilization.
+"""The meaning of the adaptive routing file: the switch and its ports, each with a threshold of utilization.
 
-Sources: Cumulus Linux 5.1 to 5.19, Equal Cost Multipath, Adaptive Routing. Whether the switch looks at utilization is
-not read: the pages differ on which value of `link_utilization_threshold_disabled` says so. That of 5.9, like newer
-ones, turns it on with TRUE, against the key's name; another turns it on with FALSE.
+Sources: Cumulus Linux 5.1 to 5.19, Equal Cost Multipath, Adaptive Routing. Whether the switch checks utilization is not
+read: the pages differ on which value of `link_utilization_threshold_disabled` does this. That of 5.9, like newer ones,
+turns it on with TRUE, against the key's name; another turns it on with FALSE.
 """
 
 from nodrop.model.reading import Place
@@ -16,7 +16,7 @@ _LEFT = ("profile0", "congestion_threshold", "buffer-mode", "link_utilization_th
 
 
 def take(text: str, translation: Translation) -> None:
-    """Take the file over; a switch that it does not turn on is off, whatever its ports have."""
+    """Translate the file; a switch that it does not turn on is off, even if its ports have settings."""
     enable_stated, first_setting = False, None
     for setting in settings(ADAPTIVE, text):
         if isinstance(setting, Place):

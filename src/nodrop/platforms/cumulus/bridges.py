@@ -1,8 +1,8 @@
-"""VLAN-aware bridges and VLAN interfaces of /etc/network/interfaces, as settings of the one bridge that they mean.
+"""VLAN-aware bridges and VLAN interfaces of /etc/network/interfaces, as settings of the equivalent single bridge.
 
 Source: Cumulus Linux 3.7, 4.4 and 5.9, VLAN-aware Bridge Mode (a port carries all VLANs of its bridge with tags and
 VLAN 1 without, unless it has a list or is an access port) and Traditional Bridge Mode (a bridge is one broadcast
-domain, whose VLAN, if any, its ports' names say).
+domain, whose VLAN, if any, is in its ports' names).
 """
 
 import re
@@ -28,7 +28,7 @@ Settings = Mapping[str, Sequence[tuple[Sequence[str], Place]]]
 
 @dataclass(slots=True)
 class Stanza:
-    """What the file says of an interface."""
+    """The settings of an interface in the file."""
 
     place: Place
     settings: dict[str, list[tuple[Sequence[str], Place]]] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Stanza:
 
 
 def take(stanzas: Mapping[str, Stanza], translation: Translation) -> None:
-    """Add what the bridges mean; where they are not one that is aware of VLANs, the VLANs are not known."""
+    """Add the meaning of the bridges; where they are not a single VLAN-aware bridge, the VLANs are not known."""
     bridges = {name: iface_stanza for name, iface_stanza in stanzas.items() if "bridge-ports" in iface_stanza.settings}
     aware = {name for name, bridge in bridges.items() if bridge.word("bridge-vlan-aware") == "yes"}
     tells = any(set(_OF_PORT) & {*iface_stanza.settings} for iface_stanza in stanzas.values())
@@ -111,7 +111,7 @@ def _add_vlan_interface(name: str, bridge: str, stanza: Stanza, translation: Tra
 
 
 def _numbers(words: Sequence[str]) -> str:
-    """Return a list of VLANs as one word; what is no number stays, to be told."""
+    """Return a list of VLANs as one word; words that are no numbers stay, to be reported."""
     vlan_words = [vlan_word for word in words for vlan_word in word.split(",") if vlan_word]
     vlans = [vlan if _LIST.fullmatch(vlan) else re.sub(r"[^A-Za-z0-9_.-]", "", vlan) or "-" for vlan in vlan_words]
     return ",".join(vlans) or "-"

@@ -1,4 +1,4 @@
-"""What the files of QoS mean: classification, PFC, pause, marking, scheduling, rates, watchdogs, pools.
+"""The meaning of the QoS files: classification, PFC, pause, marking, scheduling, rates, watchdogs, pools.
 
 Sources: Cumulus Linux 5.9 to 5.19, Quality of Service (qos_features.conf, qos_infra.conf); Cumulus Linux 3.7 and 4.4,
 Buffer and Queue Management, RDMA over Converged Ethernet (traffic.conf, datapath.conf).
@@ -147,7 +147,7 @@ class Features:
         self._add_group_weights()
 
     def _remark_unused_group(self, kind: str, name: str, place: Place, *, told: bool) -> None:
-        """Remark a port group that is not listed; `told` is that the list names one that is not there, instead."""
+        """Remark a port group that is not listed; with `told`, report instead that the list names a missing group."""
         reason = f"it is not in {kind}.port_group_list"
         if told:
             self._found.others.append((place, f"port group {quote_text(name)} does nothing: {reason}"))
@@ -159,7 +159,7 @@ class Features:
         self._found.add(command, setting.place, setting.key)
 
     def _add_toggle(self, command: str, setting: Setting) -> None:
-        """Add what is turned on or off; a value that is neither true nor false is remarked."""
+        """Add a setting that is turned on or off; a value that is neither true nor false is remarked."""
         if setting.flag is None:
             facts = {"path": setting.key, "found": quote_text(setting.value), "expected": "true or false"}
             self._found.remarks.append(("malformed-value", (), setting.place, facts))
@@ -317,7 +317,7 @@ class Features:
         return True
 
     def _add_marking_group(self, profile: str, own_settings: Sequence[Setting]) -> None:
-        """Add a group of marking; the queues that it is for stand in a setting of their own."""
+        """Add a group of marking; its queues are in a separate setting."""
         queues = next((one for one in own_settings if one.parts[-1] in ("egress_queue_list", "cos_list")), None)
         listed = ",".join(queues.items) if queues else "0" if profile == GLOBAL else ""
         for setting in own_settings if listed else ():

@@ -1,4 +1,4 @@
-"""What FRR runs on a switch with Cumulus Linux by the words of its own file, and where its lines stand."""
+"""FRR's configuration on a switch with Cumulus Linux, as its FRR file has it, with the places of its lines."""
 
 from collections.abc import Callable, Mapping
 
@@ -8,7 +8,7 @@ from nodrop.syntax.places import BOM, Span
 
 
 def find_frr_source(bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
-    """Return the text of the first file of FRR's that there is, and where its lines stand; None where there is none."""
+    """Return the text of the first existing FRR file, and the places of its lines; None where there is none."""
     file = next((name for name in FRR if name in bundle), None)
     if file is None:
         return None

@@ -81,9 +81,9 @@ class Interfaces:
         """Names that ranges were written out to, counted again for each setting of theirs."""
 
     def take(self, text: str, file: str = INTERFACES) -> None:
-        """Take an interfaces file over, which may have another name.
+        """Translate an interfaces file, which may have another name.
 
-        Lines between stanzas, of files that were put together, are told by the first of them.
+        Lines between stanzas, in files that were put together, are reported by the first of them.
         """
         current: tuple[str, ...] = ()
         lost = False
@@ -165,7 +165,7 @@ class Interfaces:
             self._found.ignore(place, f"setting {quote_text(key)} of {name}")
 
     def ports(self, text: str) -> None:
-        """Take ports.conf over, for the ports that are used."""
+        """Translate ports.conf; only ports in use count."""
         for _, line, span in rows(text):
             place = Place(PORTS, span)
             body = line.partition("#")[0].replace(" ", "")

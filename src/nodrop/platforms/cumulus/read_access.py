@@ -1,8 +1,8 @@
 """Access lists of Cumulus Linux: the rules that cl-acltool installs, `policy.d/*.rules`.
 
-Files go by their names, rules by their lines; what no rule matches is accepted. The tables filter and mangle are looked
-up side by side. Rules of `FORWARD` are for transit, and those that name an output only come after the others (Cumulus
-Linux user guide, Netfilter ACLs).
+Files are ordered by their names, rules by their lines; packets that no rule matches are accepted. The tables filter and
+mangle are looked up in parallel. Rules of `FORWARD` are for transit, and those that name an output only come after the
+others (Cumulus Linux user guide, Netfilter ACLs).
 """
 
 import re
@@ -46,7 +46,7 @@ class _Rule(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line that is not understood, and what it is about."""
+    """A line that is not understood, and its subject."""
 
     file: str
     span: Span
@@ -104,7 +104,7 @@ class Rules:
                 sections[section].append(_Rule(entry, rule.inputs, rule.outputs))
 
     def access_lists(self, device: Device) -> tuple[AccessList, ...]:
-        """Return the lists, for a device with the ports that names of interfaces stand for."""
+        """Return the lists, with the ports of the device that the interface names mean."""
         named_ports = _Named(device)
         return by_binding(
             AccessList(
@@ -118,7 +118,7 @@ class Rules:
 
 
 def in_order(files: Iterable[str]) -> list[str]:
-    """Return the files with rules among some, in the order in which a switch reads them."""
+    """Return the files with rules, sorted as a switch reads them."""
     return sorted((file for file in files if file.endswith(ENDING)), key=lambda file: PurePosixPath(file).name)
 
 

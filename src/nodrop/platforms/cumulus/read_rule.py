@@ -47,7 +47,7 @@ _IGNORED: Mapping[str, tuple[str, ...]] = {
 
 
 class Unread(Exception):
-    """A line is not understood; the text is what it is about, without names and values."""
+    """A line is not understood; the text describes its subject, without names and values."""
 
 
 class _Option(NamedTuple):
@@ -72,9 +72,9 @@ class Rule:
     """The conditions that the model does not have."""
 
     def entry(self, name: str) -> AccessEntry | None:
-        """Return the entry; None where the rule only counts, or accepts all that a chain has, which is ignored.
+        """Return the entry; None where the rule only counts, or accepts everything in a chain, which is ignored.
 
-        What is logged does not go on in hardware, unless another rule says so: that a log drops is not sure.
+        A logged packet does not continue in hardware, unless another rule makes it: whether a log drops is uncertain.
         """
         action = _ACTIONS[self.target]
         conditional = self.fields or self.others or self.inputs or self.outputs or self.bridged

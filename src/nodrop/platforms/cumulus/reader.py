@@ -55,7 +55,7 @@ def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceRead
 
 
 def translated(texts: Mapping[str, str]) -> Translation:
-    """Return what the files mean, given by canonical name. Raise InputProblems where they mean too much."""
+    """Return the meaning of the files, given by canonical name. Raise InputProblems where they mean too much."""
     translation = Translation()
     if (hostname := texts.get(HOSTNAME, "").strip()) and _NAME.fullmatch(hostname):
         place = Place(HOSTNAME, Span(1, 1, 1, len(hostname) + 1))

@@ -1,4 +1,4 @@
-"""What Cumulus Linux with files of its own runs: what /etc/frr/daemons turns on."""
+"""Daemons that Cumulus Linux runs with separate files: those that /etc/frr/daemons turns on."""
 
 from nodrop.platforms.kit.running import CUMULUS as RUNS
 

@@ -45,7 +45,7 @@ def static_route(route: StaticRoute) -> str:
 
 
 def _render_process(bgp: Bgp, ends: FarEnds) -> Quoted:
-    """Return what a process says; its text is made here, for lines of an included template are handed through."""
+    """Return the commands of a process; rendered here because lines of an included template are passed through."""
     head, *own_commands = frr_rows.PROCESS.lines(bgp)
     session = group_sessions(bgp, ends)
     for name, group in session.groups.items():
@@ -86,7 +86,7 @@ def _render_template(file: str, **names: Any) -> Quoted:
 
 
 class Family(NamedTuple):
-    """What an address family of BGP says: `by_default` is what a session does of which it says nothing."""
+    """The settings of a BGP address family: `by_default` is a session's behavior where it has no setting."""
 
     name: AddressFamily
     networks: list[str]
@@ -97,7 +97,7 @@ class Family(NamedTuple):
 
 
 def families(bgp: Bgp, sessions: Sequence[tuple[str, BgpNeighbor]]) -> Iterator[Family]:
-    """Yield the address families that a process states; `sessions` go by their names."""
+    """Yield the address families that a process states; `sessions` are pairs of name and session."""
     for name in stated_families(bgp, [neighbor for _, neighbor in sessions]):
         is_ipv6 = name == "ipv6"
         networks = [network for network in bgp.networks if (":" in network) is is_ipv6]

@@ -1,7 +1,7 @@
 """A BGP process of an FRR configuration: the commands below `router bgp`.
 
-What a process does of which nothing is said depends on `frr defaults` and `frr version` (bgpd/bgp_vty.c): the profile
-`datacenter` and releases before 7.4 do not ask for policies on sessions to other ASes.
+The defaults of a process depend on `frr defaults` and `frr version` (bgpd/bgp_vty.c): the profile `datacenter` and
+releases before 7.4 do not ask for policies on sessions to other ASes.
 """
 
 from collections.abc import Mapping
@@ -65,7 +65,7 @@ class Process:
         )
 
     def _with_group(self, key: str, unicast: bool) -> BgpNeighbor:
-        """Return a neighbor with what its peer group says, before or after, wherever it says nothing itself."""
+        """Return a neighbor with the settings of its peer group, before or after, wherever it has none itself."""
         own_fields = self._neighbors[key]
         group = self._groups.get(self._member_of.get(key, ""), {})
         inherited = {name: value for name, value in group.items() if name not in frr_rows.OWN}
@@ -103,7 +103,7 @@ class Process:
                 self._session(words[1])["evpn"] = on
 
     def _session(self, key: str) -> dict[str, Any]:
-        """Return what is stated of a session or peer group."""
+        """Return the stated settings of a session or peer group."""
         if key in self._groups:
             return self._groups[key]
         return self._neighbors.setdefault(key, {"address": address(key)} if is_address(key) else {"interface": key})
@@ -171,10 +171,10 @@ class Process:
             _update_stated_fields(session_fields, stated)
 
     def _join(self, key: str, group: str) -> None:
-        """Put a session into a peer group; NotUnderstood where bgpd refuses it.
+        """Put a session into a peer group; raise NotUnderstood where bgpd refuses it.
 
-        Members are all internal or all external, as the group says, or its first member if that says nothing: one
-        without an AS number keeps out all that have one (bgpd/bgpd.c, peer_group_bind and peer_sort).
+        Members are all internal or all external, as the group states, or its first member if the group does not: a
+        member without an AS number keeps out all that have one (bgpd/bgpd.c, peer_group_bind and peer_sort).
         """
         own_asn, stated = self._session(key).get("remote_asn"), self._groups[group].get("remote_asn")
         first_member = self._first_member(group)

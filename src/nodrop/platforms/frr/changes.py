@@ -1,7 +1,7 @@
-"""What vtysh is given so that FRR, as it runs with one frr.conf, runs with another, and what stays is not touched.
+"""Lines for vtysh that make FRR, running with one frr.conf, run with another, without touching unchanged parts.
 
-`vtysh -b` and `vtysh -f` of the new file only add: what it does not say any more would stay. So what goes is taken
-back, each line in its block (FRR user guide, "VTY shell"; what the lines do is tried with FRR itself).
+`vtysh -b` and `vtysh -f` of the new file only add: lines missing from it would stay. So removed lines are taken back,
+each in its block (FRR user guide, "VTY shell"; the effects of the lines are tested with FRR itself).
 """
 
 import re
@@ -81,10 +81,11 @@ def changes(old: str, new: str) -> str | None:
 
 
 def regrouped(old: str, new: str) -> Iterator[str]:
-    """Yield what it does that a session which stays joins or leaves a peer group, as reasons.
+    """Yield the effects of a remaining session that joins or leaves a peer group, as reasons.
 
-    FRR closes a session that it binds to a group (bgpd/bgpd.c, peer_group_bind: CEASE, configuration change). One that
-    leaves its group is removed and created again (peer_group_unbind), for which no lines of vtysh are written here.
+    FRR closes a session that it binds to a group (bgpd/bgpd.c, peer_group_bind: CEASE, configuration change). A session
+    that leaves its group is removed and created again (peer_group_unbind); no lines of vtysh are written here to do
+    that.
     """
     before, after = _commands_by_block(parse(old)), _commands_by_block(parse(new))
     for block in before:
@@ -150,7 +151,7 @@ def _find_added_lines(
 def _taken_back(
     block: Block, before: Mapping[Block, Sequence[str]], after: Mapping[Block, Sequence[str]]
 ) -> Iterator[str]:
-    """Yield what undoes the commands of a block that are not said any more, the last first."""
+    """Yield the commands that undo those that a block no longer has, the last first."""
     new_lines = after.get(block, ())
     new_keys = {key for line in new_lines if (key := _key(line))}
     neighbors = _session_names(after.get(block[:1], ()))
@@ -166,7 +167,7 @@ def _taken_back(
 
 
 def _key(line: str) -> str:
-    """Return what a command is about of which a block has one; nothing of all others."""
+    """Return the key of a command that a block has only once; empty for all others."""
     for pattern in _ONE_VALUE:
         if match := pattern.fullmatch(line):
             return " ".join(match.groups())
@@ -182,7 +183,7 @@ def _of_interface(peer: str, lines: Sequence[str]) -> bool:
 
 
 def _wrap_block(block: Block, lines: Sequence[str], *, new: bool = False) -> list[str]:
-    """Lines in their block, each block by itself so that their order is free; nothing where there are none."""
+    """Return lines in their block, each block by itself to leave their order free; nothing where there are none."""
     if not lines and not new:
         return []
     ends = ["exit-address-family" if step.startswith("address-family") else "exit" for step in reversed(block)]

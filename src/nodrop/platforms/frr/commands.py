@@ -92,9 +92,9 @@ class Commands:
         """`_stated`, remembered: most sessions of a fabric are configured by the same words."""
 
     def _decode_command(self, words: tuple[str, ...], on: bool) -> Mapping[str, Any] | None:
-        """Return what a command states, None for a field that it takes back; None where no row reads the command.
+        """Return the fields of a command, None for a field that it takes back; None where no row reads the command.
 
-        NotUnderstood where FRR does not take its values.
+        Raise NotUnderstood where FRR does not take its values.
         """
         match = self._find_matching_rows(words, on)
         if match is None:
@@ -132,7 +132,7 @@ class Commands:
                 last = line
 
     def one_for_each_command(self, moved: Container[str]) -> list[str]:
-        """Return one of the fields that each command states, for those of which a field is among `moved`."""
+        """Return one of the fields that each command states, for commands with a field among `moved`."""
         return list({row.where[0]: row.field for row in self.rows if row.where and row.field in moved}.values())
 
     def line(self, field: str, model: Any, **unless: object) -> str | None:

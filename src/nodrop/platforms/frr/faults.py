@@ -12,7 +12,7 @@ SHUT, FORWARDS_NOT = "interface-shut-by-frr", "forwarding-off-in-frr"
 
 
 class Fault(NamedTuple):
-    """A line that is a remark: its kind and facts, and what it is about."""
+    """A line that is a remark: its kind and facts, and its subject."""
 
     kind: str
     statement: Statement
@@ -38,7 +38,7 @@ def faults(routing: Routing, device: Device) -> Iterator[Fault]:
 
 
 def unknown_statements(routing: Routing, device: Device) -> list[Statement]:
-    """Return the commands whose effect is not known: those not understood, and `no shutdown` of what else is shut."""
+    """Return the commands with unknown effect: those not understood, and `no shutdown` of objects shut elsewhere."""
     off = _shut_elsewhere(device)
     return [*routing.not_understood, *(statement for name, statement in routing.raised.items() if name in off)]
 

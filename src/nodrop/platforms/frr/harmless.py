@@ -1,7 +1,8 @@
-"""Lines of FRR that change no session, no route and no forwarding: the list that a reader passes over.
+"""Lines of FRR that change no session, no route and no forwarding: the list that a reader ignores.
 
-A line is in the model, on this list, or unknown: its effect is not known, and the run says so. Each row has the reason
-and its source in FRR. A nightly test adds and removes every example in running FRR and compares tables and sessions.
+A line is in the model, on this list, or unknown: its effect is not known, and the run reports that. Each row has the
+reason and its source in FRR. A nightly test adds and removes every example in running FRR and compares tables and
+sessions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,8 +16,9 @@ Block = Literal["top", "process", "session", "interface", "vrf", "bfd profile"]
 
 
 class Harmless(NamedTuple):
-    """A line: `*` is any word, `[*]` one that may be missing, `...` any words to the end, and what it opens is passed.
+    """A harmless line.
 
+    `*` is any word, `[*]` one that may be missing, `...` any words to the end; a block that it opens is ignored.
     `takes_no` is whether the line with `no` is harmless, too. `example` is the line as a test gives it to FRR.
     """
 
@@ -285,7 +287,7 @@ class _Index:
             self._rows.setdefault(row.line.split()[0], []).append((form(row.line), row))
 
     def row(self, words: Sequence[str], *, on: bool) -> Harmless | None:
-        """Return the row of a line, of which `words` are those without `no`."""
+        """Return the row of a line; `words` are its words without `no`."""
         for command_form, row in self._rows.get(words[0], ()) if words else ():
             if (on or row.takes_no) and command_form.match(words, on=on) is not None:
                 return row
@@ -307,6 +309,6 @@ def _harmless_indexes() -> Mapping[Block, _Index]:
 
 @lru_cache(maxsize=4096)
 def harmless(block: Block, words: tuple[str, ...], on: bool) -> Harmless | None:
-    """Return the row of a line in a block, of which `words` are those without `no`; None where it is not harmless."""
+    """Return the row of a line in a block; `words` are its words without `no`. None where it is not harmless."""
     index = _harmless_indexes().get(block)
     return None if index is None else index.row(words, on=on)

@@ -1,6 +1,6 @@
-"""What frr.conf cannot say of a device's routing: refused with the model path that is in the way.
+"""Parts of a device's routing that frr.conf cannot express: refused with the model path that prevents it.
 
-The ranges are FRR's own (bgpd/bgp_vty.c, lib/filter_cli.c, lib/routemap_cli.c): vtysh refuses a file that leaves them.
+The ranges are FRR's (bgpd/bgp_vty.c, lib/filter_cli.c, lib/routemap_cli.c): vtysh refuses a file that leaves them.
 """
 
 import re

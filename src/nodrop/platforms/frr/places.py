@@ -36,7 +36,7 @@ def _in_ipv6(nested_statement: _Found) -> bool:
 
 
 def _candidate_statements(statements: list[_Found], subject: Subject) -> Iterator[Statement]:
-    """Yield the commands that say the subject, the most exact first."""
+    """Yield the commands that state the subject, the most exact first."""
     head, *subpath = subject or ("",)
     if head == "@static_routes":
         routes = [
@@ -76,7 +76,7 @@ def _of_process(statements: list[_Found], vrf: str | None) -> list[_Found]:
 
 
 def _in_process(statements: list[_Found], subpath: list[str]) -> Iterator[Statement]:
-    """Yield the commands that say a part of a process, then the process itself."""
+    """Yield the commands that state a part of a process, then the process itself."""
     field, key, *inner_path = (*subpath, "", "")
     if field == "neighbors" and key:
         yield from _in_neighbor(statements, key, [word for word in inner_path if word])
@@ -98,7 +98,7 @@ def _in_process(statements: list[_Found], subpath: list[str]) -> Iterator[Statem
 
 
 def _in_neighbor(statements: list[_Found], key: str, subpath: list[str]) -> Iterator[Statement]:
-    """Yield the commands of a session that say a part of it, then all of them."""
+    """Yield the commands of a session that state a part of it, then all of them."""
     ipv6 = subpath[:1] == ["ipv6"]
     field = "".join(subpath[1:2] if ipv6 else subpath[:1])
     own_statements = _of_session(statements, key, ipv6=ipv6)

@@ -175,7 +175,7 @@ class Policies:
     def route_map(self, statement: Statement) -> None:
         """Read an entry of a route map with the commands inside it.
 
-        One that is not understood is kept, so that nobody takes the entry for more than it is.
+        An unknown command is kept, which prevents reading the entry as more than it is.
         """
         _, name, word, place = statement.words
         sequence, verdict = number(place), action(word)
@@ -198,7 +198,7 @@ class Policies:
         )
 
     def _in_entry(self, statement: Statement, sequence: int, what: Action, entry: dict[str, dict[str, str]]) -> None:
-        """Read a command of an entry into what it matches and sets."""
+        """Read a command of an entry into its matches and sets."""
         kind, _, remainder = statement.text.partition(" ")
         if kind == "description":
             return
@@ -247,7 +247,7 @@ class Policies:
 
 
 def _line_of_list(words: Sequence[str]) -> tuple[str, int | None, Action, tuple[str, ...]]:
-    """Return the name of a list, the number of a line of it, if it has one, what it does, and with what."""
+    """Return a list's name, the number of its line, if it has one, the line's action, and its arguments."""
     match words:
         case (name, "seq", place, said, *rest) if rest:
             return name, number(place), action(said), tuple(rest)
@@ -257,13 +257,13 @@ def _line_of_list(words: Sequence[str]) -> tuple[str, int | None, Action, tuple[
 
 
 def _replace_attribute(values_by_attribute: dict[str, str], attribute: str, value: str) -> None:
-    """Set what is said of an attribute, behind what was said before."""
+    """Set the value of an attribute, after all values set before."""
     values_by_attribute.pop(attribute, None)
     values_by_attribute[attribute] = value
 
 
 def _parse_prefix_or_any(word: str) -> str:
-    """Return what a rule of a prefix list matches: a prefix or `any`; NotUnderstood for any other word."""
+    """Return the match of a prefix list rule: a prefix or `any`; raise NotUnderstood for any other word."""
     return word if word == ANY else prefix_in(word)
 
 

@@ -1,4 +1,4 @@
-"""Common shapes of the rows by which FRR's commands state fields: a flag, a value, a number."""
+"""Common shapes of the rows with FRR's commands for fields: a flag, a value, a number."""
 
 from collections.abc import Callable
 from typing import Any

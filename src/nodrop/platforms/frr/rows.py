@@ -1,4 +1,4 @@
-"""How FRR states the fields of BGP: a row per field, in the order in which the commands are written.
+"""How FRR states the fields of BGP: a row per field, in the order of writing the commands.
 
 The commands of `SESSION` and `CARRIED` follow `neighbor KEY`, in a process and in its address families. Those of
 `PROCESS` and `FAMILY` belong to a process and to its address families, those of `TOP` to no process. The reader, the
@@ -87,7 +87,7 @@ def _needs_default(policy: str | None, carried: BgpNeighbor | Ipv6Unicast) -> st
 
 
 def _decode_prefix_limit(said: Said) -> int | None:
-    """Return the most prefixes of a session: the share of them from which on it warns takes nothing down."""
+    """Return the maximum number of prefixes of a session; the warning threshold (a share) takes nothing down."""
     if len(said.values) == 2:
         number(said.values[1], 1, 100)
     return number(said.values[0], 1, MAX_32_BITS) if said.on else None
@@ -198,7 +198,7 @@ NAMED_BY: Mapping[str, Mapping[Family, str]] = {
 
 
 def behind_interface(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what a command says of a session behind `interface`: `neighbor PORT interface v6only remote-as 65000`."""
+    """Return the rest of a session command behind `interface`: `neighbor PORT interface v6only remote-as 65000`."""
     return words[2:] if words[1:2] == ("v6only",) else words[1:]
 
 
@@ -387,5 +387,5 @@ def session_lines(key: str, session: BgpNeighbor) -> list[str]:
 
 
 def carried_lines(key: str, carried: BgpNeighbor | Ipv6Unicast, *, by_default: object) -> list[str]:
-    """Return the commands of a session in an address family, which it carries `by_default` if no command says it."""
+    """Return the commands of a session in an address family, which it carries `by_default` if no command states it."""
     return [of_session(key, words) for words in CARRIED.lines(carried, active=by_default)]

@@ -29,7 +29,7 @@ _POLICIES_SINCE = (7, 4)
 
 @dataclass(slots=True)
 class Routing:
-    """What an FRR configuration says: BGP, static routes, its hostname, and the commands that were not understood."""
+    """The content of an FRR configuration: BGP, static routes, its hostname, and the commands not understood."""
 
     bgp: Bgp | None = None
     vrf_bgp: tuple[Bgp, ...] = ()
@@ -47,9 +47,10 @@ class Routing:
 
 
 def read_frr(text: str, profile: str = TRADITIONAL, *, addressed: bool = False) -> Routing:
-    """Return what the text says, as far as the model goes; `profile` is FRR's where no `frr defaults` names one.
+    """Return the content of the text, as far as the model covers it.
 
-    `addressed`: the addresses that it gives to interfaces are read elsewhere.
+    `profile` is FRR's where no `frr defaults` names one. `addressed`: the addresses that it gives to interfaces are
+    read elsewhere.
     """
     return _Reader(text, profile, addressed=addressed).build_routing()
 
@@ -188,7 +189,7 @@ class _Reader:
         self._routes.append(route)
 
     def _in_bfd(self, statement: Statement) -> None:
-        """Read a profile of BFD, of which only its name is in the model."""
+        """Read a profile of BFD; only its name is in the model."""
         match statement.words:
             case ("profile", name):
                 self._policies.bfd_profiles.add(name)

@@ -10,7 +10,7 @@ from nodrop.units import whole_number
 
 
 def number(word: str, least: int = 0, most: int = MAX_32_BITS) -> int:
-    """Return what a word says in decimal; NotUnderstood where it is no number that FRR takes."""
+    """Return the decimal number of a word; raise NotUnderstood where it is no number that FRR takes."""
     integer = whole_number(word, most)
     if integer is None or integer < least:
         raise NotUnderstood
@@ -42,7 +42,7 @@ def without_no(words: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
 
 
 def action(word: str) -> Literal["permit", "deny"]:
-    """Return what a rule does with what it matches; NotUnderstood where the word is neither."""
+    """Return a rule's action on matches, permit or deny; raise NotUnderstood where the word is neither."""
     if word == "permit":
         return "permit"
     if word == "deny":

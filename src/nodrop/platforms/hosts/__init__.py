@@ -1,4 +1,4 @@
-"""Files of hosts that say how their NICs are set: recognised by what is in them, read into `Nic`."""
+"""Files of hosts with NIC settings: recognised by their content, read into `Nic`."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -41,7 +41,7 @@ def name_of(path: Path) -> str:
 
 
 def detect(head: bytes) -> bool:
-    """Whether a file that begins so says how NICs are set."""
+    """Whether a file with this beginning has NIC settings."""
     return _find_form(head.decode("utf-8", "replace")) is not None
 
 
@@ -50,7 +50,7 @@ def _find_form(text: str) -> Form | None:
 
 
 def parsed(raw: bytes, display: str) -> tuple[Parsed, ...]:
-    """Return what a file says, by what it is meant for; InputProblems where it is no text, or not of its form."""
+    """Return the settings of a file, by their target; raise InputProblems where it is no text, or not of its form."""
     text = decode(raw, display)
     form = _find_form(text[:_HEAD])
     try:
@@ -60,7 +60,7 @@ def parsed(raw: bytes, display: str) -> tuple[Parsed, ...]:
 
 
 def read_host(name: str, bundle: Iterable[tuple[Source, bytes]]) -> HostReading:
-    """Read the files of a host, or of whatever `name` stands for."""
+    """Read the files of a host, or of the NIC model or hosts that `name` means."""
     nics: list[Nic] = []
     sources: list[Source] = []
     remarks: list[Remark] = []

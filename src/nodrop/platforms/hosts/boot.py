@@ -1,4 +1,4 @@
-"""What a host runs at each boot: units of systemd, rules of udev and tables of cron that start a program for NICs."""
+"""Programs for NICs that a host starts at each boot: by units of systemd, rules of udev and tables of cron."""
 
 import re
 

@@ -241,7 +241,7 @@ class _Script:
                 )
 
     def _read_mlxconfig_command(self, words: Sequence[str], span: Span) -> None:
-        """Read what the firmware is to keep from its next start on."""
+        """Read the settings that the firmware keeps from its next start on."""
         device = _nic_name(after(words, "-d", "--dev"))
         for word in words[words.index("set") + 1 :] if "set" in words else ():
             name, _, value = word.partition("=")
@@ -253,7 +253,7 @@ class _Script:
 
 
 def _whole_lines(text: str) -> Iterator[tuple[str, Span]]:
-    """Yield the lines that say something, those that go on after a backslash as one, with the span of the first."""
+    """Yield the lines with content, those that continue after a backslash as one, with the span of the first."""
     joined_line, span = "", None
     for at, raw in enumerate(text.splitlines(), 1):
         line = raw.strip()

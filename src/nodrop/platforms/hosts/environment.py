@@ -1,4 +1,4 @@
-"""Environment variables of NCCL, NVSHMEM and UCX: what they set, and which libraries send RDMA without a traffic class.
+"""Environment variables of NCCL, NVSHMEM and UCX: settings, and libraries sending RDMA without a traffic class.
 
 Sources: NVIDIA/nccl docs/userguide/source/env.rst and src/transport/net_ib (gin.cc: NCCL_GIN_IB_TC, else NCCL_IB_TC);
 NVIDIA/nvshmem src/modules/transport/common/env_defs.h (IB_TRAFFIC_CLASS is 0 unless set) and ibgda.cpp; OpenUCX,
@@ -65,7 +65,7 @@ _FIELDS: Mapping[str, tuple[str, Callable[[str], object]]] = {
 
 
 class Environment:
-    """The variables of a file, in the order in which it sets them."""
+    """The variables of a file, in the file's order of assignment."""
 
     def __init__(self, parsed_facts: Parsed) -> None:
         self._found = parsed_facts
@@ -75,7 +75,7 @@ class Environment:
         self._nccl_version: tuple[int, ...] | None = None
 
     def line(self, line: str, span: Span) -> dict[str, str]:
-        """Read a line, and return what it assigns as a shell does."""
+        """Read a line, and return its assignments as a shell makes them."""
         self._elsewhere = self._elsewhere or _SOURCED.search(line) is not None
         if (version := _NCCL_VERSION.search(line)) is not None:
             self._nccl_version = tuple(int(part) for part in version.groups())

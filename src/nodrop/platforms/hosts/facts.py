@@ -1,4 +1,4 @@
-"""What the forms of host files have in common: facts with their places, by the NIC that they are about."""
+"""Common parts of the forms of host files: facts with their places, by NIC."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class Noticed(NamedTuple):
 
 
 class Noted(NamedTuple):
-    """Something that is no fault: what a command has that is not known, or why rules do not apply."""
+    """An observation that is no fault: an unknown part of a command, or why rules do not apply."""
 
     kind: str
     message: str
@@ -34,7 +34,7 @@ class Noted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a file says: facts by part and by field of `Nic`, for which NICs, and what was noticed."""
+    """The content of a file: facts by part and by field of `Nic`, the NICs that they apply to, and observations."""
 
     parts: dict[str, dict[str, Fact]] = field(default_factory=dict)
     models: tuple[str, ...] = ()
@@ -53,14 +53,14 @@ class Parsed:
 
 
 class Form(NamedTuple):
-    """A form of host file: by what it is known, and how it is read."""
+    """A form of host file: a test that recognises it, and its parser."""
 
     shows: Callable[[str], bool]
     parse: Callable[[str], tuple[Parsed, ...]]
 
 
 def line_span(number: int, line: str) -> Span:
-    """Return the span of what stands on a line, counted from 1."""
+    """Return the span of the text on a line, counted from 1."""
     text = line.rstrip()
     start = len(text) - len(text.lstrip())
     return Span(number, start + 1, number, max(len(text), start + 1) + 1)
@@ -80,7 +80,7 @@ def number(text: str) -> int | None:
 
 
 def after(words: Sequence[str], *names: str) -> str:
-    """Return the word behind the first of these words, or what one has behind `=`; nothing where there is none."""
+    """Return the word behind the first of these words, or its value behind `=`; nothing where there is none."""
     for at, word in enumerate(words):
         name, equals, value = word.partition("=")
         if name in names:

@@ -37,7 +37,7 @@ def infiniband(span: Span) -> Noted:
 
 
 def say(parsed_facts: Parsed, nic_part: str, setting: str, value: int, span: Span) -> None:
-    """Say what a setting of the firmware is, by its name without the port."""
+    """Record the value of a firmware setting, by its name without the port."""
     field = _FIELDS[setting]
     link_layer: object = value
     if field == "dcqcn_priorities":

@@ -1,8 +1,9 @@
 """Connections of NVMe over fabrics: `nvme connect` in scripts, discovery.conf, and nvme-fabrics.conf.
 
 The option is `--tos`, or `tos`, of linux-nvme/nvme-cli (Documentation/fabrics-options.txt, nvme-fabrics.conf.txt). Its
-page says TCP; Linux sets it for RDMA too, from 5.4 on (drivers/nvme/host/rdma.c: rdma_set_service_type where `tos` is
-not negative, and drivers/nvme/host/tcp.c). The kernel takes what is above 255 for 255 (drivers/nvme/host/fabrics.c).
+page mentions only TCP; Linux sets it for RDMA too, from 5.4 on (drivers/nvme/host/rdma.c: rdma_set_service_type where
+`tos` is not negative, and drivers/nvme/host/tcp.c). The kernel reduces values above 255 to 255
+(drivers/nvme/host/fabrics.c).
 """
 
 import re

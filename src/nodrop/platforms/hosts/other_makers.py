@@ -19,7 +19,7 @@ _NICCTL = re.compile(r"update (qos|port|dcqcn|pipeline|lif|card|profile)\b")
 
 
 class Commands:
-    """Reads such commands of one file; what it finds goes to `say`, what it does not know to the file's notes."""
+    """Reads such commands of one file; its results go to `say`, unknown parts to the file's notes."""
 
     def __init__(self, parsed_facts: Parsed, say: Say) -> None:
         self._found = parsed_facts

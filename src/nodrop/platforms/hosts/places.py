@@ -1,4 +1,4 @@
-"""Where a file of a host says something of its NICs."""
+"""Places in host files that set NIC fields."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache

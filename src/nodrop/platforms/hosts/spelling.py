@@ -1,6 +1,6 @@
-"""What sets the NICs of a fabric's hosts: by NIC model a script with its systemd unit, a template, an environment.
+"""NIC settings for a fabric's hosts: by NIC model a script with its systemd unit, a template, an environment.
 
-What is written follows the statements about hosts in the fabric; what is not known is left out.
+The output follows the statements about hosts in the fabric; unknown settings are left out.
 """
 
 import re
@@ -86,7 +86,7 @@ class Setting:
 
     @property
     def not_written(self) -> tuple[str, ...]:
-        """What the fabric expects of the NIC and its script does not set, for want of a source."""
+        """Return the expected NIC settings that the script does not make, because no source describes them."""
         return tuple(unwritten(self))
 
     @property
@@ -127,7 +127,7 @@ def _render_artifact(setting: Setting, kind: str) -> Artifact:
 
 
 def unwritten(nic: Setting) -> Iterator[str]:
-    """Yield what a script of another maker than NVIDIA leaves to the site, with the reason."""
+    """Yield the settings that a script of another maker than NVIDIA leaves to the site, with the reason."""
     if nic.adaptive and not nic.marks:
         yield f"adaptive routing, for no source says how {nic.nic} marks the packets that switches may spray"
     if nic.tool == "bnxt_setupcc":
@@ -153,7 +153,7 @@ def _unwritten_by_bnxt(nic: Setting) -> Iterator[str]:
 
 
 def settings(fabric: Fabric) -> list[Setting]:
-    """Return how each NIC model is set; hosts of one model that are set differently are told apart by their group."""
+    """Return the settings of each NIC model; different settings for hosts of one model are separated by group."""
     index, by_model = Index(fabric), dict[str, dict[tuple[Any, ...], list[Host]]]()
     for host in fabric.hosts:
         if isinstance(host.nic, str):

@@ -39,7 +39,7 @@ class _Policy:
         return str(self._document_value("metadata", "name") or "")
 
     def parse_policy(self, nic_part: str) -> Parsed:
-        """Return what it says of physical functions; `nic_part` tells it apart from others in the same file."""
+        """Return the policy's settings of physical functions; `nic_part` distinguishes it within the file."""
         nodes = self._document_value("spec", "nodeSelector")
         addresses = self._document_value("spec", "nicSelector", "rootDevices")
         policy = Parsed(
@@ -65,7 +65,7 @@ class _Policy:
         return policy
 
     def _selected_nic_models(self) -> tuple[str, ...]:
-        """Return the NICs that the policy selects, as the catalogue calls them; none where it selects otherwise."""
+        """Return the NICs that the policy selects, by catalogue name; none where it selects by other criteria."""
         vendor, device = (
             self._document_value("spec", "nicSelector", "vendor"),
             self._document_value("spec", "nicSelector", "deviceID"),

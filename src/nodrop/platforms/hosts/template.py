@@ -1,6 +1,6 @@
-"""Kubernetes: NicConfigurationTemplate, with what the NIC configuration operator does where a template does not say it.
+"""Kubernetes: NicConfigurationTemplate, with the NIC configuration operator's defaults for missing settings.
 
-What the Kubernetes API refuses is in `template_schema.py`. Defaults: Mellanox/nic-configuration-operator
+Settings that the Kubernetes API refuses are in `template_schema.py`. Defaults: Mellanox/nic-configuration-operator
 pkg/configuration/configvalidation.go (raw settings win over all others).
 """
 
@@ -63,7 +63,7 @@ class _Template:
         return str(self._document_value("metadata", "name") or "")
 
     def parse_template(self, nic_part: str) -> Parsed:
-        """Return what it says; `nic_part` tells it apart from others in the same file."""
+        """Return the settings of the template; `nic_part` distinguishes it from others in the same file."""
         self._part = nic_part
         nic_type = str(self._document_value("spec", "nicSelector", "nicType") or "")
         models = tuple(name for name in hardware.nics() if hardware.nic(name).operator_type == nic_type != "")

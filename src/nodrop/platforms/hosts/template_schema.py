@@ -1,4 +1,4 @@
-"""What the Kubernetes API refuses of a NicConfigurationTemplate, by the rows of `nic_template.yaml`."""
+"""Parts of a NicConfigurationTemplate that the Kubernetes API refuses, by the rows of `nic_template.yaml`."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -57,7 +57,7 @@ class _Rows(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """What is refused: the keys, what is there, and what is expected."""
+    """A refused part: the keys, the value found, and the expected value."""
 
     keys: Keys
     found: str
@@ -88,7 +88,7 @@ def _row(row: Mapping[str, Any]) -> _Row:
 
 
 def find_refusals(document: object) -> Iterator[Refused]:
-    """Yield what the API or the operator refuses of a template, each key once, in the order of the rows."""
+    """Yield the parts of a template that the API or the operator refuses, each key once, in the order of the rows."""
     refused_keys: set[Keys] = set()
     for row in _rows().rows:
         if not all(_meets_condition(document, path, condition) for path, condition in row.when.items()):
@@ -103,7 +103,7 @@ def find_refusals(document: object) -> Iterator[Refused]:
 
 
 def _row_fault(row: _Row, value: object, *, in_place: bool) -> str | None:
-    """Return what is found in place of what a row demands; None if that is there."""
+    """Return the value found in place of the required value of a row; None if that is there."""
     if value is None:
         return "not there" if row.required and (in_place or row.when) else None
     text = _text(value)

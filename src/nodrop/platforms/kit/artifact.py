@@ -1,4 +1,4 @@
-"""What a writer makes: a file of a device."""
+"""The product of a writer: a file of a device."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -25,7 +25,7 @@ class FirstApply(NamedTuple):
 
 
 class BatfishTables(NamedTuple):
-    """A device's own tables, cut down to what Batfish reads: the file and the folder that it looks for."""
+    """A device's tables, cut down to the columns that Batfish reads: the file and the folder that it expects."""
 
     folder: str
     file: str

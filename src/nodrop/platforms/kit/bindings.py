@@ -1,10 +1,10 @@
 """How fields of the model are bound to a platform's configuration: one row per field, in one table per class.
 
 A platform has a module of such tables for each group of its settings, such as those of BGP. Its reader, its writer, its
-places, its limits and its edits are loops over the rows and name no field. To bind a field is to add a row. What does
-not fit the loop is a named function beside the row that needs it: a `decode`, an `encode` or a `refuses`.
+places, its limits and its edits are loops over the rows and name no field. To bind a field, add a row. Where the loop
+does not fit, a named function next to the row does the work: a `decode`, an `encode` or a `refuses`.
 
-What a place, a source, a context and a text are is the platform's choice:
+The platform defines the types of place, source, context and text:
 
 - NVUE: a place is a path below the session; the source is a node of the tree and that of its group.
 - FRR: a place is the words of a command; the source is the words that follow.
@@ -91,7 +91,7 @@ def check(rows: Iterable[AnyBinding], model: object, *path: object) -> None:
 def check_release(rows: Iterable[AnyBinding], model: Any, lacks: Callable[[str], str | None], *path: object) -> None:
     """Raise Unsupported for the first field that is not at its default and that a release does not have.
 
-    `lacks` returns why a release does not have what a row needs; None if it has it.
+    `lacks` returns why a release does not have a row's requirement; None if it has it.
     """
     for row in rows:
         if row.since is not None and (reason := lacks(row.since)):
@@ -115,5 +115,5 @@ class Within:
 
 
 def never(reason: str, default: Any = None) -> Refuses:
-    """Return a check that refuses every value but the default, for a field that the platform has no setting for."""
+    """Return a check that refuses every value but the default; use it where the platform has no setting for a field."""
     return lambda value, _: None if value is default else reason

@@ -1,8 +1,8 @@
-"""Changes of the model in documents that are given, whatever platform they are of: made, read again, and told.
+"""Changes of the model in given documents of any platform: made, read again, and reported.
 
-A platform draws what a change comes to in its own files. What comes out is read, and must be the old device with the
-changes and nothing else, or the change is left to be done by hand. What the switch works out from what was changed
-follows, and is told.
+A platform draws the result of a change in its own files. The result is read, and must be the old device with the
+changes and nothing else, or the change is left to be done by hand. Values that the switch computes from the changes
+follow, and are reported.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ Bundle = Mapping[str, bytes]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Something that changed files say and nobody asked for: where, and what they say there."""
+    """A setting in changed files that nobody asked for: where, and its value there."""
 
     subject: Subject
     difference: Difference
@@ -41,7 +41,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """What a platform has of its own for this."""
+    """The platform's functions for editing."""
 
     read: Callable[[str, Sequence[tuple[Source, bytes]]], DeviceReading]
     impossible: Callable[[Change], str | None]
@@ -51,11 +51,11 @@ class Means:
     draw: Callable[[Bundle, DeviceReading, Device], Iterator[Bundle]]
     """Yields files that may say the new device, the best first; ValueError where there are none."""
     follows: Callable[[Found], bool]
-    """Whether the switch works it out from what was changed."""
+    """Whether the switch computes it from changed facts."""
     spelling: frozenset[str]
     """Kinds of remarks about how a whole file is subject_text."""
     meaning: frozenset[str] = frozenset()
-    """Kinds of remarks about what a file that is in order says, which a change may bring about: rules tell of them."""
+    """Kinds of remarks about the content of valid files, which a change may cause: rules report them."""
 
 
 def sources(bundle: Bundle) -> list[tuple[Source, bytes]]:
@@ -64,7 +64,7 @@ def sources(bundle: Bundle) -> list[tuple[Source, bytes]]:
 
 
 def told_by_hand(changes: Iterable[Change], line: Callable[[Change], str]) -> Edit:
-    """Leave files as they are that are only read, and say of each change what to do."""
+    """Leave read-only files unchanged, and give for each change the manual step."""
     return Edit(by_hand=tuple(ByHand(change=change, line=line(change)) for change in changes))
 
 
@@ -83,10 +83,10 @@ class Budget:
 
 
 class State:
-    """A device's files as far as they are changed, and what they say."""
+    """A device's files as changed so far, and the reading of them."""
 
     def __init__(self, bundle: Bundle, name: str, means: Means, budget: Budget | None = None) -> None:
-        """Raise InputProblems where the files cannot be read; without a budget, the edit gets one of its own."""
+        """Raise InputProblems where the files cannot be read; without a budget, the edit gets a separate budget."""
         self.bundle: Bundle = dict(bundle)
         self._name, self._means = name, means
         self._budget = budget or Budget(bundle)
@@ -98,9 +98,9 @@ class State:
         return self._means.read(self._name, sources(bundle))
 
     def make(self, changes: Sequence[Change]) -> Iterator[ByHand]:
-        """Make changes, together if they can be; yield those that cannot be made.
+        """Make changes, together if possible; yield those that cannot be made.
 
-        That all are tried together is free; that parts of them are is what the budget is for.
+        Trying all of them together is free; trying parts of them uses the budget.
         """
         if not changes:
             return
@@ -120,11 +120,11 @@ class State:
                 yield from (ByHand(change=change, line=f"{subject_text(change.subject)}: {reason}") for change in half)
 
     def apply_changes(self, changes: Sequence[Change]) -> tuple[ByHand, ...]:
-        """Make changes as far as they can be; return what is left, without what follows from those that were made."""
+        """Make changes as far as possible; return the rest, without those that follow from the changes made."""
         return tuple(hand_edit for hand_edit in tuple(self.make(changes)) if not self._is_there(hand_edit.change))
 
     def _is_there(self, change: Change) -> bool:
-        """Whether the files say now what a change was to make them say, and did not before."""
+        """Whether the files now have the value required by a change, and did not before."""
         before, fabric = (
             Fabric(name="", mode="lossless", devices=(device_reading.device,))
             for device_reading in (self.first, self.reading)
@@ -145,7 +145,7 @@ class State:
             new = apply_to_device(old, changes, self._means)
             names = ([interface.name for interface in device.interfaces] for device in (old, new))
             if len({tuple(port_names) for port_names in names}) > 1:
-                return "ports come and go with their breakout, which makes anew what is said of them"
+                return "ports come and go with their breakout, and get all of their settings again"
             for bundle in self._means.draw(self.bundle, self.reading, new):
                 reading = self._read_bundle(bundle)
                 unlike = self._unwanted_difference(reading, new, changes)
@@ -160,7 +160,7 @@ class State:
         return why
 
     def _unwanted_difference(self, reading: DeviceReading, new: Device, changes: Sequence[Change]) -> str | None:
-        """Say what the changed files would say that they should not; None where there is nothing."""
+        """Return the unwanted content of the changed files; None where there is nothing."""
         if reading.problems:
             return f"the file could not be read any more: {reading.problems[0].found}"
         known_faults = {self._fault_key(remark) for remark in self.reading.remarks}
@@ -182,11 +182,11 @@ class State:
         return None
 
     def _fault_key(self, remark: Remark) -> tuple[str, ...]:
-        """Return the key by which two remarks are the same fault; a file whose text is odd has one."""
+        """Return the key for comparing remarks as the same fault; a file with odd text has one."""
         return (remark.kind,) if remark.kind in self._means.spelling else (remark.kind, *remark.facts.values())
 
     def find_side_changes(self, changes: Sequence[Change], by_hand: Sequence[ByHand]) -> Iterator[Change]:
-        """Yield what is different beside the changes that were made."""
+        """Yield the differences in addition to the changes that were made."""
         manual_ids = {id(hand_edit.change) for hand_edit in by_hand}
         subjects = [change.subject for change in changes if id(change) not in manual_ids]
         name = self.first.device.name
@@ -253,7 +253,7 @@ def both_ways(
 ) -> Interface:
     """Return a port with pause in both directions again, if only one of them was changed.
 
-    `apart` says of the priorities that a way is to have whether the other way can stay as it is.
+    `apart` returns, given the new priorities of one direction, whether the other direction can stay as it is.
     """
     if same(old.qos, new.qos) or not isinstance(old.qos, QosProfile) or not isinstance(new.qos, QosProfile):
         return new

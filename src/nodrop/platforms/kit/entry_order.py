@@ -1,4 +1,4 @@
-"""The order of access lists and their entries in the model, which is that in which switches match them."""
+"""The order of access lists and their entries in the model: switches match them in this order."""
 
 from collections.abc import Iterable
 
@@ -9,9 +9,9 @@ from nodrop.model.values import replace_fields
 
 
 def in_order(lists: Iterable[AccessList]) -> tuple[AccessList, ...]:
-    """Return access lists by name, with entries in the order in which they match and bindings by interface.
+    """Return access lists by name, with entries in match order and bindings by interface.
 
-    Entries go by falling priority, and by their numbers or names where there is none.
+    Entries are sorted by falling priority, and by their numbers or names where there is none.
     """
     return by_binding(
         access_list

@@ -1,7 +1,7 @@
-"""What any configuration can say at all: known facts, words without blanks, numbers that every reader takes.
+"""Limits of any configuration: known facts, words without blanks, numbers that every reader takes.
 
-Writers ask this before they spell a device, so that a template meets nothing that could end a string or a line. The
-paths of `Unsupported` go by attributes and by the names of rows, from the device: `interfaces/Ethernet0/qos/trust`.
+Writers ask this before they render a device, so a template never meets text that could end a string or a line. The
+paths of `Unsupported` consist of attributes and the names of rows, from the device: `interfaces/Ethernet0/qos/trust`.
 """
 
 import re
@@ -39,10 +39,10 @@ def refuse(path: Iterable[object], reason: str) -> Unsupported:
 
 
 class Plain:
-    """The check that every scalar of a part of the model, however deep, can stand in a configuration.
+    """The check that every scalar of a part of the model, however deep, can be written in a configuration.
 
-    Fields named in `skipped` are not looked at. `free` names those that are more than a word, each with what tells
-    what is wrong with a text, or None.
+    Fields named in `skipped` are not checked. `free` names fields with more than a word, each with a function that
+    returns the fault of a text, or None.
     """
 
     def __init__(self, *skipped: str, **free: Callable[[str], str | None]) -> None:
@@ -50,7 +50,7 @@ class Plain:
         self._plans: dict[type[Any], tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]] = {}
 
     def check(self, model: Any, *path: object) -> None:
-        """Raise Unsupported where a scalar cannot; what is shared by value is looked at once."""
+        """Raise Unsupported where a scalar cannot; parts shared by value are checked once."""
         if fault := self._fault_of(model, set()):
             raise refuse((*path, *fault[0]), fault[1])
 
@@ -101,14 +101,14 @@ def _unwritable_reason(value: int | str) -> str | None:
 
 
 def _is_computed_part(model: Any) -> bool:
-    """Whether the switch works out what is not known here."""
+    """Whether the switch computes the unknown values here."""
     if isinstance(model, BufferProfile):
         return isinstance(model.headroom, Headroom) and model.headroom.computed
     return isinstance(model, Headroom | BufferPool) and model.computed
 
 
 def check_rows(rows: Sequence[Any], *path: object, order: Callable[[Any], Any] | None = None) -> None:
-    """Raise Unsupported where two rows have one name, or do not stand in the order in which they are read back."""
+    """Raise Unsupported where two rows have one name, or are not in the order of reading them back."""
     names = [row if isinstance(row, str) else key_of(row, position) for position, row in enumerate(rows)]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -119,7 +119,7 @@ def check_rows(rows: Sequence[Any], *path: object, order: Callable[[Any], Any] |
 
 
 def check_distinct(words: Sequence[str], *path: object) -> None:
-    """Raise Unsupported where a word is there twice, for a table has one row of a name."""
+    """Raise Unsupported where a word is there twice, because a table has one row of a name."""
     if len(set(words)) < len(words):
         raise refuse(path, f"{max(words, key=words.count)} is there twice")
 

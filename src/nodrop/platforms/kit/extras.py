@@ -1,4 +1,4 @@
-"""What an owner adds to a configuration that no field of the model covers: merged last, and kept off what is modelled.
+"""Additions of an owner to a configuration outside the model: merged last, and kept off modelled settings.
 
 An addition touches the model where the tree has something at its path already, or where the device reads differently
 with it. Platforms define how a tree is written and read; nothing here knows a vendor's words.
@@ -51,7 +51,7 @@ def additions(device: Device) -> tuple[Extra, ...]:
 
 
 def merge_extras(device: Device, tree: Tree, spell: Callable[[Tree], str], read: Callable[[str], Device]) -> str:
-    """Return a device's text with its additions; Touched where one of them changes what the model says."""
+    """Return a device's text with its additions; raise Touched where one of them changes a fact of the model."""
     extra = additions(device)
     together, free = deepcopy(tree), True
     for addition in extra:
@@ -74,7 +74,7 @@ def merge_extras(device: Device, tree: Tree, spell: Callable[[Tree], str], read:
 
 
 def merged_lines(device: Device, written: str, read: Callable[[str], Any]) -> str:
-    """Return the routing daemon's text with the lines added to it; Touched where one changes what the model says."""
+    """Return the routing daemon's text with the added lines; raise Touched where one changes a fact of the model."""
     lines = known_rows(device.extra_lines)
     if not lines:
         return written
@@ -105,7 +105,7 @@ def _build_refusal(extra: Extra, position: int, reason: str, model: Subject = ()
 
 
 def _insert_addition(tree: Tree, extra: Extra) -> bool:
-    """Put an addition into a tree, over what is there; return whether its place was free."""
+    """Put an addition into a tree, over existing content; return whether its place was free."""
     *outer, last = extra.path
     free = True
     for key in outer:

@@ -1,4 +1,4 @@
-"""Words that are all but a known one: what was meant by a line that nothing understands."""
+"""Near matches of known words: the meaning of a line that nothing understands."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,9 +9,10 @@ _SHORT = 5
 
 
 def slip(word: str, known_words: Iterable[str]) -> str | None:
-    """Return the known word that another is all but: a letter more, less, other, or two swapped; None where none is.
+    """Return the known word that another almost matches; None where none is.
 
-    Words that a number tells apart (`dhcp-relay6`) are others, and a known word is none of itself.
+    The words differ in a letter more, less or changed, or two swapped. Words that differ in a number (`dhcp-relay6`)
+    are others, and a known word is no near match of itself.
     """
     first_word, lengths = word[:1], (len(word) - 1, len(word), len(word) + 1)
     begun = _by_first(known_words).get(first_word, ()) if isinstance(known_words, frozenset) else known_words

@@ -1,7 +1,7 @@
-"""What a switch's own software writes into its configuration beside what it was given; data in `adds.yaml`.
+"""Automatic additions of a switch's software to its configuration; data in `adds.yaml`.
 
-Rows of the file in a platform's folder (contract 9.6). One that fits says that a fact, or a setting that is no fact,
-which only the running files have, is the switch's own, and nobody's change.
+Rows of the file in a platform's folder (contract 9.6). A matching row means that a fact, or a setting that is no fact,
+that only the running files have, is the switch's own, and nobody's change.
 """
 
 from collections.abc import Mapping
@@ -20,11 +20,11 @@ _KNOWN = _NEEDED | _AT | {"values", "over"}
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """One row: what software writes; why, and where that stands, the file keeps for readers.
+    """One row: a setting that software writes; the file keeps the reason and the source for readers.
 
-    `paths` are of the model, `settings` of the files, and what the model holds of those is its own affair. `values` are
-    those that are written, of a row of the model by attributes; any, where there are none. `over` says that a setting
-    is written whatever the switch was given.
+    `paths` are of the model, `settings` of the files, regardless of the model's fields for those. `values` are the
+    written values, of a row of the model by attributes; any, where there are none. `over` means that a setting is
+    written even if the switch was given another value.
     """
 
     paths: tuple[Subject, ...]
@@ -48,10 +48,10 @@ def own(platform: str, path: Subject, of_port: bool, running: object, intended_v
 
 
 def own_setting(platform: str, path: Subject, value: object, *, over: bool = False) -> bool:
-    """Whether a switch wrote by itself what its files set at a path, the name of the file left out.
+    """Whether a switch wrote by itself the settings of its files at a path, without the name of the file.
 
-    With `over`, also where it was given something else there. A path that has nothing below it is also its last word,
-    as the value of what is before that.
+    With `over`, also where it was given something else there. A path that has nothing below it also counts as its last
+    word, as the value of the path before that.
     """
     if isinstance(value, str):
         return _matches_own_addition(platform, path, value, over=over)
@@ -85,7 +85,7 @@ def _by_first_word(platform: str) -> Mapping[str, list[tuple[Subject, Own]]]:
 
 @cache
 def rows(platform: str) -> tuple[Own, ...]:
-    """Return what is known of a platform; ValueError where a row has a word that means nothing, or lacks one."""
+    """Return the known rows of a platform; raise ValueError where a row has a meaningless word, or misses one."""
     return rows_of(platform, _FILE, _row)
 
 
@@ -102,7 +102,7 @@ def _is_any(running: object, values: tuple[object, ...]) -> bool:
 
 
 def _equals_model_value(running: object, value: object) -> bool:
-    """Whether something of the model is a value of the file: a row, if it has the attributes that stand there."""
+    """Whether something of the model is a value of the file: a row, if it has these attributes."""
     if isinstance(value, Mapping):
         return all(
             hasattr(running, name) and _equals_model_value(getattr(running, name), target)

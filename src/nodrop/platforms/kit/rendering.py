@@ -1,4 +1,4 @@
-"""Templates, rendered strictly: what is not defined is an error, what could break out of a string is refused."""
+"""Templates, rendered strictly: an undefined name is an error, text that could break out of a string is refused."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _EMPTY_TABLE = re.compile(r'^    "[A-Z0-9_]+": \{\n    \},\n', re.MULTILINE)
 
 
 class Quoted(str):
-    """Text that is already spelt for its place."""
+    """Text that is already written for its place."""
 
     __slots__ = ()
 
@@ -74,9 +74,9 @@ def template(name: str) -> Template:
 
 
 def tidy(text: str) -> str:
-    """Drop the comma before a closing bracket and tables without rows, so that a template may write either.
+    """Drop the comma before a closing bracket and tables without rows, so a template may write either.
 
-    A string cannot be hit: a newline inside a JSON string is spelt as an escape.
+    A string cannot be hit: a newline inside a JSON string is written as an escape.
     """
     if "{\n    },\n" in text:
         text = _EMPTY_TABLE.sub("", text)

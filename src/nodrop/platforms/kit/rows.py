@@ -21,10 +21,10 @@ def rows_of(platform: str, name: str, row: Callable[[Mapping[str, Any]], _Row]) 
 
 
 def patterns(texts: Iterable[str]) -> tuple[Subject, ...]:
-    """Return the paths that a row is about, as it spells them; they may have globs."""
+    """Return the paths of a row, as it writes them; they may have globs."""
     return tuple(tuple(text.split("/")) for text in texts)
 
 
 def below_switch(path: Subject, of_port: bool) -> Subject:
-    """Return a path below a switch, or below any of its ports, as rows spell it."""
+    """Return a path below a switch, or below any of its ports, as rows write it."""
     return ("interfaces", "*", *path) if of_port else path

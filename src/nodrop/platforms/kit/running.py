@@ -1,6 +1,6 @@
-"""What a network OS runs of FRR, and how its Linux names and sets what FRR works with; for a twin of real daemons.
+"""FRR daemons of a network OS, and the Linux names and settings that FRR works with; for a twin of real daemons.
 
-A platform's own facts stand in `platforms/<os>/running.py`, as `RUNS`. One without the file has another routing stack.
+A platform's facts are in `platforms/<os>/running.py`, as `RUNS`. A platform without the file has another routing stack.
 """
 
 import importlib
@@ -63,7 +63,7 @@ BFD is done by ptmd, for which FRR's own bfdd stands: both speak RFC 5880.
 
 @cache
 def runs(platform: str) -> Runs:
-    """Return what a platform runs; for one that has no FRR, what stands for its routing stack."""
+    """Return the daemons of a platform; where it has no FRR, the substitute for its routing stack."""
     if not (_PLATFORMS / platform / "running.py").is_file():
         return replace(CUMULUS, stands_for=f"the routing stack of {platform}")
     return cast("Runs", importlib.import_module(f"nodrop.platforms.{platform}.running").RUNS)

@@ -1,6 +1,6 @@
-"""Secrets in configurations: whether a text is one that whoever reads it can use, or one that was made unreadable.
+"""Secrets in configurations: whether any reader of a text can use it, or it was made unreadable.
 
-A secret itself is in no remark. Crypt prefixes: crypt(5) of libxcrypt; `$nvsec$` is how NVUE shows what it hides.
+A secret itself is in no remark. Crypt prefixes: crypt(5) of libxcrypt; `$nvsec$` is how NVUE shows hidden values.
 """
 
 import re
@@ -44,7 +44,7 @@ def exposure(text: str) -> Exposure | None:
 
 
 def remark(device: str, place: Place | None, what: str, how: Exposure) -> Remark:
-    """Return the remark of a secret: what it is and where, the line itself to be shown nowhere."""
+    """Return the remark of a secret: its kind and where; the line itself must not be shown."""
     return Remark(kind=_KIND[how], subject=(device,), place=place, facts={"what": what}, secret=True)
 
 
@@ -151,7 +151,7 @@ def mask_secret(line: str) -> str:
 
 
 def suspicious(text: str) -> bool:
-    """Whether a line, a key or a word looks like one of a secret, so that it is not to be quoted, nor its value."""
+    """Whether a line, a key or a word looks like a secret's; then neither it nor its value may be quoted."""
     return _LIKE.search(text) is not None
 
 

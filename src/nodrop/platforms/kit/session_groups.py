@@ -89,7 +89,7 @@ _NOTHING = {**dict.fromkeys(OF_SESSION), "enabled": True}
 
 
 def of_session(neighbor: BgpNeighbor) -> BgpNeighbor:
-    """Return what a session in a group states itself."""
+    """Return a session in a group with only the fields that it states itself."""
     return BgpNeighbor(**{name: getattr(neighbor, name) for name in OF_SESSION})
 
 
@@ -105,7 +105,7 @@ def far_ends(device: Device, index: Index) -> FarEnds:
 
 
 def _name_of(node: str, index: Index) -> str | None:
-    """Return the name of a group of sessions to a switch or host; None where nothing says which it is."""
+    """Return the name of a group of sessions to a switch or host; None where nothing states which."""
     if node in index.hosts:
         return _NAMES["host"]
     device = index.devices.get(node)

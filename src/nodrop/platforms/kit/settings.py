@@ -1,4 +1,4 @@
-"""All that a device's files set, by path, whatever the model holds of it; a platform's `settings.py` reads them."""
+"""All settings of a device's files, by path, regardless of the model; a platform's `settings.py` reads them."""
 
 import re
 from collections import Counter
@@ -40,7 +40,7 @@ class Settings(Protocol):
     HEAD: int
 
     def settings(self, name: str, raw: bytes) -> Tree | None:
-        """Return what a file sets; None where that is lines."""
+        """Return the settings of a file; None where it consists of lines."""
 
     def render_file(self, raw: bytes, tree: Tree) -> bytes:
         """Return a file with other settings."""
@@ -49,16 +49,16 @@ class Settings(Protocol):
         """Whether a word of a path is a secret itself."""
 
     def masked(self, path: Path) -> bool:
-        """Whether the value at a path is a secret, which a switch shows otherwise than it was given."""
+        """Whether the value at a path is a secret that a switch shows in another form than it was given."""
 
     def merge_files(self, bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
-        """Return a device's files with all settings in one, laid over each other, and what that sets.
+        """Return a device's files with all settings in one, laid over each other, and the resulting settings.
 
-        The latter is spelt as the device shows it, texts all of it. Raises InputProblems where a file cannot be read.
+        The latter are written as the device shows them, all as texts. Raises InputProblems where a file cannot be read.
         """
 
     def covers(self, tree: Tree, path: Path) -> bool:
-        """Whether a file that sets a tree, and nothing at a path, says that nothing is set there."""
+        """Whether a file that sets a tree, and nothing at a path, states that nothing is set there."""
 
     def port(self, path: Path) -> str:
         """Return the name of the interface that a path belongs to; empty where it belongs to none."""
@@ -81,7 +81,7 @@ class Opened:
         self.trees = trees
 
     def differences(self, new: "Opened") -> Iterator[Difference]:
-        """Yield what is different, file by file; no more than the words of a line that say what it is about."""
+        """Yield the differences, file by file; of a line no more than the words that identify it."""
         for name in sorted(self.bundle.keys() | new.bundle.keys()):
             old_file, new_file = self.bundle.get(name), new.bundle.get(name)
             if old_file == new_file:
@@ -93,9 +93,9 @@ class Opened:
                 yield from _line_differences(name, _count_lines(old_file), _count_lines(new_file))
 
     def taking(self, new: "Opened", paths: Iterable[Path]) -> dict[str, bytes]:
-        """Return the files with some settings as they are in the new ones; of lines, with all of a file.
+        """Return the files with some settings as they are in the new ones; for lines, with all of a file.
 
-        What comes is written in the order of its path: the same bytes whatever order the paths are in.
+        Added settings are written in the order of their path: the same bytes for any order of the paths.
         """
         new_files, ordered = dict(self.bundle), sorted(paths)
         for name in dict.fromkeys(path[0] for path in ordered):
@@ -115,7 +115,7 @@ class Opened:
 def _tree_differences(
     old: Mapping[str, object], new: Mapping[str, object], at: Path, depth: int
 ) -> Iterator[Difference]:
-    """Yield differences; of what comes or goes above or at `depth`, what is right below it."""
+    """Yield differences; for parts that come or go above or at `depth`, those right below them."""
     for key in sorted(old.keys() | new.keys()):
         path, was, new_value = (*at, key), old.get(key), new.get(key)
         alone = key not in old or key not in new
@@ -155,7 +155,7 @@ def _copy_tree(tree: Tree) -> Tree:
 
 
 def _take(tree: Tree, new: Mapping[str, object], path: Path) -> None:
-    """Set in a tree what another has at a path, or take it away with what is empty then."""
+    """Set a path in a tree as another tree has it, or remove it with the parts that are empty then."""
     key, *below = path
     if not below:
         if key in new:

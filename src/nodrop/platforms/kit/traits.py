@@ -1,7 +1,7 @@
-"""What a network OS can hold, as far as a design has to know before anything is written.
+"""Limits of a network OS that a design has to know before anything is written.
 
-A platform's own figures stand in `platforms/<os>/traits.py`, as `TRAITS`. The design makes a switch that its platform
-can hold, and notes what it made of what was wanted (`design.adapting`); a writer never repairs.
+A platform's figures are in `platforms/<os>/traits.py`, as `TRAITS`. The design makes a switch that its platform can
+hold, and notes how it adapted the wishes (`design.adapting`); a writer never repairs.
 """
 
 import importlib
@@ -61,7 +61,7 @@ class WatchdogTraits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrimmingTraits:
-    """Packet trimming: which ASICs do it, and to what sizes in bytes."""
+    """Packet trimming: the ASICs that do it, and their sizes in bytes."""
 
     asics: frozenset[str]
     size_bytes: Range
@@ -115,7 +115,7 @@ class Before:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
-    """What a platform can hold, and what holds there whatever is configured: in the newest release."""
+    """Limits of a platform, and its facts that no configuration changes: in the newest release."""
 
     title: str
     """What messages call it."""
@@ -225,9 +225,9 @@ class Traits:
 
 @cache
 def traits(platform: str, release: str | None = None) -> Traits:
-    """Return what a platform can hold, in a release where one is given that is written, else in the newest.
+    """Return the limits of a platform, in the given release if that is written, else in the newest.
 
-    KeyError where there is no such platform.
+    Raises KeyError for an unknown platform.
     """
     if not (_PLATFORMS / platform / "traits.py").is_file():
         raise KeyError(platform)
@@ -240,7 +240,7 @@ def traits(platform: str, release: str | None = None) -> Traits:
 
 
 def known_traits(platform: str) -> Traits | None:
-    """Return what a platform can hold in its newest release; None where nothing is known of the platform."""
+    """Return the limits of a platform in its newest release; None where nothing is known of the platform."""
     try:
         return traits(platform)
     except KeyError:
@@ -248,7 +248,7 @@ def known_traits(platform: str) -> Traits | None:
 
 
 def canonical_release(platform: str, release: str) -> str:
-    """Return the release by which configurations of a release are named: itself, save where nothing tells two apart."""
+    """Return the release that names configurations of a release: itself, unless nothing distinguishes two releases."""
     return traits(platform).same_as.get(release, release)
 
 

@@ -1,7 +1,7 @@
-"""Older forms of Cumulus Linux said in the commands of the newer one, line by line, so that one reader has them all.
+"""Older forms of Cumulus Linux translated into the commands of the newer one, line by line, to share one reader.
 
-A line of an older form becomes as many commands as it means. What is read of them, remarked or looked for stands where
-that line does.
+A line of an older form becomes as many commands as it means. Values read, remarked or searched in them have the place
+of that line.
 """
 
 import re
@@ -34,7 +34,7 @@ _SHARES, _SCHEDULER = "shares-exceed-whole", "egress-scheduler"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A command that a line of an older form means, that line's place, and what is said there."""
+    """A command that a line of an older form means, that line's place, and its original words."""
 
     command: str
     place: Place
@@ -43,7 +43,7 @@ class Line:
 
 @dataclass(slots=True)
 class Translation:
-    """What the files of a device mean; `frr` is what they say to the routing daemon, with the place of each line."""
+    """The meaning of a device's files; `frr` are the lines for the routing daemon, with the place of each."""
 
     lines: list[Line] = field(default_factory=list)
     frr: list[tuple[str, Place]] = field(default_factory=list)
@@ -125,7 +125,7 @@ def rows(text: str) -> Iterable[tuple[int, str, Span]]:
 def read_translation(
     platform: str, name: str, sources: tuple[Source, ...], found: Translation, problems: Sequence[Problem]
 ) -> DeviceReading:
-    """Read a device from what its files mean."""
+    """Read a device from the translation of its files."""
     if len(found.lines) > MAX_COMMANDS:
         size_text = f"{len(found.lines):,} settings, lists and ranges of ports written out"
         expected = f"at most {MAX_COMMANDS:,}"
@@ -184,7 +184,7 @@ def read_translation(
 
 
 def _device(platform: str, reading: DeviceReading, translation: Translation) -> tuple[Device, dict[Subject, str]]:
-    """Return the device with UNKNOWN wherever the older form does not say what the newer one would."""
+    """Return the device with UNKNOWN wherever the older form does not state a setting of the newer one."""
     derived = {subject: reason.replace("NVUE", "Cumulus Linux") for subject, reason in reading.derived.items()}
     ports: list[Interface] = []
     for port in reading.device.interfaces:

@@ -18,13 +18,14 @@ _SHOWN = 80
 def unknown_line(text: str, about: str, device: str, file: str | None, line: int | None) -> Note:
     """Return the note about a setting that has `text`.
 
-    `about` is what it sets, without names and values: notes with an equal one become one verdict. It holds no secret.
+    `about` describes the setting, without names and values: notes with an equal one become one verdict. It holds no
+    secret.
     """
     return _note(mask_secret(text), about, device, file, line)
 
 
 def unknown_command(text: str, device: str, file: str | None, line: int | None) -> Note:
-    """Return the note about a line that is a command: its first keywords are what it sets."""
+    """Return the note about a line that is a command: its first keywords describe the setting."""
     quoted = mask_secret(text)
     return _note(quoted, _first_keywords(quoted), device, file, line)
 

@@ -1,7 +1,8 @@
-"""Switches that run as containers or virtual machines of a lab: what a platform's image is given, and how it is wired.
+"""Switches that run as containers or virtual machines of a lab: input of a platform's image, and its wiring.
 
-A platform that has an image says in `platforms/<os>/virtual.py` of what kind its nodes are (`KIND`), and what one of
-its switches comes to (`virtual`). What the image cannot take as it stands is changed there, and each change is told.
+A platform that has an image states in `platforms/<os>/virtual.py` the kind of its nodes (`KIND`), and how to convert
+one of its switches (`virtual`). Settings that the image cannot take unchanged are changed there, and each change is
+reported.
 """
 
 import importlib
@@ -41,10 +42,10 @@ class Kind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Virtual:
-    """One switch of a lab: its files by name, with where the container sees each of them, and its ports.
+    """One switch of a lab: its files by name, with the container path of each, and its ports.
 
-    `ports` are the names that the lab's cables have for the model's interfaces; one that is not there has no place in
-    the image. `told` is what was changed, a sentence without its subject.
+    `ports` are the names that the lab's cables have for the model's interfaces; a missing name has no place in the
+    image. `told` are the changes, as a sentence without its subject.
     """
 
     files: Mapping[str, str]
@@ -61,9 +62,9 @@ class Maker(Protocol):
     """The names of the files of a switch."""
 
     def virtual(self, device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Virtual:
-        """Make a switch of a lab of a device's files, given by canonical name, and of what FRR runs on it.
+        """Make a lab switch from a device's files, given by canonical name, and from its FRR configuration.
 
-        InputProblems where a file cannot be read.
+        Raises InputProblems where a file cannot be read.
         """
 
 
@@ -75,6 +76,6 @@ def maker(platform: str) -> Maker | None:
 
 
 def makers() -> Mapping[str, Maker]:
-    """Return the makers that there are, by platform."""
+    """Return the available makers, by platform."""
     found_makers = {path.parent.name: maker(path.parent.name) for path in sorted(_PLATFORMS.glob("*/virtual.py"))}
     return {platform: factory for platform, factory in found_makers.items() if factory is not None}

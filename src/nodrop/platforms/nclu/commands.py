@@ -1,7 +1,7 @@
-"""What NCLU's commands mean: interfaces, services, RoCE, and what is told to FRR.
+"""Meaning of NCLU's commands: interfaces, services, RoCE, and commands for FRR.
 
-Sources: Cumulus Linux 3.7 and 4.4, NCLU and RDMA over Converged Ethernet (`storage-optimized`, `net add roce`);
-Cumulus Linux 5, NCLU to NVUE Common Commands.
+Sources: Cumulus Linux 3.7 and 4.4, NCLU and RDMA over Converged Ethernet (`storage-optimized`, `net add roce`); Cumulus
+Linux 5, NCLU to NVUE Common Commands.
 """
 
 import re
@@ -68,7 +68,7 @@ _BGP_ELSEWHERE = ("graceful-restart", "timers", "log-neighbor-changes", "cluster
 
 
 def translated(text: str) -> Translation:
-    """Return what the commands mean, in their order."""
+    """Return the meaning of the commands, in their order."""
     translation = Translation(serves=True, routes=True, balances=True)
     translation.hide(of_nclu(text), FILE)
     reader = _Reader(translation)
@@ -146,7 +146,7 @@ class _Reader:
             self._found.ignore(place, f"command {quote_text(command)}")
 
     def finish(self) -> None:
-        """Add what is told to FRR, and what was no command."""
+        """Add the commands for FRR, and the lines that were no command."""
         self._apply_deletions()
         for place, line in self.stray:
             self._found.ignore(place, f"line {quote_text(mask_secret(line))}")
@@ -162,7 +162,7 @@ class _Reader:
             self._process(f"router bgp {number} vrf {vrf}" if vrf else f"router bgp {number}", place, own_commands)
 
     def _apply_deletions(self) -> None:
-        """Take out what a later `net del` takes back."""
+        """Remove the settings that a later `net del` takes back."""
         lines = [(before, gone) for before, _, _, gone in self._gone]
         bridged = [(before, gone) for _, before, _, gone in self._gone]
         bgp = [(before, gone) for _, _, before, gone in self._gone]
@@ -182,7 +182,7 @@ class _Reader:
                 self._found.frr.append((f" {line}", where))
 
     def _read_added_setting(self, words: list[str], place: Place, source_text: str) -> bool:
-        """Take what is added over; False where it is not known."""
+        """Translate an added setting; return False where it is not known."""
         match words:
             case ["interface", names, *rest]:
                 return self._read_interface(_ports(names), rest, place, source_text)
@@ -269,7 +269,7 @@ class _Reader:
         return True
 
     def _read_bridge_setting(self, name: str, words: list[str], place: Place, source_text: str) -> None:
-        """Take a setting of the bridge, which is aware of VLANs unless it is told not to be."""
+        """Translate a setting of the bridge, which is aware of VLANs unless a setting turns that off."""
         self._bridges.add(name)
         match words:
             case ["ports", *listed]:
@@ -284,7 +284,7 @@ class _Reader:
                 self._bridges.add("")
 
     def _bridge_port(self, names: str, words: list[str], place: Place, source_text: str) -> None:
-        """Take what a port or a bond says of the bridge; saying it puts it there."""
+        """Translate a bridge setting of a port or a bond; the setting puts it into the bridge."""
         head = f"interface {word_of(names)} bridge domain {{bridge}}"
         match words:
             case ["access", number]:
@@ -319,7 +319,7 @@ class _Reader:
             self._found.add(f"interface {word_of(bond)} bond member {_ports(member)}", place, source_text)
 
     def _expand_roce_macro(self, ports: str, pauses: bool, place: Place, source_text: str) -> None:
-        """Add what the macro means: on some ports, or on all."""
+        """Add the commands of the macro: on some ports, or on all."""
         self._found.classifies = True
         profile = "ROCE" if ports else "default-global"
         qos_commands = [*_ROCE, *(pfc_command.replace("{0}", "{1}") for pfc_command in _PFC if pauses)]

@@ -1,4 +1,4 @@
-"""What is left of the settings of a list of commands once `net del` has taken some back."""
+"""Settings that remain of a list of commands after `net del` has taken some back."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar

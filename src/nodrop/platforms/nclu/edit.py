@@ -1,4 +1,4 @@
-"""Changes of a switch with NCLU, as the commands to type: a list of commands is what was typed, and none is written."""
+"""Changes of a switch with NCLU, as commands to type: a list of commands records input, and none is written."""
 
 from collections.abc import Iterable, Mapping
 
@@ -12,7 +12,7 @@ _FECS = {"rs": "rs", "fc": "baser", "none": "off"}
 def edit(
     bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
 ) -> Edit:
-    """Leave the files as they are, and say of each change what to type."""
+    """Leave the files unchanged, and give for each change the commands to type."""
     return told_by_hand(changes, _describe_manual_change)
 
 

@@ -1,7 +1,7 @@
-"""Adaptive routing in a file: where it stands, and what is said of it of the switch and of its ports.
+"""Adaptive routing in a file: its places, and its settings of the switch and of its ports.
 
-Up to 5.12 a port that has it turns it on for the switch; since 5.13 the switch is told. Sources: Cumulus Linux 5.9,
-5.12, 5.13, 5.17 and 5.19, Equal Cost Multipath, Adaptive Routing; NVUE command reference, Adaptive Routing.
+Up to 5.12 a port that has it turns it on for the switch; since 5.13 the switch has a setting. Sources: Cumulus Linux
+5.9, 5.12, 5.13, 5.17 and 5.19, Equal Cost Multipath, Adaptive Routing; NVUE command reference, Adaptive Routing.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,10 +31,10 @@ def of_interface(view: View) -> tuple[bool, int | None]:
 def of_switch(
     top: View, version: str | Unknown, ports: Iterable[Interface], derived: dict[Subject, str]
 ) -> tuple[bool | Unknown, bool]:
-    """Return whether a switch has adaptive routing, and whether it looks at the utilization of links for it.
+    """Return whether a switch has adaptive routing, and whether it considers the utilization of links for it.
 
-    `derived` is told where that follows from a port; it is UNKNOWN where it does in some releases and the file names
-    none.
+    Where that follows from a port, it is recorded in `derived`; it is UNKNOWN where it does in some releases and the
+    file names none.
     """
     own_view = top.below(*BELOW)
     weighs = bool(own_view.flag(THRESHOLD))
@@ -52,13 +52,13 @@ def of_switch(
 
 
 def _read_enabled_flag(own_view: View) -> bool | None:
-    """Return what is said in either dialect; the later word counts."""
+    """Return the flag in either dialect; the later word counts."""
     flags = [own_view.flag(word) for word in own_view.node if word in ("enable", "state")]
     return flags[-1] if flags else None
 
 
 def port_paths(port: str, field: str) -> Iterator[Path]:
-    """Yield where it may stand what a port has of it."""
+    """Yield the possible paths of a port's setting."""
     port_path: Path = ("interface", port, *BELOW)
     if field == PORT[1]:
         yield (*port_path, THRESHOLD)
@@ -66,7 +66,7 @@ def port_paths(port: str, field: str) -> Iterator[Path]:
 
 
 def switch_paths(head: str, ports: Iterable[str]) -> Iterator[Path]:
-    """Yield where it may stand what the switch has of it; else the `ports` that have it themselves."""
+    """Yield the possible paths of the switch's setting; else the `ports` that have it themselves."""
     if head == SWITCH[1]:
         yield (*BELOW, THRESHOLD)
     yield from _state_paths(BELOW)

@@ -1,4 +1,4 @@
-"""What an owner adds to a configuration: merged last, refused where the configuration says something there already."""
+"""An owner's additions to a configuration: merged last, refused where the configuration has a setting there already."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,10 @@ _Tree = dict[str, "_Tree | str"]
 
 
 def merge_statements(statements: str, extras: Sequence[Extra]) -> str:
-    """Return the statements with the owner's; Unsupported where they name what is there, or lead through a value."""
+    """Return the statements with the owner's additions.
+
+    Raise Unsupported where these name an existing setting, or lead through a value.
+    """
     tree: _Tree = {}
     for line in statements.splitlines():
         mark = " ~ " if " ~ " in line else " = "
@@ -43,7 +46,7 @@ def _value(text: str) -> str:
 
 
 def _put_leaf(tree: _Tree, path: list[str], leaf: str) -> None:
-    """Put a leaf into a tree, its keys sorted where those beside them are."""
+    """Put a leaf into a tree, with its keys sorted where their neighbors are."""
     head, *remaining_paths = path
     if head not in tree:
         before = list(tree)
@@ -123,5 +126,5 @@ def _extra_settings(tree: Mapping[str, object], above: tuple[str, ...]) -> Itera
 
 
 def lines(bundle: Mapping[str, bytes]) -> tuple[str, ...]:
-    """Return nothing: what NVUE's daemon is told is among the settings."""
+    """Return nothing: commands for NVUE's daemon are among the settings."""
     return ()

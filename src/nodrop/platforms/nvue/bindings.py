@@ -38,7 +38,7 @@ def lines_of(rows: Iterable[Row], model_part: object, spoken: Dialect, below: Pa
 
 
 def first(read: Callable[[View], Any]) -> Callable[[Nodes], Any]:
-    """Return how a field is decoded of which each node may state the value, as `read` returns it."""
+    """Return the decoder of a field that each node may state: the first value that `read` returns."""
     return lambda nodes: next((value for node in nodes if (value := read(node)) is not None), None)
 
 

@@ -1,7 +1,7 @@
 """The rows of BGP on NVUE: the fields of a session, those of each address family of it, and those of a process.
 
 Ranges are those of the NVUE command reference (5.14 and 5.16) and of `nv list-commands`. A peer group has the paths of
-a session, which inherits what it does not state itself.
+a session, which inherits settings that it does not state itself.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -175,7 +175,7 @@ def _remote_asn(node: View) -> int | Literal["external", "internal"] | None:
 
 
 def _session_type_encoder(spelt: str) -> Callable[[str, Dialect], Lines]:
-    """Return how the end of a session is written: its key names it, and its type says what that is."""
+    """Return the encoder for the end of a session: its key names it, and its type states its kind."""
     return lambda _key, _spoken: (Line(("type",), IS, spelt),)
 
 
@@ -293,7 +293,7 @@ def checked_prefix(node: View, prefix: str, *below: str) -> bool:
 
 
 def _decode_aggregates(nodes: Nodes) -> tuple[Aggregate, ...]:
-    """Return what a process aggregates, prefixes of IPv4 first; one with a route map is left out."""
+    """Return the aggregates of a process, prefixes of IPv4 first; an aggregate with a route map is left out."""
     return tuple(
         Aggregate(
             prefix=prefix,

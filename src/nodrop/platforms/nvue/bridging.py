@@ -1,4 +1,4 @@
-"""What ports and bonds say as ports of the bridge, as statements."""
+"""Settings of ports and bonds as ports of the bridge, as statements."""
 
 from nodrop.model.fabric import Device
 from nodrop.model.states import require_fact
@@ -10,7 +10,7 @@ DOMAIN = "br_default"
 
 
 def render_bridge_ports(device: Device) -> dict[str, Quoted]:
-    """Return by port or bond what it says as a port of the bridge: access to one VLAN, or those that it tags."""
+    """Return the bridge settings by port or bond: access to one VLAN, or the VLANs that it tags."""
     untagged: dict[str, int] = {}
     tagged: dict[str, list[int]] = {}
     for vlan in require_fact(device.vlans):

@@ -1,4 +1,4 @@
-"""Where commands set what a path says: an index of their words, so that each place costs one walk down the path."""
+"""Places of commands by model path: an index of their words, to find each place in one walk down the path."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

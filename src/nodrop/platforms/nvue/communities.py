@@ -1,8 +1,8 @@
-"""Well-known communities: names of FRR, of which NVUE takes few.
+"""Well-known communities: names of FRR, with the few that NVUE takes.
 
-NVUE knows local-as, no-advertise and no-export by name, and says 0:0 for what was `internet` before 5.14 (Cumulus
-Linux 5.14 and 5.17, NVUE Format Reference, well-known-community); all others are numbers AA:NN there. The numbers are
-those of IANA's registry, the names FRR's.
+NVUE knows local-as, no-advertise and no-export by name, and writes 0:0 for the value named `internet` before 5.14
+(Cumulus Linux 5.14 and 5.17, NVUE Format Reference, well-known-community); all others are numbers AA:NN there. The
+numbers are those of IANA's registry, the names FRR's.
 """
 
 from collections.abc import Mapping

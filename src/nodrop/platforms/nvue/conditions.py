@@ -1,7 +1,7 @@
-"""What a queue has to be like until NVUE's watchdog takes it for stuck: read, spelt, found and checked in one place.
+"""Conditions under which NVUE's watchdog takes a queue for stuck: read, written, found and checked in one place.
 
-Source: the draft of Cumulus Linux 5.19, Quality of Service (PFC Watchdog), with its defaults and ranges; it gives the
-most of frames as 65535 too, and nodrop takes the larger.
+Source: the draft of Cumulus Linux 5.19, Quality of Service (PFC Watchdog), with its defaults and ranges; it also gives
+65535 as the maximum number of frames, and nodrop takes the larger.
 """
 
 from collections.abc import Iterator
@@ -47,9 +47,9 @@ REASON = "a queue is stuck that was paused for 99 % of a polling and sent nothin
 
 
 def read_conditions(timers: View, release: object) -> tuple[WatchdogConditions | None, bool]:
-    """Return the conditions, and whether any was said; None where none was and the release is not known to have them.
+    """Return the conditions, and whether any was stated; None where none was and the release is not known to have them.
 
-    A value of a condition that is off is remarked: it is not looked at.
+    A value of a condition that is off is remarked: it has no effect.
     """
     keys = (_RECOVERY, *(row.key for row in _CONDITIONS))
     stated = any(timers.has(key) for key in keys)
@@ -69,7 +69,7 @@ def read_conditions(timers: View, release: object) -> tuple[WatchdogConditions |
 
 
 def _value(node: View, condition: _Condition) -> int | None:
-    """Return what a condition says; None where it is off."""
+    """Return the value of a condition; None where it is off."""
     state = node.flag("state")
     value = node.integer(condition.word, *condition.range)
     if (getattr(USUAL, condition.field) is not None) if state is None else state:
@@ -81,7 +81,7 @@ def _value(node: View, condition: _Condition) -> int | None:
 
 
 def statements(conditions: WatchdogConditions | None) -> dict[Path, str]:
-    """Return the settings below `qos pfc-watchdog` that say conditions, in a file's order; none says the usual ones."""
+    """Return the settings of conditions below `qos pfc-watchdog`, in a file's order; none means the usual ones."""
     found_statements: dict[Path, str] = {}
     if conditions is None:
         return found_statements

@@ -1,4 +1,4 @@
-"""The script that applies a switch's stages, `apply/apply.sh`, and what it needs to know of the release and the model.
+"""The script that applies a switch's stages, `apply/apply.sh`, and the release and model facts that it needs.
 
 Sources: NVUE command reference, Config Commands (`--confirm` in 5.0 and later, ten minutes unless a time is stated;
 `nv config apply` saves in 5.9 and later); Cumulus Linux user guide, NVUE CLI (`nv config diff`, `patch`, `replace` and
@@ -35,7 +35,7 @@ def of_image() -> list[str]:
 
 
 def apply_script(release: str, model: str) -> str:
-    """Return the script for a release and a model; all else that it needs to know is in the stages beside it."""
+    """Return the script for a release and a model; all else that it needs to know is in the stages next to it."""
     return template("nvue/apply.sh.j2").render(
         release=for_shell(release),
         model=for_shell(model),

@@ -1,7 +1,7 @@
-"""Changes of the model in NVUE's own documents, whoever wrote them: in place, as `nv` commands and as a YAML patch.
+"""Changes of the model in NVUE's documents, no matter who wrote them: in place, as `nv` commands and as a YAML patch.
 
-What a change comes to is worked out as settings, written where the document has them, and read again: what comes out
-must be the old device with the changes and nothing else, or the change is left to be done by hand.
+The result of a change is computed as settings, written where the document has them, and read again: it must be the old
+device with the changes and nothing else, or the change is left to be done by hand.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -96,7 +96,7 @@ def edit(
 
 
 class _Drawing:
-    """Documents that say what a device is to be, and the settings by which they differ from the one given."""
+    """Documents that describe a device's new state, and the settings that distinguish them from the given one."""
 
     def __init__(self) -> None:
         self._drafts: list[tuple[Bundle, Draft]] = []
@@ -131,7 +131,7 @@ class _Drawing:
             raise ValueError(str(error)) from None
 
     def _keep(self, bundle: Bundle) -> None:
-        """Forget what was drawn and not taken: all behind the bundle that is gone on from."""
+        """Discard documents that were drawn and not taken: all drawn after the bundle that work continues from."""
         at = next((at for at, (drawn_bundle, _) in enumerate(self._drafts) if drawn_bundle is bundle), -1)
         earlier = self._drafts[:at] if at > 0 else []
         self._drafts = [*earlier, *self._drafts[at : at + 1]] if at >= 0 else []
@@ -153,7 +153,7 @@ class _Drawing:
 
 
 def _unspelt_reason(path: Sequence[object]) -> str:
-    """Say of a difference that no setting was found for what is known of it."""
+    """Return the reason that no setting was found for a difference, from known facts about it."""
     buffer = next((where for field_name, where in _BUFFERS.items() if field_name in path and "buffer" in path), None)
     if buffer is not None:
         head = "nv set qos advance-buffer-config default-global"
@@ -202,7 +202,7 @@ def _of_one_color(old: Queue, new: Queue) -> Queue:
 
 
 def _is_derived_change(side_effect: Found) -> bool:
-    """Whether NVUE works a difference out from what was changed: it has no setting for it."""
+    """Whether NVUE derives a difference from the changes: it has no setting for it."""
     _, area, *field_path = (*side_effect.subject, "")
     requested_paths = [subject[1:] for subject in side_effect.wanted]
     requested_fields = {field for subject in requested_paths for field in subject}

@@ -1,4 +1,4 @@
-"""Changes of access lists in a given file of NVUE: lists, rules and bindings that come, go or say something else."""
+"""Changes of access lists in a given file of NVUE: lists, rules and bindings that are added, removed or changed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -16,7 +16,7 @@ _Setting = tuple[Path, str | None]
 
 
 def change_access_lists(draft: Draft, old: Device, new: Device) -> None:
-    """Bring the access lists of `new` into a file that says `old`; what has no setting there is left as it is."""
+    """Bring the access lists of `new` into a file with those of `old`; parts without a setting there stay unchanged."""
     if isinstance(old.access_lists, Unknown) or isinstance(new.access_lists, Unknown):
         return
     before: Mapping[str, AccessList] = {access_list.name: access_list for access_list in old.access_lists}

@@ -1,4 +1,4 @@
-"""What makes a new document of an old one, setting by setting, whatever the model has of them."""
+"""Edits that make a new document of an old one, setting by setting, regardless of the model."""
 
 from collections.abc import Iterator, Mapping
 
@@ -20,9 +20,9 @@ _BREAKOUT = ("link", "breakout")
 
 
 def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "") -> Edit | None:
-    """Return what makes a device's new document of its old one, in all that is set there.
+    """Return the edit that makes a device's new document of its old one, with all of its settings.
 
-    None where ports are broken out otherwise, which takes two applies and no patch alone, and where there is not one
+    None where the breakout of ports differs, which takes two applies and no patch alone, and where there is not one
     document on both sides. Raises InputProblems where one of them cannot be read.
     """
     file = file_of("nvue", old)
@@ -46,7 +46,7 @@ def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "
 
 
 def single(node: Node, parent: str) -> Node:
-    """Return a tree with the single keys that its lists and ranges stand for; of a name in several all is said."""
+    """Return a tree with lists and ranges expanded to single keys; a name in several gets the settings of all."""
     expanded_node: Node = {}
     _merge_expanded_keys(expanded_node, node, parent)
     return expanded_node
@@ -74,7 +74,7 @@ def _broken_out(root: Node) -> Mapping[str, object]:
 
 
 def _removed_paths(before: Node, after: Node, at: Path, place: Known | None) -> Iterator[Path]:
-    """Yield what is to be taken away, with all below it; a word that another one takes the place of goes by itself."""
+    """Yield the paths to remove, with all below them; a word that another one replaces disappears by itself."""
     if isinstance(place, Leaf) and after:
         return
     for key, value in before.items():
@@ -90,7 +90,7 @@ def _removed_paths(before: Node, after: Node, at: Path, place: Known | None) -> 
 
 
 def _find_new_values(before: Node, after: Node, at: Path, gone: Mapping[Path, None]) -> Iterator[tuple[Path, str]]:
-    """Yield what is to be said, with its value."""
+    """Yield the settings to make, with their values."""
     for key, value in after.items():
         key_path = (*at, key)
         was = before.get(key) if key_path not in gone else None

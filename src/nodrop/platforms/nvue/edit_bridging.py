@@ -1,4 +1,4 @@
-"""Bonds and VLANs of a device, brought into the settings of the file that it has: the difference of what says both."""
+"""Bonds and VLANs of a device, brought into its file's settings: the difference between both states."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ _Said = Iterator[tuple[Path, str]]
 
 
 def change_bridging(draft: Draft, old: Device, new: Device) -> None:
-    """Bring bonds, VLANs and their members of `new` into a file that says `old`."""
+    """Bring bonds, VLANs and their members of `new` into a file with those of `old`."""
     fields = ("vlans", "port_channels")
     if all(same(getattr(old, field), getattr(new, field)) for field in fields):
         return
@@ -35,7 +35,7 @@ def change_bridging(draft: Draft, old: Device, new: Device) -> None:
 
 
 def _bridging_settings(draft: Draft, device: Device) -> _Said:
-    """Yield the settings that say bonds and VLANs, each with its value."""
+    """Yield the settings of bonds and VLANs, each with its value."""
     vlans: Any = device.vlans
     bonds: Any = device.port_channels
     if vlans:

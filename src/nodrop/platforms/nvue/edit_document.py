@@ -1,4 +1,4 @@
-"""A startup.yaml that is given, changed in what a setting says and in nothing else: keys of several are taken apart."""
+"""A given startup.yaml, changed in the values of settings and in nothing else: keys of several are taken apart."""
 
 import json
 import re
@@ -36,7 +36,7 @@ _WORD = re.compile(r"on|off|[0-9]+(?:\.[0-9]+)?[GMT]?")
 
 
 def leaf(setting: str, value: str) -> Node:
-    """Return the value of a setting, spelt as exports do; THERE is an empty mapping."""
+    """Return the value of a setting, written as exports do; THERE is an empty mapping."""
     if value == THERE:
         return Node(entries=[])
     plain = setting not in _FREE and _WORD.fullmatch(value)
@@ -59,7 +59,7 @@ class YamlDocument:
 
     @property
     def text(self) -> str:
-        """What it says now, without what changes have left empty."""
+        """Return the current text, without entries that changes have left empty."""
         for node, entry in self._emptied:
             if not _entries(entry.value) and entry in _entries(node):
                 _entries(node).remove(entry)
@@ -70,7 +70,7 @@ class YamlDocument:
         return self._bom + write(self._text, self._root, *spell)
 
     def make(self, operation: Operation) -> None:
-        """Make a change where the document says what it changes; ValueError where there is no place for it."""
+        """Make a change where the document has the setting; raise ValueError where there is no place for it."""
         if operation.value is None:
             for node in self._sets:
                 _drop_path(node, "", operation.steps, self._emptied)
@@ -81,14 +81,14 @@ class YamlDocument:
         _put_value(self._sets[best], "", operation.steps, operation.value)
 
     def append(self, operations: Sequence[Operation]) -> None:
-        """Say changes behind all that is said; ValueError where the document is no list."""
+        """Write changes behind all existing settings; raise ValueError where the document is no list."""
         if not self._root.items or self._is_json:
             raise ValueError("the file says it in a way that one change cannot reach")
         self._root.items += patch(operations)
 
 
 def _as_json(node: Node) -> None:
-    """Let the texts that are new be spelt for JSON."""
+    """Write the new texts in JSON form."""
     for entry in _entries(node):
         value = entry.value
         if value.text is not None and (value.start is None or value.text != value.stood[0]):
@@ -100,7 +100,7 @@ def _as_json(node: Node) -> None:
 
 
 def patch(operations: Sequence[Operation]) -> list[Node]:
-    """Return operations as `nv config patch` takes them: what is unset, then what is set."""
+    """Return operations as `nv config patch` takes them: first unset, then set."""
     nodes: list[Node] = []
     for verb, own_operations in (
         ("unset", [patch_operation for patch_operation in operations if patch_operation.value is None]),
@@ -140,7 +140,7 @@ def _matching_depth(node: Node, parent: str, steps: Steps) -> int:
 
 
 def _put_value(node: Node, parent: str, steps: Steps, value: str) -> None:
-    """Set what a path below a mapping leads to."""
+    """Set the value at a path below a mapping."""
     assert node.entries is not None
     step, remaining_steps = steps[0], steps[1:]
     chosen: dict[int, list[str]] = {}
@@ -179,7 +179,7 @@ def _entries(node: Node) -> list[Entry]:
 
 
 def _set_leaf_value(entry: Entry, setting: str, value: str) -> None:
-    """Give a leaf its value in the way in which it has one."""
+    """Give a leaf its value in the form of its existing value."""
     node = entry.value
     if value == THERE:
         return
@@ -203,9 +203,9 @@ def _insert_entry(node: Node, entry: Entry, *, is_sorted: bool = True) -> None:
 
 
 def _drop_path(node: Node, parent: str, steps: Steps, emptied: list[tuple[Node, Entry]]) -> None:
-    """Take out what a path below a mapping leads to, and remember what that may leave empty, interfaces aside.
+    """Remove the node at a path below a mapping, and remember entries that may be empty then, except interfaces.
 
-    Something may be put there yet; then the line, and what its owner wrote behind it, stays.
+    A value may still be put there; then the line, and its owner's text behind it, stays.
     """
     step, remaining_steps = steps[0], steps[1:]
     for entry in list(_entries(node)):
@@ -225,7 +225,7 @@ def _drop_path(node: Node, parent: str, steps: Steps, emptied: list[tuple[Node, 
 
 
 def _split_entry(node: Node, parent: str, entry: Entry, singles: Sequence[str]) -> Entry:
-    """Return the entry of some of the keys that an entry stands for, taken out of it with all that it says."""
+    """Return an entry for some of the keys of an entry, taken out of it with all its settings."""
     other_keys = [key for key in keys(parent, entry.key) if key not in singles]
     if not other_keys:
         return entry
@@ -243,7 +243,7 @@ def _split_entry(node: Node, parent: str, entry: Entry, singles: Sequence[str]) 
 
 
 def _merge_into_other_entry(entries: Sequence[Entry], key: str, entry: Entry) -> Entry | None:
-    """Return another entry that has a key, what was said of several laid over it or under it; None where none has."""
+    """Return another entry with a key, the settings of several laid over or under it; None where none has the key."""
     at = entries.index(entry)
     for place, far_entry in enumerate(entries):
         if far_entry.key == key and far_entry is not entry:
@@ -253,7 +253,7 @@ def _merge_into_other_entry(entries: Sequence[Entry], key: str, entry: Entry) ->
 
 
 def _merge_node(entry: Entry, node: Node, *, over: bool) -> None:
-    """Lay what was said of several over what is said of one, or under it."""
+    """Lay the settings of several keys over those of a single key, or under them."""
     if node.entries is None:
         if over:
             entry.value = copy_of(node)

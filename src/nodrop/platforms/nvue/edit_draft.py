@@ -1,4 +1,4 @@
-"""What a given file is to say instead of what it says, setting by setting, in the words of its dialect."""
+"""Changes to the settings of a given file, setting by setting, in the words of its dialect."""
 
 from nodrop.model.reading import DeviceReading
 from nodrop.platforms.nvue.edit_operations import THERE, Operation, operations
@@ -15,7 +15,7 @@ _USUAL = {"old": "5.14", "new": "5.16"}
 
 
 class Draft:
-    """The settings to be taken away and then those to be made, and what the file says now."""
+    """The settings to remove and then those to make, and the file's current settings."""
 
     def __init__(self, tree: Tree, reading: DeviceReading) -> None:
         """Take a file that has been read."""
@@ -44,7 +44,7 @@ class Draft:
 
     @property
     def operations(self) -> list[Operation]:
-        """All that is to be done, in its order."""
+        """Return all operations, in order."""
         return [*operations(self.gone), *operations(self.wanted)]
 
     def put(self, *path: str, to: object) -> None:

@@ -1,4 +1,4 @@
-"""Single settings that are to be made or taken away, put together to operations on lists and ranges."""
+"""Single settings to make or remove, combined to operations on lists and ranges."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Operation:
 
 
 def operations(values: Mapping[Path, str] | Mapping[Path, None] | Iterable[tuple[Path, str | None]]) -> list[Operation]:
-    """Return settings as operations: interfaces, and numbers, of which the same is said, together."""
+    """Return settings as operations: interfaces, and numbers, with the same setting together."""
     pairs = values.items() if isinstance(values, Mapping) else values
     items: list[tuple[Steps, str | None]] = [(tuple((step,) for step in path), value) for path, value in pairs]
     for place in range(max((len(steps) for steps, _ in items), default=0) - 1, 0, -1):

@@ -1,7 +1,7 @@
-"""QoS of a device, brought into the profiles and settings of the file that it has.
+"""QoS of a device, brought into the profiles and settings of its file.
 
-A profile is changed in place where all ports that use it change alike. Else the ports that change are bound to one that
-says it already, or to a copy of theirs.
+A profile is changed in place where all ports that use it change alike. Else the ports that change are bound to a
+profile that already has the settings, or to a copy of their current one.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ from nodrop.platforms.nvue.writer import alpha, small_percent
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Use:
-    """A port, the profile of a kind that holds for it, what that says, and what it is to say."""
+    """A port, its effective profile of a kind, the current value of that, and the new value."""
 
     port: str
     name: str
@@ -33,13 +33,13 @@ class _Use:
 
 
 class _Kept:
-    """What a port does that stays as it is, though not all of it is known."""
+    """Behavior of a port that stays as it is, though not all of it is known."""
 
 
 def change_qos(draft: Draft, old: Device, new: Device) -> None:
-    """Bring profiles, bindings, watchdogs, classes, pools and limits of `new` into a file that says `old`.
+    """Bring profiles, bindings, watchdogs, classes, pools and limits of `new` into a file with those of `old`.
 
-    UnknownFact where a port is to change of which not all that NVUE says in one profile is known.
+    Raise UnknownFact where a port must change and not all that NVUE sets in one profile is known.
     """
     pairs = list(zip(old.interfaces, new.interfaces, strict=True))
     before, after = _profiles_by_port(pairs)
@@ -78,7 +78,7 @@ def _profile_of(draft: Draft, port: str, kind: str) -> str:
 
 
 def _profiles_by_port(pairs: Iterable[tuple[Interface, Interface]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what each port does by kind, before and after."""
+    """Return the profiles of each port by kind, before and after."""
     profiles_by_key: dict[tuple[int, object, object], tuple[Any, ...]] = {}
     unknown: dict[tuple[int, object, object], tuple[Any, ...]] = {}
     sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
@@ -98,7 +98,7 @@ def _profiles_by_port(pairs: Iterable[tuple[Interface, Interface]]) -> tuple[dic
 
 
 def _assign_profiles(draft: Draft, kind: str, uses: list[_Use]) -> None:
-    """Bring the profiles of a kind to what their users want, and bind users to others where they must be."""
+    """Bring the profiles of a kind to the values that their users want, and bind users to others where they must be."""
     stated = draft.top.below("qos", kind).node
     by_name: dict[str, list[_Use]] = {}
     for use in uses:
@@ -144,7 +144,7 @@ def _find_free_name(base_name: str, taken: Iterable[str]) -> str:
 
 
 def _name(kind: str, value: Any) -> str:
-    """Return what a profile is called that is none's copy."""
+    """Return the name of a profile that is no copy."""
     if kind == "mapping":
         return f"trust-{value.trust}"
     if kind == "pfc":
@@ -158,7 +158,7 @@ def _name(kind: str, value: Any) -> str:
 
 
 def _edit_profile(draft: Draft, kind: str, name: str, old: Any, new: Any) -> None:
-    """Let a profile say the new and not the old; all else of it stays as it is."""
+    """Set a profile to the new value instead of the old; everything else in it stays as it is."""
     nothing: Leaves = {}
     before = nothing if old is None or isinstance(old, _Kept) else dict(leaves(kind, old))
     after = dict(leaves(kind, new))

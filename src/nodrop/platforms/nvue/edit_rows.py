@@ -41,7 +41,7 @@ _ENTITIES = frozenset(
 
 
 def change_rows(draft: Draft, old: Device, new: Device) -> None:
-    """Bring ports, addresses, services and routing of `new` into a file that says `old`."""
+    """Bring ports, addresses, services and routing of `new` into a file with those of `old`."""
     for a, b in zip(old.interfaces, new.interfaces, strict=True):
         if not same(a, b):
             _port(draft, a, b)
@@ -95,7 +95,7 @@ def _change_switch_rows(draft: Draft, old: Device, new: Device) -> None:
 
 
 def _edit_tunnel_dscp(draft: Draft, old: tuple[Tunnel, ...], new: tuple[Tunnel, ...]) -> None:
-    """Say what becomes of the DSCP in the tunnels that there are; others are for their owner to make."""
+    """Set the handling of the DSCP in existing tunnels; others are for their owner to make."""
     for before, after in zip(old, new, strict=False):
         for field, (direction, words) in DSCP_ACTIONS.items():
             word = words.get(getattr(after, field))
@@ -222,7 +222,7 @@ def _edit_servers(draft: Draft, kind: str, before: Any, after: Any, device: Devi
 
 
 def _set_snmp_field(draft: Draft, word: str, setting_value: str | None) -> None:
-    """Let the switch tell something else of itself, where the file has it or where its release does."""
+    """Change a value that the switch reports about itself, where the file has it or where its release does."""
     usual = SNMP[not knows(draft.release, "SNMP beside the services")]
     used = [place for place in SNMP if has(draft.top.node, (*place, word))] or [usual]
     for place in used[:1] if setting_value is not None else used:
@@ -279,7 +279,7 @@ def _edit_trimming(draft: Draft, before: Any, after: Any) -> None:
 
 
 def _edit_routing(draft: Draft, old: Device, new: Device) -> None:
-    """Let routing be what it is to be: the difference of the statements that are written for both."""
+    """Bring routing to the new state: the difference of the statements that are written for both."""
     if not any(
         _is_known_change(getattr(old, name), getattr(new, name)) for name in ("bgp", "vrf_bgp", "static_routes")
     ):
@@ -322,7 +322,7 @@ def _routing_statements(draft: Draft, device: Device) -> Iterator[tuple[Path, st
 
 
 def _outermost_removed_path(path: Path, kept_paths: Iterable[Path]) -> Path:
-    """Return the whole entity that goes with a path of which nothing is kept, else the path itself."""
+    """Return the whole entity that disappears with a path if nothing of it is kept, else the path itself."""
     for length in range(2, len(path)):
         if path[length - 1] in _ENTITIES and not any(paths[: length + 1] == path[: length + 1] for paths in kept_paths):
             return path[: length + 1]

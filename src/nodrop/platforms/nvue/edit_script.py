@@ -1,4 +1,4 @@
-"""Lines of `nv set` that are given, changed in what a setting says: in its own line, or in one right behind it."""
+"""Given lines of `nv set`, changed in the value of a setting: in its line, or in a new line right behind it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ MAX_PATHS = 65_536
 
 @dataclass(eq=False)
 class _Line:
-    """A command: `given` is None where it is new, `words` are what it says now; None where it is taken out."""
+    """A command: `given` is None where it is new, `words` are its current words; None where it is taken out."""
 
     verb: str
     words: list[str] | None
@@ -63,7 +63,7 @@ class ScriptDocument:
 
     @property
     def text(self) -> str:
-        """What it says now."""
+        """Return the current text."""
         edits: list[tuple[int, int, str]] = []
         behind = 0
         newline = "\r\n" if "\r\n" in self._text else "\n"
@@ -99,7 +99,7 @@ class ScriptDocument:
         return len(nvset.parse(self._text[start:end]).commands) == 1 and "#" not in self._text[start:end]
 
     def make(self, operation: Operation) -> None:
-        """Make a change where a command says what it changes, else behind the nearest; ValueError: for too many."""
+        """Make a change where a command has the setting, else behind the nearest; ValueError for too many settings."""
         if prod(map(len, operation.steps)) > MAX_PATHS:
             raise ValueError(f"more than {MAX_PATHS:,} settings at once")
         if operation.value is None:
@@ -108,7 +108,7 @@ class ScriptDocument:
             self._set_path(operation)
 
     def append(self, changes: Sequence[Operation]) -> None:
-        """Say changes behind all that is said."""
+        """Write changes behind all existing commands."""
         for change in changes:
             verb = "unset" if change.value is None else "set"
             self._lines.append(_Line(verb, _words(change.steps, change.value)))
@@ -165,9 +165,9 @@ class ScriptDocument:
 
     @staticmethod
     def _remove_paths(line: _Line, paths: Sequence[Path], length: int) -> bool:
-        """Take paths out of the list or range of a command; return whether it says something beside them.
+        """Take paths out of the list or range of a command; return whether it sets anything in addition to them.
 
-        Where that takes more than one word, the command stays as it is, for a later one to overrule it.
+        Where that takes more than one word, the command stays as it is, and a later one must overrule it.
         """
         key_lists = line.stands_for[:length]
         removed_keys = [tuple(dict.fromkeys(path[at] for path in paths)) for at in range(length)]

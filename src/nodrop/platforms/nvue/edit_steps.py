@@ -1,4 +1,4 @@
-"""Operations as steps that tell what each does to a running switch, and in the forms that `nv` takes."""
+"""Operations as steps, with the effect of each on a running switch, and in the forms that `nv` takes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -97,7 +97,7 @@ def _assess_step(step: Step, operation: Operation, device: Device, release: str)
 
 
 def _pattern_matches_operation(pattern: Sequence[str], operation: Operation) -> bool:
-    """Whether an operation is on a setting, on what is below it, or takes away what it is below."""
+    """Whether an operation is on a setting, on a setting below it, or removes a part above it."""
     if operation.value is not None and len(pattern) > len(operation.steps):
         return False
     return all(word in ("*", step[0]) for word, step in zip(pattern, operation.steps, strict=False))

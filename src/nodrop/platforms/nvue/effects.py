@@ -1,8 +1,8 @@
-"""What an NVUE switch does as a consequence of what it is told: priority groups, pools and buffers without a leaf.
+"""Consequences of NVUE settings on a switch: priority groups, pools and buffers without a leaf.
 
-NVUE states which priorities PFC holds for, how priorities spread over queues and what share of the memory a pool has.
-Everything else about buffers follows. Sources: Cumulus Linux 5.14 and 5.16, Quality of Service (Flow Control
-Buffers, Advanced Buffer Tuning) and RDMA over Converged Ethernet (`nv show qos roce`).
+NVUE states the priorities of PFC, how priorities spread over queues and the share of the memory for each pool.
+Everything else about buffers follows. Sources: Cumulus Linux 5.14 and 5.16, Quality of Service (Flow Control Buffers,
+Advanced Buffer Tuning) and RDMA over Converged Ethernet (`nv show qos roce`).
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -43,9 +43,9 @@ NO_QUOTAS = Quotas()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What may be taken of what is free of a pool, as exponents of two, and what a queue has for itself, in bytes.
+    """The share of a pool's free memory that may be taken, as exponents of two, and the reserved bytes of a queue.
 
-    The values are those of a switch that is told nothing; `advance-buffer-config` changes them.
+    The values are those of a switch without settings; `advance-buffer-config` changes them.
     """
 
     ingress_lossless: int = 0
@@ -76,7 +76,7 @@ class StatedHeadroom:
     xon_threshold_bytes: int | None
 
     def buffer(self, pool: str, dynamic_th: int) -> BufferProfile:
-        """Return the buffer of a priority group: what is left after the pause is what may still arrive."""
+        """Return the buffer of a priority group: the rest after the pause threshold holds data that still arrives."""
         size, xoff, xon = self.port_buffer_bytes, self.xoff_threshold_bytes, self.xon_threshold_bytes
         headroom = Headroom(
             xoff_bytes=UNKNOWN if size is None or xoff is None else size - xoff,
@@ -92,9 +92,9 @@ UNKNOWN_HEADROOM = StatedHeadroom(port_buffer_bytes=None, xoff_threshold_bytes=N
 
 
 def stated_headroom(groups: Iterable[PriorityGroup]) -> StatedHeadroom | None:
-    """Return what a PFC profile states for a port's groups, by the first that does not leave it to the switch.
+    """Return the headroom that a PFC profile states for a port's groups, by the first not left to the switch.
 
-    The groups are known (`sayable.Plain`), but for what a size or a resume threshold is.
+    The groups are known (`sayable.Plain`), except for the value of a size or a resume threshold.
     """
     for group in groups:
         buffer = group.buffer
@@ -147,9 +147,9 @@ def priority_groups(
     stated: StatedHeadroom | None = None,
     quotas: Quotas = NO_QUOTAS,
 ) -> tuple[PriorityGroup, ...]:
-    """Return a port's priority groups: one of its own for each priority that PFC holds for, and one for all others.
+    """Return a port's priority groups: a separate one for each PFC priority, and one for all others.
 
-    Headroom that is not stated is the switch's to work out from the cable (`hardware.dynamic.resolve`).
+    The switch computes unstated headroom from the cable (`hardware.dynamic.resolve`).
     """
     lossy = BufferProfile(pool="ingress_lossy", size_bytes=0, dynamic_th=lossy_th)
     if stated is None:
@@ -163,12 +163,12 @@ def priority_groups(
 
 
 def _of_quota(buffer: BufferProfile, quota_bytes: int | None) -> BufferProfile:
-    """Return a buffer that takes a number of bytes, where there is one, and not a share of what is free."""
+    """Return a buffer that takes a number of bytes, where there is one, and not a share of the free memory."""
     return buffer if quota_bytes is None else replace_fields(buffer, dynamic_th=None, static_th_bytes=quota_bytes)
 
 
 def queue_buffer(lossless: bool, index: int | None = None, limits: Limits = USUAL) -> BufferProfile:
-    """Return what a queue may take: without limit where it is lossless, unless the switch is told otherwise."""
+    """Return the limit of a queue: none where it is lossless, unless a setting of the switch changes that."""
     quotas = limits.quotas
     if lossless:
         share = BufferProfile(
@@ -185,13 +185,13 @@ def queue_buffer(lossless: bool, index: int | None = None, limits: Limits = USUA
 
 
 def usual_small_percent(model: str | Unknown) -> int:
-    """Return the share of small packets that headroom is worked out with on a model where nothing is said, percent."""
+    """Return the default share of small packets for computing headroom on a model, in percent."""
     chip = asic_of(model)
     return _SMALL_PACKET_PERCENT.get(chip.name if chip else "", 100)
 
 
 def dynamic_buffers(dynamic_th: int, small_percent: int = 100) -> DynamicBuffers:
-    """Return what headroom is worked out from."""
+    """Return the inputs for computing headroom."""
     return DynamicBuffers(
         dynamic_th=dynamic_th, pattern_mtu_bytes=PATTERN_MTU_BYTES, small_packet_percent=small_percent
     )

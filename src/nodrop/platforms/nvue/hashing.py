@@ -1,7 +1,7 @@
-"""By what of a packet one of several equal paths is chosen: the flags of `system forwarding ecmp-hash`.
+"""Packet fields that choose one of several equal paths: the flags of `system forwarding ecmp-hash`.
 
 Source: Cumulus Linux 5.14, Equal Cost Multipath Load Sharing (custom hashing: addresses, ports, protocol and the IPv6
-flow label count unless told otherwise, the port of entry and what is inside a tunnel do not).
+flow label count unless set differently, the port of entry and the fields inside a tunnel do not).
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What NVUE cannot say of a device: refused before anything is spelt, with the model path that is in the way.
+"""Parts of a device that NVUE cannot express: refused before anything is written, with the model path that prevents it.
 
 Ranges are those of the NVUE command reference (5.14 and 5.16).
 """
@@ -61,9 +61,9 @@ _PLAIN = Plain(
 
 
 def check(device: Device) -> Switch:
-    """Return the facts of the device's model; Unsupported where NVUE has no setting for something.
+    """Return the facts of the device's model; raise Unsupported where NVUE has no setting for something.
 
-    What QoS and buffers say is for `limits_qos` to check, once for all devices that have the same.
+    `limits_qos` checks QoS and buffers, once for all devices that have the same.
     """
     _PLAIN.check(device)
     facts = _check_device(device)
@@ -227,7 +227,7 @@ def _check_splits(facts: Switch, device: Device) -> dict[int, int]:
 
 
 def breakouts(facts: Switch, panel: int) -> list[Split]:
-    """Return the ways in which NVUE breaks a panel port out; none where the model has no such port."""
+    """Return NVUE's breakouts of a panel port; none where the model has no such port."""
     group = facts.group(panel)
     return group.splits_on("nvue") if group else []
 

@@ -1,4 +1,4 @@
-"""What NVUE cannot say of bonds and VLANs: refused with the model path that is in the way.
+"""Bonds and VLANs that NVUE cannot express: refused with the model path that prevents it.
 
 Sources: Cumulus Linux 5.16, Bonding and VLAN-aware Bridge Mode. One bridge, br_default, has all VLANs.
 """

@@ -1,4 +1,4 @@
-"""What NVUE cannot say of a device's QoS and buffers: a map or buffer that does not follow from its profiles.
+"""QoS and buffers that NVUE cannot express: a map or buffer that does not follow from the device's profiles.
 
 Ranges are those of the NVUE command reference (5.14 and 5.16) and of `nv list-commands`.
 """
@@ -30,7 +30,7 @@ Path = tuple[str, ...]
 
 
 def check(device: Device) -> None:
-    """Raise Unsupported where a port's QoS, or what the switch shares, has no setting in NVUE."""
+    """Raise Unsupported where a port's QoS, or a shared part of the switch, has no setting in NVUE."""
     seen: dict[tuple[object, ...], None] = {}
     for port in device.interfaces:
         key = id(port.qos), port.cable_length_m, port.link_pause
@@ -118,7 +118,7 @@ def _check_pfc(port: Interface, qos: QosProfile, path: Path) -> tuple[int, ...]:
 
 
 def _check_headroom(qos: QosProfile, path: Path) -> None:
-    """Refuse headroom that is neither worked out by the switch nor the thresholds of a PFC profile."""
+    """Refuse headroom that is neither computed by the switch nor the thresholds of a PFC profile."""
     first_headroom: Headroom | None = None
     for group in require_fact(qos.priority_groups):
         buffer = require_fact(group.buffer)
@@ -205,7 +205,7 @@ def _check_wred(device: Device, wred: WredProfile | None, path: Path) -> None:
 
 
 def _check_relative(device: Device, color: WredColor, path: Path) -> None:
-    """Refuse marking by what a queue may take where a release or a chip has none, and bytes beside it."""
+    """Refuse marking relative to a queue's maximum where a release or a chip has none, and bytes in addition to it."""
     feature = "relative marking"
     if not knows(device.version, feature):
         raise refuse((*path, "min_percent"), f"NVUE has {feature} since {SINCE[feature]}, and this is {device.version}")
@@ -350,7 +350,7 @@ def _check_pools(device: Device) -> None:
 
 
 def _check_as_made(device: Device, pools: tuple[BufferPool, ...], dynamic_th: int) -> None:
-    """Refuse buffers that the switch would not make of what it is told."""
+    """Refuse buffers that the switch would not make from its settings."""
     groups: dict[tuple[tuple[int, ...], effects.StatedHeadroom | None], Any] = {}
     bare: dict[int, QosProfile] = {}
     ports = []
@@ -377,7 +377,7 @@ def _check_as_made(device: Device, pools: tuple[BufferPool, ...], dynamic_th: in
 
 
 def _existing_path(difference: Difference) -> Subject:
-    """Return the path of what is different, as far as the device at hand has it."""
+    """Return the path of a difference, as far as the given device has it."""
     return difference.path[:-1] if difference.b is None else difference.path
 
 

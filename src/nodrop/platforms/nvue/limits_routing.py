@@ -1,4 +1,4 @@
-"""What NVUE cannot say of a device's routing: refused with the model path that is in the way.
+"""Routing of a device that NVUE cannot express: refused with the model path that prevents it.
 
 Ranges are those of the NVUE command reference (5.14 and 5.16) and of `nv list-commands`.
 """
@@ -84,7 +84,7 @@ _OF_SWITCH = ("suppress_fib_pending", "graceful_restart", "restart_s", "select_d
 
 
 def _check_other(vrf_process: Bgp, bgp: Bgp) -> None:
-    """Check the process of a VRF of its own."""
+    """Check the process of a separate VRF."""
     path = ("vrf_bgp", vrf_process.key)
     _check_name(vrf_process.key, *path)
     if vrf_process.key == "default":

@@ -1,7 +1,7 @@
 """Systems with NVUE that are not Cumulus Linux, and that nodrop does not read: HBN and NVOS.
 
-What they are recognised by: `model: BLUEFIELD` and `version: HBN 2.4.0` in the header of HBN (NVIDIA/doca-platform,
-HBN's startup.yaml) and its ports `p0_if`, `pf0hpf_if`, `pf0vf0_if` (NVIDIA DOCA HBN service guide, "Interfaces"); the
+They are recognised by: `model: BLUEFIELD` and `version: HBN 2.4.0` in the header of HBN (NVIDIA/doca-platform, HBN's
+startup.yaml) and its ports `p0_if`, `pf0hpf_if`, `pf0vf0_if` (NVIDIA DOCA HBN service guide, "Interfaces"); the
 InfiniBand and NVLink switches Q3400, QM9700 and N5400 of NVOS (NVOS user manual, "nv show platform").
 """
 

@@ -26,7 +26,7 @@ _POLICY_FIELDS: Mapping[str, tuple[Path, ...]] = {
 
 
 def routing_paths(top: View, head: str, path: Path) -> Iterator[Path]:
-    """Yield the paths that say a part of the routing, the most exact first."""
+    """Yield the paths that set a part of the routing, the most exact first."""
     if head == "@static_routes":
         yield from _route_paths(top, *(*path, "", "")[:2])
     elif head == "@vrf_bgp":

@@ -18,7 +18,7 @@ _INDEXED = ("traffic-class", "switch-priority", "dscp", "pcp")
 
 
 def leaves(kind: str, value: Any) -> Iterator[tuple[Path, str]]:
-    """Yield the settings below a profile that say a value; none for a profile of a port that does nothing."""
+    """Yield the settings below a profile for a value; none for a profile of a port that does nothing."""
     if value is None:
         return
     if kind == "mapping":

@@ -1,4 +1,4 @@
-"""Add the paths of NVIDIA's OpenAPI documents to what schema.yaml leaves open.
+"""Add the paths of NVIDIA's OpenAPI documents where schema.yaml leaves them open.
 
 published.yaml is made by tools/openapi2schema.py. It has the notation of schema.yaml, and the words that lead to an
 open place. schema.yaml counts before it: units, generations of Spectrum and dialects are in no document.
@@ -20,7 +20,7 @@ Stated = Mapping[str, Any]
 
 
 def published() -> tuple[Stated, frozenset[Release]]:
-    """Return what the documents have, and the releases that they are of."""
+    """Return the settings of the documents, and their releases."""
     data: Any = parse(FILE.read_bytes(), FILE.name).data
     return data["settings"], frozenset(release_of(name) for name in data["sources"])
 

@@ -1,9 +1,9 @@
-"""Access lists of NVUE, as Cumulus Linux installs them, and where they stand.
+"""Access lists of NVUE, as Cumulus Linux installs them, and their places.
 
-Rules go by their numbers, and all but those that police or set the internal class end the search; what no rule matches
-is accepted (Cumulus Linux user guide, Access Control List Configuration). NVUE writes inbound rules for the chain
-PREROUTING and outbound ones for POSTROUTING of the table mangle, which packets of the switch itself pass too, and those
-of the control plane for INPUT and OUTPUT.
+Rules are ordered by their numbers, and all but those that police or set the internal class end the search; packets that
+no rule matches are accepted (Cumulus Linux user guide, Access Control List Configuration). NVUE writes inbound rules
+for the chain PREROUTING and outbound ones for POSTROUTING of the table mangle, which packets of the switch itself pass
+too, and those of the control plane for INPUT and OUTPUT.
 """
 
 from collections.abc import Iterator, Mapping
@@ -169,7 +169,7 @@ class _Conditions:
         return tuple(found_addresses)
 
     def ports(self, word: str) -> tuple[PortRange, ...]:
-        """Return the ports of a side, in whatever layer they stand; a word that is not known is another condition."""
+        """Return the ports of a side, in any layer; an unknown word is another condition."""
         port_ranges: list[PortRange] = []
         for view in (self._ip, self._ip.below("tcp"), self._ip.below("udp")):
             for text in view.texts(word):
@@ -204,7 +204,7 @@ def _parse_number(text: str, words: Mapping[str, int], most: int) -> int | None:
 
 
 def _read_action_fields(action: View) -> dict[str, Any]:
-    """Return the fields of an entry that say what becomes of packets."""
+    """Return the fields of an entry that decide the treatment of packets."""
     marks = action.below("set")
     dscp = marks.text("dscp")
     classed = marks.text("class") or action.below("police").text("class")

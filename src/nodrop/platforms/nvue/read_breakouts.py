@@ -1,7 +1,9 @@
-"""Ports that a file names and the switch has not: beyond its last, parts not broken out, ports lost to others' parts.
+"""Ports that a file names and the switch does not have.
 
-Sources: Cumulus Linux release notes, 4309876 (ports are not checked) and 3362113 (QoS of parts that there are not, or
-that are broken out in the same revision); 5.19, Switch Port Attributes (the ways to break ports out, ports after them).
+These are ports beyond its last, parts not broken out, and ports lost to the parts of others.
+
+Sources: Cumulus Linux release notes, 4309876 (ports are not checked) and 3362113 (QoS of missing parts, or of parts
+broken out in the same revision); 5.19, Switch Port Attributes (the ways to break ports out, ports after them).
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,9 +34,9 @@ _IDLE_LINK = frozenset({"breakout", "mtu", "auto-negotiate", "fec", "speed", "st
 
 
 def check_ports(config: Config, ports: Ports, model: str | Unknown) -> None:
-    """Remark ports that the model has not, and parts of ports that the file does not break out.
+    """Report ports that the model does not have, and parts of ports that the file does not break out.
 
-    A file without a header may be a change of what there is already: there, a port counts as whole where it is named.
+    A file without a header may be a change to an existing configuration: there, a named port counts as whole.
     """
     facts = None if isinstance(model, Unknown) else switch(model)
     panels = None if facts is None else _panel_numbers(facts.name)
@@ -92,7 +94,7 @@ def _by_place(config: Config, rows: list[_Row], *below: str) -> list[_Row]:
 
 
 def _join_row_reasons(rows: list[_Row]) -> str:
-    """Say of all panel ports of some rows what is the matter with them."""
+    """Return the reasons of some rows, each with its panel ports."""
     if not rows[0].panel:
         return rows[0].why
     panels: dict[str, dict[str, None]] = {}
@@ -123,7 +125,7 @@ def _panel_numbers(model: str) -> frozenset[int]:
 
 
 class _Breakouts:
-    """What is said of the panel ports that parts are of."""
+    """Breakouts stated for the panel ports that have parts."""
 
     def __init__(self, ports: Ports, model: Switch | None, *, whole_state: bool) -> None:
         self._ports, self._model, self._whole_state = ports, model, whole_state
@@ -131,7 +133,7 @@ class _Breakouts:
         self._any: bool | None = None
 
     def missing(self, named_nvue_port: NvuePort) -> str:
-        """Return why there is no such part; empty where there is, or where the file does not say."""
+        """Return why a part is missing; empty if it exists or the file does not state it."""
         panel, name = named_nvue_port.port.panel, f"swp{named_nvue_port.port.panel}"
         if panel not in self._of:
             self._of[panel] = self._ports.link(self._ports.view(name)).breakout
@@ -146,7 +148,7 @@ class _Breakouts:
         return "" if named_nvue_port.port.split < breakout.splits else f"broken out into {breakout.splits}"
 
     def _from_start(self, panel: int) -> int:
-        """Return into how many parts a panel port is broken out where nothing is said of it; 0 for none."""
+        """Return the number of parts of a panel port without a breakout setting; 0 for none."""
         group = self._model and self._model.group(panel)
         return group.starts_split.get("nvue", 0) if group else 0
 
@@ -206,7 +208,7 @@ def _breakout_refusal(group: PortGroup, panel: int, breakout: Breakout, split: S
 
 
 def _interface_key_in_use(ports: Ports, panel: int) -> str:
-    """Return the key of interfaces by which a panel port is in use; empty where it is disabled, or only named."""
+    """Return the interface key that uses a panel port; empty if the port is disabled, or only named."""
     name = f"swp{panel}"
     breakout_port = next((port_name for port_name in ports.names() if port_name.startswith(f"{name}s")), "")
     if breakout_port:

@@ -1,7 +1,7 @@
-"""Bonds and the VLANs of a bridge: who is in them, and what the switch has in them itself.
+"""Bonds and the VLANs of a bridge: their members, and the switch's interfaces in them.
 
-Sources: Cumulus Linux 5.16, Bonding (LACP at the fast rate, unless told otherwise) and VLAN-aware Bridge Mode (a port
-carries all VLANs of its bridge with tags and VLAN 1 without, unless it has a list or is an access port).
+Sources: Cumulus Linux 5.16, Bonding (LACP at the fast rate by default) and VLAN-aware Bridge Mode (a port carries all
+VLANs of its bridge with tags and VLAN 1 without, unless it has a list or is an access port).
 """
 
 import re
@@ -28,7 +28,7 @@ Derived = dict[Subject, str]
 
 
 def port_channels(top: View, ports: Ports, derived: Derived) -> tuple[PortChannel, ...] | Unknown:
-    """Return the bonds, sorted by name; UNKNOWN where one bundles without LACP, which the model does not tell."""
+    """Return the bonds, sorted by name; UNKNOWN if a bond uses no LACP, which the model does not hold."""
     bonds = []
     for name in sorted(ports.of_kind("bond", *_BONDS), key=natural):
         view = ports.view(name)
@@ -109,7 +109,7 @@ def _vlan_memberships(port: View, bridge: View, bridge_vlans: set[int]) -> Itera
 
 
 def _svi_vlan(view: View) -> int | None:
-    """Return of which VLAN an interface is the switch's own; None where it is none."""
+    """Return the VLAN whose switch virtual interface an interface is; None if it is not an SVI."""
     name = _SVI.fullmatch(view.path[-1])
     if name is None and view.text("type") != "svi":
         return None

@@ -1,4 +1,6 @@
-"""What NVUE takes in silence and the switch cannot do: watchdogs of what is no port, a macro that is taken back.
+"""Settings that NVUE accepts without an error and the switch cannot apply.
+
+These are watchdogs of interfaces that are not ports, and a macro whose settings are reverted.
 
 Sources: Cumulus Linux, Quality of Service of 5.16 (traffic pools: one of the lossless ones), RDMA over Converged
 Ethernet of 5.16 (the modes).
@@ -17,7 +19,7 @@ from nodrop.platforms.nvue.read_values import Config, View
 
 
 def check_watchdogs(config: Config) -> None:
-    """Remark watchdogs of what is no port of the switch."""
+    """Report watchdogs of interfaces that are not ports of the switch."""
     for qos in saying(config.top.below("interface"), "pfc-watchdog"):
         if qos.below("pfc-watchdog").text("state") not in ("disable", "disabled"):
             other_names = [name for name in names(qos.path[1]) if nvue_port(name) is None]
@@ -28,7 +30,7 @@ def check_watchdogs(config: Config) -> None:
 
 
 def check_macro(config: Config) -> None:
-    """Remark settings beside the RoCE macro that take back what it is for, and a part that leaves its mode open."""
+    """Report settings next to the RoCE macro that defeat its purpose, and a part that leaves its mode open."""
     qos = config.top.below("qos")
     roce = qos.below("roce")
     if qos.has("roce") and roce.text("state") != "disabled" and roce.text("enable") not in ("off", "false"):

@@ -1,8 +1,8 @@
-"""Services of a switch that run beside the management VRF.
+"""Services of a switch that run outside the management VRF.
 
-Sources: Cumulus Linux 5.14, SSH for Remote Access (`system ssh-server vrf`; one that is not told listens in all), and
-Configure SNMP (`listening-address … vrf`, the default VRF unless told; localhost answers the switch alone); NTP of 5.14
-(`service ntp <vrf> server`) and 5.15 (`system ntp vrf`, that for management unless told).
+Sources: Cumulus Linux 5.14, SSH for Remote Access (`system ssh-server vrf`; without it, SSH listens in all VRFs), and
+Configure SNMP (`listening-address … vrf`, by default the default VRF; localhost answers the switch alone); NTP of 5.14
+(`service ntp <vrf> server`) and 5.15 (`system ntp vrf`, by default that for management).
 """
 
 from nodrop.model.fabric import Device

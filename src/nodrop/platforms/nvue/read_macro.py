@@ -1,4 +1,4 @@
-"""What a switch does before anything is said of it: the defaults, and what `qos roce` makes of them in each mode.
+"""Defaults of a switch without settings, and the changes that `qos roce` makes to them in each mode.
 
 Sources: Cumulus Linux 5.9, 5.14 and 5.16, RDMA over Converged Ethernet (tables and `nv show qos roce`); Quality of
 Service of 5.16; the applied revision of an untouched switch (`nv show` as JSON, 5.5).
@@ -48,7 +48,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defaults:
-    """All that holds unless it is said otherwise, and in whose words (`reason`)."""
+    """All defaults in effect unless set explicitly, and their source (`reason`)."""
 
     reason: str
     trust: Trust = "l2"

@@ -1,7 +1,7 @@
-"""When a traffic class marks or drops early: thresholds in bytes, or in percent of what it may take.
+"""When a traffic class marks or drops early: thresholds in bytes, or in percent of its limit.
 
 Source: Cumulus Linux 5.17 and the draft of 5.19, Quality of Service (Congestion Control, Dynamic ECN): a switch that
-goes by one kind of thresholds ignores the other.
+uses one kind of thresholds ignores the other.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ _IN_PERCENT = {"min_percent": "min-threshold-percent", "max_percent": "max-thres
 
 
 def marking(node: View, usual: Marking) -> tuple[Marking, bool]:
-    """Return a traffic class's marking, and whether all of it was said; thresholds that do not count are remarked."""
+    """Return a traffic class's marking, and whether the file states all of it; report thresholds that do not count."""
     stated: dict[str, Any] = {
         "ecn": node.flag("ecn"),
         "red": node.flag("red"),
@@ -42,7 +42,7 @@ def marking(node: View, usual: Marking) -> tuple[Marking, bool]:
 
 
 def wred(marking: Marking) -> WredProfile | None:
-    """Return what a marking comes to: None where it neither marks nor drops."""
+    """Return the WRED profile of a marking; None if it neither marks nor drops."""
     if not marking.ecn and not marking.red:
         return None
     color = WredColor(

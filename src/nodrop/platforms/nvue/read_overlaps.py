@@ -1,7 +1,7 @@
-"""Keys that stand for the same thing and say different things of it: `swp1-8` has one MTU, `swp3` another.
+"""Keys that name the same object and set different values: `swp1-8` has one MTU, `swp3` another.
 
-In exports, keys that overlap complement each other. In a file written by hand they may contradict, and no document
-says which of them counts; commands and patches have an order, and there the later one does.
+In exports, overlapping keys complement each other. In a file written by hand they may contradict, and no document
+states which of them counts. Commands and patches have an order, and there the later key counts.
 """
 
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ def remark_overlaps(config: Config) -> None:
 
 
 def _mappings_with_lists(root: Node) -> Iterator[tuple[Path, str, Node]]:
-    """Yield the mappings with a key that stands for several, each with its path and what it is of."""
+    """Yield the mappings with a key that names several objects, each with its path and the kind of object."""
     yield from _with_lists(root.get("interface"), ("interface",))
     yield from _walk_lists(root.get("qos"), ("qos",))
     for vrf in mapping_at(root, "vrf"):

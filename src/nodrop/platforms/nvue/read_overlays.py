@@ -88,7 +88,7 @@ def _peer_links(ports: Ports) -> Iterator[str]:
 
 
 def _mlag_bonds(ports: Ports) -> Iterator[str]:
-    """Yield the bonds of which the other switch of a pair has the other half."""
+    """Yield the bonds whose other half is on the other switch of a pair."""
     for name, view in _bond_views(ports):
         own_view = view.below("bond", "mlag")
         if own_view.has("id") and is_on(own_view) is not False:

@@ -1,4 +1,4 @@
-"""The switch's buffers as far as they are said: pools, and how much of them groups and queues may take."""
+"""The switch's buffers as far as they are stated: pools, and the share that groups and queues may take."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -20,7 +20,7 @@ _ALPHA = re.compile(r"alpha_(?:(0|infinity)|1_(2|4|8|16|32|64|128)|(1|2|4|8|16|3
 
 
 def limits(node: View) -> effects.Limits:
-    """Return how much of the free pools may be taken, as advanced buffer settings say it."""
+    """Return how much of the free pools may be taken, according to the advanced buffer settings."""
     usual = effects.USUAL
     lossy = dict(node.below("egress-lossy-buffer").items_by_number("traffic-class", 15))
     lossless = node.below("egress-lossless-buffer")
@@ -84,7 +84,7 @@ def _read_quota(node: View, static: frozenset[int], usual: int | None) -> int | 
 
 
 def remark_lossy_of(node: View, lossless: Collection[int]) -> None:
-    """Remark limits as a lossy queue of queues that are lossless, which go by those of lossless ones."""
+    """Report lossy-queue limits set for lossless queues, which use the lossless limits."""
     for tc, inside in node.below("egress-lossy-buffer").items_by_number("traffic-class", 15):
         if tc in lossless and inside:
             node.config.remark("lossy-limit-of-lossless-class", (), inside.path, tc=str(tc))
@@ -143,7 +143,7 @@ def dynamic_buffers(ports: Iterable[Interface], limits: effects.Limits, small_pe
 
 
 def stated_headroom(profile: View) -> effects.StatedHeadroom | None:
-    """Return what a PFC profile states of headroom; None where it leaves all of it to the switch."""
+    """Return the headroom that a PFC profile states; None if it leaves all of it to the switch."""
     buffer = profile.integer("port-buffer", 0, MAX_32_BITS, "bytes")
     xoff = profile.integer("xoff-threshold", 0, MAX_32_BITS, "bytes")
     xon = profile.integer("xon-threshold", 0, MAX_32_BITS, "bytes")

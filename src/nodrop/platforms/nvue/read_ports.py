@@ -1,4 +1,4 @@
-"""The switch ports of a file: each with what every key that covers it says, laid over each other in their order."""
+"""The switch ports of a file: each with the settings of every key that covers it, merged in their order."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _SPLITS = {"1x": 1, "2x": 2, "4x": 4, "8x": 8, "disabled": 0, "loopback": 1}
 
 
 class Breakout(NamedTuple):
-    """Into how many ports a panel port is broken out, 0 where it is shut off, and lanes of each where it is said."""
+    """The number of ports that a panel port is broken out into (0 if shut off), and the lanes of each if stated."""
 
     splits: int
     lanes: int | None
@@ -38,7 +38,7 @@ class Breakout(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """What `link` says, and the parts of the port that are defaults."""
+    """The settings of `link`, and the parts of the port that are defaults."""
 
     enabled: bool
     speed_mbps: Any
@@ -122,7 +122,7 @@ class Ports:
         )
 
     def view(self, name: str) -> View:
-        """Return all that is said of an interface."""
+        """Return all settings of an interface."""
         nodes = self._nodes.get(name, [])
         merged: Node = nodes[0] if nodes else {}
         for node in nodes[1:]:
@@ -145,7 +145,7 @@ class Ports:
         return cached_merge[0]
 
     def link(self, view: View) -> _Link:
-        """Return what a port's `link` says."""
+        """Return the settings of a port's `link`."""
         node = view.below("link")
         found_link = self._links.get(id(node.node))
         if found_link is None:
@@ -306,7 +306,7 @@ def _read_breakout(node: View) -> Breakout | None:
 
 
 def _port_lanes(model: str | Unknown, port: Port, breakout: Breakout | None, is_part: bool) -> Any:
-    """Return a port's lanes: its share of those of the panel port, which only the model tells."""
+    """Return a port's lanes: its share of the panel port's lanes, which only the model gives."""
     if is_part and breakout is not None and breakout.lanes is not None:
         return breakout.lanes
     group = None if isinstance(model, Unknown) else switch(model).group(port.panel)

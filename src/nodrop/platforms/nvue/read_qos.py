@@ -1,4 +1,4 @@
-"""What the ports of a file do with traffic: the global profiles, and those that ports are bound to instead."""
+"""Traffic handling of a file's ports: the global profiles, and those that ports are bound to instead."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ _REWRITES = {"l2": False, "l3": True, "both": True}
 
 @dataclass(frozen=True, slots=True)
 class PortQos:
-    """What a port's bindings make of it; `derived` are the parts of it that rest on a default, and the reason."""
+    """The QoS that results from a port's bindings; `derived` holds the parts that rest on a default, and the reason."""
 
     profile: QosProfile
     cable_length_m: int | None
@@ -67,7 +67,7 @@ class QosReader:
     """Reads each profile and each combination of profiles once."""
 
     def __init__(self, config: Config, release: str | Unknown = UNKNOWN, model: str | Unknown = UNKNOWN) -> None:
-        """`release` is that of the file, such as 5.16, and `model` the switch's, where it says so."""
+        """`release` is that of the file, such as 5.16, and `model` the switch's, if the file states it."""
         self.config, self._release = config, release
         self.top = config.top.below("qos")
         self.roce = self._roce()
@@ -91,7 +91,7 @@ class QosReader:
         self.small_percent: int = self._read_profile("pfc", GLOBAL)[0].small_percent
 
     def read_unbound(self) -> None:
-        """Read the profiles that no port is bound to, for what there is to remark about them, and that none is.
+        """Read the profiles that no port is bound to, to report their problems and that no port is bound to them.
 
         A file without ports may be one part of a configuration, and another part binds them.
         """
@@ -126,7 +126,7 @@ class QosReader:
         return mode or "lossless"
 
     def port(self, name: str, bound: View, trimmed: tuple[int, ...] = ()) -> PortQos:
-        """Return what a port does, from the node `qos` of its interface and the queues whose packets are trimmed."""
+        """Return a port's QoS, from the node `qos` of its interface and the queues whose packets are trimmed."""
         key = id(bound.node), trimmed
         cached_row = self._by_node.get(key)
         if cached_row is None:
@@ -150,7 +150,7 @@ class QosReader:
         return name
 
     def _read_profile(self, kind: str, name: str) -> tuple[Any, dict[Subject, str]]:
-        """Return what a profile says, and what of it is its default, once."""
+        """Return the settings of a profile, and which of them are defaults; each profile is read once."""
         key = kind, name
         if key not in self._profiles:
             make = getattr(self, f"_{kind.replace('-', '_')}")
@@ -204,7 +204,7 @@ class QosReader:
         return PortQos(profile, pfc.cable_length_m if paused else None, pause, tuple(derived.items()))
 
     def _stated_headroom(self, bound: View, pfc: Pfc) -> effects.StatedHeadroom | None:
-        """Return what is stated of a port's headroom; that of another way of working it out is not known."""
+        """Return the stated headroom of a port; unknown if the switch computes headroom in another way."""
         small = bound.integer(SMALL, 0, 100, "percent")
         if bound.flag("shared-headroom-pool"):
             return self.shared.headroom()

@@ -83,7 +83,7 @@ def ways(route: View) -> Iterator[tuple[int, str, Path]]:
 
 
 class RoutingReader:
-    """Reads what a file says of routing."""
+    """Reader of the routing settings of a file."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -172,9 +172,9 @@ class RoutingReader:
             yield replace_fields(session, **inherited) if inherited else session
 
     def _build_neighbor(self, key: str, nodes: list[View]) -> BgpNeighbor:
-        """Return a session from its own settings and those of its peer group, the first that says something.
+        """Return a session from its settings and those of its peer group; the first that states a value counts.
 
-        What does not name the other end is worked out once for all sessions in the same words.
+        Settings that do not name the other end are computed once for all sessions with the same text.
         """
         content = repr([{word: child for word, child in node.node.items() if word not in _FOLLOWED} for node in nodes])
         shared = self._shared.get(content)
@@ -250,7 +250,7 @@ class RoutingReader:
 
     @staticmethod
     def _goes_on(rule: View) -> Iterator[tuple[str, str]]:
-        """Yield where a route that a rule permits goes on to, as FRR says it: without a word, nowhere."""
+        """Yield where a route that a rule permits goes on to, in FRR's words; nothing if the rule does not state it."""
         policy = rule.below("action", "permit", "exit-policy")
         number = policy.text("rule")
         if number is not None or policy.has("next"):

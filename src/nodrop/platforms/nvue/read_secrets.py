@@ -1,4 +1,4 @@
-"""Secrets in what NVUE sets: each remarked where it stands, and none of them shown.
+"""Secrets in NVUE settings: each reported at its place, and none of them shown.
 
 Sources: Cumulus Linux 5.14, User Accounts, TACACS, RADIUS, LDAP, SNMP and BGP (the settings); NVOS 25.02, NTP (`nv set
 system ntp key 1 value`); exported configurations of 5.13 (`$nvsec$` in the place of secrets, `'*'` for a locked
@@ -43,7 +43,7 @@ def remark_secrets(config: Config) -> None:
 
 
 def _find_secrets(config: Config) -> Iterator[tuple[Path, str, str]]:
-    """Yield the path, what it is, and the text of each secret."""
+    """Yield the path, the kind and the text of each secret."""
     root = config.tree.root if config.tree else {}
     for top in ("system", "service"):
         node = root.get(top)
@@ -66,7 +66,7 @@ def _secret_settings(node: object, path: Path, words: Mapping[str, str]) -> Iter
 
 
 def _find_texts(value: object, path: Path, secret_kind: str) -> Iterator[tuple[Path, str, str]]:
-    """Yield the value of a setting, or each of the words below it, which may stand on lines of their own."""
+    """Yield the value of a setting, or each of the words below it, which may be on separate lines."""
     if isinstance(value, str):
         yield path, secret_kind, value
     elif isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What a file says of the switch itself: loopbacks, management port, servers, collectors, hash seed, trimming."""
+"""Settings of the switch itself: loopbacks, management port, servers, collectors, hash seed, trimming."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ TRIM_CLASSES = (1, 2, 3)
 
 
 def loopbacks(top: View, ports: Ports) -> tuple[Loopback, ...]:
-    """Return the loopback interface, and the addresses that VRFs have of their own, sorted by name."""
+    """Return the loopback interface, and the separate addresses of VRFs, sorted by name."""
     found_loopbacks: dict[str, Loopback] = {}
     own_view = ports.view(LOOPBACK)
     if LOOPBACK in ports.names():
@@ -65,7 +65,7 @@ def servers(top: View, kind: str) -> tuple[str, ...]:
 
 
 def snmp(top: View, key: str) -> str | None:
-    """Return what the switch tells of itself by SNMP, in the words of any release; None where it is not said."""
+    """Return the system facts that the switch reports by SNMP, in the words of any release; None if not stated."""
     return next((text for path in SNMP if (text := top.below(*path).text(key)) is not None), None)
 
 
@@ -90,7 +90,7 @@ def gnmi_port(top: View) -> int | None:
 
 
 def trims(top: View, by_macro: bool) -> bool | None:
-    """Return whether trimming is on: True, False, or None where nothing says so."""
+    """Return whether trimming is on: True, False, or None if no setting states it."""
     node = top.below(*PACKET_TRIM)
     state = node.flag("state")
     if state is None and (by_macro or node.text("profile") == TRIM_PROFILE):
@@ -99,7 +99,7 @@ def trims(top: View, by_macro: bool) -> bool | None:
 
 
 def by_profile(top: View, by_macro: bool) -> bool:
-    """Whether the default profile of trimming holds where nothing else is said."""
+    """Whether the default profile of trimming is in effect unless set explicitly."""
     return by_macro or top.below(*PACKET_TRIM).text("profile") == TRIM_PROFILE
 
 
@@ -111,7 +111,7 @@ def trimmed_classes(top: View, by_macro: bool) -> tuple[int, ...] | None:
 
 
 def trimming(top: View, by_macro: bool, queue_of: tuple[int, ...], derived: dict[Subject, str]) -> Trimming | None:
-    """Return the switch's packet trimming; None where it is off. What is derived is noted, below the device."""
+    """Return the switch's packet trimming; None if it is off. Derived parts are noted, below the device."""
     if not trims(top, by_macro):
         return None
     node = top.below(*PACKET_TRIM)

@@ -1,7 +1,7 @@
-"""Headroom that ports share: what a switch sets aside for each of them, and what takes none of it.
+"""Headroom that ports share: the part that a switch reserves for each port, and the ports that take none of it.
 
-Source: Cumulus Linux 5.18 and the draft of 5.19, Quality of Service (Lossless Shared Headroom Pool): ports that are
-told to share have exclusive headroom, and borrow the rest of what is required, with `qos roce` in a lossless mode.
+Source: Cumulus Linux 5.18 and the draft of 5.19, Quality of Service (Lossless Shared Headroom Pool): ports set to
+share have exclusive headroom, and borrow the rest of the required headroom, with `qos roce` in a lossless mode.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _PORT = "shared-headroom-pool"
 
 
 class SharedHeadroom:
-    """What is said of shared headroom for the whole switch."""
+    """Shared headroom settings of the whole switch."""
 
     def __init__(self, qos: View) -> None:
         """Take the node `qos`."""
@@ -25,7 +25,7 @@ class SharedHeadroom:
         node.integer("oversubscription-ratio", 1, 256)
 
     def headroom(self) -> StatedHeadroom:
-        """Return the headroom of a port that shares: its own part, and thresholds that the switch works out."""
+        """Return the headroom of a port that shares: its exclusive part, and thresholds that the switch computes."""
         return StatedHeadroom(
             port_buffer_bytes=self.exclusive_bytes, xoff_threshold_bytes=None, xon_threshold_bytes=None
         )
@@ -48,7 +48,7 @@ def check_shared(config: Config, shared: SharedHeadroom, *, lossless_macro: bool
 
 
 def saying(interfaces: View, word: str) -> Iterator[View]:
-    """Yield the QoS of the interfaces that say something by a word."""
+    """Yield the QoS of the interfaces that use a given word."""
     for key, node in interfaces.node.items():
         qos = node.get("qos") if type(node) is dict else None
         if qos == word or (type(qos) is dict and word in qos):

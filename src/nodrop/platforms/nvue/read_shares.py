@@ -67,7 +67,7 @@ def _is_infinite_pool(pools: View, name: str) -> bool:
 
 
 def _check_halves(config: Config, qos: View) -> None:
-    """Remark what lacks its other half: a lossless class is PFC and a pool, and there is one such pool.
+    """Report settings without their other half: a lossless class needs PFC and a pool, and there is one such pool.
 
     Link pause makes use of a lossless pool too, without PFC.
     """

@@ -68,7 +68,7 @@ _ABSENT: _Unread = {}
 
 
 def is_off(setting_value: object) -> bool:
-    """Return whether what a setting holds turns it off, in the words of either dialect, or sets nothing."""
+    """Return whether the value of a setting turns it off, in the words of either dialect, or sets nothing."""
     if setting_value == {}:
         return True
     if isinstance(setting_value, dict):

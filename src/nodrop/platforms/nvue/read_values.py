@@ -1,4 +1,4 @@
-"""Access to what a file sets: nodes and values of the expected shape, and a remark for every one that is not."""
+"""Access to the settings of a file: nodes and values of the expected shape, and a remark for every other one."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ _SUFFIXED = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*(?:%|[A-Za-z]{1,4})")
 
 
 class Config:
-    """One file, opened: what it sets, and the remarks that reading it gives."""
+    """One file, opened: its settings, and the remarks that reading it gives."""
 
     def __init__(self, device: str, tree: Tree | None) -> None:
         """Without a tree, nothing is set."""
@@ -67,7 +67,7 @@ class Config:
         self._remember(kind, subject, path, facts)
 
     def remark_unset(self, kind: str, path: Path, /, **facts: str) -> None:
-        """Remember something wrong where the text takes back what is at `path`, once."""
+        """Record a problem where the text unsets the value at `path`, once."""
         self._remember(kind, (), path, facts, unset=True)
 
     def _remember(self, kind: str, subject: Subject, path: Path, facts: dict[str, str], *, unset: bool = False) -> None:
@@ -84,7 +84,7 @@ class Config:
 
 @dataclass(slots=True)
 class View:
-    """A node of the tree and its path; asking for what is not there gives an empty one, or None."""
+    """A node of the tree and its path; a lookup of a missing key gives an empty node, or None."""
 
     config: Config
     node: Node
@@ -94,7 +94,7 @@ class View:
         return bool(self.node)
 
     def has(self, key: str) -> bool:
-        """Whether the node has a key, whatever is below it."""
+        """Whether the node has a key, with any content below it."""
         return key in self.node
 
     def below(self, *keys: str) -> "View":
@@ -104,7 +104,7 @@ class View:
         return View(self.config, node, (*self.path, *keys))
 
     def items(self) -> "Iterator[tuple[str, View]]":
-        """Yield (key, node below it), keys as they are spelt."""
+        """Yield (key, node below it), keys as they are written."""
         return ((key, self.below(key)) for key in self.node)
 
     def text(self, key: str) -> str | None:
@@ -125,7 +125,7 @@ class View:
         return tuple(self.below(key).node)
 
     def word(self, key: str, words: Mapping[str, Any]) -> Any:
-        """Return what a value's word stands for, None where it is absent or unknown (with a remark)."""
+        """Return the meaning of a value's word, None if it is absent or unknown (with a remark)."""
         text = self.text(key)
         if text is None:
             return None
@@ -174,7 +174,7 @@ class View:
     def items_by_number(self, key: str, limit: int) -> "Iterator[tuple[int, View]]":
         """Yield (number, node) for the keys below a key, lists written out.
 
-        What is no number up to `limit` is left out, with a remark.
+        A key that is not a number up to `limit` is left out, with a remark.
         """
         inside = self.below(key)
         for spelt, node in inside.items():
@@ -192,6 +192,6 @@ def render_path(path: Path) -> str:
 
 
 def is_on(node: View) -> bool | None:
-    """Return whether something is on, in the words of either dialect; None where nothing is said."""
+    """Return whether a setting is on, in the words of either dialect; None if it is not stated."""
     state = node.flag("state") if node.has("state") else None
     return node.flag("enable") if state is None and node.has("enable") else state

@@ -140,7 +140,7 @@ class _Device:
         )
 
     def _remark_text_faults(self, device: Device) -> None:
-        """Remark what is wrong with the text whatever it means."""
+        """Report problems of the text that do not depend on its meaning."""
         config, tree = self._config, self._tree
         if tree is None:
             return

@@ -1,4 +1,4 @@
-"""What a device's own release has not got, though later ones do: refused with the first that has."""
+"""Features that a device's release does not have but later ones do: refused with the first release that has them."""
 
 from nodrop.hardware.schema import Switch
 from nodrop.model.fabric import Device
@@ -10,7 +10,7 @@ from nodrop.platforms.nvue.traits import TRAITS
 
 
 def check_release(device: Device) -> None:
-    """Raise Unsupported where a device, whose release is written, has what that release cannot say."""
+    """Raise Unsupported if a device, whose release is written, has a feature that the release cannot express."""
     version = device.version
 
     def lacks(what: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What Cumulus Linux with NVUE runs: nv config apply starts what a configuration needs."""
+"""The services that Cumulus Linux with NVUE runs: nv config apply starts those that a configuration needs."""
 
 from nodrop.platforms.kit.running import CUMULUS as RUNS
 

@@ -34,7 +34,7 @@ _MANY = 3
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A word that the owner chooses: how it is called, what is below it, and its range where it is a number."""
+    """A word that the owner chooses: its name, the node below it, and its range if it is a number."""
 
     name: str
     below: "Node"
@@ -162,7 +162,7 @@ def below(place: Node | None, word: str) -> Node | None:
 
 
 def knows(path: Path) -> bool:
-    """Whether a path is one of NVUE's as far as the schema goes; what is below an open place, with no words, is."""
+    """Whether NVUE has a path, as far as the schema goes; any path below an open place without words counts."""
     place: Node = schema()
     for word in path:
         if isinstance(place, Leaf) or (place.open and not place.words and place.chosen is None):
@@ -175,7 +175,7 @@ def knows(path: Path) -> bool:
 
 
 def _in_reach(path: Path, beside: Path) -> bool:
-    """Whether who wrote a path below `beside` may have meant another: one of the same object, or of classes."""
+    """Whether the author of a path below `beside` may have meant another: a path of the same object, or of classes."""
     return not beside or path[0] in (beside[0], _CLASSES)
 
 

@@ -1,7 +1,7 @@
-"""Check what a file sets against the schema: words, values, and what its release has, or what its dialect says.
+"""Check the settings of a file against the schema: words, values, and the features of its release or its dialect.
 
-The walk finds what is wrong in any release, and what is not in every one; which of that counts depends on the release.
-Switches of one design say most of it alike, and what was seen before costs one comparison.
+The walk finds faults of any release, and settings that not every release has; the release decides which of them count.
+Switches of one design have mostly the same settings, and a repeated part costs one comparison.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ _RELEASES: Mapping[Dialect, str] = {"old": "5.14 and earlier", "new": "5.15 and 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong at a path, or would be in some release; the same on many ports is one, where it stands first."""
+    """A fault at a path, in all or some releases; the same fault on many ports counts once, at its first place."""
 
     kind: Literal["word", "undocumented", "number", "name", "list", "unit", "value", "span"]
     path: Path
@@ -46,9 +46,9 @@ _Found = dict[tuple[int, str, str], Fault]
 
 
 def check_schema(config: Config, version: str | None | Unknown, model: str | Unknown) -> tuple[Fault, ...]:
-    """Remark what the release of a file, and the chip of its model, do not take; return the faults that are not listed.
+    """Report settings that the release of a file, or the chip of its model, does not take; return the unlisted faults.
 
-    Values that are remarked already are passed over.
+    Values that are already reported are skipped.
     """
     if config.tree is None:
         return ()
@@ -78,7 +78,7 @@ def _may_be(fault: Fault, release: Release | None) -> bool:
 
 
 def find_dialect(root: Node, version: str | None | Unknown) -> Dialect:
-    """Return the dialect of what a file sets, whose header names a release or none."""
+    """Return the dialect of a file's settings, whose header names a release or none."""
     return _choose_dialect(_cumulus_release(version), _filter_span_faults(_cached_faults(schema(), root, ()).values()))
 
 
@@ -94,7 +94,7 @@ def _choose_dialect(release: Release | None, bound: Iterable[Fault]) -> Dialect:
 
 
 def _cumulus_release(version: str | None | Unknown) -> Release | None:
-    """Return a release of Cumulus Linux 5; None for others, and for those of HBN and NVOS, which number otherwise."""
+    """Return a release of Cumulus Linux 5; None for others, and for HBN and NVOS, whose numbering differs."""
     return release_of(version) if isinstance(version, str) and version.startswith("5.") else None
 
 
@@ -125,9 +125,9 @@ def _tell(config: Config, release: Release | None, fault: Fault, *, unset: bool 
 
 
 def _tell_releases(config: Config, release: Release | None, faults: Iterable[Fault]) -> None:
-    """Remark what the file's release does not have; what only the other dialect has, as a mixture of both.
+    """Report settings that the file's release does not have; settings of the other dialect only, as a mixture of both.
 
-    A file that does not say its release is of the dialect that most kinds of its settings are in.
+    A file that does not state its release has the dialect that most kinds of its settings are in.
     """
     bound = _filter_span_faults(faults)
     dialect = _choose_dialect(release, bound)
@@ -146,7 +146,7 @@ def _tell_releases(config: Config, release: Release | None, faults: Iterable[Fau
 
 
 def _tell_chips(config: Config, model: str | Unknown, faults: Iterable[Fault]) -> None:
-    """Remark what the chip of the model does not have."""
+    """Report settings that the chip of the model does not have."""
     if isinstance(model, Unknown) or (chip := _spectrum_generation(switch(model).asic)) is None:
         return
     for fault in _filter_span_faults(faults):
@@ -195,7 +195,7 @@ def _format_release_span(span: Span) -> str:
 
 
 def _cached_faults(place: Words, value: object, path: Path) -> _Found:
-    """Return what is found below a place that each file has but once."""
+    """Return the faults below a place that each file has only once."""
     for seen_value, seen_faults in place.seen:
         if seen_value == value:
             return dict(seen_faults)

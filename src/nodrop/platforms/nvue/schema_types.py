@@ -1,4 +1,4 @@
-"""What a value of an NVUE setting may be, from the texts of schema.yaml; its head says how they are written."""
+"""Allowed values of NVUE settings, from the texts of schema.yaml; its head describes how they are written."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -38,7 +38,7 @@ _BOOLEANS = ("true", "false")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Since when and until when there is something, on which chips, and what says the same in the other dialect.
+    """First and last release with a setting, its chips, and the equivalent in the other dialect.
 
     Both ends are included.
     """
@@ -95,7 +95,7 @@ class Leaf:
     _seen: dict[str, Verdict]
 
     def verdict(self, text: str) -> Verdict:
-        """Return what is to be said of a value; each is looked at once."""
+        """Return the verdict on a value; each value is checked once."""
         if text in self._seen:
             return self._seen[text]
         if len(self._seen) >= _MAX_SEEN:
@@ -117,7 +117,7 @@ class Leaf:
         return next((choice.unit for choice in self.choices if choice.unit), "")
 
     def expected(self, release: Release | None) -> str:
-        """Return what a release takes, in words."""
+        """Return the values that a release takes, in words."""
         words = [choice.said for choice in self.choices if choice.said and choice.span.has(release)]
         return " or ".join(dict.fromkeys(words))
 
@@ -154,7 +154,7 @@ def release_of(text: str) -> Release:
 
 @cache
 def _choices_of(key: str, spec: str) -> tuple[Choice, ...]:
-    """Return what a value may be; a few hundred texts describe all settings."""
+    """Return the allowed values; a few hundred texts describe all settings."""
     return tuple(_parse_choices(key, spec))
 
 

@@ -1,4 +1,4 @@
-"""What a file of NVUE sets, by path, all of it: also what the model does not hold (contract 9.6)."""
+"""All settings of an NVUE file, by path: also those that the model does not hold (contract 9.6)."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ HEAD = 2
 
 
 def settings(name: str, raw: bytes) -> Tree | None:
-    """Return what a file sets, ranges of names written out. Raises InputProblems where it cannot be read."""
+    """Return the settings of a file, ranges of names written out. Raises InputProblems if it cannot be read."""
     return single(File(raw, name).root, "")
 
 
@@ -34,14 +34,14 @@ def secret(path: Path, at: int) -> bool:
 
 
 def masked(path: Path) -> bool:
-    """Whether the value at a path is a secret, which a switch shows otherwise than it was given."""
+    """Whether the value at a path is a secret, which a switch shows in another form than it was given."""
     return any(secret(path, at) for at in range(1, len(path) + 1))
 
 
 def merge_files(bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
-    """Return a device's files, and what is set as `nv config show` prints it, commands too.
+    """Return a device's files, and their settings as `nv config show` prints them, commands too.
 
-    Raises InputProblems where it cannot be read.
+    Raises InputProblems if they cannot be read.
     """
     file = file_of("nvue", bundle)
     root = settings(file, bundle[file]) if file in bundle else None
@@ -51,7 +51,7 @@ def merge_files(bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str
 
 
 def _collapse_values(value: object, place: Node | None) -> object:
-    """Return a setting whose value is the only word below it, as commands say it, with that as its value."""
+    """Return a setting whose value is the only word below it, as commands write it, with that word as its value."""
     if not isinstance(value, dict):
         return value
     if isinstance(place, Leaf) and list(value.values()) == [{}]:
@@ -60,7 +60,7 @@ def _collapse_values(value: object, place: Node | None) -> object:
 
 
 def covers(_tree: Tree, _path: Path) -> bool:
-    """Whether a file that sets a tree, and nothing at a path, says that nothing is set there."""
+    """Whether a file that sets a tree, and nothing at a path, states that nothing is set there."""
     return True
 
 

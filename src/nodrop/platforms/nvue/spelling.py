@@ -1,8 +1,8 @@
 """Words, ranges and names that an NVUE configuration is written with.
 
-A port's QoS falls into parts that NVUE has a kind of profile for each. What most ports do is the profile
-`default-global`; ports that differ are bound to profiles whose names say what they do, so that the names that other
-ports use stay when a port is added.
+A port's QoS falls into parts, and NVUE has a kind of profile for each. The QoS of most ports is the profile
+`default-global`. Ports that differ are bound to profiles named after their settings, to keep the names that other
+ports use when a port is added.
 """
 
 from collections import Counter
@@ -33,7 +33,7 @@ _RATE_UNITS = ((1_000_000, "G"), (1_000, "M"), (1, "k"))
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a release spells what changed with 5.15: `enabled` is key and value of a feature, `on` that of a flag."""
+    """The words of a release that changed with 5.15: `enabled` is key and value of a feature, `on` that of a flag."""
 
     old: bool
     enabled: str
@@ -91,7 +91,7 @@ Rows = tuple[tuple[int, Any], ...]
 
 @dataclass(frozen=True, slots=True)
 class Pfc:
-    """Priorities with pause, and the length of the cable that headroom is worked out for, in metres."""
+    """Priorities with pause, and the length of the cable that headroom is computed for, in metres."""
 
     rx: tuple[int, ...]
     tx: tuple[int, ...]
@@ -107,7 +107,7 @@ class Pfc:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """How a port tells packets apart: DSCPs and PCPs to switch priorities, None where the port looks at neither."""
+    """How a port classifies packets: DSCPs and PCPs to switch priorities, None if the port reads neither."""
 
     trust: str
     dscp: tuple[int, ...] | None
@@ -116,7 +116,7 @@ class Mapping:
 
 @dataclass(frozen=True, slots=True)
 class Marking:
-    """Congestion control of a queue: thresholds in bytes of its depth, or in percent of what it may take."""
+    """Congestion control of a queue: thresholds in bytes of its depth, or in percent of its limit."""
 
     ecn: bool
     red: bool
@@ -129,7 +129,7 @@ class Marking:
 
 @dataclass(frozen=True, slots=True)
 class PortQos:
-    """A port's QoS, taken apart: a profile of each kind, None where it needs none, and what the port itself says."""
+    """A port's QoS in parts: a profile of each kind, None if it needs none, and the settings of the port itself."""
 
     profiles: tuple[Any, ...]
     watched: bool
@@ -237,14 +237,14 @@ class Spelling:
             names[value] = name
 
     def _can_be_global(self, kind: str) -> bool:
-        """Whether what most ports do can be the global profile, which says more than it is told."""
+        """Whether the QoS of most ports can be the global profile, which has more settings than those written."""
         value = self.usual[kind]
         if kind == "egress-scheduler":
             return self.defaults.shares.keys() <= {index for index, _ in value}
         return value is not None and kind not in ("egress-shaper", "link-pause", "remark")
 
     def profiles(self, kind: str) -> list[tuple[str, Any]]:
-        """Return (name, what it says) of the profiles of a kind, in the order of a file."""
+        """Return (name, settings) of the profiles of a kind, in the order of a file."""
         return sorted(((name, value) for value, name in self._names[kind].items()), key=lambda row: natural(row[0]))
 
     def bindings(self, qos: PortQos) -> Iterator[tuple[str, str]]:
@@ -254,7 +254,7 @@ class Spelling:
                 yield kind, name
 
     def unmarked(self, rows: Rows) -> list[int]:
-        """Return the queues that must be told not to mark, for `default-global` marks them without a word."""
+        """Return the queues that need an explicit setting not to mark, because `default-global` marks them."""
         stated = {index for index, _ in rows}
         return [index for index in self.defaults.markings if index not in stated]
 

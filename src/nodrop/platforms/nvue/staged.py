@@ -1,7 +1,7 @@
-"""The stages beside a `startup.yaml`, `apply/*.nv` and `apply/*.yaml`: whether they result in what that file states.
+"""The stages next to a `startup.yaml`, `apply/*.nv` and `apply/*.yaml`: whether they result in the state of that file.
 
-Stages are applied in the order of their names, each over the ones before, so that together they set what the state
-sets. Texts that nodrop wrote are compared statement by statement; only where those differ are all of them parsed.
+Stages are applied in the order of their names, each over the ones before; together they set the same as the state.
+Texts that nodrop wrote are compared statement by statement; only if those differ are all of them parsed.
 """
 
 import re

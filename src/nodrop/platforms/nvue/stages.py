@@ -1,8 +1,8 @@
-"""Statements, and the two forms that they are carried in: YAML as NVUE exports it, and lines of `nv set`.
+"""Statements, and the two forms that carry them: YAML as NVUE exports it, and lines of `nv set`.
 
-A statement is a line of words, a path into the configuration: what the path names is there. ` = ` and a value behind
-it set a leaf to a word or number, ` ~ ` sets it to a text, which is quoted where need be. Templates give statements in
-the order in which an export sorts them, all of a key together.
+A statement is a line of words, a path into the configuration: it states that the path exists. ` = ` and a value after
+it set a leaf to a word or number, ` ~ ` sets it to a text, which is quoted if needed. Templates give statements in
+the order that an export sorts them in, all of a key together.
 """
 
 import re

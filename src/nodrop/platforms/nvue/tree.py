@@ -1,8 +1,8 @@
-"""The state that a file describes: a startup.yaml, or lines of `nv set`, as one tree of keys, and where each stands.
+"""The state that a file describes: a startup.yaml, or lines of `nv set`, as one tree of keys, and each key's place.
 
-A startup.yaml is a list of `header`, `set` and `unset`, laid over each other in their order. In most files there is
-one `set`: then the tree is the document's own data, lists and ranges still in its keys. In all others they are
-written out. A leaf is a text, or a mapping with it as the only key, as `nv set` says it; the last one given counts.
+A startup.yaml is a list of `header`, `set` and `unset`, merged in their order. Most files have one `set`: then the
+tree is the document's data itself, lists and ranges still in its keys. In all others they are written out. A leaf is
+a text, or a mapping with it as the only key, as `nv set` writes it; the last one given counts.
 """
 
 import re
@@ -28,7 +28,7 @@ _SESSION = re.compile(rf"{nvset.PROMPT.pattern}.*$", re.MULTILINE)
 
 
 class Tree:
-    """One file, read: `root` is what it sets, `unset` the words it takes back, `header` what it says of itself."""
+    """One file, read: `root` holds its settings, `unset` the words it takes back, `header` its data about itself."""
 
     def __init__(self, raw: bytes, display: str) -> None:
         """Raise InputProblems, naming the file `display`, where it is neither YAML of that shape nor `nv set`."""
@@ -92,7 +92,7 @@ class Tree:
         raise InputProblems([Problem(path=self._display, line=line, column=column, found=content, expected=expected)])
 
     def _lay(self, into: Node, data: Node, parent: str) -> None:
-        """Lay data over a tree; what is said later moves to the end."""
+        """Merge data over a tree; a later key moves to the end."""
         for key, value in data.items():
             for single_key in keys(parent, key):
                 self._count_steps()
@@ -117,7 +117,7 @@ class Tree:
                 out_of.pop(single_key, None)
 
     def _apply_command(self, command: nvset.Command) -> None:
-        """Do what a command says."""
+        """Apply a command."""
         if len(command.words) > MAX_WORDS:
             return
         if command.verb == "unset":
@@ -146,12 +146,12 @@ class Tree:
             raise InputProblems([Problem(path=self._display, found=excess_text, expected="a switch's configuration")])
 
     def span(self, path: Path, *, whole: bool = False, key: bool = False, unset: bool = False) -> Span | None:
-        """Return where the value at a path of single keys stands, or the nearest key above it; None above the first.
+        """Return the place of the value at a path of single keys, or of the nearest key above it; None above the first.
 
-        Where a value is a mapping, the place is that of its key. With `whole`, None unless all of the path is there;
-        and of a mapping with a single key that says it all, `state: {up: {}}`, the place is that key's. With `key`, the
-        place is that of the last word of the path, not of the value that it has. With `unset`, it is where the path
-        is taken back.
+        If a value is a mapping, the place is that of its key. With `whole`, None unless all of the path exists;
+        and for a mapping with a single key that is the whole value, `state: {up: {}}`, the place is that key's. With
+        `key`, the place is that of the last word of the path, not of its value. With `unset`, it is the place where
+        the path is taken back.
         """
         if self._script is not None:
             least = len(path) if whole else 1
@@ -188,7 +188,7 @@ class Tree:
 
     @property
     def is_unmerged(self) -> bool:
-        """Whether `root` is the document's own data: one state, with lists and ranges in its keys as they are spelt."""
+        """Whether `root` is the document's data itself: one state, with lists and ranges in its keys as written."""
         return len(self._sets) == 1 and self.root is _value_at_path(
             self._document and self._document.data, self._sets[0]
         )
@@ -239,7 +239,7 @@ def _as_comment(match: re.Match[str]) -> str:
 
 
 def _ensure_child_node(node: Node, key: str) -> Node:
-    """Return what is below a key, made if need be, and moved to the end of its siblings."""
+    """Return the node below a key, created if needed, and moved to the end of its siblings."""
     inside = node.pop(key, None)
     node[key] = inside = inside if isinstance(inside, dict) else {}
     return inside
@@ -261,9 +261,9 @@ class _RawPaths:
         self._lists: dict[tuple[int, str], tuple[str, ...]] = {}
 
     def find(self, data: object, path: Path, parent: str) -> Path:
-        """Return the keys, as the document spells them, that lead down a path as far as they go.
+        """Return the keys, as the document writes them, that lead down a path as far as they go.
 
-        The data must be of one document, which lives as long as this.
+        The data must be of one document, which lives as long as this object.
         """
         if not path or not isinstance(data, dict):
             return ()

@@ -41,7 +41,7 @@ _MOST = 999
 
 
 def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Virtual:
-    """Return the switch: its settings without those of eth0, and its ports; FRR is told by them, too."""
+    """Return the switch: its settings without those of eth0, and its ports; the settings configure FRR, too."""
     del frr
     remarks: list[str] = []
     widths = _breakout_widths(port.name for port in device.interfaces)

@@ -20,7 +20,7 @@ from nodrop.platforms.nvue.spelling import Dialect, dialect
 
 
 def render_statements(file: str, **names: Any) -> Quoted:
-    """Return the statements that a template makes of what it is given."""
+    """Return the statements that a template renders from its arguments."""
     return Quoted(template(f"nvue/{file}.nv.j2").render(**names))
 
 
@@ -52,7 +52,7 @@ def _by_vrf(device: Device) -> list[tuple[str, _Prefixes]]:
 
 
 def _adaptive_routing_settings(device: Device, spoken: Dialect) -> list[tuple[str, str]]:
-    """Return (key, value) of what a switch has of adaptive routing; that it has none is said where a port has it."""
+    """Return (key, value) of a switch's adaptive routing; if it has none, that is stated where a port has it."""
     on = bool(device.adaptive_routing)
     word, _, value = (spoken.enabled if on else spoken.disabled).split(" ")
     state_rows = [(word, value)] if on or any(port.adaptive_routing for port in device.interfaces) else []
@@ -69,18 +69,18 @@ class _Routes:
         self.balancing = _adaptive_routing_settings(device, spoken)
 
     def community(self, community: str) -> str:
-        """Return a community as NVUE spells it."""
+        """Return a community as NVUE writes it."""
         return render_community(community, self._release)
 
     @staticmethod
     def matches(rule: RouteMapRule) -> list[tuple[str, str]]:
-        """Return (key, value) of what a rule matches, the family of prefixes last."""
+        """Return (key, value) of a rule's matches, the family of prefixes last."""
         match_rows = [(_policy_word(MATCHES, attribute, rule), value) for attribute, value in rule.matches]
         families = {"ip address prefix-list": "ipv4", "ipv6 address prefix-list": "ipv6"}
         return match_rows + [("type", families[attribute]) for attribute, _ in rule.matches if attribute in families]
 
     def sets(self, rule: RouteMapRule) -> Iterator[tuple[str, Quoted, str]]:
-        """Yield (key, what stands between, value) of what a rule sets."""
+        """Yield (key, separator, value) of the attributes that a rule sets."""
         for attribute, value in rule.sets:
             if attribute == "community":
                 for community in value.split():
@@ -90,7 +90,7 @@ class _Routes:
 
 
 def _policy_word(words: Mapping[str, str], attribute: str, rule: RouteMapRule) -> str:
-    """Return how NVUE spells what a rule matches or sets; raise Unsupported if it has no word for it."""
+    """Return NVUE's word for a match or set of a rule; raise Unsupported if it has no word for it."""
     if attribute not in words:
         raise refuse(("route_maps", "*", "rules", rule.sequence), f"NVUE has no word for {attribute}")
     return words[attribute]

@@ -1,7 +1,7 @@
-"""From a device to startup.yaml, and the staged way there; what NVUE cannot say is refused, nothing is repaired.
+"""From a device to startup.yaml, and its stages; settings that NVUE cannot express are refused, nothing is repaired.
 
 `startup.yaml` is the whole state. A switch takes QoS of parts of a broken-out port only once the breakout is applied
-(Cumulus Linux release notes, 3362113), so that `apply/` holds the ports first and their QoS second.
+(Cumulus Linux release notes, 3362113). Therefore `apply/` holds the ports first and their QoS second.
 """
 
 from collections import Counter, OrderedDict
@@ -67,15 +67,15 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
 
 
 def _combine_forms(texts: Iterable[str], design: "_Design") -> Forms:
-    """Return statements in both forms, those about QoS as they were worked out for all devices of the design."""
+    """Return statements in both forms, those about QoS as computed for all devices of the design."""
     new_forms = [design.forms if text is design.qos else forms(text) for text in texts]
     return Forms("".join(form.yaml for form in new_forms), "".join(form.commands for form in new_forms))
 
 
 class _Row(NamedTuple):
-    """An interface key: what its only port says for itself, and what the ports of the key share, as statements.
+    """An interface key: the settings of its only port, and those that the ports of the key share, as statements.
 
-    `bridged` is what it says as a port of the bridge.
+    `bridged` holds its settings as a port of the bridge.
     """
 
     key: str
@@ -192,7 +192,7 @@ def _keyed_ports(
 
 
 def _breakouts(device: Device) -> list[tuple[str, int, int | None]]:
-    """Return (key of panel ports, number of parts, lanes of each) of what is broken out."""
+    """Return (key of panel ports, number of parts, lanes of each) of the broken-out ports."""
     interfaces: dict[int, list[Interface]] = {}
     for port in device.interfaces:
         named_nvue_port = nvue_port(port.name)
@@ -216,7 +216,7 @@ def alpha(device: Device) -> str | None:
 
 
 def small_percent(device: Device) -> int | None:
-    """Return the share of small packets that headroom is worked out with; None where it is what NVUE begins with."""
+    """Return the share of small packets that headroom is computed with; None if it is NVUE's default."""
     settings = require_fact(device.dynamic_buffers)
     percent = None if settings is None else settings.small_packet_percent
     return None if percent == effects.usual_small_percent(device.model) else percent
@@ -304,7 +304,7 @@ class _Say(Spelling):
     def link(self, port: Interface) -> list[tuple[str, object]]:
         """Return (key, value) of a port's link except its state: of a port that is shut, without defaults.
 
-        NVIDIA advises against `fec auto` (5.16, Switch Port Attributes, FEC), which no line says too.
+        NVIDIA advises against `fec auto` (5.16, Switch Port Attributes, FEC); leaving out the line means the same.
         """
         speed = require_fact(port.speed_mbps)
         rows = [
@@ -316,19 +316,19 @@ class _Say(Spelling):
         return [(key, value) for name, key, value in rows if port.enabled or getattr(port, name) != TRAITS.spare[name]]
 
     def balanced(self, port: Interface) -> list[tuple[str, str | int]]:
-        """Return (key, value) of what a port has of adaptive routing."""
+        """Return (key, value) of a port's adaptive routing."""
         word, _, value = self.dialect.enabled.split(" ")
         on: list[tuple[str, str | int]] = [(word, value)] if port.adaptive_routing else []
         threshold = require_fact(port.utilization_threshold_percent)
         return sorted(on if threshold is None else [*on, (THRESHOLD, threshold)])
 
     def bound(self, qos: PortQos) -> list[tuple[str, str, str]]:
-        """Return (kind, key, value) of what a port itself says of its QoS."""
+        """Return (kind, key, value) of the QoS settings of a port itself."""
         profile_rows = [(kind, "profile", name) for kind, name in self.bindings(qos)]
         return sorted([*profile_rows, *([("pfc-watchdog", "state", "enable")] if qos.watched else [])])
 
     def statements(self, kind: str) -> list[str]:
-        """Return the statements of all profiles of a kind, without what the macro sets."""
+        """Return the statements of all profiles of a kind, without those that the macro sets."""
         if kind == "pfc" and not self.pausing:
             return []
         found_statements = []

@@ -1,7 +1,7 @@
-"""The commands of a running-config: one a line, each with the interfaces that it is about and its place.
+"""The commands of a running-config: one per line, each with its interfaces and its place.
 
-Onyx writes every setting on a line of its own (`interface ethernet 1/1-1/4 mtu 9216 force`); what people type may open
-an interface and set it in the lines below, or show the prompt.
+Onyx writes every setting on a separate line (`interface ethernet 1/1-1/4 mtu 9216 force`); text that people type may
+open an interface and set it in the lines below, or show the prompt.
 """
 
 import re
@@ -50,7 +50,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A whole text: what its header says of the switch, and its commands in their order."""
+    """A whole text: the switch's data in its header, and its commands in their order."""
 
     header: dict[str, str]
     commands: tuple[Command, ...]
@@ -97,7 +97,7 @@ def parse(text: str) -> Script:
 
 
 def _opens_block(rows: list[str], number: int, indent: int) -> bool:
-    """Whether the line after `number` is part of what that line opens: deeper, or ended by `exit`."""
+    """Whether the line after `number` is part of the block that line `number` opens: deeper, or ended by `exit`."""
     for row in rows[number:]:
         words = row.split()
         if not words:

@@ -1,4 +1,4 @@
-"""Changes of an Onyx switch, as the commands to type: a running-config is what a switch prints, and none is written."""
+"""Changes of an Onyx switch, as the commands to type: a running-config is printed by a switch, and none is written."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,7 +13,7 @@ _TRUSTS = {"dscp": "L3", "pcp": "L2", "both": "both"}
 def edit(
     bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
 ) -> Edit:
-    """Leave the files as they are, and say of each change what to type."""
+    """Leave the files as they are, and return the commands to type for each change."""
     return told_by_hand(changes, _describe_manual_change)
 
 

@@ -1,4 +1,4 @@
-"""What the commands of a running-config set, gathered: for the switch, for its pools, and for every interface."""
+"""The settings that the commands of a running-config make: for the switch, for its pools, and for every interface."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,7 +20,7 @@ class TrafficPool:
 
 @dataclass(slots=True)
 class Qos:
-    """What is said of a port's QoS; what is not said is missing, None or empty."""
+    """The stated QoS of a port; settings that are not stated are missing, None or empty."""
 
     trust: str | None = None
     dscp: dict[int, int] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Qos:
 
 @dataclass(slots=True)
 class Link:
-    """What is said of an interface that is not QoS."""
+    """The stated settings of an interface that are not QoS."""
 
     enabled: bool | None = None
     speed_mbps: Any = None
@@ -102,7 +102,7 @@ class Settings:
 
     @property
     def classifies(self) -> bool:
-        """Whether anything tells classes of traffic apart, or treats one of them unlike the others.
+        """Whether any setting distinguishes classes of traffic, or treats one of them unlike the others.
 
         PFC that is on for no priority, as guides have it for the link between the switches of an MLAG pair, does not.
         """
@@ -115,9 +115,9 @@ class Settings:
         )
 
     def link(self, name: str) -> Link:
-        """Return what is said of an interface, to be added to."""
+        """Return the stated settings of an interface, for adding to them."""
         return self.links.setdefault(name, Link())
 
     def port(self, name: str) -> Qos:
-        """Return what is said of an interface's QoS, to be added to."""
+        """Return the stated QoS of an interface, for adding to it."""
         return self.qos.setdefault(name, Qos())

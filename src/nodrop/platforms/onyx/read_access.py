@@ -1,7 +1,8 @@
 """Access lists of Onyx: `ipv4 access-list`, its entries, and the ports that name it.
 
-Entries go by their sequence numbers (Onyx user manual, Access Control List). What happens to packets that none matches
-the manual does not say, so it is not known here. Of conditions, those of protocol, addresses and single ports are read.
+Entries are ordered by their sequence numbers (Onyx user manual, Access Control List). The manual does not state what
+happens to packets that no entry matches, so it is not known here. Of conditions, those of protocol, addresses and
+single ports are read.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Each command of a running-config to the setting that it makes; what is none of those known is told."""
+"""From each command of a running-config to the setting that it makes; unknown commands are reported."""
 
 from collections.abc import Callable, Mapping
 
@@ -37,7 +37,7 @@ _PORT_IGNORED = frozenset({
 
 
 def parse_settings(commands: tuple[Command, ...], values: Values) -> tuple[Settings, list[Command]]:
-    """Return what the commands set, and those that were not understood."""
+    """Return the settings that the commands make, and the commands that were not understood."""
     settings = Settings()
     other_commands: list[Command] = []
     reader = _Reader(settings, values)
@@ -236,7 +236,7 @@ class _Reader:
                 raise NotUnderstood
 
     def _vlan_numbers(self, command: Command, text: str) -> set[int]:
-        """Return the VLANs that a list such as 10,20-29 names, with a remark for what is no VLAN."""
+        """Return the VLANs that a list such as 10,20-29 names, with a remark for each entry that is not a VLAN."""
         vlan_numbers = {number for word in numbers(text) if (number := whole_number(word, MAX_VLAN))}
         if len(vlan_numbers) < max(len(numbers(text)), 1):
             self._values.malformed(command, text, f"VLANs from 1 to {MAX_VLAN}")
@@ -351,7 +351,7 @@ class _Reader:
             self._settings.port(name).queues[index] = self._build_buffer_profile(command, arguments[2], arguments[3:])
 
     def _build_buffer_profile(self, command: Command, pool: str, words: list[str]) -> BufferProfile:
-        """Return what a group or queue may use of a pool."""
+        """Return the share of a pool that a group or queue may use."""
         words = [word for word in words if word != "shared"]
         args = dict(zip(words[::2], words[1::2], strict=False))
         sizes = {key: self._values.size_bytes(command, args[key]) for key in ("reserved", "xoff", "xon") if key in args}

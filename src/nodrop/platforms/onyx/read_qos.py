@@ -1,4 +1,4 @@
-"""What ports do with traffic, from what is said of them and of the switch, and from what `roce` makes of either.
+"""Traffic handling of ports, from the settings of the port and the switch, and from the effect of `roce` on either.
 
 Sources: NVIDIA Onyx User Manual 3.10.4606 LTS, RoCE Commands (`roce`, `show roce`); Mellanox community, Lossless RoCE
 Configuration for MLNX-OS Switches in DSCP-Based QoS Mode, basic and advanced; the shares of an untouched scheduler as
@@ -27,7 +27,7 @@ _COMPUTED = Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True)
 
 
 class PortQos(NamedTuple):
-    """What a port does; `derived` are the parts that rest on a default, and the reason."""
+    """The QoS of a port; `derived` holds the parts that rest on a default, and the reason."""
 
     profile: QosProfile
     link_pause: bool | None
@@ -44,7 +44,7 @@ class QosReader:
         self._lossless_pools = [pool for pool in settings.traffic_pools.values() if pool.lossless]
 
     def port(self, qos: Qos) -> PortQos:
-        """Return what a port does of which this is said."""
+        """Return the QoS of a port with these settings."""
         content = repr(qos)
         port_qos = self._made.get(content)
         if port_qos is None:
@@ -52,7 +52,7 @@ class QosReader:
         return port_qos
 
     def pools(self) -> tuple[BufferPool, ...] | Unknown:
-        """Return the pools that are said, by name; UNKNOWN where the switch has pools of its own making."""
+        """Return the stated pools, by name; UNKNOWN if the switch creates pools by itself."""
         if self._settings.pools:
             return tuple(sorted(self._settings.pools.values(), key=lambda pool: pool.name))
         if not self._settings.traffic_pools:
@@ -104,9 +104,9 @@ class QosReader:
         return PortQos(profile, any(qos.pause.values()) if qos.pause else None, derived)
 
     def _pfc(self, qos: Qos, derived: dict[Subject, str]) -> tuple[Any, Any]:
-        """Return on which priorities a port obeys pauses, and on which it sends them.
+        """Return the priorities whose pauses a port obeys, and those that it sends pauses on.
 
-        Where a pool is lossless and PFC of the port is not spoken of, no source says whether the port pauses.
+        If a pool is lossless and PFC of the port is not stated, no source states whether the port pauses.
         """
         settings = self._settings
         if self._roce is not None and qos.pfc is None:
@@ -141,7 +141,7 @@ class QosReader:
         ), group_of
 
     def _watchdog(self, qos: Qos, rx: Any) -> PfcWatchdog | None:
-        """Return the port's watchdog: a running-config says that there is one, and none of its times."""
+        """Return the port's watchdog: a running-config states that the port has one, and none of its times."""
         if not qos.watchdog:
             return None
         return PfcWatchdog(priorities=rx, detection_ms=UNKNOWN, restoration_ms=UNKNOWN, action=UNKNOWN)

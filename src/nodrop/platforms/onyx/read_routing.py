@@ -1,4 +1,4 @@
-"""BGP of every VRF, its policies and static routes: the commands as FRR spells them, which is read already."""
+"""BGP of every VRF, its policies and static routes: the commands in FRR's syntax, which nodrop reads already."""
 
 from collections.abc import Iterable
 
@@ -18,7 +18,7 @@ _OF_NEIGHBOR = frozenset(
 
 
 def parse_routing(commands: Iterable[Command]) -> tuple[Routing, list[Command]]:
-    """Return what the commands say, and those that were not understood."""
+    """Return the routing that the commands state, and the commands that were not understood."""
     lines: list[str] = []
     sources: list[Command | None] = []
     other_commands: list[Command] = []
@@ -73,7 +73,7 @@ def _normalize_words(command: Command) -> list[str]:
 
 
 def _in_bgp(words: list[str], negated: bool) -> str | None:
-    """Return a command of BGP as FRR spells it; empty where it sets nothing here, None where it is not known."""
+    """Return a command of BGP in FRR's syntax; empty if it sets nothing here, None if it is not known."""
     no = "no " if negated else ""
     match words:
         case [] | ["maximum-paths", "ibgp", _] | ["address-family", "l2vpn-evpn", *_]:

@@ -17,7 +17,7 @@ _UNITS = {"": 1, "k": KIBIBYTE, "m": KIBIBYTE * KIBIBYTE}
 
 
 class Values:
-    """Reads words of commands, and remembers what was wrong with them."""
+    """Reader of words of commands, which records their problems."""
 
     def __init__(self, device: str) -> None:
         self.device = device
@@ -25,7 +25,7 @@ class Values:
         self._remarked: set[tuple[object, ...]] = set()
 
     def malformed(self, command: Command, found_text: str, expected: str) -> None:
-        """Remark that a word of a command is not what it takes, once for all interfaces of the command."""
+        """Report a word that a command does not take, once for all interfaces of the command."""
         fault = command.span, found_text, expected
         if len(self.remarks) < MAX_REMARKS and fault not in self._remarked:
             self._remarked.add(fault)
@@ -43,7 +43,7 @@ class Values:
         return None
 
     def indexes(self, command: Command, words: tuple[str, ...], limit: int) -> tuple[int, ...]:
-        """Return the numbers of a list such as `3`, `0-2,4` or `0 1 2`, up to `limit`; a remark for what is none."""
+        """Return the numbers of a list such as `3`, `0-2,4` or `0 1 2`, up to `limit`; report other entries."""
         found_indexes: list[int] = []
         for range_text in ",".join(words).split(","):
             first_word, _, last = range_text.partition("-")
@@ -67,7 +67,7 @@ class Values:
         return None if integer is None else integer * KIBIBYTE
 
     def word(self, command: Command, word: str, known_words: Mapping[str, str]) -> str | None:
-        """Return what a word stands for; None, with a remark, where it is none of those known."""
+        """Return the meaning of a word; None, with a remark, if it is not known."""
         if word not in known_words:
             self.malformed(command, word, " or ".join(known_words))
         return known_words.get(word)

@@ -155,7 +155,7 @@ class _Device:
             self._values.remarks.append(missing.remark(self.name, place, field))
 
     def _remark_unknown(self) -> None:
-        """Remark the commands that Onyx does not have; those of which that is not known are left to be noted."""
+        """Report the commands that Onyx does not have; commands for which that is not known are left to be noted."""
         seen: set[tuple[str, ...]] = set()
         noted = []
         for command in self._others:
@@ -231,7 +231,7 @@ class _Device:
         return peer | {name for name, link in self._settings.links.items() if link.channel in peer}
 
     def _interfaces(self, qos: QosReader) -> Iterator[Interface]:
-        """Yield the ports that are named; those of which nothing is said are not in the text."""
+        """Yield the ports that are named; ports without settings are not in the text."""
         settings = self._settings
         split = {port.panel for name, link in settings.links.items() if link.splits and (port := onyx_port(name))}
         classifies = settings.classifies

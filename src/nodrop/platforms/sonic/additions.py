@@ -1,4 +1,4 @@
-"""Tables, rows and fields of one's own in config_db.json, and lines in frr.conf."""
+"""Tables, rows and fields that users add to config_db.json, and lines that they add to frr.conf."""
 
 import json
 import re
@@ -22,7 +22,7 @@ ROUTING = "frr.conf"
 
 
 def config(text: str, device: Device) -> str:
-    """Return config_db.json with what the device's owner adds; Unsupported where that changes what the model says."""
+    """Return config_db.json with the additions of the device's owner; Unsupported if one changes the model's data."""
     if device.bgp is None and isinstance(device.extra_lines, tuple) and device.extra_lines:
         raise refuse(["extra_lines"], "are written into frr.conf, which a device without BGP does not have")
     for addition in extras.additions(device):

@@ -1,8 +1,8 @@
-"""What a running switch passes through while the Generic Config Updater applies a patch: it sorts the steps anew.
+"""States of a running switch while the Generic Config Updater applies a patch: it sorts the steps again.
 
 The order is that of sonic-utilities generic_config_updater/patch_sorter.py (SortAlgorithmFactory, MoveWrapper): rows
-go, rows come, then fields go, change and come. What ports are shut for is done last, and they stay shut meanwhile
-(RequiredValueMoveValidator), so that what lies between there meets no traffic.
+go, rows come, then fields go, change and come. Changes that need ports shut are done last, and the ports stay shut
+meanwhile (RequiredValueMoveValidator), so the states between meet no traffic.
 """
 
 import json
@@ -21,9 +21,9 @@ _ORDER = {("remove", True): 0, ("add", True): 1, ("remove", False): 2, ("replace
 
 
 def states(bundle: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str, Mapping[str, bytes]]]:
-    """Yield what was done last, and the files as they are then; the last state, with all of the edit, is left out.
+    """Yield the last step, and the files after it; the last state, with all of the edit, is left out.
 
-    A patch that is refused is not applied at all: the file is loaded whole. Commands, and what is done by hand, come
+    A patch that is refused is not applied at all: the file is loaded whole. Commands, and steps by hand, come
     after a patch.
     """
     if FILE not in edit.files or edit.disruption == "refused":
@@ -40,7 +40,7 @@ def states(bundle: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str, Mappi
 
 
 def _named_step_groups(steps: Sequence[Step]) -> Iterator[tuple[str, list[Step]]]:
-    """Yield the steps that are made together, in order, with what they are called."""
+    """Yield (name, steps) of the groups of steps that are made together, in order."""
     found_steps: dict[tuple[int, str], list[Step]] = {}
     for step in steps:
         table, *below = parts(step.path)

@@ -1,7 +1,7 @@
-"""A switch's tables, cut down to what Batfish's reader of SONiC takes (Batfish 0.36, vendor/sonic/representation).
+"""A switch's tables, reduced to those that Batfish's reader of SONiC takes (Batfish 0.36, vendor/sonic/representation).
 
-A key that a class of its rows does not have makes it drop the whole table without an error, so that none is kept but
-those it knows; members of VLANs it takes from the older form of the table VLAN only.
+A key that a class of its rows does not have makes Batfish drop the whole table without an error. Therefore only keys
+that it knows are kept. It takes members of VLANs from the older form of the table VLAN only.
 """
 
 import json
@@ -36,7 +36,7 @@ _MTU = "Batfish gives VLANs of SONiC an MTU of 1500 bytes, whatever they have"
 
 
 def tables(device: Device, bundle: Mapping[str, bytes], hostname: str, frr_conf: str) -> BatfishTables | None:
-    """Return the tables; None where the device has VRFs, port channels or whatever else is beyond that reader."""
+    """Return the tables; None if the device has VRFs, port channels or other parts beyond Batfish's reader."""
     documents, _ = read_tables_and_frr(bundle)
     config = Config(device.name, documents)
     if _has_unread_parts(device, config) or _BEYOND.search(frr_conf):
@@ -75,7 +75,7 @@ def tables(device: Device, bundle: Mapping[str, bytes], hostname: str, frr_conf:
 
 
 def _has_unread_parts(device: Device, config: Config) -> bool:
-    """Whether the tables say more than is read: other routing tables, bundles, a port in several VLANs."""
+    """Whether the tables have parts that are not read: other routing tables, bundles, a port in several VLANs."""
     if not config.rows("PORT") or any(config.rows(table) for table in _UNREAD):
         return True
     if any("vrf_name" in row for table in _HOLDERS for row in config.rows(table).values()):

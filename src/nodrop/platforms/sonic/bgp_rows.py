@@ -1,8 +1,8 @@
-"""BGP in the tables of SONiC's management framework: one row per field, for the reader, the writer, places and limits.
+"""BGP in the tables of SONiC's management framework: one row per field, used by reader, writer, places and limits.
 
 Two programs of sonic-buildimage src/sonic-frr-mgmt-framework translate the tables: templates/bgpd fill in frr.conf when
-the bgp container starts, and frrcfgd/frrcfgd.py types what changes. A column is written only if both of them take it.
-Rows decode what earlier releases and other owners write, too.
+the bgp container starts, and frrcfgd/frrcfgd.py types each change. A column is written only if both of them take it.
+Rows decode columns that earlier releases and other owners write, too.
 """
 
 from collections.abc import Callable, Mapping
@@ -101,7 +101,7 @@ def _column_test(column: str, *words: str) -> Callable[[TableRow], bool | None]:
 
 
 def _apostrophe_refusal(value: str | None, _: object) -> str | None:
-    """Refuse what ends the quotes in which frrcfgd of 202511 passes a command on."""
+    """Refuse a value that ends the quotes around a command that frrcfgd of 202511 passes on."""
     return "an apostrophe ends the command of frrcfgd" if value is not None and "'" in value else None
 
 
@@ -319,7 +319,7 @@ ROWS: Mapping[type[Any], tuple[BgpBinding, ...]] = {
 
 
 def check_part(model_part: Any, *path: object) -> None:
-    """Raise Unsupported for the first field of a part, at `path`, that no column can say as it is."""
+    """Raise Unsupported for the first field of a part, at `path`, that no column can hold as it is."""
     rows, kind = ROWS[type(model_part)], type(model_part)
     check(rows, model_part, *path)
     for field in fields(kind):
@@ -330,6 +330,6 @@ def check_part(model_part: Any, *path: object) -> None:
 
 
 def supported_fields(kind: type[Any]) -> frozenset[str]:
-    """Return the fields of a class that tables can say, be it with one value only."""
+    """Return the fields of a class that tables can hold, including those with only one possible value."""
     rows = frozenset(row.field for row in ROWS[kind] if row.encode or row.field in ("requires_policy", "import_check"))
     return rows | ROWS_OF_THEIR_OWN[kind]

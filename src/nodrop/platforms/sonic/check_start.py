@@ -1,4 +1,4 @@
-"""Remarks on files that a SONiC switch does not start with although they say what nothing else says."""
+"""Remarks on files that a SONiC switch does not load at start although only they state a setting."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -55,7 +55,7 @@ def covers(tables: Mapping[str, object], table: str) -> bool:
 
 
 def _silent(tables: Mapping[str, object]) -> frozenset[str]:
-    """Return the tables of which a configuration with all of WHOLE says nothing."""
+    """Return the tables that a configuration with all of WHOLE leaves open."""
     for table_group, lacking, _ in _TOGETHER:
         if not table_group.isdisjoint(tables) and lacking.isdisjoint(tables):
             return lacking
@@ -69,7 +69,7 @@ def table_to_add(tables: Collection[str]) -> str | None:
 
 
 class Config:
-    """A device's tables, opened: `rows` never raises, whatever stands in the files."""
+    """A device's tables, opened: `rows` never raises, with any content of the files."""
 
     def __init__(self, device: str, documents: Sequence[Document] = ()) -> None:
         self.device = device
@@ -85,7 +85,7 @@ class Config:
         self._rows: dict[str, dict[str, dict[str, str]]] = {}
 
     def covers(self, table: str) -> bool:
-        """Whether the file can speak of a table, as `covers` says it."""
+        """Whether the file covers a table, as `covers` defines it."""
         return table in self.data or (self.whole and table not in self._silent)
 
     @cached_property
@@ -94,7 +94,7 @@ class Config:
         return any("lanes" in row for row in self.rows("PORT").values())
 
     def rows(self, table: str) -> dict[str, dict[str, str]]:
-        """Return a table's rows with every value as text; what has another shape is left out, with a remark."""
+        """Return a table's rows with every value as text; a value of another shape is left out, with a remark."""
         if table not in self._rows:
             rows = self.data.get(table, {})
             self._rows[table] = rows if _is_text_table(rows) else dict(self._well_formed(table, rows))
@@ -129,7 +129,7 @@ class Config:
     def port_rows(self, table: str) -> Iterator[tuple[str, str, str, dict[str, str]]]:
         """Yield (port, rest of the key, key, row) for a table keyed by port; port lists give a row for each port.
 
-        The watchdog takes a list for the name of a port that there is not (sonic-swss orchagent/pfcwdorch.cpp).
+        The watchdog takes a list for the name of a missing port (sonic-swss orchagent/pfcwdorch.cpp).
         """
         asic = own_asic(self.data)
         for key, row in self.rows(table).items():
@@ -154,7 +154,7 @@ class Config:
         return number
 
     def word(self, keys: tuple[str, ...], row: Row, field: str, known_words: Mapping[str, Any]) -> Any:
-        """Return what a field's word stands for, None where it is absent or unknown (with a remark)."""
+        """Return the meaning of a field's word, None if it is absent or unknown (with a remark)."""
         text = row.get(field)
         if text is None:
             return None
@@ -173,7 +173,7 @@ class Config:
         return tuple(range(start, last + 1))
 
     def priorities(self, keys: tuple[str, ...], row: Row, field: str) -> tuple[int, ...]:
-        """Return `3,4` as priorities; what is none of 0 to 7 is left out, with a remark."""
+        """Return `3,4` as priorities; an entry that is not one of 0 to 7 is left out, with a remark."""
         text = row.get(field, "")
         priority_texts = [word.strip() for word in text.split(",")] if text.strip() else []
         if not all(map(_PRIORITY.fullmatch, priority_texts)):
@@ -255,7 +255,7 @@ def model_of(config: Config) -> str | None:
 
 
 def own_asic(data: Mapping[str, object]) -> tuple[str, str]:
-    """Return the host and the ASIC that tables are of, as keys of a chassis spell them."""
+    """Return the host and the ASIC of the tables, as keys of a chassis write them."""
     localhost = mapping_at(data, "DEVICE_METADATA", "localhost")
     return str(localhost.get("hostname", "")), str(localhost.get("asic_name", "")).lower()
 
@@ -263,7 +263,7 @@ def own_asic(data: Mapping[str, object]) -> tuple[str, str]:
 def in_asic(key: str, asic_key: tuple[str, str]) -> str:
     """Return the key of a row about a port of this ASIC; of a chassis' `host|asic|port|3`, the last two parts.
 
-    What a key says of another host's or ASIC's ports is nothing here (sonic-swss orchagent/qosorch.cpp).
+    A key about ports of another host or ASIC has no effect here (sonic-swss orchagent/qosorch.cpp).
     """
     if key.count("|") != 3:
         return key
@@ -286,7 +286,7 @@ def _is_text_table(rows: object) -> TypeGuard[dict[str, dict[str, str]]]:
 
 
 def type_name(value: object) -> str:
-    """Return what a JSON value is, in words."""
+    """Return the type of a JSON value, in words."""
     names = {dict: "an object", list: "a list", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
 

@@ -40,7 +40,7 @@ class Database:
 
     @property
     def unmodelled(self) -> str | None:
-        """Why the YANG models and start scripts of the community say nothing of the database; None where they do.
+        """Why the YANG models and start scripts of the community do not cover the database; None if they do.
 
         The community's db_migrator has no version whose second of three numbers is above 0; Broadcom's Enterprise SONiC
         has (version_3_1_2 of 3.1.2), and it has further tables.

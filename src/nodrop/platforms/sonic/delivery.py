@@ -18,15 +18,15 @@ _RELOAD = "all services restart, traffic stops"
 
 
 def routing_mode(*, tables: bool) -> str:
-    """Return the mode of the bgp container in which FRR runs the tables, or nodrop's frr.conf."""
+    """Return the mode of the bgp container that makes FRR run the tables, or nodrop's frr.conf."""
     return "unified" if tables else "split-unified"
 
 
 def apply_script(release: str, *, tables: bool = False) -> str:
-    """Return the script for switches of a release; all that it needs to know of one switch is in the switch's files.
+    """Return the script for switches of a release; all facts about one switch are in the switch's files.
 
-    With `tables`, BGP is in config_db.json, and there is no frr.conf to load. `migrated_from` are the files from which
-    db_migrator takes the routing mode.
+    With `tables`, BGP is in config_db.json, and there is no frr.conf to load. `migrated_from` are the files that
+    db_migrator takes the routing mode from.
     """
     return template("sonic/apply.sh.j2").render(
         releases=[release, *(branch for branch, same in SAME_AS.items() if same == release)],
@@ -40,7 +40,7 @@ def apply_script(release: str, *, tables: bool = False) -> str:
 
 
 def first_apply(device: Device) -> Iterator[FirstApply]:
-    """Yield what `config reload` of the files does, by which apply.sh loads them; nothing without apply.sh."""
+    """Yield the effects of `config reload`, which apply.sh uses to load the files; nothing without apply.sh."""
     if device.bgp is not None:
         source = "sonic-utilities config/main.py, reload (_stop_services, _restart_services)"
         yield FirstApply("config reload", _RELOAD, source)

@@ -1,7 +1,7 @@
-"""A SONiC configuration as JSON, whichever program wrote it: its tables, and where in the text each of them stands.
+"""A SONiC configuration as JSON, written by any program: its tables, and the place of each in the text.
 
-`config save` and `sonic-cfggen -d --print-data` write tables of rows; `show runningconfiguration all` adds what FRR
-says, and stands in a log with the prompt around it; a dump of the database has a key `TABLE|row` for each row.
+`config save` and `sonic-cfggen -d --print-data` write tables of rows; `show runningconfiguration all` adds FRR's
+configuration, and is in a log with the prompt around it; a dump of the database has a key `TABLE|row` for each row.
 """
 
 import re
@@ -181,9 +181,9 @@ def open_documents(bundle: Mapping[str, bytes]) -> list[Document]:
 
 
 def supplied(bundle: Mapping[str, bytes]) -> dict[tuple[str, str], str]:
-    """Return what config_db.json alone does not say: (file, table), with how a switch comes by it.
+    """Return the tables that config_db.json alone does not state: (file, table), with how a switch gets them.
 
-    A table that the files say together as config_db.json says it alone is not among them.
+    A table for which the files together result in the same as config_db.json alone is not included.
     """
     if bundle.keys().isdisjoint(_OTHERS) and not any(_RUNNING_FRR.encode() in raw for raw in bundle.values()):
         return {}
@@ -210,7 +210,7 @@ def at_start(documents: Sequence[Document]) -> list[Document]:
 
 
 def left_out(documents: Sequence[Document]) -> Iterator[tuple[Document, str, list[tuple[str, ...]]]]:
-    """Yield each file that a start leaves out, how a switch comes by it, and where it says what no start says."""
+    """Yield each file that a start leaves out, how a switch gets it, and the places that only this file states."""
     merged_tables, loaded = merge_documents(documents), at_start(documents)
     for document in documents:
         if document not in loaded and (
@@ -220,7 +220,7 @@ def left_out(documents: Sequence[Document]) -> Iterator[tuple[Document, str, lis
 
 
 def _unlike_paths(stated: Tables, merged_tables: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
-    """Yield the rows, and fields of rows, that tables state and others do not, or state otherwise."""
+    """Yield the rows, and fields of rows, that tables state and others do not, or state differently."""
     for table, rows in stated.items():
         merged_rows = mapping_at(merged_tables, table)
         for key, row in rows.items() if isinstance(rows, dict) else ():

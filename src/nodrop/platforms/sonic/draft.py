@@ -18,7 +18,7 @@ _INDEXES = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
 
 
 class Draft:
-    """Tables that can be changed; `data` is what config_db.json is to hold."""
+    """Tables that can be changed; `data` is the new content of config_db.json."""
 
     def __init__(self, data: Mapping[str, object]) -> None:
         self.data: dict[str, object] = copy.deepcopy(dict(data))
@@ -54,7 +54,7 @@ class Draft:
         make_mapping(self.data, table, key)
 
     def remove(self, table: str, key: str) -> None:
-        """Take out a row, and its table with the last one, for a table without rows does not exist on a switch."""
+        """Remove a row, and its table with the last row, because a table without rows does not exist on a switch."""
         rows = make_mapping(self.data, table)
         rows.pop(key, None)
         if not rows:
@@ -72,9 +72,9 @@ class Draft:
                 yield key, cell, row
 
     def change_cells(self, table: str, fields_by_cell: Mapping[Cell, Fields], *, keep_empty: bool = True) -> None:
-        """Give cells other fields: rows are changed as a whole where all their cells are, and split where not.
+        """Give cells other fields: rows are changed as a whole if all their cells are, and split if not.
 
-        A row that is left without fields stays, for it says that there is such a queue, unless it need not.
+        A row that is left without fields stays, because it states that the queue exists, unless it is not needed.
         """
         seen: set[Cell] = set()
         rows: dict[str, object] = {}
@@ -94,7 +94,7 @@ class Draft:
             self.data.pop(table, None)
 
     def remove_cells(self, table: str, gone: set[Cell]) -> None:
-        """Take cells out of a table; what is left of their rows stays."""
+        """Remove cells from a table; the rest of their rows stays."""
         if not gone:
             return
         rows: dict[str, object] = {}
@@ -113,7 +113,7 @@ class Draft:
 
 @lru_cache(maxsize=65_536)
 def cells_of(key: str) -> tuple[Cell, ...]:
-    """Return the cells of a row's key: `Ethernet0,Ethernet4|3-4` is four; none where it is spelt in another way."""
+    """Return the cells of a row's key: `Ethernet0,Ethernet4|3-4` is four; none if it is written in another way."""
     ports, bar, span = key.partition("|")
     if not bar:
         return tuple((port, None) for port in ports.split(","))
@@ -139,7 +139,7 @@ def _split_row(
 
 
 def _spell_cell_keys(cells: Iterable[Cell], like: str) -> Iterator[str]:
-    """Yield keys that spell cells; ports stand together in one key only where they did in `like`."""
+    """Yield keys that write cells; ports share one key only if they did in `like`."""
     by_port: dict[str, list[int]] = {}
     for port, index in cells:
         by_port.setdefault(port, []).extend([] if index is None else [index])
@@ -153,7 +153,7 @@ def _spell_cell_keys(cells: Iterable[Cell], like: str) -> Iterator[str]:
 
 
 def _new_rows(fields_by_cell: Mapping[Cell, Fields]) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield rows for cells that no row covers; neighboring queues of a port that say the same share one."""
+    """Yield rows for cells that no row covers; neighboring queues of a port with the same settings share one."""
     groups: dict[tuple[str, tuple[tuple[str, str | None], ...]], list[Cell]] = {}
     stated: dict[str, object]
     for cell, fields in fields_by_cell.items():

@@ -1,8 +1,8 @@
-"""Changes of the model in a config_db.json that is given, whoever wrote it, and as a patch for `config apply-patch`.
+"""Changes of the model in a given config_db.json, written by any program, and as a patch for `config apply-patch`.
 
-The tables are changed as a draft, written into the text, and read again: what comes out must be the old device with
-the changes and nothing else, or the change is left to be done by hand. What the switch works out from what was
-changed (a computed headroom, the pools, the groups that buffermgrd adds) follows, and is told.
+The tables are changed as a draft, written into the text, and read again: the result must be the old device with
+the changes and nothing else, or the change is left for an edit by hand. Values that the switch derives from the
+changes (a computed headroom, the pools, the groups that buffermgrd adds) follow, and are reported.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -102,10 +102,10 @@ def _with_steps(edit: Edit, turned: Iterable[tuple[Step, ...]]) -> Edit:
 
 
 def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "") -> Edit | None:
-    """Return what makes a device's new config_db.json of its old one, in all that stands there, and its new frr.conf.
+    """Return the edit from a device's old config_db.json to its new one, in all of its content, and its new frr.conf.
 
-    None where they differ in what no patch changes: the HWSKU, the database's release, which ports there are, their
-    lanes, and whether BGP is in tables, which bgp asks when it starts. Raises InputProblems where one of them cannot be
+    None if they differ in facts that no patch changes: the HWSKU, the database's release, the set of ports, their
+    lanes, and whether BGP is in tables, which bgp asks when it starts. Raises InputProblems if one of them cannot be
     read.
     """
     if FILE not in old or FILE not in new:
@@ -131,7 +131,7 @@ def _with_routing(tables: Edit, old: Mapping[str, bytes], new: Mapping[str, byte
 
 
 def regrouped(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield what it does that BGP sessions join or leave peer groups of frr.conf, as reasons."""
+    """Yield the effects of BGP sessions that join or leave peer groups of frr.conf, as reasons."""
     texts = [bundle[FRR_FILE].decode(errors="replace") for bundle in (old, new) if FRR_FILE in bundle]
     if len(texts) == len((old, new)):
         yield from regrouped_by_frr(*texts)
@@ -156,7 +156,7 @@ def _rewrite_bundle(bundle: Mapping[str, bytes], reading: DeviceReading, new: De
 
 
 def _is_derived_change(side_effect: Found) -> bool:
-    """Whether a difference lies in priority groups that the reader works out."""
+    """Whether a difference is in priority groups that the reader computes."""
     derived = side_effect.old.derived.keys() | side_effect.new.derived.keys()
     return any(side_effect.subject[:5] == path[:5] for path in derived if path[2:4] == ("qos", "priority_groups"))
 

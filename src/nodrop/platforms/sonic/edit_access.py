@@ -1,4 +1,4 @@
-"""Changes of access lists in a given config_db.json: tables and rules that come, go or say something else."""
+"""Changes of access lists in a given config_db.json: tables and rules that come, go or change."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,7 @@ _TYPE_OF_FAMILY = {"ipv4": "L3", "ipv6": "L3V6"}
 
 
 def change_access_lists(draft: Draft, old: Device, new: Device) -> None:
-    """Bring the access lists of `new` into tables that say `old`; what has no field there is left as it is."""
+    """Bring the access lists of `new` into tables that state `old`; settings without a field there stay as they are."""
     if isinstance(old.access_lists, Unknown) or isinstance(new.access_lists, Unknown):
         return
     before = {acl.name: acl for acl in old.access_lists}

@@ -1,6 +1,6 @@
-"""Changes of BGP in an frr.conf, for each field that one command states; its row says which (`platforms/frr/rows.py`).
+"""Changes of BGP in an frr.conf: each field that one command states; its row names it (`platforms/frr/rows.py`).
 
-All else of the file is made of lines that belong together, and is left to be done by hand.
+All else of the file consists of lines that belong together, and is left for an edit by hand.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,7 +59,7 @@ class _Lines:
         return "\n".join(text_line for at, own_lines in lines for text_line in (*own_lines, *self._added.get(at, ())))
 
     def swap(self, statement: Statement, *words: str) -> None:
-        """Let a command say other words."""
+        """Replace the words of a command."""
         line = self._lines[statement.line - 1]
         end = statement.column - 1 + statement.length
         self._lines[statement.line - 1] = line[: statement.column - 1] + " ".join(words) + line[end:]

@@ -1,8 +1,8 @@
 """Changes of BGP sessions whose settings an frr.conf states at a peer group.
 
-What changes for all sessions of a group alike changes at the group. A command of one session overrides that of its
-group. What a session loses moves from the group to its other sessions: FRR has no command by which a session takes it
-back, and none that overrides the AS number of a group (bgpd/bgpd.c, peer_remote_as; tried with FRR 8.4).
+Settings that change for all sessions of a group alike change at the group. A command of one session overrides that of
+its group. A setting that a session loses moves from the group to its other sessions: FRR has no command to take it back
+from a session, and none that overrides the AS number of a group (bgpd/bgpd.c, peer_remote_as; tried with FRR 8.4).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,14 +37,14 @@ class Lines(Protocol):
 
 
 class _Part(NamedTuple):
-    """A part of a process, a block or an address family: its commands, and what it holds of sessions."""
+    """A part of a process, a block or an address family: its commands, and its settings of sessions."""
 
     inside: Sequence[Statement]
     commands: Commands
     ipv6: bool = False
 
     def of(self, session: BgpNeighbor) -> Any:
-        """Return what a session has in this part."""
+        """Return the settings of a session in this part."""
         return session.ipv6 if self.ipv6 else session
 
     def states(self, key: str, field: str) -> bool:
@@ -55,9 +55,9 @@ class _Part(NamedTuple):
 
 
 def change_groups(lines: Lines, block: Statement, pairs: Mapping[str, Pair], by_default: Mapping[bool, object]) -> Done:
-    """Change what groups state, and return the fields of sessions that need no more change.
+    """Change the settings of groups, and return the fields of sessions that need no more change.
 
-    `by_default` says whether a session carries IPv6 unicast, and IPv4 unicast, if no command says so.
+    `by_default` states whether a session carries IPv6 unicast, and IPv4 unicast, if no command states it.
     """
     group_of = {
         child.words[1]: child.words[-1]

@@ -1,7 +1,7 @@
-"""Maps and profiles that several ports share, when some of their users are to have others: copied where they must be.
+"""Maps and profiles that several ports share, when some of their users need different ones: copied where necessary.
 
-A row is changed in place where all its users change alike. Else those that change get a row that says it already, or
-a copy of theirs, named after it; names that SONiC's own tools look for are kept or taken (see `spelling`).
+A row is changed in place if all its users change alike. Else those that change get a row that already has the new
+settings, or a renamed copy of their row; names that SONiC's tools search for are kept or taken (see `spelling`).
 """
 
 import re
@@ -28,7 +28,7 @@ Said = dict[str, str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Use:
-    """A cell that uses a profile: by which name, what the profile says now and what it is to say (None: none)."""
+    """A cell that uses a profile: the name it uses, the profile's current settings and the new ones (None: none)."""
 
     cell: Cell
     name: str | None
@@ -42,7 +42,7 @@ class Use:
 
 
 def settle(draft: Draft, table: str, uses: Iterable[Use], spell: Callable[[Any], Said]) -> dict[Use, str | None]:
-    """Bring the rows of a table to what their users want; return the users that get another name, and the name."""
+    """Bring the rows of a table to their users' settings; return the users that get another name, and the name."""
     by_name: dict[str | None, list[Use]] = {}
     for use in uses:
         by_name.setdefault(use.name, []).append(use)
@@ -83,7 +83,7 @@ def _in_place(
 
 
 def _find_row(draft: Draft, table: str, use: Use, values: Mapping[str, Any], said: Callable[[Any], Said]) -> str | None:
-    """Return the name of a row that says it already."""
+    """Return the name of a row that already has the settings."""
     for name, value in values.items():
         if name != COMPUTED and same(value, use.new):
             return name
@@ -106,7 +106,7 @@ def _add_profile_copy(draft: Draft, table: str, use: Use, values: dict[str, Any]
 
 
 def _derive_copy_name(use: Use, old: object) -> str:
-    """Return what a copy is best called: as the other copies are, or as buffermgrd would look for it."""
+    """Return the best name for a copy: as the other copies are named, or as buffermgrd would look for it."""
     assert use.name is not None
     if use.name.startswith("pg_lossless_"):
         return use.wanted
@@ -129,7 +129,7 @@ def _find_free_name(base_name: str, taken: Iterable[str]) -> str:
 
 
 def _changed_row_fields(spell: Callable[[Any], Said], old: Any, new: Any) -> Said:
-    """Return the fields by which a row says the new and not the old; all others stay as they are spelt."""
+    """Return the fields that give a row the new settings instead of the old; all others stay as they are written."""
     before = {} if old is None or isinstance(old, Unknown) or _has_computed_headroom(old) else spell(old)
     return {field: value for field, value in spell(new).items() if before.get(field) != value}
 
@@ -157,7 +157,7 @@ def wred_fields(value: WredProfile) -> Said:
 
 
 def scheduler_fields(value: Scheduler) -> Said:
-    """Spell a scheduler; `meter_type` stays as it is, where rates are in bytes unless it says packets."""
+    """Write a scheduler; `meter_type` stays as it is, with rates in bytes unless it states packets."""
     return {
         "type": value.type.upper(),
         "weight": text(value.weight),
@@ -169,7 +169,7 @@ def scheduler_fields(value: Scheduler) -> Said:
 
 
 def buffer_fields(draft: Draft, like: str | None) -> Callable[[BufferProfile], Said]:
-    """Return what spells a buffer profile with the pools that the file has; `like` is a reference to one, as it is."""
+    """Return the fields of a buffer profile with the file's pools; `like` is a reference to one, as it is."""
     pools = {pool_identity(name): name for name in draft.rows("BUFFER_POOL")}
 
     def fields(value: BufferProfile) -> Said:
@@ -193,7 +193,7 @@ def buffer_fields(draft: Draft, like: str | None) -> Callable[[BufferProfile], S
 
 
 def text(value: object) -> str | None:
-    """Spell a number; nothing for what is absent or not known."""
+    """Write a number; nothing if it is absent or not known."""
     return None if value is None or isinstance(value, Unknown) else str(value)
 
 

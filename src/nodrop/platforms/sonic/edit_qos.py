@@ -37,9 +37,9 @@ Rows = Mapping[str, Mapping[str, Mapping[int | None, Any]]]
 
 
 def change_qos(draft: Draft, old: Device, new: Device, derived: Collection[Subject]) -> None:
-    """Bring the maps, pause, watchdogs, queues, groups and profiles of `new` into tables that say `old`.
+    """Bring the maps, pause, watchdogs, queues, groups and profiles of `new` into tables that state `old`.
 
-    `derived` are subjects that the reader worked out, and no row says.
+    `derived` are subjects that the reader computed, and no row states.
     """
     pairs = [(a, b) for a, b in zip(old.interfaces, new.interfaces, strict=True) if a.name == b.name]
     moved = [(a, b) for a, b in pairs if not same(a.qos, b.qos)]
@@ -105,7 +105,7 @@ def _edit_pfc_priorities(draft: Draft, a: Interface, b: Interface, version: Any)
 
 
 def _history_word(watchdog: PfcWatchdog) -> str | None:
-    """Return the word by which a row says whether the switch estimates the history of pauses."""
+    """Return the word that states in a row whether the switch estimates the history of pauses."""
     return None if watchdog.history is None else WORD_OF[require_fact(watchdog.history)]
 
 

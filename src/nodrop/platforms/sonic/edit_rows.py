@@ -22,7 +22,7 @@ _COUNTERS = "FLEX_COUNTER_TABLE"
 
 
 def change_rows(draft: Draft, old: Device, new: Device) -> None:
-    """Bring ports, addresses, cables, services, pools and switch-wide settings of `new` into tables that say `old`."""
+    """Bring ports, addresses, cables, services, pools and switch-wide settings of `new` into the tables of `old`."""
     for a, b in zip(old.interfaces, new.interfaces, strict=True):
         if not same(a, b):
             _port(draft, a, b)

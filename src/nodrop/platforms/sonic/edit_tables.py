@@ -9,7 +9,7 @@ from nodrop.platforms.sonic.routing_tables import tables
 
 
 def change_tables(draft: Draft, old: Device, new: Device) -> None:
-    """Bring the routing of `new` into tables that say that of `old`; ValueError where no table can say it."""
+    """Bring the routing of `new` into tables that state that of `old`; ValueError if no table can express it."""
     if all(same(getattr(old, name), getattr(new, name)) for name in ("bgp", "vrf_bgp", "static_routes")):
         return
     try:

@@ -1,8 +1,8 @@
-"""What FRR runs on a SONiC switch: one text from the files or the field that hold it, and where each line stands.
+"""The configuration that FRR runs on a SONiC switch: one text from its files or field, and the place of each line.
 
-Which files the bgp container keeps when it starts, starting.py knows; what it deletes or overwrites, FRR does not run.
-What a running FRR says of itself, in `show runningconfiguration all`, is stronger than any file, which must not say
-otherwise.
+starting.py knows which files the bgp container keeps when it starts; FRR does not run those that it deletes or
+overwrites. The configuration of a running FRR, in `show runningconfiguration all`, takes precedence over any file,
+which must not differ.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -64,7 +64,7 @@ def read_tables_and_frr(bundle: Mapping[str, bytes]) -> tuple[list[Document], Fr
 
 
 def find_frr_source(bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
-    """Return what FRR runs by the files' own words, and where its lines stand; None where they do not say its BGP."""
+    """Return the configuration that FRR runs, and the place of its lines; None if the files do not state its BGP."""
     _, found_frr_text = read_tables_and_frr(bundle)
     if found_frr_text is None or not found_frr_text.says_bgp:
         return None
@@ -73,7 +73,7 @@ def find_frr_source(bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], P
 
 
 def frr_text(files: Mapping[str, str], documents: Sequence[Document], start: Start | None) -> FrrText | None:
-    """Return what FRR runs, of the files' texts by name; None where none of them says it.
+    """Return the configuration that FRR runs, from the files' texts by name; None if none of them states it.
 
     Without a `start` all files are taken to be kept, frr.conf before those of the daemons.
     """

@@ -1,4 +1,4 @@
-"""What the Generic Config Updater takes of a patch, and what each step does to a running switch; data in gcu.yaml."""
+"""Patches that the Generic Config Updater takes, and the effect of each step on a running switch; data in gcu.yaml."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ _ALL_THE_SAME = "`config apply-patch --ignore-non-yang-tables`"
 
 @cache
 def facts() -> Mapping[str, Any]:
-    """Return what gcu.yaml says."""
+    """Return the content of gcu.yaml."""
     path = Path(__file__).with_name("gcu.yaml")
     return cast("Mapping[str, Any]", parse(path.read_bytes(), path.name).data)
 
@@ -49,9 +49,9 @@ def annotate_steps(
     was: Iterable[str] = (),
     will: Iterable[str] = (),
 ) -> Iterator[Step]:
-    """Yield the steps with what each does to the switch, or why it is refused there.
+    """Yield the steps with the effect of each on the switch, or why it is refused there.
 
-    `version` is the release; where that is not known, a step is refused that some release refuses. `was` and `will` are
+    `version` is the release; if that is not known, a step is refused that some release refuses. `was` and `will` are
     the kinds of faults that the YANG models refuse the old and the new configuration for: the updater takes no step of
     a patch from or to one that is not valid (patch_sorter.py, `sort`: "Given patch will produce invalid config").
     """
@@ -79,7 +79,7 @@ def _check_steps(steps: Iterable[Step], judge: "_Judge", releases: Sequence[str]
 
 
 def _wrong_lanes(tables: Tables) -> Iterator[str]:
-    """Yield what the updater itself finds wrong with lanes: one that is no number, and one of two ports."""
+    """Yield the faults in lanes that the updater itself finds: a lane that is not a number, and a lane of two ports."""
     lanes = [lane.strip() for row in mapping_at(tables, _PORTS).values() for lane in _lanes_of(row)]
     if not all(lane.isdigit() for lane in lanes):
         yield "a lane that is no number"
@@ -94,7 +94,7 @@ def _lanes_of(row: object) -> list[str]:
 
 
 def _replace_refused_steps(steps: Sequence[Step], old: Tables, releases: Sequence[str]) -> Iterator[Step]:
-    """Yield the steps, those in rows of which one is refused with the command that makes them instead, if one does."""
+    """Yield the steps; those in rows with a refused step have the command that makes them instead, if there is one."""
     rows: dict[tuple[str, str], list[Step]] = {}
     for step in steps:
         table, row, *_ = (*parts(step.path), "")
@@ -113,7 +113,7 @@ def _replace_refused_steps(steps: Sequence[Step], old: Tables, releases: Sequenc
 
 
 def _has_command(step: Step, releases: Sequence[str]) -> bool:
-    """Whether a command sets what a step does."""
+    """Whether a command makes the change of a step."""
     table, _, field, *sub_path = (*parts(step.path), "", "")
     tool = facts()["typed"].get(table)
     if tool is None or any(sub_path) or field not in tool["options"] or step.op not in tool["operations"]:
@@ -170,7 +170,7 @@ class _Judge:
         return ""
 
     def effect(self, step: Step) -> Step:
-        """Return a step that is taken with what it does."""
+        """Return a step that is taken, with its effect."""
         table, *row_path = parts(step.path)
         shut = self._ports_shut_for_step(step)
         if shut:
@@ -291,7 +291,7 @@ def _rule_covers_chip(rule: Mapping[str, Any], chip: str, release: str) -> bool:
 
 
 def _step_fields(step: Step) -> Iterator[str]:
-    """Yield the fields that a step names, as the updater tells them: those of a row, or of its path."""
+    """Yield the fields that a step names, as the updater determines them: those of a row, or of its path."""
     below = "/".join(parts(step.path)[1:])
     if isinstance(step.value, Mapping):
         yield from step.value

@@ -1,4 +1,4 @@
-"""What config_db cannot say of a device: refused before anything is spelt, with the model path that is in the way."""
+"""Parts of a device that config_db cannot express: refused before anything is written, with their model path."""
 
 import re
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ _PLAIN = Plain(
 
 
 def check(device: Device) -> Switch:
-    """Return the facts of the device's model; Unsupported where a table or field for something is wanting."""
+    """Return the facts of the device's model; Unsupported if there is no table or field for something."""
     _PLAIN.check(device)
     facts = _check_device(device)
     pools = require_fact(device.buffer_pools)
@@ -189,14 +189,14 @@ def _check_port(facts: Switch, interface: Interface) -> None:
 
 
 def breakouts(facts: Switch, panel: int) -> list[Split]:
-    """Return the ways in which platform.json lets a panel port be used; none where the model has no such port."""
+    """Return the ways to use a panel port that platform.json allows; none if the model has no such port."""
     return _breakouts(facts.name, panel)
 
 
 def way_of(facts: Switch, interface: Interface, *, alone: bool = False) -> Split | None:
     """Return how the panel port of a port is used: with its lanes, and if there are several such ways its speed.
 
-    `alone` says that the panel port has no other port: with fewer lanes than all, it then is one of a few lanes.
+    `alone` states that the panel port has no other port: with fewer lanes than all, it is then a way with few lanes.
     """
     port = require_fact(interface.port)
     assert port is not None
@@ -328,6 +328,6 @@ def computed_profile(dynamic: DynamicBuffers, buffer: BufferProfile) -> BufferPr
 
 
 def trust_of(qos: QosProfile) -> str | None:
-    """Return what a SONiC port trusts: what it has a map for."""
+    """Return the trust mode of a SONiC port: the kind of its map."""
     by_dscp, by_pcp = qos.dscp_to_tc is not None, qos.pcp_to_tc is not None
     return "both" if by_dscp and by_pcp else "dscp" if by_dscp else "pcp" if by_pcp else None

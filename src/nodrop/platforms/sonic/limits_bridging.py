@@ -1,4 +1,4 @@
-"""What config_db cannot say of port channels, VLANs and VRFs.
+"""Parts of port channels, VLANs and VRFs that config_db cannot express.
 
 Names and numbers are those of sonic-portchannel.yang, sonic-vlan.yang and sonic-vrf.yang.
 """
@@ -17,7 +17,7 @@ _VLANS = (2, 4094)
 
 
 def check_bridging(device: Device) -> None:
-    """Raise Unsupported where a port channel or VLAN of the device has no rows that say it."""
+    """Raise Unsupported if no rows can express a port channel or VLAN of the device."""
     channels, vlans = require_fact(device.port_channels), require_fact(device.vlans)
     check_rows(channels, "port_channels", order=lambda row: natural(row.name))
     check_rows(vlans, "vlans", order=lambda row: row.id)

@@ -1,4 +1,4 @@
-"""What the tables of a switch say of its neighbors: who they are, and of which kind."""
+"""Neighbors of a switch from its tables: their names, and their kinds."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The difference of two config_db.json as a patch (RFC 6902), in an order in which it can be applied."""
+"""The difference of two config_db.json as a patch (RFC 6902), in an order that can be applied."""
 
 from collections.abc import Iterator, Mapping
 

@@ -335,7 +335,7 @@ class _Finder:
 
 
 def _profile_columns(queue_field: str, path: Path) -> Iterator[str]:
-    """Yield the fields of a scheduler or WRED profile that say a part of it."""
+    """Yield the fields of a scheduler or WRED profile that state a part of it."""
     if queue_field == "scheduler":
         yield from (_SCHEDULER_FIELDS.get(attribute, attribute) for attribute in path[:1])
     elif path[:1] == ("ecn_colors",):

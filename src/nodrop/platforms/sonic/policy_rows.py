@@ -1,4 +1,4 @@
-"""Lists and route maps in the tables of SONiC's management framework: how each is a row, and what a row cannot be.
+"""Lists and route maps in the tables of SONiC's management framework: the rows of each, and the limits of a row.
 
 Source: sonic-buildimage src/sonic-frr-mgmt-framework, templates/bgpd (bgpd.conf.db.pref_list.j2, comm_list.j2,
 route_map.j2) and frrcfgd/frrcfgd.py, as of 202511 to master. A set or match that only one of the two translates is

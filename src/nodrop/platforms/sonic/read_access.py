@@ -89,7 +89,7 @@ _VLAN = re.compile(r"Vlan([0-9]{1,4})")
 
 
 class _Refused(Exception):
-    """A rule is not installed; the text says why."""
+    """A rule is not installed; the text gives the reason."""
 
 
 def access_lists(config: Config) -> tuple[AccessList, ...] | Unknown:
@@ -178,7 +178,7 @@ def _of_services(name: str, table: Mapping[str, str], rules: Any) -> AccessList:
 
 
 def _custom_type_matches(config: Config, kind: str) -> frozenset[str] | None:
-    """Return what a type of the file's own matches; None where it is not stated."""
+    """Return the matches of a type that the file defines; None if they are not stated."""
     for name, row in config.rows(TYPE).items():
         if name.upper() == kind:
             stated = _uppercase_fields(row).get("MATCHES", "")
@@ -215,7 +215,7 @@ def _check_fields(row: Mapping[str, str], kind: str, matches: frozenset[str]) ->
 
 
 def _conditions(row: dict[str, str], kind: str, stage: str) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of an entry that say which packets it matches; those of an address first."""
+    """Yield the fields of an entry that state which packets it matches; those of an address first."""
     families = {_family_of(row)} | {family for family, fields in _OF_FAMILY.items() if any(map(row.get, fields))}
     stated = families - {None}
     yield "family", "other" if len(stated) > 1 else next(iter(stated), None)
@@ -331,7 +331,7 @@ def _matched_dscps(row: Mapping[str, str]) -> tuple[int, ...]:
 
 
 def _action_fields(row: Mapping[str, str], kind: str) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of an entry that say what becomes of packets."""
+    """Yield the fields of an entry that state what happens to packets."""
     mirrors = any(field in row for field in _MIRRORS)
     stated = row.get("PACKET_ACTION")
     word, colon, target = (stated or "").partition(":")

@@ -1,8 +1,8 @@
-"""BGP and static routes of the tables, as SONiC's own daemons make FRR of them.
+"""BGP and static routes of the tables, as SONiC's daemons translate them to FRR.
 
 bgpcfgd reads BGP_NEIGHBOR and fills in its templates (sonic-buildimage dockers/docker-fpm-frr/frr/bgpd and
-files/build_templates/constants.yml.j2); with `frr_mgmt_framework_config`, frrcfgd spells BGP_GLOBALS and what belongs
-to it (src/sonic-frr-mgmt-framework/templates/bgpd) and bgpcfgd does not run.
+files/build_templates/constants.yml.j2); with `frr_mgmt_framework_config`, frrcfgd writes BGP_GLOBALS and its related
+tables (src/sonic-frr-mgmt-framework/templates/bgpd) and bgpcfgd does not run.
 """
 
 from collections.abc import Iterator, Mapping
@@ -98,7 +98,7 @@ def _shut_interfaces(localhost: Row, text: FrrText | None, frr_routing: Routing 
 
 
 def from_tables(config: Config, localhost: Row) -> bool | Unknown:
-    """Return whether frrcfgd makes the switch's BGP from tables; UNKNOWN if no file says which daemon runs."""
+    """Return whether frrcfgd makes the switch's BGP from tables; UNKNOWN if no file states which daemon runs."""
     if not config.covers("DEVICE_METADATA"):
         return UNKNOWN
     return framework(localhost) and not own_files(localhost) and bool(config.rows("BGP_GLOBALS"))
@@ -167,7 +167,7 @@ def _read_static_routes(key: str, row: Row) -> Iterator[StaticRoute]:
 
 
 def _derived_reasons(config: Config, bgp: Bgp) -> dict[Subject, str]:
-    """Return the sources of what no table states of a process of bgpcfgd and of its sessions."""
+    """Return the sources of the settings that no table states of a process of bgpcfgd and of its sessions."""
     reasons: dict[Subject, str] = {("@bgp", field): why for field, why in DERIVED.items()}
     for neighbor in require_fact(bgp.neighbors):
         table = next((name for name in SESSIONS if neighbor.key in config.rows(name)), "")

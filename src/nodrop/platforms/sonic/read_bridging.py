@@ -30,12 +30,12 @@ Derived = dict[Subject, str]
 
 
 def bridging(config: Config, derived: Derived) -> dict[str, Any]:
-    """Return the fields of a device that say its port channels and VLANs."""
+    """Return the fields of a device that state its port channels and VLANs."""
     return {"port_channels": _port_channels(config, derived), "vlans": _read_vlans(config, derived)}
 
 
 def _port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] | Unknown:
-    """Return the port channels, sorted by name; what a row leaves out is teammgrd's default."""
+    """Return the port channels, sorted by name; settings that a row leaves out are teammgrd's defaults."""
     if not config.covers("PORTCHANNEL"):
         return UNKNOWN
     members: dict[str, list[str]] = {}
@@ -69,7 +69,7 @@ def _port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] 
 
 
 def _read_vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
-    """Return the VLANs, sorted by number; what a row leaves out is vlanmgrd's default."""
+    """Return the VLANs, sorted by number; settings that a row leaves out are vlanmgrd's defaults."""
     if not config.covers("VLAN"):
         return UNKNOWN
     members: dict[str, list[VlanMember]] = {}
@@ -103,7 +103,7 @@ def _read_vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
 
 
 def _owner_member_pairs(config: Config, table: str, owner_table: str) -> Iterator[tuple[str, str]]:
-    """Yield (what a member belongs to, member); one of what is not there is remarked."""
+    """Yield (owner of a member, member); a member of a missing owner is reported."""
     for key in config.rows(table):
         name, bar, port = key.partition("|")
         config.find_row((table, key), name, owner_table, ())

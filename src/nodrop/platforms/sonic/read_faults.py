@@ -1,6 +1,6 @@
-"""What stands in a config_db.json, passes SONiC's schema, and is rejected, ignored or misread by its daemons.
+"""Settings of a config_db.json that pass SONiC's schema, and are rejected, ignored or misread by its daemons.
 
-Each is a remark of the reader, for it is about rows and fields and not about what the switch does.
+Each is a remark of the reader, because it is about rows and fields and not about the behavior of the switch.
 """
 
 import re
@@ -59,7 +59,7 @@ def rejected(config: Config, table: str, key: str, row: Row) -> bool:
 
 
 def remark_qos(config: Config) -> None:
-    """Remark faults of the tables that say what ports do with traffic."""
+    """Report faults of the tables that state the traffic handling of ports."""
     for table in _RANGED:
         _remark_overlaps(config, table)
     for name, row in config.rows("BUFFER_PROFILE").items():
@@ -75,7 +75,7 @@ def remark_qos(config: Config) -> None:
 
 
 def _remark_overlaps(config: Config, table: str) -> None:
-    """Remark rows of one port that say something of the same number."""
+    """Report rows of one port that set something for the same number."""
     taken: dict[tuple[str, str], str] = {}
     for key in config.rows(table):
         if "-" not in key.rpartition("|")[2]:
@@ -154,9 +154,9 @@ _MADE = re.compile(r"pg_lossless_([0-9]{1,7})_([0-9]{1,6})m(?:_[A-Za-z0-9_]*)?_p
 
 
 def _stale_profiles(config: Config) -> None:
-    """Remark priority groups whose profile is, by its name, for another speed or length than their port has.
+    """Report priority groups whose profile is, by its name, for another speed or length than their port has.
 
-    What buffermgrd is known to write another profile over is told as that.
+    If buffermgrd is known to write another profile over it, the report states that.
     """
     matches = {name: match for name in config.rows("BUFFER_PROFILE") if (match := _MADE.fullmatch(name))}
     if not matches:
@@ -181,7 +181,7 @@ def _stale_profiles(config: Config) -> None:
 
 
 def _without_row(rows: Sequence[HeadroomRow], speed: str, length: str) -> str:
-    """Say which cable lengths a switch's table has at a speed, where the table is known and lacks the port's."""
+    """Return the cable lengths of a switch's table at a speed, if the table is known and has no row for the port's."""
     lengths_m = sorted({row.cable_m for row in rows if str(row.speed_mbps) == speed})
     if not rows or length in [f"{length_m}m" for length_m in lengths_m]:
         return ""

@@ -1,4 +1,4 @@
-"""Services of a SONiC switch that run beside the management VRF, where the tables say where they run.
+"""Services of a SONiC switch that run outside the management VRF, if the tables state where they run.
 
 Sources: sonic-buildimage dockers/docker-snmp/snmpd.conf.j2 (agentAddress … @vrf) and src/sonic-yang-models/yang-models
 (sonic-gnmi.yang, sonic-telemetry.yang, sonic-ntp.yang: vrf).

@@ -13,7 +13,7 @@ _REMAPS = ("encap_tc_to_queue_map", "encap_tc_to_dscp_map", "decap_dscp_to_tc_ma
 
 
 def overlays(config: Config, localhost: Row) -> dict[str, Any]:
-    """Return the fields of a device that say what it shares with another switch, and its tunnels."""
+    """Return the fields of a device that state its links to the other switch of a pair, and its tunnels."""
     return {
         "multi_chassis": _multi_chassis(config),
         "dual_tor": localhost.get("subtype") == "DualToR" if config.covers("DEVICE_METADATA") else UNKNOWN,

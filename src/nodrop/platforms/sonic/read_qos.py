@@ -67,7 +67,7 @@ def qos_reader(config: Config) -> "QosReader":
 
 
 def _reading_key(config: Config) -> tuple[bool, bool]:
-    """Return by what equal QoS tables are read unlike: as a whole or a part, and with which grammar."""
+    """Return the facts that make equal QoS tables read differently: whole or part, and the grammar."""
     return config.whole, config.database.writes(_MASK)
 
 
@@ -109,7 +109,7 @@ class QosReader:
         return tuple(self._by_port)
 
     def profile(self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...]) -> QosProfile | None | Unknown:
-        """Return a port's profile; None where no table names it, UNKNOWN where a part of a file says nothing."""
+        """Return a port's profile; None if no table names it, UNKNOWN if a part of a file does not state it."""
         key = (port, asymmetric, added)
         if key not in self._by_key:
             self._by_key[key] = self._read_profile(port, asymmetric, added)
@@ -142,7 +142,7 @@ class QosReader:
         return self._config.priorities(("PORT_QOS_MAP", port), row, "pfc_enable") if row else ()
 
     def group_profiles(self, port: str) -> dict[int, str]:
-        """Return what the rows of a port's priority groups name as their profile, by group."""
+        """Return the profiles that the rows of a port's priority groups name, by group."""
         rows = self._by_port[port][6] if port in self._by_port else ()
         return {
             number: bare(row.get("profile", ""))

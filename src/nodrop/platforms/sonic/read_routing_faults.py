@@ -72,7 +72,7 @@ def contradictions(
 ) -> Iterator[Problem]:
     """Yield a problem where FRR's files differ from the running configuration, given among the tables as `routes`.
 
-    A switch starts with the files and never with that field: sonic-cfggen leaves out what is no table.
+    A switch starts with the files and never with that field: sonic-cfggen leaves out fields that are not tables.
     """
     beside = text.beside if text is not None else None
     if beside is None:
@@ -93,7 +93,7 @@ def contradictions(
 
 
 def _in_any_order(model_part: object) -> object:
-    """Return facts of routing in a form in which the order of sessions, routes and lists counts for nothing."""
+    """Return facts of routing in a form that ignores the order of sessions, routes and lists."""
     if isinstance(model_part, tuple):
         return sorted(map(repr, model_part))
     if isinstance(model_part, Mapping):

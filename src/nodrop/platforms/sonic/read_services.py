@@ -1,4 +1,4 @@
-"""What a config_db.json says of the switch itself: loopbacks, management port, counters, servers, watchdog polling."""
+"""Settings of the switch itself in config_db.json: loopbacks, management port, counters, servers, watchdog polling."""
 
 from nodrop.model.fabric import HASH_FIELDS, Counter, HashField, Loopback, Management
 from nodrop.model.states import UNKNOWN, Unknown
@@ -34,12 +34,12 @@ def gnmi_port(config: Config) -> int | None | Unknown:
 
 
 def snmp(config: Config, row: str, field: str) -> str | None | Unknown:
-    """Return what SNMP tells of the switch; None where a whole file states nothing."""
+    """Return the facts that SNMP reports about the switch; None if a whole file states nothing."""
     return config.rows("SNMP").get(row, {}).get(field) if config.covers("SNMP") else UNKNOWN
 
 
 def hash_fields(config: Config) -> tuple[HashField, ...] | None | Unknown:
-    """Return by what equal paths are chosen, in the order of the model; None where it is left to the switch."""
+    """Return the fields that equal paths are chosen by, in the order of the model; None if it is left to the switch."""
     if not config.covers("SWITCH_HASH"):
         return UNKNOWN
     text = config.rows("SWITCH_HASH").get("GLOBAL", {}).get("ecmp_hash", "")

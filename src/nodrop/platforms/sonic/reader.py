@@ -200,7 +200,7 @@ class _Device:
         return device
 
     def _version(self) -> Any:
-        """Return the release by which the database is versioned (`version_202505_01`); older schemes name none."""
+        """Return the release that the database version names (`version_202505_01`); older schemes name none."""
         text = self._config.rows("VERSIONS").get("DATABASE", {}).get("VERSION", "")
         match = re.fullmatch(r"version_([0-9]{6})_[0-9]{2}", text)
         return match[1] if match else UNKNOWN
@@ -332,7 +332,7 @@ class _Device:
         return tuple(PriorityGroup(index=index, buffer=buffer) for index in wanted_pauses)
 
     def _has_headroom(self, qos: QosReader, name: str | None) -> bool:
-        """Whether a profile is one for a lossless priority group, by which a switch that is not known is judged."""
+        """Whether a profile is for a lossless priority group, which is the criterion for a switch that is not known."""
         profile = qos.find_profile(name) if name else None
         return profile is not None and profile.headroom is not None
 

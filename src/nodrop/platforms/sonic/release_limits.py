@@ -1,4 +1,4 @@
-"""What the models of a device's own release have not got, though later ones do: refused with the first that has."""
+"""Features that the models of a device's release do not have, but later ones do: refused with the first that has."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ _Need = tuple[str, tuple[str, ...]]
 
 
 def check_release(device: Device) -> None:
-    """Raise Unsupported where a device, whose release is written, has what that release cannot say."""
+    """Raise Unsupported if a device, whose release is written, has a feature that the release cannot express."""
     release = str(device.version)
     if all(knows(release, feature_name) for feature_name in SINCE):
         return

@@ -1,6 +1,7 @@
 """BGP and static routes in the tables of SONiC's management framework: from a device to tables, and back.
 
-`bgp_rows` and `policy_rows` hold what each column says. What the tables of a process leave open is decided by bgpd.
+`bgp_rows` and `policy_rows` hold the meaning of each column. bgpd decides settings that the tables of a process leave
+open.
 """
 
 from collections.abc import Iterator
@@ -111,7 +112,7 @@ def _read_sessions(config: Config, vrf: str, *, unicast: bool) -> Iterator[BgpNe
 
 
 def _read_session_fields(config: Config, table: str, key: str) -> dict[str, Any]:
-    """Return the fields of a session that a row, and those of its address families, say."""
+    """Return the fields of a session that a row, and those of its address families, state."""
     ipv4, ipv6 = (decoded(FAMILY, _row(config, f"{table}_AF", f"{key}|{word}")) for word in FAMILIES.values())
     evpn = decoded(FAMILY[:1], _row(config, f"{table}_AF", f"{key}|{EVPN}"))
     carries = {"evpn": evpn["active"]} if evpn else {}
@@ -183,14 +184,14 @@ def _static_rows(routes: tuple[StaticRoute, ...]) -> Rows:
 
 
 def static_column(route: StaticRoute) -> tuple[str, str]:
-    """Return the column of STATIC_ROUTE that says a route's next hop, and what it says."""
+    """Return the column of STATIC_ROUTE that states a route's next hop, and its value."""
     if route.next_hop == "blackhole":
         return "blackhole", "true"
     return "nexthop" if is_address(route.next_hop) else "ifname", route.next_hop
 
 
 def _checked_processes(device: Device) -> tuple[Bgp, ...]:
-    """Return a device's BGP processes; Unsupported where FRR or its tables have no way to say a part of the routing."""
+    """Return a device's BGP processes; Unsupported if FRR or its tables cannot express a part of the routing."""
     processes = frr_limits.check(device)
     if not processes or processes[0].vrf is not None:
         raise refuse(["routing_tables"], "there is no BGP process of the default VRF")

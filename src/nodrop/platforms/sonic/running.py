@@ -1,4 +1,4 @@
-"""What the bgp container of SONiC runs.
+"""Daemons that the bgp container of SONiC runs.
 
 Sources, equal in the branches 202205 to 202605 of sonic-buildimage: daemons in
 dockers/docker-fpm-frr/frr/supervisord/supervisord.conf.j2 (bfdd, ospfd, pimd and pathd only with

@@ -23,7 +23,7 @@ _ABORTS_SINCE = "202505"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
-    """One shape of row: how its key is made, which fields it has, and what has to hold between them."""
+    """One shape of row: how its key is made, its fields, and the conditions between them."""
 
     name: str
     parts: tuple[str, ...]
@@ -83,7 +83,7 @@ class Table:
 
 
 class Schema:
-    """What one release takes; or, where the release is not known, what any release takes."""
+    """The schema of one release; or, if the release is not known, everything that any release takes."""
 
     def __init__(self, release: str | None) -> None:
         """Take a name of `releases()`, or None for any of them."""
@@ -103,7 +103,7 @@ class Schema:
 
     @property
     def release_label(self) -> str:
-        """The release as a message says it."""
+        """The release as a message writes it."""
         oldest_release, *_, last = releases()
         if self.release is None:
             return f"any release from {oldest_release} to {last}"
@@ -201,7 +201,7 @@ class Schema:
         return [remainder for span, remainder in spans if self._is_in_release(span)]
 
     def _conditions(self, condition_texts: list[str]) -> list[str]:
-        """Return what holds in this release; in any release, only what has always held."""
+        """Return the conditions of this release; in any release, only those that all releases have."""
         spans = [_split_span(text) for text in condition_texts]
         if self.release is None:
             return [remainder for span, remainder in spans if span == (None, None)]
@@ -215,7 +215,7 @@ class Schema:
 
 
 def releases() -> tuple[str, ...]:
-    """Return the releases that schema.yaml tells apart, the oldest first; the last is the main branch."""
+    """Return the releases that schema.yaml distinguishes, the oldest first; the last is the main branch."""
     return tuple(_read_schema_document()["releases"])
 
 
@@ -226,9 +226,9 @@ def schema(release: str | None) -> Schema:
 
 
 def release_of(version: object) -> str | None:
-    """Return the release that VERSIONS.DATABASE.VERSION names; None where it names none that is known.
+    """Return the release that VERSIONS.DATABASE.VERSION names; None if it names no known release.
 
-    A version above all that are known is that of a newer main branch, of which the known one is the nearest.
+    A version above all known ones is that of a newer main branch; the known main branch is nearest to it.
     """
     match = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if match is None:
@@ -245,7 +245,7 @@ def _read_schema_document() -> Mapping[str, Any]:
 
 
 def _split_span(text: str) -> tuple[tuple[str | None, str | None], str]:
-    """Return since when, until when, and what is said."""
+    """Return the first release, the last release, and the rest of the text."""
     match = _SPAN.match(text)
     assert match is not None
     return (match["since"], match["until"]), match["rest"]
@@ -258,7 +258,7 @@ def _release_span(table: Mapping[str, Any]) -> tuple[str | None, str | None]:
 
 
 def _release_range(row: Mapping[str, Any], field: str) -> tuple[str | None, str | None]:
-    """Return since and until when a row has a field: the first and the last of what is said of it."""
+    """Return the first and the last release with a field of a row, from its first and last text."""
     spec = row[field]
     spans = [_split_span(text)[0] for text in ([spec] if isinstance(spec, str) else spec)]
     return spans[0][0], spans[-1][1]

@@ -1,7 +1,7 @@
 """Check a configuration against the schema of its release: tables, rows, fields, values, names of rows, conditions.
 
-Switches of one design share most tables, and a table that was seen before costs one comparison. What a table refers to
-is looked up for every file.
+Switches of one design share most tables, and a repeated table costs one comparison. References of a table are looked
+up for every file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,10 +29,10 @@ _MAX_TABLES = 8
 
 
 def check(config: Config) -> None:
-    """Remark all that the release of a configuration does not take, save where something is remarked already.
+    """Report all settings that a configuration's release does not take, except where something is reported already.
 
     A database older than all releases whose models are known, or of another distribution, is not checked; the reader
-    says so in a note.
+    adds a note about it.
     """
     if config.database.unmodelled:
         return
@@ -79,7 +79,7 @@ class _Checker:
         self._seen: dict[str, list[tuple[Any, Verdict]]] = {}
 
     def faults(self, data: Mapping[str, object]) -> Iterator[Fault]:
-        """Yield what is wrong with a configuration; a part of one says nothing of the tables that it lacks."""
+        """Yield the faults of a configuration; a part of one states nothing about tables that it does not have."""
         tables = self._schema.tables(data)
         for name, rows in data.items():
             table = self._schema.table(name)
@@ -123,7 +123,7 @@ class _Checker:
     def _broken_condition_faults(
         self, tables: Tables, name: str, condition: Condition, keys: list[str]
     ) -> Iterator[Fault]:
-        """Yield the rows of which a condition on other tables does not hold; one that looks at no field, but once."""
+        """Yield the rows that fail a condition on other tables; a condition that reads no field gives one fault."""
         for key in keys if condition.names else keys[:1]:
             full_row = tables.row(name, key)
             holds = condition.holds(full_row, tables)
@@ -166,7 +166,7 @@ def _bare_row(data: Mapping[str, object]) -> str:
 
 
 def _parts(rows: Mapping[str, object], table: str, key_part: str) -> set[str]:
-    """Return what the rows of a table have as one part of their key, or in one field."""
+    """Return the values of a table's rows in one part of their key, or in one field."""
     of_any = schema(None).table(table)
     names: set[str] = set()
     for key, values in rows.items():

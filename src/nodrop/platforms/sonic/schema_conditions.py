@@ -1,7 +1,7 @@
-"""The conditions of schema.yaml: comparisons of fields, with the meaning that XPath gives to what is absent.
+"""The conditions of schema.yaml: comparisons of fields, with XPath's meaning for absent values.
 
 A name is a field of the row, `T.r.f` and `T['r'].f` the field f of row r of table T, `T[f]` the row of T that field f
-names. What is absent is less, more, equal and unequal to nothing; standing alone, a name asks whether it is there.
+names. An absent value is never less than, more than, equal or unequal to anything; a name alone asks whether it exists.
 Functions are those of XPath by shorter names; `rows(T)` is the number of rows of table T, `rows(T, f=g)` that of the
 rows whose field f is field g of this row, and `count(f, 'a')` how many values of list f are `a`.
 """
@@ -55,7 +55,7 @@ class Tables:
         self._counts: dict[tuple[str, tuple[str, ...]], Counter[tuple[Value, ...]]] = {}
 
     def keys(self, table: str) -> Mapping[str, object]:
-        """Return what a table has by key."""
+        """Return the content of a table by key."""
         return mapping_at(self._data, table)
 
     def has(self, table: str, key: Value) -> bool:
@@ -86,7 +86,7 @@ _Evaluate = Callable[[Mapping[str, object], Tables], Value]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """A condition on a row: where it applies, what it needs, and whether it holds."""
+    """A condition on a row: where it applies, its requirements, and whether it is met."""
 
     subject: str
     """The field that has to be there for the condition to apply; `row` for always."""

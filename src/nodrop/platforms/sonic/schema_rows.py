@@ -27,7 +27,7 @@ _SPACE = re.compile(r"\s")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something wrong at a path, with what its message says."""
+    """A fault at a path, with the facts for its message."""
 
     kind: str
     path: Path
@@ -36,7 +36,7 @@ class Fault:
 
 @dataclass(slots=True)
 class Verdict:
-    """What is known of a table before any other table is looked at."""
+    """The facts of a table before any other table is checked."""
 
     faults: list[Fault] = field(default_factory=list)
     names: dict[Targets, set[str]] = field(default_factory=dict)
@@ -112,7 +112,7 @@ class Judge:
             self._conditions(row, path, values, tables, verdict)
 
     def _conditions(self, row: Row, path: Path, values: Values, tables: Tables, verdict: Verdict) -> None:
-        """Judge what has to be there, and what has to hold between fields; leave what looks at other tables."""
+        """Check required fields, and conditions between fields; leave conditions that read other tables."""
         table, key = path[0], path[1]
         full_row, optional, given_present_fields = None, set(), row.present_fields(values)
         for condition in row.conditions:
@@ -143,12 +143,12 @@ class Judge:
 
 
 def missing(schema: Schema, path: Path, name: str) -> Fault:
-    """Return the fault of a row that lacks a field."""
+    """Return the fault of a row without a required field."""
     return fault("missing-field", path, {"field": name, "release": schema.release_label})
 
 
 def unmet(condition: Condition, path: Path, row: Mapping[str, object], tables: Tables) -> Fault:
-    """Return the fault of a row of which a condition does not hold."""
+    """Return the fault of a row that does not meet a condition."""
     field_texts = [
         f"{name} is {_format_value(row.get(name, row.get(name.replace('_', '-'))))}" for name in sorted(condition.names)
     ]
@@ -169,7 +169,7 @@ def spaceless(key: str) -> str:
 
 
 def fault(kind: str, path: Path, facts: Mapping[str, str]) -> Fault:
-    """Return a fault whose message says its path, but for references, which say what they name."""
+    """Return a fault whose message gives its path, except for references, whose message gives the referenced name."""
     says_path = kind not in ("bracket-reference", "dangling-reference")
     return Fault(kind, path, {"path": "/".join(path), **facts} if says_path else facts)
 

@@ -47,7 +47,7 @@ _FIELD = re.compile(r"(required )?(?:default (\"[^\"]*\"|\S+) )?(?:(filled list|
 
 @dataclass(slots=True)
 class Kind:
-    """What one value may be: accepted by a test, or the name of a row somewhere."""
+    """The allowed form of one value: accepted by a test, or the name of a row somewhere."""
 
     tests: tuple[Test, ...]
     targets: tuple[tuple[str, str | None], ...]
@@ -94,7 +94,7 @@ class Field:
     """How several values are written: `list`, `filled list`, `commas`, `semicolons`; empty for one value."""
 
     def values(self, value: object) -> tuple[str, ...] | None:
-        """Return the values in what the file has; None where that has another shape.
+        """Return the values in the file's content; None if that has another shape.
 
         SONiC ignores empty texts in a list, except in a filled list (sonic_yang_ext.py, `_findYangTypedValue`).
         """
@@ -142,7 +142,8 @@ def either(fields: list[Field]) -> Field:
 def field_of(text: str, *, is_part: bool = False) -> Field:
     """Return the field that a line of schema.yaml describes, without its releases.
 
-    `is_part` is for a part of a key and for what a row maps: YANG reads numbers in them, elsewhere SONiC's loader does.
+    `is_part` is for a part of a key and for the values that a row maps: YANG reads numbers in them, elsewhere SONiC's
+    loader does.
     """
     match = _FIELD.fullmatch(text)
     if match is None:

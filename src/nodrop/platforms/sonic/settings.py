@@ -44,14 +44,14 @@ def secret(path: Path, at: int) -> bool:
 
 
 def masked(path: Path) -> bool:
-    """Whether the value at a path is a secret, which a switch shows otherwise than it was given."""
+    """Whether the value at a path is a secret, which a switch shows in another form than it was given."""
     return len(path) == len(("table", "row", "field")) and (path[2] in FIELDS.get(path[0], ()) or suspicious(path[2]))
 
 
 def merge_files(bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
-    """Return a device's files with all tables in one, laid over each other, and these as the database holds them.
+    """Return a device's files with all tables merged into one, and these as the database holds them.
 
-    What FRR says among the tables is a file of its own. Raises InputProblems where a file cannot be read.
+    FRR's configuration among the tables is a separate file. Raises InputProblems if a file cannot be read.
     """
     documents = [Document(name, raw, name) for name, raw in bundle.items() if name in CONFIG_FILES]
     files = {name: raw for name, raw in bundle.items() if name not in CONFIG_FILES}
@@ -74,7 +74,7 @@ def _stringify_values(value: object) -> object:
 
 
 def covers(tree: Tree, path: Path) -> bool:
-    """Whether a file that sets a tree, and nothing at a path, says that nothing is set there."""
+    """Whether a file that sets a tree, and nothing at a path, states that nothing is set there."""
     return config.covers(tree, path[0])
 
 

@@ -1,4 +1,4 @@
-"""Names for what the model holds by value: Microsoft's where SONiC's own tools look for them.
+"""Names for objects that the model holds by value: Microsoft's where SONiC's tools look for them.
 
 `ecnconfig`, buffermgrd and the Generic Config Updater know maps called AZURE, a WRED profile AZURE_LOSSLESS and pools
 called ingress_lossless_pool (sonic-utilities scripts/ecnconfig, sonic-swss cfgmgr/buffermgr.h).
@@ -33,7 +33,7 @@ class Names:
         return self.by_value[value]
 
     def items(self) -> Iterator[tuple[str, Any]]:
-        """Yield (name, value) in the order in which they were named."""
+        """Yield (name, value) in the order of naming."""
         return ((name, value) for value, name in self.by_value.items())
 
 
@@ -58,9 +58,9 @@ class Spelling:
         return self.maps[attribute].name(value, "AZURE")
 
     def scheduler(self, port: Interface, queue: int, value: Scheduler) -> str:
-        """Return the name of a queue's scheduler, without what it does: scheduler.3, and scheduler.6.400G with a peak.
+        """Return the name of a queue's scheduler, without its settings: scheduler.3, and scheduler.6.400G with a peak.
 
-        So another share or rate is a change of one row, for which no port is shut, and the names that other ports use
+        So another share or rate is a change of one row, which shuts no port, and the names that other ports use
         stay when a port of another speed is added.
         """
         peak = value.peak_bytes_per_s is not None and port.speed_mbps is not None
@@ -69,11 +69,11 @@ class Spelling:
         return self._schedulers.name((value, base_name), base_name)
 
     def schedulers(self) -> Iterator[tuple[str, Scheduler]]:
-        """Yield (name, scheduler) in the order in which they were named."""
+        """Yield (name, scheduler) in the order of naming."""
         return ((name, value) for name, (value, _) in self._schedulers.items())
 
     def profiles(self) -> Iterator[tuple[str, BufferProfile]]:
-        """Yield (name, buffer profile) in the order in which they were named."""
+        """Yield (name, buffer profile) in the order of naming."""
         return ((name, value) for name, (value, _) in self._profiles.items())
 
     def buffer(self, value: BufferProfile, base_name: str = "") -> str:
@@ -112,7 +112,7 @@ class Spelling:
                 self.buffer(value, f"{direction}_{kind}_profile")
 
     def _name_queue_parts(self, port: Interface, queue: Queue, pausing: bool, unreserved: Set[str | None]) -> None:
-        """Name what a queue has; `unreserved` are the pools in which some queues of the port have no reserve."""
+        """Name the parts of a queue; `unreserved` are the pools where some queues of the port have no reserve."""
         if (scheduler := require_fact(queue.scheduler)) is not None:
             self.scheduler(port, queue.index, scheduler)
         if (wred := require_fact(queue.wred)) is not None:

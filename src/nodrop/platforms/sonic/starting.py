@@ -1,9 +1,9 @@
-"""What a SONiC switch starts FRR with: the mode of the bgp container, and what becomes of each file of FRR in it.
+"""How a SONiC switch starts FRR: the mode of the bgp container, and what happens to each file of FRR in it.
 
-The mode is DEVICE_METADATA.docker_routing_config_mode, which db_migrator sets at each start and after each reload to
-that of minigraph.xml, over it golden_config_db.json, where they are there (sonic-utilities scripts/db_migrator.py,
-migrate_routing_config_mode and generate_config_src). What the modes do: sonic-buildimage dockers/docker-fpm-frr/
-docker_init.sh.
+The mode is DEVICE_METADATA.docker_routing_config_mode. At each start and after each reload, db_migrator sets it to that
+of minigraph.xml, overridden by golden_config_db.json, if they exist (sonic-utilities scripts/db_migrator.py,
+migrate_routing_config_mode and generate_config_src). The effects of the modes: sonic-buildimage
+dockers/docker-fpm-frr/docker_init.sh.
 """
 
 import re
@@ -33,7 +33,7 @@ _FROM_TABLES = ("", "separated")
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The mode in which the bgp container starts, empty where none is set, and the file that it is taken from."""
+    """The mode that the bgp container starts in, empty if none is set, and the file that it is taken from."""
 
     mode: str
     taken_from: str
@@ -42,15 +42,15 @@ class Start:
 
 
 def migrated_from(release: str) -> list[str]:
-    """Return the files from which db_migrator of a release takes the mode, the later over the earlier."""
+    """Return the files that db_migrator of a release takes the mode from, the later over the earlier."""
     return [name for name in MIGRATED_FROM if name != GOLDEN_FILE or knows(release, "modes of a golden configuration")]
 
 
 def start_of(documents: Sequence[Document], minigraph: str | None) -> Start | None:
-    """Return how the bgp container starts; None where no table says what a switch is, as with a part of one.
+    """Return how the bgp container starts; None if no table states the kind of switch, as in a part of a file.
 
-    So too for a database older than the modes (sonic-buildimage pull request 7307, 2021) or of another distribution. A
-    release that no table names is taken for the newest.
+    The same applies to a database older than the modes (sonic-buildimage pull request 7307, 2021) or of another
+    distribution. A release that no table names is taken for the newest.
     """
     tables = merge_documents(documents)
     row = value_at(tables, *LOCALHOST)

@@ -1,7 +1,7 @@
 """High-frequency telemetry in SONiC's tables: HIGH_FREQUENCY_TELEMETRY_PROFILE and HIGH_FREQUENCY_TELEMETRY_GROUP.
 
-Sources: sonic-high-frequency-telemetry.yang, and sonic-swss orchagent/high_frequency_telemetry, by which an interval is
-in microseconds (the description in the YANG model says milliseconds).
+Sources: sonic-high-frequency-telemetry.yang, and sonic-swss orchagent/high_frequency_telemetry, which takes an interval
+in microseconds (the description in the YANG model gives milliseconds).
 """
 
 from collections.abc import Iterable, Iterator
@@ -99,7 +99,7 @@ def streams(config: Config) -> tuple[CounterStream, ...] | Unknown:
 
 
 def change_streams(draft: Draft, old: Device, new: Device) -> None:
-    """Bring the streams of `new` into tables that say those of `old`; rows that say the same stay as they are."""
+    """Bring the streams of `new` into tables that state those of `old`; rows with the same settings stay."""
     if isinstance(old.high_frequency, Unknown) or isinstance(new.high_frequency, Unknown):
         return
     before = {stream.name: stream for stream in old.high_frequency}

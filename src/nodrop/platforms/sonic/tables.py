@@ -1,4 +1,4 @@
-"""SONiC's words for what the model says: one place for writer, reader and places."""
+"""SONiC's words for the values of the model: one place for writer, reader and places."""
 
 from functools import lru_cache
 
@@ -99,7 +99,7 @@ def advertised_speeds(text: str) -> tuple[int, ...] | None | Unknown:
 
 
 def side_of_type(kind: str) -> Side | None:
-    """Return what a DEVICE_NEIGHBOR_METADATA.type says of a port's far end; None for any other kind of device.
+    """Return the kind of a port's far end from a DEVICE_NEIGHBOR_METADATA.type; None for any other kind of device.
 
     Source: sonic-buildimage files/build_templates/buffers_config.j2 (torrouter_server, leafrouter_torrouter, ...).
     """

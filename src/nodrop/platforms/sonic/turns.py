@@ -1,9 +1,9 @@
-"""The configurations that a running switch is taken through, patch by patch, so that its updater sorts each quickly.
+"""The configurations that a running switch passes through, patch by patch, to let its updater sort each quickly.
 
 The Generic Config Updater orders a patch itself (sonic-utilities generic_config_updater/patch_sorter.py, DfsSorter): at
-each of its steps it tries what is left, and holds what comes of it against the YANG models, whole. What ports are shut
-for it takes only once a port is down, so that most is tried in vain: that grows with the square of the ports. A patch
-for each port is sorted in a second or two, however many ports there are.
+each of its steps it tries the remaining changes, and checks the result against the YANG models, whole. It takes changes
+that need a shut port only once the port is down, so most tries fail: that grows with the square of the ports. A patch
+for each port is sorted in a second or two, for any number of ports.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,11 +17,12 @@ _Rows = Mapping[str, Mapping[str, _Row]]
 
 
 def turns(old: Tables, new: Tables) -> Iterator[Tables]:
-    """Yield the configuration after each patch, the last of which is `new`.
+    """Yield the configuration after each patch, the last of them `new`.
 
-    There is one patch where at most one port is shut. Else all comes first that no port is shut for; then ports change,
-    one after the other; and what nothing names any more goes last. So does what goes from one row and comes in another:
-    in one patch the updater makes a move of the two (jsonpatch, `make_patch`), which it takes for no guarded table.
+    There is one patch if at most one port is shut. Else all changes that need no shut port come first; then ports
+    change, one after the other; and objects that nothing names any more go last. So does a value that goes from one row
+    and comes in another: in one patch the updater makes a move of the two (jsonpatch, `make_patch`), which it takes for
+    no guarded table.
     """
     before, after = _of_rows(old), _of_rows(new)
     if before is not None and after is not None:
@@ -38,7 +39,7 @@ def turns(old: Tables, new: Tables) -> Iterator[Tables]:
 def _intermediate_tables(
     old: _Rows, new: _Rows, waiting: Collection[str], kept_paths: Sequence[Sequence[str]]
 ) -> Tables:
-    """Return the configuration in which some ports still wait, and what is kept for the end is there."""
+    """Return the configuration with some ports still unchanged, and the objects that are kept for the end."""
     tables: dict[str, dict[str, _Row]] = {}
     for table in {**old, **new}:
         before, after = old.get(table, {}), new.get(table, {})

@@ -20,7 +20,7 @@ from nodrop.units import whole_number
 class Harmless:
     """Why a table changes nothing that is checked, and the source.
 
-    With `when`, that is so where each of these fields has one of these values, of which the first is SONiC's default;
+    With `when`, that is so if each of these fields has one of these values, the first of them SONiC's default;
     with `rows`, the other rows are harmless in any case.
     """
 
@@ -72,7 +72,7 @@ def harmless_tables() -> Mapping[str, Harmless]:
 
 @cache
 def designed_tables() -> Mapping[str, str]:
-    """Return what each table is about that SONiC has designed, and whose YANG model no known release has."""
+    """Return the subject of each table that SONiC has designed, and whose YANG model no known release has."""
     return {table: group["about"] for group in _read_table_facts()["designed"] for table in group["tables"]}
 
 
@@ -103,7 +103,7 @@ def _known_columns() -> Mapping[str, frozenset[str]]:
 
 
 def unknown_columns(config: Config) -> Iterator[tuple[str, str, str]]:
-    """Yield (table, row, column) of what frrcfgd makes lines of FRR of, and whose effect is not known.
+    """Yield (table, row, column) of columns that frrcfgd turns into lines of FRR, and whose effect is not known.
 
     Columns that the release does not have are reported by other rules.
     """
@@ -119,10 +119,10 @@ def unknown_columns(config: Config) -> Iterator[tuple[str, str, str]]:
 
 
 def unfollowed_columns(config: Config, sessions: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield (table, row, column) of what bgpcfgd makes of rows and the model does not have.
+    """Yield (table, row, column) of the effects of rows under bgpcfgd that the model does not have.
 
-    These are the VRF in which a static route finds its next hop (sonic-buildimage
-    src/sonic-bgpcfgd/bgpcfgd/managers_static_rt.py), a distance that is no number, and that routes are reflected
+    These are the VRF where a static route finds its next hop (sonic-buildimage
+    src/sonic-bgpcfgd/bgpcfgd/managers_static_rt.py), a distance that is not a number, and routes that are reflected
     to a session of `sessions`
     (dockers/docker-fpm-frr/frr/bgpd/templates/general/instance.conf.j2).
     """

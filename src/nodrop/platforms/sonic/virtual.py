@@ -1,10 +1,10 @@
-"""SONiC as a container, docker-sonic-vs: a device's own tables, and a port of the container for each of its ports.
+"""SONiC as a container, docker-sonic-vs: a device's tables, and a port of the container for each of its ports.
 
-The image drops every port of which no interface `ethN` is there, and what ties an interface to a port are lanes: its
-start-up script (sonic-buildimage platform/vs/docker-sonic-vs/start.sh) goes by lanemap.ini and port_config.ini, and
-ends where one of them lacks an interface that is there. Both are made of the device's own ports, so that no name, lane
-or breakout of its tables has to change. SAI's virtual switch takes ports of 1, 2, 4 or 8 lanes (sonic-sairedis
-vslib/LaneMap.cpp). The image neither renders FRR's configuration from tables nor starts bgpd up to 202605.
+The image drops every port without an interface `ethN`, and lanes tie an interface to a port: its start-up script
+(sonic-buildimage platform/vs/docker-sonic-vs/start.sh) uses lanemap.ini and port_config.ini, and ends if one of them
+does not have an existing interface. Both are made from the device's ports, so no name, lane or breakout of its tables
+has to change. SAI's virtual switch takes ports of 1, 2, 4 or 8 lanes (sonic-sairedis vslib/LaneMap.cpp). The image
+neither renders FRR's configuration from tables nor starts bgpd up to 202605.
 """
 
 import json
@@ -42,7 +42,7 @@ _FOLDER = "/nodrop"
 
 
 def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Virtual:
-    """Return the switch: its tables as they were read, its ports, and what FRR is told once it runs."""
+    """Return the switch: its tables as they were read, its ports, and the commands that FRR gets once it runs."""
     documents = at_start([Document(name, bundle[name], name) for name in CONFIG_FILES if name in bundle])
     tables = merge_documents(documents)
     remarks: list[str] = []

@@ -1,4 +1,4 @@
-"""From a device to config_db.json, frr.conf and apply/; what SONiC cannot say is refused, nothing is repaired."""
+"""From a device to config_db.json, frr.conf and apply/; SONiC's unsupported parts are refused, nothing is repaired."""
 
 import re
 from collections import Counter, OrderedDict
@@ -95,7 +95,7 @@ def _render_bridging(device: Device) -> str:
 
 
 def _routing_modes(device: Device) -> dict[str, Any]:
-    """Return what the bgp container has to know: its mode, and whether the management framework runs.
+    """Return the settings that the bgp container needs: its mode, and whether the management framework runs.
 
     The framework alone reads tables of BGP, and it alone starts bfdd. frrcfgd then runs in place of bgpcfgd. Without
     tables it does not change frr.conf (sonic-buildimage dockers/docker-fpm-frr/frr/supervisord, the same in every
@@ -139,9 +139,9 @@ _SETTLED: OrderedDict[Any, tuple[Any, tuple[BufferPool, ...]]] = OrderedDict()
 
 
 def _as_configured(device: Device) -> Device:
-    """Return the device as its tables state it, the rest left to the switch, which must come to the same.
+    """Return the device as its tables state it, the rest left to the switch, which must result in the same device.
 
-    That is worked out once for all devices that have the same ports, profiles and pools.
+    This is computed once for all devices that have the same ports, profiles and pools.
     """
     if device.buffer_model != "dynamic":
         return device
@@ -163,7 +163,7 @@ def _cache_value(memory: OrderedDict[Any, Any], key: Any, value: Any) -> None:
 
 
 def _stated_pools(device: Device) -> tuple[BufferPool, ...]:
-    """Return the pools with shared headroom only where the switch would not work out that very size."""
+    """Return the pools, with shared headroom only if the switch would not compute exactly that size."""
     bare = as_configured(device)
     for stated in (bare, device):
         if _same_buffers(resolve(stated), device):
@@ -330,14 +330,14 @@ class _Say:
     computed = COMPUTED
 
     def __init__(self, spelling: Spelling, *, none: bool) -> None:
-        """`none` says that the release takes a list without priorities, so that it need not be left out."""
+        """`none` states that the release takes a list without priorities, so it need not be left out."""
         self._names, self._none = spelling, none
 
     def masks(self, port: Interface) -> Iterator[tuple[str, str]]:
         """Yield (field of PORT_QOS_MAP, priorities such as `3,4`) for pause and the watchdog of a port.
 
-        What is paused is in the mask of a watchdog that is not there, too: it starts and ends with its row of PFC_WD,
-        for which no port is shut.
+        Paused priorities are in the mask of a missing watchdog, too: it starts and ends with its row of PFC_WD, which
+        shuts no port.
         """
         assert isinstance(port.qos, QosProfile)
         watchdog, paused = require_fact(port.qos.pfc_watchdog), require_fact(port.qos.pfc_tx_priorities)

@@ -17,11 +17,11 @@ from nodrop.validating.batfish.service import Service
 def observe(
     reading: Reading, index: Index, service: str, *, progress: Callable[[str], None] | None = None
 ) -> Observation:
-    """Return what Batfish sees of a fabric, of the items that the built-in computation has.
+    """Return Batfish's observations of a fabric, limited to the items that the built-in computation has.
 
-    `index` is of the fabric of the reading; `service` is HOST or HOST:PORT; `progress` is told what is done.
-    ServiceUnavailable where there is no pybatfish, no service answers, or it stops in the middle; InputProblems where a
-    file has changed since it was read.
+    `index` is of the fabric of the reading; `service` is HOST or HOST:PORT; `progress` receives reports of the work.
+    ServiceUnavailable if there is no pybatfish, no service answers, or it stops in the middle; InputProblems if a file
+    has changed since it was read.
     """
     exported = snapshot(reading)
     with Service(service, progress=progress) as opened:

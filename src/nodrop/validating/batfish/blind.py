@@ -1,7 +1,7 @@
-"""Where Batfish's answer cannot be what a switch does: commands that it skips, or reads and does not follow.
+"""Where Batfish's answer cannot be a switch's behavior: commands that it skips, or reads and does not follow.
 
-The routing is computed twice, from what the switches hold and from what Batfish takes of it. An item that comes out
-otherwise the second time hangs on what Batfish lacks, and is not seen by it; every other one is.
+The routing is computed twice, from the switches' configuration and from the part that Batfish accepts. An item that
+differs the second time depends on a part that Batfish ignores, and is unseen by it; every other one is seen.
 """
 
 import dataclasses
@@ -62,7 +62,7 @@ def _read_routing(text: str) -> Routing:
 
 
 class Followed:
-    """Which lines nodrop reads, so that it is known what hangs on them."""
+    """Lines that nodrop reads, which shows what depends on them."""
 
     def __init__(self, exported: Exported) -> None:
         self._exported = exported
@@ -105,7 +105,7 @@ def _add_reasons(
 
 
 def left_out(exported: Exported, seen: Observation) -> Mapping[Check, Mapping[Subject, str]]:
-    """Return the items that the snapshot lacks; all routes where it lacks a device or its BGP: they may lead there."""
+    """Return the items missing in the snapshot; all routes if a device or its BGP is missing: they may lead there."""
     reasons: dict[Check, dict[Subject, str]] = {check: {} for check in seen.seen}
     for subject, reason in exported.unseen.items():
         for check, items in reasons.items():
@@ -136,7 +136,7 @@ _Change = Mapping[str, Callable[[Device], Device]]
 def _changes_batfish_lacks(
     reading: Reading, exported: Exported, lines: Skipped, followed: Callable[[str, int], bool]
 ) -> Iterator[tuple[str, _Change]]:
-    """Yield what Batfish lacks, with what is said of it, where that changes what is held of a device."""
+    """Yield the parts that Batfish ignores, by the reason, if they change the facts about a device."""
     names = Names(exported)
     devices = {device.name: device for device in reading.fabric.devices}
     skips: dict[str, dict[str, tuple[Part, list[int]]]] = {}
@@ -182,7 +182,7 @@ def _changes_batfish_lacks(
 
 
 def _without_lists(devices: Mapping[str, Device], exported: Exported) -> Iterator[tuple[str, _Change]]:
-    """Yield the access lists that the snapshot lacks, by the reason."""
+    """Yield the access lists that are missing in the snapshot, by the reason."""
     hidden: dict[str, dict[str, set[str]]] = {}
     for subject, reason in exported.unseen.items():
         if subject[1:2] == ("@access_lists",) and subject[0] in devices:
@@ -245,14 +245,14 @@ def _change_of_field(name: str, old_value: object, new_value: object) -> dict[st
 
 
 def _change_of_rows(name: str, old_rows: tuple[Any, ...], new_rows: Iterable[Any]) -> dict[str, Any]:
-    """Return a change of a field of several rows, of which some may be gone."""
+    """Return a change of a field of several rows; some of the rows may be gone."""
     rows = tuple(new_row for new_row in new_rows if new_row is not None)
     alike = len(rows) == len(old_rows) and all(row is old_row for row, old_row in zip(rows, old_rows, strict=True))
     return {} if alike else {name: rows}
 
 
 def _merge_bgp(own_bgp: Bgp, before: Bgp, after: Bgp | None) -> Bgp | None:
-    """Return a process in which what differs between two readings of its text is as in the second."""
+    """Return a process that takes the differences between two readings of its text from the second."""
     if after is None:
         return None
     changes = _changed_fields(before, after, without=("neighbors",))

@@ -54,9 +54,9 @@ def difference(
     index: Index | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Difference:
-    """Compare two builds in the service at HOST or HOST:PORT; `index` is of the new one's fabric, where it is at hand.
+    """Compare two builds in the service at HOST or HOST:PORT; `index` is of the new one's fabric, if available.
 
-    ServiceUnavailable where there is none or it stops in the middle; InputProblems where a file has changed since it
+    ServiceUnavailable if there is no service or it stops in the middle; InputProblems if a file has changed since it
     was read.
     """
     builds = [(old, Index(old.fabric), snapshot(old)), (new, index or Index(new.fabric), snapshot(new))]
@@ -128,7 +128,7 @@ def _host_ports(side: Side) -> set[tuple[str, str]]:
 
 
 class _Search:
-    """The questions by which differing prefixes are told apart."""
+    """The questions that distinguish differing prefixes."""
 
     def __init__(
         self,

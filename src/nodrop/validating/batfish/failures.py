@@ -1,7 +1,7 @@
-"""What Batfish makes of failures: for each a snapshot without what fails, held against the one that has everything.
+"""Batfish's results for failures: for each a snapshot without the failed part, compared with the complete one.
 
-Batfish takes names that it does not know for a failure of nothing, so what is to fail is looked up first. Which leaf
-loses anything is asked for packets to every destination at once; which routes are gone is asked of those leaves alone:
+Batfish accepts names that it does not know as a failure of nothing, so the failing part is looked up first. Which leaf
+loses anything is asked for packets to every destination at once; which routes are gone is asked for those leaves alone:
 a fabric of 200 switches has 900,000 routes.
 """
 
@@ -70,9 +70,9 @@ def with_failures(
     base: Loaded,
     progress: Callable[[str], None] | None = None,
 ) -> Observation:
-    """Add to what was `seen` of a snapshot what becomes of it when something fails.
+    """Add the effects of failures to the observation `seen` of a snapshot.
 
-    Where routes are not seen whole, neither is what is left of them.
+    If routes are not seen whole, the routes left after a failure are not either.
     """
     hidden = [seen.unseen.get(check, {}) for check in ("routes", "reach")]
     reasons = [reason for items in hidden for item, reason in items.items() if not item or ":" not in item[-1]]
@@ -98,10 +98,11 @@ def try_failures(
     announced: Mapping[str, frozenset[str]],
     progress: Callable[[str], None] | None = None,
 ) -> Tried:
-    """Try the failures that `computed` has, and see which leaf loses which of the `announced` prefixes.
+    """Try the failures that `computed` has, and find which leaf loses which of the `announced` prefixes.
 
-    `announced` has the devices by prefix; what a device that fails announces alone is not missed. A failure of a
-    device or cable that is not in the snapshot is unseen, and so are those beyond what a fabric of this size takes.
+    `announced` has the devices by prefix; a prefix that only the failed device announces does not count as lost. A
+    failure of a device or cable that is not in the snapshot is unseen, and so are those beyond the limit for a fabric
+    of this size.
     """
     failure = Tried()
     trial = _Trial(base, called, computed, announced)
@@ -123,7 +124,7 @@ def try_failures(
 
 
 def _record_failure_outcome(trial_record: Tried, item: Subject, outcome: "_Outcome", computed: Observation) -> None:
-    """Put down what was seen; of a loss in IPv6 alone Batfish sees nothing, as it reads none of it."""
+    """Record the observed outcome; a loss in IPv6 alone is unseen, as Batfish reads no IPv6."""
     computed_loss = computed.seen.get("failures", {}).get(item)
     expected: Lost = computed_loss if isinstance(computed_loss, frozenset) else frozenset()
     ipv6 = {pair for pair in expected if ":" in pair[1]}
@@ -143,7 +144,7 @@ class _Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """What is taken away, by Batfish's names."""
+    """The nodes and ports that fail, by Batfish's names."""
 
     nodes: tuple[str, ...] = ()
     ports: tuple[End, ...] = ()
@@ -222,7 +223,7 @@ class _Trial:
     def _lost_prefixes(
         self, snapshot: Loaded, devices: Iterable[str], missed: Sequence[str]
     ) -> Iterator[tuple[str, str]]:
-        """Yield the prefixes to which devices have no route of BGP any more."""
+        """Yield the prefixes that devices have no route of BGP to any more."""
         for device in sorted(devices):
             route_presence: dict[str, bool] = {}
             rows = snapshot.ask(
@@ -235,7 +236,7 @@ class _Trial:
 
 
 def _nested(routes: Iterable[Subject], prefixes: Mapping[str, IPv4Network]) -> Iterator[str]:
-    """Yield the devices that have a route to what holds a destination: they deliver, though its own route is gone."""
+    """Yield the devices with a route to a prefix around a destination: they deliver, though its own route is gone."""
     networks = {
         network.supernet(new_prefix=length) for network in prefixes.values() for length in range(network.prefixlen)
     }

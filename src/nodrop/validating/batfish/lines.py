@@ -1,8 +1,8 @@
-"""What Batfish says of lines that it does not read, and which of them change nothing of what is asked here.
+"""Batfish's comments on lines that it does not read, and the lines among them that do not affect the checked items.
 
-A line that neither Batfish nor nodrop reads makes an answer worthless. One that nodrop reads is followed: what comes
-of the routing without it is compared with what comes of it with it (blind.py). What is left is listed here, each with
-the reason why it changes neither a session, nor a route, nor where packets go.
+A line that neither Batfish nor nodrop reads makes an answer worthless. A line that nodrop reads is followed: the
+routing without it is compared with the routing with it (blind.py). The remaining lines are listed here, each with the
+reason why it changes neither a session, nor a route, nor the destination of packets.
 """
 
 import re
@@ -90,7 +90,7 @@ def passed_over(lines: Skipped, names: Names, followed: Followed) -> dict[str, d
 
 
 def refused_lines(lines: Skipped, names: Names, followed: Followed) -> Iterator[Refused]:
-    """Yield what was not read, line by line; what matters, and what does not."""
+    """Yield the unread lines, one by one, those that matter and those that do not."""
     for file, line, device, place in _locate_lines(lines, names):
         text = names.line(file, line)
         matters = not harmless(text) and not followed(file, line)
@@ -107,7 +107,7 @@ def _locate_lines(lines: Skipped, names: Names) -> Iterator[tuple[str, int, str,
 
 
 def refused_files(issues: Iterable[Row], names: Names) -> Iterator[Refused]:
-    """Yield what went wrong with whole files and tables (`initIssues`): what is not read, or is lost in converting."""
+    """Yield faults of whole files and tables (`initIssues`): parts not read, or lost in converting."""
     for row in issues:
         kind, details = str(row["Type"]), str(row["Details"])
         if kind in _NOISE:
@@ -130,7 +130,7 @@ def refused_files(issues: Iterable[Row], names: Names) -> Iterator[Refused]:
 
 
 def undefined(rows: Iterable[Row], lines: Skipped, names: Names) -> Iterator[Refused]:
-    """Yield references to what is not there (`undefinedReferences`); what a skipped line defines is there."""
+    """Yield references to missing objects (`undefinedReferences`); objects that a skipped line defines exist."""
     for row in rows:
         file, name = str(row["File_Name"]), str(row["Ref_Name"])
         defined = any(name in names.line(file, line).split() for line in lines.get(file, ()))

@@ -39,7 +39,7 @@ class Exported(Protocol):
 
 
 class Names:
-    """What Batfish calls the parts of a fabric's devices; its own spelling does not tell capitals apart."""
+    """Batfish's names for the parts of a fabric's devices; they do not distinguish capitals from small letters."""
 
     def __init__(self, exported: Exported) -> None:
         self._exported = exported
@@ -53,7 +53,7 @@ class Names:
         return {device: node for node, device in self._devices.items()}
 
     def device(self, node: object) -> str | None:
-        """Return the device that a node is, from its name or its cell in a row; None for hosts and what is nobody's."""
+        """Return the device of a node, from its name or its cell in a row; None for hosts and unknown nodes."""
         name = node.get("name") if isinstance(node, dict) else node
         return self._devices.get(str(name).lower())
 

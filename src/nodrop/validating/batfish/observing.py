@@ -1,7 +1,7 @@
-"""Batfish's view of a fabric, check by check, in the shape in which every validator tells what it sees.
+"""Batfish's view of a fabric, check by check, in the shape that all validators use for their observations.
 
-Items come from the built-in computation, values from Batfish's answers alone. What an answer lacks is left out, never
-explained away: only facts about Batfish make an item unseen.
+Items come from the built-in computation, values from Batfish's answers alone. Items missing in an answer are left out,
+never explained away: only facts about Batfish make an item unseen.
 """
 
 import time
@@ -56,7 +56,7 @@ class Observing:
         self.refused: list[Refused] = []
 
     def observation(self, *told: str) -> Observation:
-        """All that Batfish sees; failures and recoveries aside, which are snapshots of their own."""
+        """Return all that Batfish sees; except failures and recoveries, which are separate snapshots."""
         started = time.monotonic()
         for step in (
             self._observe_configuration,
@@ -84,7 +84,7 @@ class Observing:
         return self.loaded.ask(question, **parameters)
 
     def _computed_items(self, check: Check) -> Iterator[Subject]:
-        """Yield the items that there are of a check."""
+        """Yield the existing items of a check."""
         yield from self.computed.seen.get(check, {})
 
     @cached_property

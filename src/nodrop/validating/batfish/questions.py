@@ -1,7 +1,7 @@
-"""What Batfish's answers say of the items of each check, in the values that others see them in.
+"""Batfish's answers on the items of each check, as the values that other validators use.
 
-Each function takes rows as they came; the questions are named beside it. What an answer lacks stays out, so that the
-comparison finds it missing.
+Each function takes unchanged rows; the questions are named next to it. Items missing in an answer stay out, and the
+comparison then finds them missing.
 """
 
 from collections import defaultdict
@@ -65,14 +65,14 @@ def ports(properties: Iterable[Row], names: Names) -> dict[End, Port]:
 
 
 class Peer(NamedTuple):
-    """What a session should be between: the leg that it goes over, and the device at the other end."""
+    """The expected ends of a session: the leg that it goes over, and the device at the other end."""
 
     leg: str
     device: str | None
 
 
 class SessionRow(NamedTuple):
-    """What Batfish says of a session."""
+    """Batfish's row about a session."""
 
     item: Subject
     up: bool
@@ -173,7 +173,7 @@ def _port(device: str, where: str | None, hop: Mapping[str, Any], names: Names, 
 
 
 class Witness(NamedTuple):
-    """A packet that does not arrive, and what becomes of it at worst; `said` is Batfish's word."""
+    """A packet that does not arrive, and its fate at worst; `said` is Batfish's word."""
 
     device: str
     vrf: str | None

@@ -57,7 +57,7 @@ class Reaching:
     def _fates_of_pairs(
         self, lost: Mapping[Start, Fate], to: Sequence[Address], sending: Collection[Start]
     ) -> Iterator[tuple[tuple[str, str | None, Address], Fate]]:
-        """Yield what becomes of each pair of starts that lose something, of which some are `sending` something too."""
+        """Yield the fate of each pair of a start and an address; some starts lose packets and are `sending` others."""
         if len(to) == 1:
             yield from (((*start, to[0]), fate) for start, fate in lost.items())
             return
@@ -78,7 +78,7 @@ class Reaching:
                 yield from self._fates_of_pairs(losing, half, set(delivering))
 
     def _uniformly_lost_starts(self, lost: Mapping[Start, Fate], to: Sequence[Address]) -> Iterator[Start]:
-        """Yield the starts from which nothing arrives, where all of it ends as the one packet did that was shown."""
+        """Yield the starts without any arriving packets, if all packets end like the one that was shown."""
         for fate in sorted({lost_fate[0] for lost_fate in lost.values()}):
             starts = {start for start, lost_fate in lost.items() if lost_fate[0] == fate}
             other_action = ", ".join(

@@ -57,10 +57,10 @@ class _Late(Exception):
 
 
 class Service:
-    """A service at HOST or HOST:PORT, and a network of its own there while it is entered.
+    """A service at HOST or HOST:PORT, with a separate network there while it is entered.
 
-    The network is deleted at the end, however that comes. `told` names the versions of both sides. Raises
-    ServiceUnavailable where there is no pybatfish, nobody answers, or somebody else does.
+    The network is deleted at the end in any case. `told` names the versions of both sides. Raises ServiceUnavailable
+    if there is no pybatfish, nobody answers, or another program does.
     """
 
     def __init__(self, where: str, *, limit_s: float = LIMIT_S, progress: Callable[[str], None] | None = None) -> None:
@@ -92,7 +92,7 @@ class Service:
         self._delete_network()
 
     def load(self, files: Mapping[str, str | bytes], name: str = "") -> "Loaded":
-        """Upload files and have them parsed; the name of the snapshot says what is in them."""
+        """Upload files and have them parsed; the name of the snapshot identifies its contents."""
         name = name or snapshot_name(files)
         archive: Any = io.BytesIO(zipped(files))  # which it takes, though it says that it wants a path
         with self.at_most(f"the snapshot of {len(files)} files"):
@@ -132,7 +132,7 @@ class Service:
 
     @contextmanager
     def at_most(self, what: str) -> Iterator[None]:
-        """Give an operation its time, and say in one sentence what becomes of it."""
+        """Limit the time of an operation, and report its failure in one sentence."""
         from pybatfish.exception import BatfishException
         from requests import RequestException
 
@@ -164,7 +164,7 @@ class Service:
         ) from None
 
     def _ask_service_version(self) -> str:
-        """Return the version that it says it has, asked without any library, so that a wrong one is told apart."""
+        """Return the version that the service reports, asked without any library, to detect a wrong one."""
         try:
             status, text = self._get("/v2/version")
         except TimeoutError:
@@ -241,7 +241,7 @@ class Service:
             ConnectionCls = Noted
 
         class Patient(HTTPAdapter):
-            """Requests of an operation that has its time, straight to the service, whatever proxies there are."""
+            """Requests of an operation with a time limit, straight to the service, regardless of proxies."""
 
             def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
                 super().init_poolmanager(*arguments, **options)
@@ -387,7 +387,7 @@ def _is_exception(argument: object) -> bool:
 
 
 def _last_log_line(text: str) -> str:
-    """Return the line of a log that says most: the innermost exception, else the last; at most 200 characters."""
+    """Return the most informative line of a log: the innermost exception, else the last; at most 200 characters."""
     lines = [line.strip().removeprefix("Caused by: ") for line in text.splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("{")]
     raised = [line for line in lines if "Exception: " in line or "Error: " in line]

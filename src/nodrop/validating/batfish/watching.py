@@ -26,10 +26,10 @@ class Watch:
 
     @contextmanager
     def over(self, what: str, limit_s: float) -> Iterator[threading.Event]:
-        """Tell from time to time that an operation goes on, and cut its connections when its time is over.
+        """Report from time to time that an operation goes on, and cut its connections when its time is over.
 
-        Yield what is set then.
-        A service that sends a byte now and then is never silent, so that no timeout of a socket ends it.
+        Yield the event that is set then.
+        A service that sends a byte now and then is never silent, so a socket's timeout never ends it.
         """
         done, late = threading.Event(), threading.Event()
 

@@ -1,4 +1,4 @@
-"""A fabric in real FRR daemons: each device in a network namespace of its own, a veth for each cable."""
+"""A fabric in real FRR daemons: each device in a separate network namespace, a veth for each cable."""
 
 from nodrop.validating.twin.observing import available as available
 from nodrop.validating.twin.observing import observe as observe

@@ -1,4 +1,4 @@
-"""What is done to a twin that has settled, as parts of what is seen: packets over every cable and to every prefix."""
+"""Actions on a settled twin, as parts of the observation: packets over every cable and to every prefix."""
 
 import time
 from collections.abc import Hashable, Iterator, Mapping

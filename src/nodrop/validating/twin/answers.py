@@ -35,9 +35,9 @@ def send(pipe: IO[bytes], kind: Kind, body: bytes) -> None:
 
 
 def received(pipe: IO[bytes], kinds: Collection[Kind], most: int = ANSWER_BYTES) -> tuple[Kind, bytes] | None:
-    """Read what is of one of these kinds, of at most so many bytes; None at the end.
+    """Read a message of one of these kinds, of at most so many bytes; None at the end.
 
-    ServiceUnavailable where it is of another kind or longer: nothing of it is read then.
+    ServiceUnavailable if it is of another kind or longer: nothing of it is read then.
     """
     head = pipe.read(HEAD.size)
     if len(head) < HEAD.size:
@@ -50,13 +50,13 @@ def received(pipe: IO[bytes], kinds: Collection[Kind], most: int = ANSWER_BYTES)
 
 
 def pack(function: Callable[..., Any], value: object) -> bytes:
-    """Return what a function returned as bytes; Unpackable where it is not made of plain values and its classes."""
+    """Return a function's result as bytes; Unpackable if it is not made of plain values and its classes."""
     _, table = _table(function)
     return table.pack(value)
 
 
 def unpack(function: Callable[..., Any], body: bytes) -> Any:
-    """Return what a function returned; ServiceUnavailable where it cannot have returned that."""
+    """Return a function's result; ServiceUnavailable if the function cannot have returned it."""
     returned, table = _table(function)
     try:
         return table.unpack(body, returned)
@@ -65,7 +65,7 @@ def unpack(function: Callable[..., Any], body: bytes) -> Any:
 
 
 def text(body: bytes) -> str:
-    """Return the text of an answer; whoever shows it escapes it, as all text of configurations."""
+    """Return the text of an answer; the code that shows it escapes it, as all text of configurations."""
     return body.decode(errors="replace")
 
 

@@ -1,9 +1,9 @@
-"""A function called in a process tree that can change nothing of the host, and of which nothing can be left.
+"""A function called in a process tree that can change nothing of the host and leaves nothing behind.
 
-The tree's first process is PID 1 of its own namespace: when it ends, for whatever reason, the kernel ends all others,
-and with them go the network namespaces, their interfaces, and the files, which lie in a tmpfs that nobody else sees.
-It ends when the pipe closes over which it got its work: that is when its caller ends, be it by SIGKILL. What the tree
-may see and do is made in `inside`; where the kernel refuses any of it, nothing is run.
+The tree's first process is PID 1 of a separate namespace: when it ends, for any reason, the kernel ends all others, and
+with them go the network namespaces, their interfaces, and the files, which are in a tmpfs that nobody else sees.
+It ends when the pipe that it got its work over closes: that is when its caller ends, even by SIGKILL. The permissions
+of the tree are set in `inside`; if the kernel refuses any of it, nothing is run.
 """
 
 import os
@@ -68,11 +68,11 @@ def spaces() -> tuple[str, ...]:
 
 
 def call(function: Callable[..., _R], *arguments: Any, progress: Tell | None = None, processes: int = PROCESSES) -> _R:
-    """Call a function of a module in such a tree, `function(tell, *given)`, and return what it returns.
+    """Call a function of a module in such a tree, `function(tell, *given)`, and return its result.
 
-    It may have so many `processes` and threads. What it returns is made of plain values, dataclasses and named tuples,
-    as its annotation says. ServiceUnavailable where it raises that, or the kernel refuses any part of such a tree;
-    RuntimeError with its traceback where it fails.
+    It may have so many `processes` and threads. Its result is made of plain values, dataclasses and named tuples,
+    according to its annotation. ServiceUnavailable if it raises that, or the kernel refuses any part of such a tree;
+    RuntimeError with its traceback if it fails.
     """
     programs({})
     told_bytes = 0
@@ -102,7 +102,7 @@ def call(function: Callable[..., _R], *arguments: Any, progress: Tell | None = N
 
 @contextmanager
 def _tree(words: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
-    """Give a tree that runs, and what it writes to standard error; it is gone with the block."""
+    """Yield a running tree, and its standard error; it is gone with the block."""
     with os.fdopen(os.memfd_create("nodrop"), "w+b") as errors:
         tree = subprocess.Popen(
             [*words, sys.executable, "-P", "-c", _INSIDE],
@@ -120,7 +120,7 @@ def _tree(words: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], IO[by
 
 
 def _end(tree: subprocess.Popen[bytes]) -> None:
-    """Close the pipe, by which PID 1 ends, and wait until the kernel has ended the rest."""
+    """Close the pipe, which ends PID 1, and wait until the kernel has ended the rest."""
     for pipe in (tree.stdin, tree.stdout):
         if pipe is not None:
             try:

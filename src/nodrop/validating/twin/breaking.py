@@ -39,8 +39,8 @@ class Patience(NamedTuple):
 class Breaking:
     """Failures of one twin, one after the other.
 
-    `wanted` is what each router should reach, with the devices that announce it; what only a device that fails does is
-    not missed.
+    `delivered_prefixes` has the destinations that each router should reach, with the devices that announce them; a
+    destination that only a failed device announces does not count as lost.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Breaking:
         self._else = self._differing_routes(self._compute_routes(frozenset()), self.before)
 
     def break_(self, failed_name: str) -> "Broken":
-        """Let something fail, and return what is lost when routes are as they will be, before it is mended."""
+        """Let something fail, and return the losses once routes are as they will be, before it is mended."""
         ends = self._ends_of_failure(failed_name)
         gone = "" if cable_ends(failed_name) else failed_name
         self._lab.cut_ports(*(ends[:1] if not gone else ends))
@@ -81,7 +81,7 @@ class Breaking:
         return Broken(frozenset((space.node, str(to)) for space, to in lost), "; ".join(loss_notes[:3]))
 
     def mend(self, failed_name: str) -> str:
-        """Mend it, and return what is not as before when the time for it is over; "" where all is."""
+        """Mend it, and return the difference from the former state when its time is over; "" if there is none."""
         ends = self._ends_of_failure(failed_name)
         self._lab.mend(*ends)
         end = time.monotonic() + self._patience.mended_s
@@ -148,7 +148,7 @@ class Breaking:
 
 
 class Broken(NamedTuple):
-    """What a failure loses: pairs of a device and a prefix; and the words for it."""
+    """The losses of a failure: pairs of a device and a prefix; and the words for it."""
 
     lost: frozenset[tuple[str, str]]
     said: str

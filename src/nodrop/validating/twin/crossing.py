@@ -16,7 +16,7 @@ _LOOSE: Final[Mapping[Family, Address]] = {
 
 
 class Crossing(NamedTuple):
-    """What is seen of a cable, and the words for it."""
+    """The observation of a cable, and the words for it."""
 
     crosses: bool
     said: str
@@ -71,7 +71,7 @@ def crossings(posts: Posts, plan: Plan) -> dict[Link, Crossing]:
 
 
 def _packets(posts: Posts, one_way: _Way) -> Iterable[Packet]:
-    """Yield the largest packets of one end of a cable, in each family in which it can send any."""
+    """Yield the largest packets of one end of a cable, in each family that it can send in."""
     sender = posts.posts[one_way.near.space].devices[one_way.near.name]
     receiver = posts.posts[one_way.far.space].devices[one_way.far.name]
     loose = bool(one_way.near.bridge or one_way.far.bridge) or not (one_way.near.addresses or one_way.far.addresses)
@@ -97,7 +97,7 @@ def _subnets_of_nic(nic: Nic) -> list[tuple[Address, Prefix]]:
 def _find_address_pair(
     family: Family, near: Iterable[tuple[Address, Prefix]], far: Iterable[tuple[Address, Prefix]]
 ) -> tuple[Address, Address] | tuple[None, None]:
-    """Addresses of both ends of a cable of which each is in the other's subnet; None where there are none."""
+    """Return addresses of both ends of a cable, each in the other's subnet; None if there are none."""
     for far_address, subnet in far:
         for near_address, own_prefix in near:
             if (

@@ -1,4 +1,4 @@
-"""FRR's daemons of one device: started with its frr.conf, asked what of it they refuse, stopped."""
+"""FRR's daemons of one device: started with its frr.conf, asked which lines of it they refuse, stopped."""
 
 import re
 import shlex
@@ -36,7 +36,7 @@ zebra another way, into the ASIC.
 
 
 class Said(NamedTuple):
-    """A line of frr.conf that is refused, from 1, or None where it is not said which; and what is said of it."""
+    """A refused line of frr.conf, counted from 1, or None if the line is not given; and the message about it."""
 
     line: int | None
     said: str
@@ -44,7 +44,7 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Boot:
-    """What a device starts with."""
+    """The configuration that a device starts with."""
 
     text: str
     """Its frr.conf."""
@@ -71,7 +71,7 @@ class Daemons:
         return self._boot.daemons
 
     def start(self) -> tuple[Said, ...]:
-        """Start them, let them read frr.conf, and return what they refuse; Failed where one does not."""
+        """Start them, let them read frr.conf, and return the lines that they refuse; Failed if one does not start."""
         home = self._home
         home.mkdir(exist_ok=True)
         for daemon in self._boot.daemons:
@@ -120,13 +120,13 @@ class Daemons:
             raise Failed(f"{program} is not done with its configuration after {_START_S} s") from None
 
     def ask(self, command: str, daemon: str) -> str:
-        """Return what a daemon answers to a command of vtysh; Silent where it does not."""
+        """Return a daemon's answer to a command of vtysh; Silent if it does not answer."""
         if daemon not in self._asked:
             self._asked[daemon] = Daemon(self._home / f"{daemon}.vty")
         return self._asked[daemon].ask(command)
 
     def json(self, command: str, daemon: str) -> Any:
-        """Return such an answer as what it says in JSON; {} where it says nothing."""
+        """Return such an answer as parsed JSON; {} if it has none."""
         output = self.ask(f"{command} json", daemon).strip()
         return parse_json(output.encode(), f"{daemon}: {command}") if output.startswith(("{", "[")) else {}
 
@@ -137,10 +137,10 @@ class Daemons:
 
 
 def parse_refusals(output: str, text: str) -> tuple[Said, ...]:
-    """Return what is refused of a frr.conf, from what vtysh and the daemons say while they read it.
+    """Return the refused lines of a frr.conf, from the output of vtysh and the daemons while they read it.
 
-    A daemon's own words come before vtysh's line that names the number. Of lines that a daemon takes together or not at
-    all no number is said, but their words are.
+    A daemon's own words come before vtysh's line that names the number. For lines that a daemon accepts or refuses as a
+    whole no number is given, but their words are.
     """
     refusals: list[Said] = []
     words: list[str] = []
@@ -159,7 +159,7 @@ def parse_refusals(output: str, text: str) -> tuple[Said, ...]:
 
 
 def _extract_group_refusals(words: list[str], text: str, refusals: list[Said]) -> None:
-    """Take out of the words what is said of lines that are refused together."""
+    """Remove from `words` the messages about lines that are refused together, and add these to `refusals`."""
     while _FAILED in words:
         start = words.index(_FAILED)
         last = start + 1

@@ -8,9 +8,9 @@ from nodrop.validating.twin import syscalls
 
 
 def entering(space: str) -> tuple[str, ...]:
-    """Return the words that a program runs behind to be in the namespace of that name.
+    """Return the words to put before a program to run it in the namespace of that name.
 
-    `ip -n` would mount a /sys, of which a twin has none.
+    `ip -n` would mount a /sys, and a twin has none.
     """
     return "nsenter", f"--net=/run/netns/{space}", "--"
 

@@ -1,8 +1,8 @@
-"""A filter of system calls (seccomp) for what namespaces and capabilities leave open: kinds of sockets, rare calls.
+"""A filter of system calls (seccomp) for gaps in namespaces and capabilities: kinds of sockets, rare calls.
 
 Sockets of AF_VSOCK reach the hypervisor from every network namespace, and modules of the kernel are loaded for others.
-It is made for the architectures below; on others there is none. It does not limit what is mounted: a worker can mount
-further tmpfs.
+It is made for the architectures below; on others there is none. It does not limit mounts: a worker can mount further
+tmpfs.
 """
 
 import ctypes

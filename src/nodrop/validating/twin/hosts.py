@@ -12,9 +12,9 @@ _ALL = {"ipv4": "0.0.0.0/0", "ipv6": "::/0"}
 
 
 def settle_hosts(lab: Lab) -> None:
-    """Give every host of a lab its default routes, and tell it and its switches of each other's MAC addresses.
+    """Give every host of a lab its default routes, and set MAC addresses of hosts and their switches for each other.
 
-    Neighbors that are told do not count among those that the kernel keeps at most for all of its namespaces.
+    Neighbors that are set do not count towards the kernel's limit of neighbors for all of its namespaces.
     """
     lines: defaultdict[Space, list[str]] = defaultdict(list)
     for space, rows in gateways(lab.fabric, lab.plan).items():
@@ -26,7 +26,7 @@ def settle_hosts(lab: Lab) -> None:
 
 
 def _neighbor_commands(lab: Lab) -> Iterator[tuple[Space, str]]:
-    """Yield what tells the ends of cables of hosts of each other."""
+    """Yield commands that set the ends of hosts' cables as each other's neighbors."""
     hosts = {host.name for host in lab.fabric.hosts}
     wires = [wire for wire in lab.plan.wires if wire.b and {wire.a.space.node, wire.b.space.node} & hosts]
     spaces = {nic.space for wire in wires for nic in (wire.a, wire.b) if nic is not None}

@@ -1,8 +1,8 @@
 """The two processes that `box` begins with: one that holds a twin's tree together, and the worker that it starts.
 
 The first is PID 1 of its process namespace: it makes the root (`own_root`), starts the worker and ends with it or with
-the pipe from the caller; the kernel then ends all others. The worker does what it is told to, in a user namespace of
-its own in which it is nobody who has anything outside. What runs there is trusted as little as a configuration is.
+the pipe from the caller; the kernel then ends all others. The worker follows its orders in a separate user namespace,
+as a user without any rights outside. Code that runs there is trusted as little as a configuration is.
 """
 
 import os
@@ -114,7 +114,7 @@ def _wait_for_worker_end(worker: int, log_fd: int) -> None:
 
 
 def _leave_caller_namespaces(parent: socket.socket, log_fd: int, *, drop_groups: bool) -> None:
-    """Leave all that the caller has: descriptors, groups, namespaces. The parent says who this is in the new ones."""
+    """Leave all that the caller has: descriptors, groups, namespaces. The parent sets its identity in the new ones."""
     os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
     os.dup2(log_fd, 2)
     try:
@@ -131,7 +131,7 @@ def _leave_caller_namespaces(parent: socket.socket, log_fd: int, *, drop_groups:
 
 
 def _run_work(work: bytes) -> None:
-    """Do the work, and tell how it goes."""
+    """Do the work, and report its progress."""
     pipe = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what programs print is no answer
     lock = threading.Lock()
@@ -154,7 +154,7 @@ def _run_work(work: bytes) -> None:
 
 
 def _limit_resources(processes: int) -> None:
-    """Limit what the worker and all that it starts can use; none of them can raise a limit again."""
+    """Limit the resources of the worker and all processes that it starts; none of them can raise a limit again."""
     limits = (
         (resource.RLIMIT_NPROC, processes),
         (resource.RLIMIT_AS, MEMORY_BYTES),

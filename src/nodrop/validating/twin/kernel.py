@@ -1,6 +1,6 @@
-"""What the kernel of one network namespace has, asked by netlink (RFC 3549): ports, addresses, routes.
+"""State of the kernel in one network namespace, read by netlink (RFC 3549): ports, addresses, routes.
 
-A socket stays in the namespace in which it was opened, so one process can ask, send and listen in all of them.
+A socket stays in the namespace that it was opened in, so one process can ask, send and listen in all of them.
 """
 
 import os
@@ -91,9 +91,9 @@ class Kernel:
                 yield index, Address(_FAMILIES[family], int.from_bytes(raw, "big")), length
 
     def routes(self) -> "Table":
-        """Its routes; of several to one prefix the one that counts.
+        """Return its routes; if there are several to one prefix, the one that counts.
 
-        Next hops are those that it sends to: also by a device that has no carrier, until it is told otherwise.
+        Next hops are those that it sends to: also by a device that has no carrier, until it gets other routes.
         """
         devices = {device.number: device for device in self.devices().values()}
         best_by_prefix: dict[Prefix, tuple[tuple[int, int], Row]] = {}
@@ -107,7 +107,7 @@ class Kernel:
         return Table({prefix: row for prefix, (_, row) in best_by_prefix.items()})
 
     def _ask_kernel(self, kind: int, body: bytes) -> Iterator[bytes]:
-        """Yield the bodies of all answers to a question; OSError is what the kernel says instead."""
+        """Yield the bodies of all answers to a question; OSError is the kernel's error answer."""
         self._number += 1
         head = struct.pack("=IHHII", 16 + len(body), kind, _DUMP | _REQUEST, self._number, 0)
         self._socket.send(head + body)

@@ -41,9 +41,9 @@ _MANY: Final = 100
 
 
 class Lab:
-    """The devices and hosts of a fabric, running. `boots` says with what each device starts.
+    """The devices and hosts of a fabric, running. `boots` gives the configuration that each device starts with.
 
-    Nodes are named as in the fabric; where a VRF is asked for, None is the default one.
+    Nodes are named as in the fabric; as a VRF, None is the default one.
     """
 
     def __init__(self, fabric: Fabric, boots: Mapping[str, Boot], failed: Iterable[End] = ()) -> None:
@@ -160,7 +160,7 @@ class Lab:
                 _run_ip_batch([f"link set dev {nic.name} {'up' if up else 'down'}"], self.plan.spaces[nic.space])
 
     def _should_nic_be_up(self, nic: Nic) -> bool:
-        """Whether an interface is to be up: of a bundle, that is while enough of its cables work at both ends."""
+        """Whether an interface must be up: for a bundle, while enough of its cables work at both ends."""
         wire = self.plan.wire_at.get((nic.space, nic.name))
         if not nic.enabled:
             return False
@@ -188,7 +188,7 @@ class Lab:
         return entering(self.plan.spaces[Space(node, vrf)])
 
     def ip(self, node: str, *words: str, vrf: str | None = None) -> str:
-        """Return what `ip` says in a node; RuntimeError where it fails."""
+        """Return the output of `ip` in a node; RuntimeError if it fails."""
         return _run_and_read_output([*self.entering(node, vrf), "ip", *words])
 
     def batch(self, node: str, lines: Iterable[str], *, vrf: str | None = None) -> None:
@@ -207,11 +207,11 @@ class Lab:
         return self._daemons[node].json(command, daemon)
 
     def vtysh(self, node: str, command: str, daemon: str = "bgpd") -> str:
-        """Return what a daemon of a device answers, in words; Silent where it does not."""
+        """Return the answer of a device's daemon, in words; Silent if it does not answer."""
         return self._daemons[node].ask(command, daemon)
 
     def log(self, node: str, daemon: str = "bgpd") -> str:
-        """Return what a daemon of a device has logged."""
+        """Return the log of a device's daemon."""
         return self._daemons[node].log(daemon)
 
     def runs(self, node: str, daemon: str) -> bool:
@@ -242,13 +242,13 @@ class Lab:
                 continue
 
     def each(self, function: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
-        """Call a function for many devices or namespaces at a time; yield what it returns, in their order."""
+        """Call a function for many devices or namespaces at a time; yield its results, in their order."""
         with ThreadPoolExecutor(THREADS) as threads:
             yield from threads.map(function, items)
 
 
 def _shut_ports(fabric: Fabric) -> Iterator[End]:
-    """Yield the ports that are shut in bundles and VLANs; those that route are interfaces of their own."""
+    """Yield the ports that are shut in bundles and VLANs; ports that route are separate interfaces."""
     for device in fabric.devices:
         bundled = {name for channel in known_rows(device.port_channels) for name in channel.members}
         for port in device.interfaces:
@@ -257,7 +257,7 @@ def _shut_ports(fabric: Fabric) -> Iterator[End]:
 
 
 def _nic_commands(nic: Nic) -> Iterator[str]:
-    """Yield what gives an interface what it has; a bridge is made, too."""
+    """Yield the commands that configure an interface; a bridge is made, too."""
     if nic.leg.startswith("VLAN ") and not nic.ends:
         yield f"link add name {nic.name} type bridge forward_delay 0"
         yield f"link set dev {nic.name} mtu {nic.mtu_bytes}" if nic.mtu_bytes else f"link set dev {nic.name} down"

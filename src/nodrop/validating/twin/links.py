@@ -1,4 +1,4 @@
-"""Whether both ends of a cable are each other's next router: by router advertisements, or because ARP and ND say so."""
+"""Whether both ends of a cable are each other's next router: by router advertisements, or by ARP and ND."""
 
 import contextlib
 import time
@@ -20,7 +20,7 @@ _LOOKS, _PAUSE_S = 20, 0.1
 
 
 class _Seen(NamedTuple):
-    """What a namespace knows of its neighbors: of each interface its MAC, its addresses of one link, its neighbors."""
+    """A namespace's knowledge of neighbors: for each interface its MAC, its addresses of one link, its neighbors."""
 
     mac: Mapping[str, str]
     local: Mapping[str, frozenset[str]]
@@ -87,7 +87,7 @@ def _has_heard_far_end(near_view: _Seen, at: Nic, far_view: _Seen, far: Nic) -> 
 def _probe_far_ends(
     lab: Lab, space: Space, probes: Mapping[Subject, tuple[str, str, tuple[Address, ...]]]
 ) -> dict[Subject, str]:
-    """Return of which far ends the right MAC address is found, and how."""
+    """Return the far ends whose right MAC address is found, and how."""
     pending_items = {item for item, (_, _, far) in probes.items() if far}
     probe_far_ends: dict[Subject, str] = {}
     for _ in range(_LOOKS):

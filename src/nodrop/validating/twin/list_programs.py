@@ -1,8 +1,8 @@
-"""Access lists as programs of classic BPF, which drop what the lists surely deny.
+"""Access lists as programs of classic BPF, which drop the packets that the lists surely deny.
 
 A program is for one list at one interface and one way. It runs on Ethernet frames without tags, ends with DROP or
 with PASS, after which the next list decides, and takes fragments without ports as a switch does: they match no port.
-Where conditions that the model lacks, or a last action that is not known, may decide, packets pass.
+If conditions that the model does not have, or an unknown last action, may decide, packets pass.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -51,16 +51,16 @@ _NOWHERE: Final = {"ipv4": (), "ipv6": (Prefix("ipv6", 0xFE80 << 112, 10), Prefi
 
 
 class Inexpressible(Exception):
-    """A program cannot do what the list does; the text says why."""
+    """A list with effects that no program can have; the text gives the reason."""
 
 
 def compile_list(
     rules: AccessList, entries: Sequence[AccessEntry], stage: Stage, own_addresses: Iterable[Address]
 ) -> tuple[Row, ...]:
-    """Return the program of a list at a stage, of those of its entries that are for the interface.
+    """Return the program of a list at a stage, from its entries that are for the interface.
 
-    `own_addresses` are the addresses of the switch, which tell its own packets from others. Raise Inexpressible
-    where the stage, or the length of the program, is beyond the twin's kernel.
+    `own_addresses` are the addresses of the switch, which distinguish its own packets from others. Raise Inexpressible
+    if the stage, or the length of the program, is beyond the twin's kernel.
     """
     rows = _Compiler(rules, entries, stage, tuple(own_addresses)).program.rows()
     if len(rows) > bpf.MOST_ROWS:
@@ -94,8 +94,8 @@ class _Compiler:
     def _is_for(self, entry: AccessEntry, family: Family) -> bool:
         """Whether an entry may decide packets of a family; one that states none is for the list's.
 
-        A drop with conditions that the model lacks may match less, so it drops nothing for sure; a permit with such
-        conditions lets pass all that it may match.
+        A drop with conditions that the model does not have may match less, so it drops nothing for sure; a permit with
+        such conditions lets pass all that it may match.
         """
         if entry.refused is not None or entry.action == "next" or (entry.others and entry.action == "deny"):
             return False
@@ -117,7 +117,7 @@ class _Compiler:
         self.program.jump(last)
 
     def _gate_by_stage(self, family: Family) -> None:
-        """Let pass what a list does not act on at this stage, by whether it is for the switch itself, or from it."""
+        """Let packets pass that a list does not affect at this stage, by whether they are for or from the switch."""
         places, own_addresses = _PLACES[family], [address for address in self._own if address.family == family]
         alone = tuple(Prefix(family, address.number, BITS[family]) for address in own_addresses)
         inside = Label()
@@ -192,14 +192,14 @@ class _Compiler:
             self.program.branch(bpf.ANY_BIT, _OFFSET, so=after)
 
     def _layer_4(self, family: Family, at: int, code: int) -> None:
-        """Load what is at a place behind the header of IP."""
+        """Load the value at a place behind the header of IP."""
         if family == "ipv6":
             self.program.add(code, _HEADER_AT + _IPV6_BYTES + at)
         else:
             self.program.add(bpf.INDEXED_HALF if code == bpf.LOAD_HALF else bpf.INDEXED_BYTE, _HEADER_AT + at)
 
     def _any_of(self, tests: Sequence[Callable[[Label], None]], after: Label) -> None:
-        """Write tests of which one has to hold; each jumps to the label that it is given where it does."""
+        """Write tests and require any one of them to succeed; each jumps to its label if it does."""
         label = Label()
         for test in tests:
             test(label)

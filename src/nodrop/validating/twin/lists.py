@@ -1,4 +1,4 @@
-"""Which programs drop packets where in a twin, for the access lists of its switches, and what is not applied."""
+"""Programs that drop packets in a twin, and their places, for its switches' access lists; and the parts not applied."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ _FIRST_FREE_PORT: Final = 1024
 
 @dataclass(slots=True, kw_only=True)
 class Filters:
-    """The access lists of a fabric, for the interfaces of a twin."""
+    """The access lists of a fabric, as programs on the interfaces of a twin."""
 
     programs: dict[tuple[Space, str], list[tuple[Way, tuple[Row, ...]]]] = field(
         default_factory=lambda: defaultdict(list)
@@ -217,7 +217,7 @@ class _Device:
 
 
 def _left_out(entry: AccessEntry) -> Iterator[str]:
-    """Yield what an entry does besides letting packets pass or dropping them, which the twin's kernel does not."""
+    """Yield an entry's actions besides passing or dropping packets, which the twin's kernel does not do."""
     if entry.refused is None:
         yield from ["its policers"] if entry.polices else []
         yield from ["its redirects"] if entry.redirects is not None else []
@@ -244,7 +244,7 @@ def _has_any(port_ranges: Sequence[PortRange], ports: Iterable[int]) -> bool:
 
 
 def _has_last_entry(rules: AccessList, entries: Sequence[AccessEntry]) -> bool:
-    """Whether some entries of a list match all packets of each of its families, so that none is without a match."""
+    """Whether some entries of a list match all packets of each of its families, and leave none without a match."""
     families = FAMILIES if rules.family is None else (rules.family,)
     whole = [
         entry for entry in entries if entry.refused is None and entry.action != "next" and not _has_conditions(entry)

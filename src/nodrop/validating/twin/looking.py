@@ -1,4 +1,4 @@
-"""What the daemons and the kernel of a device say of themselves, in the words in which nodrop's items are named."""
+"""Reports of a device's daemons and kernel about themselves, with the names of nodrop's items."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,14 +16,14 @@ UP: Final = "Established"
 
 
 class Session(NamedTuple):
-    """How a session is: in FRR's word for its state, and why it ended last, "" where that is not said."""
+    """State of a session: FRR's word for it, and the reason why it ended last, "" if that is not given."""
 
     state: str
     why: str
 
     @property
     def words(self) -> str:
-        """What a message says of it."""
+        """Return the words of a message about it."""
         return f"{self.state} ({self.why})" if self.why else self.state
 
 
@@ -123,7 +123,7 @@ def routes(lab: Lab, node: str, sources: frozenset[str] = frozenset({"bgp", "sta
 
 
 def reason(lab: Lab, node: str, prefix: str, vrf: str = "") -> str:
-    """Why bgpd uses the path to a prefix that it uses, in its words (`Older Path`); "" where it says nothing."""
+    """Return bgpd's reason for using its path to a prefix, in its words (`Older Path`); "" if it gives none."""
     vrf_words = f"vrf {vrf} " if vrf else ""
     family = "ipv6" if ":" in prefix else "ipv4"
     paths = lab.json(node, f"show bgp {vrf_words}{family} unicast {prefix}").get("paths", ())

@@ -1,7 +1,7 @@
-"""The neighbors that ARP and ND find over a cable: asked for, and held where there are many.
+"""The neighbors that ARP and ND find over a cable: asked for, and held if there are many.
 
 All namespaces of a machine, its own too, share one table of 1024 neighbors for each family (net/ipv4/arp.c and
-net/ipv6/ndisc.c, gc_thresh3; no namespace of one's own can have more). Those that are held do not count.
+net/ipv6/ndisc.c, gc_thresh3; a separate namespace cannot have more). Held neighbors do not count.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ _UNFOUND: Final = frozenset({"FAILED", "INCOMPLETE", "NOARP"})
 
 
 class Neighbor(NamedTuple):
-    """What a namespace knows of a neighbor: over which interface, its address and its MAC."""
+    """A namespace's knowledge of a neighbor: its interface, its address and its MAC."""
 
     port: str
     address: str
@@ -43,7 +43,7 @@ def neighbor_addresses(a: Nic, b: Nic) -> Iterator[Address]:
 
 
 def knock(space: str, rows: Iterable[tuple[str, Address]]) -> None:
-    """Send a datagram to each far end over an interface of a namespace, so that the kernel has to find it."""
+    """Send a datagram to each far end over an interface of a namespace, to make the kernel find it."""
     with enter_namespace(space):
         for port, far in rows:
             family = socket.AF_INET if far.family == "ipv4" else socket.AF_INET6

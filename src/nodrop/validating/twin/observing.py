@@ -1,4 +1,4 @@
-"""What a twin of a fabric shows, held in the shape in which all validators tell what they see."""
+"""Observations of a fabric's twin, in the shape that all validators use."""
 
 import re
 import time
@@ -63,7 +63,7 @@ _NEEDED: Final = {
 
 
 def available() -> None:
-    """See that a twin can be run here; ServiceUnavailable where FRR, `ip` or namespaces of one's own are missing."""
+    """Check that a twin can be run here; ServiceUnavailable if FRR, `ip` or separate namespaces are missing."""
     box.programs(_NEEDED)
     box.spaces()
 
@@ -71,10 +71,10 @@ def available() -> None:
 def observe(
     reading: Reading, index: Index, *, options: Options | None = None, progress: box.Tell | None = None
 ) -> Observation:
-    """Run a fabric in real FRR daemons, and return what of the items that are computed is seen there.
+    """Run a fabric in real FRR daemons, and return the observations there of the computed items.
 
-    `index` is of the fabric of the reading. ServiceUnavailable where no twin can be run here; InputProblems where a
-    file has changed since it was read.
+    `index` is of the fabric of the reading. ServiceUnavailable if no twin can be run here; InputProblems if a file has
+    changed since it was read.
     """
     available()
     begun, chosen = time.monotonic(), options or Options()
@@ -170,7 +170,7 @@ def _wait_for_stable_routes(lab: Lab, work: Work) -> None:
 
 
 def _make_unsettled_part(observed_part: Part, settled: Settled) -> Part:
-    """Return what is not seen of a twin that never came to rest: sessions that go up and down are seen as that."""
+    """Return the unseen checks of a twin that never came to rest: sessions that go up and down are seen as that."""
     unsettled_part = Part(seen={"sessions": {}})
     for item, times in settled.unsteady.items():
         unsettled_part.seen["sessions"][item] = UNSTEADY
@@ -184,7 +184,7 @@ def _make_unsettled_part(observed_part: Part, settled: Settled) -> Part:
 
 
 def _make_unfiltered_part(lab: Lab) -> Part:
-    """Return that nothing is held against what is seen where access lists act on switches and not in the twin."""
+    """Return the checks that are not compared because access lists act on switches and not in the twin."""
     unfiltered_part = Part()
     refused = [f"access lists of {name}, for the kernel refuses them: {why}" for name, why in lab.unfiltered.items()]
     unfiltered_part.told += [f"not applied in the twin: {refusal}" for refusal in refused]
@@ -274,7 +274,7 @@ _LOOKS: Final[Mapping[Check, Callable[[Lab, Work], Part]]] = {
 
 
 def matters(refusal: Said, text: str) -> bool:
-    """Whether a refused line may change what is checked."""
+    """Whether a refused line may change the checked items."""
     lines = text.split("\n")
     return refusal.line is None or not _HARMLESS.match(lines[refusal.line - 1])
 
@@ -290,7 +290,7 @@ def _list_refusals(twin_start: Start, rows: dict[str, tuple[Said, ...]]) -> Iter
 
 
 def _add_unseen_reasons(observed_part: Part, work: Work, dead: Mapping[str, str]) -> None:
-    """Say why nothing is seen of what devices that run no daemons would have, and of checks that nobody made."""
+    """Record the reasons why items of devices without daemons are unseen, and checks that nobody made."""
     silent = {**work.without, **dead}
     for check in ("sessions", "routes"):
         for item in work.computed.get(check, {}):

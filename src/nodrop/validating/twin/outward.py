@@ -1,6 +1,6 @@
-"""Lines of a frr.conf that a twin's daemons are not given: with effects outside routing, or about what a twin has not.
+"""Lines of a frr.conf that a twin's daemons do not get: with effects outside routing, or about parts that no twin has.
 
-The box of a twin holds what daemons do; this keeps them from trying, and from filling their files. Lines keep their
+The box of a twin confines the daemons; this keeps them from trying, and from filling their files. Lines keep their
 numbers: one that is left out is a comment.
 """
 

@@ -47,9 +47,9 @@ _OWN: Final = syscalls.NO_SET_USER | syscalls.NO_DEVICES | syscalls.NO_PROGRAMS
 
 
 def enter_own_root(owner: int) -> None:
-    """Make the root and enter it; what is written there belongs to a user of this namespace, by number.
+    """Make the root and enter it; files written there belong to a user of this namespace, by number.
 
-    It takes a mount and a process namespace of one's own. ServiceUnavailable where the kernel refuses a part.
+    It needs a separate mount and process namespace. ServiceUnavailable if the kernel refuses a part.
     """
     try:
         _enter_own_root(owner)

@@ -55,10 +55,10 @@ At = tuple[Space, str]
 
 
 class Packet(NamedTuple):
-    """A packet to send from a namespace: to an address, or out of a device to whoever is at the other end of its cable.
+    """A packet to send from a namespace: to an address, or out of a device to any node at the other end of its cable.
 
     `source` None leaves its address to the kernel; `device` makes it leave there, as one of the next hops. A `frame`
-    goes to that MAC address without the node's IP having a say.
+    goes to that MAC address without a decision by the node's IP.
     """
 
     space: Space
@@ -168,7 +168,7 @@ def _open_packet_tap() -> socket.socket:
 
 
 def _open_receiving_sockets() -> Iterator[socket.socket]:
-    """Yield sockets that receive what is for the node itself, one of each family."""
+    """Yield sockets that receive packets for the node itself, one of each family."""
     for family, everywhere in ((socket.AF_INET, _ANY), (socket.AF_INET6, "::")):
         new_socket = socket.socket(family, socket.SOCK_DGRAM)
         if family == socket.AF_INET6:
@@ -318,9 +318,9 @@ def _has_packet_arrived(flight: Flight, to: At | None) -> bool:
 
 
 def _receive_packet_marks(listener: socket.socket, *, seen_only: bool) -> Iterator[tuple[int, str, int]]:
-    """Yield what a socket has: the number in a packet, and where that is seen the device by which it came, and its TTL.
+    """Yield a socket's packets: the number in each, and, with `seen_only`, the device that it came by, and its TTL.
 
-    The TTL is 0 elsewhere.
+    Without `seen_only` the device is "" and the TTL is 0.
     """
     while True:
         try:

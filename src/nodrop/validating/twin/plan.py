@@ -1,9 +1,9 @@
 """The namespaces, interfaces and cables that a fabric becomes; nothing is made here.
 
 A routing table is a namespace: a device's default VRF one, each other VRF one more, which FRR takes as VRFs (`zebra
---vrfwnetns`). A VLAN is a bridge. A bundle of ports is one cable, that goes down when too few of its members are left.
-A cable that carries VLANs is a cable for each, so that frames of two never meet. Thus nothing is needed of the kernel
-but veth and bridges.
+--vrfwnetns`). A VLAN is a bridge. A bundle of ports is one cable, which goes down when too few of its members are left.
+A cable that carries VLANs is a cable for each, to keep their frames apart. Thus nothing is needed of the kernel but
+veth and bridges.
 """
 
 import re
@@ -35,7 +35,7 @@ class Space(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nic:
-    """An interface: in which namespace, as what the kernel and as what the model know it, and what it has."""
+    """An interface: its namespace, its names in the kernel and in the model, and its settings."""
 
     space: Space
     name: str
@@ -83,7 +83,7 @@ class Plan:
 
     @cached_property
     def legs(self) -> Mapping[tuple[Space, str], str]:
-        """What the model calls an interface, by its namespace and name."""
+        """Return the model's names of interfaces, by namespace and name."""
         return {(nic.space, nic.name): nic.leg for nic in self.nics}
 
     @cached_property
@@ -107,7 +107,7 @@ _Bridge = tuple[str, int]
 
 
 class _Point(NamedTuple):
-    """What a cable is plugged into: a port, or the bundle that it is a member of; `lanes` are the VLANs, 0 untagged."""
+    """The end point of a cable: a port, or the bundle that it is a member of; `lanes` are the VLANs, 0 untagged."""
 
     node: str
     leg: str
@@ -122,7 +122,7 @@ class _Point(NamedTuple):
 
 
 def plan(fabric: Fabric) -> Plan:
-    """Return what a fabric becomes."""
+    """Return the plan of a fabric's twin."""
     return _Planner(fabric).made
 
 
@@ -145,7 +145,7 @@ class _Planner:
         return space
 
     def _name(self, node: str, name: str) -> str:
-        """Return what the kernel is to call an interface."""
+        """Return the kernel's name for an interface."""
         if _NAME.fullmatch(name) and name not in ("all", "default", "lo"):
             return name
         names = self.made.names[node]
@@ -226,7 +226,7 @@ class _Planner:
             )
 
     def _wire_cabled_points(self) -> None:
-        """Join what cables join; what is at no cable gets an end that nobody looks at."""
+        """Join points that cables join; a point without a cable gets an unused end."""
         joints: defaultdict[tuple[_Point, _Point], list[Link]] = defaultdict(list)
         for link in self.fabric.links:
             a, b = self.points.get(link.a), self.points.get(link.b)

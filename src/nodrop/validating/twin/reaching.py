@@ -1,6 +1,6 @@
-"""What becomes of packets to each prefix, from every router and host, over every equal path: check `reach`.
+"""Fate of packets to each prefix, from every router and host, over every equal path: check `reach`.
 
-Packets may be of several kinds, told apart by their DSCP: RoCE data and CNPs, which access lists treat differently.
+Packets may be of several kinds, distinguished by their DSCP: RoCE data and CNPs, which access lists treat differently.
 A router's choice depends on its own routes alone. So every path is shown once a packet has left every router by every
 one of its next hops, and got there: packets are made to leave by each, and others find their own way.
 """
@@ -43,14 +43,14 @@ class Reached(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """Packets of a DSCP, and what they are called, nothing where they are the only ones."""
+    """Packets of a DSCP, and their name, empty if they are the only ones."""
 
     dscp: int = RDMA_DSCP
     name: str = ""
 
 
 class Lost(NamedTuple):
-    """A packet that was denied, and the interface by which it came in last, None where it was seen nowhere."""
+    """A packet that was denied, and the last interface that it came in by, None if it was seen nowhere."""
 
     packet: Packet
     at: At | None
@@ -73,7 +73,7 @@ class _Edge(NamedTuple):
 class Reaching:
     """Packets between the nodes of a twin, by the routes that they have when it is made; `without` one that is gone.
 
-    Packets of each of the `kinds` are sent; `because` says what drops one that was denied.
+    Packets of each of the `kinds` are sent; `because` gives the reason why a denied one was dropped.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Reaching:
                 yield names.get(index, "") in cabled, own_address
 
     def _target_addresses(self, item: Item) -> list[Address]:
-        """Addresses in a prefix: all that hosts have, and of switches best those to which no longer prefix leads."""
+        """Return addresses in a prefix: all that hosts have, and of switches best those without a longer prefix."""
         own_addresses = {address for _, address in self._owned.get(item.space, ())}
         at_hosts: set[Address] = set()
         at_switches: set[Address] = set()
@@ -135,7 +135,7 @@ class Reaching:
         return sorted({*at_hosts, *(best if len(best) <= _TARGETS else [best[0], *best[1 - _TARGETS :]])})
 
     def _source_address(self, place: _Place) -> Address | None:
-        """Return the address from which a router sends: one of a loopback, where it has one."""
+        """Return the address that a router sends from: one of a loopback, if it has one."""
         rows = [row for row in self._owned[place.space] if row[1].family == place.target.family]
         return min(rows)[1] if rows else None
 
@@ -192,7 +192,7 @@ class Reaching:
     def _from_hosts(
         self, items: Iterable[Item], targets: Mapping[Item, list[Address]]
     ) -> dict[Item, list[tuple[Fate, str]]]:
-        """Send from every port of hosts to what its router has to reach."""
+        """Send from every port of hosts to the destinations of its router."""
         behind: defaultdict[Space, list[Nic]] = defaultdict(list)
         for wire in self._plan.wires:
             for near, far in ((wire.a, wire.b), (wire.b, wire.a)):
@@ -243,7 +243,7 @@ class Reaching:
             remaining_places += further_places
 
     def _find_cycle(self, start: _Place) -> list[_Place]:
-        """Return a place to which packets from another can come twice."""
+        """Return a place that packets from another can reach twice."""
         done: set[_Place] = set()
         path: set[_Place] = set()
 

@@ -1,7 +1,7 @@
-"""What of a fabric runs in a twin where not all of it can: leaves of several pods, with all that is above them.
+"""The part of a fabric to run in a twin if not all of it can: leaves of several pods, with all that is above them.
 
-A leaf that is taken has all of its uplinks, and a spine all of its own. So what they do towards each other is what they
-do in the whole fabric; where it is not, nothing is claimed.
+A chosen leaf has all of its uplinks, and so has a chosen spine. So they behave towards each other as in the whole
+fabric; where they do not, nothing is claimed.
 """
 
 import os
@@ -48,7 +48,7 @@ class Sample:
 
     @property
     def why(self) -> str:
-        """What is said of what is not seen."""
+        """Return the note about the unseen parts."""
         return f"the twin ran a sample of {len(self.fabric.devices)} of {self.of} devices"
 
 
@@ -126,9 +126,9 @@ def _choose_devices(index: Index, most: int) -> Iterable[str]:
 
 
 def _leaves_by_pod(fabric: Fabric, beside: Mapping[str, list[str]], ranks: Mapping[str, int | None]) -> Iterator[str]:
-    """Yield the leaves in the order in which they are taken: some of the first pods, the rest pod by pod.
+    """Yield the leaves in order of choice: some of the first pods, the rest pod by pod.
 
-    Pods are what hangs together without the highest tier.
+    Pods are the devices that are connected without the highest tier.
     """
     top = max((device_rank for device_rank in ranks.values() if device_rank is not None), default=0)
     pods: list[list[str]] = []
@@ -177,8 +177,8 @@ def of_the_whole(
 ) -> Part:
     """Describe the coverage of a sample; `own_observation` and `whole_observation` are the computed results of both.
 
-    An item is seen where the same is computed of it in both, or where the sample does not do what is computed of it; of
-    all others nothing is known.
+    An item is seen if both have the same computed result for it, or if the sample deviates from its computed result;
+    nothing is known of the others.
     """
     coverage = Part(said=observed_part.said, told=[*observed_part.told], unseen={})
     for check in CHECKS:
@@ -224,9 +224,10 @@ def _summarize_roles(devices: Iterable[Device]) -> str:
 
 
 def computed_of(taken: Sample, whole_observation: Observation) -> Observation:
-    """Return what is computed of a sample, with the failures of the whole fabric that can be tried in it.
+    """Return the computed results of a sample, with the failures of the whole fabric that can be tried in it.
 
-    What a failure loses is told of the devices that run; the first of those that are alike may be another in a sample.
+    The losses of a failure are those of the running devices; the first of devices that are alike may be another in a
+    sample.
     """
     index = Index(taken.fabric)
     own_observation = compute_observation(index)

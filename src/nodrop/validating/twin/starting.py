@@ -1,4 +1,4 @@
-"""With what each device of a fabric starts in a twin: the frr.conf that it has, and the daemons that it would start."""
+"""Start configuration of each device of a fabric in a twin: its frr.conf, and the daemons that it would start."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ _PLACES, _TEXT = 8, 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """What starts, and what it is made of."""
+    """The configurations that start, and their sources."""
 
     boots: Mapping[str, Boot]
     confs: Mapping[str, FrrConf]
@@ -31,7 +31,7 @@ class Start:
 
 
 def start(reading: Reading) -> Start:
-    """Return what the devices of a fabric start with; InputProblems where a file has changed since it was read."""
+    """Return the start configurations of a fabric's devices; InputProblems if a file has changed since it was read."""
     boots: dict[str, Boot] = {}
     confs: dict[str, FrrConf] = {}
     without: dict[str, str] = {}
@@ -79,7 +79,7 @@ def _list_notes(reading: Reading, confs: Mapping[str, FrrConf]) -> Iterator[str]
 
 
 def _left_out(confs: Mapping[str, FrrConf], trimmed_lines: Mapping[str, tuple[int, ...]]) -> Iterator[str]:
-    """Yield a note for each text that daemons are not given, with the lines that say it."""
+    """Yield a note for each text that daemons do not get, with the lines that contain it."""
     places: defaultdict[str, list[str]] = defaultdict(list)
     for name, numbers in trimmed_lines.items():
         rows = confs[name].text.split("\n") if numbers else []

@@ -1,4 +1,4 @@
-"""Calls of the Linux kernel that Python's standard library lacks; each raises OSError where the kernel refuses."""
+"""Calls of the Linux kernel that Python's standard library does not have; each raises OSError if the kernel refuses."""
 
 import ctypes
 import os
@@ -58,9 +58,9 @@ def mount(kind: str, target: str, flags: int = 0, data: str = "") -> None:
 
 
 def bind(source: str, target: str, flags: int, *, below: bool = True) -> None:
-    """Show a file or folder, and what is mounted below it, at another place; `flags` are for all of it or for itself.
+    """Show a file or folder, and all mounts below it, at another place; `flags` are for all of it or for itself.
 
-    Linux before 5.12 cannot set flags of all mounts at once, and says ENOSYS.
+    Linux before 5.12 cannot set flags of all mounts at once, and returns ENOSYS.
     """
     words = (os.fsencode(source), os.fsencode(target), None, ctypes.c_ulong(_BIND | _RECURSIVE), None)
     _raise_on_syscall_error(_LIBC.mount(*words), f"bind {source} to {target}")
@@ -97,7 +97,7 @@ def unshare(kinds: int) -> None:
 
 
 def enter(descriptor: int, kind: int) -> None:
-    """Enter a namespace of a kind, of which there is a descriptor."""
+    """Enter a namespace of a kind, by its descriptor."""
     _raise_on_syscall_error(_LIBC.setns(descriptor, kind), "setns")
 
 
@@ -113,7 +113,7 @@ def leave_keys() -> None:
 
 
 def keep_capabilities(capabilities: Collection[int]) -> None:
-    """Give up all other capabilities for good: nothing that is run gets them back, whatever its file says."""
+    """Give up all other capabilities for good: no program that is run gets them back, regardless of its file."""
     last = int(Path("/proc/sys/kernel/cap_last_cap").read_text())
     for capability in set(range(last + 1)) - set(capabilities):
         _raise_on_syscall_error(_LIBC.prctl(_DROP_BOUNDING, ctypes.c_ulong(capability), 0, 0, 0), "drop a capability")

@@ -25,7 +25,7 @@ class Daemon:
         self._turn = threading.Lock()
 
     def ask(self, command: str) -> str:
-        """Return what it answers; Silent where it does not."""
+        """Return its answer; Silent if it does not answer."""
         with self._turn:
             return self._ask_daemon(command)
 

@@ -1,4 +1,4 @@
-"""How long a twin is waited for: until what it reports stands still, or cannot be expected to any more."""
+"""The time to wait for a twin: until its reports stop changing, or cannot be expected to any more."""
 
 import time
 from collections import Counter
@@ -43,9 +43,9 @@ def settle(
 ) -> Settled:
     """Wait until the wanted sessions are up, all others had their time, and no route changes any more.
 
-    It is no longer waited for after `patience_s` in which nothing changed and one was not up, or in which no further
-    session came up while others went up and down; and in any case after `MOVING` times as long without a further
-    session. `told` gets the number of those that are up, whenever it is another.
+    Waiting ends after `patience_s` without any change while one was not up, or without a further session up while
+    others went up and down; and in any case after `MOVING` times as long without a further session. `told` gets the
+    number of sessions that are up, at each change.
     """
     begun = changed = moved = came = time.monotonic()
     before: Look | None = None
@@ -84,9 +84,9 @@ def settle(
 
 
 class Look(NamedTuple):
-    """How far a twin is: how many of the wanted sessions are up, how many others are not, and how much is not yet sent.
+    """Progress of a twin: how many wanted sessions are up, how many others are not, and how much is not yet sent.
 
-    `states` says of each session whether it is up; `pulse` is what changes while routes do.
+    `states` gives for each session whether it is up; `pulse` is the data that changes while routes do.
     """
 
     up: int

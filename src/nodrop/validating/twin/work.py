@@ -1,4 +1,4 @@
-"""What is to be seen of a twin, and what was: handed into the tree in which it runs, and back."""
+"""The items to observe in a twin, and the observations: passed into the tree that it runs in, and back."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ NOT_ASKED: Final = "it was not asked for"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """A fabric, with what each of its devices starts with, and what the built-in computation sees of it."""
+    """A fabric, with each device's start configuration, and the observation by the built-in computation."""
 
     fabric: Fabric
     boots: Mapping[str, Boot]
@@ -46,7 +46,7 @@ class Work:
 
 @dataclass(slots=True, kw_only=True)
 class Part:
-    """What one look, or one act, brings of an observation."""
+    """The part of an observation that one look, or one act, adds."""
 
     seen: dict[Check, dict[Subject, Hashable]] = field(default_factory=dict)
     said: dict[tuple[Check, Subject], str] = field(default_factory=dict)
