@@ -9,7 +9,7 @@ from nodrop import design
 from nodrop.design.blocks import halving
 from nodrop.design.defaults import defaulted
 from nodrop.design.endpoints import places
-from nodrop.design.watchdog import derive
+from nodrop.design.watchdog import derive_timers
 from nodrop.engine.vocabulary.watchdog import outlasted_timeout
 from nodrop.errors import InputProblems
 from nodrop.model.buffers import BufferPool, DynamicBuffers, Headroom
@@ -422,7 +422,7 @@ def test_derived_watchdogs_are_in_order_and_act_before_queue_pairs_time_out(stat
     intent = load(shipped("two-by-two", stated))
     detections: dict[int, tuple[int, int | None]] = {}
     for ports in range(1, 2049):
-        timers = derive(intent, ports)
+        timers = derive_timers(intent, ports)
         assert timers
         detections[ports] = (timers.hosts.detection_ms, timers.fabric.detection_ms if timers.fabric else None)
         for side, role in ((timers.hosts, "leaf"), (timers.fabric, "spine")):

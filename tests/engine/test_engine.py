@@ -11,7 +11,7 @@ import pytest
 
 import nodrop
 from nodrop import analyses
-from nodrop.engine import checker, vocabulary
+from nodrop.engine import expression_types, vocabulary
 from nodrop.engine.finding import Change, Finding, Related, Verdict
 from nodrop.engine.rules import shipped
 from nodrop.engine.unknowns import advice
@@ -680,7 +680,7 @@ def bracketed(name: str | None) -> str:
 def words_of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
     here = {(each.kind, each.name): each for each in vocabulary.declared_in(sys.modules[__name__])}
     known = vocabulary.vocabulary() | here
-    monkeypatch.setattr(checker, "vocabulary", lambda: known)
+    monkeypatch.setattr(expression_types, "vocabulary", lambda: known)
 
 
 def test_words_are_given_the_index_and_say_what_they_miss() -> None:

@@ -56,14 +56,15 @@ def _speed_changes(index: Index, link: Link) -> Iterator[tuple[Subject, object]]
     odd = [
         (end, far.speed_mbps)
         for end, other_end in ((link.a, link.b), (link.b, link.a))
-        if isinstance(far := index.at(other_end), Interface | HostPort) and _is_odd(index, end, far.speed_mbps)
+        if isinstance(far := index.at(other_end), Interface | HostPort)
+        and _is_speed_rarer_on_side(index, end, far.speed_mbps)
     ]
     if len(odd) == 1:
         end, speed = odd[0]
         yield (end.node, end.port, "speed_mbps"), speed
 
 
-def _is_odd(index: Index, end: End, expected_mbps: object) -> bool:
+def _is_speed_rarer_on_side(index: Index, end: End, far_mbps: object) -> bool:
     own_interface = index.interface(*end)
     if (
         own_interface is None
@@ -79,8 +80,8 @@ def _is_odd(index: Index, end: End, expected_mbps: object) -> bool:
     ]
     known_speeds = [speed for speed in speeds if isinstance(speed, int)]
     return (
-        known_speeds.count(own_interface.speed_mbps) < known_speeds.count(expected_mbps)
-        if isinstance(expected_mbps, int)
+        known_speeds.count(own_interface.speed_mbps) < known_speeds.count(far_mbps)
+        if isinstance(far_mbps, int)
         else False
     )
 

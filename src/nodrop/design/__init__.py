@@ -29,7 +29,7 @@ from nodrop.design.splits import Jack
 from nodrop.design.static_buffers import static_faults
 from nodrop.design.styles import style_faults
 from nodrop.design.vlans import vlan_faults
-from nodrop.design.watchdog import Timers, derive, watchdog_faults
+from nodrop.design.watchdog import Timers, derive_timers, watchdog_faults
 from nodrop.errors import InputProblems, Problem
 from nodrop.hardware import switch, switches
 from nodrop.hardware.shares import lossless_share_percent
@@ -122,7 +122,7 @@ def _make_draft(intent: Intent) -> _Drawn:
     problems += [*settings_faults(intent, switches), *addition_faults(intent, switches), *vlan_faults(intent)]
     problems += [*bond_faults(intent), *balancing_faults(intent), *delivery_faults(intent), *style_faults(intent)]
     problems += () if problems else static_faults(intent, switches)
-    timers = derive(intent, switches.most_ports)
+    timers = derive_timers(intent, switches.most_ports)
     problems += watchdog_faults(intent, timers)
     _raise_if_problems(problems)
     classes = resolve_classes(intent)

@@ -17,7 +17,7 @@ from nodrop.design.reserves import RESERVED, queue_reserve
 from nodrop.design.routing import RESTART_S
 from nodrop.design.static_buffers import is_static
 from nodrop.design.styles import qos_style
-from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, Side, derive, scale
+from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, SideTimers, derive_timers, scale
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent, WatchdogTimers
 from nodrop.model.timeouts import QP_TIMEOUT_MS
@@ -149,7 +149,7 @@ _IN_TIME = f"the longest by which a watchdog acts before queue pairs time out ({
 
 def _watchdog_defaults(intent: Intent) -> Iterator[Default]:
     ports = boxes(intent, []).most_ports
-    timers, wanted_watchdog = derive(intent, ports), intent.pfc.watchdog
+    timers, wanted_watchdog = derive_timers(intent, ports), intent.pfc.watchdog
     if timers is None:
         return
     first_source = f"{BASE_DETECTION_MS} ms × {scale(ports)} for {ports} ports (sonic-utilities pfcwd start_default)"
@@ -173,7 +173,7 @@ def _watchdog_defaults(intent: Intent) -> Iterator[Default]:
 
 
 def _watchdog_side_defaults(
-    name: str, side: Side, wanted_watchdog_timers: WatchdogTimers, source: str
+    name: str, side: SideTimers, wanted_watchdog_timers: WatchdogTimers, source: str
 ) -> Iterator[Default]:
     if wanted_watchdog_timers.detection is None:
         yield Default(f"pfc.watchdog.{name}.detection", f"{side.detection_ms}ms", source)

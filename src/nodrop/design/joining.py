@@ -52,7 +52,7 @@ class Choice:
         return not any(peers.clash(self.per_spine) for peers in (self.spines, self.leaves))
 
     @property
-    def oversubscribed(self) -> bool:
+    def exceeds_ratio(self) -> bool:
         """Whether some leaf has more bandwidth to hosts than the limit allows."""
         return self.down_mbps * _PARTS > self.up_mbps * round(self.limit * _PARTS)
 
@@ -83,7 +83,7 @@ def ways_to_fit(choice: Choice) -> str:
 def ways_to_widen(choice: Choice) -> str:
     """Return changes that end the oversubscription of all leaves: more links, or a higher limit."""
     further_choices = (replace(choice, per_spine=links) for links in range(choice.per_spine + 1, MOST_PER_SPINE + 1))
-    wider = next((fit for wide in further_choices if not wide.oversubscribed and (fit := wide.with_ports())), None)
+    wider = next((fit for wide in further_choices if not wide.exceeds_ratio and (fit := wide.with_ports())), None)
     raised = f"max_oversubscription: {_format_ratio(choice)}"
     return f"{_describe_key_changes(choice, wider)}, or {raised}" if wider else raised
 
@@ -92,7 +92,7 @@ def _describe_key_changes(old: Choice, new: Choice) -> str:
     """Return how the intent's keys must change to get from one choice to another that its limit allows."""
     key_changes = [f"per_spine: {new.per_spine}"] if new.per_spine != old.per_spine else []
     key_changes += slots_keys(new) if (new.spines, new.leaves) != (old.spines, old.leaves) else []
-    key_changes += [f"max_oversubscription: {_format_ratio(new)}"] if new.oversubscribed else []
+    key_changes += [f"max_oversubscription: {_format_ratio(new)}"] if new.exceeds_ratio else []
     return " and ".join(key_changes)
 
 

@@ -36,9 +36,9 @@ def memory_faults(
 def _sharing_faults(intent: Intent, node: Node, device: Device, wires: Wires) -> Iterator[Problem]:
     """Yield a ratio that leaves too little for a port, and the worst port that takes more of the pool than one may."""
     yield from _ratio_faults(intent, node, device)
-    over = [port for port in device.interfaces if port.enabled and _compute_excess_bytes(device, port) > 0]
+    over = [port for port in device.interfaces if port.enabled and _shared_headroom_over_limit_bytes(device, port) > 0]
     if over:
-        worst = max(over, key=lambda port: _compute_excess_bytes(device, port))
+        worst = max(over, key=lambda port: _shared_headroom_over_limit_bytes(device, port))
         most = limit_bytes(device, worst)
         assert most is not None
         wire = next(wire for wire in wires.values() if wire.port == worst.port)
@@ -60,7 +60,7 @@ def _ratio_faults(intent: Intent, node: Node, device: Device) -> Iterator[Proble
         yield intent.problem(("buffers", "shared_headroom"), fault, f"at most {most}")
 
 
-def _compute_excess_bytes(device: Device, port: Interface) -> int:
+def _shared_headroom_over_limit_bytes(device: Device, port: Interface) -> int:
     """Return by how much a port takes more of the shared headroom than it may; less than nothing where it does not."""
     limit = limit_bytes(device, port)
     return 0 if limit is None else taken_bytes(port) - limit
@@ -68,7 +68,7 @@ def _compute_excess_bytes(device: Device, port: Interface) -> int:
 
 def _beyond_with(device: Device, port: Interface, length_m: int) -> int:
     changed = _with_length(device, {port.port} if isinstance(port.port, Port) else set(), length_m)
-    return _compute_excess_bytes(
+    return _shared_headroom_over_limit_bytes(
         changed, next(interface for interface in changed.interfaces if interface.name == port.name)
     )
 

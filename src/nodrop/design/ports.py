@@ -153,7 +153,7 @@ class Profiles:
             groups = self._buffers.groups(self._classes.lossless, speed_mbps, length_m)
             same = (side, speed_mbps, groups)
             if same not in self._made:
-                self._made[same] = self._make(side, speed_mbps, groups)
+                self._made[same] = self._make_qos_profile(side, speed_mbps, groups)
             self._of[key] = self._made[same]
         return self._of[key]
 
@@ -161,7 +161,7 @@ class Profiles:
         """Return the length of a cable in the switch's configuration."""
         return self._buffers.cable_m(speed_mbps, length_m)
 
-    def _make(self, side: Side, speed_mbps: int, groups: PriorityGroups) -> QosProfile:
+    def _make_qos_profile(self, side: Side, speed_mbps: int, groups: PriorityGroups) -> QosProfile:
         classes, buffers = self._classes, self._buffers
         timers = self._timers and (self._timers.hosts if side == "host" else self._timers.fabric)
         queues = tuple(

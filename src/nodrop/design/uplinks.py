@@ -50,7 +50,7 @@ def _has_enough_ports(intent: Intent, switches: Boxes, down_mbps: int, into: int
     uplinks = intent.topology.uplinks.model_copy(update={"split": into})
     topology = intent.topology.model_copy(update={"uplinks": uplinks})
     choice = Choice.of(intent.model_copy(update={"topology": topology}), switches, down_mbps)
-    return uplinks.spine_split is None and choice.fits and not choice.oversubscribed
+    return uplinks.spine_split is None and choice.fits and not choice.exceeds_ratio
 
 
 def _port_faults(intent: Intent, switches: Boxes, choice: Choice, splits: Iterable[int]) -> list[Problem]:
@@ -86,7 +86,7 @@ def _ways(intent: Intent, switches: Boxes, choice: Choice, problems: list[Proble
 
 def _bandwidth_faults(intent: Intent, choice: Choice, down_mbps: Mapping[str, int], hint: str) -> Iterator[Problem]:
     """Yield a fault if a leaf has too little uplink bandwidth, with the bandwidth between two halves of the leaves."""
-    if choice.oversubscribed:
+    if choice.exceeds_ratio:
         leaf = max(down_mbps, key=down_mbps.__getitem__)
         down, up = choice.down_mbps, choice.up_mbps
         fault = f"{leaf} is {down / up:.4g}:1 oversubscribed, {show_speed(down)} down and {show_speed(up)} up"

@@ -30,7 +30,7 @@ _KEYS = ("pfc", "watchdog")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class SideTimers:
     """The timers of the ports of a side, and what happens to the queue that was stuck."""
 
     detection_ms: int
@@ -52,15 +52,15 @@ class Side:
 class Timers:
     """What every port of a side gets, and how often a switch looks, by role; None is a side without a watchdog."""
 
-    hosts: Side
-    fabric: Side | None
+    hosts: SideTimers
+    fabric: SideTimers | None
     wanted_polling_ms: int
     """How often switches look that take any number of milliseconds."""
     polling_ms: Mapping[str, int]
     unwatched: tuple[str, ...] = ()
     """Roles whose switches have one set of timers, and so no watchdog towards other switches."""
 
-    def sides(self) -> Iterator[tuple[str, Side]]:
+    def sides(self) -> Iterator[tuple[str, SideTimers]]:
         """Yield the sides that have a watchdog, by their key in an intent."""
         yield "hosts", self.hosts
         if self.fabric:
@@ -108,7 +108,7 @@ def scale(ports: int) -> int:
     return (ports - 1) // 32 + 1
 
 
-def derive(intent: Intent, ports: int) -> Timers | None:
+def derive_timers(intent: Intent, ports: int) -> Timers | None:
     """Return the timers of a fabric whose largest switch has `ports`; None where there is no PFC to watch.
 
     They are the same on every platform but for the polling, and act before queue pairs time out by NCCL's defaults.
@@ -118,11 +118,14 @@ def derive(intent: Intent, ports: int) -> Timers | None:
         return None
     wanted_watchdog = intent.pfc.watchdog
     hosts = _make_watchdog_side(
-        wanted_watchdog.hosts, _in_time(intent, BASE_DETECTION_MS * scale(ports), BASE_DETECTION_MS * scale(ports))
+        wanted_watchdog.hosts,
+        _default_detection_ms(intent, BASE_DETECTION_MS * scale(ports), BASE_DETECTION_MS * scale(ports)),
     )
     fabric, later_ms = None, FABRIC_FACTOR * hosts.detection_ms
     if wanted_watchdog.fabric != "off":
-        fabric = _make_watchdog_side(wanted_watchdog.fabric, _in_time(intent, later_ms, hosts.detection_ms))
+        fabric = _make_watchdog_side(
+            wanted_watchdog.fabric, _default_detection_ms(intent, later_ms, hosts.detection_ms)
+        )
     result = _build_watchdog_timers(intent, hosts, fabric)
     cut = (
         fabric
@@ -135,7 +138,7 @@ def derive(intent: Intent, ports: int) -> Timers | None:
     return result
 
 
-def _in_time(intent: Intent, detection_ms: int, smallest_ms: int) -> int:
+def _default_detection_ms(intent: Intent, detection_ms: int, smallest_ms: int) -> int:
     """Return a detection that is not stated, no longer than every platform takes and than queue pairs wait."""
     step = intent.pfc.watchdog.polling or STEP_MS
     longest = min(LONGEST_MS, QP_TIMEOUT_MS - 1 - _choose_polling_ms(intent, smallest_ms)) // step * step
@@ -148,7 +151,7 @@ def _choose_polling_ms(intent: Intent, smallest_ms: int) -> int:
     return intent.pfc.watchdog.polling or min(max(smallest_ms // 2, low), high)
 
 
-def _build_watchdog_timers(intent: Intent, hosts: Side, fabric: Side | None) -> Timers:
+def _build_watchdog_timers(intent: Intent, hosts: SideTimers, fabric: SideTimers | None) -> Timers:
     """Return timers with how often the switches of each role look: as stated, else half the smallest detection.
 
     A switch that counts pollings looks as often as divides its detection, and no later where that can be.
@@ -172,12 +175,12 @@ def _build_watchdog_timers(intent: Intent, hosts: Side, fabric: Side | None) -> 
     )
 
 
-def _make_watchdog_side(wanted_watchdog_timers: WatchdogTimers, detection_ms: int) -> Side:
+def _make_watchdog_side(wanted_watchdog_timers: WatchdogTimers, detection_ms: int) -> SideTimers:
     detection = wanted_watchdog_timers.detection if wanted_watchdog_timers.detection is not None else detection_ms
     restoration = (
         wanted_watchdog_timers.restoration if wanted_watchdog_timers.restoration is not None else 2 * detection
     )
-    return Side(detection_ms=detection, restoration_ms=restoration, action=wanted_watchdog_timers.action)
+    return SideTimers(detection_ms=detection, restoration_ms=restoration, action=wanted_watchdog_timers.action)
 
 
 def _round_up_to_polling(intent: Intent, detection_ms: int) -> int:
@@ -252,7 +255,7 @@ def _fill_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
 
 
 def _count_faults(
-    intent: Intent, timers: Timers, name: str, side: Side, watched: tuple[_Watched, ...]
+    intent: Intent, timers: Timers, name: str, side: SideTimers, watched: tuple[_Watched, ...]
 ) -> Iterator[Problem]:
     """Yield a detection that is no whole number of pollings, as many as the platform counts, where it counts them."""
     for tier in watched:
@@ -266,7 +269,7 @@ def _count_faults(
 
 
 def _recovery_faults(
-    intent: Intent, timers: Timers, name: str, side: Side, watched: tuple[_Watched, ...]
+    intent: Intent, timers: Timers, name: str, side: SideTimers, watched: tuple[_Watched, ...]
 ) -> Iterator[Problem]:
     """Yield a restoration that is no whole number of pollings, as many as the platform counts, where it counts them."""
     for tier in watched:

@@ -25,7 +25,7 @@ from nodrop.engine.nodes import (
     Compare,
     Constant,
     IsNone,
-    Items,
+    ListLiteral,
     Logic,
     Name,
     Negative,
@@ -113,7 +113,7 @@ class _Source:
                 return f"n_{node.name}"
             case Attribute():
                 return self.attribute(node, lenient=lenient)
-            case Items():
+            case ListLiteral():
                 return f"({''.join(f'{self.of(item)}, ' for item in node.items)})"
             case Not():
                 return f"(not {self.of(node.node)})"

@@ -16,7 +16,7 @@ from nodrop.engine.nodes import (
     Comparison,
     Constant,
     IsNone,
-    Items,
+    ListLiteral,
     Negative,
     Node,
     may_be_none,
@@ -187,9 +187,9 @@ class Facts:
         return replace(facts, orders=orders, possible=facts.possible and bool(after))
 
     def _add_membership(self, left: Node, sign: Comparison, right: Node) -> "Facts":
-        values = [fold_to_constant(item) for item in right.items] if isinstance(right, Items) else [None]
+        values = [fold_to_constant(item) for item in right.items] if isinstance(right, ListLiteral) else [None]
         constants = frozenset(value.value for value in values if value is not None)
-        if len(constants) < len(values) and (None in values or not isinstance(right, Items)):
+        if len(constants) < len(values) and (None in values or not isinstance(right, ListLiteral)):
             listed = Compare(left, (("in", right),))
             domain = self.domains.get(listed, Domain())
             return self._with_domain_of(listed, replace(domain, truths=domain.truths & {sign == "in"}))

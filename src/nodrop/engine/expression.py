@@ -19,7 +19,7 @@ from functools import lru_cache
 from jinja2 import Environment, TemplateSyntaxError
 from jinja2 import nodes as jinja
 
-from nodrop.engine.checker import MAX_DEPTH, Checker
+from nodrop.engine.expression_types import MAX_DEPTH, ExpressionTypes
 from nodrop.engine.located_text import Written
 from nodrop.engine.nodes import Attribute, Name, Node
 from nodrop.model.types import Type
@@ -35,7 +35,7 @@ def parse(written: Written, names: Mapping[str, Type], surely: frozenset[Node] =
     if found_brace := next((brace for brace in _BRACES if brace in written.text), ""):
         raise written.fault(f"`{found_brace}`", "an expression without braces around or in it", at=found_brace)
     (node,) = _parse_pieces(written, f"{{{{ {written.text} }}}}", MAX_EXPRESSION)
-    return Checker(written, names).check(node, surely)
+    return ExpressionTypes(written, names).check(node, surely)
 
 
 def parse_path(written: Written, names: Mapping[str, Type], scope: str) -> Attribute | Name:
@@ -54,7 +54,7 @@ def parse_message(
     """Return the pieces of a message: its text, and the expressions in `{{ }}` between."""
     if found_brace := next((brace for brace in _BRACES[:4] if brace in written.text), ""):
         raise written.fault(f"`{found_brace}`", "text, and expressions in `{{ }}`", at=found_brace)
-    checker, found_pieces = Checker(written, names), _parse_pieces(written, written.text, MAX_MESSAGE)
+    checker, found_pieces = ExpressionTypes(written, names), _parse_pieces(written, written.text, MAX_MESSAGE)
     return tuple(
         piece.data if isinstance(piece, jinja.TemplateData) else checker.check_printable(piece, surely)
         for piece in found_pieces

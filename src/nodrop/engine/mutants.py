@@ -18,7 +18,7 @@ from nodrop.engine.nodes import (
     Comparison,
     Constant,
     IsNone,
-    Items,
+    ListLiteral,
     Logic,
     Name,
     Negative,
@@ -95,7 +95,7 @@ def _places(node: Node, *, whole: bool = False) -> Iterator[tuple[Node, Node, No
             for at, (sign, right) in enumerate(node.rest):
                 for old, new, changed in _places(right):
                     yield old, new, replace(node, rest=(*node.rest[:at], (sign, changed), *node.rest[at + 1 :]))
-        case Items():
+        case ListLiteral():
             for at, item in enumerate(node.items):
                 for old, new, changed in _places(item):
                     yield old, new, replace(node, items=(*node.items[:at], changed, *node.items[at + 1 :]))

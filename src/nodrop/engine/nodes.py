@@ -47,7 +47,7 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class ListLiteral:
     """A list written out."""
 
     items: "tuple[Node, ...]"
@@ -124,7 +124,7 @@ class Call:
         return self.word.result
 
 
-Node = Constant | Name | Attribute | Items | Not | Negative | Logic | Compare | Arithmetic | IsNone | Call
+Node = Constant | Name | Attribute | ListLiteral | Not | Negative | Logic | Compare | Arithmetic | IsNone | Call
 
 
 def children(node: Node) -> tuple[Node, ...]:
@@ -134,7 +134,7 @@ def children(node: Node) -> tuple[Node, ...]:
             return ()
         case Attribute():
             return (node.of,)
-        case Items():
+        case ListLiteral():
             return node.items
         case Not() | Negative() | IsNone():
             return (node.node,)
@@ -162,7 +162,7 @@ def text(node: Node) -> str:
             return node.name
         case Attribute():
             return f"{text(node.of)}.{node.name}"
-        case Items():
+        case ListLiteral():
             return f"({', '.join(map(text, node.items))})"
         case Not():
             return f"not {text(node.node)}"

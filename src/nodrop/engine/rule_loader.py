@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from nodrop import analyses, platforms
 from nodrop.engine import expression
-from nodrop.engine.checker import accepts
+from nodrop.engine.expression_types import accepts
 from nodrop.engine.located_text import MayBeNone, Written
 from nodrop.engine.nodes import Attribute, Name, Node, may_be_none, path, present
 from nodrop.engine.rule import Example, FromOption, Option, Rule

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import get_type_hints
 
 from nodrop import analyses
-from nodrop.engine.checker import accepts
 from nodrop.engine.contradictions import contradiction
+from nodrop.engine.expression_types import accepts
 from nodrop.engine.nodes import reads
 from nodrop.engine.rule import FromOption, Rule
 from nodrop.engine.rule_loader import type_of_value

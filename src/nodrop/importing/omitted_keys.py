@@ -8,7 +8,7 @@ from nodrop.design.boxes import Boxes, boxes
 from nodrop.design.buffers import pattern_mtu
 from nodrop.design.host_settings import repeated
 from nodrop.design.static_buffers import is_static
-from nodrop.design.watchdog import derive
+from nodrop.design.watchdog import derive_timers
 from nodrop.errors import InputProblems
 from nodrop.importing.parts import Keys, Tree, find_value
 from nodrop.intent.load import loads
@@ -55,7 +55,7 @@ def _left_out(
 
 
 def _same_timers(intent: Intent, other_intent: Intent, switches: Boxes) -> bool:
-    before, after = derive(intent, switches.most_ports), derive(other_intent, switches.most_ports)
+    before, after = derive_timers(intent, switches.most_ports), derive_timers(other_intent, switches.most_ports)
     if before is None or after is None:
         return before is after
     return (before.hosts, before.fabric, before.polling_ms, before.unwatched) == (

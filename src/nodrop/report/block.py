@@ -71,7 +71,7 @@ def block(group: Sequence[Finding], page: Page) -> list[str]:
     first_finding, *other_findings = group
     place, besides = openable(first_finding), related_places(first_finding)
     related = besides if page.verbose else besides[:_RELATED]
-    sheet = _Sheet(page=page, gutter=_gutter_width([place, *(mention.located for mention in related)], page))
+    body = _BlockBody(page=page, gutter=_gutter_width([place, *(mention.located for mention in related)], page))
     lines = [
         f"{page.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
         f"{page.paint('strong', first_finding.message)}"
@@ -79,15 +79,15 @@ def block(group: Sequence[Finding], page: Page) -> list[str]:
     captions = [subject.text(first_finding.subject), *(_format_caption(mention, first_finding) for mention in related)]
     if place is not first_finding.located:
         captions[:2] = [first_finding.related[0].message, f"{related[0].message}: {captions[0]}"]
-    lines += sheet.spot("-->", place, ("^", first_finding.severity), captions[0])
+    lines += body.spot("-->", place, ("^", first_finding.severity), captions[0])
     for related_place, caption in zip(related, captions[1:], strict=True):
-        lines += sheet.spot(":::", related_place.located, ("-", "frame"), caption)
+        lines += body.spot(":::", related_place.located, ("-", "frame"), caption)
     if remaining_number := len(besides) - len(related):
-        lines.append(sheet.footer(f"{count(remaining_number, 'more related part')}; -v shows them"))
+        lines.append(body.footer(f"{count(remaining_number, 'more related part')}; -v shows them"))
     if first_finding.confidence != "certain":
-        lines += sheet.wrapped(f"confidence: {first_finding.confidence}, since {first_finding.doubt or _BY_RULE}")
-    lines += sheet.fix(first_finding.fix) if first_finding.fix else []
-    return lines + (sheet.each(other_findings) if page.verbose else sheet.summed_up(first_finding, other_findings))
+        lines += body.wrapped(f"confidence: {first_finding.confidence}, since {first_finding.doubt or _BY_RULE}")
+    lines += body.fix(first_finding.fix) if first_finding.fix else []
+    return lines + (body.each(other_findings) if page.verbose else body.summed_up(first_finding, other_findings))
 
 
 def _gutter_width(places: Iterable[Located | None], page: Page) -> int:
@@ -97,7 +97,7 @@ def _gutter_width(places: Iterable[Located | None], page: Page) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sheet:
+class _BlockBody:
     """What stands under the head of a block; `gutter` columns hold the numbers of lines."""
 
     page: Page

@@ -28,11 +28,14 @@ class Row:
 def book(rules: Sequence[Rule], catalogue: Sequence[Row] = ()) -> dict[str, str]:
     """Return the files of the book by their names."""
     known_names = {rule.name for rule in rules}
-    pages = {f"{rule.name}.md": _render_rule_page(rule, _known_as(rule, catalogue, known_names)) for rule in rules}
+    pages = {
+        f"{rule.name}.md": _render_rule_page(rule, _catalogued_fault_lines(rule, catalogue, known_names))
+        for rule in rules
+    }
     return {INDEX: _render_index(rules, catalogue), **pages}
 
 
-def _known_as(rule: Rule, catalogue: Iterable[Row], known_names: set[str]) -> list[str]:
+def _catalogued_fault_lines(rule: Rule, catalogue: Iterable[Row], known_names: set[str]) -> list[str]:
     """Return the faults that a rule finds, with the rules that find the same."""
     lines = []
     for row in catalogue:

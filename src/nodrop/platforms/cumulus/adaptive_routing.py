@@ -6,7 +6,7 @@ turns it on with TRUE, against the key's name; another turns it on with FALSE.
 """
 
 from nodrop.model.reading import Place
-from nodrop.platforms.cumulus.keys import settings
+from nodrop.platforms.cumulus.keys import parse_lines
 from nodrop.platforms.kit.translating import Translation, word_of
 from nodrop.syntax.places import quote_text
 
@@ -18,7 +18,7 @@ _LEFT = ("profile0", "congestion_threshold", "buffer-mode", "link_utilization_th
 def take(text: str, translation: Translation) -> None:
     """Translate the file; a switch that it does not turn on is off, even if its ports have settings."""
     enable_stated, first_setting = False, None
-    for setting in settings(ADAPTIVE, text):
+    for setting in parse_lines(ADAPTIVE, text):
         if isinstance(setting, Place):
             translation.ignore(setting, "the line")
             continue

@@ -10,7 +10,7 @@ from functools import partial
 
 from nodrop.model.reading import Place
 from nodrop.model.types import nearest
-from nodrop.platforms.cumulus.keys import Setting, settings
+from nodrop.platforms.cumulus.keys import Setting, parse_lines
 from nodrop.platforms.kit.near_words import slip
 from nodrop.platforms.kit.translating import Translation, word_of
 from nodrop.syntax.lines import NotUnderstood, understood
@@ -103,7 +103,7 @@ class Features:
 
     def take(self, file: str, text: str) -> None:
         """Take a file over."""
-        for setting in settings(file, text):
+        for setting in parse_lines(file, text):
             if isinstance(setting, Place):
                 self._found.ignore(setting, "the line")
                 continue

@@ -35,7 +35,7 @@ class Setting:
         return _FLAGS.get(self.value.lower())
 
 
-def settings(file: str, text: str) -> Iterator[Setting | Place]:
+def parse_lines(file: str, text: str) -> Iterator[Setting | Place]:
     """Yield the settings in their order, and the place of each line that is none."""
     for _, line, span in rows(text):
         if line.startswith("#"):

@@ -163,7 +163,7 @@ class _Finder:
 
     def _balancing_paths(self, head: str, _part: Path) -> Iterator[Path]:
         ports = self._ports
-        having = (name for name in ports.names() if ports.balanced(ports.view(name))[0])
+        having = (name for name in ports.names() if ports.adaptive_routing_of(ports.view(name))[0])
         yield from adaptive_routing.switch_paths(head, having)
 
     def _hash_paths(self, _head: str, _part: Path) -> Iterator[Path]:

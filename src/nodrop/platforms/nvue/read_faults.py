@@ -60,6 +60,6 @@ def check_balanced(config: Config, ports: Ports) -> None:
     if not ports.say("router"):
         return
     for name in ports.names():
-        if nvue_port(name) is None and ports.balanced(view := ports.view(name))[0]:
+        if nvue_port(name) is None and ports.adaptive_routing_of(view := ports.view(name))[0]:
             kind = view.text("type") or ("sub" if "." in name else "bond" if "bond" in name else "interface")
             config.remark("adaptive-routing-not-on-port", (name,), (*view.path, *BALANCED), interface=name, kind=kind)

@@ -156,7 +156,7 @@ class Ports:
             found_link = self._links[id(node.node)] = node.node, link
         return found_link[1]
 
-    def balanced(self, view: View) -> tuple[bool, int | None]:
+    def adaptive_routing_of(self, view: View) -> tuple[bool, int | None]:
         """Return whether an interface has adaptive routing, and its threshold of utilization in percent."""
         node = view.node.get("router")
         if node is None:
@@ -198,7 +198,7 @@ def interfaces(
             derived[device, name, field] = reason
         for subject, reason in port_qos.derived:
             derived[(device, name, *subject)] = reason
-        balanced, threshold = ports.balanced(view)
+        balanced, threshold = ports.adaptive_routing_of(view)
         yield Interface(
             name=name,
             port=named_nvue_port.port,

@@ -103,7 +103,7 @@ def by_profile(top: View, by_macro: bool) -> bool:
     return by_macro or top.below(*PACKET_TRIM).text("profile") == TRIM_PROFILE
 
 
-def trimmed_classes(top: View, by_macro: bool) -> tuple[int, ...] | None:
+def default_trimmed_classes(top: View, by_macro: bool) -> tuple[int, ...] | None:
     """Return the traffic classes trimmed on ports that name none; None where trimming is off."""
     if not trims(top, by_macro):
         return None

@@ -36,12 +36,12 @@ from nodrop.platforms.nvue.read_routing import RoutingReader
 from nodrop.platforms.nvue.read_secrets import remark_secrets
 from nodrop.platforms.nvue.read_services import (
     collectors,
+    default_trimmed_classes,
     gnmi_port,
     loopbacks,
     management,
     servers,
     snmp,
-    trimmed_classes,
     trimming,
 )
 from nodrop.platforms.nvue.read_settings import check
@@ -180,7 +180,7 @@ class _Device:
         ports = Ports(config)
         routing = RoutingReader(config)
         top = config.top
-        trimmed = trimmed_classes(top, qos.defaults.trims)
+        trimmed = default_trimmed_classes(top, qos.defaults.trims)
         found_interfaces = tuple(interfaces(ports, qos, model, trimmed, self._derived))
         qos.read_unbound()
         check_shared(config, qos.shared, lossless_macro=(qos.roce or "").startswith("lossless"))

@@ -133,7 +133,7 @@ class QosReader:
             *(tuple((index, *row.items()) for index, _, row in rows) for rows in (queues, queue_buffers, groups)),
         )
         if signature not in self._read:
-            self._read[signature] = self._make(port, asymmetric, added, qos_rows)
+            self._read[signature] = self._make_qos_profile(port, asymmetric, added, qos_rows)
         return self._read[signature]
 
     def pause(self, port: str) -> tuple[int, ...]:
@@ -155,7 +155,9 @@ class QosReader:
         row = self._config.rows("BUFFER_PROFILE").get(name)
         return None if row is None else self._read_once("BUFFER_PROFILE", name, row, self._buffer_profile)
 
-    def _make(self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...], qos_rows: list[Any]) -> QosProfile:
+    def _make_qos_profile(
+        self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...], qos_rows: list[Any]
+    ) -> QosProfile:
         config = self._config
         binding, watchdog, ingress, egress, queues, queue_buffers, groups = qos_rows
         unbound: Any = UNKNOWN if not config.covers("PORT_QOS_MAP") else None

@@ -298,7 +298,7 @@ def _render_qos(device: Device, facts: Switch) -> str:
             "say": _Say(spelling, none=key[-1]),
         }
         kept_profiles = [port.qos for port in ports]  # holds the profiles, so that their ids stay theirs
-        text = "".join(_render(name, **names) for name in ("maps", "bindings", "buffers"))
+        text = "".join(_render(name, **names) for name in ("maps", "port_qos", "buffers"))
         if (table := table_to_add(_TABLE.findall(text))) is not None:
             text += f'    "{table}": {{}},\n'
         _cache_value(_RENDERED, key, (kept_profiles, spelling, text))

@@ -174,7 +174,7 @@ def _changes_batfish_lacks(
     }:
         yield "Batfish takes _ in an AS path's regular expression for that very character", literal
     yield from _without_lists(devices, exported)
-    yield FIRST_COME, dict.fromkeys(devices, _with_reversed_router_id)
+    yield FIRST_COME, dict.fromkeys(devices, _with_inverted_router_id_order)
     for reason, field, value in _IGNORED:
         taken = partial(_set_bgp_field, field=field, value=value)
         if any_of := {name: taken for name, device in devices.items() if taken(device) is not device}:
@@ -347,7 +347,7 @@ def _without_underscore_rules(device: Device) -> Device:
     return _map_bgp_processes(device, process)
 
 
-def _with_reversed_router_id(device: Device) -> Device:
+def _with_inverted_router_id_order(device: Device) -> Device:
     """Return a device whose neighbors prefer others to it, as those do that heard of the others first."""
 
     def process(bgp: Bgp) -> Bgp:

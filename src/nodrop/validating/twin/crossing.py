@@ -15,7 +15,7 @@ _LOOSE: Final[Mapping[Family, Address]] = {
 """Addresses of one link (RFC 3927, RFC 4291) for frames between ports that have none of their own."""
 
 
-class Crossing(NamedTuple):
+class CrossingResult(NamedTuple):
     """The observation of a cable, and the words for it."""
 
     crosses: bool
@@ -30,7 +30,7 @@ class _Way(NamedTuple):
     far: Nic
 
 
-def crossings(posts: Posts, plan: Plan) -> dict[Link, Crossing]:
+def crossings(posts: Posts, plan: Plan) -> dict[Link, CrossingResult]:
     """Send over each cable, both ways and in each family, the largest packet that the sending port may.
 
     It goes to the MAC address at the other end, as IP would send it that has found it: a kernel keeps about a thousand
@@ -63,9 +63,9 @@ def crossings(posts: Posts, plan: Plan) -> dict[Link, Crossing]:
                 loss_text = f"{packet.size_bytes} B from {end} do not arrive at {far_end}{why}"
                 lost.setdefault(link, {}).setdefault(loss_text, set()).add(packet.target.family)
     return {
-        link: Crossing(False, _format_packet_losses(lost[link], family_sizes))
+        link: CrossingResult(False, _format_packet_losses(lost[link], family_sizes))
         if link in lost
-        else Crossing(True, _format_packet_sizes(family_sizes))
+        else CrossingResult(True, _format_packet_sizes(family_sizes))
         for link, family_sizes in tried.items()
     }
 

@@ -68,7 +68,7 @@ def main() -> None:
         answers.send(sys.stdout.buffer, "missing", f"the kernel refuses the twin a part of its box: {error}".encode())
     else:
         os.close(1)
-        _wait_for_worker_end(worker, log_fd)
+        _wait_for_caller_or_worker(worker, log_fd)
     os._exit(1)
 
 
@@ -101,7 +101,7 @@ def _start_worker(work: bytes, owner: int, log_fd: int) -> int:
     return worker
 
 
-def _wait_for_worker_end(worker: int, log_fd: int) -> None:
+def _wait_for_caller_or_worker(worker: int, log_fd: int) -> None:
     """Wait until the caller or the worker is gone; what else ends meanwhile leaves nothing behind."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     waiting = select.poll()

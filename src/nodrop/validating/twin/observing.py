@@ -144,7 +144,7 @@ def perform(tell: box.Tell, work: Work) -> tuple[Part, dict[str, tuple[Said, ...
             observed_part.take(look(lab, work))
     asked = work
     if settled.moving:
-        observed_part.take(_make_unsettled_part(observed_part, settled))
+        observed_part.take(_move_checks_to_unsettled(observed_part, settled))
         asked = replace(work, options=replace(work.options, checks=work.options.checks - {*_THROUGHOUT}))
     for run_act in ACTS:
         observed_part.take(run_act(lab, asked, tell))
@@ -169,7 +169,7 @@ def _wait_for_stable_routes(lab: Lab, work: Work) -> None:
         time.sleep(_PAUSE_S)
 
 
-def _make_unsettled_part(observed_part: Part, settled: Settled) -> Part:
+def _move_checks_to_unsettled(observed_part: Part, settled: Settled) -> Part:
     """Return the unseen checks of a twin that never came to rest: sessions that go up and down are seen as that."""
     unsettled_part = Part(seen={"sessions": {}})
     for item, times in settled.unsteady.items():

@@ -13,7 +13,7 @@ from nodrop.engine.nodes import (
     Call,
     Comparison,
     Constant,
-    Items,
+    ListLiteral,
     Name,
     Node,
     Sign,
@@ -52,7 +52,7 @@ _REFUSED: Mapping[type[jinja.Node], str] = {
 }
 
 
-class Checker:
+class ExpressionTypes:
     """Checks the expressions of one text; those of a message are counted together."""
 
     def __init__(self, written: Written, names: Mapping[str, Type]) -> None:
@@ -187,7 +187,7 @@ class Checker:
     def _require_words(self, node: Node, kind: Type) -> None:
         """Refuse a text that is none of the words which the other side may be."""
         words = {word for word in kind.words if isinstance(word, str)}
-        for operand in (node, *(node.items if isinstance(node, Items) else ())):
+        for operand in (node, *(node.items if isinstance(node, ListLiteral) else ())):
             value = operand.value if isinstance(operand, Constant) else None
             if isinstance(value, str) and words and str not in kind.scalars and value not in words:
                 raise self.written.fault(f"`{value}`", kind.describe(), hint=meant(value, words), at=value)
@@ -218,8 +218,8 @@ class Checker:
         return Call(word, tuple(arguments))
 
 
-def _build_items(items: list[Node]) -> Items:
-    return Items(tuple(items), Type(element=reduce(join, (item.type for item in items), Type())))
+def _build_items(items: list[Node]) -> ListLiteral:
+    return ListLiteral(tuple(items), Type(element=reduce(join, (item.type for item in items), Type())))
 
 
 def _may_equal(left: Type, right: Type) -> bool:
