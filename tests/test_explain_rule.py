@@ -100,7 +100,7 @@ def test_the_operand_that_decided_is_marked_and_later_ones_were_not_looked_at() 
     assert page[0] == "pfc-without-watchdog at leaf1/Ethernet24: nothing to ask, `when` does not hold"
     assert block(page, "when, which says where the rule is asked: false") == [
         "  interface.enabled is in_use   false  <- decides",
-        "  interface.qos.pfc_priorities  not looked at",
+        "  interface.qos.pfc_priorities  not checked",
     ]
     assert not any(line.startswith(("assert", "What to change")) for line in page)
 

@@ -17,7 +17,13 @@ from nodrop.schemas import render_schema
 from nodrop.syntax.yaml import parse
 from support.command import nodrop as run
 
-WORTH_KNOWING = {"ecn-same-at-every-speed", "watchdog-drops-nothing-on-chip", "watchdog-flaps-on-chip"}
+WORTH_KNOWING = {
+    "ecn-same-at-every-speed",
+    "hash-seed-by-port",
+    "watchdog-drops-nothing-on-chip",
+    "watchdog-flaps-on-chip",
+    "watchdog-pauses-senders-on-chip",
+}
 """Notes that a first intent may have for the most demanding reader: they are facts of its switches."""
 
 LOW_ROWS = {"7170-64C", "AS9516-32D", "Wedge100BF-32X"}
