@@ -125,7 +125,7 @@ def baseline_of(config: Config) -> Baseline | None:
     if path is None:
         return None
     if path in config.held:
-        return _held_baseline(path, config.held[path][""])
+        return _parse_held_baseline(path, config.held[path][""])
     try:
         status = path.stat()
     except (OSError, ValueError):
@@ -134,7 +134,7 @@ def baseline_of(config: Config) -> Baseline | None:
 
 
 @lru_cache(maxsize=2)
-def _held_baseline(path: Path, raw: bytes) -> Baseline:
+def _parse_held_baseline(path: Path, raw: bytes) -> Baseline:
     return baseline.loads(raw, str(path))
 
 

@@ -139,16 +139,16 @@ def open_user_store(checked: Iterable[str | Path]) -> Store | None:
 
     `checked` are the paths that the command reads.
     """
-    store = _find_store(checked)
+    store = _find_store_or_fault(checked)
     return store if isinstance(store, Store) else None
 
 
 def why_not(checked: Iterable[str | Path]) -> str:
     """Return why nothing is kept, in words for the user."""
-    return f"nothing is kept for the next run: {_find_store(checked)}"
+    return f"nothing is kept for the next run: {_find_store_or_fault(checked)}"
 
 
-def _find_store(checked: Iterable[str | Path]) -> Store | str:
+def _find_store_or_fault(checked: Iterable[str | Path]) -> Store | str:
     """Return the store, or why there is none."""
     folder, home_of_secret = _xdg_folder("XDG_CACHE_HOME", ".cache"), _xdg_folder("XDG_STATE_HOME", ".local/state")
     if folder is None or home_of_secret is None:
@@ -188,7 +188,7 @@ def _secret(folder: Path) -> bytes | str:
         try:
             return _read_secret(descriptor, file)
         except FileNotFoundError:
-            _make_secret(descriptor)
+            _create_secret_file(descriptor)
             return _read_secret(descriptor, file)
     except OSError as error:
         return f"{file}: {error.strerror or error}".lower()
@@ -211,7 +211,7 @@ def _read_secret(descriptor: int, file: Path) -> bytes | str:
     return secret if len(secret) == _SECRET_BYTES else f"{file} is no key of nodrop"
 
 
-def _make_secret(descriptor: int) -> None:
+def _create_secret_file(descriptor: int) -> None:
     """Make a secret, unless another process has made one in between: it appears whole under its name, once."""
     new = f"{_UNFINISHED}{secrets.token_hex(8)}"
     file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=descriptor)

@@ -61,7 +61,7 @@ def read_inputs(
             continue
         readings.append(reading)
         if not reading.device.interfaces:
-            notes += _without_ports(bundle)
+            notes += _notes_on_missing_ports(bundle)
     hosts_read = read_hosts(inputs.hosts)
     notes += [note for host in hosts_read for note in host.notes]
     found_reading = assemble(readings, declared, hosts_read, shared)
@@ -88,7 +88,7 @@ def stages_unlike(inputs: Inputs) -> list[Problem]:
     return problems
 
 
-def _without_ports(bundle: Bundle) -> list[Note]:
+def _notes_on_missing_ports(bundle: Bundle) -> list[Note]:
     """Return the notes on a device that names no port: its files are not read where they state nothing at all."""
     opened_files, _ = open_files(bundle.files)
     if all(is_blank(raw) for _, raw in opened_files):

@@ -63,15 +63,15 @@ def at_subject(name: str, at: str, path: str, settings: Settings, platform: str 
         index=index,
         outcome=run_rules(reading, [*before, rule], settings, index=index),
         options=options_of(rule, config.options),
-        set_at=_set_at(rule, settings),
-        stated_by=_stated_by(path, settings),
-        in_intent=partial(_in_intent, path, reading),
+        set_at=_places_of_options(rule, settings),
+        stated_by=_make_source_lookup(path, settings),
+        in_intent=partial(_diff_intent_fix, path, reading),
         off=off,
     )
     return page(asked)
 
 
-def _in_intent(path: str, reading: Reading, finding: Finding) -> list[str]:
+def _diff_intent_fix(path: str, reading: Reading, finding: Finding) -> list[str]:
     """Return a diff of the intent lines that end a finding and their new text; nothing where no key ends it."""
     from nodrop.fixing.intents import edits_of
     from nodrop.inputs import find
@@ -91,7 +91,7 @@ def _in_intent(path: str, reading: Reading, finding: Finding) -> list[str]:
     return list(diff(text.display, old, new))
 
 
-def _set_at(rule: Rule, settings: Settings) -> Mapping[str, str]:
+def _places_of_options(rule: Rule, settings: Settings) -> Mapping[str, str]:
     """Where the site's configuration sets the options of a rule."""
     config = settings.config
     place_of_option = {}
@@ -102,7 +102,7 @@ def _set_at(rule: Rule, settings: Settings) -> Mapping[str, str]:
     return place_of_option
 
 
-def _stated_by(path: str, settings: Settings) -> Callable[[str], str]:
+def _make_source_lookup(path: str, settings: Settings) -> Callable[[str], str]:
     """Return the source of a key of the fabric: the command line, a fabric.yaml next to the files, or the
     configuration.
     """
@@ -112,7 +112,7 @@ def _stated_by(path: str, settings: Settings) -> Callable[[str], str]:
     inputs = find((path,), exclude=settings.config.excludes)
     for text in () if inputs.all_intents() else inputs.only().stated:
         raw = text.read_bytes(context.MAX_BYTES)
-        sources.append((context.loads(raw, text.display), _keys_of(raw, text.display)))
+        sources.append((context.loads(raw, text.display), _make_key_locator(raw, text.display)))
     sources.append((settings.config.declared, lambda key: f"{settings.config.path}, fabric.{key}"))
 
     def by(key: str) -> str:
@@ -121,7 +121,7 @@ def _stated_by(path: str, settings: Settings) -> Callable[[str], str]:
     return by
 
 
-def _keys_of(raw: bytes, display: str) -> Callable[[str], str]:
+def _make_key_locator(raw: bytes, display: str) -> Callable[[str], str]:
     document = yaml.parse(raw, display)
 
     def locate_key(key: str) -> str:

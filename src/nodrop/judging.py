@@ -81,7 +81,7 @@ def chosen_rules(
     halves = (of_files(every) if files else (), of_routing(every, observed=observed) if failures else ())
     rules = tuple({rule.name: rule for half in halves for rule in half}.values())
     words = {word for rule in (every if settings.both else rules) for word in rule.words}
-    selection, unwanted = (_rule_names(option, words, getattr(settings, option)) for option in ("select", "ignore"))
+    selection, unwanted = (_named_rules(option, words, getattr(settings, option)) for option in ("select", "ignore"))
     return tuple(rule for rule in rules if not unselected(rule, selection, unwanted))
 
 
@@ -98,7 +98,7 @@ def list_rules(settings: Settings) -> "tuple[Listed, ...]":
     every, config = all_rules(settings.config), settings.config
     config.check(every)
     words = {word for rule in every for word in rule.words}
-    selection, unwanted = (_rule_names(option, words, getattr(settings, option)) for option in ("select", "ignore"))
+    selection, unwanted = (_named_rules(option, words, getattr(settings, option)) for option in ("select", "ignore"))
     allowed = STRICTNESSES.index(settings.strictness)
 
     def why_off(rule: Rule) -> str:
@@ -119,7 +119,7 @@ def list_rules(settings: Settings) -> "tuple[Listed, ...]":
     return tuple(map(stands, every))
 
 
-def _rule_names(option: str, words: set[str], values: Sequence[str]) -> frozenset[str]:
+def _named_rules(option: str, words: set[str], values: Sequence[str]) -> frozenset[str]:
     """Return the rules and areas that an option names."""
     from nodrop.engine.skipped import words_of
 

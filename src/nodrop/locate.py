@@ -129,7 +129,7 @@ def place_of(fabric_part: Subject, reading: Reading, where: Where) -> Stands | N
     loaded = [(source, load(source)) for source in reading.sources[device]]
     find = where(platform, {source.name: raw for source, raw in loaded})
     displays = {source.name: source.display for source, _ in loaded}
-    lines = _lines_of(reading.secret_lines, device, loaded)
+    lines = _visible_lines_of_device(reading.secret_lines, device, loaded)
     for length in range(len(fabric_part), 0, -1):
         if (place := find(fabric_part[:length])) is not None:
             file = displays[place.file]
@@ -207,7 +207,7 @@ class _Atlas:
         file_location = Located(file=sources[0].display, span=None) if len(sources) == 1 else None
         displays = {source.name: source.display for source, _ in loaded}
         place_of = self._where(self._platforms[device], {source.name: raw for source, raw in loaded})
-        lines = _lines_of(self._secret, device, loaded)
+        lines = _visible_lines_of_device(self._secret, device, loaded)
         for target in targets:
             located = (
                 target
@@ -255,10 +255,10 @@ class _LinesOf:
 
     def get(self, file: str, line: int) -> str | None:
         if (file, line) not in self._known:
-            self._known[file, line] = self._looked_at(file, line)
+            self._known[file, line] = self._read_visible_line(file, line)
         return self._known[file, line]
 
-    def _looked_at(self, file: str, line: int) -> str | None:
+    def _read_visible_line(self, file: str, line: int) -> str | None:
         if file not in self._lines:
             text = _text(self.texts[file])
             self._lines[file] = [] if has_lone_return(text) else split_lines(text)
@@ -268,7 +268,7 @@ class _LinesOf:
         return lines[line - 1]
 
 
-def _lines_of(
+def _visible_lines_of_device(
     secret: Collection[tuple[str, str, int]], device: str, loaded: Sequence[tuple[Source, bytes]]
 ) -> _LinesOf:
     """Return the lines of a device's files, except those that hold a secret."""

@@ -76,7 +76,7 @@ def _check_reading(
 
 def check(settings: Settings) -> None:
     """Raise InputProblems where the settings name missing rules, unless they were found good before."""
-    key_parts = None if settings.store is None else _of_settings(settings)
+    key_parts = None if settings.store is None else _settings_key_parts(settings)
     key = None if key_parts is None or settings.store is None else settings.store.key("settings", *key_parts)
     if settings.store is None or key is None:
         judging.chosen_rules(settings)
@@ -153,11 +153,11 @@ class _Lines:
         if (file, line) not in self.shown:
             return None
         if file not in self._texts:
-            self._texts[file] = self._read_lines(file)
+            self._texts[file] = self._read_unchanged_lines(file)
         lines = self._texts[file]
         return lines[line - 1] if line <= len(lines) else None
 
-    def _read_lines(self, file: str) -> Sequence[str]:
+    def _read_unchanged_lines(self, file: str) -> Sequence[str]:
         path, stored_digest = self.files.get(file, (None, None))
         try:
             raw = Text(display=file, path=path).read_bytes(MAX_BYTES)
@@ -170,7 +170,7 @@ def _key(inputs: Inputs, settings: Settings, store: Store, runs: Runs) -> str | 
     """Return the key of a fabric's outcome; None where something that it depends on has no bytes to compare."""
     texts = [*inputs.stated, *(text for bundle in inputs.hosts for _, text in bundle.files)]
     digests = [_digest_text(text) for text in texts]
-    key_parts = _of_settings(settings)
+    key_parts = _settings_key_parts(settings)
     if runs.digests is None or None in digests or key_parts is None:
         return None
     names = [
@@ -180,14 +180,17 @@ def _key(inputs: Inputs, settings: Settings, store: Store, runs: Runs) -> str | 
         )
     ]
     facts = ([text.display for text in inputs.stated], digests, _day_for_cache_key(settings))
-    chunks = (_hash_input((inputs.problems, inputs.notes), set()), *(ascii(row).encode() for row in (facts, *names)))
+    chunks = (
+        _pickle_collecting_paths((inputs.problems, inputs.notes), set()),
+        *(ascii(row).encode() for row in (facts, *names)),
+    )
     return store.key("outcome", *key_parts, *chunks)
 
 
-def _of_settings(settings: Settings) -> tuple[bytes, bytes] | None:
+def _settings_key_parts(settings: Settings) -> tuple[bytes, bytes] | None:
     """Return the settings and the contents of the files that they name; None where these cannot be read."""
     paths: set[Path] = set()
-    settings_bytes = _hash_input(replace(settings, store=None), paths)
+    settings_bytes = _pickle_collecting_paths(replace(settings, store=None), paths)
     contents = _digest_paths(paths - settings.config.held.keys())
     return None if contents is None else (settings_bytes, contents)
 
@@ -204,7 +207,7 @@ def _digest_text(text: Text) -> str | None:
         return None
 
 
-def _hash_input(value: object, paths: set[Path]) -> bytes:
+def _pickle_collecting_paths(value: object, paths: set[Path]) -> bytes:
     """Return bytes that differ where a value does, and note all paths in it; they are never read back."""
     written = BytesIO()
     pickler = _Telling(written, paths)
@@ -230,14 +233,15 @@ def _digest_paths(paths: Iterable[Path]) -> bytes | None:
     """Return the contents of the paths in settings: files, and rules in folders; None where they cannot be read."""
     try:
         file_digests = [
-            (str(path), digest(read_regular_file(path, str(path), MAX_BYTES))) for path in sorted(_with_rules(paths))
+            (str(path), digest(read_regular_file(path, str(path), MAX_BYTES)))
+            for path in sorted(_expand_rule_folders(paths))
         ]
     except (InputProblems, OSError):
         return None
     return ascii(file_digests).encode()
 
 
-def _with_rules(paths: Iterable[Path]) -> Iterator[Path]:
+def _expand_rule_folders(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if not path.is_dir():
             yield path

@@ -123,14 +123,14 @@ def _current_folder() -> str | None:
 def _begin_worker_process(alive: Connection, path: str | None, begin: Callable[[], None] | None) -> None:
     """Begin a process of a pool: it ends when the other end of `alive` does, and leaves Ctrl-C to its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
+    threading.Thread(target=_exit_with_parent, args=(alive,), daemon=True).start()
     if path is not None:
         os.chdir(path)
     if begin is not None:
         begin()
 
 
-def _end_with(alive: Connection) -> None:
+def _exit_with_parent(alive: Connection) -> None:
     try:
         alive.recv_bytes()
     except (EOFError, OSError):

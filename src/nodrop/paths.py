@@ -56,7 +56,7 @@ def lasting(paths: Sequence[str]) -> list[str]:
     Where two would be called alike, folders above go before it until they are not. None is absolute.
     """
     files = [Path(os.path.abspath(path)).parts for path in paths]  # noqa: PTH100 -- a link is called as it is named
-    lengths = [_below_repository(path_parts) for path_parts in files]
+    lengths = [_depth_below_repository(path_parts) for path_parts in files]
     while True:
         called = ["/".join(path_parts[-length:]) for path_parts, length in zip(files, lengths, strict=True)]
         meant: dict[str, set[tuple[str, ...]]] = {}
@@ -70,6 +70,6 @@ def lasting(paths: Sequence[str]) -> list[str]:
         ]
 
 
-def _below_repository(path_parts: Sequence[str]) -> int:
+def _depth_below_repository(path_parts: Sequence[str]) -> int:
     """How many parts of a path are below the nearest repository; 1 where there is none."""
     return next((below for below in range(1, len(path_parts)) if Path(*path_parts[:-below], ".git").exists()), 1)

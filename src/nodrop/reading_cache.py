@@ -179,13 +179,13 @@ def _readings(run: _Run, answer: _Answer) -> tuple[DeviceReading, ...]:
     packed = run.store.get(answer.key or "") if answer.packed is None else answer.packed
     try:
         if packed is not None:
-            return tuple(_with_sources(run, answer.digests, *_TABLE.unpack(packed, _FORM)))
+            return tuple(_attach_sources(run, answer.digests, *_TABLE.unpack(packed, _FORM)))
     except (Unreadable, TypeError, ValueError, LookupError):
         run.store.drop(answer.key or "")
     return tuple(map(read_bundle, run.bundles))
 
 
-def _with_sources(
+def _attach_sources(
     run: _Run, digests: tuple[tuple[str, ...], ...], readings: Sequence[DeviceReading], used: Sequence[tuple[int, ...]]
 ) -> Iterator[DeviceReading]:
     for bundle, file_digests, reading, indices in zip(run.bundles, digests, readings, used, strict=True):

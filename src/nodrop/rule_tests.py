@@ -75,7 +75,7 @@ def _test_rule(rule: Rule, *, mutants: bool) -> Tested:
         else:
             unsaid += [(example.name, platform, reason) for platform, reason in reasons.items()]
         faults += [_make_example_fault(rule, example, message, on) for message, on in platforms_by_message.items()]
-    faults += _of_unseen(rule, kinds_by_platform)
+    faults += _unseen_platform_faults(rule, kinds_by_platform)
     tries = mutants_of(rule) if mutants else ()
     remaining_mutants = (
         []
@@ -105,7 +105,7 @@ def _locate_findings(findings: Iterable[Finding], reading: Reading) -> Iterable[
     return locate(findings, reading, platforms.where).findings
 
 
-def _of_unseen(rule: Rule, kinds_by_platform: dict[str, set[str]]) -> Iterator[Fault]:
+def _unseen_platform_faults(rule: Rule, kinds_by_platform: dict[str, set[str]]) -> Iterator[Fault]:
     """Yield the platforms that the rule lists as never having the fault, although an example shows one."""
     for platform in rule.unseen:
         if "bad" in kinds_by_platform.get(platform, ()):

@@ -45,7 +45,7 @@ def _aims(index: Index) -> Iterator[Aim]:
             subnets[target.router].setdefault(target.prefix, target)
         for number, targets_by_prefix in subnets.items():
             to: dict[Prefix, dict[Address, None]] = {}
-            inside = _by_subnet(hosts.get(reach.plane.routers[number].device.name, ()), targets_by_prefix)
+            inside = _addresses_by_subnet(hosts.get(reach.plane.routers[number].device.name, ()), targets_by_prefix)
             for subnet, target in targets_by_prefix.items():
                 shown = reach.announced.covering(subnet, number) or subnet
                 at_router = next(address for address in target.leg.addresses if subnet.has(address))
@@ -70,7 +70,9 @@ def _addresses_of_hosts(index: Index) -> Mapping[str, list[Address]]:
     return addresses
 
 
-def _by_subnet(addresses: Iterable[Address], subnets: Mapping[Prefix, Target]) -> Mapping[Prefix | None, list[Address]]:
+def _addresses_by_subnet(
+    addresses: Iterable[Address], subnets: Mapping[Prefix, Target]
+) -> Mapping[Prefix | None, list[Address]]:
     """Return addresses by their subnet, None for those in no subnet."""
     lookup = Lookup(subnets)
     addresses_by_prefix: defaultdict[Prefix | None, list[Address]] = defaultdict(list)

@@ -69,7 +69,7 @@ class _Computed:
         self.seen["configuration"] = {(device.name,): "whole" for device in self.index.fabric.devices}
         self._links()
         self._record_session_states()
-        self.seen["addresses"] = {**dict(_address_owners(self.plane)), **dict(_router_ids(self.plane))}
+        self.seen["addresses"] = {**dict(_address_owners(self.plane)), **dict(_router_id_owners(self.plane))}
         tables = self.seen["routes"] = {}
         for family in FAMILIES:
             if family in self.plane.families or any(any(statics(router, family)) for router in self.plane.routers):
@@ -156,7 +156,7 @@ def _find_joints(index: Index, plane: ControlPlane) -> Iterator[Joint]:
             if (
                 router.vrf not in MANAGEMENT_VRFS
                 and leg.subject[1:2] != ("@vlans",)
-                and _routes_there(index, router, leg)
+                and _is_routed_leg(index, router, leg)
             ):
                 places.update(dict.fromkeys(((router.device.name, port) for port in leg.ports), (router, leg)))
     found_links: dict[tuple[Subject, Subject], list[Link]] = {}
@@ -173,7 +173,7 @@ def _is_port_shut(index: Index, end: End) -> bool:
     return port is not None and surely_off(port.enabled)
 
 
-def _routes_there(index: Index, router: Router, leg: Leg) -> bool:
+def _is_routed_leg(index: Index, router: Router, leg: Leg) -> bool:
     port = index.interface(router.device.name, leg.name)
     return bool(leg.addresses) or leg.name in router.by_interface or (port is not None and port.link_local is True)
 
@@ -230,7 +230,7 @@ def _address_owners(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, .
             yield address_item(str(owner)), tuple(sorted(owners[owner]))
 
 
-def _router_ids(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]]:
+def _router_id_owners(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]]:
     """Yield the router ids that are stated, each with the devices that have it in their default VRF."""
     owners: defaultdict[str, set[str]] = defaultdict(set)
     for router in plane.routers:

@@ -102,7 +102,7 @@ class _Fates:
         self._tables: dict[tuple[int, str], Lookup] = {}
         self._fates: dict[tuple[int, Address], Ending] = {}
         self._filtered = filtered
-        self._ports = dict(_host_ports(index)) if self._filtered else {}
+        self._ports = dict(_switch_ports_by_address(index)) if self._filtered else {}
         """The switch port of each address of a host."""
 
     def samples(self, aim: Aim) -> Sequence[Address]:
@@ -111,12 +111,12 @@ class _Fates:
             return aim.samples
         kinds: dict[tuple[object, ...], Address] = {}
         for to in aim.to:
-            inside = tuple(number for number, prefix in enumerate(self._listed_destinations) if prefix.has(to))
+            inside = tuple(number for number, prefix in enumerate(self._access_list_destinations) if prefix.has(to))
             kinds.setdefault((inside, self._ports.get(to)), to)
         return tuple(dict.fromkeys((*aim.samples, *kinds.values())))
 
     @property
-    def _listed_destinations(self) -> tuple[Prefix, ...]:
+    def _access_list_destinations(self) -> tuple[Prefix, ...]:
         """The destinations that entries of access lists name."""
 
         def find_destinations() -> tuple[Prefix, ...]:
@@ -230,7 +230,7 @@ class _Fates:
         return roce_packet(None, to, self._dscp)
 
 
-def _host_ports(index: Index) -> Iterator[tuple[Address, tuple[str, str]]]:
+def _switch_ports_by_address(index: Index) -> Iterator[tuple[Address, tuple[str, str]]]:
     for _, ports in cabled_hosts(index):
         for port in ports:
             for text in port.port.addresses:

@@ -87,7 +87,7 @@ def _faces_host(index: Index, device: Device, leg: Leg, port: str) -> bool:
     end = index.far_end(device.name, port)
     if end is not None and end.node in index.devices:
         return False
-    return not any(_is_over(neighbor, leg) for neighbor in _neighbors_of_leg_vrf(device, leg))
+    return not any(_is_session_over_leg(neighbor, leg) for neighbor in _neighbors_of_leg_vrf(device, leg))
 
 
 class Classes:
@@ -176,7 +176,9 @@ def leads_to_switch(index: Index, at: End) -> bool:
         return interface is not None and interface.side == "fabric"
     device = index.devices[at.node]
     own_legs = [leg for leg in legs(device) if at.port in leg.ports]
-    return any(_is_over(neighbor, leg) for leg in own_legs for neighbor in _neighbors_of_leg_vrf(device, leg))
+    return any(
+        _is_session_over_leg(neighbor, leg) for leg in own_legs for neighbor in _neighbors_of_leg_vrf(device, leg)
+    )
 
 
 def session_flows(device: Device, port: str, leg: Leg, *, enters: bool, to_switch: bool) -> Iterator[Flow]:
@@ -205,7 +207,7 @@ def _neighbors_of_leg_vrf(device: Device, leg: Leg) -> tuple[BgpNeighbor, ...]:
     )
 
 
-def _is_over(neighbor: BgpNeighbor, leg: Leg) -> bool:
+def _is_session_over_leg(neighbor: BgpNeighbor, leg: Leg) -> bool:
     """Whether a session goes over a leg: to an address in its subnets, or over the interface."""
     if neighbor.interface is not None:
         return neighbor.interface == leg.name
@@ -230,7 +232,7 @@ def _session_end_addresses(
     )
     if near_address is not None:
         return atom(near_address), atom(far), 1
-    if not to_switch or any(_is_over(neighbor, other_leg) for other_leg in legs(device)):
+    if not to_switch or any(_is_session_over_leg(neighbor, other_leg) for other_leg in legs(device)):
         return None
     source = _source_address(device, neighbor, far.family)
     return None if source is None else (atom(source), atom(far), neighbor.ebgp_multihop or 255)

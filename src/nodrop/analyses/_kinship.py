@@ -107,11 +107,13 @@ def _group_ports_by_family(index: Index) -> Iterator[tuple[Family, _Alike]]:
         for ports in index.alike(device):
             qos = ports[0].qos
             if isinstance(qos, QosProfile) and not surely_off(ports[0].enabled):
-                for kind, alike in _by_kind(index, device, ports).items():
+                for kind, alike in _group_ports_by_kind(index, device, ports).items():
                     yield (*root, *kind), _Alike(device, alike, qos)
 
 
-def _by_kind(index: Index, device: Device, ports: Sequence[Interface]) -> Mapping[Family, Sequence[Interface]]:
+def _group_ports_by_kind(
+    index: Index, device: Device, ports: Sequence[Interface]
+) -> Mapping[Family, Sequence[Interface]]:
     """Return what ports of one speed and side are compared with, each; which of them are for service, or face whom."""
     side = ports[0].side
     if not _service_panels(device.model) and (isinstance(side, Unknown) or side != "host" or not index.hosts):

@@ -41,7 +41,7 @@ def _mark_from_redistribution(reach: Reach, number: int, attributes: Attributes,
         for redistribution in rows
         if redistribution.family == family and redistribution.policy is not None
     )
-    policy_text = f"route map {row.policy}, which sets {_render_communities(attributes)},"
+    policy_text = f"route map {row.policy}, which sets {_render_blocking_communities(attributes)},"
     return Mark(number, policy_text, (*router.subject, "route_maps", str(row.policy)), "export", router.subject, bits)
 
 
@@ -56,10 +56,10 @@ def _mark_from_policy(reach: Reach, number: int, position: int, attributes: Attr
     router, neighbor = reach.plane.routers[holder], reach.plane.side(holder, link.session).neighbor
     family_config = of_family(neighbor, reach.routes.family)
     policy = family_config.import_policy if inbound else family_config.export_policy
-    policy_text = f"route map {policy}, which sets {_render_communities(attributes)},"
+    policy_text = f"route map {policy}, which sets {_render_blocking_communities(attributes)},"
     at = (*router.subject, "route_maps", str(policy))
     return Mark(holder, policy_text, at, "import" if inbound else "export", router.at(neighbor), bits)
 
 
-def _render_communities(attributes: Attributes) -> str:
+def _render_blocking_communities(attributes: Attributes) -> str:
     return " and ".join(sorted(attributes.communities & NOT_PASSED_ON))

@@ -25,7 +25,7 @@ class Pairs:
         for link in index.fabric.links:
             a, b = index.at(link.a), index.at(link.b)
             if a is not None and b is not None:
-                if not (_is_shut(a) or _is_shut(b)):
+                if not (_is_port_shut(a) or _is_port_shut(b)):
                     yield link, a, b
                 continue
             for end, far_end, near in ((link.a, link.b, a), (link.b, link.a, b)):
@@ -40,8 +40,8 @@ class Pairs:
 
 def in_service(index: Index, *ends: End) -> bool:
     """Whether no end of a cable is a port that is surely off."""
-    return not any(port is not None and _is_shut(port) for port in map(index.at, ends))
+    return not any(port is not None and _is_port_shut(port) for port in map(index.at, ends))
 
 
-def _is_shut(port: Interface | HostPort) -> bool:
+def _is_port_shut(port: Interface | HostPort) -> bool:
     return isinstance(port, Interface) and surely_off(port.enabled)

@@ -68,10 +68,10 @@ def refusal(router: Router, neighbor: BgpNeighbor, direction: str, prefix: Prefi
     if name is None:
         return None
     route_map = next(row for row in bgp.route_maps if row.name == name)
-    return _in_map(router, bgp, route_map, prefix)
+    return _find_refusal_in_map(router, bgp, route_map, prefix)
 
 
-def _in_map(router: Router, bgp: Bgp, route_map: RouteMap, prefix: Prefix) -> Refusal | None:
+def _find_refusal_in_map(router: Router, bgp: Bgp, route_map: RouteMap, prefix: Prefix) -> Refusal | None:
     """Return the rule that denies a prefix, the list without which no rule is for it, or the whole route map."""
     subject = (*router.subject, "route_maps", route_map.name)
     kind = "ip address prefix-list" if prefix.family == "ipv4" else "ipv6 address prefix-list"

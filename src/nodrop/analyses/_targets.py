@@ -38,14 +38,14 @@ def _find_targets(index: Index, plane: ControlPlane) -> Iterator[Target]:
             continue
         for leg in router.legs:
             loopback = leg.least == 0
-            if not plane.up[router.number][leg.name] or (not loopback and _between_switches(index, router, leg)):
+            if not plane.up[router.number][leg.name] or (not loopback and _leads_to_switch(index, router, leg)):
                 continue
             for address, subnet in zip(leg.addresses, leg.subnets, strict=True):
                 if not address.link_local and (not loopback or subnet.length == BITS[subnet.family]):
                     yield Target(subnet, router.number, leg, "loopback" if loopback else "hosts")
 
 
-def _between_switches(index: Index, router: Router, leg: Leg) -> bool:
+def _leads_to_switch(index: Index, router: Router, leg: Leg) -> bool:
     ends = (index.far_end(router.device.name, port) for port in leg.ports)
     if leg.name in router.by_interface or any(end is not None and end.node in index.devices for end in ends):
         return True

@@ -52,13 +52,13 @@ def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
     kinds = ("rdma", "cnp") if what == "roce" else (what,)
     seen = [row for row in _cached_decisions(index) if row.flow.what in kinds]
     if what == "cnp":
-        seen = _but_with_data(index, seen)
+        seen = _exclude_reported_cnps(index, seen)
     if what == "nd":
-        seen = _but_with_bgp(index, seen)
+        seen = _exclude_reported_discovery(index, seen)
     refused = {End(row.device, row.flow.port) for row in seen if row.flow.reply and row.decision.action == "deny"}
     for seen_row in seen:
         subject: Subject = (seen_row.device, "@access_lists", seen_row.rules.name)
-        if not _is_sure(seen_row):
+        if not _is_effect_known(seen_row):
             if does == "drop" and seen_row.decision.action != "permit":
                 doubtful.setdefault(subject, _missing_fact(seen_row))
         elif (doing := _find_acting_entry(index, seen_row, does)) is not None:
@@ -70,27 +70,27 @@ def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
     yield from (Unsettled(subject=at, missing=missing) for at, missing in doubtful.items() if at not in decided)
 
 
-def _but_with_data(index: Index, seen: Sequence[_Seen]) -> list[_Seen]:
+def _exclude_reported_cnps(index: Index, seen: Sequence[_Seen]) -> list[_Seen]:
     """Leave out what entries do to packets that may be CNPs where they do it to data, which is reported."""
     with_data = {(id(row.rules), id(row.decision.entry)) for row in _cached_decisions(index) if row.flow.what == "rdma"}
     return [row for row in seen if not (row.flow.assumed and (id(row.rules), id(row.decision.entry)) in with_data)]
 
 
-def _but_with_bgp(index: Index, seen: Sequence[_Seen]) -> list[_Seen]:
+def _exclude_reported_discovery(index: Index, seen: Sequence[_Seen]) -> list[_Seen]:
     """Leave out neighbor discovery that lists drop together with BGP, which is reported."""
     bgp = {
         (id(row.rules), row.flow.port)
         for row in _cached_decisions(index)
-        if row.flow.what == "bgp" and _drops_surely(row)
+        if row.flow.what == "bgp" and _is_certain_drop(row)
     }
     return [row for row in seen if (id(row.rules), row.flow.port) not in bgp]
 
 
-def _drops_surely(row: _Seen) -> bool:
-    return row.decision.action == "deny" and _is_sure(row)
+def _is_certain_drop(row: _Seen) -> bool:
+    return row.decision.action == "deny" and _is_effect_known(row)
 
 
-def _is_sure(row: _Seen) -> bool:
+def _is_effect_known(row: _Seen) -> bool:
     """Whether the effect of the list is known; for packets of the switch itself, only if the platform states it."""
     if row.flow.assumed:
         return False
@@ -170,18 +170,21 @@ def _format_more_count(names: Sequence[str]) -> str:
 
 def _cached_decisions(index: Index) -> Sequence[_Seen]:
     """Return what lists do to the packets that matter, other than to let them pass as they are; found once."""
-    return index.keep(_KEPT, lambda: list(_find_decisions(index)) if any(map(_has_lists, index.fabric.devices)) else [])
+    return index.keep(
+        _KEPT,
+        lambda: list(_access_list_decisions(index)) if any(map(_has_bound_access_lists, index.fabric.devices)) else [],
+    )
 
 
-def _has_lists(device: Device) -> bool:
+def _has_bound_access_lists(device: Device) -> bool:
     return any(access_list.bindings for access_list in known_rows(device.access_lists))
 
 
-def _find_decisions(index: Index) -> Iterator[_Seen]:
+def _access_list_decisions(index: Index) -> Iterator[_Seen]:
     hosts = Hosts(index)
     classes: dict[int, Classes] = {}
     decided: dict[tuple[object, ...], list[Decision]] = {}
-    for device in filter(_has_lists, index.fabric.devices):
+    for device in filter(_has_bound_access_lists, index.fabric.devices):
         own_legs = list(legs(device))
         for rules in known_rows(device.access_lists):
             if id(rules.entries) not in classes:

@@ -99,8 +99,8 @@ def _addresses_by_area(index: Index) -> Iterator[tuple[str, str, _Holder]]:
                 own_addresses = tuple(own_address for own_address in own_addresses if own_address not in lent)
             for address in normalize_addresses(own_addresses):
                 yield area, address, holder
-        yield from _of_bridging(device)
-        yield from _of_switch(device)
+        yield from _channel_and_vlan_addresses(device)
+        yield from _loopback_and_oob_addresses(device)
     for host in index.fabric.hosts:
         for host_port in host.ports:
             subject = (FABRIC, "hosts", host.name)
@@ -114,7 +114,7 @@ def _routing_table_of_vrf(vrf: str | None) -> str:
     return f"vrf {vrf}" if vrf else "vrf default"
 
 
-def _of_bridging(device: Device) -> Iterator[tuple[str, str, _Holder]]:
+def _channel_and_vlan_addresses(device: Device) -> Iterator[tuple[str, str, _Holder]]:
     """Yield the addresses of port channels and VLANs; where they are not known there is none to compare."""
     channels = known_rows(device.port_channels)
     vlans = known_rows(device.vlans)
@@ -130,7 +130,7 @@ def _of_bridging(device: Device) -> Iterator[tuple[str, str, _Holder]]:
         )
 
 
-def _of_switch(device: Device) -> Iterator[tuple[str, str, _Holder]]:
+def _loopback_and_oob_addresses(device: Device) -> Iterator[tuple[str, str, _Holder]]:
     name = device.name
     shared = anycast_addresses(device)
     for loopback in known_rows(device.loopbacks):

@@ -18,10 +18,10 @@ def find(index: Index) -> Iterator[Hit]:
     """
     for reach in reaches(index):
         for number in reach.world.speakers:
-            yield from _of_router(reach, number)
+            yield from _aggregates_hiding_hosts(reach, number)
 
 
-def _of_router(reach: Reach, number: int) -> Iterator[Hit]:
+def _aggregates_hiding_hosts(reach: Reach, number: int) -> Iterator[Hit]:
     speaker = reach.world.speakers[number]
     router, own_bits = reach.plane.routers[number], together(speaker.local)
     active = reach.state.summed(number)

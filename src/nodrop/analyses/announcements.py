@@ -23,12 +23,12 @@ def find(index: Index, *, what: str) -> Iterator[Hit]:
     """
     for reach in reaches(index):
         if what == "networks":
-            yield from _without_effect(reach)
+            yield from _ineffective_network_hits(reach)
         else:
             yield from _missing_announcements(reach, what)
 
 
-def _without_effect(reach: Reach) -> Iterator[Hit]:
+def _ineffective_network_hits(reach: Reach) -> Iterator[Hit]:
     for router in reach.plane.routers:
         if router.bgp is None or router.bgp.import_check is not True or router.unsaid:
             continue

@@ -36,7 +36,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         metres = [length for length in lengths if isinstance(length, int)]
         differ = len(metres) == 2 and metres[0] != metres[1]
         short = true_m is not None and any(length_m < true_m for length_m in metres)
-        rounded = all(_is_exact_or_rounded_up(index.devices[end.node], port, true_m) for end, port in ends)
+        rounded = all(_matches_rounded_length(index.devices[end.node], port, true_m) for end, port in ends)
         if short or (differ and not rounded):
             places: list[Subject] = [(end.node, end.port, "cable_length_m") for end, port in ends]
             wrong = next((at for at, length_m in enumerate(metres) if length_m != true_m), 0)
@@ -77,7 +77,7 @@ def _obeys_pause(port: Interface) -> bool:
     return not isinstance(port.qos, Unknown) and port.qos is not None and bool(port.qos.pfc_rx_priorities)
 
 
-def _is_exact_or_rounded_up(device: Device, port: Interface, true_m: int | None) -> bool:
+def _matches_rounded_length(device: Device, port: Interface, true_m: int | None) -> bool:
     """Whether a port has the length of its cable, or the next row of its SKU's table above it."""
     if true_m is None or _has_cable_length(port, true_m):
         return true_m is not None

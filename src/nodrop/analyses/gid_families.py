@@ -42,9 +42,9 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     for nic in index.fabric.nics:
         if is_roce(index, nic) is False:
             continue
-        by_default = _is_by_default(index, nic, hosts)
+        by_default = _uses_default_gid(index, nic, hosts)
         for far, own_host_port in _switch_ports_of_nic(index, nic, hosts):
-            chosen = _choose_gid(nic, own_host_port, by_default=by_default)
+            chosen = _find_gid_family(nic, own_host_port, by_default=by_default)
             if chosen is None:
                 continue
             if missing := unsaid(index.devices[far.node]):
@@ -72,7 +72,7 @@ def _build_hit(nic: Nic, chosen: _Chosen, routed: set[Family], far: End) -> Hit:
     )
 
 
-def _choose_gid(nic: Nic, own_host_port: HostPort | None, *, by_default: bool) -> _Chosen | None:
+def _find_gid_family(nic: Nic, own_host_port: HostPort | None, *, by_default: bool) -> _Chosen | None:
     gid_index = value_or_none(nic, "gid_index")
     if gid_index is not None:
         families = {
@@ -88,7 +88,7 @@ def _choose_gid(nic: Nic, own_host_port: HostPort | None, *, by_default: bool) -
     return _Chosen("ipv4", "traffic_class", "NCCL's default") if by_default else None
 
 
-def _is_by_default(index: Index, nic: Nic, hosts: Hosts) -> bool:
+def _uses_default_gid(index: Index, nic: Nic, hosts: Hosts) -> bool:
     """Whether NCCL has RDMA by a file, and neither it nor another file for its hosts states which GID."""
     if value_or_none(nic, "traffic_class") is None:
         return False

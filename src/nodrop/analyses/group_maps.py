@@ -37,10 +37,10 @@ def find(index: Index, *, shared: bool) -> Iterator[Hit | Unsettled]:
     """
     faults: dict[int, _Fault | str | None] = {}
     for device in index.fabric.devices:
-        yield from _of_switch(index, device, shared, faults)
+        yield from _group_map_hits(index, device, shared, faults)
 
 
-def _of_switch(
+def _group_map_hits(
     index: Index, device: Device, shared: bool, faults: dict[int, _Fault | str | None]
 ) -> Iterator[Hit | Unsettled]:
     users: dict[tuple[_Fault, Map], list[str]] = {}

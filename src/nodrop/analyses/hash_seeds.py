@@ -35,7 +35,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     unsettled: set[str] = set()
     for below, above in cables:
         lower, upper = index.devices[below], index.devices[above]
-        if above not in chooses or ups[below] < 2 or _hash_differently(lower, upper):
+        if above not in chooses or ups[below] < 2 or _have_different_asics(lower, upper):
             continue
         for device in (lower, upper):
             if isinstance(device.hash_seed, Unknown) and device.name not in unsettled:
@@ -45,7 +45,11 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             continue
         if lower.hash_seed is None or lower.hash_seed != upper.hash_seed:
             continue
-        odd, other_device = (lower, upper) if _is_odd(lower, usual) and not _is_odd(upper, usual) else (upper, lower)
+        odd, other_device = (
+            (lower, upper)
+            if _has_unusual_hash_seed(lower, usual) and not _has_unusual_hash_seed(upper, usual)
+            else (upper, lower)
+        )
         if odd.name not in reported_devices:
             reported_devices.add(odd.name)
             yield Hit(
@@ -59,7 +63,9 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                     "other": other_device.name,
                 },
                 related=(((other_device.name, "@hash_seed"), "the same seed"),),
-                changes=(((odd.name, "@hash_seed"), usual[str(odd.role)] if _is_odd(odd, usual) else free),),
+                changes=(
+                    ((odd.name, "@hash_seed"), usual[str(odd.role)] if _has_unusual_hash_seed(odd, usual) else free),
+                ),
             )
 
 
@@ -72,11 +78,11 @@ def _usual_seeds_by_role(index: Index) -> dict[str, int | None]:
     return {role: counted.most_common(1)[0][0] for role, counted in seeds.items()}
 
 
-def _is_odd(device: Device, usual: dict[str, int | None]) -> bool:
+def _has_unusual_hash_seed(device: Device, usual: dict[str, int | None]) -> bool:
     return device.hash_seed != usual.get(str(device.role))
 
 
-def _hash_differently(own_device: Device, other_device: Device) -> bool:
+def _have_different_asics(own_device: Device, other_device: Device) -> bool:
     """Whether two devices are known to have different ASICs."""
     asics = [asic_of(device.model) for device in (own_device, other_device)]
     return None not in asics and asics[0] != asics[1]

@@ -25,11 +25,11 @@ def find(index: Index, *, what: str) -> Iterator[Hit]:
     spread = {"one-leaf": ("leaves", "rails"), "rails": ("rails",)}[what]
     hosts = [(host, ports) for host, ports in cabled_hosts(index) if _has_spread(host, spread)]
     if what == "one-leaf":
-        yield from (_single_leaf_hit(host, ports) for host, ports in hosts if _on_one_leaf(ports))
+        yield from (_single_leaf_hit(host, ports) for host, ports in hosts if _are_on_one_leaf(ports))
         return
     groups: defaultdict[str, list[tuple[Host, Sequence[Cabled]]]] = defaultdict(list)
     for host, ports in hosts:
-        if ports and not _on_one_leaf(ports):
+        if ports and not _are_on_one_leaf(ports):
             groups[host.group].append((host, ports))
     for group in groups.values():
         yield from _miscabled_host_hits(group)
@@ -39,7 +39,7 @@ def _has_spread(host: Host, spread: tuple[str, ...]) -> bool:
     return not isinstance(host.spread, Unknown) and host.spread in spread
 
 
-def _on_one_leaf(ports: Sequence[Cabled]) -> bool:
+def _are_on_one_leaf(ports: Sequence[Cabled]) -> bool:
     return (
         len({(port.port.bond or port.port.name) for port in ports}) > 1 and len({port.far.node for port in ports}) == 1
     )

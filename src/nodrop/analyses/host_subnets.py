@@ -47,17 +47,17 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
     rows, unknown = _attached_host_ports(index)
     yield from (Unsettled(subject=(device,), missing=path) for device, path in unknown.items())
     if what == "vrf":
-        yield from _in_silent_vrfs(index, rows)
+        yield from _non_bgp_vrf_ports(index, rows)
     elif any(row.leg is not None for row in rows):
         yield from _addresses_outside_subnets(index, rows)
 
 
 def _attached_host_ports(index: Index) -> tuple[Sequence[_Attached], Mapping[str, str]]:
     """Return the ports of hosts at switches, and the unknown facts by switch; the same to every rule."""
-    return index.keep("attached", lambda: _read_attached(index))
+    return index.keep("attached", lambda: _collect_host_attachments(index))
 
 
-def _read_attached(index: Index) -> tuple[Sequence[_Attached], Mapping[str, str]]:
+def _collect_host_attachments(index: Index) -> tuple[Sequence[_Attached], Mapping[str, str]]:
     legs_by_device: dict[str, Mapping[str, Sequence[_Way]]] = {}
     missing: dict[str, str] = {}
     unknown: dict[str, str] = {}
@@ -138,7 +138,7 @@ def _describe_port_subnets(port_legs: Sequence[_Way]) -> str:
     return "has no address there"
 
 
-def _in_silent_vrfs(index: Index, rows: Sequence[_Attached]) -> Iterator[Hit]:
+def _non_bgp_vrf_ports(index: Index, rows: Sequence[_Attached]) -> Iterator[Hit]:
     """Yield ports in a VRF without BGP, of devices that run it in another, where other hosts are in one with it."""
     processes = {name: _vrfs_with_possible_bgp(device) for name, device in index.devices.items()}
     placed = [(row, row.leg.vrf) for row in rows if row.leg is not None]

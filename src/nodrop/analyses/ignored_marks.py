@@ -36,7 +36,7 @@ def find(index: Index) -> Iterator[Hit]:
             if not isinstance(port, Interface) or not isinstance(port.qos, QosProfile) or surely_off(port.enabled):
                 continue
             if id(port.qos) not in marking:
-                marking[id(port.qos)] = _marking_queue(index.fabric, port.qos)
+                marking[id(port.qos)] = _first_marking_rdma_queue(index.fabric, port.qos)
             queue = marking[id(port.qos)]
             if queue is not None:
                 marking_by_group[host.group] = end, queue
@@ -50,7 +50,7 @@ def find(index: Index) -> Iterator[Hit]:
         )
 
 
-def _marking_queue(fabric: Fabric, qos: QosProfile) -> int | None:
+def _first_marking_rdma_queue(fabric: Fabric, qos: QosProfile) -> int | None:
     """Return the first queue of RDMA that marks green; None where there is none, or where that is not known."""
     try:
         for index in effects.rdma_queues(fabric, qos):

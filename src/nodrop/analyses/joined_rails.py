@@ -27,17 +27,17 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     file that states NCCL_CROSS_NIC=0, and with none that turns PXN off, forward themselves. Unread switches, and ports
     without a known cable, may join them.
     """
-    hosts = [(host, ports) for host, ports in cabled_hosts(index) if _is_in_rails(host)]
+    hosts = [(host, ports) for host, ports in cabled_hosts(index) if _is_spread_over_rails(host)]
     if not hosts:
         return
     groups, without_pxn, forwards = (
         _switch_group_by_name(index),
-        _hosts_with(index, "pxn"),
-        _hosts_with(index, "cross_nic"),
+        _hosts_with_setting_off(index, "pxn"),
+        _hosts_with_setting_off(index, "cross_nic"),
     )
     unsettled: set[Subject] = set()
     for host, ports in hosts:
-        parted = _find_unjoined_pair(ports, groups)
+        parted = _ports_on_unjoined_leaves(ports, groups)
         if parted is None or (host.name in forwards - without_pxn):
             continue
         first_port, other_port = parted
@@ -60,7 +60,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         )
 
 
-def _is_in_rails(host: Host) -> bool:
+def _is_spread_over_rails(host: Host) -> bool:
     return not isinstance(host.spread, Unknown) and host.spread == "rails"
 
 
@@ -72,7 +72,7 @@ def _switch_group_by_name(index: Index) -> Mapping[str, str]:
     return find_components(dict.fromkeys(names), [link for link in links if in_service(index, link.a, link.b)])
 
 
-def _find_unjoined_pair(ports: Sequence[Cabled], groups: Mapping[str, str]) -> tuple[Cabled, Cabled] | None:
+def _ports_on_unjoined_leaves(ports: Sequence[Cabled], groups: Mapping[str, str]) -> tuple[Cabled, Cabled] | None:
     """Return the first two ports of a host whose leaves are not joined."""
     for port in ports[1:]:
         if groups[port.far.node] != groups[ports[0].far.node]:
@@ -80,7 +80,7 @@ def _find_unjoined_pair(ports: Sequence[Cabled], groups: Mapping[str, str]) -> t
     return None
 
 
-def _hosts_with(index: Index, field: str) -> set[str]:
+def _hosts_with_setting_off(index: Index, field: str) -> set[str]:
     """Return the hosts with a file that turns a setting of NCCL off."""
     hosts = hosts_of(index)
     files = [nic for nic in index.fabric.nics if value_or_none(nic, field) is False]

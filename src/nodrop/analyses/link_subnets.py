@@ -24,7 +24,9 @@ def find(index: Index) -> Iterator[Hit]:
         if ours == other_prefixes or not ours or not other_prefixes:
             continue
         for family in FAMILIES:
-            prefixes, far_prefixes = (_of_family(found_prefixes, family) for found_prefixes in (ours, other_prefixes))
+            prefixes, far_prefixes = (
+                _subnets_of_family(found_prefixes, family) for found_prefixes in (ours, other_prefixes)
+            )
             if (
                 prefixes
                 and far_prefixes
@@ -46,7 +48,7 @@ def find(index: Index) -> Iterator[Hit]:
                 )
 
 
-def _of_family(prefixes: set[Prefix | None], family: Family) -> set[Prefix]:
+def _subnets_of_family(prefixes: set[Prefix | None], family: Family) -> set[Prefix]:
     """Return the subnets of a family, without link-local ones and addresses borrowed from a loopback."""
     own_prefixes = {
         subnet for subnet in prefixes if subnet is not None and subnet.family == family and subnet.length < BITS[family]

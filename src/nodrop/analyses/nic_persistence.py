@@ -30,11 +30,11 @@ def is_lost(index: Index, nic: Nic, hosts: Hosts) -> bool:
     """Whether a file sets NICs for as long as the host runs, and no other file that was read starts it again."""
     if value_or_none(nic, "kept") is not False:
         return False
-    restoring = (one for one in index.fabric.nics if value_or_none(one, "starts") or _is_applied(one))
+    restoring = (one for one in index.fabric.nics if value_or_none(one, "starts") or _applies_roce_at_boot(one))
     return not any(_restores_settings(one, nic) and _have_common_host(index, one, nic, hosts) for one in restoring)
 
 
-def _is_applied(nic: Nic) -> bool:
+def _applies_roce_at_boot(nic: Nic) -> bool:
     """Whether an operator applies it at each boot, with RoCE in it."""
     return nic.template is not None and value_or_none(nic, "trust") is not None
 

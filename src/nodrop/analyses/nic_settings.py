@@ -88,7 +88,7 @@ def _format_ids(numbers: tuple[int, ...]) -> str:
     return show_ids(tuple(sorted(numbers))) or "none"
 
 
-def _pfc_priorities(nic: Nic, _: int, __: Fabric, facing: Facing | None) -> Fault | None:
+def _check_pfc_priorities(nic: Nic, _: int, __: Fabric, facing: Facing | None) -> Fault | None:
     numbers, wanted_numbers = require_fact(nic.pfc_priorities), _pfc_priorities_of_port(facing)
     return (
         None
@@ -113,7 +113,7 @@ def _check_rdma_tos(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Faul
     )
 
 
-def _manager_tos(nic: Nic, tos: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
+def _check_manager_tos(nic: Nic, tos: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
     """Check the ToS of the connection manager, which storage over RoCE may have as its own."""
     return None if tos >> 2 in effects.roce_dscps(fabric) else _check_rdma_tos(nic, tos, fabric, facing)
 
@@ -125,7 +125,7 @@ def _check_ecn_bits(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Faul
     return Fault(f"ToS {tos}", f"ToS {tos & ~3 | 2}")
 
 
-def _cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
+def _check_cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
     """Check against the CNP class; if none is stated, against the port's traffic of strict priority without pause."""
     dscps = sorted(
         {
@@ -149,7 +149,7 @@ def _cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: Facing | None) -> Fault
     return Fault(f"DSCP {dscp}, which lands in traffic class {tc}", "a DSCP of a strict, lossy traffic class")
 
 
-def _cnp_priority(_: Nic, priority: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+def _check_cnp_priority(_: Nic, priority: int, fabric: Fabric, __: Facing | None) -> Fault | None:
     cnp_tcs = sorted(
         {
             require_fact(traffic_class.tc, "traffic_class.tc")
@@ -160,7 +160,7 @@ def _cnp_priority(_: Nic, priority: int, fabric: Fabric, __: Facing | None) -> F
     return None if not cnp_tcs or priority in cnp_tcs else Fault(str(priority), " or ".join(map(str, cnp_tcs)))
 
 
-def _dscp_to_priority(nic: Nic, _: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
+def _check_dscp_to_priority(nic: Nic, _: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
     table, wanted_numbers = require_fact(nic.dscp_to_priority), _pfc_priorities_of_port(facing)
     for dscp in effects.roce_dscps(fabric) if fabric.mode in WITH_PFC else ():
         if table[dscp] is not None and wanted_numbers and table[dscp] not in wanted_numbers:
@@ -184,7 +184,7 @@ def _check_mtu(_: Nic, mtu_bytes: int, __: Fabric, facing: Facing | None) -> Fau
     return None if max_bytes is None or mtu_bytes <= max_bytes else Fault(str(mtu_bytes), f"at most {max_bytes}")
 
 
-def _rdma_mtu(_: Nic, mtu_bytes: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+def _check_rdma_mtu(_: Nic, mtu_bytes: int, fabric: Fabric, __: Facing | None) -> Fault | None:
     """Against the RDMA MTU that the owner states of all hosts, and headers; where none is stated, nothing is asked."""
     stated_bytes = fabric.policy.rdma_mtu_bytes
     least = 0 if isinstance(stated_bytes, Unknown) else stated_bytes + HEADERS_BYTES
@@ -261,16 +261,16 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 """By setting the fields of a NIC that say it, where they are not called so themselves."""
 
 CHECKS: Mapping[str, Check] = {
-    "pfc_priorities": _pfc_priorities,
+    "pfc_priorities": _check_pfc_priorities,
     "trust": _check_trust,
     "tos": _check_rdma_tos,
     "ecn_capable": _check_ecn_bits,
-    "cnp_dscp": _cnp_dscp,
-    "cnp_priority": _cnp_priority,
-    "dscp_to_priority": _dscp_to_priority,
+    "cnp_dscp": _check_cnp_dscp,
+    "cnp_priority": _check_cnp_priority,
+    "dscp_to_priority": _check_dscp_to_priority,
     "dcqcn_priorities": _check_dcqcn_priorities,
     "mtu_bytes": _check_mtu,
-    "rdma_mtu": _rdma_mtu,
+    "rdma_mtu": _check_rdma_mtu,
     "cable_length_m": _check_cable_length,
     "priority_to_buffer": _check_priority_buffers,
     "roce_version": _check_roce_version,
@@ -281,5 +281,5 @@ CHECKS: Mapping[str, Check] = {
     "pcie_mbps": _check_pcie_speed,
 }
 
-OF_FIELD: Mapping[tuple[str, str], Check] = {("tos", "tos"): _manager_tos}
+OF_FIELD: Mapping[tuple[str, str], Check] = {("tos", "tos"): _check_manager_tos}
 """By setting and field the checks of fields that allow more than the setting's own check."""

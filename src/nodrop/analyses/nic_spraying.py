@@ -32,16 +32,16 @@ def find(index: Index) -> Iterator[Hit]:
             yield _build_hit(nic, device, "NIC", "off", (*nic.subject, "adaptive_routing"))
         elif value_or_none(nic, "nccl_adaptive_routing") is False:
             yield _build_hit(nic, device, "NCCL", "off", (*nic.subject, "nccl_adaptive_routing"))
-        elif (nic.host, nic.file) not in seen and _is_left_out(nic, on, hosts):
+        elif (nic.host, nic.file) not in seen and _lacks_adaptive_routing(nic, on, hosts):
             seen.add((nic.host, nic.file))
             yield _build_hit(nic, device, "NIC", "not set", nic.subject)
 
 
-def _is_left_out(nic: Nic, on: list[Nic], hosts: Hosts) -> bool:
+def _lacks_adaptive_routing(nic: Nic, on: list[Nic], hosts: Hosts) -> bool:
     """Whether a file sets RoCE of NICs with adaptive routing, and neither it nor another for them turns that on."""
     if isinstance(nic.adaptive_routing, bool) or not _sets_roce(nic):
         return False
-    own_names = {host.name for host in hosts.of(nic) if _has_it(host.nic)}
+    own_names = {host.name for host in hosts.of(nic) if _supports_adaptive_routing(host.nic)}
     return bool(own_names) and not any(own_names & {host.name for host in hosts.of(other_nic)} for other_nic in on)
 
 
@@ -51,7 +51,7 @@ def _sets_roce(nic: Nic) -> bool:
     return any(value is not None for value in roce_settings)
 
 
-def _has_it(model: str | Unknown) -> bool:
+def _supports_adaptive_routing(model: str | Unknown) -> bool:
     return not isinstance(model, Unknown) and model in hardware.nics() and hardware.nic(model).adaptive_routing
 
 

@@ -18,7 +18,7 @@ _WITHIN_LAST = frozenset(map(str, range(24, 33)))
 def find(index: Index) -> Iterator[Hit]:
     """Yield each host with two NICs, not of one bond, in one subnet: once, with all that share the first subnet."""
     for host in index.fabric.hosts:
-        for subnet, ports in (_nics_by_subnet(host) if _may_share(host) else {}).items():
+        for subnet, ports in (_nics_by_subnet(host) if _may_share_subnet(host) else {}).items():
             if len(ports) < 2:
                 continue
             ends = [cable.far for cable in cabled(index, host) if cable.port.name in ports or cable.port.bond in ports]
@@ -31,7 +31,7 @@ def find(index: Index) -> Iterator[Hit]:
             break
 
 
-def _may_share(host: Host) -> bool:
+def _may_share_subnet(host: Host) -> bool:
     """Whether two NICs can share a subnet, by the texts: not in IPv4 if the first three numbers differ."""
     owners: dict[str, str] = {}
     for port in host.ports:

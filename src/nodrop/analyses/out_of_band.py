@@ -128,12 +128,12 @@ def _find_oob_parts(device: Device, subnets: _Subnets) -> Iterator[tuple[Subject
             if subnet := subnets.overlapping(prefix):
                 yield (name, "@bgp"), ("networks", str(number)), f"BGP announces {prefix}", subnet
     for route in known_rows(device.static_routes):
-        if route.vrf not in MANAGEMENT_VRFS and (subnet := _of_route(route, subnets, name)):
+        if route.vrf not in MANAGEMENT_VRFS and (subnet := _oob_subnet_of_route(route, subnets, name)):
             description = f"a static route leads to {route.prefix} by {route.next_hop}"
             yield (name, "@static_routes"), (route.prefix,), description, subnet
 
 
-def _of_route(route: StaticRoute, subnets: _Subnets, device: str) -> str | None:
+def _oob_subnet_of_route(route: StaticRoute, subnets: _Subnets, device: str) -> str | None:
     """Return the subnet that a static route leads to or through."""
     if route.next_hop == subnets.interfaces.get(device):
         return route.next_hop

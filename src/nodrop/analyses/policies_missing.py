@@ -74,13 +74,13 @@ def _missing_policies(router: Router, bgp: Bgp) -> Iterator[_Missing]:
     for name in sorted(used & maps.keys()):
         for rule in maps[name].rules:
             for kind, value in rule.matches:
-                if kind in _MATCHES and value.split() and not _is_there(bgp, kind, value.split()[0]):
+                if kind in _MATCHES and value.split() and not _is_list_defined(bgp, kind, value.split()[0]):
                     at = (*router.subject, "route_maps", name, "rules", str(rule.sequence))
                     by = f"rule {rule.sequence} of route map {name}"
                     yield _Missing(f"{_MATCHES[kind]} {value.split()[0]}", at, by, "the rule is for no route")
 
 
-def _is_there(bgp: Bgp, kind: str, name: str) -> bool:
+def _is_list_defined(bgp: Bgp, kind: str, name: str) -> bool:
     if kind == "community":
         return any(community_list.name == name for community_list in bgp.community_lists)
     if kind == "as-path":

@@ -20,12 +20,14 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield the members unlike most others of their port channel, once for each aspect with a difference."""
     for device in index.fabric.devices:
         for channel in known_rows(device.port_channels):
-            members = [port for name in channel.members if (port := _in_use(index, device, name)) is not None]
+            members = [
+                port for name in channel.members if (port := _find_active_member(index, device, name)) is not None
+            ]
             for aspect, read in ASPECTS.items():
                 yield from _outlier_member_hits(device, channel.name, members, aspect, read)
 
 
-def _in_use(index: Index, device: Device, name: str) -> Interface | None:
+def _find_active_member(index: Index, device: Device, name: str) -> Interface | None:
     port = index.interface(device.name, name)
     return port if port is not None and port.enabled is not False and isinstance(port.qos, QosProfile) else None
 

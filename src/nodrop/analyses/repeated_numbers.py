@@ -26,10 +26,10 @@ def find(index: Index, *, joined: bool) -> Iterator[Hit]:
     Compared are fabrics that are `joined`, or those that are not.
     """
     other_fabrics = overlapping_fabrics(index)
-    own_numbers = _by_kind(index) if other_fabrics else {}
+    own_numbers = _numbers_by_kind(index) if other_fabrics else {}
     for fabric in other_fabrics:
         hosts = set(hosts_of(fabric.index)) & set(hosts_of(index)) if fabric.same_names(index) else set()
-        for kind, known_numbers in sorted(_by_kind(fabric.index).items()):
+        for kind, known_numbers in sorted(_numbers_by_kind(fabric.index).items()):
             one_network = fabric.joined or (kind == "host prefixes" and bool(hosts))
             if one_network is joined and kind in own_numbers:
                 yield from _overlap_hits(
@@ -49,7 +49,7 @@ class _Number(NamedTuple):
     text: str
 
 
-def _by_kind(index: Index) -> dict[Kind, list[_Number]]:
+def _numbers_by_kind(index: Index) -> dict[Kind, list[_Number]]:
     numbers: dict[Kind, list[_Number]] = {}
     for holding in holdings(index.fabric):
         rows = numbers.setdefault(holding.kind, [])

@@ -28,7 +28,7 @@ def find(index: Index) -> Iterator[Hit]:
     """Yield the first session with such a fault of each pair of switches; two external ends with one AS yield one."""
     speakers = dict(_bgp_speakers(index))
     owners = _address_owners(index, speakers)
-    showing = {device.name for device in index.fabric.devices if _shows_another(device)}
+    showing = {device.name for device in index.fabric.devices if _has_local_asn(device)}
     wrong = _Wrong(index, speakers, owners, showing)
     reported_pairs: set[tuple[str, str, str]] = set()
     for device in index.fabric.devices:
@@ -58,7 +58,7 @@ def find(index: Index) -> Iterator[Hit]:
         yield from _find_rejected_sessions(index, showing)
 
 
-def _shows_another(device: Device) -> bool:
+def _has_local_asn(device: Device) -> bool:
     bgp = None if isinstance(device.bgp, Unknown) else device.bgp
     return bgp is not None and any(neighbor.local_asn is not None for neighbor in known_rows(bgp.neighbors))
 

@@ -21,7 +21,7 @@ _NO_ADDRESS = "no address in a subnet with its neighbor"
 
 def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
     """Yield the statements that get no session for this `reason` (routing.routers.Reason)."""
-    by_reason = index.keep("sessions that are down, by reason", lambda: _by_reason(of(index).down))
+    by_reason = index.keep("sessions that are down, by reason", lambda: _down_sessions_by_reason(of(index).down))
     for down in by_reason.get(reason, ()):
         if not down.there:
             facts = {"device": down.router.name, "session": down.neighbor.key, "description": ""}
@@ -43,7 +43,7 @@ def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
         yield Unsettled(subject=(down.router.device.name,), missing=missing, others=unread_nodes)
 
 
-def _by_reason(downs: Iterable[Down]) -> Mapping[str, Sequence[Down]]:
+def _down_sessions_by_reason(downs: Iterable[Down]) -> Mapping[str, Sequence[Down]]:
     grouped: dict[str, list[Down]] = {}
     for down in downs:
         grouped.setdefault(down.reason, []).append(down)

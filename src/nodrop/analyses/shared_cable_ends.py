@@ -54,11 +54,13 @@ def _build_hit(node: str, rows: list[tuple[str, Link, Link]], other_fabric: Besi
             "known": f"{other_link.a} to {other_link.b}",
             "other": other_fabric.name,
         },
-        related=((other_fabric.subject(*_read_end(other_link, other_fabric.index.devices)), "the other cable"),),
+        related=(
+            (other_fabric.subject(*_find_described_end(other_link, other_fabric.index.devices)), "the other cable"),
+        ),
         discriminator=f"{other_fabric.name} {node}",
     )
 
 
-def _read_end(cable: Link, devices: Mapping[str, object]) -> Subject:
+def _find_described_end(cable: Link, devices: Mapping[str, object]) -> Subject:
     """Return the port of a cable that a file describes, the first where two are."""
     return tuple(next((end for end in (cable.a, cable.b) if end.node in devices), cable.a))

@@ -70,7 +70,7 @@ def _outlier_hits(kinship: Kinship, aspect: str) -> Iterator[Hit | Unsettled]:
                 and (isinstance(own_traits, str) or any(_differing_traits(own_traits, expected)))
             ):
                 for member in members:
-                    yield _report_differences(
+                    yield _build_difference_hit(
                         aspect, member, own_traits, expected, sibling, count, sided=family[-1] != UNKNOWN_SIDE
                     )
 
@@ -83,7 +83,7 @@ def _read_profile_traits(aspect: str, qos: QosProfile) -> Traits | str:
         return str(unknown)
 
 
-def _report_differences(
+def _build_difference_hit(
     aspect: str, member: Member, traits: Traits | str, expected: Traits, sibling: Member, count: int, *, sided: bool
 ) -> Hit | Unsettled:
     device, port = member.device.name, member.port.name

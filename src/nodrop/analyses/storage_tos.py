@@ -78,8 +78,16 @@ def _find_tos_fault(fabric: Fabric, hosts: Hosts, nic: Nic, purpose: StorageProt
     tcp = purpose in TCP_STORAGE
     if not tcp and not wanted_traffic_classes:
         return None
-    forced = () if tcp else _stated_at(fabric, hosts, nic, "driver_traffic_class")
-    sent = forced[0] if len(forced) == 1 else tos if tos != UNSET else 0 if tcp else _manager_tos(fabric, hosts, nic)
+    forced = () if tcp else _values_stated_for_hosts(fabric, hosts, nic, "driver_traffic_class")
+    sent = (
+        forced[0]
+        if len(forced) == 1
+        else tos
+        if tos != UNSET
+        else 0
+        if tcp
+        else _tos_of_connection_manager(fabric, hosts, nic)
+    )
     tos_text = f"ToS {sent} (DSCP {sent >> 2})"
     if len(forced) == 1:
         tos_text += ", which the driver gives all RoCE (tc/1/traffic_class)"
@@ -92,7 +100,7 @@ def _find_tos_fault(fabric: Fabric, hosts: Hosts, nic: Nic, purpose: StorageProt
         if not (tcp and require_fact(traffic_class.lossless, "traffic_class.lossless"))
     ]
     options = [f"DSCP {dscp} ({sender.option.format(tos=tos_of(purpose, dscp))})" for dscp in dscps]
-    if tcp and (port := _paused_at(hosts, nic, sent >> 2)):
+    if tcp and (port := _first_lossless_port(hosts, nic, sent >> 2)):
         return _Fault(True, {"found": tos_text, "expected": " or ".join(options) or "a lossy class", "port": port})
     if not wanted_traffic_classes or any(sent >> 2 in traffic_class.dscp for traffic_class in wanted_traffic_classes):
         return None
@@ -109,15 +117,15 @@ def _classes(fabric: Fabric, purpose: StorageProtocol) -> list[TrafficClass]:
     return next(filter(None, class_lists), [])
 
 
-def _manager_tos(fabric: Fabric, hosts: Hosts, nic: Nic) -> int:
+def _tos_of_connection_manager(fabric: Fabric, hosts: Hosts, nic: Nic) -> int:
     """Return the ToS of the connection manager on the hosts of a NIC, which storage over RoCE has by default."""
-    values = _stated_at(fabric, hosts, nic, "tos")
+    values = _values_stated_for_hosts(fabric, hosts, nic, "tos")
     if len(values) != 1:
         raise UnknownFact("nic.tos")
     return values[0]
 
 
-def _stated_at(fabric: Fabric, hosts: Hosts, nic: Nic, field: str) -> tuple[int, ...]:
+def _values_stated_for_hosts(fabric: Fabric, hosts: Hosts, nic: Nic, field: str) -> tuple[int, ...]:
     """Return the values that files of the same hosts state of a field, each once."""
     own_names = {host.name for host in hosts.of(nic)}
     field_values = dict.fromkeys(
@@ -129,7 +137,7 @@ def _stated_at(fabric: Fabric, hosts: Hosts, nic: Nic, field: str) -> tuple[int,
     return tuple(field_values)
 
 
-def _paused_at(hosts: Hosts, nic: Nic, dscp: int) -> str:
+def _first_lossless_port(hosts: Hosts, nic: Nic, dscp: int) -> str:
     """Return the first port that the hosts face and that has a DSCP in a lossless traffic class; else nothing."""
     for facing in hosts.facing(nic):
         qos = require_fact(facing.port.qos, "interface.qos")

@@ -57,7 +57,7 @@ def find(index: Index, *, by: By) -> Iterator[Hit | Unsettled]:
             continue
         defaults = [] if by == "gpu" else _defaults(index, nic, hosts)
         if not _is_fault_of_kind(index, nic, by, defaults, hosts) or (
-            by != "gpu" and _marks_by_itself(nic, hosts, dscps)
+            by != "gpu" and _marks_rdma_by_default(nic, hosts, dscps)
         ):
             continue
         if roce is None:
@@ -103,7 +103,7 @@ def _is_fault_of_kind(index: Index, nic: Nic, by: By, defaults: list[Nic], hosts
     return of_kernel and not (lost or reported or without_gpus) and value_or_none(nic, "gin_traffic_class") is None
 
 
-def _marks_by_itself(nic: Nic, hosts: Hosts, dscps: tuple[int, ...]) -> bool:
+def _marks_rdma_by_default(nic: Nic, hosts: Hosts, dscps: tuple[int, ...]) -> bool:
     """Whether the NICs give RDMA its DSCP as they come from the factory."""
     models = set(nic.models) or {host.nic if isinstance(host.nic, str) else "" for host in hosts.of(nic)}
     held = [hardware.nic(model).roce_dscp if model in hardware.nics() else None for model in models]

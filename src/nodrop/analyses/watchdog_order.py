@@ -39,7 +39,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             names, side = tuple(port.name for port in ports), ports[0].side
             if isinstance(side, Unknown):
                 missing["interface.side"] = None
-            elif side == "fabric" and not _is_stock(device, ports[0]):
+            elif side == "fabric" and not _has_stock_times(device, ports[0]):
                 fabric[joined[device.name]].append(_Ports(device.name, names, detection_ms))
             elif side == "host" and isinstance(device.watchdog_polling_ms, Unknown):
                 missing["device.watchdog_polling_ms"] = None
@@ -48,10 +48,10 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                 hosts[joined[device.name]].append(_Ports(device.name, names, latest_ms))
         yield from (Unsettled(subject=(device.name,), missing=path) for path in missing)
     for island in (host for host in hosts if host in fabric):
-        yield from _out_of_order(hosts[island], fabric[island])
+        yield from _misordered_watchdogs(hosts[island], fabric[island])
 
 
-def _is_stock(device: Device, port: Interface) -> bool:
+def _has_stock_times(device: Device, port: Interface) -> bool:
     """Whether the times are those that the system starts with; `watchdog-has-stock-times` reports these once."""
     traits, qos, polling_ms = known_traits(device.platform), port.qos, device.watchdog_polling_ms
     if traits is None or isinstance(qos, Unknown) or qos is None or isinstance(polling_ms, Unknown):
@@ -81,7 +81,7 @@ def _find_detection_times(
                 yield ports, detection_ms
 
 
-def _out_of_order(hosts: list[_Ports], fabric: list[_Ports]) -> Iterator[Hit]:
+def _misordered_watchdogs(hosts: list[_Ports], fabric: list[_Ports]) -> Iterator[Hit]:
     usual_host, usual_fabric = _ports_with_usual_time(hosts, -1), _ports_with_usual_time(fabric, 1)
     late: list[_Ports] = []
     if usual_host.acts_ms < usual_fabric.acts_ms:

@@ -46,11 +46,11 @@ def builds(
                 continue
             aside = unread(folder.new) if folder.new is not None else frozenset()
             if (wrong := _compare_build_to_intent(pair.name, folder.name, intent, files, aside)) is None:
-                if not (_was_of(folder, pair, devices) and _is_whole(intent, files)):
+                if not (_was_build_of_intent(folder, pair, devices) and _is_complete_build(intent, files)):
                     judged.add(id(folder.new))
                 elif not pair.same:
                     build_of_intent[id(pair.new)] = id(folder.new)
-            elif state.is_called(folder, pair) or not _is_of_any(folder, state.intents, reading, devices):
+            elif state.is_called(folder, pair) or not _is_build_of_any(folder, state.intents, reading, devices):
                 unfit.append(wrong)
     return build_of_intent, judged, unfit
 
@@ -64,7 +64,7 @@ def deleted(sides: Sides, reading: ReadingOf, devices: DevicesOf) -> Iterator[Un
         if pair.new is not None or not isinstance(pair.old, Inputs) or counterparts(pair.old, going, devices):
             continue
         possible = [intent for intent in staying if counterparts(pair.old, [intent.old], devices)]
-        equal = [intent for intent in possible if _says_the_same(intent.old, pair.old, reading, old=True)]
+        equal = [intent for intent in possible if _build_matches_intent(intent.old, pair.old, reading, old=True)]
         for intent in equal or possible:
             missing = tuple(sorted(devices(intent.new), key=natural)) if intent.new is not None else ()
             if missing and not counterparts(intent.new, remaining_inputs, devices):
@@ -153,15 +153,15 @@ def stated_name(source: What | None) -> str | None:
     return None
 
 
-def _is_of_any(folder: Pair, intents: Sequence[Pair], reading: ReadingOf, devices: DevicesOf) -> bool:
+def _is_build_of_any(folder: Pair, intents: Sequence[Pair], reading: ReadingOf, devices: DevicesOf) -> bool:
     """Whether a folder is the build of any of the intents with its switches."""
     own_intents = [
         intent for intent in intents if intent.new is not None and devices(intent.new) == _bundle_names(folder)
     ]
-    return any(_says_the_same(intent.new, folder.new, reading) for intent in own_intents)
+    return any(_build_matches_intent(intent.new, folder.new, reading) for intent in own_intents)
 
 
-def _says_the_same(intent: What | None, build: What | None, reading: ReadingOf, *, old: bool = False) -> bool:
+def _build_matches_intent(intent: What | None, build: What | None, reading: ReadingOf, *, old: bool = False) -> bool:
     readings = reading(intent, old=old), reading(build, old=old)
     return (
         readings[0] is not None
@@ -174,12 +174,12 @@ def _bundle_names(pair: Pair) -> frozenset[str]:
     return frozenset(bundle.name for bundle in pair.new.bundles) if isinstance(pair.new, Inputs) else frozenset()
 
 
-def _was_of(folder: Pair, intent: Pair, devices: DevicesOf) -> bool:
+def _was_build_of_intent(folder: Pair, intent: Pair, devices: DevicesOf) -> bool:
     """Whether a folder is new, or was a build of the same intent before."""
     return folder.old is None or bool(intent.old is not None and counterparts(intent.old, [folder.old], devices))
 
 
-def _is_whole(intent: Reading, build: Reading) -> bool:
+def _is_complete_build(intent: Reading, build: Reading) -> bool:
     """Whether a build matches its intent in all but its switches, in the same files, without other remarks."""
     ours, other_fabric = intent.fabric, build.fabric
     fields = ("name", "mode", "links", "hosts", "classes", "policy", "profile")

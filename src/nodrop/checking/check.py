@@ -68,7 +68,7 @@ def _check_both_sides(
 ) -> tuple[Checked, list[tuple[Plan, Reading, Reading]]]:
     told_twice, judged, unfit = builds(both_sides, run.reading, run.devices, run.unread)
     unfit += deleted(both_sides, run.reading, run.devices)
-    otherwise = set(_known_otherwise(both_sides, run))
+    otherwise = set(_counterpart_source_ids(both_sides, run))
     aside = otherwise | {build for intent, build in told_twice.items() if intent not in otherwise}
     aside -= judged | {id(pair.new) for pair in both_sides.pairs if run.unread(pair.new)}
     fabrics, outcomes, planned, of_pairs = [], [], [], []
@@ -96,7 +96,7 @@ def _check_both_sides(
     fabrics, outcomes = with_common(fabrics, outcomes, states, both_sides, aside, run)
     if len(outcomes) == 1:
         stops = [replace(stop, within="") for stop in stops]
-    stops += (finding for mismatch in unfit for finding in _of_build(mismatch, both_sides, run))
+    stops += (finding for mismatch in unfit for finding in _unfit_build_findings(mismatch, both_sides, run))
     stops += verdicts(run.policies, both_sides, paths, run.passed)
     missing_now = tuple(not_checked(both_sides, of_pairs, paths, run.settings.config.excludes))
     hidden = {finding.subject for finding in missing_now if finding.severity == "error"}
@@ -137,7 +137,7 @@ def _blocking_findings(new_plan: Plan, readings: tuple[Reading, Reading], ask: A
     return locate_findings((*hazards(new_plan, gate=ask.gate), *risky), readings[1])
 
 
-def _of_build(unfit: Unfit, both_sides: Sides, run: Run) -> tuple[Finding, ...]:
+def _unfit_build_findings(unfit: Unfit, both_sides: Sides, run: Run) -> tuple[Finding, ...]:
     """Return the verdict on a build that does not fit, at its place in the build or, if missing there, the intent."""
     new = {name_of(pair.new): pair.new for pair in both_sides.pairs if pair.new is not None}
     build = run.reading(new.get(unfit.build), old=False)
@@ -179,8 +179,8 @@ def _check_pair(pair: Pair, both_sides: Sides, run: Run) -> tuple[Changed, Outco
         return None
     if new is None and old is None:
         return None
-    before = old if old is not None else _nothing_of(new)
-    after = new if new is not None else _nothing_of(old)
+    before = old if old is not None else _make_empty_reading(new)
+    after = new if new is not None else _make_empty_reading(old)
     run.problems.extend(before.problems)
     before, after = (without(reading, run.unread(pair.new)) for reading in (before, after))
     governed = governed_by(pair, both_sides, before, after, run)
@@ -219,7 +219,7 @@ def _check_pair(pair: Pair, both_sides: Sides, run: Run) -> tuple[Changed, Outco
     return changed, reported_outcome, (before, after)
 
 
-def _nothing_of(reading: Reading | None) -> Reading:
+def _make_empty_reading(reading: Reading | None) -> Reading:
     """Return the reading of a fabric without any part yet, or without any part left."""
     assert reading is not None
     return Reading(fabric=replace(reading.fabric, devices=(), links=(), hosts=(), nics=()))
@@ -246,7 +246,7 @@ def _compare_routing(new_plan: Plan, old: Reading, new: Reading, indices: tuple[
     return Routing(changes=changes, flows=found_difference.flows, told=found_difference.told)
 
 
-def _known_otherwise(both_sides: Sides, run: Run) -> Iterator[int]:
+def _counterpart_source_ids(both_sides: Sides, run: Run) -> Iterator[int]:
     """Yield the sources that come or go while their fabric stays, or that the intent that goes with them reports.
 
     Their fabric stays for a first build of an intent, and for an intent whose build stays.

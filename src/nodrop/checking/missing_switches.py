@@ -61,7 +61,7 @@ def not_checked(
 
     `planned` are the fabrics that change, with their plans, their former and their present states.
     """
-    read, of_hosts = _read_now(sides)
+    read, of_hosts = _switch_and_host_files(sides)
     unread = _Unread(sides, paths, read, of_hosts, excludes)
     gone = list(_removed_switches(tuple(planned), unread.is_unread_on_disk))
     deleted: list[_Gone] = []
@@ -96,7 +96,7 @@ def not_checked(
         )
 
 
-def _read_now(sides: Sides) -> tuple[set[str], set[str]]:
+def _switch_and_host_files(sides: Sides) -> tuple[set[str], set[str]]:
     """Return the files that are read now as those of switches or intents, and those that are read as files of hosts."""
     of_hosts = {
         os.path.abspath(text.display)  # noqa: PTH100
@@ -142,7 +142,7 @@ def _removed_switches(
             before.sources.keys() - reported_names if isinstance(pair.old, Inputs) else (), key=natural
         ):
             names = {source.name for source in after.sources.get(device, ())}
-            by_name = _are_files(pair) and device in after.sources
+            by_name = _are_both_from_files(pair) and device in after.sources
             switch = device in switches
             texts = zip(before.sources[device], _texts_of_sources(before.sources[device]), strict=True)
             if lost := [
@@ -151,7 +151,7 @@ def _removed_switches(
                 yield _Gone(name=device, files=lost, kind="configuration", partly=True)
 
 
-def _are_files(pair: Pair) -> bool:
+def _are_both_from_files(pair: Pair) -> bool:
     return isinstance(pair.old, Inputs) and isinstance(pair.new, Inputs)
 
 
@@ -191,18 +191,18 @@ class _Unread:
 
     def is_unread_on_disk(self, text: Text) -> bool:
         """Whether a file lies where it did and is not read as that of a switch."""
-        return not self.is_file_read(text) and self._is_there(Path(text.display))
+        return not self.is_file_read(text) and self._exists_or_below_link(Path(text.display))
 
     def place_of(self, lost_source: _Gone) -> tuple[Path, str] | None:
         """Return the file that holds the facts read of a switch before, and why it is not read."""
         for text in lost_source.files:
             path = Path(text.display)
-            if not self.is_file_read(text) and self._is_there(path):
+            if not self.is_file_read(text) and self._exists_or_below_link(path):
                 link = self._link_above(path)
                 return (link or path), self._reason_path_is_unread(path)
-            if (empty := self._empty_above(path)) is not None and empty not in self.not_compared:
+            if (empty := self._describe_empty_submodule(path)) is not None and empty not in self.not_compared:
                 self.not_compared.append(empty)
-        own_words = sum((_words_of(text) for text in lost_source.files), Counter[bytes]())
+        own_words = sum((_count_words(text) for text in lost_source.files), Counter[bytes]())
         least = _ALIKE * own_words.total()
         large = ((path, words) for path, (words, total) in self._word_counts_by_path().items() if total >= least)
         alike = [
@@ -213,7 +213,7 @@ class _Unread:
         path = max(alike, key=lambda candidate: (candidate[0], str(candidate[1])))[1]
         return path, self._reason_path_is_unread(path)
 
-    def _is_there(self, path: Path) -> bool:
+    def _exists_or_below_link(self, path: Path) -> bool:
         return os.path.lexists(path) or self._link_above(path) is not None
 
     def _link_above(self, path: Path) -> Path | None:
@@ -223,7 +223,7 @@ class _Unread:
                 return folder
         return None
 
-    def _empty_above(self, path: Path) -> str | None:
+    def _describe_empty_submodule(self, path: Path) -> str | None:
         """Return the folder of a file, if it is there with nothing in it and is a submodule: git keeps no other."""
         for top, folder in self._steps_below_named_paths(path.parent):
             empty = folder != top and folder.is_dir() and not any(folder.iterdir())
@@ -283,7 +283,7 @@ class _Unread:
                 if _is_large(path):
                     self.not_compared.append(f"{path}, of more than {_MAX_BYTES:,} bytes")
                 raw = _plain_bytes(Disk().text(path))
-                if not _is_text(raw):
+                if not _is_utf8(raw):
                     self.not_compared.append(f"{path}, which is no text")
                 words = _words(raw)
                 self._words[path] = words, words.total()
@@ -299,11 +299,11 @@ class _Unread:
                 folders[:] = sorted(folder for folder in folders if folder != ".git")
                 for path in (Path(directory, file_name) for file_name in sorted(names)):
                     absolute_path = os.path.abspath(path)  # noqa: PTH100
-                    if absolute_path not in seen and not path.is_symlink() and self._is_new(path):
+                    if absolute_path not in seen and not path.is_symlink() and self._is_new_or_changed(path):
                         yield path
                     seen.add(absolute_path)
 
-    def _is_new(self, path: Path) -> bool:
+    def _is_new_or_changed(self, path: Path) -> bool:
         was_read = os.path.abspath(path) in self._before  # noqa: PTH100
         former = self._former
         return was_read or not former.is_file(path) or not former.is_now(former.text(path))
@@ -317,7 +317,7 @@ def _top_folder(former: Former) -> Path:
     return top
 
 
-def _words_of(text: Text) -> Counter[bytes]:
+def _count_words(text: Text) -> Counter[bytes]:
     """Return the words of a text, nothing where it cannot be read."""
     return _words(_plain_bytes(text))
 
@@ -331,7 +331,7 @@ def _plain_bytes(text: Text) -> bytes:
     return raw.removeprefix(BOM_UTF16_LE).removeprefix(BOM_UTF16_BE).replace(b"\0", b"") if b"\0" in raw else raw
 
 
-def _is_text(raw: bytes) -> bool:
+def _is_utf8(raw: bytes) -> bool:
     try:
         raw.decode()
     except UnicodeDecodeError:

@@ -113,7 +113,7 @@ def _find_responsible_change(
 def verdicts(policies: Policies, sides: Sides, paths: Sequence[str], passed: Iterable[Passing]) -> Iterator[Finding]:
     """Yield the verdict on each file of a policy that has changed: an error where it lets something pass."""
     passed = tuple(passed)
-    out = tuple(_taken_out(policies, sides, paths))
+    out = tuple(_names_excluded_by_policy(policies, sides, paths))
     changes = dict.fromkeys((*policies.changes, *(change for report in passed for change in report.changes)))
     nothing_hidden = not (
         policies.work or out or any(report.failing or report.unknown or report.lines for report in passed)
@@ -166,7 +166,7 @@ def _format_first_names(words: Sequence[str]) -> str:
     return f"{', '.join(words[:_SHOWN])}{count_suffix}"
 
 
-def _taken_out(policies: Policies, sides: Sides, paths: Sequence[str]) -> Iterator[str]:
+def _names_excluded_by_policy(policies: Policies, sides: Sides, paths: Sequence[str]) -> Iterator[str]:
     """Yield the switches and intents that the policy of a change excludes."""
     if policies.proposed is None:
         return

@@ -147,29 +147,31 @@ class _Search:
     def _hazards_at_moment(self, moment: Moment | Inside, stages: Sequence[Stage], stated: Side) -> Iterator[Finding]:
         if isinstance(moment, Inside):
             sides: tuple[Side, ...] = ("old", "new") if self._remoded else (stated,)
-            yield from (finding for side in sides for finding in self._hazards_inside(moment, stages, side))
+            yield from (finding for side in sides for finding in self._hazards_during_change(moment, stages, side))
             return
         going = stages[moment.stage - 1].devices if moment.when == "within" else ()
         for state_error in self._find_state_errors(moment.done, stated).values():
             fault_paths = (state_error.subject, state_error.at)
-            if state_error.fingerprint in self._of_ends(stated) or any(map(self._states.passing, fault_paths)):
+            if state_error.fingerprint in self._faults_of_end_states(stated) or any(
+                map(self._states.passing, fault_paths)
+            ):
                 continue
             if not any(self._states.joins(subjects, going) for subjects in fault_paths):
                 yield state_error
 
-    def _hazards_inside(self, moment: Inside, stages: Sequence[Stage], stated: Side) -> Iterator[Finding]:
+    def _hazards_during_change(self, moment: Inside, stages: Sequence[Stage], stated: Side) -> Iterator[Finding]:
         """Yield the faults of a switch that is being changed which neither the stage before nor that after has."""
         ends = (self._states.at(done_after(stages[:at]), stated) for at in (moment.stage - 1, moment.stage))
         before, after = (extract_neighborhood(end, moment.name) for end in ends)
         reading = with_device(before, moment.device)
         self._left -= len(before.fabric.devices) + len(after.fabric.devices) + len(reading.fabric.devices) + _RULES
-        end_faults = self._check_reading(before).keys() | self._check_reading(after).keys()
-        for finding in self._check_reading(reading).values():
+        end_faults = self._find_reading_errors(before).keys() | self._find_reading_errors(after).keys()
+        for finding in self._find_reading_errors(reading).values():
             passing = any(map(self._states.passing, (finding.subject, finding.at)))
             if finding.subject[0] == moment.name and finding.fingerprint not in end_faults and not passing:
                 yield finding
 
-    def _of_ends(self, stated: Side) -> Set[str]:
+    def _faults_of_end_states(self, stated: Side) -> Set[str]:
         """Return the faults of both ends.
 
         If the mode changes, the faults of either mode on the other's switches count too: a switch that was lossy before
@@ -197,10 +199,10 @@ class _Search:
             self._progress(f"judging states between, {len(self._known) + 1}")
             reading = self._states.at(done, stated)
             self._left -= len(reading.fabric.devices) + _RULES
-            self._known[key] = self._check_reading(reading)
+            self._known[key] = self._find_reading_errors(reading)
         return self._known[key]
 
-    def _check_reading(self, reading: Reading) -> Found:
+    def _find_reading_errors(self, reading: Reading) -> Found:
         config = self._settings.config
         verdict = judge(
             reading,
@@ -263,11 +265,11 @@ def _group_hazards(faults: Iterable[_Met]) -> Iterator[Hazard]:
 def _render_moment(moment: Moment | Inside, stages: Sequence[Stage]) -> str:
     if isinstance(moment, Inside):
         return f"while {name(moment.name)} changes, after {moment.after}"
-    stage_names = [_of_stage(stage) for stage in stages[moment.stage - 1 : moment.stage + 1]]
+    stage_names = [_render_stage(stage) for stage in stages[moment.stage - 1 : moment.stage + 1]]
     return f"while {stage_names[0]} change" if moment.when == "within" else f"between {' and '.join(stage_names)}"
 
 
-def _of_stage(stage: Stage) -> str:
+def _render_stage(stage: Stage) -> str:
     shares = dict.fromkeys(str(share) for share in stage.shares if share.kind != "all")
     share_text = f" ({'; '.join(shares)})" if shares else ""
     return f"{listing(map(name, stage.devices))}{share_text}"

@@ -62,7 +62,7 @@ def sides(
     new = find(present_paths, platform, exclude=exclude)
     old = find([path for path in paths if former.fault(path) is None], platform, exclude=exclude, disk=former)
     stated_alike = policies.before == policies.now
-    ours, former_sources = _by_key(new), _by_key(old)
+    ours, former_sources = _sources_by_key(new), _sources_by_key(old)
     pairs = []
     for key in sorted(ours.keys() & former_sources.keys()):
         same = stated_alike and _is_source_unchanged(former_sources[key], ours[key], former)
@@ -71,10 +71,10 @@ def sides(
     gone = [former_sources[key] for key in sorted(former_sources.keys() - ours.keys())]
     pairs += _pair_by_common_switches(sorted(come, key=name_of), sorted(gone, key=name_of), devices)
     pairs.sort(key=lambda pair: (isinstance(pair.new or pair.old, Text), pair.name))
-    return Sides(pairs=tuple(pairs), former=former, notes=tuple(_left_out(paths, former)))
+    return Sides(pairs=tuple(pairs), former=former, notes=tuple(_sparse_checkout_notes(paths, former)))
 
 
-def _left_out(paths: Sequence[str], former: Former) -> Iterator[Note]:
+def _sparse_checkout_notes(paths: Sequence[str], former: Former) -> Iterator[Note]:
     """Yield a note of how many files below the paths are in neither state, as they are not checked out."""
     keys = {key for path in paths if (key := former.key(path)) is not None}
     number = sum(any(key in ("", file) or file.startswith(f"{key}/") for key in keys) for file in former.left_out)
@@ -83,7 +83,7 @@ def _left_out(paths: Sequence[str], former: Former) -> Iterator[Note]:
         yield Note(kind="sparse", message=f"{files} not checked out (sparse checkout), and left out of both states")
 
 
-def _by_key(inputs: Inputs) -> dict[tuple[str, str], What]:
+def _sources_by_key(inputs: Inputs) -> dict[tuple[str, str], What]:
     sources_by_key: dict[tuple[str, str], What] = {("intent", text.display): text for text in inputs.all_intents()}
     for fabric in inputs.fabrics():
         sources_by_key["files", str(Path(fabric.stated[0].display).parent) if fabric.stated else ""] = fabric

@@ -38,7 +38,7 @@ def command(path: str, platform: str, model: str, rule: str | None) -> None:
     A rule goes to a folder of rules, `rules` where none is named, and passes `nodrop test-rules` as it is.
     """
     if rule is not None:
-        _write_rule(RULES if path == "." else path, rule)
+        _write_rule_and_schema(RULES if path == "." else path, rule)
         return
     from nodrop import platforms
     from nodrop.cli.output import tell
@@ -58,7 +58,7 @@ def command(path: str, platform: str, model: str, rule: str | None) -> None:
     tell(f"{target}: written; `nodrop show {target}` says what it means")
 
 
-def _write_rule(folder: str, rule: str) -> None:
+def _write_rule_and_schema(folder: str, rule: str) -> None:
     from nodrop.cli.output import tell
     from nodrop.engine.first_rule import SCHEMA, first_rule
     from nodrop.schemas import render_schema

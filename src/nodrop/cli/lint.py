@@ -63,7 +63,7 @@ def command(
         inputs = stated.inputs(paths, settings)
         fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
         tasks = [_Task(what=fabric, settings=settings) for fabric in fabrics]
-        outcomes = _all_done(tasks, choices)
+        outcomes = _lint_all_fabrics(tasks, choices)
         if len(tasks) > 1:
             reads = [partial(read_source, task.what, settings) for task in tasks]
             one_site = settings.config.path is not None
@@ -74,7 +74,7 @@ def command(
     return exit_code(outcome, choices.fail_on)
 
 
-def _all_done(tasks: "list[_Task]", choices: Choices) -> "list[Outcome]":
+def _lint_all_fabrics(tasks: "list[_Task]", choices: Choices) -> "list[Outcome]":
     """Judge fabrics: one with all processes for its devices, several each in a process."""
     from nodrop.cli.output import Progress
     from nodrop.cli.working import working

@@ -264,7 +264,7 @@ def _input_paths(options: dict[str, Any]) -> tuple[str, ...]:
 
 def choosing(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that choose rules to a command; it gets their values as `settings`."""
-    return _with_settings(function, _CHOOSING)
+    return _add_settings_options(function, _CHOOSING)
 
 
 def configured(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -272,10 +272,10 @@ def configured(function: Callable[..., Any]) -> Callable[..., Any]:
 
     If the command reads a place, the last of its words is a path; the search for a configuration begins there.
     """
-    return _with_settings(function, _CONFIGURED)
+    return _add_settings_options(function, _CONFIGURED)
 
 
-def _with_settings(function: Callable[..., Any], options: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
+def _add_settings_options(function: Callable[..., Any], options: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
     @functools.wraps(function)
     def command(**given: Any) -> Any:
         inputs = given["words"][-1:] if given.get("at") else _input_paths(given)

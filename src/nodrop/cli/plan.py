@@ -70,7 +70,9 @@ def command(
     pairs = _read_pairs(paths, settings, nothing=no_cache)
     plans = [plan(old, new) for old, new in pairs]
     if rollout != "off":
-        plans = [_rolled_out(draft, pair, settings, len(pairs)) for draft, pair in zip(plans, pairs, strict=True)]
+        plans = [
+            _add_rollout_to_plan(draft, pair, settings, len(pairs)) for draft, pair in zip(plans, pairs, strict=True)
+        ]
     wrong = any(fabric_plan.problems for fabric_plan in plans)
     if patch is not None and not wrong:
         patched(patch, [(fabric_plan, *pair) for fabric_plan, pair in zip(plans, pairs, strict=True)])
@@ -98,7 +100,7 @@ def _read_pairs(paths: tuple[str, str], settings: "Settings", *, nothing: bool) 
     return list(pairs(old, new, paths))
 
 
-def _rolled_out(plan: "Plan", pair: "Pair", settings: "Settings", fabrics: int) -> "Plan":
+def _add_rollout_to_plan(plan: "Plan", pair: "Pair", settings: "Settings", fabrics: int) -> "Plan":
     from nodrop.checking.rollout import reroutes, rolled_out
 
     routing = reroutes(plan, pair.old, pair.new)

@@ -37,7 +37,7 @@ Day = Annotated[
 MAX_PATTERN_CHARACTERS = 200
 
 
-def _line_pattern(value: Any) -> Any:
+def _normalize_line_pattern(value: Any) -> Any:
     """Return the words of a pattern, one blank between two; Misread where it is none."""
     words = value.split() if isinstance(value, str) else []
     if not words or len(value) > MAX_PATTERN_CHARACTERS or any(mark in words[0] for mark in "*?") or "**" in words[:-1]:
@@ -48,7 +48,7 @@ def _line_pattern(value: Any) -> Any:
 
 LinePattern = Annotated[
     Text,
-    BeforeValidator(_line_pattern),
+    BeforeValidator(_normalize_line_pattern),
     WithJsonSchema(
         {
             "type": "string",

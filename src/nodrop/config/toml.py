@@ -76,16 +76,16 @@ def table(raw: bytes, path: str) -> Table | None:
         fault_text = _WHERE.sub("", error_text)
         raise InputProblems([Problem(path=path, line=line, column=column, found=fault_text, expected="TOML")]) from None
     nodrop_table = tool.get("nodrop") if isinstance(tool, dict) else None
-    return None if nodrop_table is None else Table(_as_yaml(nodrop_table), path, text)
+    return None if nodrop_table is None else Table(_stringify_numbers(nodrop_table), path, text)
 
 
-def _as_yaml(value: Any) -> Any:
+def _stringify_numbers(value: Any) -> Any:
     """Return the same with texts for numbers, as YAML's loader leaves them to the schema."""
     match value:
         case dict():
-            return {key: _as_yaml(child) for key, child in value.items()}
+            return {key: _stringify_numbers(child) for key, child in value.items()}
         case list():
-            return [_as_yaml(child) for child in value]
+            return [_stringify_numbers(child) for child in value]
         case bool() | str():
             return value
     return str(value)

@@ -63,7 +63,7 @@ class Ecn(_Part):
 
     @model_validator(mode="after")
     def _says_something(self) -> "Ecn":
-        _require_one(self, ("min", "max", "probability"))
+        _require_any_key(self, ("min", "max", "probability"))
         return self
 
 
@@ -83,7 +83,7 @@ class Watchdog(_Part):
 
     @model_validator(mode="after")
     def _says_something(self) -> "Watchdog":
-        _require_one(self, ("detection", "restoration", "polling", "actions"))
+        _require_any_key(self, ("detection", "restoration", "polling", "actions"))
         return self
 
 
@@ -107,11 +107,11 @@ class ProfileFile(_Part):
 
     @model_validator(mode="after")
     def _says_something(self) -> "ProfileFile":
-        _require_one(self, ("ecn", "watchdog", "shares"))
+        _require_any_key(self, ("ecn", "watchdog", "shares"))
         return self
 
 
-def _require_one(base_model: BaseModel, keys: Sequence[str]) -> None:
+def _require_any_key(base_model: BaseModel, keys: Sequence[str]) -> None:
     """Refuse a part that has none of the keys."""
     if all(getattr(base_model, key) in (None, ()) for key in keys):
         raise Misread(f"at least one of {', '.join(keys)}", "no band")

@@ -85,9 +85,9 @@ def _classes(
             name=name,
             purpose=class_spec.purpose or _purpose_of_name(name),
             dscp=remaining_dscps if class_spec.dscp == "rest" else class_spec.dscp,
-            tc=_or_unknown(class_spec.tc),
-            lossless=_or_unknown(class_spec.lossless),
-            share_percent=_or_unknown(class_spec.share),
+            tc=_none_to_unknown(class_spec.tc),
+            lossless=_none_to_unknown(class_spec.lossless),
+            share_percent=_none_to_unknown(class_spec.share),
         )
 
 
@@ -99,7 +99,7 @@ def _purpose_of_name(name: str) -> Purpose:
     return "unknown"
 
 
-def _or_unknown(value: _T | None) -> _T | Unknown:
+def _none_to_unknown(value: _T | None) -> _T | Unknown:
     return UNKNOWN if value is None else value
 
 
@@ -108,27 +108,27 @@ def _convert_host(name: str, host: Host) -> fabric.Host:
         name=name,
         group=host.group,
         gpus=host.gpus,
-        nic=_or_unknown(host.nic),
-        spread=_or_unknown(host.spread),
+        nic=_none_to_unknown(host.nic),
+        spread=_none_to_unknown(host.spread),
         ports=tuple(
             HostPort(
                 name=port,
-                speed_mbps=_or_unknown(host_port.speed),
-                lanes=_or_unknown(host_port.lanes),
+                speed_mbps=_none_to_unknown(host_port.speed),
+                lanes=_none_to_unknown(host_port.lanes),
                 addresses=host_port.addresses,
                 bond=host_port.bond,
             )
             for port, host_port in host.ports.items()
         ),
-        tos=_or_unknown(host.tos),
-        fifo_tos=_or_unknown(host.fifo_tos),
-        cnp_dscp=_or_unknown(host.cnp_dscp),
-        trust=_or_unknown(host.trust),
-        pfc_priorities=_or_unknown(host.pfc),
-        dcqcn=_or_unknown(host.dcqcn),
-        rdma_mtu_bytes=_or_unknown(host.rdma_mtu),
-        queue_pairs=_or_unknown(host.queue_pairs),
-        out_of_order=_or_unknown(host.out_of_order),
+        tos=_none_to_unknown(host.tos),
+        fifo_tos=_none_to_unknown(host.fifo_tos),
+        cnp_dscp=_none_to_unknown(host.cnp_dscp),
+        trust=_none_to_unknown(host.trust),
+        pfc_priorities=_none_to_unknown(host.pfc),
+        dcqcn=_none_to_unknown(host.dcqcn),
+        rdma_mtu_bytes=_none_to_unknown(host.rdma_mtu),
+        queue_pairs=_none_to_unknown(host.queue_pairs),
+        out_of_order=_none_to_unknown(host.out_of_order),
     )
 
 
@@ -137,10 +137,10 @@ def _convert_policy(policy: Policy) -> fabric.Policy:
         host_watchdog=_convert_watchdog(policy.watchdog.hosts),
         fabric_watchdog=_convert_watchdog(policy.watchdog.fabric),
         fabric_unwatched_roles=policy.watchdog.unwatched_roles,
-        rdma_mtu_bytes=_or_unknown(policy.rdma_mtu),
-        max_oversubscription=_or_unknown(policy.max_oversubscription),
-        lossless_pool_percent=_or_unknown(policy.lossless_pool),
-        rails=_or_unknown(policy.rails),
+        rdma_mtu_bytes=_none_to_unknown(policy.rdma_mtu),
+        max_oversubscription=_none_to_unknown(policy.max_oversubscription),
+        lossless_pool_percent=_none_to_unknown(policy.lossless_pool),
+        rails=_none_to_unknown(policy.rails),
         drained=policy.drained,
     )
 

@@ -79,14 +79,16 @@ class Watchdog(Part):
     action: Literal["drop", "forward", "alert"] | None = None
 
 
-def _watchdog_or_off(value: Any) -> str | None:
+def _watchdog_discriminator(value: Any) -> str | None:
     return "off" if value == "off" else "watchdog" if isinstance(value, dict | Watchdog) else None
 
 
 WatchdogOrOff = Annotated[
     Annotated[Watchdog, Tag("watchdog")] | Annotated[Literal["off"], Tag("off")],
     Discriminator(
-        _watchdog_or_off, custom_error_type="neither", custom_error_message="expected a mapping of timers, or off"
+        _watchdog_discriminator,
+        custom_error_type="neither",
+        custom_error_message="expected a mapping of timers, or off",
     ),
 ]
 

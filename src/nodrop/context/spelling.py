@@ -95,7 +95,7 @@ def _format_class(traffic_class: TrafficClass) -> str:
 
 def _format_cable(link: Link) -> str:
     """Spell a cable, with spaces around the dashes where others behind them could be taken for them."""
-    _require_spellable(link)
+    _require_writable_link(link)
     dashes = " -- " if "--" in f"-{link.b}" else "--"
     length = "" if isinstance(link.length_m, Unknown) or link.length_m is None else f" {link.length_m}m"
     media = "" if isinstance(link.media, Unknown) or link.media is None else f" {link.media}"
@@ -103,7 +103,7 @@ def _format_cable(link: Link) -> str:
     return text if _PLAIN_CABLE.fullmatch(text) else _quote_text(text)
 
 
-def _require_spellable(link: Link) -> None:
+def _require_writable_link(link: Link) -> None:
     for end in (link.a, link.b):
         if not _NODE.fullmatch(end.node) or not _PORT.fullmatch(end.port):
             raise Unsupported(f"cables/{end}", "spaces in names, or a colon in that of a device, cannot be written")

@@ -83,7 +83,7 @@ def build(intent: Intent) -> Fabric:
             fabric_unwatched_roles=timers.unwatched if timers else (),
             rdma_mtu_bytes=intent.hosts.rdma_mtu,
             max_oversubscription=intent.topology.max_oversubscription,
-            lossless_pool_percent=_lossless_share(intent, devices.values()),
+            lossless_pool_percent=_lossless_pool_percent(intent, devices.values()),
             drained=tuple(name for name in sorted(devices, key=natural) if drained(intent, name)),
         ),
     )
@@ -91,7 +91,7 @@ def build(intent: Intent) -> Fabric:
     return fabric
 
 
-def _lossless_share(intent: Intent, devices: Iterable[Device]) -> int | Unknown:
+def _lossless_pool_percent(intent: Intent, devices: Iterable[Device]) -> int | Unknown:
     """Return the share of the memory that every switch must keep for lossless traffic, in percent.
 
     It is the planned share, or less if a platform cannot have that, with a note about it.
@@ -141,12 +141,14 @@ def _release_faults(intent: Intent) -> Iterator[Problem]:
         if tier.version not in os_traits.releases:
             expected = f"a release of {os_traits.title} that is written: {', '.join(os_traits.releases)}"
             yield intent.problem(("topology", key, "version"), tier.version, expected)
-        elif (since := _of_model(tier)) and os_traits.releases.index(tier.version) < os_traits.releases.index(since):
+        elif (since := _first_release_with_model(tier)) and os_traits.releases.index(
+            tier.version
+        ) < os_traits.releases.index(since):
             fault = f"{os_traits.title} {tier.version} does not know {tier.model}"
             yield intent.problem(("topology", key, "version"), fault, f"{since} or later")
 
 
-def _of_model(tier: Tier) -> str | None:
+def _first_release_with_model(tier: Tier) -> str | None:
     """Return the first release of a tier's network OS that knows its model, where not all do."""
     return switch(tier.model).since.get(tier.platform) if tier.model in switches() else None
 

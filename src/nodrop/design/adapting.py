@@ -60,7 +60,7 @@ class Adapter:
         )
         ports = device.interfaces
         if isinstance(device.trimming, Trimming) and held.trimming.by_service_port:
-            ports = self._with_way_round(ports, switch(str(device.model)))
+            ports = self._enable_last_service_port(ports, switch(str(device.model)))
         changes: dict[str, Any] = {
             "loopbacks": loopbacks,
             "counters": tuple(Counter(group=group, enabled=True) for group in held.counters),
@@ -73,7 +73,7 @@ class Adapter:
             paths = {name: getattr(bgp, name) for name in ("maximum_paths", "maximum_paths_ipv6")}
             if held.most_paths is not None:
                 paths = {name: count and min(count, held.most_paths) for name, count in paths.items()}
-            maps = bgp.route_maps if held.global_next_hops else tuple(map(_without_next_hops, bgp.route_maps))
+            maps = bgp.route_maps if held.global_next_hops else tuple(map(_remove_prefer_global, bgp.route_maps))
             bgp = changes["bgp"] = replace_fields(
                 bgp, session_dscp=dscp, route_maps=maps, suppress_fib_pending=waits, **paths
             )
@@ -121,7 +121,7 @@ class Adapter:
             changes["fec"] = held.fec
         qos, length = port.qos, port.cable_length_m
         if qos is None and held.qos_on_every_port:
-            qos, length = self._without_cable(port, usual)
+            qos, length = self._uncabled_qos_and_length(port, usual)
         elif isinstance(qos, QosProfile):
             qos = self._adapt_qos_profile(qos, cast("Side | None", port.side))
         if not held.lossy_cable_length and isinstance(qos, QosProfile) and not qos.pfc_rx_priorities:
@@ -130,7 +130,7 @@ class Adapter:
             changes |= {"qos": qos, "cable_length_m": length}
         return replace_fields(port, **changes) if changes else port
 
-    def _without_cable(self, port: Interface, usual: Interface | None) -> tuple[QosProfile, Any]:
+    def _uncabled_qos_and_length(self, port: Interface, usual: Interface | None) -> tuple[QosProfile, Any]:
         """Return QoS and cable length of a port that no cable leads to; one that is up has the rates of its speed."""
         if port.enabled:
             return self._adapt_qos_profile(self._spare(cast("int", port.speed_mbps)), None), self._length_m
@@ -138,7 +138,7 @@ class Adapter:
             return self._adapt_qos_profile(self._spare(None), None, rates=False), self._length_m
         return self._adapt_qos_profile(cast("QosProfile", usual.qos), None, rates=False), usual.cable_length_m
 
-    def _with_way_round(self, ports: tuple[Interface, ...], model: Switch) -> tuple[Interface, ...]:
+    def _enable_last_service_port(self, ports: tuple[Interface, ...], model: Switch) -> tuple[Interface, ...]:
         """Return ports with the last service port up, at its fastest speed."""
         ends = {max(group.panels): max(group.speeds) for group in model.ports if group.service}
         last = max(ends, default=None)
@@ -153,11 +153,11 @@ class Adapter:
         """Return the profile of a port towards `side`, None for one without a cable; `rates` if its speed is known."""
         key = (id(qos), side, rates)
         if key not in self._made:
-            profile = self._profile_of(qos, side, rates=rates)
+            profile = self._build_adapted_profile(qos, side, rates=rates)
             self._made[key] = qos, profile  # holds the one that was wanted, so that its id stays
         return self._made[key][1]
 
-    def _profile_of(self, qos: QosProfile, side: Side | None, *, rates: bool) -> QosProfile:
+    def _build_adapted_profile(self, qos: QosProfile, side: Side | None, *, rates: bool) -> QosProfile:
         held = self._held
         changes: dict[str, Any] = {}
         watchdog = self._adapt_watchdog(qos, side)
@@ -166,11 +166,13 @@ class Adapter:
         if not held.port_buffers:
             changes |= {"ingress_buffers": (), "egress_buffers": ()}
         if not rates and isinstance(qos.queues, tuple):
-            qos = replace_fields(qos, queues=tuple(map(_without_rate, qos.queues)))
+            qos = replace_fields(qos, queues=tuple(map(_clear_queue_rates, qos.queues)))
         if not held.queue_reserves and isinstance(qos.queues, tuple):
-            qos = replace_fields(qos, queues=tuple(map(_without_reserve, qos.queues)))
+            qos = replace_fields(qos, queues=tuple(map(_clear_queue_reserve, qos.queues)))
         if not held.red_marks and isinstance(qos.queues, tuple):
-            changes["queues"] = tuple(map(_without_red, qos.queues if side else map(_without_trimming, qos.queues)))
+            changes["queues"] = tuple(
+                map(_disable_wred_flags, qos.queues if side else map(_without_trimming, qos.queues))
+            )
         return replace_fields(qos, **changes) if changes else qos
 
     def _adapt_watchdog(self, qos: QosProfile, side: Side | None) -> PfcWatchdog | None:
@@ -196,7 +198,7 @@ def _conditions(usual: WatchdogConditions | None, intended_conditions: object) -
     return replace_fields(usual, **stated)
 
 
-def _without_next_hops(policy: RouteMap) -> RouteMap:
+def _remove_prefer_global(policy: RouteMap) -> RouteMap:
     """Return a policy that leaves the choice between a neighbor's addresses to the switch."""
     rules = tuple(
         replace_fields(rule, sets=tuple(one for one in rule.sets if one != PREFER_GLOBAL)) for rule in policy.rules
@@ -204,7 +206,7 @@ def _without_next_hops(policy: RouteMap) -> RouteMap:
     return replace_fields(policy, rules=rules)
 
 
-def _without_red(queue: Queue) -> Queue:
+def _disable_wred_flags(queue: Queue) -> Queue:
     wred = queue.wred
     if not isinstance(wred, WredProfile):
         return queue
@@ -212,7 +214,7 @@ def _without_red(queue: Queue) -> Queue:
     return replace_fields(queue, wred=replace_fields(wred, green=green, yellow=yellow, red=red))
 
 
-def _without_rate(queue: Queue) -> Queue:
+def _clear_queue_rates(queue: Queue) -> Queue:
     """Return a queue of a port that is shut, which has no rate before its speed is known."""
     scheduler = queue.scheduler
     if not isinstance(scheduler, Scheduler):
@@ -221,7 +223,7 @@ def _without_rate(queue: Queue) -> Queue:
     return replace_fields(queue, scheduler=replace_fields(scheduler, **rates))
 
 
-def _without_reserve(queue: Queue) -> Queue:
+def _clear_queue_reserve(queue: Queue) -> Queue:
     """Return a queue that has nothing of its pool for itself."""
     buffer = queue.buffer
     return (

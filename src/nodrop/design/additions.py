@@ -100,7 +100,7 @@ def _addition_faults(intent: Intent, node: Node, device: Device, index: Index) -
             area, *names = parse(error.path)
             if area == "extra_lines" and names:
                 position, _ = lines.pop(int(names[0]))
-                yield _of_line(intent, node, position), error.reason, "lines beside the model", "see routing"
+                yield _keys_of_extra_line(intent, node, position), error.reason, "lines beside the model", "see routing"
                 continue
             if area not in ("extra", "extra_lines"):
                 return
@@ -167,7 +167,7 @@ def place_of_access(intent: Intent, node: Node, subject: Subject) -> tuple[str |
     return ()
 
 
-def _of_line(intent: Intent, node: Node, position: int) -> tuple[str | int, ...]:
+def _keys_of_extra_line(intent: Intent, node: Node, position: int) -> tuple[str | int, ...]:
     for name, additions in _parts(intent, node):
         if position < len(additions.lines):
             return ("extra", name, "lines", position)

@@ -200,16 +200,16 @@ def plan_addresses(intent: Intent, switches: Boxes, problems: list[Problem]) -> 
         oob=pools["oob"][0],
         vlans=vlans,
     )
-    problems += _pool_overlaps(intent, _by_keys(plan))
+    problems += _pool_overlaps(intent, _pools_by_keys(plan))
     problems += _exhausted_pools(intent, switches, plan)
-    problems += _link_faults(intent, plan)
+    problems += _link_pool_faults(intent, plan)
     return plan
 
 
 _Keys = tuple[str, ...]
 
 
-def _by_keys(plan: Plan) -> dict[_Keys, tuple[Pool, ...]]:
+def _pools_by_keys(plan: Plan) -> dict[_Keys, tuple[Pool, ...]]:
     """Return all pools by the keys of an intent that declare them."""
     of_fabric: dict[_Keys, tuple[Pool, ...]] = {
         ("addressing", "loopbacks"): plan.loopbacks,
@@ -252,7 +252,7 @@ def _slots_per_device(intent: Intent, model: Switch, problems: list[Problem]) ->
     return declared
 
 
-def _link_faults(intent: Intent, plan: Plan) -> Iterator[Problem]:
+def _link_pool_faults(intent: Intent, plan: Plan) -> Iterator[Problem]:
     """Yield pools of links that are missing, and those that nothing needs."""
     keys, families = ("addressing", "links"), {pool.family for pool in plan.links}
     if intent.routing.sessions == "unnumbered":
@@ -262,7 +262,9 @@ def _link_faults(intent: Intent, plan: Plan) -> Iterator[Problem]:
         return
     for family in plan.families:
         if family not in families:
-            pool_names = (_render_keys(keys) for keys, pools in _by_keys(plan).items() if _has_family(pools, family))
+            pool_names = (
+                _render_keys(keys) for keys, pools in _pools_by_keys(plan).items() if _has_family(pools, family)
+            )
             routed = " and ".join(name for name in pool_names if name != "oob")
             fault = f"no {FAMILY_NAMES[family]} pool, but {routed} of {FAMILY_NAMES[family]}"
             hint = "or routing: {sessions: unnumbered}, which carries both families and needs no pool of links"
@@ -291,7 +293,7 @@ def _pool_overlaps(intent: Intent, pools: Mapping[_Keys, tuple[Pool, ...]]) -> I
 def _exhausted_pools(intent: Intent, switches: Boxes, plan: Plan) -> Iterator[Problem]:
     """Yield the pools that are too small for the largest id, with the prefix length that is enough."""
     last, last_leaf = (max(nodes, key=lambda node: node.id) for nodes in (switches.all, switches.leaves))
-    for keys, pools in _by_keys(plan).items():
+    for keys, pools in _pools_by_keys(plan).items():
         links = keys[-1] not in ("loopbacks", "oob")
         node = last_leaf if links else last
         shares = 1 if keys[-1] in ("endpoints", "pool") else _TIER_SHARES

@@ -14,8 +14,8 @@ def class_faults(intent: Intent) -> Iterator[Problem]:
     """Yield every contradiction."""
     yield from _duplicate_claims(intent)
     for name, wanted_traffic_class in intent.classes.items():
-        yield from _faults_of(intent, name, wanted_traffic_class)
-    yield from _rest_faults(intent)
+        yield from _faults_of_class(intent, name, wanted_traffic_class)
+    yield from _unclaimed_dscp_faults(intent)
     yield from _share_faults(intent)
     yield from _rdma_faults(intent)
     yield from _storage_faults(intent)
@@ -42,7 +42,7 @@ def _duplicate_claims(intent: Intent) -> Iterator[Problem]:
             yield intent.problem(("classes", name, "dscp"), fault, "each DSCP in one class")
 
 
-def _faults_of(intent: Intent, name: str, wanted_traffic_class: TrafficClass) -> Iterator[Problem]:
+def _faults_of_class(intent: Intent, name: str, wanted_traffic_class: TrafficClass) -> Iterator[Problem]:
     keys = ("classes", name)
     if wanted_traffic_class.strict == (wanted_traffic_class.share is not None):
         fault = "both strict and a share" if wanted_traffic_class.strict else "neither strict nor a share"
@@ -67,7 +67,7 @@ def _faults_of(intent: Intent, name: str, wanted_traffic_class: TrafficClass) ->
         yield intent.problem((*keys, "ecn", "max"), show_bytes(wanted_traffic_class.ecn.max), expected)
 
 
-def _rest_faults(intent: Intent) -> Iterator[Problem]:
+def _unclaimed_dscp_faults(intent: Intent) -> Iterator[Problem]:
     takers = [name for name, wanted_traffic_class in intent.classes.items() if wanted_traffic_class.dscp == "rest"]
     remaining_numbers = unclaimed(intent)
     if len(takers) > 1:
@@ -97,7 +97,7 @@ def _share_faults(intent: Intent) -> Iterator[Problem]:
 
 
 def _rdma_faults(intent: Intent) -> Iterator[Problem]:
-    rdma = _of_purpose(intent, "rdma")
+    rdma = _classes_of_purpose(intent, "rdma")
     if not rdma:
         yield intent.problem(("classes",), "no RDMA class", "a class named rdma, or with purpose: rdma")
     for name, wanted_traffic_class in rdma.items():
@@ -126,7 +126,7 @@ def _storage_faults(intent: Intent) -> Iterator[Problem]:
             yield intent.problem(("classes", name, "dscp"), "rest", f"DSCPs that only {purpose} has, such as 34")
 
 
-def _of_purpose(intent: Intent, purpose: str) -> dict[str, TrafficClass]:
+def _classes_of_purpose(intent: Intent, purpose: str) -> dict[str, TrafficClass]:
     return {
         name: wanted_traffic_class
         for name, wanted_traffic_class in intent.classes.items()

@@ -40,16 +40,16 @@ def closing(intent: Intent, switches: Boxes) -> str:
     if closed is None:
         return ""
     uplinks = closed.per_spine * len(switches.spines)
-    of_links = _links_keys(intent, speed, ends)
+    of_links = _uplink_speed_keys(intent, speed, ends)
     keys = ", ".join(
-        (f"per_spine: {closed.per_spine}", *slots_keys(closed.joined), *of_links, *_hosts_keys(intent, closed))
+        (f"per_spine: {closed.per_spine}", *slots_keys(closed.joined), *of_links, *_leaf_group_keys(intent, closed))
     )
-    load = f"{_host_ports(intent)} host ports at {intent.topology.max_oversubscription:g}:1"
+    load = f"{_count_host_ports(intent)} host ports at {intent.topology.max_oversubscription:g}:1"
     ports = f"{closed.endpoint_ports} endpoint ports and {uplinks} uplinks"
     return f"{closed.leaves} leaves of {ports} carry {load}, {keys}"
 
 
-def _links_keys(intent: Intent, speed: int, ends: Sequence[LinkEnd]) -> list[str]:
+def _uplink_speed_keys(intent: Intent, speed: int, ends: Sequence[LinkEnd]) -> list[str]:
     """Return the keys that make uplinks run at the hosts' speed.
 
     A medium of the hosts is among them if the stated one does not run at it.
@@ -63,21 +63,21 @@ def _links_keys(intent: Intent, speed: int, ends: Sequence[LinkEnd]) -> list[str
     return [f"speed: {show_speed(speed)}", *([f"media: {name}"] if name != uplinks.media else [])]
 
 
-def _hosts_keys(intent: Intent, closed: _Closed) -> list[str]:
+def _leaf_group_keys(intent: Intent, closed: _Closed) -> list[str]:
     """Return how many hosts share a leaf, or a set of leaves, where there is one group and that changes."""
     group = next(iter(intent.endpoints.values()))
     share = closed.endpoint_ports // (group.ports if group.spread == "one-leaf" else 1)
     return [f"leaf_group: {share}"] if len(intent.endpoints) == 1 and share < group.leaf_group else []
 
 
-def _host_ports(intent: Intent) -> int:
+def _count_host_ports(intent: Intent) -> int:
     return sum(len(group.ids) * group.ports for group in intent.endpoints.values())
 
 
 def _fabrics_for_hosts(intent: Intent, switches: Boxes) -> Iterator[_Closed]:
     """Yield every fabric that carries the hosts, whole hosts on a leaf or set of leaves as their groups require."""
     groups = intent.endpoints.values()
-    ports = _host_ports(intent)
+    ports = _count_host_ports(intent)
     apart = lcm(*(group.ports for group in groups if group.spread != "one-leaf"))
     together = lcm(*(group.ports for group in groups if group.spread == "one-leaf"))
     split = intent.topology.uplinks.split

@@ -54,10 +54,10 @@ class _Deciding:
 
     def of(self, subject: Subject) -> Decision | None:
         if subject not in self._found:
-            self._found[subject] = self._looked_up(subject)
+            self._found[subject] = self._find_decision(subject)
         return self._found[subject]
 
-    def _looked_up(self, subject: Subject) -> Decision | None:
+    def _find_decision(self, subject: Subject) -> Decision | None:
         aspect = self._aspect_of_subject(subject)
         words = self._words(subject, aspect)
         if aspect.kind == "device" and aspect.path[:1] == ("extra",) and (node := self._nodes_by_name.get(subject[0])):
@@ -72,14 +72,14 @@ class _Deciding:
             if stated:
                 return self._make_intent_decision(stated, "stated")
         for group in groups(aspect):
-            if (match := self._of_group(group, words)) is not None:
+            if (match := self._match_key_templates(group, words)) is not None:
                 is_whole = aspect in _WHOLES
                 return self._make_intent_decision(
                     match.keys, "whole" if is_whole and match.how == "stated" else match.how, match.at
                 )
         return None
 
-    def _of_group(self, group: Sequence[str], words: _Words) -> _Found | None:
+    def _match_key_templates(self, group: Sequence[str], words: _Words) -> _Found | None:
         entries = self._intent.entries
         assert entries is not None
         candidates = [
@@ -112,19 +112,19 @@ class _Deciding:
 
     def _words(self, subject: Subject, aspect: Aspect) -> _Words:
         """Return the values of the words in braces; those without a value are missing."""
-        words = dict(self._of_classes)
+        words = dict(self._words_of_classes)
         node = self._nodes_by_name.get(subject[0])
         if node is not None:
-            words |= _of_node(node)
+            words |= _words_of_node(node)
         match aspect:
             case ["port", path] if node is not None:
-                words |= self._of_port(node, subject[1]) | self._of_priority(path)
+                words |= self._words_of_port(node, subject[1]) | self._words_of_priority(path)
             case ["device", ("port_channels" | "vlans" as table, name, *_)] if node is not None:
-                words |= self._of_bundle(node, table, name)
+                words |= self._words_of_bundle(node, table, name)
             case ["fabric", ("links", ends, *_)]:
-                words |= self._of_link(ends)
+                words |= self._words_of_link(ends)
             case ["fabric", ("hosts", name, *_)]:
-                group = self._groups_of_hosts.get(name)
+                group = self._groups_by_host.get(name)
                 words |= {"group": (group,)} if group else {}
             case ["fabric", ("classes", name, *_)]:
                 words["named"] = (name,)
@@ -155,11 +155,11 @@ class _Deciding:
         return links
 
     @cached_property
-    def _groups_of_hosts(self) -> Mapping[str, str]:
+    def _groups_by_host(self) -> Mapping[str, str]:
         return {f"{name}{number}": name for name, group in self._intent.endpoints.items() for number in group.ids}
 
     @cached_property
-    def _of_classes(self) -> _Words:
+    def _words_of_classes(self) -> _Words:
         """Of the classes, the first of each purpose that a row names, and the first lossless one."""
         class_of_purpose = {
             purpose_of(name, wanted_traffic_class): name
@@ -172,7 +172,7 @@ class _Deciding:
         ]
         return class_words | ({"lossless": (lossless[0],)} if lossless else {})
 
-    def _of_port(self, node: Node, name: str) -> _Words:
+    def _words_of_port(self, node: Node, name: str) -> _Words:
         link = self._links.get((node.name, name))
         panels = ("topology", "leaves", "ports") if node.role == LEAF else ("topology", "uplinks")
         if link is None:
@@ -181,7 +181,7 @@ class _Deciding:
         pool = {"pool": ("addressing", "endpoints" if to_host else "links")}
         return {"link": link, "panels": panels, "side": ("hosts" if to_host else "fabric",)} | pool
 
-    def _of_priority(self, path: Subject) -> _Words:
+    def _words_of_priority(self, path: Subject) -> _Words:
         """Return the class of a queue, a priority group or a DSCP."""
         match path:
             case ["qos", ("queues" | "priority_groups"), index, *_]:
@@ -197,7 +197,7 @@ class _Deciding:
                         return {"marked": (name,)}
         return {}
 
-    def _of_bundle(self, node: Node, table: str, name: str) -> _Words:
+    def _words_of_bundle(self, node: Node, table: str, name: str) -> _Words:
         if table == "port_channels":
             link = self._links.get((node.name, name))
             return {"link": link} if link else {}
@@ -206,12 +206,12 @@ class _Deciding:
                 return {"link": ("endpoints", group)}
         return {}
 
-    def _of_link(self, ends: str) -> _Words:
+    def _words_of_link(self, ends: str) -> _Words:
         link = next((self._links[end] for end in cable_ends(ends)[:1] if end in self._links), None)
         return {"link": link} if link else {}
 
 
-def _of_node(node: Node) -> dict[str, tuple[str, ...]]:
+def _words_of_node(node: Node) -> dict[str, tuple[str, ...]]:
     peers = SPINE if node.role == LEAF else LEAF
     return {
         "tier": (KEYS[node.role],),

@@ -34,7 +34,7 @@ class Default(NamedTuple):
 
 def defaulted(intent: Intent) -> tuple[Default, ...]:
     """Return every default that holds for an intent that builds."""
-    nics = (*_of_classes(intent), *_of_mode(intent))
+    nics = (*_nic_class_defaults(intent), *_mode_defaults(intent))
     return (
         *_list_plain_defaults(intent),
         *nics,
@@ -80,7 +80,7 @@ def _is_key_applicable(intent: Intent, path: str) -> bool:
     return has_pfc(intent) or path not in _WITH_PFC
 
 
-def _of_classes(intent: Intent) -> Iterator[Default]:
+def _nic_class_defaults(intent: Intent) -> Iterator[Default]:
     """Yield how NICs are set for the classes."""
     hosts = intent.hosts
     if hosts.tos is None:
@@ -111,7 +111,7 @@ def _class_of_dscp(intent: Intent, dscp: int) -> str:
     return next(name for name, dscps in owned if dscp in dscps)
 
 
-def _of_mode(intent: Intent) -> Iterator[Default]:
+def _mode_defaults(intent: Intent) -> Iterator[Default]:
     """Yield what follows from the mode."""
     if "dcqcn" not in intent.hosts.model_fields_set:
         marked = host_dcqcn(intent)
@@ -234,7 +234,7 @@ def _queue_reserve_defaults(intent: Intent, *models: Switch) -> Iterator[Default
 _WAIT = "the hardware has a route before packets arrive (SONiC's bgpd.main.conf.j2)"
 
 
-def _wait_faults(by_tier: Mapping[str, Traits]) -> str:
+def _render_wait_faults(by_tier: Mapping[str, Traits]) -> str:
     """Return the faults of releases that wait for the hardware, each with its tiers."""
     tiers_by_fault: dict[str, list[str]] = {}
     for tier, traits in by_tier.items():
@@ -250,7 +250,7 @@ def _bgp_defaults(intent: Intent) -> Iterator[Default]:
     for value, on in (("once installed", True), ("at once", False)):
         tiers = [name for name, does_wait in waits.items() if does_wait is on]
         key = "BGP announces routes" if len(tiers) == len(waits) else f"BGP of {' and '.join(tiers)} announces routes"
-        source = f"{_WAIT}{_wait_faults(by_tier)}" if on else "the release cannot wait"
+        source = f"{_WAIT}{_render_wait_faults(by_tier)}" if on else "the release cannot wait"
         if tiers:
             yield Default(key, value, source)
     source = "a leaf is the only way to its hosts (SONiC's bgpd.main.conf.j2, ToRRouter)"

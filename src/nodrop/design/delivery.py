@@ -54,7 +54,7 @@ def delivery_faults(intent: Intent) -> Iterator[Problem]:
 
 def in_tables(bgp: Bgp, routing_tables: RoutingTables) -> Bgp:
     """Return a process as tables hold it."""
-    maps = tuple(_without_lost(route_map, routing_tables) for route_map in bgp.route_maps)
+    maps = tuple(_remove_lost_rules(route_map, routing_tables) for route_map in bgp.route_maps)
     matched = {(kind, name) for route_map in maps for rule in route_map.rules for kind, name in rule.matches}
     paths = (bgp.maximum_paths, bgp.maximum_paths_ipv6)
     ipv4, ipv6 = (count if count is None else min(count, routing_tables.most_paths) for count in paths)
@@ -64,7 +64,7 @@ def in_tables(bgp: Bgp, routing_tables: RoutingTables) -> Bgp:
         requires_policy=True,
         maximum_paths=ipv4,
         maximum_paths_ipv6=ipv6,
-        prefix_lists=tuple(_with_ranges(prefix_list, routing_tables) for prefix_list in bgp.prefix_lists),
+        prefix_lists=tuple(_complete_list_ranges(prefix_list, routing_tables) for prefix_list in bgp.prefix_lists),
         community_lists=tuple(
             community_list for community_list in bgp.community_lists if ("community", community_list.name) in matched
         ),
@@ -81,7 +81,7 @@ def _defaults(bgp_row: Bgp | BgpNeighbor, table_fields: frozenset[str]) -> dict[
     return {field.name: field.default for field in fields(bgp_row) if field.name not in table_fields}
 
 
-def _without_lost(policy: RouteMap, routing_tables: RoutingTables) -> RouteMap:
+def _remove_lost_rules(policy: RouteMap, routing_tables: RoutingTables) -> RouteMap:
     """Return a policy without the rules that set what does not reach the routing daemon.
 
     Those lower the preference of routes with GRACEFUL_SHUTDOWN, as the daemon does by itself.
@@ -92,15 +92,17 @@ def _without_lost(policy: RouteMap, routing_tables: RoutingTables) -> RouteMap:
     return replace_fields(policy, rules=tuple(rules))
 
 
-def _with_ranges(prefix_list: PrefixList, routing_tables: RoutingTables) -> PrefixList:
+def _complete_list_ranges(prefix_list: PrefixList, routing_tables: RoutingTables) -> PrefixList:
     """Return a prefix list of ranges with both ends; a least length that would be lost is left out."""
     return replace_fields(
         prefix_list,
-        rules=tuple(_with_range(rule, _LENGTH[prefix_list.family], routing_tables) for rule in prefix_list.rules),
+        rules=tuple(
+            _complete_rule_range(rule, _LENGTH[prefix_list.family], routing_tables) for rule in prefix_list.rules
+        ),
     )
 
 
-def _with_range(rule: PrefixRule, longest: int, routing_tables: RoutingTables) -> PrefixRule:
+def _complete_rule_range(rule: PrefixRule, longest: int, routing_tables: RoutingTables) -> PrefixRule:
     if rule.ge is None:
         return rule
     most = longest if rule.le is None else rule.le

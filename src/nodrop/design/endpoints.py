@@ -45,7 +45,7 @@ def host_cables(intent: Intent, switches: Boxes, problems: list[Problem]) -> tup
     _check_names(intent, problems)
     taken: dict[tuple[int, int], dict[Jack, str]] = {}
     groups = intent.endpoints
-    return tuple(cable for name in groups for cable in _group_cables(intent, name, switches, taken, problems))
+    return tuple(cable for name in groups for cable in _cables_of_group(intent, name, switches, taken, problems))
 
 
 def _check_names(intent: Intent, problems: list[Problem]) -> None:
@@ -63,7 +63,7 @@ def _check_names(intent: Intent, problems: list[Problem]) -> None:
             problems.append(intent.problem(("endpoints", name), fault, "a name that does not end in a digit"))
 
 
-def _group_cables(
+def _cables_of_group(
     intent: Intent, name: str, switches: Boxes, taken: dict[tuple[int, int], dict[Jack, str]], problems: list[Problem]
 ) -> Iterator[HostCable]:
     """Yield the links of a group; `taken` holds the hosts of each (leaf, panel port), and is updated."""
@@ -86,7 +86,7 @@ def _group_cables(
         if card
         else []
     )
-    problems += _place_faults(intent, name, switches, spots, panels, finer)
+    problems += _placement_faults(intent, name, switches, spots, panels, finer)
     for place in spots:
         if not ports or place.leaf not in leaves or place.slot >= len(ports):
             continue
@@ -94,7 +94,7 @@ def _group_cables(
         host_of_jack = taken.setdefault((place.leaf, jack.panel), {})
         clash = _describe_jack_clash(host_of_jack, jack, host, f"leaf{place.leaf}")
         if clash:
-            hint = _own_ports(intent, name) or _MORE_PORTS
+            hint = _suggest_leaf_ports(intent, name) or _MORE_PORTS
             problems.append(intent.problem((*keys, "leaf_ports"), clash, "leaf_ports of its own", hint))
             return
         if link is not None:
@@ -143,7 +143,7 @@ def _panels_of_group(intent: Intent, name: str, problems: list[Problem]) -> tupl
         if len(intent.endpoints) == 1:
             return of_leaf
         fault = "several groups share the leaves' endpoint ports"
-        hint = _own_ports(intent, name) or _MORE_PORTS
+        hint = _suggest_leaf_ports(intent, name) or _MORE_PORTS
         problems.append(intent.problem(("endpoints", name), fault, "leaf_ports of its own", hint))
         return ()
     foreign = set(group.leaf_ports) - set(of_leaf)
@@ -154,7 +154,7 @@ def _panels_of_group(intent: Intent, name: str, problems: list[Problem]) -> tupl
     return group.leaf_ports
 
 
-def _own_ports(intent: Intent, name: str) -> str:
+def _suggest_leaf_ports(intent: Intent, name: str) -> str:
     """Return `leaf_ports` that are enough for a group and nobody else's; empty if there are too few."""
     stated = {panel for key, group in intent.endpoints.items() if key != name for panel in group.leaf_ports or ()}
     free = [panel for panel in intent.topology.leaves.ports.endpoints if panel not in stated]
@@ -183,7 +183,7 @@ def _has_exclusive_panels(intent: Intent, name: str) -> bool:
     )
 
 
-def _place_faults(
+def _placement_faults(
     intent: Intent, name: str, switches: Boxes, spots: tuple[Place, ...], panels: tuple[int, ...], finer: list[int]
 ) -> Iterator[Problem]:
     """Yield the faults in the placement of a group's hosts, with the right values; `finer` are other splits."""
@@ -198,7 +198,7 @@ def _place_faults(
         lost = {place.host for place in spots if place.leaf in missing}
         fault = f"{name} {show_ids(lost)} would be on leaf {show_ids(missing)}"
         change_hint = _join_alternatives(
-            _with_leaves(intent, switches, "", missing), _with_hosts(set(group.ids) - lost)
+            _render_change_with_leaves(intent, switches, "", missing), _render_host_ids(set(group.ids) - lost)
         )
         hint = change_hint or "more spine ports, and leaves"
         yield intent.problem((*keys, "ids"), fault, f"leaf {show_ids(leaves)}", hint)
@@ -209,10 +209,10 @@ def _place_faults(
         lost = {place.host for place in spots if place.leaf in missing or place.slot >= port_count}
         where = show_ids(panels) + (f" split into {group.split}" if group.split > 1 else "")
         fault = f"{name} needs {needed} ports of a leaf"
-        fewer = _with_leaves(intent, switches, f"leaf_group: {most}", smaller - leaves) if most else ""
+        fewer = _render_change_with_leaves(intent, switches, f"leaf_group: {most}", smaller - leaves) if most else ""
         split = next((f"split: {into}" for into in finer if needed <= len(panels) * into), "")
         hint = (
-            _join_alternatives(split, _own_ports(intent, name), fewer, _with_hosts(set(group.ids) - lost))
+            _join_alternatives(split, _suggest_leaf_ports(intent, name), fewer, _render_host_ids(set(group.ids) - lost))
             or _MORE_PORTS
         )
         yield intent.problem((*keys, "leaf_group"), fault, f"at most the {port_count} it has, {where}", hint)
@@ -220,10 +220,10 @@ def _place_faults(
 
 def _leaf_hint_function(intent: Intent, switches: Boxes) -> Callable[[Set[int]], str]:
     """Return a function that names an intent's leaves with some more; its text is empty if they do not fit."""
-    return lambda missing: _with_leaves(intent, switches, "", missing)
+    return lambda missing: _render_change_with_leaves(intent, switches, "", missing)
 
 
-def _with_leaves(intent: Intent, switches: Boxes, change: str, missing: Set[int]) -> str:
+def _render_change_with_leaves(intent: Intent, switches: Boxes, change: str, missing: Set[int]) -> str:
     """Return a change together with the leaves that it needs besides; empty if the spines cannot take them."""
     leaves = missing | {leaf.id for leaf in switches.leaves}
     if missing and not holds(intent, switches, leaves):
@@ -231,7 +231,7 @@ def _with_leaves(intent: Intent, switches: Boxes, change: str, missing: Set[int]
     return " and ".join(filter(None, (change, f"topology.leaves.ids: {show_ids(leaves)}" if missing else "")))
 
 
-def _with_hosts(kept_numbers: Set[int]) -> str:
+def _render_host_ids(kept_numbers: Set[int]) -> str:
     return f"ids: {show_ids(kept_numbers)}" if kept_numbers else ""
 
 

@@ -130,7 +130,7 @@ def bandwidth_faults(intent: Intent, boxes: Boxes, devices: Mapping[str, Device]
         node = max(sending, key=lambda node: _count_streamed_counters(devices[node.name]))
         device, facts = devices[node.name], asic(node.model.asic).sampling
         assert facts is not None
-        yield from _lane_faults(intent, device, facts) or _speed_faults(intent, node.tier, device, facts)
+        yield from _lane_faults(intent, device, facts) or _telemetry_rate_faults(intent, node.tier, device, facts)
 
 
 def _count_streamed_counters(device: Device) -> int:
@@ -157,7 +157,7 @@ def _lane_faults(intent: Intent, device: Device, facts: Sampling) -> list[Proble
     return [intent.problem(_KEYS, fault, "ports that are broken out, such as split: 2", "or objects: buffer-pools")]
 
 
-def _speed_faults(intent: Intent, tier: Tier, device: Device, facts: Sampling) -> list[Problem]:
+def _telemetry_rate_faults(intent: Intent, tier: Tier, device: Device, facts: Sampling) -> list[Problem]:
     stream_traits, wanted_high_frequency = (
         traits(tier.platform, tier.version).streams,
         intent.services.telemetry.high_frequency,

@@ -54,7 +54,7 @@ def hwsku_notes(intent: Intent, role: str, model: Switch) -> Iterator[Adaptation
         return
     release = _tier_of_role(intent, role).version
     reason = f"no HWSKU of {release} has these ports, so BREAKOUT_CFG changes those of the base HWSKU"
-    if elsewhere := next((layout for layout in layouts if _has_as_many(layout, declared)), None):
+    if elsewhere := next((layout for layout in layouts if _has_enough_breakouts(layout, declared)), None):
         reason += f"; {elsewhere.hwskus[0]} has {show_ways(elsewhere.ports)}"
     yield Adaptation(f"{role}*/hwsku", show_ways(declared), str(model.sonic.hwsku), reason)
 
@@ -82,7 +82,7 @@ def _layouts(intent: Intent, role: str, model: Switch) -> Iterator[Layout]:
         yield from (layout for layout in model.sonic.layouts if layout.since is None or layout.since <= release)
 
 
-def _has_as_many(layout: Layout, declared: Ways) -> bool:
+def _has_enough_breakouts(layout: Layout, declared: Ways) -> bool:
     """Return whether a HWSKU has at least as many ports of each breakout, on any panel ports."""
     return all(
         _count_breakouts(layout.ports, breakout) >= _count_breakouts(declared, breakout)

@@ -55,7 +55,7 @@ def _leaf_port_faults(intent: Intent, switches: Boxes, hosts: tuple[HostCable, .
         if lacking:
             fault = f"{model.name} has no {show_ports(lacking)} for the fabric"
             if key == "uplinks":
-                fault += _all_for_hosts(model, hosts)
+                fault += _describe_full_leaf(model, hosts)
             yield intent.problem((*keys, key), fault, f"some of {show_ids(model.panels)}", hint)
     for (first_use, panels), (second_use, second_panels) in combinations(uses.items(), 2):
         both_panels = set(panels) & set(second_panels)
@@ -64,7 +64,7 @@ def _leaf_port_faults(intent: Intent, switches: Boxes, hosts: tuple[HostCable, .
             yield intent.problem((*keys, second_use), fault, "one use for each port")
 
 
-def _all_for_hosts(model: Switch, hosts: tuple[HostCable, ...]) -> str:
+def _describe_full_leaf(model: Switch, hosts: tuple[HostCable, ...]) -> str:
     """Return, in words, that some leaf has all its ports taken by hosts; empty if none has."""
     leaves: dict[str, list[HostCable]] = {}
     for cable in hosts:

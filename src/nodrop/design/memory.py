@@ -26,16 +26,16 @@ def memory_faults(
     for tier in (switches.leaves, switches.spines):
         if is_static(tier[0].model):
             continue
-        node = min(tier, key=lambda node: _left_bytes(devices[node.name]))
-        if _left_bytes(devices[node.name]) <= 0:
+        node = min(tier, key=lambda node: _lossless_pool_bytes(devices[node.name]))
+        if _lossless_pool_bytes(devices[node.name]) <= 0:
             yield _memory_fault(intent, node, devices[node.name], cables[node.name])
         elif intent.buffers.over_subscription is not None:
-            yield from _sharing_faults(intent, node, devices[node.name], cables[node.name])
+            yield from _shared_headroom_faults(intent, node, devices[node.name], cables[node.name])
 
 
-def _sharing_faults(intent: Intent, node: Node, device: Device, wires: Wires) -> Iterator[Problem]:
+def _shared_headroom_faults(intent: Intent, node: Node, device: Device, wires: Wires) -> Iterator[Problem]:
     """Yield a ratio that leaves too little for a port, and the worst port that takes more of the pool than one may."""
-    yield from _ratio_faults(intent, node, device)
+    yield from _headroom_ratio_faults(intent, node, device)
     over = [port for port in device.interfaces if port.enabled and _shared_headroom_over_limit_bytes(device, port) > 0]
     if over:
         worst = max(over, key=lambda port: _shared_headroom_over_limit_bytes(device, port))
@@ -43,13 +43,13 @@ def _sharing_faults(intent: Intent, node: Node, device: Device, wires: Wires) ->
         assert most is not None
         wire = next(wire for wire in wires.values() if wire.port == worst.port)
         lengths = range(1, wire.cabling.length_m)
-        fits = bisect_left(lengths, True, key=lambda length: _beyond_with(device, worst, length) > 0)
+        fits = bisect_left(lengths, True, key=lambda length: _headroom_excess_at_length(device, worst, length) > 0)
         taken = f"{worst.name} of {node.name} takes {show_bytes(taken_bytes(worst))} of the shared headroom"
         fault = f"{taken}, and a port may take {show_bytes(most)}"
         yield intent.problem((*wire.cabling.keys, "length"), fault, f"at most {fits}m", "or shared_headroom: off")
 
 
-def _ratio_faults(intent: Intent, node: Node, device: Device) -> Iterator[Problem]:
+def _headroom_ratio_faults(intent: Intent, node: Node, device: Device) -> Iterator[Problem]:
     """Yield a ratio that leaves the pool too small for a single port's headroom, beyond each port's private part."""
     private_bytes = chip(device).private_headroom_bytes
     taken = [use for port in device.interfaces if port.enabled and (use := taken_bytes(port)) > 0]
@@ -66,8 +66,8 @@ def _shared_headroom_over_limit_bytes(device: Device, port: Interface) -> int:
     return 0 if limit is None else taken_bytes(port) - limit
 
 
-def _beyond_with(device: Device, port: Interface, length_m: int) -> int:
-    changed = _with_length(device, {port.port} if isinstance(port.port, Port) else set(), length_m)
+def _headroom_excess_at_length(device: Device, port: Interface, length_m: int) -> int:
+    changed = _replace_cable_length(device, {port.port} if isinstance(port.port, Port) else set(), length_m)
     return _shared_headroom_over_limit_bytes(
         changed, next(interface for interface in changed.interfaces if interface.name == port.name)
     )
@@ -77,13 +77,15 @@ def _memory_fault(intent: Intent, node: Node, device: Device, wires: Wires) -> P
     longest = max((wire.cabling for wire in wires.values()), key=lambda cabling: cabling.length_m)
     ports = {wire.port for wire in wires.values() if wire.cabling is longest}
     lengths = range(1, longest.length_m)
-    fits = bisect_left(lengths, True, key=lambda length: _left_bytes(_with_length(device, ports, length)) <= 0)
+    fits = bisect_left(
+        lengths, True, key=lambda length: _lossless_pool_bytes(_replace_cable_length(device, ports, length)) <= 0
+    )
     memory = show_bytes(node.model.buffer_bytes or 0)
     fault = f"the headroom of {len(ports)} ports at {longest.length_m}m fills the {memory} of {node.name}"
     return intent.problem((*longest.keys, "length"), fault, f"at most {fits}m" if fits else "fewer lossless ports")
 
 
-def _left_bytes(device: Device) -> int:
+def _lossless_pool_bytes(device: Device) -> int:
     """Return the size of the lossless pool; zero and less is memory that is not there."""
     assert isinstance(device.buffer_pools, tuple)
     size = next(pool.size_bytes for pool in device.buffer_pools if pool.name == INGRESS_LOSSLESS)
@@ -91,7 +93,7 @@ def _left_bytes(device: Device) -> int:
     return size
 
 
-def _with_length(device: Device, ports: Set[Port], length_m: int) -> Device:
+def _replace_cable_length(device: Device, ports: Set[Port], length_m: int) -> Device:
     """Return the device as it would be if some of its cables had another length."""
 
     def set_cable_length(interface: Interface) -> Interface:

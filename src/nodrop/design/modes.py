@@ -39,8 +39,8 @@ def mode_faults(intent: Intent) -> Iterator[Problem]:
         for path, lacking in _pointless_keys(intent):
             yield intent.problem(path, f"stated in mode {intent.mode}, which has {lacking}", "", "remove it")
     if trims(intent):
-        yield from _trimming_faults(intent)
-        yield from _ability_faults(intent)
+        yield from _trimming_class_faults(intent)
+        yield from _trimming_support_faults(intent)
     elif "trimming" in intent.model_fields_set:
         yield intent.problem(("trimming",), f"stated in mode {intent.mode}", "mode: trim or uec", "or remove it")
 
@@ -54,7 +54,7 @@ def _pointless_keys(intent: Intent) -> Iterator[tuple[tuple[str, ...], str]]:
             yield ("buffers", key), "no lossless pool"
 
 
-def _trimming_faults(intent: Intent) -> Iterator[Problem]:
+def _trimming_class_faults(intent: Intent) -> Iterator[Problem]:
     name = intent.trimming.into
     into = intent.classes.get(name)
     keys = ("trimming", "into")
@@ -68,7 +68,7 @@ def _trimming_faults(intent: Intent) -> Iterator[Problem]:
         yield intent.problem(keys, f"{name} is not for cut packets alone", "a lossy class without ecn")
 
 
-def _ability_faults(intent: Intent) -> Iterator[Problem]:
+def _trimming_support_faults(intent: Intent) -> Iterator[Problem]:
     """Yield tiers whose model or platform does not trim, and a size that a platform does not take."""
     topology, size = intent.topology, intent.trimming.size
     is_size_reported = False

@@ -77,7 +77,7 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
                 splits=jack.splits,
                 side="fabric",
                 cabling=cable.cabling,
-                addresses=_with_lengths(own_addresses, pairs),
+                addresses=_append_prefix_lengths(own_addresses, pairs),
                 far_addresses=tuple(peer_addresses),
                 far=f"{peer.name}:{name_of(peer, peer_port)}",
                 peer=(peer, peer_port),
@@ -85,7 +85,7 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
     for host_cable in layout.host_cables:
         pairs = plan.endpoint(host_cable)
         jack = host_cable.leaf_port
-        addresses = _with_lengths([pair.leaf for pair in pairs], pairs)
+        addresses = _append_prefix_lengths([pair.leaf for pair in pairs], pairs)
         bond = _bond_of_cable(host_cable, addresses)
         result[host_cable.leaf.name][jack.port] = Wire(
             port=jack.port,
@@ -100,7 +100,7 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
     return result
 
 
-def _with_lengths(addresses: list[str], pairs: tuple[Pair, ...]) -> tuple[str, ...]:
+def _append_prefix_lengths(addresses: list[str], pairs: tuple[Pair, ...]) -> tuple[str, ...]:
     return tuple(f"{address}/{pair.length}" for address, pair in zip(addresses, pairs, strict=True))
 
 

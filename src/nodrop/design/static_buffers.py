@@ -59,7 +59,7 @@ def _memory_faults(intent: Intent, role: str, model: Switch) -> Iterator[Problem
             yield intent.problem((*kind.keys, "speed"), fault, ", ".join(map(show_speed, speeds)))
         return
     plan = _Plan(intent, model, hwsku, links)
-    yield from _sharing_faults(intent, role, model, plan)
+    yield from _shared_headroom_faults(intent, role, model, plan)
     if plan.free_bytes > 0:
         return
     longest = max(links, key=lambda kind: kind.length_m)
@@ -78,7 +78,7 @@ def _memory_faults(intent: Intent, role: str, model: Switch) -> Iterator[Problem
     yield intent.problem((*longest.keys, "length"), f"{fault} of {model.name}", expected, hint)
 
 
-def _sharing_faults(intent: Intent, role: str, model: Switch, plan: "_Plan") -> Iterator[Problem]:
+def _shared_headroom_faults(intent: Intent, role: str, model: Switch, plan: "_Plan") -> Iterator[Problem]:
     """Yield a ratio with too little shared headroom for the needs of one port, or that shares nothing."""
     ratio, keys = intent.buffers.over_subscription, ("buffers", "shared_headroom")
     if ratio is not None and not plan.most_bytes:
@@ -116,8 +116,8 @@ def static_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
         dynamic=None,
         lossy_group=BufferProfile(pool=INGRESS_LOSSLESS, size_bytes=0, static_th_bytes=memory),
         lossless_queue=BufferProfile(pool=EGRESS_LOSSLESS, size_bytes=0, static_th_bytes=memory),
-        lossy_queue=_lossy_queue(model),
-        reserved_queue=_lossy_queue(model),
+        lossy_queue=_lossy_queue_buffer(model),
+        reserved_queue=_lossy_queue_buffer(model),
         fits=plan.fits,
         maps_pause_to_groups=_maps_pause_to_groups(model),
     )
@@ -132,13 +132,13 @@ def _lossy_buffers(model: Switch, memory: int) -> Buffers:
         ),
         dynamic=None,
         lossy_group=BufferProfile(pool=INGRESS_LOSSY, size_bytes=0, static_th_bytes=memory),
-        lossy_queue=_lossy_queue(model),
-        reserved_queue=_lossy_queue(model),
+        lossy_queue=_lossy_queue_buffer(model),
+        reserved_queue=_lossy_queue_buffer(model),
         maps_pause_to_groups=_maps_pause_to_groups(model),
     )
 
 
-def _lossy_queue(model: Switch) -> BufferProfile:
+def _lossy_queue_buffer(model: Switch) -> BufferProfile:
     reserve = queue_reserve(model, static=True)
     return BufferProfile(pool=EGRESS_LOSSY, size_bytes=reserve.size_bytes, dynamic_th=LOSSY_THRESHOLD)
 

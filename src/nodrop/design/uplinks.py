@@ -56,8 +56,8 @@ def _has_enough_ports(intent: Intent, switches: Boxes, down_mbps: int, into: int
 def _port_faults(intent: Intent, switches: Boxes, choice: Choice, splits: Iterable[int]) -> list[Problem]:
     """Return the faults of the ports, each with changes that fix all of them; `splits` are those that do."""
     port_words = [
-        *_port_words(choice.spines, LEAF, choice.per_spine),
-        *_port_words(choice.leaves, SPINE, choice.per_spine),
+        *_port_shortage_texts(choice.spines, LEAF, choice.per_spine),
+        *_port_shortage_texts(choice.leaves, SPINE, choice.per_spine),
     ]
     if not port_words:
         return []
@@ -66,7 +66,7 @@ def _port_faults(intent: Intent, switches: Boxes, choice: Choice, splits: Iterab
     return [intent.problem((*_KEYS, "per_spine"), fault, expected, hint) for fault, expected in port_words]
 
 
-def _port_words(peers: Peers, near: str, per_spine: int) -> Iterator[tuple[str, str]]:
+def _port_shortage_texts(peers: Peers, near: str, per_spine: int) -> Iterator[tuple[str, str]]:
     """Yield the found and expected values if the switches of a role have too few ports for their peers."""
     needed, port_count, clash = per_spine * len(peers.ids), len(peers.ports), peers.clash(per_spine)
     if needed > port_count:

@@ -203,10 +203,10 @@ def _find_dividing_polling(
 def watchdog_faults(intent: Intent, timers: Timers | None) -> Iterator[Problem]:
     """Yield the faults of a set of timers: ranges first, then their relations."""
     if timers is not None:
-        yield from list(_range_faults(intent, timers)) or _relation_faults(intent, timers)
+        yield from list(_timer_range_faults(intent, timers)) or _timer_relation_faults(intent, timers)
 
 
-def _range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
+def _timer_range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
     role_traits, watched = traits_by_role(intent), _find_watching_tiers(intent)
     pollings = {(timers.polling_ms[role], role_traits[role].watchdog.polling_ms) for role in KEYS}
     checks: list[tuple[tuple[str, ...], int, Range]] = [(("polling",), *polling) for polling in sorted(pollings)]
@@ -220,17 +220,17 @@ def _range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
             yield intent.problem((*_KEYS, *keys), f"{value} ms", f"{low} to {high} ms")
 
 
-def _relation_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
+def _timer_relation_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
     watched = _find_watching_tiers(intent)
-    yield from _fill_faults(intent, timers)
+    yield from _fill_polling_faults(intent, timers)
     for name, side in timers.sides():
         polling = max(timers.polling_ms[tier.role] for tier in watched[name])
-        inexact = list(_count_faults(intent, timers, name, side, watched[name]))
+        inexact = list(_detection_step_faults(intent, timers, name, side, watched[name]))
         yield from inexact
         if side.detection_ms < 2 * polling and not inexact:
             fault = f"{side.detection_ms} ms is less than two pollings of {polling} ms"
             yield intent.problem((*_KEYS, name, "detection"), fault, f"at least {2 * polling} ms")
-        yield from _recovery_faults(intent, timers, name, side, watched[name])
+        yield from _restoration_step_faults(intent, timers, name, side, watched[name])
         if side.restoration_ms < side.detection_ms:
             fault = f"{side.restoration_ms} ms is less than detection"
             yield intent.problem((*_KEYS, name, "restoration"), fault, f"at least {side.detection_ms} ms")
@@ -241,7 +241,7 @@ def _relation_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
         yield intent.problem((*_KEYS, "fabric", "detection"), fault, expected, hint)
 
 
-def _fill_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
+def _fill_polling_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
     """Yield a polling that is too fast for switches that must check how full queues are."""
     conditions = intent.pfc.watchdog.stuck
     if conditions is None or conditions.fill is None:
@@ -254,7 +254,7 @@ def _fill_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
             return
 
 
-def _count_faults(
+def _detection_step_faults(
     intent: Intent, timers: Timers, name: str, side: SideTimers, watched: tuple[_Watched, ...]
 ) -> Iterator[Problem]:
     """Yield a detection that is no whole number of pollings, as many as the platform counts, where it counts them."""
@@ -268,7 +268,7 @@ def _count_faults(
         yield intent.problem((*_KEYS, name, "detection"), f"{side.detection_ms} ms", near, hint)
 
 
-def _recovery_faults(
+def _restoration_step_faults(
     intent: Intent, timers: Timers, name: str, side: SideTimers, watched: tuple[_Watched, ...]
 ) -> Iterator[Problem]:
     """Yield a restoration that is no whole number of pollings, as many as the platform counts, where it counts them."""

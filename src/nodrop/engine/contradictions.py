@@ -41,12 +41,12 @@ def contradiction(rule: Rule) -> Contradiction | None:
     when = (Goal(rule.when, True),) if rule.when is not None else ()
     claim = (Goal(rule.claim, False),) if rule.claim is not None else ()
     for key, goals in (("when", when), ("assert", claim), ("assert", when + claim)):
-        if goals and not _may_hold(goals, stated):
+        if goals and not _can_goals_hold(goals, stated):
             return Contradiction(key, tuple(map(str, _minimal_contradiction(goals, stated))))
     return None
 
 
-def _may_hold(goals: tuple[Goal, ...], stated: Mapping[str, frozenset[object]]) -> bool:
+def _can_goals_hold(goals: tuple[Goal, ...], stated: Mapping[str, frozenset[object]]) -> bool:
     facts = Facts()
     for goal in goals:
         for node in walk(goal.node):
@@ -99,7 +99,7 @@ def _minimal_contradiction(goals: tuple[Goal, ...], stated: Mapping[str, frozens
     conjuncts = tuple(conjunct for goal in goals for conjunct in _split_conjuncts(goal))
     for candidate in conjuncts:
         without = tuple(goal for goal in conjuncts if goal is not candidate)
-        if not _may_hold(without, stated):
+        if not _can_goals_hold(without, stated):
             conjuncts = without
     return conjuncts
 

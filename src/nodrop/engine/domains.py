@@ -97,7 +97,7 @@ class Domain:
             return any(value is not None and self._allows_value(value) for value in values)
         if kind.scalars and kind.scalars <= {int, float} and not kind.words and not kind.element and not kind.owners:
             return self._allows_number(whole=kind.scalars == {int})
-        return True in self.truths or (False in self.truths and not _always_true(kind))
+        return True in self.truths or (False in self.truths and not _is_always_true(kind))
 
     def _allows_value(self, value: object) -> bool:
         if value in self.never or bool(value) not in self.truths:
@@ -120,7 +120,7 @@ class Domain:
         return any(self._allows_value(value) for value in range(ceil(self.low), floor(self.high) + 1))
 
 
-def _always_true(kind: Type) -> bool:
+def _is_always_true(kind: Type) -> bool:
     """Whether all that a type may hold counts as true: parts of the model, which are neither numbers nor lists."""
     if not kind.owners or kind.scalars or kind.words or kind.element is not None or kind.anything:
         return False

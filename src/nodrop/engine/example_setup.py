@@ -116,7 +116,7 @@ class Setting:
         """Raise CannotSay if the example changes facts that the platform's files do not carry."""
         for path in platforms.unsupported_paths(self.platform):
             for written in example.model or {}:
-                if matches((*path.split("/"), "**"), _in_device(parse_subject(written))):
+                if matches((*path.split("/"), "**"), _path_within_device(parse_subject(written))):
                     raise CannotSay(f"its files do not say {path}")
 
     def render_example(self, example: Example) -> list[View]:
@@ -164,7 +164,7 @@ def _apply_text_edits(text: str, edits: Iterable[Mapping[str, str]], name: str) 
     return text
 
 
-def _in_device(subject: Subject) -> Subject:
+def _path_within_device(subject: Subject) -> Subject:
     """Return a subject as a path from its device, like the paths that a platform lists as not carried."""
     match subject[1:]:
         case (area, *rest) if area.startswith("@"):

@@ -178,7 +178,7 @@ def run_rule(
     compares fabrics uses those in `beside`.
     """
     if rule.remark in KINDS:
-        return _of_suppressions(rule, reading)
+        return _verdict_on_suppressions(rule, reading)
     if rule.observed:
         index = Index(reading.fabric)
         index.kept[OBSERVATIONS] = (observed or _observe_reading(reading),)
@@ -202,7 +202,7 @@ def run_rule(
     )
 
 
-def _of_suppressions(rule: Rule, reading: Reading) -> Verdict:
+def _verdict_on_suppressions(rule: Rule, reading: Reading) -> Verdict:
     """Return a rule's verdict on the comments in files when none of them covers anything."""
     every = of_files(shipped())
     verdict, written = judge(reading, every, strictness="auditor"), tuple(written_in(reading))

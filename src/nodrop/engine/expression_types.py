@@ -78,7 +78,7 @@ class ExpressionTypes:
             case jinja.Getattr():
                 return self._check_attribute(below(node.node), node.attr)
             case jinja.Tuple() | jinja.List():
-                return _build_items([below(item) for item in node.items])
+                return _build_list_literal([below(item) for item in node.items])
             case jinja.Not():
                 return nodes.Not(below(node.node))
             case jinja.Neg():
@@ -141,7 +141,7 @@ class ExpressionTypes:
             )
         for owner in owners:
             if name not in attributes(owner):
-                hint = _nearest_attribute(name, attributes(owner))
+                hint = _suggest_attribute(name, attributes(owner))
                 raise self.written.fault(f"{label(owner)} has no `{name}`", hint=hint, at=before + name, after=before)
         return Attribute(node, name, reduce(join, (attributes(owner)[name] for owner in owners)))
 
@@ -218,7 +218,7 @@ class ExpressionTypes:
         return Call(word, tuple(arguments))
 
 
-def _build_items(items: list[Node]) -> ListLiteral:
+def _build_list_literal(items: list[Node]) -> ListLiteral:
     return ListLiteral(tuple(items), Type(element=reduce(join, (item.type for item in items), Type())))
 
 
@@ -242,7 +242,7 @@ def accepts(parameter_type: Type, argument_type: Type) -> bool:
     return not argument_type.anything and argument_type.kinds <= parameter_type.kinds
 
 
-def _nearest_attribute(name: str, known_types: Mapping[str, Type]) -> str:
+def _suggest_attribute(name: str, known_types: Mapping[str, Type]) -> str:
     """Return the attribute that was meant: one of the owner's, else one a step further down."""
     further = sorted(
         f"{step}.{inner}"

@@ -50,12 +50,12 @@ class FindingBuilder:
         related = tuple(Related(subject=subject, message=message) for subject, message in hit.related)
         located = self._locate_place(hit.subject[0], hit.place)
         changes = tuple(change for subject, new in hit.changes for change in changed_to(self.index, subject, new))
-        return self._from_facts(hit.subject, at, hit.facts, related, hit.discriminator, changes, located=located)
+        return self._build_from_facts(hit.subject, at, hit.facts, related, hit.discriminator, changes, located=located)
 
     def of_remark(self, remark: Remark) -> Finding:
         """Return the finding for a reader's remark, at its place."""
         located, names = self._locate_place(remark.subject[0], remark.place), remark.names
-        return self._from_facts(remark.subject, remark.subject, remark.facts, located=located, rows=names)
+        return self._build_from_facts(remark.subject, remark.subject, remark.facts, located=located, rows=names)
 
     def holds(self, condition: Node | None, facts: Mapping[str, Fact]) -> bool:
         """Whether `when` lets a hit or remark pass; UnknownFact where it meets UNKNOWN."""
@@ -84,7 +84,7 @@ class FindingBuilder:
         return about
 
     @cached_property
-    def _fix_in_words(self) -> Fix | None:
+    def _fix_without_changes(self) -> Fix | None:
         """The fix without changes, where all findings have the same."""
         return self._build_fix(()) if all(isinstance(piece, str) for piece in self.rule.fix) else None
 
@@ -144,19 +144,19 @@ class FindingBuilder:
             group=shared.group,
             fingerprint=fingerprint,
             facts=shared.facts,
-            related=self._other_end(item),
+            related=self._other_end_of_link(item),
             fix=self._build_fix(item, changes),
             former=tuple(former),
         )
 
-    def _other_end(self, item: Item) -> tuple[Related, ...]:
+    def _other_end_of_link(self, item: Item) -> tuple[Related, ...]:
         """Of a rule that points at one end of a link, the same of the other end."""
         end, *inner_path = self.rule.pointed or ("",)
         if self.rule.scope.name != "link" or end not in _OTHER:
             return ()
         return (Related(subject=self.rule.scope.place(item, (_OTHER[end], *inner_path)), message="the other end"),)
 
-    def _from_facts(
+    def _build_from_facts(
         self,
         subject: Subject,
         at: Subject,
@@ -201,7 +201,7 @@ class FindingBuilder:
             fingerprint=about.fingerprint,
             facts=dict(facts),
             related=related,
-            fix=(None if changes else self._fix_in_words) or self._build_fix(names, changes),
+            fix=(None if changes else self._fix_without_changes) or self._build_fix(names, changes),
             located=located,
             former=about.former,
         )

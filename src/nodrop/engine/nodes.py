@@ -254,28 +254,28 @@ def present(node: Node, *, holds: bool) -> frozenset[Node]:
             left, right = present(node.left, holds=holds), present(node.right, holds=holds)
             return left | right if (word == "and") == holds else left & right
         case IsNone():
-            return frozenset() if holds else _with_owners(node.node)
+            return frozenset() if holds else _node_and_owners(node.node)
         case Compare(rest=((sign, right),)):
             return _find_present_nodes(node.first, sign, right, holds=holds)
         case Compare():
             return frozenset()
         case _:
-            return _with_owners(node) if holds else frozenset()
+            return _node_and_owners(node) if holds else frozenset()
 
 
 def _find_present_nodes(left: Node, sign: Comparison, right: Node, *, holds: bool) -> frozenset[Node]:
     holds = holds != (sign in ("!=", "not in"))
-    present_nodes = _with_owners(left) | _with_owners(right)
+    present_nodes = _node_and_owners(left) | _node_and_owners(right)
     if sign in ("==", "!="):
         if NONE in (left.type, right.type):
             return frozenset() if holds else present_nodes
         return present_nodes if holds and not (may_be_none(left) and may_be_none(right)) else frozenset()
     if sign in ("in", "not in") and holds:
         inside = right.type.element
-        return _with_owners(right) if inside is None or inside.none else present_nodes
+        return _node_and_owners(right) if inside is None or inside.none else present_nodes
     return frozenset()
 
 
-def _with_owners(node: Node) -> frozenset[Node]:
+def _node_and_owners(node: Node) -> frozenset[Node]:
     """Return the node and its owners: where an attribute is not None, its owner is not."""
-    return frozenset({node}) | (_with_owners(node.of) if isinstance(node, Attribute) else frozenset())
+    return frozenset({node}) | (_node_and_owners(node.of) if isinstance(node, Attribute) else frozenset())

@@ -47,7 +47,7 @@ def split_change(old: object, new: object) -> Iterator[Parted]:
         for name in old.__dataclass_fields__:
             for below, a, b in split_change(getattr(old, name), getattr(new, name)):
                 yield (name, *below), a, b
-    elif isinstance(old, tuple) and isinstance(new, tuple) and _by_key(old, new):
+    elif isinstance(old, tuple) and isinstance(new, tuple) and _is_compared_by_entry(old, new):
         rows, new_rows = ({key_of(row, at): row for at, row in enumerate(side)} for side in (old, new))
         for key in dict.fromkeys((*rows, *new_rows)):
             for below, a, b in split_change(rows.get(key), new_rows.get(key)):
@@ -56,7 +56,7 @@ def split_change(old: object, new: object) -> Iterator[Parted]:
         yield (), old, new
 
 
-def _by_key(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
+def _is_compared_by_entry(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
     """Whether two lists are compared entry by entry: rows with names, or maps of one length."""
     if hasattr(old, "_fields"):
         return False

@@ -26,7 +26,7 @@ _Text = Annotated[str, Field(min_length=1)]
 _Name = Annotated[str, Field(pattern=_NAME)]
 
 
-def _names_or_types(facts: Any) -> Any:
+def _normalize_fact_types(facts: Any) -> Any:
     """Take a list of facts as one of texts."""
     return {name: "str" for name in facts if isinstance(name, str)} if isinstance(facts, list) else facts
 
@@ -157,7 +157,7 @@ class ExampleFile(_Part):
     at: tuple[_Text, ...] = ()
 
     @model_validator(mode="after")
-    def _one_level(self) -> "ExampleFile":
+    def _check_example_keys(self) -> "ExampleFile":
         if self.artifact is None and self.intent is None and self.model is None:
             raise ValueError("expected intent, model or artifact")
         if self.artifact is not None and self.model is not None:
@@ -202,7 +202,7 @@ class RuleFile(_Part):
     analysis: _Text | None = None
     arguments: Annotated[dict[_Name, Any], Field(alias="with")] = {}
     remark: _Text | None = None
-    facts: Annotated[dict[_Name, FactType], BeforeValidator(_names_or_types), _FACTS_SCHEMA] = {}
+    facts: Annotated[dict[_Name, FactType], BeforeValidator(_normalize_fact_types), _FACTS_SCHEMA] = {}
     at: _Text | None = None
     message: _Text
     why: _Text
@@ -219,7 +219,7 @@ class RuleFile(_Part):
     examples: ExamplesFile
 
     @model_validator(mode="after")
-    def _one_way(self) -> "RuleFile":
+    def _check_rule_keys(self) -> "RuleFile":
         checks = {"assert": self.claim, "analysis": self.analysis, "remark": self.remark}
         chosen = [name for name, check in checks.items() if check is not None]
         if len(chosen) != 1:

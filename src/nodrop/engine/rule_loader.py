@@ -112,7 +112,7 @@ class _Loader:
             observed=bool(getattr(module, "OBSERVED", False)),
             beside=bool(getattr(module, "BESIDE", False)),
             looks_near=bool(getattr(module, "NEAR", False)),
-            looks_at=_looks_at(module),
+            looks_at=_attributes_of_analysis(module),
             gives_changes=self.gives_changes(module),
             remark=file.remark or "",
             facts=facts,
@@ -302,7 +302,7 @@ class _Loader:
         return FromOption(named_match[1])
 
 
-def _looks_at(module: ModuleType | None) -> frozenset[str]:
+def _attributes_of_analysis(module: ModuleType | None) -> frozenset[str]:
     """Return the attributes of switches and ports that an analysis reads; nothing if it does not declare them."""
     stated: frozenset[str] = frozenset(getattr(module, "LOOKS_AT", ()))
     return stated | _routing_fields() if getattr(module, "ROUTED", False) else stated

@@ -52,7 +52,7 @@ def load_rules(
         with collecting(problems):
             raw = read_regular_file(path, str(path), MAX_BYTES)
             rules.append(loads_rule(raw, str(path), name=path.stem, area=area.name))
-    problems += _same_names(rules)
+    problems += _duplicate_name_problems(rules)
     if problems:
         raise InputProblems(problems)
     return tuple(sorted(rules, key=lambda rule: rule.name))
@@ -104,7 +104,7 @@ def _check_rule_path(path: Path, below: Path, folder: str) -> Problem | None:
     return None
 
 
-def _same_names(rules: Sequence[Rule]) -> Iterator[Problem]:
+def _duplicate_name_problems(rules: Sequence[Rule]) -> Iterator[Problem]:
     """Yield a problem for each name, former names included, that two rules have."""
     first_rules: dict[str, Rule] = {}
     for rule in rules:

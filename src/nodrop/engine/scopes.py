@@ -112,10 +112,10 @@ def _devices(index: Index) -> Found:
 
 
 def _interface_items(index: Index) -> Found:
-    return _rows_of(index.fabric.devices, [device.interfaces for device in index.fabric.devices]), []
+    return _pair_rows_with_devices(index.fabric.devices, [device.interfaces for device in index.fabric.devices]), []
 
 
-def _rows_of_devices(attribute: str) -> Callable[[Index], Found]:
+def _make_device_row_finder(attribute: str) -> Callable[[Index], Found]:
     def find_rows(index: Index) -> Found:
         devices = index.fabric.devices
         rows = [getattr(device, attribute) for device in devices]
@@ -124,12 +124,14 @@ def _rows_of_devices(attribute: str) -> Callable[[Index], Found]:
             for device, known_row in zip(devices, rows, strict=True)
             if isinstance(known_row, Unknown)
         ]
-        return _rows_of(devices, [() if isinstance(known_row, Unknown) else known_row for known_row in rows]), gaps
+        return _pair_rows_with_devices(
+            devices, [() if isinstance(known_row, Unknown) else known_row for known_row in rows]
+        ), gaps
 
     return find_rows
 
 
-def _rows_of(devices: Sequence[Device], rows: Sequence[tuple[Any, ...]]) -> Items:
+def _pair_rows_with_devices(devices: Sequence[Device], rows: Sequence[tuple[Any, ...]]) -> Items:
     owners = chain.from_iterable(
         repeat(device, len(known_rows)) for device, known_rows in zip(devices, rows, strict=True)
     )
@@ -164,7 +166,7 @@ def _port(item: Item) -> Subject:
     return (item[0].name, item[1].name)
 
 
-def _row_of_port(attribute: str) -> Callable[[Item], Subject]:
+def _make_row_subject_getter(attribute: str) -> Callable[[Item], Subject]:
     return lambda item: (item[0].name, item[1].name, "qos", attribute, str(item[2].index))
 
 
@@ -179,7 +181,7 @@ _ALL = (
     Scope(
         name="queue",
         parts={**_OF_PORT, "queue": Queue},
-        subjects={**_PORT_SUBJECTS, "queue": _row_of_port("queues")},
+        subjects={**_PORT_SUBJECTS, "queue": _make_row_subject_getter("queues")},
         items=_interface_items,
         identity=_NAMED | {("queue", "index")},
         rows="queues",
@@ -188,7 +190,7 @@ _ALL = (
     Scope(
         name="priority_group",
         parts={**_OF_PORT, "priority_group": PriorityGroup},
-        subjects={**_PORT_SUBJECTS, "priority_group": _row_of_port("priority_groups")},
+        subjects={**_PORT_SUBJECTS, "priority_group": _make_row_subject_getter("priority_groups")},
         items=_interface_items,
         identity=_NAMED | {("priority_group", "index")},
         rows="priority_groups",
@@ -215,14 +217,14 @@ _ALL = (
         name="neighbor",
         parts={"device": Device, "neighbor": BgpNeighbor},
         subjects={"device": _device, "neighbor": lambda item: (item[0].name, "@neighbors", item[1].key)},
-        items=_rows_of_devices("neighbors"),
+        items=_make_device_row_finder("neighbors"),
         identity=_NAMED | {("neighbor", name) for name in ("key", "address", "interface")},
     ),
     Scope(
         name="buffer_pool",
         parts={"device": Device, "buffer_pool": BufferPool},
         subjects={"device": _device, "buffer_pool": lambda item: (item[0].name, "@buffer_pools", item[1].name)},
-        items=_rows_of_devices("buffer_pools"),
+        items=_make_device_row_finder("buffer_pools"),
         identity=_NAMED | {("buffer_pool", "name")},
     ),
     Scope(

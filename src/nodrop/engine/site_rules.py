@@ -40,7 +40,7 @@ def load_own(folders: Sequence[Path], texts_by_folder: Held | None = None) -> tu
     InputProblems holds the faults of all their files, each with its line: faults of the file itself, and rules that
     have the name of another rule, can never apply, or need a fact that nothing supplies.
     """
-    rules = load_rules(_each_once(folders), texts_by_folder)
+    rules = load_rules(_remove_duplicate_paths(folders), texts_by_folder)
     _run_rule_checks(rules, (_check_name_clashes, *_CHECKS))
     return rules
 
@@ -50,9 +50,11 @@ def load_tested(paths: Sequence[Path]) -> tuple[Rule, ...]:
 
     A path may be the folder or a file of the shipped rules: they are then checked as any others, where they are.
     """
-    folders = _each_once([path for path in paths if os.path.isdir(path) or not is_rule_file(path.name)])  # noqa: PTH112
+    folders = _remove_duplicate_paths([path for path in paths if os.path.isdir(path) or not is_rule_file(path.name)])  # noqa: PTH112
     below = {os.path.realpath(folder / name) for folder in folders for name in rule_files(folder)}
-    alone = [path for path in _each_once(paths) if path not in folders and os.path.realpath(path) not in below]
+    alone = [
+        path for path in _remove_duplicate_paths(paths) if path not in folders and os.path.realpath(path) not in below
+    ]
     rules = load_rules(folders, files=alone)
     in_place = {os.path.realpath(rule.path) for rule in shipped()}
     _run_rule_checks([rule for rule in rules if os.path.realpath(rule.path) not in in_place], (_check_name_clashes,))
@@ -60,7 +62,7 @@ def load_tested(paths: Sequence[Path]) -> tuple[Rule, ...]:
     return rules
 
 
-def _each_once(paths: Sequence[Path]) -> tuple[Path, ...]:
+def _remove_duplicate_paths(paths: Sequence[Path]) -> tuple[Path, ...]:
     """Return the paths without those that lead to the same place as another."""
     return tuple({os.path.realpath(path): path for path in paths}.values())
 
@@ -82,7 +84,7 @@ def _build_fault(rule: Rule, keys: Keys, found_text: str, expected: str = "", hi
 def _check_name_clashes(rule: Rule) -> Iterator[Problem]:
     """Check that a name, former names included, means one rule; none replaces a shipped rule."""
     for keys, name in locate_names(rule):
-        if (other_rule := _shipped_names().get(name)) is not None:
+        if (other_rule := _shipped_rules_by_name().get(name)) is not None:
             former = "" if other_rule.name == name else f", which is now called `{other_rule.name}`"
             yield _build_fault(
                 rule,
@@ -94,7 +96,7 @@ def _check_name_clashes(rule: Rule) -> Iterator[Problem]:
 
 
 @cache
-def _shipped_names() -> Mapping[str, Rule]:
+def _shipped_rules_by_name() -> Mapping[str, Rule]:
     return {name: rule for rule in shipped() for name in (*rule.aliases, rule.name)}
 
 

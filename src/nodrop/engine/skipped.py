@@ -51,7 +51,7 @@ def skipped(
         stricter = STRICTNESSES.index(rule.strictness) > allowed or (rule.confidence == "possible" and not allowed)
         return f"above strictness {strictness}" if stricter else ""
 
-    return _group_by_reason((reason(rule), rule.name) for rule in every)
+    return _group_skipped_by_reason((reason(rule), rule.name) for rule in every)
 
 
 def words_of(values: Sequence[str]) -> frozenset[str]:
@@ -72,10 +72,10 @@ def skipped_by_all(fabric_skips: Iterable[tuple[Skipped, ...]]) -> tuple[Skipped
         {name: skip.reason for skip in skip_list for name in skip.rules} for skip_list in fabric_skips
     )
     common_names = {name for name in first_reasons if all(name in reasons for reasons in other_reasons)}
-    return _group_by_reason((why, name) for name, why in first_reasons.items() if name in common_names)
+    return _group_skipped_by_reason((why, name) for name, why in first_reasons.items() if name in common_names)
 
 
-def _group_by_reason(rows: Iterable[tuple[str, str]]) -> tuple[Skipped, ...]:
+def _group_skipped_by_reason(rows: Iterable[tuple[str, str]]) -> tuple[Skipped, ...]:
     reasons: dict[str, list[str]] = {}
     for why, name in rows:
         if why:

@@ -316,16 +316,16 @@ def speaks(rule: Rule, reading: Reading, strictness: Strictness, overrides: Mapp
 
 def severity_of(rule: Rule, overrides: Mapping[str, Override]) -> Override:
     """Return the severity of a rule; overrides are keyed by name or former name."""
-    return _by_name(overrides, rule, rule.severity)
+    return _value_for_rule(overrides, rule, rule.severity)
 
 
-def _by_name(table: Mapping[str, _T], rule: Rule, otherwise: _T) -> _T:
+def _value_for_rule(table: Mapping[str, _T], rule: Rule, otherwise: _T) -> _T:
     return next((table[name] for name in (rule.name, *rule.aliases) if name in table), otherwise)
 
 
 def options_of(rule: Rule, options: Mapping[str, Mapping[str, object]]) -> Mapping[str, object]:
     """Return the options of a rule, given ones over the defaults; InputProblems names one that it does not have."""
-    stated_options = _by_name(options, rule, {})
+    stated_options = _value_for_rule(options, rule, {})
     known_options = {option.name: option for option in rule.options}
     values = {name: option.default for name, option in known_options.items()}
     for name, value in stated_options.items():

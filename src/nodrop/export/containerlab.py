@@ -139,7 +139,7 @@ class _Making:
         for node in self._nodes.values():
             if len(called := f"{_PREFIX}-{self._name}-{node.name}") > _LONGEST_NAME:
                 self._tell(node.name, f"not found by its name, {called}, longer than {_LONGEST_NAME} characters")
-        changed = tuple(self._report_changes())
+        changed = tuple(self._format_changes())
         return Lab(
             topology=self._topology,
             files={self._topology: self._text(links, used, changed), **self._files},
@@ -153,7 +153,7 @@ class _Making:
     def _tell(self, name: str, text: str) -> None:
         self._changed[text].append(name)
 
-    def _report_changes(self) -> Iterator[str]:
+    def _format_changes(self) -> Iterator[str]:
         """Yield the changes, each once with the names of all whom it concerns."""
         for text, names in self._changed.items():
             if not names:

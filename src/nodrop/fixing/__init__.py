@@ -95,7 +95,7 @@ def _make_fix_result(fix_run: _Told[_W], *, rewritten: tuple[Rewritten, ...], pa
     return Fixed(
         outcome=outcome,
         made=_locate_findings(fixed_findings, before.reading) if fix_run.settings.whole else tuple(fixed_findings),
-        left=_with_places(left_findings, after.reading),
+        left=_locate_left_findings(left_findings, after.reading),
         rewritten=rewritten,
         patches=patches,
     )
@@ -105,7 +105,7 @@ def _locate_findings(findings: Iterable[Finding], reading: Reading) -> tuple[Fin
     return locate(findings, reading, platforms.where).findings
 
 
-def _with_places(left_findings: Sequence[Left], reading: Reading) -> tuple[Left, ...]:
+def _locate_left_findings(left_findings: Sequence[Left], reading: Reading) -> tuple[Left, ...]:
     """Return findings that are left, those to be ended by hand each with its place."""
     typed = [left_finding for left_finding in left_findings if left_finding.why == "by hand"]
     left_pairs = zip(typed, _locate_findings([left_finding.finding for left_finding in typed], reading), strict=True)

@@ -114,7 +114,7 @@ class Files:
             return self
         bundles, readings = list(self.inputs.bundles), list(self.readings)
         for number, files in changed.items():
-            bundles[number] = _with_texts(bundles[number], files)
+            bundles[number] = _replace_file_texts(bundles[number], files)
             readings[number] = read_bundle(bundles[number])
         inputs = replace(self.inputs, bundles=bundles)
         changes = {number: (*self.made.get(number, ()), tuple(edits_by_number[number][0])) for number in changed}
@@ -165,7 +165,7 @@ class _Asked:
         return (key for change in self.by_device[name] for key in self.whose(change))
 
 
-def _with_texts(bundle: Bundle, files: Mapping[str, bytes]) -> Bundle:
+def _replace_file_texts(bundle: Bundle, files: Mapping[str, bytes]) -> Bundle:
     texts = (
         (name, Text(display=text.display, held=files[name]) if name in files else text) for name, text in bundle.files
     )

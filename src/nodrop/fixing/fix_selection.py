@@ -70,7 +70,7 @@ class Settler(Generic[_W]):
             self.by_hand.clear()
             wanted_findings = sorted(filter(self.fixable, self.world.outcome.findings), key=_fix_sort_key)
             while wanted_findings:
-                together, later = _defer_conflicts(wanted_findings, self.world)
+                together, later = _split_conflicting_findings(wanted_findings, self.world)
                 self._take(together)
                 wanted_findings = self._remaining_findings(later)
             if self.world is before:
@@ -181,14 +181,14 @@ def worse(before: Outcome, after: Outcome, fixed: Collection[Key]) -> Iterator[N
 
     A finding that stays and was not among the `fixed`, with other numbers, may be worse than before.
     """
-    had = Counter(map(_count_key, before.findings))
+    had = Counter(map(_finding_key, before.findings))
     numbers = {key_of(old_finding): _numbers(old_finding) for old_finding in before.findings}
     for finding in after.findings:
         verb = "appear"
         if finding.rule == UNUSED:  # for it has ended what somebody had decided to live with
             continue
-        if had[_count_key(finding)] > 0:
-            had[_count_key(finding)] -= 1
+        if had[_finding_key(finding)] > 0:
+            had[_finding_key(finding)] -= 1
             if key_of(finding) in fixed or numbers.get(key_of(finding), ()) == _numbers(finding):
                 continue
             verb = "say something else"
@@ -227,7 +227,7 @@ def _numbers(finding: Finding) -> Sequence[tuple[str, float]]:
     return [(name, fact) for name, fact in numbers if every or "." in name]
 
 
-def _count_key(finding: Finding) -> tuple[object, ...]:
+def _finding_key(finding: Finding) -> tuple[object, ...]:
     return finding.rule, finding.subject, finding.severity
 
 
@@ -263,7 +263,7 @@ def _fix_sort_key(finding: Finding) -> tuple[object, ...]:
     return SEVERITIES.index(finding.severity), finding.rule, sort_key(finding.subject), finding.fingerprint
 
 
-def _defer_conflicts(findings: Sequence[Finding], world: World) -> tuple[list[Finding], list[Finding]]:
+def _split_conflicting_findings(findings: Sequence[Finding], world: World) -> tuple[list[Finding], list[Finding]]:
     """Return the findings whose changes do not contradict those before them, and those that have to wait."""
     values: dict[Subject, str] = {}
     above: set[Subject] = set()

@@ -125,11 +125,13 @@ def model_called(name: str) -> str | None:
 
     A model that differs from another in power and cooling only counts as that other; MSN is the former name of SN.
     """
-    return _by_name().get(_normalize_name(name).removeprefix("m")) or _by_name().get(_normalize_name(name))
+    return _models_by_name().get(_normalize_name(name).removeprefix("m")) or _models_by_name().get(
+        _normalize_name(name)
+    )
 
 
 @cache
-def _by_name() -> dict[str, str]:
+def _models_by_name() -> dict[str, str]:
     model_by_name = {_normalize_name(model): model for model in switches()}
     for model in [switch_name for switch_name in switches() if b"\nalso:" in _text("switches", switch_name)]:
         model_by_name |= {_normalize_name(name): model for name in switch(model).also}

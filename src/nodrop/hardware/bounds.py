@@ -142,10 +142,10 @@ def row_xoff(device: Device, speed_mbps: int, length_m: int) -> int | None:
     where the device's model is not known.
     """
     own_table_xoff = table_xoff(headroom_rows(device.model, device.hwsku), speed_mbps, length_m)
-    return _least_of_others(device, speed_mbps, length_m) if own_table_xoff is None else own_table_xoff
+    return _least_table_xoff(device, speed_mbps, length_m) if own_table_xoff is None else own_table_xoff
 
 
-def _least_of_others(device: Device, speed_mbps: int, length_m: int) -> int | None:
+def _least_table_xoff(device: Device, speed_mbps: int, length_m: int) -> int | None:
     model = require_fact(device.model, "device.model")
     sonic = switch(model).sonic if model in switches() else SonicSku()
     having = [layout for layout in sonic.layouts if any(speed == speed_mbps for _, speed in layout.ports.values())]

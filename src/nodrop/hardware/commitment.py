@@ -55,7 +55,7 @@ def committed_bytes(device: Device) -> int:
         qos = require_fact(port.qos, "interface.qos")
         if qos is not None:
             if id(qos) not in of_profile:
-                of_profile[id(qos)] = _of_port(qos, bool(shared))
+                of_profile[id(qos)] = _committed_bytes_of_port(qos, bool(shared))
             total += of_profile[id(qos)]
     return total
 
@@ -65,17 +65,19 @@ def _computes_buffers(device: Device) -> bool:
     return chip is not None and chip.computes
 
 
-def _of_port(qos: QosProfile, shared: bool) -> int:
+def _committed_bytes_of_port(qos: QosProfile, shared: bool) -> int:
     groups = [
         require_fact(group.buffer, "priority_group.buffer")
         for group in require_fact(qos.priority_groups, "interface.qos")
     ]
     queues = [require_fact(queue.buffer, "queue.buffer") for queue in require_fact(qos.queues, "interface.qos")]
     lists = (*require_fact(qos.ingress_buffers, "interface.qos"), *require_fact(qos.egress_buffers, "interface.qos"))
-    return sum(_of_buffer(buffer, shared) for buffer in (*groups, *queues, *lists) if buffer is not None)
+    return sum(
+        _committed_bytes_of_buffer(buffer, shared) for buffer in (*groups, *queues, *lists) if buffer is not None
+    )
 
 
-def _of_buffer(buffer: BufferProfile, shared: bool) -> int:
+def _committed_bytes_of_buffer(buffer: BufferProfile, shared: bool) -> int:
     size = require_fact(buffer.size_bytes, "priority_group.buffer.size_bytes")
     headroom = require_fact(buffer.headroom, "priority_group.buffer.headroom")
     if headroom is None or shared:

@@ -38,7 +38,7 @@ def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_byte
     UnknownFact where the model, the release, the port's speed, lanes or MTU, or the traffic pattern is not known.
     """
     settings = require_fact(device.dynamic_buffers, "device.dynamic_buffers")
-    speed, lanes = _counted_speed(device, interface), require_fact(interface.lanes, "interface.lanes")
+    speed, lanes = _headroom_speed_mbps(device, interface), require_fact(interface.lanes, "interface.lanes")
     mtu = require_fact(interface.mtu_bytes, "interface.mtu_bytes") if port_mtu_bytes is None else port_mtu_bytes
     pattern_mtu = settings.pattern_mtu_bytes if settings else None
     small = settings.small_packet_percent if settings else None
@@ -66,12 +66,12 @@ def counted_speed(device: Device, interface: Interface) -> int | None | Unknown:
     It is the configured speed, or on some network OSes (`formulas.yaml`) the fastest that a port advertises.
     """
     try:
-        return _counted_speed(device, interface)
+        return _headroom_speed_mbps(device, interface)
     except UnknownFact:
         return UNKNOWN
 
 
-def _counted_speed(device: Device, interface: Interface) -> int | None:
+def _headroom_speed_mbps(device: Device, interface: Interface) -> int | None:
     negotiates = require_fact(interface.autoneg, "interface.autoneg")
     if not negotiates or not formula(device.platform, device.version).negotiated_speed:
         return require_fact(interface.speed_mbps, "interface.speed_mbps")
@@ -118,12 +118,12 @@ def resolve(device: Device, memo: Resolved | None = None) -> Device:
     if isinstance(device.buffer_model, Unknown) or device.buffer_model != "dynamic":
         return device
     memo = {} if memo is None else memo
-    interfaces = tuple(_with_headroom(device, interface, memo) for interface in device.interfaces)
+    interfaces = tuple(_fill_port_headroom(device, interface, memo) for interface in device.interfaces)
     device = replace_fields(device, interfaces=interfaces)
-    return replace_fields(device, buffer_pools=_with_sizes(device))
+    return replace_fields(device, buffer_pools=_fill_pool_sizes(device))
 
 
-def _with_headroom(device: Device, interface: Interface, memo: Resolved) -> Interface:
+def _fill_port_headroom(device: Device, interface: Interface, memo: Resolved) -> Interface:
     qos = interface.qos
     if not isinstance(qos, QosProfile) or isinstance(qos.priority_groups, Unknown):
         return interface
@@ -132,7 +132,7 @@ def _with_headroom(device: Device, interface: Interface, memo: Resolved) -> Inte
     if key not in memo:
         filled = qos
         if any(map(_has_computed_headroom, qos.priority_groups)):
-            result = _budget_or_unknown(device, interface)
+            result = _headroom_budget_or_none(device, interface)
             groups = tuple(
                 _fill_group_headroom(device, group, result, _has_cable(interface))
                 if _has_computed_headroom(group)
@@ -158,7 +158,7 @@ def _has_cable(interface: Interface) -> bool:
     return isinstance(interface.cable_length_m, Unknown) or bool(interface.cable_length_m)
 
 
-def _budget_or_unknown(device: Device, interface: Interface) -> Budget | None:
+def _headroom_budget_or_none(device: Device, interface: Interface) -> Budget | None:
     try:
         return budget(device, interface, length_m=require_fact(interface.cable_length_m) or 0)
     except UnknownFact:
@@ -195,7 +195,7 @@ def as_configured(device: Device) -> Device:
     return device if kept_pools == pools else replace_fields(device, buffer_pools=kept_pools)
 
 
-def _with_sizes(device: Device) -> tuple[BufferPool, ...] | Unknown:
+def _fill_pool_sizes(device: Device) -> tuple[BufferPool, ...] | Unknown:
     pools = device.buffer_pools
     if isinstance(pools, Unknown):
         return pools
@@ -220,7 +220,7 @@ def occupied_bytes(device: Device) -> int:
     pools = require_fact(device.buffer_pools, "device.buffer_pools")
     settings = require_fact(device.dynamic_buffers, "device.dynamic_buffers")
     ratio = settings.over_subscribe_ratio if settings else None
-    return _memory_bytes(device, pools) - _available_pool_memory(device, pools, ratio).available
+    return _packet_memory_bytes(device, pools) - _available_pool_memory(device, pools, ratio).available
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,7 +265,7 @@ def _available_pool_memory(device: Device, pools: tuple[BufferPool, ...], ratio:
             continue
         key = (id(qos), lossy_reserve)
         if key not in uses:
-            uses[key] = _port_use(qos, ingress, lossy_reserve)
+            uses[key] = _port_memory_use(qos, ingress, lossy_reserve)
         use = uses[key]
         occupied, saved, lossless_ports = occupied + use.size, saved + use.saved, lossless_ports + use.lossless
     stated = next((pool.shared_headroom_bytes or 0 for pool in pools if pool.name == _LOSSLESS_POOL), 0)
@@ -276,7 +276,7 @@ def _available_pool_memory(device: Device, pools: tuple[BufferPool, ...], ratio:
         if not stated:
             needed = math.ceil(max(saved - private, 0) / ratio) if ratio else 0
             shared = needed or _LEAST_SHARED_HEADROOM_BYTES
-    available = _memory_bytes(device, pools) - occupied - shared
+    available = _packet_memory_bytes(device, pools) - occupied - shared
     return _Memory(available=available, shared=shared, by_ratio=bool(ratio) and not stated)
 
 
@@ -288,7 +288,7 @@ class _Use(NamedTuple):
     lossless: bool
 
 
-def _port_use(qos: QosProfile, ingress: frozenset[str], lossy_reserve: int) -> _Use:
+def _port_memory_use(qos: QosProfile, ingress: frozenset[str], lossy_reserve: int) -> _Use:
     of_groups = [require_fact(group.buffer) for group in require_fact(qos.priority_groups)]
     groups = [_buffer_memory_use(buffer, ingress, lossy_reserve) for buffer in of_groups if buffer is not None]
     of_queues = [require_fact(queue.buffer) for queue in require_fact(qos.queues)]
@@ -314,7 +314,7 @@ def _buffer_memory_use(buffer: BufferProfile, ingress: frozenset[str], lossy_res
     return _Use(size, saved, lossless=is_ingress and applied)
 
 
-def _memory_bytes(device: Device, pools: tuple[BufferPool, ...]) -> int:
+def _packet_memory_bytes(device: Device, pools: tuple[BufferPool, ...]) -> int:
     """Return the switch's packet memory: as the SAI reports, regardless of the stated size of SONiC's egress lossless
     pool.
 

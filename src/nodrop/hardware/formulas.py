@@ -36,7 +36,7 @@ def formula(platform: str, version: str | None | Unknown) -> Formula:
     release = require_fact(version, "device.version")
     if release is None:
         raise UnknownFact("device.version")
-    return _of_release(platform, release)
+    return _formula_of_release(platform, release)
 
 
 def depends_on_release(platform: str) -> bool:
@@ -45,6 +45,6 @@ def depends_on_release(platform: str) -> bool:
 
 
 @cache
-def _of_release(platform: str, release: str) -> Formula:
+def _formula_of_release(platform: str, release: str) -> Formula:
     rows = _load_formulas().get(platform, ())
     return next((row for row in rows if row.since is None or release >= row.since), _USUAL)

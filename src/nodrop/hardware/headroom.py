@@ -62,7 +62,7 @@ def _worst_case_factor(cell_bytes: int) -> float:
     return 2 * cell_bytes / (1 + cell_bytes)
 
 
-def _small_share(small_packet_percent: int, pattern_mtu_bytes: int) -> float:
+def _small_packet_byte_share(small_packet_percent: int, pattern_mtu_bytes: int) -> float:
     """Return the share of small packets by bytes, in percent, from their share by number."""
     small_bytes = small_packet_percent * MINIMAL_PACKET_BYTES + (100 - small_packet_percent) * pattern_mtu_bytes
     return 100 * MINIMAL_PACKET_BYTES / (small_bytes / 100)
@@ -102,7 +102,7 @@ def compute_headroom(
     cell_bytes, pipeline_kib, mac_phy_kib = _asic_delay_terms(asic)
     factor = _worst_case_factor(cell_bytes)
     factor = factor if early else math.ceil(factor)
-    small_share = small_packet_percent if early else _small_share(small_packet_percent, pattern_mtu_bytes)
+    small_share = small_packet_percent if early else _small_packet_byte_share(small_packet_percent, pattern_mtu_bytes)
     occupancy = (100 - small_share + small_share * factor) / 100
 
     quanta = PAUSE_QUANTA.get(speed_mbps)

@@ -26,7 +26,7 @@ def of_nic(model: str, speed_mbps: int) -> Plugs:
     """Return the plugs of a NIC of the catalogue; its cage has as many lanes as it uses at most."""
     counts = nic(model).lanes
     widest = max(max(lanes) for lanes in counts.values())
-    return _combine_plugs((width for width in _COUNTS if width <= widest), counts.get(speed_mbps, ()))
+    return _pair_widths_and_counts((width for width in _COUNTS if width <= widest), counts.get(speed_mbps, ()))
 
 
 @lru_cache(maxsize=4096)
@@ -38,21 +38,21 @@ def of_switch(model: str, panels: tuple[int, ...], lanes: int, speed_mbps: int) 
     facts = switch(model)
     groups = [group for group in facts.ports if not group.panels_set.isdisjoint(panels)] or facts.ports[:1]
     by_module = asic(facts.asic).lanes_by_module
-    return frozenset.intersection(*(_of_group(group, lanes, speed_mbps, by_module) for group in groups))
+    return frozenset.intersection(*(_plugs_of_group(group, lanes, speed_mbps, by_module) for group in groups))
 
 
-def _of_group(group: PortGroup, lanes: int, speed_mbps: int, by_module: bool) -> Plugs:
+def _plugs_of_group(group: PortGroup, lanes: int, speed_mbps: int, by_module: bool) -> Plugs:
     """Return the plugs of a kind of ports: with all lanes in use, or fewer if the chip or the rate asks for that."""
     fastest = max(breakout.speeds[0] // breakout.lanes for breakout in group.ways)
     counts = [
         count for count in _COUNTS if any(rate * count == speed_mbps for rate in LANE_RATES_MBPS if rate <= fastest)
     ]
     if not by_module:
-        return _combine_plugs([lanes], [lanes] if lanes in counts else counts)
+        return _pair_widths_and_counts([lanes], [lanes] if lanes in counts else counts)
     whole_qsfp_dd = group.connector == "QSFP-DD" and lanes == group.lanes
-    return _combine_plugs([lanes, _QSFP_LANES] if whole_qsfp_dd else [lanes], counts)
+    return _pair_widths_and_counts([lanes, _QSFP_LANES] if whole_qsfp_dd else [lanes], counts)
 
 
-def _combine_plugs(widths: Iterable[int], counts: Iterable[int]) -> Plugs:
+def _pair_widths_and_counts(widths: Iterable[int], counts: Iterable[int]) -> Plugs:
     every = tuple(counts)
     return frozenset((width, count) for width in widths for count in every if count <= width)

@@ -148,7 +148,7 @@ class ShippedPools(Facts):
     ]
 
 
-def _by_panel(ports: dict[str, str]) -> dict[int, tuple[int, int]]:
+def _parse_modes_by_panel(ports: dict[str, str]) -> dict[int, tuple[int, int]]:
     """Return by panel port the content of `2x400G: 1-32`: the number of ports it gives, and their speed in Mb/s."""
     read = ((panels, *mode.split("x")) for mode, panels in ports.items())
     return {panel: (int(into), units.speed_mbps(speed)) for panels, into, speed in read for panel in units.ids(panels)}
@@ -160,7 +160,7 @@ class Layout(Facts):
     hwskus: tuple[str, ...]
     since: str | None = None
     """The first release of SONiC that has them, where the HWSKU that is usual is in earlier ones."""
-    ports: Annotated[dict[int, tuple[int, int]], BeforeValidator(_by_panel)]
+    ports: Annotated[dict[int, tuple[int, int]], BeforeValidator(_parse_modes_by_panel)]
     """By panel port, into how many ports it is broken out and their fastest speed in Mb/s.
 
     A panel port of which some lanes are unused, or that has ports of several kinds, is left out.
@@ -266,15 +266,15 @@ class Switch(Facts):
         Of ports of several kinds, those ways that have equally many lanes, and the speeds that all of them have; where
         there are none, those of the first kind.
         """
-        return self._shared_ways(panels) or self._groups(panels)[0].ways
+        return self._common_splits(panels) or self._groups(panels)[0].ways
 
     def kinds(self, panels: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
         """Return panel ports for the fabric by kind: as one where there is a way to use all of them, else apart."""
-        if self._shared_ways(panels):
+        if self._common_splits(panels):
             return (panels,)
         return tuple(tuple(panel for panel in panels if panel in group.panels_set) for group in self._groups(panels))
 
-    def _shared_ways(self, panels: tuple[int, ...]) -> tuple[Split, ...]:
+    def _common_splits(self, panels: tuple[int, ...]) -> tuple[Split, ...]:
         base, *other_groups = self._groups(panels)
         splits = (common(option, [group.find_breakout(option.into) for group in other_groups]) for option in base.ways)
         return tuple(split for split in splits if split)

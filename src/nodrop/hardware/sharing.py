@@ -17,15 +17,15 @@ _WIDE_LANES = 8
 def taken_bytes(interface: Interface) -> int:
     """Return the use of the shared headroom by a port; UnknownFact where a headroom of the port is not known."""
     qos = require_fact(interface.qos, "interface.qos")
-    return 0 if qos is None else _of_profile(qos)
+    return 0 if qos is None else _shared_headroom_use(qos)
 
 
-def _of_profile(qos: QosProfile) -> int:
+def _shared_headroom_use(qos: QosProfile) -> int:
     buffers = [require_fact(group.buffer, "priority_group.buffer") for group in require_fact(qos.priority_groups)]
-    return sum(_of_buffer(buffer) for buffer in buffers if buffer is not None)
+    return sum(_unreserved_headroom(buffer) for buffer in buffers if buffer is not None)
 
 
-def _of_buffer(buffer: BufferProfile) -> int:
+def _unreserved_headroom(buffer: BufferProfile) -> int:
     headroom: Headroom | None = require_fact(buffer.headroom, "priority_group.buffer.headroom")
     if headroom is None:
         return 0

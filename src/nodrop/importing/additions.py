@@ -112,7 +112,7 @@ def find_additions(sight: TierView, files: Files, built: Mapping[str, Bundle]) -
         built_keys = {leaf.path for leaf in addition.leaves(built_files)}
         further_extras = [leaf for leaf in addition.leaves(own_files) if leaf.path not in built_keys and all(leaf.path)]
         secret = files.secret.get(box.was, ())
-        hidden = [extra for extra in further_extras if _in_secret(platform, extra, secret)]
+        hidden = [extra for extra in further_extras if _may_hold_secret(platform, extra, secret)]
         if hidden:
             paths = listing(sorted({_redact_path(platform, extra) for extra in hidden}))
             remarks.append(f"{box.was}: {paths}, which hold secrets")
@@ -150,7 +150,7 @@ def otherwise(
             actual = other_extras.get(path)
             if actual == extra or path in carried or (actual and actual.value == _restore_value_names(extra, sight)):
                 continue
-            hidden = actual is not None and _in_secret(platform, actual, files.secret.get(box.was, ()))
+            hidden = actual is not None and _may_hold_secret(platform, actual, files.secret.get(box.was, ()))
             has = "missing" if actual is None else "a secret" if hidden else _value(actual)
             by_remark.setdefault(f"{' '.join(path)} is {has}, this intent comes to {_value(extra)}", []).append(box.was)
     return tuple(f"{listing(names)}: {remark}" for remark, names in sorted(by_remark.items()))
@@ -174,7 +174,7 @@ def _has_same_files(own_bundle: Bundle, bundle: Bundle) -> bool:
     return bool(own_bundle) and all(bundle.get(name) == raw for name, raw in own_bundle.items())
 
 
-def _in_secret(platform: str, extra: Extra, secret: tuple[str, ...]) -> bool:
+def _may_hold_secret(platform: str, extra: Extra, secret: tuple[str, ...]) -> bool:
     """Whether a setting holds a secret, or looks as if it did: by its path, by its key, or by the line it stands on."""
     if _hidden(platform, extra) or suspicious(extra.path[-1]):
         return True

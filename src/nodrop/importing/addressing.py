@@ -44,7 +44,7 @@ class _Offset(NamedTuple):
 
 def addressing(sight: TierView, cables: Cables) -> Found:
     """Return the pools, the least blocks of links, and what addresses cannot be had by the plan's rule."""
-    named_pools = list(_named_pools(sight))
+    named_pools = list(_prefix_list_pools(sight))
     slots = _count_ipv4_link_slots(sight, cables)
     least = _default_leaf_slots(sight)
     most = _Most.of(sight, slots or least)
@@ -147,7 +147,7 @@ def _default_leaf_slots(sight: TierView) -> int:
     return slots_of(likely_model(sight.leaves))
 
 
-def _named_pools(sight: TierView) -> Iterator[tuple[Network, int]]:
+def _prefix_list_pools(sight: TierView) -> Iterator[tuple[Network, int]]:
     """Yield the networks that prefix lists let pass with longer prefixes, and the length of these."""
     seen = set()
     for box in sight.boxes:
@@ -200,7 +200,7 @@ def _link_offsets(sight: TierView, cables: Cables, version: int, *, fabric: bool
     likely = likely_model(sight.leaves)
     for box in sight.leaves:
         width = (box.model or likely).max_split
-        for name, port, texts in _links_of(box):
+        for name, port, texts in _ports_with_addresses(box):
             if ((box.device.name, name) in cables.switch_link_ends) is fabric:
                 for address in addresses_of(texts, version):
                     panel = port.panel - 1 if version == 4 else port.panel
@@ -209,7 +209,7 @@ def _link_offsets(sight: TierView, cables: Cables, version: int, *, fabric: bool
     return offsets
 
 
-def _links_of(box: Box) -> Iterator[tuple[str, Port, tuple[str, ...]]]:
+def _ports_with_addresses(box: Box) -> Iterator[tuple[str, Port, tuple[str, ...]]]:
     """Yield the ports of a leaf with their addresses, or those of the port channel that they are the first of."""
     of_channel = {
         channel.members[0]: channel.addresses for channel in known_rows(box.device.port_channels) if channel.members
@@ -280,7 +280,7 @@ def _find_endpoint_pool(sight: TierView, named_pools: list[tuple[Network, int]],
         if firsts and pool.version == version and holds(pool, firsts) and longer == blocks[0][1].prefixlen:
             return pool
     if not blocks:
-        return _of_ports(sight, version)
+        return _find_host_network(sight, version)
     block_size = blocks[0][1].num_addresses
     first_address = usual(int(block.network_address) - number * block_size for number, block in blocks)
     assert first_address is not None
@@ -288,7 +288,7 @@ def _find_endpoint_pool(sight: TierView, named_pools: list[tuple[Network, int]],
     return span or find_smallest_network(firsts, version)
 
 
-def _of_ports(sight: TierView, version: int) -> Network | None:
+def _find_host_network(sight: TierView, version: int) -> Network | None:
     """Return what holds the addresses of leaves towards hosts, where no block is announced."""
     addresses = [
         int(address.ip)

@@ -75,7 +75,7 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
             differing = reported_intent.differing
             without = draft
             added = find_accepted_additions(
-                reported_intent.added, sight, lambda tree: built(_with_extra(without, tree))
+                reported_intent.added, sight, lambda tree: built(_load_draft_with_extra(without, tree))
             )
             beyond = (*added.shortened, *reported_intent.said)
             if extra := added.tree(sight):
@@ -100,7 +100,7 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
     )
 
 
-def _with_extra(draft: Found, tree: Tree) -> Intent:
+def _load_draft_with_extra(draft: Found, tree: Tree) -> Intent:
     return loads(spell(replace(draft, keys={**draft.keys, "extra": tree})).encode(), FILE)
 
 
@@ -127,12 +127,12 @@ def _derive_all_parts(sight: TierView) -> Found:
     keys = dict(draft.keys)
     pools = keys.pop("vlans", {})
     if "endpoints" in keys:
-        keys["endpoints"] = _with_pools(keys["endpoints"], pools)
+        keys["endpoints"] = _add_vlan_pools(keys["endpoints"], pools)
     guessed = {at: why for at, why in draft.guessed.items() if find_value(keys, at) is not None}
     return replace(draft, keys=keys, guessed=guessed)
 
 
-def _with_pools(groups: Tree, pools: Mapping[int, object]) -> Tree:
+def _add_vlan_pools(groups: Tree, pools: Mapping[int, object]) -> Tree:
     """Return groups of hosts with the pools of their VLANs, those with VLANs in the order of the pools."""
     number = {name: group["vlan"]["id"] for name, group in groups.items() if "vlan" in group}
     known_pools = list(pools)

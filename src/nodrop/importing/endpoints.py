@@ -57,7 +57,7 @@ class Group:
 def endpoints(sight: TierView, cables: Cables) -> Found:
     """Return all groups of hosts, and the leaves' panel ports for them."""
     groups, guess = _find_endpoint_groups(sight, cables)
-    unread_peers = list(_report_unread_peers(sight, cables))
+    unread_peers = list(_ports_to_unread_peers(sight, cables))
     if not groups:
         why = "no file says which hosts there are"
         ports: Keys = ("topology", "leaves", "ports", "endpoints")
@@ -84,7 +84,7 @@ def endpoints(sight: TierView, cables: Cables) -> Found:
 def _find_endpoint_groups(sight: TierView, cables: Cables) -> tuple[list[Group], str]:
     """Return the groups, and how they were guessed where nobody states hosts."""
     if sight.fabric.hosts:
-        return _stated_groups(sight, cables), ""
+        return _groups_of_stated_hosts(sight, cables), ""
     plugs: dict[str, list[Plug]] = {}
     unnamed: list[Plug] = []
     far = {end: (link.b if end == link.a else link.a) for link in cables.links for end in (link.a, link.b)}
@@ -96,7 +96,7 @@ def _find_endpoint_groups(sight: TierView, cables: Cables) -> tuple[list[Group],
                 near_end in cables.switch_link_ends
                 or port.name in beyond
                 or not isinstance(port.port, Port)
-                or not _leads_out(port)
+                or not _may_face_host(port)
             ):
                 continue
             splits = box.parts(port.port.panel)
@@ -131,7 +131,7 @@ def _make_example_endpoints(sight: TierView) -> Tree:
     }  # fmt: skip
 
 
-def _report_unread_peers(sight: TierView, cables: Cables) -> Iterator[str]:
+def _ports_to_unread_peers(sight: TierView, cables: Cables) -> Iterator[str]:
     """Yield the ports of leaves with BGP sessions to unread devices, where no other port is taken for an uplink."""
     if sight.spines or sight.fabric.hosts:
         return
@@ -147,7 +147,7 @@ def _description_getter(device: Device) -> Callable[[Interface], object]:
     return lambda port: port.description if isinstance(port.description, str) else by_member.get(port.name)
 
 
-def _leads_out(port: Interface) -> bool:
+def _may_face_host(port: Interface) -> bool:
     if port.enabled is False or faces(port, "fabric"):
         return False
     return faces(port, "host") or isinstance(port.description, str) or port.enabled is True
@@ -218,7 +218,7 @@ def _number_plugs_as_hosts(plugs: list[Plug]) -> tuple[Plug, ...]:
     )  # fmt: skip
 
 
-def _stated_groups(sight: TierView, cables: Cables) -> list[Group]:
+def _groups_of_stated_hosts(sight: TierView, cables: Cables) -> list[Group]:
     hosts = {host.name: host for host in sight.fabric.hosts}
     boxes = {box.device.name: box for box in sight.leaves}
     plugs: dict[str, list[Plug]] = {}
@@ -265,8 +265,8 @@ class _More:
 def _group(
     sight: TierView, cables: Cables, group: Group, at: Keys, *, alone: bool
 ) -> tuple[Tree, dict[Keys, str], _More]:
-    ports = usual(_ports_each(group.plugs).values()) or 1
-    spread, leaf_group, panels, fits = _laid_out(group, ports)
+    ports = usual(_port_count_by_host(group.plugs).values()) or 1
+    spread, leaf_group, panels, fits = _find_host_layout(group, ports)
     split = usual(plug.splits for plug in group.plugs) or 1
     boxes = {box.id: box for box in sight.leaves}
     lanes = usual([boxes[plug.leaf].fewer_lanes(plug.interface) for plug in group.plugs])
@@ -311,14 +311,14 @@ def _choose_nic(speed: int | None) -> str:
     return max(able or nics(), key=lambda name: (name == "ConnectX-7", len(nic(name).lanes)))
 
 
-def _ports_each(plugs: Iterable[Plug]) -> Mapping[int, int]:
+def _port_count_by_host(plugs: Iterable[Plug]) -> Mapping[int, int]:
     ports_by_host: dict[int, int] = {}
     for plug in plugs:
         ports_by_host[plug.host] = max(ports_by_host.get(plug.host, 0), plug.host_port)
     return ports_by_host
 
 
-def _laid_out(group: Group, ports: int) -> tuple[str, int, tuple[int, ...], bool]:
+def _find_host_layout(group: Group, ports: int) -> tuple[str, int, tuple[int, ...], bool]:
     """Return how hosts are spread, how many share a leaf, on which panel ports, and whether all are so."""
     stated_spread = group.host.spread if group.host else None
     first_host, most = min(group.ids), max(group.ids)

@@ -65,7 +65,7 @@ def hold(imported: Fabric, intent: Intent, *, files: Files | None = None) -> Hel
     """
     sight = see(_fill_unknown_models(imported, intent))
     found_intent = compare_intent(sight, intent, files)
-    added = find_accepted_additions(found_intent.added, sight, lambda tree: built(_with_extra(intent, tree)))
+    added = find_accepted_additions(found_intent.added, sight, lambda tree: built(_merge_extra_settings(intent, tree)))
     tree = added.tree(sight)
     return Held(
         names=tuple(of_names(sight)),
@@ -96,7 +96,7 @@ def find_accepted_additions(added: Added, sight: TierView, attempt: Callable[[Tr
     return replace(added, settings={}, lines={}, left=(*added.left, *untried))
 
 
-def _with_extra(intent: Intent, tree: Tree) -> Intent:
+def _merge_extra_settings(intent: Intent, tree: Tree) -> Intent:
     """Return an intent with more additions."""
     extra = dict(intent.extra)
     for group, group_tree in tree.items():

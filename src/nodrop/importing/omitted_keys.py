@@ -35,14 +35,14 @@ def without_defaults(keys: Tree, spell: Spell) -> Tree:
     if intent is None or not (switches := boxes(intent, [])).leaves or not switches.spines:
         return _prune_empty_headings(keys)
     for at, same in ((timer, _same_timers) for timer in _TIMERS):
-        keys = _left_out(keys, at, spell, same, switches)
-    keys = _left_out(keys, _PATTERN, spell, _same_pattern, switches)
+        keys = _drop_redundant_key(keys, at, spell, same, switches)
+    keys = _drop_redundant_key(keys, _PATTERN, spell, _same_pattern, switches)
     for key in repeated(intent):
         del keys["hosts"][key]
     return _prune_empty_headings(keys)
 
 
-def _left_out(
+def _drop_redundant_key(
     keys: Tree, at: Keys, spell: Spell, same: Callable[[Intent, Intent, Boxes], bool], switches: Boxes
 ) -> Tree:
     """Return the keys without one, where the intent is the same by a test."""

@@ -25,7 +25,7 @@ _RDMA_MTUS = (4096, 2048, 1024, 512, 256)
 
 def fabric(sight: TierView) -> Found:
     """Return the fabric's name, mode and MTU."""
-    mtu = usual(_used_ports(sight, "mtu_bytes"))
+    mtu = usual(_values_of_active_ports(sight, "mtu_bytes"))
     mode = sight.fabric.mode
     plain = not any(isinstance(port.qos, QosProfile) for box in sight.boxes for port in box.device.interfaces)
     return Found(
@@ -51,9 +51,13 @@ def watchdog(sight: TierView, cables: Cables) -> Found:
         "fabric": ("fabric", policy.fabric_watchdog),
     }
     for key, (side, wanted_pfc_watchdog) in wanted_of.items():
-        if isinstance(wanted_pfc_watchdog, Unknown) and not any(_of_side(sight, cables, side)):
+        if isinstance(wanted_pfc_watchdog, Unknown) and not any(_qos_profiles_of_side(sight, cables, side)):
             continue
-        watched = _of_ports(sight, cables, side) if isinstance(wanted_pfc_watchdog, Unknown) else wanted_pfc_watchdog
+        watched = (
+            _usual_watchdog_of_side(sight, cables, side)
+            if isinstance(wanted_pfc_watchdog, Unknown)
+            else wanted_pfc_watchdog
+        )
         if watched is None:
             sides[key] = "off" if key == "fabric" else {}
             continue
@@ -77,11 +81,11 @@ def watchdog(sight: TierView, cables: Cables) -> Found:
     return Found(keys={"pfc": {"watchdog": keys}})
 
 
-def _of_ports(sight: TierView, cables: Cables, side: Side) -> PfcWatchdog | None:
+def _usual_watchdog_of_side(sight: TierView, cables: Cables, side: Side) -> PfcWatchdog | None:
     """Return the watchdog of most ports of a side, counting those with the most stated values."""
     pfc_watchdogs = [
         profile.pfc_watchdog
-        for profile in _of_side(sight, cables, side)
+        for profile in _qos_profiles_of_side(sight, cables, side)
         if isinstance(profile.pfc_watchdog, PfcWatchdog)
     ]
     whole_pfc_watchdogs = [
@@ -92,7 +96,7 @@ def _of_ports(sight: TierView, cables: Cables, side: Side) -> PfcWatchdog | None
     return usual(whole_pfc_watchdogs or pfc_watchdogs)
 
 
-def _of_side(sight: TierView, cables: Cables, side: Side) -> Iterator[QosProfile]:
+def _qos_profiles_of_side(sight: TierView, cables: Cables, side: Side) -> Iterator[QosProfile]:
     """Yield the known QoS profiles of the ports of a side."""
     for tier, usually in ((sight.leaves, "host"), (sight.spines, "fabric")):
         for box in tier:
@@ -147,7 +151,7 @@ def buffers(sight: TierView) -> Found:
     patterns = {
         box.device.dynamic_buffers.pattern_mtu_bytes
         for box in sight.boxes
-        if isinstance(box.device.dynamic_buffers, DynamicBuffers) and _has_patterns(box.device.platform)
+        if isinstance(box.device.dynamic_buffers, DynamicBuffers) and _can_set_traffic_pattern(box.device.platform)
     }
     keys = collect_facts(
         lossless_pool=None if planned in (None, 90) else f"{planned}%",
@@ -166,13 +170,13 @@ def _lossless_pool_percent(pools: tuple[BufferPool, ...]) -> int:
         return 0
 
 
-def _has_patterns(platform: str) -> bool:
+def _can_set_traffic_pattern(platform: str) -> bool:
     """Whether a platform's traffic pattern can be set."""
     traits = known_traits(platform)
     return traits is not None and traits.pattern_mtu_bytes is None
 
 
-def _used_ports(sight: TierView, name: str) -> Iterator[int]:
+def _values_of_active_ports(sight: TierView, name: str) -> Iterator[int]:
     """Yield a number that ports have, for every port that is not shut and is known to have one."""
     for box in sight.boxes:
         for port in box.device.interfaces:
@@ -221,7 +225,7 @@ def hosts(sight: TierView) -> Found:
         return None if isinstance(fact, Unknown) else fact
 
     if not known_hosts:
-        mtu = usual(_used_ports(sight, "mtu_bytes")) or 9216
+        mtu = usual(_values_of_active_ports(sight, "mtu_bytes")) or 9216
         fits = next((rdma_mtu for rdma_mtu in _RDMA_MTUS if rdma_mtu + ROCE_OVERHEAD_BYTES <= mtu), _RDMA_MTUS[-1])
         keys = {} if fits == _RDMA_MTUS[0] else {"rdma_mtu": fits}
         why = "no file says how NICs are set; as the switches expect it"
@@ -229,7 +233,7 @@ def hosts(sight: TierView) -> Found:
     mode = sight.fabric.mode
     pfc, dcqcn, unlike_hosts = most("pfc_priorities"), most("dcqcn"), list(_differing_host_settings(known_hosts))
     fifo = most("fifo_tos")
-    fifo_class = _class_of(sight, fifo) if fifo is not None else None
+    fifo_class = _class_of_tos(sight, fifo) if fifo is not None else None
     if fifo is not None and fifo_class is None:
         unlike_hosts.append(f"control messages of NCCL with ToS {fifo}, which is not the first of a class")
     keys = collect_facts(
@@ -246,7 +250,7 @@ def hosts(sight: TierView) -> Found:
     return Found(keys={"hosts": keys} if keys else {}, left=tuple(unlike_hosts))
 
 
-def _class_of(sight: TierView, tos: int) -> str | None:
+def _class_of_tos(sight: TierView, tos: int) -> str | None:
     """Return the class whose first DSCP makes a ToS byte."""
     classes = (traffic_class for traffic_class in known_classes(sight)[0] if traffic_class.dscp)
     return next((traffic_class.name for traffic_class in classes if tos_of(min(traffic_class.dscp)) == tos), None)
@@ -284,7 +288,7 @@ def services(sight: TierView) -> Found:
     collectors = usual(rows for rows in every("otlp_collectors") if rows)
     stream = usual(rows for rows in every("high_frequency") if rows)
     telemetry = collect_facts(
-        high_frequency=_high_frequency(stream or ()),
+        high_frequency=_high_frequency_settings(stream or ()),
         gnmi=True if any(every("gnmi_port")) else None,
         otlp=[collector.key for collector in collectors] if collectors else None,
     )
@@ -297,7 +301,7 @@ def services(sight: TierView) -> Found:
     return Found(keys=tree | ({"devices": drained} if drained else {}), left=tuple(remarks))
 
 
-def _high_frequency(streams: tuple[CounterStream, ...]) -> Tree | None:
+def _high_frequency_settings(streams: tuple[CounterStream, ...]) -> Tree | None:
     """Return the key of the only stream of a switch, if it has one that is on and has one kind of objects."""
     if len(streams) != 1 or not streams[0].enabled or len(streams[0].samples) != 1 or not streams[0].interval_us:
         return None

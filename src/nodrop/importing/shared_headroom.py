@@ -18,16 +18,16 @@ def ratio(sight: TierView, intent: Intent) -> int | None:
     if not has_pfc(intent) or not switches.spines or not is_static(switches.spines[0].model):
         return None
     pools = (known_rows(box.device.buffer_pools) for box in sight.spines)
-    target_bytes = usual(size for own_pools in pools if (size := _shared_bytes(own_pools)))
+    target_bytes = usual(size for own_pools in pools if (size := _shared_headroom_bytes(own_pools)))
     ratios: tuple[int | None, ...] = (None, *range(2, MOST_SHARING + 1))
     for candidate in ratios:
         shared = intent.buffers.model_copy(update={"shared_headroom": "off" if candidate is None else candidate})
         buffers = static_buffers(intent.model_copy(update={"buffers": shared}), SPINE, switches.spines[0].model)
-        if _shared_bytes(buffers.pools) == target_bytes:
+        if _shared_headroom_bytes(buffers.pools) == target_bytes:
             return candidate
     return None
 
 
-def _shared_bytes(pools: tuple[BufferPool, ...]) -> int | None:
+def _shared_headroom_bytes(pools: tuple[BufferPool, ...]) -> int | None:
     headrooms = [pool.shared_headroom_bytes for pool in pools if pool.shared_headroom_bytes]
     return headrooms[0] if headrooms else None

@@ -38,7 +38,7 @@ _FREE = ("on", "off")
 def spell(draft: Found, head: Iterable[str] = (), tail: Iterable[str] = ()) -> str:
     """Return an intent's text; `head` and `tail` are lines of comments before and behind it."""
     lines = [_format_comment(line) for line in head]
-    keys = _with_lacks(draft)
+    keys = _insert_missing_keys(draft)
     for key in _ORDER:
         if key in keys:
             lines += _format_value_lines(draft, (key,), keys[key])
@@ -50,7 +50,7 @@ def _format_comment(line: str) -> str:
     return f"# {line}" if line else "#"
 
 
-def _with_lacks(draft: Found) -> Tree:
+def _insert_missing_keys(draft: Found) -> Tree:
     """Return the keys with the missing ones at their place; a heading without any key is missing itself."""
     keys = _copy_tree(draft.keys)
     for at, lack in sorted(draft.lacking.items(), key=lambda item: len(item[0])):
@@ -109,7 +109,7 @@ def _format_value_lines(draft: Found, at: Keys, value: Any) -> Iterator[str]:
     for why in above:
         yield f"{indent}# guessed: {why}"
     if not block:
-        for why, names in _guesses_below(draft, at).items():
+        for why, names in _guessed_keys_by_reason(draft, at).items():
             yield f"{indent}# guessed: {', '.join(names)}: {why}"
         yield flat
         return
@@ -127,7 +127,7 @@ def _format_value_lines(draft: Found, at: Keys, value: Any) -> Iterator[str]:
         yield from lines
 
 
-def _guesses_below(draft: Found, at: Keys) -> dict[str, list[str]]:
+def _guessed_keys_by_reason(draft: Found, at: Keys) -> dict[str, list[str]]:
     """Return the keys under one whose values are guesses, by the reason."""
     reasons: dict[str, list[str]] = {}
     for keys, why in draft.guessed.items():

@@ -92,7 +92,7 @@ class TierView:
     others: tuple[str, ...]
     """Switches of neither tier, as their files call them."""
     was: Mapping[str, str]
-    """What switches were called, by what they are called here."""
+    """Former names of switches, by their names here."""
     guessed: Mapping[str, str] = field(default_factory=dict)
     """By role, how it was guessed which switches are of it; empty where it is stated."""
 
@@ -222,8 +222,8 @@ def _find_tier_roles(fabric: Fabric) -> tuple[dict[str, str], dict[str, str]]:
         device.name: device.role for device in fabric.devices if isinstance(device.role, str) and device.role in ROLES
     }
     remaining_names = [device.name for device in fabric.devices if isinstance(device.role, Unknown)]
-    if not remaining_names and (lowered := _one_lower(fabric)):
-        why = "roles that are stated: nothing stands below the spines, and so these are the leaves"
+    if not remaining_names and (lowered := _shift_roles_down(fabric)):
+        why = "roles that are stated: nothing is below the spines, so these are the leaves"
         return lowered, dict.fromkeys(ROLES, why)
     if len({device.role for device in fabric.devices}) == 1 and _has_switch_links(fabric):
         stated, remaining_names = (
@@ -232,15 +232,15 @@ def _find_tier_roles(fabric: Fabric) -> tuple[dict[str, str], dict[str, str]]:
         )  # one role for both ends of a cable, as SONiC's own default has it, is no tier
     if not remaining_names:
         return {name: str(role) for name, role in stated.items()}, {}
-    by_name = {name: role for name in remaining_names if (role := _by_name(name))}
+    by_name = {name: role for name in remaining_names if (role := _role_from_name(name))}
     if SPINE in by_name.values():
         above = [name for name, role in by_name.items() if role == SPINE and _ABOVE.search(name)]
         if len(above) < sum(role == SPINE for role in by_name.values()):
             by_name = {name: role for name, role in by_name.items() if name not in above}
             remaining_names = [name for name in remaining_names if name not in above]
-    by_cable = _by_cable(fabric, [name for name in remaining_names if name not in by_name], by_name)
+    by_cable = _roles_from_cables(fabric, [name for name in remaining_names if name not in by_name], by_name)
     roles = {name: str(role) for name, role in stated.items()} | by_name | by_cable
-    if set(roles.values()) == {SPINE} and any(map(_has_hosts, fabric.devices)):
+    if set(roles.values()) == {SPINE} and any(map(_is_gateway_for_hosts, fabric.devices)):
         return dict.fromkeys(roles, LEAF), {LEAF: "their ports: hosts are in VLANs of theirs"}
     guessed = {}
     for role in ROLES:
@@ -256,14 +256,14 @@ def _has_switch_links(fabric: Fabric) -> bool:
     return any(link.a.node in names and link.b.node in names for link in fabric.links)
 
 
-def _has_hosts(device: Device) -> bool:
+def _is_gateway_for_hosts(device: Device) -> bool:
     """Whether a switch has an address in a VLAN that ports are in without tags."""
     return any(
         vlan.addresses and not all(member.tagged for member in vlan.members) for vlan in known_rows(device.vlans)
     )
 
 
-def _one_lower(fabric: Fabric) -> dict[str, str]:
+def _shift_roles_down(fabric: Fabric) -> dict[str, str]:
     """Return the roles of a fabric that is stated to have spines and superspines alone; none of any other."""
     roles = {device.name: str(device.role) for device in fabric.devices}
     if set(roles.values()) != {SPINE, _TOP}:
@@ -271,11 +271,11 @@ def _one_lower(fabric: Fabric) -> dict[str, str]:
     return {name: SPINE if role == _TOP else LEAF for name, role in roles.items()}
 
 
-def _by_name(name: str) -> str | None:
+def _role_from_name(name: str) -> str | None:
     return next((role for role, pattern in _NAMED if pattern.search(re.sub("[0-9]+", "-", name))), None)
 
 
-def _by_cable(fabric: Fabric, unknown_names: list[str], known_roles: Mapping[str, str]) -> dict[str, str]:
+def _roles_from_cables(fabric: Fabric, unknown_names: list[str], known_roles: Mapping[str, str]) -> dict[str, str]:
     """Return the roles of switches whose names do not show it: those joined to leaves alone are spines, and so on."""
     names = {device.name for device in fabric.devices}
     peers: dict[str, set[str]] = {name: set() for name in names}
@@ -300,7 +300,7 @@ def _numbers(names: list[str], role: str) -> list[int]:
     Where names are of several kinds, such as leaf and border, the most frequent, or the tier's own, keeps its numbers.
     A switch alone has the number of its name only if the name states its tier: sn2700 is a model.
     """
-    if len(names) == 1 and _by_name(names[0]) is None:
+    if len(names) == 1 and _role_from_name(names[0]) is None:
         return [1]
     last = [int(digits[-1]) if (digits := re.findall("[0-9]{1,6}", name)) else 0 for name in names]
     if all(last) and len(set(last)) == len(last):
@@ -346,14 +346,14 @@ def _number_ports(device: Device) -> Device:
     if not all(isinstance(interface.port, Unknown) for interface in device.interfaces):
         return device
     ordered = sorted(device.interfaces, key=lambda interface: natural(interface.name))
-    ports = _by_model(device, [interface.name for interface in ordered]) or [
+    ports = _ports_from_model(device, [interface.name for interface in ordered]) or [
         Port(n) for n in range(1, len(ordered) + 1)
     ]
     numbered = tuple(replace(interface, port=port) for interface, port in zip(ordered, ports, strict=True))
     return replace(device, interfaces=numbered)
 
 
-def _by_model(device: Device, names: list[str]) -> list[Port] | None:
+def _ports_from_model(device: Device, names: list[str]) -> list[Port] | None:
     """Return the ports that names mean on a model that somebody states; None where it has not all of them."""
     port_of = platforms.model_port(platforms.written_as(device.platform))
     if isinstance(device.model, Unknown) or port_of is None:

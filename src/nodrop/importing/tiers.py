@@ -41,7 +41,7 @@ def tiers(sight: TierView) -> Found:
             style=_find_tier_style(own_boxes, platform),
         )
         if model is None:
-            lacking[(*at, "model")] = Lack(_no_model(own_boxes), fitting(own_boxes, platform))
+            lacking[(*at, "model")] = Lack(_explain_unknown_model(own_boxes), fitting(own_boxes, platform))
         foreign = sorted({box.device.platform for box in own_boxes} - {platform})
         if foreign:
             guessed[(*at, "platform")] = f"read from {', '.join(foreign)}, which nodrop does not write"
@@ -53,7 +53,7 @@ def tiers(sight: TierView) -> Found:
     return Found(keys={"topology": {"kind": "leaf-spine", **keys}}, guessed=guessed, lacking=lacking, left=tuple(notes))
 
 
-def _no_model(own_boxes: tuple[Box, ...]) -> str:
+def _explain_unknown_model(own_boxes: tuple[Box, ...]) -> str:
     """Return why the model of a tier is not known."""
     names = sorted({box.device.hwsku for box in own_boxes if isinstance(box.device.hwsku, str)})
     why = f"HWSKU {', '.join(names)} is of no model that nodrop knows" if names else "no file says which model it is"

@@ -83,13 +83,13 @@ def _fabric_differences(sight: TierView, other_fabric: Fabric) -> Iterator[Unlik
             far_device = replace(far_device, **{name: getattr(device, name) for name in _OF_SPELLING})
         else:  # additions carry access lists as their files have them
             far_device = replace(far_device, access_lists=device.access_lists)
-        yield from _of_device(device, far_device, sight)
+        yield from _device_mismatches(device, far_device, sight)
     for name in sorted(other_devices.keys() - {own_device.name for own_device in own_fabric.devices}):
         yield Unlike(device=name, part="", path="", has="missing", built="there", key="topology")
-    yield from _of_fabric(own_fabric, other_fabric)
+    yield from _fabric_mismatches(own_fabric, other_fabric)
 
 
-def _of_device(device: Device, far_device: Device, sight: TierView) -> Iterator[Unlike]:
+def _device_mismatches(device: Device, far_device: Device, sight: TierView) -> Iterator[Unlike]:
     for difference in differences(device, far_device):
         if not _are_both_values_known(difference) or (
             isinstance(difference.b, str) and difference.a == sight.restore_names(difference.b)
@@ -133,7 +133,7 @@ def _are_both_values_known(difference: Difference) -> bool:
     return not isinstance(difference.a, Unknown) and not isinstance(difference.b, Unknown)
 
 
-def _of_fabric(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[Unlike]:
+def _fabric_mismatches(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[Unlike]:
     switches = {device.name for device in own_fabric.devices}
     links, other_links = own_fabric.links, other_fabric.links
     hosts = own_fabric.hosts

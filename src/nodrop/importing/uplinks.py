@@ -52,7 +52,7 @@ def uplinks(sight: TierView, cables: Cables) -> Found:
     split, spine_split = (_find_usual_split(sight.tier(role), runs, role) for role in (LEAF, SPINE))
     leaf = _usual_model(sight.tier(LEAF))
     lower, upper = map(likely_model, (sight.leaves, sight.spines))
-    leaf_share = leaf_sharing(lower, sight, runs, split, per_spine, _facing_hosts(sight))
+    leaf_share = leaf_sharing(lower, sight, runs, split, per_spine, _host_panel_ports(sight))
     spine_share = spine_sharing(upper, runs, spine_split, per_spine, speed or SPEED_MBPS)
     fewer = [box.fewer_lanes(port) for box, port in _ports_at_run_ends(sight, runs, cables)]
     lanes = usual(lane_count for lane_count in fewer if lane_count is not None) if any(fewer) else None
@@ -170,7 +170,7 @@ def _usual_model(own_boxes: tuple[Box, ...]) -> Switch | None:
     return None if name is None else switch(name)
 
 
-def _facing_hosts(sight: TierView) -> frozenset[int]:
+def _host_panel_ports(sight: TierView) -> frozenset[int]:
     """Return the leaves' panel ports that face hosts."""
     return frozenset(
         port.port.panel

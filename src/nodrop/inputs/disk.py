@@ -111,7 +111,7 @@ class Disk:
         """
         try:
             real_folder = os.path.realpath(folder)
-            tree = Path(_tree_of(real_folder))
+            tree = Path(_find_boundary_folder(real_folder))
             leads = [Path(os.path.normpath(Path(real_folder, name))), Path(os.path.realpath(folder / name))]
         except ValueError:  # no name that a file can have
             return False
@@ -161,7 +161,7 @@ class Disk:
         return Entry(path.name, "link" if S_ISDIR(status.st_mode) else "file")
 
 
-def _tree_of(folder: str) -> str:
+def _find_boundary_folder(folder: str) -> str:
     """Return the folder that must contain all that a file of a folder names; neither path has links."""
     if repository := repository_of(folder):
         return repository

@@ -73,12 +73,12 @@ class Finder:
             met, faults = self._met, len(inputs.problems)
             self._tree(inputs, path)
             if (self._met, len(inputs.problems)) == (met, faults):
-                inputs.notes.append(self._nothing_in(path))
+                inputs.notes.append(self._empty_folder_note(path))
         elif not self._disk.is_file(path):
             fault_text, hint = "not a regular file", "`-` reads standard input"
             inputs.problems.append(Problem(path=str(path), found=fault_text, expected="a file or a folder", hint=hint))
         else:
-            self._named_file(inputs, path)
+            self._add_named_file(inputs, path)
 
     def add_standard_input(self, inputs: Inputs, raw: bytes) -> None:
         """Look at the text of standard input."""
@@ -87,7 +87,7 @@ class Finder:
         if is_intent(head):
             inputs.intents.append(text)
             return
-        platform = self._platform_of("stdin", head)
+        platform = self._choose_platform("stdin", head)
         if platform is None and host_files.detect(head):
             inputs.hosts.append(Bundle(name="stdin", platform=HOSTS, files=(("stdin", text),)))
             return
@@ -95,13 +95,13 @@ class Finder:
         files = ((_canonical_name(platform, Path("stdin"), head), text),)
         inputs.bundles.append(Bundle(name="stdin", platform=platform, files=files))
 
-    def _nothing_in(self, folder: Path) -> Note:
+    def _empty_folder_note(self, folder: Path) -> Note:
         every = [(platform, name) for platform in self._platforms for name in platforms.reader(platform).FILES]
         canonical = sorted({name for platform, name in every if _canonical_name(platform, Path(name)) == name})
         message = f"holds neither configurations ({', '.join(canonical)}, other JSON) nor intents (YAML)"
         return Note(kind="nothing", message=message, file=str(folder))
 
-    def _platform_of(self, name: str, head: bytes) -> str | None:
+    def _choose_platform(self, name: str, head: bytes) -> str | None:
         return self._forced if self._forced is not None else self._detect_platform(name, head)
 
     def _detect_platform(self, name: str, head: bytes) -> str | None:
@@ -113,56 +113,56 @@ class Finder:
         files = {platform: platforms.reader(platform).FILES for platform in self._platforms}
         return next((candidate for candidate, names in files.items() if any(map(_is_json, names))), self._platforms[0])
 
-    def _is_new(self, path: Path | str) -> bool:
+    def _register_if_new(self, path: Path | str) -> bool:
         self._met += 1
         count = len(self._seen)
         self._seen.add(os.path.abspath(path))  # noqa: PTH100 -- following links would cost a look at every folder above
         return len(self._seen) > count
 
-    def _named_file(self, inputs: Inputs, path: Path) -> None:
+    def _add_named_file(self, inputs: Inputs, path: Path) -> None:
         head = decoded(self._disk.head(path))
         if _may_be_intent(path.name, head):
             self._add_intent(inputs, path)
             return
-        platform = self._platform_of(path.name, head)
+        platform = self._choose_platform(path.name, head)
         if platform is None and self._is_of_host(path, head):
             self._add_host(inputs, path)
             return
-        unread = self._unread_by_content(path.name, head) if platform is None else None
+        unread = self._classify_unread_file(path.name, head) if platform is None else None
         if unread is not None and path.suffix.lower() == ".json" and not unread.is_known:
             platform = self._platform_of_json()  # its reader says where the JSON is broken
         if platform is None:
-            inputs.problems.append(_unrecognised_problem(path, unread))
+            inputs.problems.append(_unrecognized_file_problem(path, unread))
         elif path.name in (files := platforms.reader(platform).FILES):
             names = sorted((*files, *platforms.reader(platform).BESIDE))
             files_there = [name for name in names if self._disk.is_file(path.parent / name)]
             self._device(inputs, path.parent, files_there, platform)
         else:
-            self._other_file(inputs, path, platform, head)
+            self._add_file_as_device(inputs, path, platform, head)
 
     def _is_of_host(self, path: Path, head: bytes) -> bool:
         """Whether a file states the settings of NICs."""
         return self._forced is None and host_files.may_be(path.suffix.lower()) and host_files.detect(head)
 
     def _add_host(self, inputs: Inputs, path: Path) -> None:
-        if self._is_new(path):
+        if self._register_if_new(path):
             name = _safe_name(host_files.name_of(path.absolute()))
             text = self._disk.text(path)
             inputs.hosts.append(Bundle(name=name, platform=HOSTS, files=((path.name, text),)))
 
     def _add_intent(self, inputs: Inputs, path: Path) -> None:
-        if self._is_new(path):
+        if self._register_if_new(path):
             inputs.intents.append(self._disk.text(path))
 
     def _device(self, inputs: Inputs, folder: Path, names: Sequence[str], platform: str) -> None:
         """Add the canonical files of a folder as one device, called as the folder is."""
-        if self._is_new(f"{folder}/{names[0]}"):
-            names = (*names, *self._files_below(folder, platform))
+        if self._register_if_new(f"{folder}/{names[0]}"):
+            names = (*names, *self._take_files_below(folder, platform))
             files = tuple((name, self._disk.text(folder / name)) for name in names)
             name = folder.name if folder.name not in ("", "..") else folder.resolve().name
             inputs.bundles.append(Bundle(name=_safe_name(name), platform=platform, files=files))
 
-    def _files_below(self, folder: Path, platform: str) -> list[str]:
+    def _take_files_below(self, folder: Path, platform: str) -> list[str]:
         """Return the files in folders below that of a device that belong to it, by their paths from there."""
         for below, ending in platforms.reader(platform).BELOW:
             path = folder / below
@@ -173,9 +173,9 @@ class Finder:
                 return [str(file.relative_to(folder)) for file in own_paths]
         return []
 
-    def _other_file(self, inputs: Inputs, path: Path, platform: str, head: bytes) -> None:
+    def _add_file_as_device(self, inputs: Inputs, path: Path, platform: str, head: bytes) -> None:
         """Add a file of any other name as a separate device."""
-        if self._is_new(path):
+        if self._register_if_new(path):
             files = ((_canonical_name(platform, path, head), self._disk.text(path)),)
             inputs.bundles.append(Bundle(name=_safe_name(path.stem), platform=platform, files=files))
 
@@ -257,12 +257,12 @@ class Finder:
 
         By its name alone, to reveal nothing about its target.
         """
-        if self._is_looked_at(path):
+        if self._has_config_file_name(path):
             inputs.problems.append(Problem(path=str(path), found=link_fault, hint="name the file itself to read it"))
         else:
             self._note_unread(inputs, path, Unread(f"{link_fault}, which is not followed"))
 
-    def _is_looked_at(self, path: Path) -> bool:
+    def _has_config_file_name(self, path: Path) -> bool:
         """Whether the name of a file shows that it is a configuration."""
         readers = [platforms.reader(platform) for platform in self._platforms]
         if any(path.name in (*reader.FILES, *reader.BESIDE) for reader in readers):
@@ -310,8 +310,8 @@ class Finder:
             self._note_unread(inputs, path, Unread(why, not of_device and self._detect_platform("", text) is not None))
         elif _may_be_intent(path.name, text):
             self._add_intent(inputs, path)
-        elif (platform := self._in_folder(path, text)) is not None:
-            self._other_file(inputs, path, platform, text)
+        elif (platform := self._platform_in_folder(path, text)) is not None:
+            self._add_file_as_device(inputs, path, platform, text)
         elif self._is_of_host(path, text):
             self._add_host(inputs, path)
         elif kind := yaml_kind(text) if path.suffix.lower() in _YAML else "":
@@ -319,10 +319,10 @@ class Finder:
         elif path.suffix.lower() == ".service" and is_unit(text):
             self._ignore_path(inputs, path, "a unit of systemd")
         else:
-            unread = self._find_open_failure(path) or self._unread_by_content(path.name, head)
+            unread = self._find_open_failure(path) or self._classify_unread_file(path.name, head)
             self._note_unread(inputs, path, unread._replace(is_device=unread.is_device and not of_device))
 
-    def _in_folder(self, path: Path, text: bytes) -> str | None:
+    def _platform_in_folder(self, path: Path, text: bytes) -> str | None:
         """Return the platform for reading a file in a folder: a forced one where it is JSON, else its own."""
         is_json = path.suffix.lower() == ".json" and self._disk.is_file(path)
         return self._forced if self._forced is not None and is_json else self._detect_platform(path.name, text)
@@ -337,7 +337,7 @@ class Finder:
         except InputProblems as error:
             return Unread(error.problems[0].found, is_device=True)
 
-    def _unread_by_content(self, name: str, head: bytes) -> Unread:
+    def _classify_unread_file(self, name: str, head: bytes) -> Unread:
         def is_switch(name: str, text: bytes) -> bool:
             return self._detect_platform(name, text) is not None
 
@@ -381,7 +381,7 @@ def _canonical_name(platform: str, path: Path, head: bytes = b"") -> str:
     return next((name for name in names if Path(name).suffix == path.suffix), names[0])
 
 
-def _unrecognised_problem(path: Path, unread: Unread | None) -> Problem:
+def _unrecognized_file_problem(path: Path, unread: Unread | None) -> Problem:
     if unread is not None and unread.is_known:
         expected = f"a configuration of {', '.join(platforms.names())}, or an intent in YAML"
         return Problem(path=str(path), found=unread.reason, expected=expected)

@@ -118,27 +118,27 @@ def _words(detail: Any, schema: type[BaseModel]) -> _Words:
     if kind == "missing":
         return _describe_missing_key(last, _model_at(schema, detail["loc"][:-1]))
     if kind == "extra_forbidden":
-        return _unknown_key(last, _model_at(schema, detail["loc"][:-1]))
+        return _describe_unknown_key(last, _model_at(schema, detail["loc"][:-1]))
     if kind == "literal_error":
-        return _other_word(last, _format_value(value), context["expected"].replace("'", ""))
+        return _describe_wrong_value(last, _format_value(value), context["expected"].replace("'", ""))
     if kind == "value_error" and isinstance(context["error"], Misread):
         wrong = context["error"]
         return on_one_line(wrong.found) or _format_value(value), wrong.expected, wrong.hint
     expected = _EXPECTED.get(kind) or detail["msg"].removeprefix("Value error, ").removeprefix("expected ")
-    return _format_value(value), expected, _keys_of(_model_at(schema, detail["loc"]))
+    return _format_value(value), expected, _format_known_keys(_model_at(schema, detail["loc"]))
 
 
 def _describe_missing_key(key: str, model: type[BaseModel] | None) -> _Words:
     field = model.model_fields[key] if model else None
     inner = _model_at(model, [key]) if model else None
-    return f"{key} is missing", "", (field and field.description) or _keys_of(inner)
+    return f"{key} is missing", "", (field and field.description) or _format_known_keys(inner)
 
 
-def _unknown_key(key: str, model: type[BaseModel] | None) -> _Words:
+def _describe_unknown_key(key: str, model: type[BaseModel] | None) -> _Words:
     return f"unknown key {key}", "", _suggest_nearest_word(key, list(model.model_fields) if model else [], "known keys")
 
 
-def _other_word(key: str, actual_word: str, expected: str) -> _Words:
+def _describe_wrong_value(key: str, actual_word: str, expected: str) -> _Words:
     if actual_word in LATER_VALUES.get(key, ()):
         return f"{actual_word} is not built by this release", expected, ""
     words = expected.replace(" or ", ", ").split(", ")
@@ -190,7 +190,7 @@ def _is_model(member_type: Any) -> bool:
     return isinstance(member_type, type) and issubclass(member_type, BaseModel)
 
 
-def _keys_of(model: type[BaseModel] | None) -> str:
+def _format_known_keys(model: type[BaseModel] | None) -> str:
     return f"keys: {', '.join(model.model_fields)}" if model else ""
 
 

@@ -196,14 +196,14 @@ class WatchdogTimers(Part):
     action: Literal["drop", "forward", "alert"] = Field("drop", description="what happens to packets of a stuck queue")
 
 
-def _timers_or_off(value: Any) -> str | None:
+def _timers_or_off_tag(value: Any) -> str | None:
     return "off" if value == "off" else "timers" if isinstance(value, dict | WatchdogTimers) else None
 
 
 TimersOrOff = Annotated[
     Annotated[WatchdogTimers, Tag("timers")] | Annotated[Literal["off"], Tag("off")],
     Discriminator(
-        _timers_or_off, custom_error_type="neither", custom_error_message="expected a mapping of timers, or off"
+        _timers_or_off_tag, custom_error_type="neither", custom_error_message="expected a mapping of timers, or off"
     ),
 ]
 

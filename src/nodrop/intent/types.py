@@ -205,7 +205,7 @@ def _parse_collector(text: str) -> tuple[str, int]:
     raise Misread("an address and a port, such as 192.0.2.30:4317 or [2001:db8::30]:4317")
 
 
-def _asn_rule(text: str) -> tuple[int, bool]:
+def _parse_asn_rule(text: str) -> tuple[int, bool]:
     match = re.fullmatch(r"([0-9]{1,10})(\+?)", text)
     if not match or not 1 <= int(match[1]) <= MAX_ASN:
         raise Misread("an AS number, or one with + to which each device's id is added")
@@ -228,11 +228,11 @@ def raw(depth: int | None = None) -> Scalar:
     def leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str | tuple[str, ...] | None]]:
         if isinstance(value, dict) and value and len(path) < (depth or _DEEPEST):
             for key, inside in value.items():
-                yield from leaves(inside, (*path, _raw_text(key, expected)))
+                yield from leaves(inside, (*path, _require_plain_text(key, expected)))
         elif isinstance(value, list) and value:
-            yield path, tuple(_raw_text(leaf, expected) for leaf in value)
+            yield path, tuple(_require_plain_text(leaf, expected) for leaf in value)
         else:
-            yield path, None if value == {} else _raw_text(value, expected)
+            yield path, None if value == {} else _require_plain_text(value, expected)
 
     return Scalar(read_tree, {"type": "object"})
 
@@ -240,7 +240,7 @@ def raw(depth: int | None = None) -> Scalar:
 _DEEPEST = 24
 
 
-def _raw_text(value: Any, expected: str) -> str:
+def _require_plain_text(value: Any, expected: str) -> str:
     text = {True: "true", False: "false"}[value] if isinstance(value, bool) else value
     if not isinstance(text, str) or not text or _CONTROL.search(text):
         raise Misread(expected, "" if text is None or isinstance(text, dict | list) else on_one_line(str(text)))
@@ -276,5 +276,5 @@ Collector = Annotated[tuple[str, int], _text(_parse_collector, r"[0-9A-Fa-f.:\[\
 HashFields = Annotated[tuple[Annotated[str, one_of(*HASH_FIELDS)], ...], Several(empty=True)]
 Collectors = Annotated[tuple[Collector, ...], Several(empty=True)]
 AsnRule = Annotated[
-    tuple[int, bool], _text(_asn_rule, r"[0-9]{1,10}\+?", numeric="integer", minimum=1, maximum=MAX_ASN)
+    tuple[int, bool], _text(_parse_asn_rule, r"[0-9]{1,10}\+?", numeric="integer", minimum=1, maximum=MAX_ASN)
 ]

@@ -175,7 +175,7 @@ def _find_catalog_offers(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> list[
 Known = Callable[[Spot, Sequence[Rule]], Iterable[Offer]]
 
 
-def _offer_words(words: Callable[[], Iterable[str]], *, is_key: bool = False) -> Known:
+def _make_offer_lister(words: Callable[[], Iterable[str]], *, is_key: bool = False) -> Known:
     return lambda spot, rules: (Offer(word=word, is_key=is_key) for word in words())
 
 
@@ -187,7 +187,7 @@ def _release_offers(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
         yield from (Offer(word=f"{quote}{release}{quote}", short=name) for release in reversed(traits(name).releases))
 
 
-def _rule_names(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
+def _rule_name_offers(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
     for rule in rules:
         yield Offer(word=rule.name, is_key=spot.is_key, short=rule.severity, about=in_short(rule))
 
@@ -200,13 +200,13 @@ def _option_offers(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
 
 
 def _rule_with_options(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
-    return _rule_names(spot, [rule for rule in rules if rule.options])
+    return _rule_name_offers(spot, [rule for rule in rules if rule.options])
 
 
 _MODEL, _NIC, _MEDIA = (
-    _offer_words(hardware.switches),
-    _offer_words(hardware.nics),
-    _offer_words(lambda: hardware.media()),
+    _make_offer_lister(hardware.switches),
+    _make_offer_lister(hardware.nics),
+    _make_offer_lister(lambda: hardware.media()),
 )
 _KNOWN: Mapping[Kind, Sequence[tuple[str, bool, Known]]] = {
     "intent": (
@@ -214,23 +214,23 @@ _KNOWN: Mapping[Kind, Sequence[tuple[str, bool, Known]]] = {
         ("topology/(spines|leaves)/version", False, _release_offers),
         ("(topology/uplinks|endpoints/[^/]+)/media", False, _MEDIA),
         ("endpoints/[^/]+/nic", False, _NIC),
-        ("classes/[^/]+/dscp", False, _offer_words(lambda: ("rest",))),
-        ("classes", True, _offer_words(lambda: PURPOSES[:-1], is_key=True)),
-        ("extra", True, _offer_words(platforms.writable_names, is_key=True)),
+        ("classes/[^/]+/dscp", False, _make_offer_lister(lambda: ("rest",))),
+        ("classes", True, _make_offer_lister(lambda: PURPOSES[:-1], is_key=True)),
+        ("extra", True, _make_offer_lister(platforms.writable_names, is_key=True)),
     ),
     "fabric": (
         ("models/[^/]+", False, _MODEL),
         ("hosts/[^/]+/nic", False, _NIC),
-        ("classes", True, _offer_words(lambda: PURPOSES[:-1], is_key=True)),
-        ("roles/[^/]+", False, _offer_words(lambda: ("leaf", "spine"))),
+        ("classes", True, _make_offer_lister(lambda: PURPOSES[:-1], is_key=True)),
+        ("roles/[^/]+", False, _make_offer_lister(lambda: ("leaf", "spine"))),
     ),
     "config": (
-        ("severity", True, _rule_names),
+        ("severity", True, _rule_name_offers),
         ("options", True, _rule_with_options),
         ("options/[^/]+", True, _option_offers),
-        (r"suppress/\*/rule", False, _rule_names),
-        ("profile", False, _offer_words(profiles)),
+        (r"suppress/\*/rule", False, _rule_name_offers),
+        ("profile", False, _make_offer_lister(profiles)),
     ),
-    "rule": (("analysis", False, _offer_words(analyses.names)),),
+    "rule": (("analysis", False, _make_offer_lister(analyses.names)),),
 }
 """By kind: the path as a pattern, whether keys or values are meant, and the words allowed there."""

@@ -111,7 +111,9 @@ class Desk:
         marks: Marks = {str(path): []}
         if kind != "other":
             marks[str(path)] = [
-                _of_problem(problem) for problem in self._find_problems(kind, path, text, site) if _is_of(problem, path)
+                _mark_of_problem(problem)
+                for problem in self._find_problems(kind, path, text, site)
+                if _is_problem_of_file(problem, path)
             ]
         return Look(kind=kind, marks=marks, site=site)
 
@@ -160,11 +162,11 @@ class Desk:
         for finding in outcome.findings:
             file = finding.located.file if finding.located else str(path)
             if file in marks:
-                marks[file].append(_of_finding(finding))
+                marks[file].append(_mark_of_finding(finding))
         for problem in outcome.problems:
             crashed = problem.path not in files
             if problem.path in marks or (crashed and outcome.crashed):
-                marks[str(path) if crashed else problem.path].append(_of_problem(problem, crashed=crashed))
+                marks[str(path) if crashed else problem.path].append(_mark_of_problem(problem, crashed=crashed))
         return Look(
             kind="device", marks=marks, site=site, inputs=inputs, reading=reading, log=_problem_log(site, outcome)
         )
@@ -175,12 +177,14 @@ class Desk:
             intent = loads_intent(text, shown)
             reading = judging.profiled(judging.built(intent, shown, shown)[1], site.settings)
         except InputProblems as error:
-            marks = {shown: [_of_problem(problem) for problem in error.problems if _is_of(problem, path)]}
+            marks = {
+                shown: [_mark_of_problem(problem) for problem in error.problems if _is_problem_of_file(problem, path)]
+            }
             return Look(kind="intent", marks=marks, site=site, log=_problem_log(site))
         outcome = self._check_reading(reading, site)
         around = intent.entries.span(("fabric",)) if intent.entries is not None else None
-        found_marks = [_of_group(group, shown, around) for group in groups(outcome.findings)]
-        found_marks += [_of_problem(problem, crashed=True) for problem in outcome.problems]
+        found_marks = [_mark_of_group(group, shown, around) for group in groups(outcome.findings)]
+        found_marks += [_mark_of_problem(problem, crashed=True) for problem in outcome.problems]
         return Look(
             kind="intent", marks={shown: found_marks}, site=site, reading=reading, log=_problem_log(site, outcome)
         )
@@ -215,7 +219,7 @@ def _file_stamp(path: Path) -> tuple[str, int, int]:
     return str(path), status.st_mtime_ns, status.st_size
 
 
-def _is_of(problem: Problem, path: Path) -> bool:
+def _is_problem_of_file(problem: Problem, path: Path) -> bool:
     return problem.path == str(path)
 
 
@@ -224,14 +228,14 @@ def _problem_log(site: Site, outcome: Outcome | None = None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(problem) for problem in (*site.problems, *crashes)))
 
 
-def _of_problem(problem: Problem, *, crashed: bool = False) -> Mark:
+def _mark_of_problem(problem: Problem, *, crashed: bool = False) -> Mark:
     if crashed:
         return Mark(severity="error", message=f"nodrop itself failed: {problem}", code=CRASH)
     point = None if problem.line is None else (problem.line, problem.column or 1)
     return Mark(severity="error", message=format_problem(problem), code=SYNTAX, point=point)
 
 
-def _of_finding(finding: Finding) -> Mark:
+def _mark_of_finding(finding: Finding) -> Mark:
     related = tuple((place.located, place.message) for place in finding.related if place.located is not None)
     return Mark(
         severity=finding.severity,
@@ -249,7 +253,7 @@ def _format_message(finding: Finding, other_count: int = 0) -> str:
     return f"{finding.message}{count_text}{fix}"
 
 
-def _of_group(group: Iterable[Finding], intent: str, around: Span | None) -> Mark:
+def _mark_of_group(group: Iterable[Finding], intent: str, around: Span | None) -> Mark:
     """Return one mark for findings with one cause, at the key of the intent that decided the first of them."""
     first_finding, *other_findings = group
     decided = next((place for place in _related_places(first_finding) if place[0].file == intent), None)

@@ -35,7 +35,7 @@ _WORD = re.compile(r"[\w.%-]*")
 
 async def hover(server: "Server", path: str, at: types.Position) -> types.Hover | None:
     """Explain the findings at a place, else the key there, else the meaning of a configuration."""
-    rules = _by_name(server.rules_at(path))
+    rules = _rules_by_name(server.rules_at(path))
     diagnostics = [diagnostic for diagnostic in server.shown.get(path, ()) if _range_contains(diagnostic.range, at)]
     pages = [
         rule_page(rules[name])
@@ -228,7 +228,7 @@ def _is_yaml(kind: Kind, path: str) -> bool:
     return kind in YAML_KINDS and not path.endswith(".toml")
 
 
-def _by_name(rules: Sequence[Rule]) -> dict[str, Rule]:
+def _rules_by_name(rules: Sequence[Rule]) -> dict[str, Rule]:
     return {rule.name: rule for rule in rules}
 
 

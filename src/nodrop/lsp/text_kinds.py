@@ -24,7 +24,7 @@ def kind_of(path: Path, text: bytes, rule_folders: Sequence[Path] = ()) -> Kind:
     """Return the kind of a file; `rule_folders` are those that the site's configuration names."""
     head = text[:65_536]
     if path.suffix == ".toml":
-        return "config" if _has_table(text, path) else "other"
+        return "config" if _has_nodrop_table(text, path) else "other"
     if path.suffix in _YAML:
         if is_intent(head):
             return "intent"
@@ -35,10 +35,10 @@ def kind_of(path: Path, text: bytes, rule_folders: Sequence[Path] = ()) -> Kind:
             return "rule"
         if kind == "profile" or path.parent.name == _PROFILES:
             return "profile"
-    return "device" if _is_device(path, head) else "other"
+    return "device" if _is_device_file(path, head) else "other"
 
 
-def _has_table(text: bytes, path: Path) -> bool:
+def _has_nodrop_table(text: bytes, path: Path) -> bool:
     try:
         return b"nodrop" in text and table(text, str(path)) is not None
     except InputProblems:
@@ -50,7 +50,7 @@ def _lies_with_rules(path: Path, folders: Sequence[Path]) -> bool:
     return path.parent.name in areas() and (folder.name == _RULES or folder in folders)
 
 
-def _is_device(path: Path, head: bytes) -> bool:
+def _is_device_file(path: Path, head: bytes) -> bool:
     """Whether a file is of a platform or a host; a file with a wrong text still has the kind that its name shows."""
     readers = [platforms.reader(name) for name in platforms.names()]
     if any(path.name in (*reader.FILES, *reader.BESIDE) for reader in readers):

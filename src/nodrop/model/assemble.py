@@ -90,16 +90,16 @@ def assemble(
     everything: list[DeviceReading | HostReading] = [*readings, *hosts_read]
     cabling = shared.cabling(readings, declared)
     hosts = declared.hosts or ()
-    stated = _named_devices(declared)
+    stated = _devices_of_cables(declared)
     sides = cabling.sides
     devices = [
         shared.device(reading.device, declared, sides, all_cables=reading.device.name in stated) for reading in readings
     ]
-    groups = _group_devices_by_mode(devices, cabling.links, declared, paused=_have_pfc(hosts_read))
+    groups = _group_devices_by_mode(devices, cabling.links, declared, paused=_any_nic_has_pfc(hosts_read))
     assumed = modes.assumptions(groups)
     mode = declared.mode or modes.of_all(groups)
     plain = declared.mode is None and not hosts_read and not modes.profiles(devices)
-    dscps = _sent_dscps(hosts_read) if not devices else set()
+    dscps = _rdma_dscps_of_hosts(hosts_read) if not devices else set()
     classes = declared.classes if declared.classes is not None else _classes(devices, mode, assumed, dscps, plain=plain)
     note = modes.note_of(groups)
     fabric = Fabric(
@@ -160,10 +160,10 @@ def _rename_reading(reading: DeviceReading, name: str) -> DeviceReading:
 
 def _rename_hosts(readings: Sequence[HostReading], taken: Container[str]) -> list[HostReading]:
     """Return the content of hosts' files, under names that no switch has."""
-    return [_of_host(reading, f"{reading.name}.host") if reading.name in taken else reading for reading in readings]
+    return [_rename_host(reading, f"{reading.name}.host") if reading.name in taken else reading for reading in readings]
 
 
-def _of_host(reading: HostReading, name: str) -> HostReading:
+def _rename_host(reading: HostReading, name: str) -> HostReading:
     return replace(
         reading,
         name=name,
@@ -181,7 +181,7 @@ def _apply_declared_facts(device: Device, role: str | None, model: str | None) -
     return device
 
 
-def _named_devices(declared: Declared) -> set[str]:
+def _devices_of_cables(declared: Declared) -> set[str]:
     return {end.node for link in declared.cables or () for end in (link.a, link.b)}
 
 
@@ -230,12 +230,12 @@ def _possible_modes(
     )
 
 
-def _have_pfc(readings: Iterable[HostReading]) -> bool:
+def _any_nic_has_pfc(readings: Iterable[HostReading]) -> bool:
     """Whether a file of a host turns PFC on."""
     return any(bool(value_or_none(nic, "pfc_priorities")) for reading in readings for nic in reading.nics)
 
 
-def _sent_dscps(readings: Iterable[HostReading]) -> set[int]:
+def _rdma_dscps_of_hosts(readings: Iterable[HostReading]) -> set[int]:
     """Return the DSCPs that files of hosts give to RDMA, without 0, which is what RDMA has unless set."""
     sent = (
         value_or_none(nic, field) for reading in readings for nic in reading.nics for field in ("tos", "traffic_class")

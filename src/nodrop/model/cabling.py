@@ -62,7 +62,7 @@ def _has_same_cable_evidence(device_reading: DeviceReading, other_device_reading
         or device_reading.cables != other_device_reading.cables
     ):
         return False
-    if _ports_within_as(device_reading.device) != _ports_within_as(other_device_reading.device):
+    if _ibgp_session_ports(device_reading.device) != _ibgp_session_ports(other_device_reading.device):
         return False
     ports = device_reading.device.interfaces, other_device_reading.device.interfaces
     return len(ports[0]) == len(ports[1]) and all(map(_is_same_interface, *ports))
@@ -83,7 +83,7 @@ def _links(readings: Sequence[DeviceReading], declared: Declared) -> list[Link]:
     devices = [reading.device for reading in readings]
     links = list(declared.cables or ())
     taken = {end for link in links for end in (link.a, link.b)}
-    for end_pairs in (_by_subnet(devices, taken), _by_neighbor_table(readings, taken)):
+    for end_pairs in (_links_from_subnets(devices, taken), _links_from_neighbor_table(readings, taken)):
         for near, far in end_pairs:
             if near not in taken and far not in taken:
                 links.append(Link(a=min(near, far), b=max(near, far)))
@@ -97,7 +97,7 @@ _OF_TWO = {"/31": 1, "/30": 2}
 _OF_TWO_IPV6 = ("/127", "/126")
 
 
-def _by_subnet(devices: Iterable[Device], cabled: Container[tuple[str, str]]) -> Iterator[tuple[End, End]]:
+def _links_from_subnets(devices: Iterable[Device], cabled: Container[tuple[str, str]]) -> Iterator[tuple[End, End]]:
     """Yield every two ports not `cabled`, and no third, with addresses in one /31 or /30, /127 or /126."""
     found_ends: dict[object, list[End]] = {}
     for device in devices:
@@ -112,12 +112,12 @@ def _by_subnet(devices: Iterable[Device], cabled: Container[tuple[str, str]]) ->
 def _point_to_point_networks(device: Device) -> Iterator[tuple[object, str]]:
     for interface in device.interfaces:
         for text in () if isinstance(interface.addresses, Unknown) else interface.addresses:
-            network = _network_of_two(text)
+            network = _point_to_point_key(text)
             if network is not None:
                 yield network, interface.name
 
 
-def _network_of_two(text: str) -> object:
+def _point_to_point_key(text: str) -> object:
     """Return the key of a network of two ports; None where an address is in no such network, or is none."""
     bits = _OF_TWO.get(text[-3:])
     try:
@@ -135,7 +135,7 @@ def _network_of_two(text: str) -> object:
     return None
 
 
-def _by_neighbor_table(
+def _links_from_neighbor_table(
     readings: Sequence[DeviceReading], cabled: Container[tuple[str, str]]
 ) -> Iterator[tuple[End, End]]:
     """Yield ends that neighbor tables name, but `cabled` ones; a neighbor that was read must have such a port."""
@@ -169,12 +169,12 @@ def _find_far_sides(
     stated = {end.node for link in declared.cables or () for end in (link.a, link.b)}
     for reading in readings:
         if (name := reading.device.name) not in stated:
-            for port, side in _sides_in_file(reading, nodes):
+            for port, side in _port_sides_in_file(reading, nodes):
                 sides.setdefault((name, port), side)
     return sides
 
 
-def _sides_in_file(reading: DeviceReading, nodes: Mapping[str, Side]) -> Iterator[tuple[str, Side]]:
+def _port_sides_in_file(reading: DeviceReading, nodes: Mapping[str, Side]) -> Iterator[tuple[str, Side]]:
     """Yield the statements of a switch's own file about the far ends of its ports, the best evidence per port first."""
     for cable in reading.cables:
         if cable.side is not None:
@@ -186,11 +186,11 @@ def _sides_in_file(reading: DeviceReading, nodes: Mapping[str, Side]) -> Iterato
             device.name,
         ):
             yield port.name, nodes[node]
-    for name in _ports_within_as(device):
+    for name in _ibgp_session_ports(device):
         yield name, "fabric"
 
 
-def _ports_within_as(device: Device) -> tuple[str, ...]:
+def _ibgp_session_ports(device: Device) -> tuple[str, ...]:
     """Return the ports over which sessions run to a neighbor of the switch's own AS, by the neighbor's own name."""
     other_bgps = () if isinstance(device.vrf_bgp, Unknown) else device.vrf_bgp
     processes = [bgp for bgp in (device.bgp, *other_bgps) if bgp is not None and not isinstance(bgp, Unknown)]

@@ -80,7 +80,7 @@ def _find_differences(a: Any, b: Any, path: Subject, whole_lists: bool) -> Itera
         if whole_lists and not any(map(is_dataclass, (*a, *b))):
             yield from () if a == b else (Difference(path, a, b),)
         else:
-            yield from _in_rows(a, b, path, whole_lists)
+            yield from _row_differences(a, b, path, whole_lists)
     elif names := _field_names(a.__class__):
         for name in names:
             old, new = getattr(a, name), getattr(b, name)
@@ -96,10 +96,10 @@ def apply_differences(old: Any, new: Any, takes: Takes) -> Any:
     Differences are those of `differences(old, new, whole_lists=True)`: with all of them it is the new value itself,
     with none the old one.
     """
-    return _apply_at_path(old, new, (), takes)
+    return _merge_values(old, new, (), takes)
 
 
-def _apply_at_path(a: Any, b: Any, path: Subject, takes: Takes) -> Any:
+def _merge_values(a: Any, b: Any, path: Subject, takes: Takes) -> Any:
     if a is b:
         return a
     rows = isinstance(a, tuple) and type(a) is type(b) and not hasattr(a, "_fields")
@@ -108,12 +108,12 @@ def _apply_at_path(a: Any, b: Any, path: Subject, takes: Takes) -> Any:
         and any(map(is_dataclass, (*a, *b)))
         and (_keys_of_rows(a) == _keys_of_rows(b) or all(map(_has_key, (*a, *b))))
     ):
-        return _mixed_rows(a, b, path, takes)
+        return _merge_rows(a, b, path, takes)
     if type(a) is not type(b) or not is_dataclass(a):
         alike = type(a) is type(b) and a == b
         return a if alike or not takes(path, a, b) else b
     pairs = {field.name: (getattr(a, field.name), getattr(b, field.name)) for field in fields(a)}
-    merged_fields = {name: _apply_at_path(old, new, (*path, name), takes) for name, (old, new) in pairs.items()}
+    merged_fields = {name: _merge_values(old, new, (*path, name), takes) for name, (old, new) in pairs.items()}
     if all(merged_fields[name] is new for name, (_, new) in pairs.items()):
         return b
     if all(merged_fields[name] is old for name, (old, _) in pairs.items()):
@@ -122,12 +122,12 @@ def _apply_at_path(a: Any, b: Any, path: Subject, takes: Takes) -> Any:
     return replace(changed, **merged_fields)
 
 
-def _mixed_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, takes: Takes) -> tuple[Any, ...]:
+def _merge_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, takes: Takes) -> tuple[Any, ...]:
     """Return rows in the order of the new ones; old rows that stay but are missing in the new ones keep their place."""
     a_keys, right = _keys_of_rows(a), _keys_of_rows(b)
     if a_keys == right:
-        output = [_apply_at_path(row, b_row, (*path, key), takes) for row, b_row, key in zip(a, b, a_keys, strict=True)]
-        return _same_rows(tuple(output), a, b)
+        output = [_merge_values(row, b_row, (*path, key), takes) for row, b_row, key in zip(a, b, a_keys, strict=True)]
+        return _reuse_identical_rows(tuple(output), a, b)
     if not _has_distinct_keys(a_keys) or not _has_distinct_keys(right):
         return b if takes(path, a, b) else a
     rows, new_rows = dict(zip(a_keys, a, strict=True)), dict(zip(right, b, strict=True))
@@ -142,18 +142,18 @@ def _mixed_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, takes: Ta
     output = []
     for key in order:
         if key in rows and key in new_rows:
-            output.append(_apply_at_path(rows[key], new_rows[key], (*path, key), takes))
+            output.append(_merge_values(rows[key], new_rows[key], (*path, key), takes))
         elif takes((*path, key), rows.get(key), new_rows.get(key)) == (key in new_rows):
             output.append(rows.get(key, new_rows.get(key)))
-    return _same_rows(tuple(output), a, b)
+    return _reuse_identical_rows(tuple(output), a, b)
 
 
-def _same_rows(rows: tuple[Any, ...], *sides: tuple[Any, ...]) -> tuple[Any, ...]:
+def _reuse_identical_rows(rows: tuple[Any, ...], *sides: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return rows as the object that one of the sides has for them."""
     return next((side for side in reversed(sides) if len(side) == len(rows) and all(map(is_, rows, side))), rows)
 
 
-def _in_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, whole_lists: bool) -> Iterator[Difference]:
+def _row_differences(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, whole_lists: bool) -> Iterator[Difference]:
     a_keys, right = _keys_of_rows(a), _keys_of_rows(b)
     if a_keys == right:
         for row, b_side, key in zip(a, b, a_keys, strict=True):

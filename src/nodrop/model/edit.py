@@ -98,7 +98,7 @@ def _child_at_step(node: Any, step: str) -> Any:
     """Return the child that a step leads to; of rows with the same key, the last one."""
     if node is None or isinstance(node, Unknown):
         return ABSENT
-    if not _has_rows(node):
+    if not _is_row_tuple(node):
         return getattr(node, step) if step in attributes(type(node)) else ABSENT
     places = range(len(node) - 1, -1, -1)
     return next((node[place] for place in places if key_of(node[place], place) == step), ABSENT)
@@ -107,8 +107,8 @@ def _child_at_step(node: Any, step: str) -> Any:
 def _why_absent(node: Any, step: str) -> str:
     if node is None or isinstance(node, Unknown):
         return f"{describe_value(node)} has no `{step}`"
-    if not _has_rows(node):
-        return _no_attribute(type(node), step, attributes(type(node)))
+    if not _is_row_tuple(node):
+        return _describe_missing_attribute(type(node), step, attributes(type(node)))
     return _describe_absent_key(step, list(dict.fromkeys(key_of(each, place) for place, each in enumerate(node))))
 
 
@@ -135,7 +135,7 @@ class _Edit:
             )
         key = (id(node), len(steps))
         if key not in self._done:
-            self._done[key] = self._rows(node, kind, steps) if _has_rows(node) else self._fields(node, steps)
+            self._done[key] = self._rows(node, kind, steps) if _is_row_tuple(node) else self._fields(node, steps)
         return self._done[key]
 
     def _fields(self, node: Any, steps: Subject) -> Any:
@@ -153,7 +153,7 @@ class _Edit:
         keys = [key_of(each, place) for place, each in enumerate(rows)]
         chosen = [matches((steps[0],), (key,)) for key in keys]
         if not any(chosen):
-            return self._with_new_row(rows, element, steps, keys)
+            return self._insert_new_row(rows, element, steps, keys)
         pairs = zip(rows, keys, chosen, strict=True)
         if len(steps) > 1:
             return tuple(self.part(node, element, steps[1:]) if is_chosen else node for node, _, is_chosen in pairs)
@@ -162,7 +162,7 @@ class _Edit:
             return tuple(each for each, _, is_chosen in pairs if not is_chosen)
         return tuple(self._row(element, key) if is_chosen else each for each, key, is_chosen in pairs)
 
-    def _with_new_row(self, rows: tuple[Any, ...], element: Type, steps: Subject, keys: list[str]) -> tuple[Any, ...]:
+    def _insert_new_row(self, rows: tuple[Any, ...], element: Type, steps: Subject, keys: list[str]) -> tuple[Any, ...]:
         """Rows and a new one in its order, where the subject ends with its key; plain lists go on at their end."""
         key = steps[0]
         has_place = bool(element.owners) or (key == str(len(rows)) and not element.none)
@@ -189,10 +189,10 @@ def _require_attribute(owner: type[Any], name: str, known_types: Mapping[str, Ty
     if is_property(owner, name):
         stored = " and ".join(f"`{field}`" for field in sorted(sources(owner, name)))
         raise ValueError(f"`{name}` is computed from {stored}; set that")
-    raise ValueError(_no_attribute(owner, name, known_types))
+    raise ValueError(_describe_missing_attribute(owner, name, known_types))
 
 
-def _no_attribute(owner: type[Any], name: str, known_types: Mapping[str, Type]) -> str:
+def _describe_missing_attribute(owner: type[Any], name: str, known_types: Mapping[str, Type]) -> str:
     hint = nearest(name, known_types)
     return f"{label(owner)} has no `{name}`{f' ({hint})' if hint else ''}"
 
@@ -201,7 +201,7 @@ def _describe_absent_key(key: str, keys: list[str]) -> str:
     return f"there is no `{key}` ({nearest(key, keys)})" if keys else f"there is no `{key}`, nor any other"
 
 
-def _has_rows(node: Any) -> bool:
+def _is_row_tuple(node: Any) -> bool:
     return isinstance(node, tuple) and not hasattr(node, "_fields")
 
 

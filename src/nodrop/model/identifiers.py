@@ -108,24 +108,28 @@ def holdings(fabric: Fabric) -> Iterator[Holding]:
         name = device.name
         for port in device.interfaces:
             addresses = port.addresses
-            if not isinstance(addresses, Unknown) and addresses and (port.vrf is None or not _in_vrf(port.vrf)):
+            if (
+                not isinstance(addresses, Unknown)
+                and addresses
+                and (port.vrf is None or not _is_non_default_vrf(port.vrf))
+            ):
                 to_host = not isinstance(port.side, Unknown) and port.side == "host"
                 yield Holding(_HOSTS if to_host else _LINKS, (name, port.name, "addresses"), addresses)
         for channel in known_rows(device.port_channels):
-            if not _in_vrf(channel.vrf):
+            if not _is_non_default_vrf(channel.vrf):
                 yield Holding(_LINKS, (name, "@port_channels", channel.name, "addresses"), channel.addresses)
         for vlan in known_rows(device.vlans):
-            if not _in_vrf(vlan.vrf):
+            if not _is_non_default_vrf(vlan.vrf):
                 yield Holding(_HOSTS, (name, "@vlans", vlan.key, "addresses"), vlan.addresses)
-        yield from _of_routing(device)
+        yield from _routing_identifiers(device)
 
 
-def _of_routing(device: Device) -> Iterator[Holding]:
+def _routing_identifiers(device: Device) -> Iterator[Holding]:
     bgp = None if isinstance(device.bgp, Unknown) else device.bgp
     shared = anycast_addresses(device)
     for loopback in known_rows(device.loopbacks):
         own_texts = tuple(text for text in loopback.addresses if shared.isdisjoint(normalize_addresses((text,))))
-        if not _in_vrf(loopback.vrf):
+        if not _is_non_default_vrf(loopback.vrf):
             yield Holding("loopback addresses", (device.name, "@loopbacks", loopback.name, "addresses"), own_texts)
     if bgp is not None:
         yield Holding("AS numbers", (device.name, "@bgp", "asn"), (str(bgp.asn),))
@@ -140,7 +144,7 @@ def anycast_addresses(device: Device) -> frozenset[str]:
     return frozenset(every if len(every) > 1 else ()) - {None if bgp is None else bgp.router_id}
 
 
-def _in_vrf(vrf: str | None | Unknown) -> bool:
+def _is_non_default_vrf(vrf: str | None | Unknown) -> bool:
     return not isinstance(vrf, Unknown) and bool(vrf)
 
 
@@ -214,12 +218,14 @@ def sharing(fabrics: Sequence[Identifiers], *, one_site: bool) -> Sharing:
     Of several fabrics with one identifier each later one is paired with the first. In one site a name means the same
     switch or host in every fabric; else only in fabrics without a switch of the same name.
     """
-    overlaps = _overlapping_fabric_pairs(fabrics) | _first_holders([fabric_ids.management for fabric_ids in fabrics])
+    overlaps = _overlapping_fabric_pairs(fabrics) | _pairs_with_shared_text(
+        [fabric_ids.management for fabric_ids in fabrics]
+    )
     if one_site:
-        overlaps |= _first_holders([fabric_ids.devices for fabric_ids in fabrics])
+        overlaps |= _pairs_with_shared_text([fabric_ids.devices for fabric_ids in fabrics])
     overlaps |= {
         (later, earlier)
-        for later, earlier in _first_holders([fabric_ids.nodes for fabric_ids in fabrics])
+        for later, earlier in _pairs_with_shared_text([fabric_ids.nodes for fabric_ids in fabrics])
         if same_names(fabrics[later], fabrics[earlier], one_site=one_site)
     }
     owners: dict[str, list[int]] = {}
@@ -245,7 +251,7 @@ def same_names(identifiers: Identifiers, other_identifiers: Identifiers, *, one_
     return one_site or set(identifiers.devices).isdisjoint(other_identifiers.devices)
 
 
-def _first_holders(rows: Sequence[Sequence[str]]) -> set[tuple[int, int]]:
+def _pairs_with_shared_text(rows: Sequence[Sequence[str]]) -> set[tuple[int, int]]:
     index_by_text: dict[str, int] = {}
     pairs = set()
     for at, texts in enumerate(rows):

@@ -14,7 +14,7 @@ _T = TypeVar("_T", Device, Host, HostPort, Interface)
 _Made = TypeVar("_Made")
 
 
-def _by_name(rows: Iterable[_T]) -> Mapping[str, _T]:
+def _first_row_by_name(rows: Iterable[_T]) -> Mapping[str, _T]:
     row_of_name: dict[str, _T] = {}
     for row in rows:
         row_of_name.setdefault(row.name, row)
@@ -43,12 +43,12 @@ class Index:
     @cached_property
     def devices(self) -> Mapping[str, Device]:
         """The devices by name."""
-        return _by_name(self.fabric.devices)
+        return _first_row_by_name(self.fabric.devices)
 
     @cached_property
     def hosts(self) -> Mapping[str, Host]:
         """The hosts by name; they are stated, never read."""
-        return _by_name(self.fabric.hosts)
+        return _first_row_by_name(self.fabric.hosts)
 
     @cached_property
     def _links(self) -> Mapping[tuple[str, str], Link]:
@@ -87,7 +87,7 @@ class Index:
         """Return the port `name` of a device."""
         if device not in self._interfaces:
             owner = self.devices.get(device)
-            self._interfaces[device] = _by_name(owner.interfaces) if owner else {}
+            self._interfaces[device] = _first_row_by_name(owner.interfaces) if owner else {}
         return self._interfaces[device].get(name)
 
     def at(self, end: End) -> Interface | HostPort | None:
@@ -96,7 +96,7 @@ class Index:
             return self.interface(*end)
         if end.node not in self._host_ports:
             host = self.hosts.get(end.node)
-            self._host_ports[end.node] = _by_name(host.ports) if host else {}
+            self._host_ports[end.node] = _first_row_by_name(host.ports) if host else {}
         return self._host_ports[end.node].get(end.port)
 
     def link(self, node: str, port: str) -> Link | None:

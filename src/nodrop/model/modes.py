@@ -194,10 +194,10 @@ def _has_pfc_trace(qos: QosProfile) -> bool:
     """Whether anything that is known of a port is a trace of PFC."""
     priorities = [*known_rows(qos.pfc_rx_priorities), *known_rows(qos.pfc_tx_priorities)]
     watched = qos.pfc_watchdog is not None and not isinstance(qos.pfc_watchdog, Unknown)
-    return bool(priorities) or watched or any(map(_is_lossless, known_rows(qos.priority_groups)))
+    return bool(priorities) or watched or any(map(_is_known_lossless, known_rows(qos.priority_groups)))
 
 
-def _is_lossless(group: PriorityGroup) -> bool:
+def _is_known_lossless(group: PriorityGroup) -> bool:
     try:
         return group.lossless
     except UnknownFact:

@@ -25,10 +25,10 @@ def misnamed(readings: Sequence[DeviceReading], distinct: Sequence[DeviceReading
             groups[_containing_folder(reading)].append((reading, own_device_reading.device.name))
     for group in groups.values():
         if len(group) > 1:
-            yield from _of_group(group)
+            yield from _name_remarks(group)
 
 
-def _of_group(group: list[tuple[DeviceReading, str]]) -> Iterator[Remark]:
+def _name_remarks(group: list[tuple[DeviceReading, str]]) -> Iterator[Remark]:
     alike = sum(_matches_file_name(reading) for reading, _ in group)
     shared = Counter(reading.device.name for reading, _ in group)
     owners: dict[str, DeviceReading] = {}

@@ -36,7 +36,9 @@ def drift(running: Reading, wanted_reading: Reading) -> Drift:
     aside = [replace(device_change, parts=added) for device_change, added in split_changes if added]
     beside, own_beside = outside_drift(running, wanted_reading, device_changes)
     return Drift(
-        plan=planned(running, wanted_reading, kept_device_changes, _of_fabric(running, wanted_reading), beside),
+        plan=planned(
+            running, wanted_reading, kept_device_changes, _fabric_differences(running, wanted_reading), beside
+        ),
         uncollected=tuple(device_change.name for device_change in device_changes if device_change.kind == "added"),
         foreign=tuple(device_change.name for device_change in device_changes if device_change.kind == "removed"),
         own=tuple(group_facts(aside)),
@@ -69,14 +71,14 @@ def _separate_own_parts(change: DeviceChange) -> tuple[DeviceChange, tuple[Part,
             entry for entry in changed_part.entries if own(platform, entry.path, of_port, entry.old, entry.new)
         ]
         remaining_entries = tuple(
-            entry for entry in changed_part.entries if entry not in own_entries and not _is_order(entry)
+            entry for entry in changed_part.entries if entry not in own_entries and not _differs_only_in_order(entry)
         )
         drifting_parts += [Part(changed_part.ports, remaining_entries)] if remaining_entries else []
         added += [Part(changed_part.ports, tuple(own_entries))] if own_entries else []
     return replace(change, parts=tuple(drifting_parts)), tuple(added)
 
 
-def _is_order(entry: Entry) -> bool:
+def _differs_only_in_order(entry: Entry) -> bool:
     """Whether both sides have the same items in another order where order has no meaning: that of rows with a name."""
     sides = (entry.old, entry.new)
     if not all(isinstance(side, tuple) for side in sides):
@@ -85,11 +87,11 @@ def _is_order(entry: Entry) -> bool:
     return (names or entry.path[-1] in field_names(unordered=True)) and Counter(entry.old) == Counter(entry.new)
 
 
-def _of_fabric(running: Reading, wanted_reading: Reading) -> Found:
+def _fabric_differences(running: Reading, wanted_reading: Reading) -> Found:
     """Return the differences of cables and of NICs; a file of a host that only one side has is not compared."""
     entries, unsaid = of_fabric(running, wanted_reading)
-    return tuple(entry for entry in entries if not _of_one_side(entry)), unsaid
+    return tuple(entry for entry in entries if not _is_one_sided_nic(entry)), unsaid
 
 
-def _of_one_side(entry: Entry) -> bool:
+def _is_one_sided_nic(entry: Entry) -> bool:
     return entry.path[0] == "nics" and len(entry.path) == 2 and (entry.old is None or entry.new is None)

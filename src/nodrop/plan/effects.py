@@ -99,8 +99,8 @@ class Effects:
         reasons = [impact.reason for impact in known_impacts if impact is not None]
         if edit is None:
             return Effect(risk=worst([*risks, "unknown"]), reasons=once(reasons), means="unknown")
-        if edit.by_hand and not {_shape_of(wanted_change) for wanted_change in wanted_changes} & {
-            _shape_of(manual_step.change) for manual_step in whole_edit.by_hand
+        if edit.by_hand and not {_change_template(wanted_change) for wanted_change in wanted_changes} & {
+            _change_template(manual_step.change) for manual_step in whole_edit.by_hand
         }:
             edit = whole_edit if None in known_impacts else Edit()
         if edit.by_hand:
@@ -153,7 +153,7 @@ class Effects:
             every = uncomputed(change)
             whole_edit = self._edit(change, every)
             if whole_edit is not None and whole_edit.by_hand:
-                alone = {manual_change.subject for manual_change in self._by_hand(change)}
+                alone = {manual_change.subject for manual_change in self._manual_changes(change)}
                 remaining_steps = tuple(
                     manual_step for manual_step in whole_edit.by_hand if manual_step.change.subject in alone
                 )
@@ -183,7 +183,7 @@ class Effects:
         least = self._outer.get(change.name, "none")
         return towards(change.old.platform, change.name, old, new, facts, least=least) or facts
 
-    def _by_hand(self, change: DeviceChange) -> Iterator[Change]:
+    def _manual_changes(self, change: DeviceChange) -> Iterator[Change]:
         """Yield the changes of a switch that no patch makes alone."""
         for block in group_facts([change]):
             for fact in block.facts:
@@ -227,7 +227,7 @@ def _disruption_rank(edit: Edit) -> int:
     return DISRUPTIONS.index(edit.disruption)
 
 
-def _shape_of(change: Change) -> Subject:
+def _change_template(change: Change) -> Subject:
     """Return where a change is, without the names of switches, ports and rows."""
     area, *inner_path = change.subject[1:]
     return template((area[1:], *inner_path) if area.startswith("@") else ("interfaces", area, *inner_path))
@@ -248,10 +248,10 @@ def _key(fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Hashable:
 
 def _disabled_flags_of_fact(fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> tuple[str, ...]:
     """Return, per entry of a fact, the flag that is off on all ports and without which it has no effect, or ""."""
-    return tuple(_flag_off(entry.path, ports, change) for entry in fact.entries)
+    return tuple(_disabled_flag_label(entry.path, ports, change) for entry in fact.entries)
 
 
-def _flag_off(path: Subject, ports: tuple[str, ...], change: DeviceChange) -> str:
+def _disabled_flag_label(path: Subject, ports: tuple[str, ...], change: DeviceChange) -> str:
     row = own(Interface, path[0]) if ports and path and path[0] in TABLE[Interface] else None
     if row is None or not row.needs or change.old is None:
         return ""

@@ -61,7 +61,7 @@ def group_facts(changes: Sequence[DeviceChange], parts_field: str = "parts") -> 
     for change in changes:
         make = make_of(change)
         device_parts: tuple[Part, ...] = getattr(change, parts_field)
-        for ports, entry in _by_entry(device_parts):
+        for ports, entry in _entries_with_ports(device_parts):
             where.setdefault((make, ports, entry), []).append(change.name)
     blocks: dict[tuple[Make, tuple[str, ...], tuple[str, ...]], list[Entry]] = {}
     for (make, ports, entry), devices in where.items():
@@ -71,7 +71,7 @@ def group_facts(changes: Sequence[DeviceChange], parts_field: str = "parts") -> 
         yield Told(devices=key[1], ports=key[2], facts=tuple(merge_entries(blocks[key])))
 
 
-def _by_entry(device_parts: Iterable[Part]) -> Iterator[tuple[tuple[str, ...], Entry]]:
+def _entries_with_ports(device_parts: Iterable[Part]) -> Iterator[tuple[tuple[str, ...], Entry]]:
     """Yield each entry once, with all ports of a switch that it holds for."""
     ports: dict[tuple[bool, Entry], list[str]] = {}
     for device_part in device_parts:

@@ -52,7 +52,7 @@ class Comparing:
         if old.platform != new.platform:
             kind = "replaced"
             unsaid = {*platforms.unsupported_paths(old.platform), *platforms.unsupported_paths(new.platform)}
-            pair = project(old, unsaid), _with_names_of(old, project(new, unsaid))
+            pair = project(old, unsaid), _keep_old_port_names(old, project(new, unsaid))
             before, after = map(self._interner.device, pair)
         changed_parts, unsaid_parts = self._parts(before, after)
         if not changed_parts and not unsaid_parts and kind == "changed":
@@ -60,7 +60,7 @@ class Comparing:
         return DeviceChange(name=new.name, kind=kind, old=old, new=new, parts=changed_parts, unsaid=unsaid_parts)
 
     def _parts(self, old: Device, new: Device) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-        own_entries, unsaid = sorted_out(_of_device(old, new))
+        own_entries, unsaid = sorted_out(_device_entries(old, new))
         by_entries: dict[tuple[Entry, ...], list[str]] = {}
         without: dict[tuple[Entry, ...], list[str]] = {}
         were = {port.name: port for port in old.interfaces}
@@ -100,7 +100,9 @@ class Comparing:
         pair = (id(old), id(new))
         if pair not in self._profiles:
             entries = _diff_entries(("qos",), old, new)
-            self._profiles[pair] = tuple(entry._replace(computed=_of_headroom(entry, old, new)) for entry in entries)
+            self._profiles[pair] = tuple(
+                entry._replace(computed=_is_computed_headroom(entry, old, new)) for entry in entries
+            )
         return self._profiles[pair]
 
 
@@ -162,10 +164,10 @@ def _diff_entries(path: tuple[str, ...], old: Any, new: Any) -> Iterator[Entry]:
         yield Entry((*path, *difference.path), difference.a, difference.b)
 
 
-def _of_device(old: Device, new: Device) -> Iterator[Entry]:
+def _device_entries(old: Device, new: Device) -> Iterator[Entry]:
     for name in _OF_DEVICE:
         for entry in _diff_entries((name,), getattr(old, name), getattr(new, name)):
-            yield entry._replace(computed=_of_pool(entry, old, new))
+            yield entry._replace(computed=_is_computed_pool_size(entry, old, new))
     before, after = ({port.name: port for port in device.interfaces} for device in (old, new))
     for name in sorted(before.keys() ^ after.keys(), key=natural):
         yield Entry(("interfaces", name), before.get(name), after.get(name))
@@ -179,7 +181,7 @@ def _group_into_parts(
     return tuple(device_parts)
 
 
-def _of_headroom(entry: Entry, old: QosProfile, new: QosProfile) -> bool:
+def _is_computed_headroom(entry: Entry, old: QosProfile, new: QosProfile) -> bool:
     """Whether an entry is a part of a headroom that the switch computes, before and after."""
     match entry.path:
         case ("qos", "priority_groups", group, "buffer", "size_bytes" | "headroom", *_):
@@ -194,7 +196,7 @@ def _has_computed_headroom(qos: QosProfile, index: str) -> bool:
     return isinstance(headroom, Headroom) and headroom.computed
 
 
-def _of_pool(entry: Entry, old: Device, new: Device) -> bool:
+def _is_computed_pool_size(entry: Entry, old: Device, new: Device) -> bool:
     """Whether an entry is the size of a pool that the switch computes, before and after."""
     match entry.path:
         case ("buffer_pools", name, "size_bytes" | "shared_headroom_bytes"):
@@ -207,7 +209,7 @@ def _pool(device: Device, name: str) -> BufferPool | None:
     return next((pool for pool in pools if pool.name == name), None)
 
 
-def _with_names_of(old: Device, new: Device) -> Device:
+def _keep_old_port_names(old: Device, new: Device) -> Device:
     """Return a switch with its ports called as those at the same places of the panel were before."""
     names = {port.port: port.name for port in old.interfaces if port.port and not isinstance(port.port, Unknown)}
     ports = (

@@ -102,7 +102,7 @@ class _Tiers:
 
     def stages(self, *, downwards: bool = False) -> Iterator[Stage]:
         """Yield the stages of one pass."""
-        return self._add_outer_stages(self._tier_by_tier(self._staying, downwards=downwards))
+        return self._add_outer_stages(self._stages_by_tier(self._staying, downwards=downwards))
 
     def cable_by_cable(self, shares: Shares, *, rest_last: bool = False) -> Iterator[Stage]:
         """Yield a stage for each switch that others lead to from below or the same tier.
@@ -129,7 +129,7 @@ class _Tiers:
         ]
         other_stages = [
             _limit_stage_to_shares(stage, [remaining_share.get(name, Share()) for name in stage.devices])
-            for stage in self._tier_by_tier(remaining_names)
+            for stage in self._stages_by_tier(remaining_names)
         ]
         ordered = sorted(near, key=self._height_key)
         around = [self._make_neighbor_stage(end, near[end], remaining_share.get(end, Share())) for end in ordered]
@@ -149,7 +149,7 @@ class _Tiers:
         for share in kinds:
             names = [name for name in self._staying if shares.any(name, share)]
             stage_lists.append(
-                [_limit_stage_to_shares(stage, [share] * len(stage.devices)) for stage in self._tier_by_tier(names)]
+                [_limit_stage_to_shares(stage, [share] * len(stage.devices)) for stage in self._stages_by_tier(names)]
             )
         if all(stage_lists):
             yield from self._add_outer_stages(chain(*stage_lists))
@@ -163,10 +163,12 @@ class _Tiers:
             why = "last: drain, and take the cables away once nothing needs them"
             yield Stage(devices=self._removed, why=why)
 
-    def _tier_by_tier(self, names: Sequence[str], *, downwards: bool = False) -> Iterator[Stage]:
+    def _stages_by_tier(self, names: Sequence[str], *, downwards: bool = False) -> Iterator[Stage]:
         for tier in sorted({self._tier_of_switch(name) for name in names}, reverse=downwards):
             near_names = [name for name in names if self._tier_of_switch(name) == tier]
-            yield from _one_by_one(near_names, tier) if tier else _nearest_hosts(near_names, self._beside)
+            yield from (
+                _single_switch_stages(near_names, tier) if tier else _canary_first_stages(near_names, self._beside)
+            )
 
     def _tier_of_switch(self, name: str) -> int:
         return self._depth.get(name, 0)
@@ -183,7 +185,7 @@ def _limit_stage_to_shares(stage: Stage, shares: Sequence[Share]) -> Stage:
     return replace(stage, shares=tuple(shares), why=f"{stage.why}; {'; '.join(dict.fromkeys(map(str, shares)))}")
 
 
-def _nearest_hosts(names: Sequence[str], beside: Mapping[str, Set[str]]) -> Iterator[Stage]:
+def _canary_first_stages(names: Sequence[str], beside: Mapping[str, Set[str]]) -> Iterator[Stage]:
     first_device, *other_devices = sorted(names, key=natural)
     yield Stage(devices=(first_device,), why="alone, and looked at before anything else")
     above = beside.get(first_device, set())
@@ -195,7 +197,7 @@ def _nearest_hosts(names: Sequence[str], beside: Mapping[str, Set[str]]) -> Iter
         yield Stage(devices=remaining_devices, why="the rest of the tier")
 
 
-def _one_by_one(names: Iterable[str], tier: int) -> Iterator[Stage]:
+def _single_switch_stages(names: Iterable[str], tier: int) -> Iterator[Stage]:
     for name in sorted(names, key=natural):
         yield Stage(devices=(name,), why="alone: the others of its tier carry the traffic meanwhile", tier=tier)
 
@@ -216,11 +218,11 @@ def _distances_from_hosts(fabric: Fabric, beside: Mapping[str, Set[str]]) -> Map
     ring = list(depths)
     while ring:
         ring = sorted({neighbor for name in ring for neighbor in beside[name]} - depths.keys())
-        depths |= {name: depths[_nearest_below(name, beside, depths)] + 1 for name in ring}
+        depths |= {name: depths[_lowest_neighbor(name, beside, depths)] + 1 for name in ring}
     return depths
 
 
-def _nearest_below(name: str, beside: Mapping[str, Set[str]], depths: Mapping[str, int]) -> str:
+def _lowest_neighbor(name: str, beside: Mapping[str, Set[str]], depths: Mapping[str, int]) -> str:
     """Return the switch nearest to hosts that a switch has a cable to."""
     return min(
         (neighbor for neighbor in beside[name] if neighbor in depths), key=lambda other: (depths[other], natural(other))

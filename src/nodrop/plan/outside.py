@@ -116,7 +116,7 @@ class Known:
 
     def _classify_outside_change(self, change: DeviceChange, sides: tuple[Opened, Opened], paths: set[Path]) -> _Of:
         assert change.old is not None
-        otherwises = _read_otherwise(change.old.platform, sides, paths)
+        otherwises = _kinds_of_reading_changes(change.old.platform, sides, paths)
         has_facts = bool(change.parts) or self._by_facts
         if ("facts" in otherwises and has_facts) or (
             "cables" in otherwises and not self._by_facts and (has_facts or self._recabled)
@@ -146,7 +146,7 @@ def _is_default(means: Settings, sides: tuple[Opened, Opened], difference: Diffe
     return difference.kind != "changed" and file in side.trees and means.states_default(side.trees[file], tuple(words))
 
 
-def _read_otherwise(
+def _kinds_of_reading_changes(
     platform: str, sides: tuple[Opened, Opened], paths: set[Path]
 ) -> set[Literal["facts", "cables", "defaults"]]:
     """Return the kinds of differences that a switch reads with some settings of the other side, in either direction.
@@ -183,7 +183,7 @@ def effects_of(
     except InputProblems:
         edit = None
     effects: dict[Head, Effect] = {}
-    for (head, harmless), inside in _by_head(platform, beside).items():
+    for (head, harmless), inside in _differences_by_head(platform, beside).items():
         at = {difference.path[1:] for difference in inside} if harmless else {head[1:]}
         steps = [step for step in edit.steps if _is_under_paths(step, at)] if edit else []
         disturbing = [step for step in steps if step.disruption != "none"]
@@ -205,7 +205,7 @@ def _is_under_paths(step: Step, paths: Collection[Path]) -> bool:
     return any(words[: len(path)] == path for path in paths)
 
 
-def _by_head(platform: str, beside: Sequence[Difference]) -> Mapping[Head, list[Difference]]:
+def _differences_by_head(platform: str, beside: Sequence[Difference]) -> Mapping[Head, list[Difference]]:
     """Return differences by the part of a file that they are in, those that are harmless apart."""
     found_differences: dict[Head, list[Difference]] = {}
     for difference in beside:
@@ -226,7 +226,7 @@ def together(
     switches_by_part: dict[tuple[Path, tuple[Difference, ...], Effect], list[str]] = {}
     for key, names in switches_by_change.items():
         platform, _, beside = key
-        for (head, harmless), inside in _by_head(platform, beside).items():
+        for (head, harmless), inside in _differences_by_head(platform, beside).items():
             keys = tuple(mask_secrets(platform, difference) for difference in inside)
             at = mask_secrets(platform, Difference(head, "changed")).path
             switches_by_part.setdefault((at, keys, effects[key][head, harmless]), []).extend(names)

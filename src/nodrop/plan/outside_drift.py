@@ -124,12 +124,12 @@ def left_outside(
 def _is_ignored_difference(means: Settings, difference: Difference, sides: tuple[Opened, Opened], words: Path) -> bool:
     trees = [side.trees[difference.path[0]] for side in sides]
     if difference.kind == "changed":
-        before, after = (_as_words(_subtree_at(tree, words)) for tree in trees)
+        before, after = (_value_as_tree(_subtree_at(tree, words)) for tree in trees)
         return before == after or means.masked(words)
     return not means.covers(trees[0 if difference.kind == "added" else 1], words)
 
 
-def _as_words(value: Any) -> Any:
+def _value_as_tree(value: Any) -> Any:
     """Return a value as a word with nothing below it, as commands write it."""
     return {value: {}} if isinstance(value, str) else value
 

@@ -22,22 +22,22 @@ def pairs(old: Sequence[Reading], new: Sequence[Reading], paths: tuple[str, str]
     Of an intent and its build in one tree the intent counts. Raise InputProblems where a tree, under its path, has two
     others of one name.
     """
-    before, after = (_by_name(side, path) for side, path in zip((old, new), paths, strict=True))
+    before, after = (_readings_by_name(side, path) for side, path in zip((old, new), paths, strict=True))
     if len(before) == len(after) == 1:
         (reading,), (other_reading,) = before.values(), after.values()
         yield Pair(reading, other_reading)
         return
     for name in sorted({*before, *after}, key=natural):
-        yield Pair(before.get(name) or _none_of(name, after), after.get(name) or _none_of(name, before))
+        yield Pair(before.get(name) or _empty_reading(name, after), after.get(name) or _empty_reading(name, before))
 
 
-def _none_of(name: str, other_readings: dict[str, Reading]) -> Reading:
+def _empty_reading(name: str, other_readings: dict[str, Reading]) -> Reading:
     """Return the same fabric without anything in it."""
     mode = other_readings[name].fabric.mode
     return Reading(fabric=Fabric(name=name, mode=mode, devices=()))
 
 
-def _by_name(readings: Sequence[Reading], path: str) -> dict[str, Reading]:
+def _readings_by_name(readings: Sequence[Reading], path: str) -> dict[str, Reading]:
     found_readings: dict[str, Reading] = {}
     for reading in sorted(readings, key=lambda candidate: candidate.decided is None):  # intents first
         name = reading.fabric.name

@@ -79,7 +79,7 @@ def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = 
     """
     tasks: list[list[_Task]] = []
     lines = by_hand(plan)
-    least = _risks_of(plan, lines)
+    least = _worst_risk_by_switch(plan, lines)
     outer: dict[str, list[Outside]] = {}
     for outside_part in plan.outside:
         for name in outside_part.devices:
@@ -92,7 +92,7 @@ def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = 
             passes.setdefault(name, []).append((turn if staged else "", stage.share(name)))
     for device in plan.devices:
         if device.kind != "changed":
-            yield replace(_of_whole(device, bundle(new, device.name)), turn=passes[device.name][0][0])
+            yield replace(_build_whole_patch(device, bundle(new, device.name)), turn=passes[device.name][0][0])
             continue
         manual_lines = lines.get(device.name, {})
         tasks.append(
@@ -108,7 +108,7 @@ def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = 
             exact=plan.exact,
             least=least.get(device.name, "none"),
         )
-    for new_map_chunks in map_chunks(_in_turn, tasks, executor=executor, chunk=_CHUNK):
+    for new_map_chunks in map_chunks(_build_patch_sequence, tasks, executor=executor, chunk=_CHUNK):
         yield from new_map_chunks
 
 
@@ -130,7 +130,7 @@ def _build_task(device_change: DeviceChange, turn: str, old: Reading, manual_lin
     )
 
 
-def _in_turn(tasks: Sequence[_Task]) -> list[Patch]:
+def _build_patch_sequence(tasks: Sequence[_Task]) -> list[Patch]:
     """Return the patches of one switch, each in the files that the one before leaves."""
     found_patches: list[Patch] = []
     files = tasks[0].old
@@ -161,7 +161,7 @@ def by_hand(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
     return lines_by_switch
 
 
-def _risks_of(plan: Plan, remaining_lines: Mapping[str, Mapping[Subject, str]]) -> Mapping[str, Risk]:
+def _worst_risk_by_switch(plan: Plan, remaining_lines: Mapping[str, Mapping[Subject, str]]) -> Mapping[str, Risk]:
     """Return the worst effect of the facts that are `remaining_lines`, by switch."""
     risks: dict[str, Risk] = {}
     for block in plan.told:
@@ -174,7 +174,7 @@ def _risks_of(plan: Plan, remaining_lines: Mapping[str, Mapping[Subject, str]]) 
     return risks
 
 
-def _of_whole(device_change: DeviceChange, new: Bundle | None) -> Patch:
+def _build_whole_patch(device_change: DeviceChange, new: Bundle | None) -> Patch:
     """Return the files of a switch that comes or runs another system, or the manual steps for one that goes."""
     lines = {
         "added": ("these are the files of a new switch, whole",),
@@ -204,7 +204,7 @@ def _build_patch(task: _Task) -> Patch:
         lines += [f"{text(change.subject)}: nodrop does not change these files" for change in task.changes]
         return Patch(device=task.name, files=_make_by_hand_files(lines), by_hand=tuple(lines))
     edit, astray = _undo_side_effects(task, old, edit)
-    whole_files = _whole_files(task, old, edit)
+    whole_files = _edit_to_new_files(task, old, edit)
     if whole_files is not None:
         edit, astray = whole_files, []
     patched = platforms.file_of(task.platform, old)
@@ -224,7 +224,7 @@ def _build_patch(task: _Task) -> Patch:
         complete_files[patched] = edit.files[patched]
         why = once([step.reason for step in edit.steps if step.disruption == "refused"])
         lines.insert(0, f"refused as a whole, load {patched} instead: {'; '.join(why)}")
-    lines += _left_outside(task, result)
+    lines += _unpatched_differences(task, result)
     lines = list(dict.fromkeys(lines))
     if (remaining_steps or astray) and task.new is not None and patched in task.new:
         complete_files[patched] = task.new[patched]
@@ -234,7 +234,7 @@ def _build_patch(task: _Task) -> Patch:
     )
 
 
-def _whole_files(task: _Task, old: Bundle, facts: Edit) -> Edit | None:
+def _edit_to_new_files(task: _Task, old: Bundle, facts: Edit) -> Edit | None:
     """Return the edit that makes the new files, or, for running files, the facts and the other intended settings."""
     if task.new is None or not (task.exact or task.outer):
         return None
@@ -243,7 +243,7 @@ def _whole_files(task: _Task, old: Bundle, facts: Edit) -> Edit | None:
     return towards(task.platform, task.name, old, new, facts, least=least)
 
 
-def _left_outside(task: _Task, result: Bundle) -> Iterator[str]:
+def _unpatched_differences(task: _Task, result: Bundle) -> Iterator[str]:
     """Yield the differences of the new files that are no facts and that no patch makes."""
     if task.new is not None and not task.exact:
         for words in left_outside(task.platform, result, task.new, task.outer):

@@ -55,7 +55,8 @@ def planned(
         if device_change.parts or device_change.kind != "changed" or device_change.name in outer
     ]
     changes = sorted(
-        [*changes, *_otherwise_equal(old, new, changes, outer)], key=lambda device_change: natural(device_change.name)
+        [*changes, *_changes_outside_model(old, new, changes, outer)],
+        key=lambda device_change: natural(device_change.name),
     )
     stated, unsaid = of_fabric
     effects = Effects(old, changes, new if exact else None, outer)
@@ -100,7 +101,7 @@ def planned(
     return replace(new_plan, order=stages(changes, new.fabric))
 
 
-def _otherwise_equal(
+def _changes_outside_model(
     old: Reading, new: Reading, changes: Sequence[DeviceChange], names: Collection[str]
 ) -> Iterator[DeviceChange]:
     """Yield the switches that change only outside of the model."""

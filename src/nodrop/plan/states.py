@@ -165,7 +165,7 @@ class States:
         match subject:
             case (root, "links", cable) if root == FABRIC:
                 nodes = {end.node for end in cable_ends(cable)}
-                return not self._added_or_removed_switches.isdisjoint(nodes) or cable in self._cables_passing
+                return not self._added_or_removed_switches.isdisjoint(nodes) or cable in self._changed_cables
             case (name, *path) if name in self._changes:
                 change = self._changes[name]
                 below = _storage_path(path)
@@ -183,7 +183,7 @@ class States:
         return frozenset(name for name, change in self._changes.items() if change.old is None or change.new is None)
 
     @cached_property
-    def _cables_passing(self) -> frozenset[str]:
+    def _changed_cables(self) -> frozenset[str]:
         return frozenset(
             f"{a}--{b}" for a, b in self._cables_by_side["old"].keys() ^ self._cables_by_side["new"].keys()
         )

@@ -77,7 +77,7 @@ class Comparison:
             status = dict(walk(folder, folders_of([*digests, *old_manifest.files])))
             if MANIFEST in status and is_file(status[MANIFEST]):
                 manifest = Manifest(inputs=old_manifest.inputs, files=digests).to_bytes()
-                if (bytes_there := _bytes_of(folder)) != manifest:
+                if (bytes_there := _read_manifest_bytes(folder)) != manifest:
                     lines[MANIFEST] = first_difference(bytes_there, manifest)
         drifts = []
         for path in sorted({*digests, *status, MANIFEST}):
@@ -128,7 +128,7 @@ def interrupted(directory: Path) -> str | None:
     return None
 
 
-def _bytes_of(folder: Held) -> bytes:
+def _read_manifest_bytes(folder: Held) -> bytes:
     """Return the text of a folder's manifest; nothing, where it is too large for one."""
     try:
         return manifest_bytes(MANIFEST, folder.handle)

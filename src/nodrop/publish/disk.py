@@ -153,11 +153,11 @@ class Disk:
         or another user's.
         """
         while True:
-            handle, is_locked = _lock_file(place), False
+            handle, is_locked = _open_lock_file(place), False
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # The last holder may have removed the file since it was opened; then the next run would lock another.
-                is_locked = _is_at(handle, place)
+                is_locked = _is_same_file(handle, place)
             except BlockingIOError:
                 return None
             finally:
@@ -172,7 +172,7 @@ class Disk:
         A file without the content that nodrop writes into a lock belongs to another program, and stays.
         """
         try:
-            if os.pread(handle, len(LOCK) + 1, 0) == LOCK and _is_at(handle, place):
+            if os.pread(handle, len(LOCK) + 1, 0) == LOCK and _is_same_file(handle, place):
                 place.remove()
         finally:
             fcntl.flock(handle, fcntl.LOCK_UN)  # closing is not enough while a forked child shares the handle
@@ -192,7 +192,7 @@ def _reopen_folder(folder: int) -> Iterator[int]:
         os.close(handle)
 
 
-def _lock_file(place: Landing) -> int:
+def _open_lock_file(place: Landing) -> int:
     """Open the file of a lock, and make it where there is none."""
     while True:
         with suppress(FileExistsError):
@@ -219,7 +219,7 @@ def _copy_attributes(source: int, target: int) -> None:
             raise
 
 
-def _is_at(handle: int, place: Landing) -> bool:
+def _is_same_file(handle: int, place: Landing) -> bool:
     """Whether the open file is still the one of this name."""
     status = place.status()
     return status is not None and os.path.samestat(os.fstat(handle), status)

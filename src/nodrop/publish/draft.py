@@ -148,7 +148,7 @@ class Draft:
         require_safe_paths(digests)
         same = frozenset[str]().union(*(put.same for put in puts))
         with in_words(self._display):
-            self._refuse_edited(puts, digests)
+            self._refuse_edited_files(puts, digests)
             manifest = Manifest(inputs=inputs, files=digests).to_bytes()
             if manifest != old.manifest or same != digests.keys():
                 new_folders = frozenset[str]().union(*(put.folders for put in puts))
@@ -158,7 +158,7 @@ class Draft:
                     raise make_refusal(self._display, message, "build again")
                 swap(self._place, self._new, self._old, old, self._disk)
                 self.done = True
-                self._leave_nothing()
+                self._remove_replaced_tree()
         self.done = True
         return Published(
             written=tuple(sorted(digests.keys() - same)),
@@ -166,7 +166,7 @@ class Draft:
             removed=tuple(sorted(old.listed.keys() - digests.keys())),
         )
 
-    def _refuse_edited(self, puts: Iterable[Put], digests: Mapping[str, str]) -> None:
+    def _refuse_edited_files(self, puts: Iterable[Put], digests: Mapping[str, str]) -> None:
         if self._overwrite_edited:
             return
         edited = self._standing.edited(self._old, sorted(self._standing.listed.keys() - digests.keys()), {})
@@ -203,7 +203,7 @@ class Draft:
             for folder in (*reversed(folders), ""):
                 disk.fsync_folder(new.folder(folder))
 
-    def _leave_nothing(self) -> None:
+    def _remove_replaced_tree(self) -> None:
         """Make the swap last, and remove the tree that it replaced."""
         try:
             self._disk.fsync_folder(self._place.tree.folder)

@@ -155,14 +155,14 @@ def _find_output_root(absolute: str) -> Root | None:
     The root itself is such an output.
     """
     if (top := repository_of(absolute)) is not None:
-        return None if absolute == top else Root(top, "the repository", _open_top(top))
+        return None if absolute == top else Root(top, "the repository", _open_repository_top(top))
     working_directory = os.getcwd()  # noqa: PTH109
     if working_directory in ("/", absolute) or not absolute.startswith(f"{working_directory}/"):
         return None
     return Root(working_directory, "the working directory", os.open(".", _FOLDER))
 
 
-def _open_top(top: str) -> int | None:
+def _open_repository_top(top: str) -> int | None:
     """Open the top of a repository; None where one may not enter what lies above the working directory."""
     try:
         with Root("/", "/").walked(top) as (folders, _, _):

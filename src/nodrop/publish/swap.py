@@ -88,7 +88,7 @@ def leftovers(place: Place, names: Names, owner: int) -> list[Held]:
         if (
             remaining_folder is None
             or remaining_folder.status().st_uid != owner
-            or not _is_ours(remaining_folder, names)
+            or not _is_made_by_nodrop(remaining_folder, names)
         ):
             raise NotOurs(name.name)
         found_leftovers.append(remaining_folder)
@@ -100,7 +100,7 @@ def settle(place: Place, ours: Sequence[Held], disk: Disk) -> None:
 
     The caller holds the lock, and `ours` is all that nodrop made. An OSError if anything else is next to it.
     """
-    if place.tree.status() is None and (old := _one_of(ours, place.old)) is not None:
+    if place.tree.status() is None and (old := _find_folder_at_name(ours, place.old)) is not None:
         _rename_folder(old, place.old, place.tree, disk)
         disk.fsync_folder(place.tree.folder)
     clear(place, ours, disk)
@@ -111,14 +111,14 @@ def clear(place: Place, ours: Sequence[Held], disk: Disk) -> None:
 
     A tree is removed under the name `.nodrop-new` only; one called `.nodrop-old` is therefore whole at any time.
     """
-    if (new := _one_of(ours, place.new)) is not None:
+    if (new := _find_folder_at_name(ours, place.new)) is not None:
         _remove_folder(new, place.new, disk)
-    if (old := _one_of(ours, place.old)) is not None:
+    if (old := _find_folder_at_name(ours, place.old)) is not None:
         _rename_folder(old, place.old, place.new, disk)
         _remove_folder(old, place.new, disk)
 
 
-def _one_of(ours: Sequence[Held], name: Landing) -> Held | None:
+def _find_folder_at_name(ours: Sequence[Held], name: Landing) -> Held | None:
     """Return which of these folders has a name; None where nothing has it, an OSError where anything else has."""
     if name.status() is None:
         return None
@@ -141,19 +141,19 @@ def _remove_folder(folder: Held, name: Landing, disk: Disk) -> None:
     disk.remove_tree(name, folder)
 
 
-def _is_ours(folder: Held, names: Names) -> bool:
+def _is_made_by_nodrop(folder: Held, names: Names) -> bool:
     """Whether nodrop made an entry next to a tree: it is marked, empty, or holds only what its manifest lists."""
     try:
         far_names = folder.names()
         if MARKER in far_names:
-            return _is_mark(folder, alone=far_names == [MARKER])
+            return _has_draft_mark(folder, alone=far_names == [MARKER])
         standing = survey(folder, names, display=folder.path)
         return not standing.edited(folder, standing.listed, {})
     except (OSError, InputProblems):
         return False
 
 
-def _is_mark(folder: Held, *, alone: bool) -> bool:
+def _has_draft_mark(folder: Held, *, alone: bool) -> bool:
     """Whether a folder has the mark of a draft; where it is `alone`, its writing may have been cut short."""
     with suppress(NotPlain):
         status = folder.at(MARKER).status()

@@ -102,7 +102,7 @@ def survey(root: Held | None, names: Names, *, display: str, mark: str | None = 
     if not entries:
         return Standing(mode=mode, listed={}, signatures={})
     if MANIFEST not in entries:
-        raise InputProblems([_not_ours(entries, display)])
+        raise InputProblems([_foreign_entries_problem(entries, display)])
     data, claimed = _read_manifest(root, display)
     if mark is not None and claimed and mark not in claimed:
         message = f"holds what another command of nodrop wrote, without {mark}"
@@ -225,7 +225,7 @@ def _read_manifest(root: Held, display: str) -> tuple[bytes, Mapping[str, str]]:
         raise InputProblems([Problem(path=f"{display}/{MANIFEST}", found=str(error), hint=hint)]) from None
 
 
-def _not_ours(entries: list[str], display: str) -> Problem:
+def _foreign_entries_problem(entries: list[str], display: str) -> Problem:
     names = ", ".join(printable_path(entry) for entry in entries[:3])
     suffix = f" and {len(entries) - 3} more" if len(entries) > 3 else ""
     message = f"is not empty and has no {MANIFEST}, so nodrop did not write it: {names}{suffix}"

@@ -160,11 +160,11 @@ class _BlockBody:
         subjects = [finding.subject for finding in inside if finding.device == first_finding.device]
         away = [finding for finding in inside if finding.device != first_finding.device]
         outside = [finding for finding in other_findings if finding.within != first_finding.within]
-        lines = [_more_here(first_finding.device, subjects)] if subjects else []
+        lines = [_format_other_subjects(first_finding.device, subjects)] if subjects else []
         if outside:
-            lines.append(_more_outside(away, outside))
+            lines.append(_format_other_fabrics(away, outside))
         elif away:
-            lines.append(_more_away(away))
+            lines.append(_format_other_devices(away))
         return [self.footer(line) for line in lines]
 
 
@@ -173,19 +173,19 @@ def _format_caption(related: Related, finding: Finding) -> str:
     return related.message if related.subject == finding.at else f"{subject.text(related.subject)}: {related.message}"
 
 
-def _more_here(device: str | None, subjects: Sequence[Subject]) -> str:
+def _format_other_subjects(device: str | None, subjects: Sequence[Subject]) -> str:
     where = "" if device is None else f" on {name(device)}"
     labels = [label(other_subject, device) for other_subject in subjects if other_subject != (device,)]
     return f"{len(subjects)} more of the same{where}" + (f": {listing(labels)}" if labels else "")
 
 
-def _more_away(other_findings: Sequence[Finding]) -> str:
+def _format_other_devices(other_findings: Sequence[Finding]) -> str:
     devices = {name(finding.device) if finding.device else "the fabric" for finding in other_findings}
     numbers = [count(len(devices), "device"), *counts(finding.subject for finding in other_findings)]
     return f"the same on {listing(devices)} ({', '.join(numbers)})"
 
 
-def _more_outside(away: Sequence[Finding], outside: Sequence[Finding]) -> str:
+def _format_other_fabrics(away: Sequence[Finding], outside: Sequence[Finding]) -> str:
     """Of findings on other devices, those of the first one's fabric by name, and those of other fabrics by folder."""
     other_findings = (*away, *outside)
     near = {name(finding.device) for finding in away if finding.device}

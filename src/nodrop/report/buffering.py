@@ -72,7 +72,7 @@ def headroom(fabric: Fabric) -> list[Facts]:
             ports[key] += 1
     rows: dict[str, Facts] = {}
     for key, port in kinds.items():
-        for row in _of_port(key[1], *port):
+        for row in _port_headroom_facts(key[1], *port):
             rows.setdefault(str(row), row | {"ports": 0})["ports"] += ports[key]
     return list(rows.values())
 
@@ -85,7 +85,7 @@ def _kind_of_peer(index: Index, node: str) -> str:
     return host.group if host else "unknown"
 
 
-def _of_port(far: str, device: Device, interface: Interface) -> Iterator[Facts]:
+def _port_headroom_facts(far: str, device: Device, interface: Interface) -> Iterator[Facts]:
     assert isinstance(interface.qos, QosProfile)
     groups = interface.qos.priority_groups
     for group in known_rows(groups):

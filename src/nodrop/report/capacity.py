@@ -30,7 +30,7 @@ class Capacity:
 
     def groups(self) -> list[Facts]:
         """Return the hosts by group: their number, their ports, the rate that they can send, and that rate per GPU."""
-        leaves = self._first_hops()
+        leaves = self._leaves_by_host()
         by_group: dict[str, list[Host]] = defaultdict(list)
         for host in self._fabric.hosts:
             by_group[host.group].append(host)
@@ -110,7 +110,7 @@ class Capacity:
                 between[near_level] += speed
         return up, down, between
 
-    def _first_hops(self) -> Mapping[str, set[str]]:
+    def _leaves_by_host(self) -> Mapping[str, set[str]]:
         leaves_of_host: dict[str, set[str]] = defaultdict(set)
         for _, near, far in self._links_from_both_ends():
             if near.node not in self.index.devices:

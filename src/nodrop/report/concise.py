@@ -15,7 +15,9 @@ def render(outcome: Outcome) -> bytes:
     lines += map(_format_finding, outcome.findings)
     rules = (unknown_verdict for unknown_verdict in outcome.unknown if not unknown_verdict.places)
     lines += (f"unknown[{rule.rule}] needs {rule.missing}: {rule.settled_by}" for rule in rules)
-    lines += map(_unknown_lines, (unknown_verdict for unknown_verdict in outcome.unknown if unknown_verdict.places))
+    lines += map(
+        _format_unknown_lines, (unknown_verdict for unknown_verdict in outcome.unknown if unknown_verdict.places)
+    )
     lines += (_format_line(note.file, None, None, f"not read: {note.message}") for note in outcome.unread)
     lines += (
         f"not computed: {uncomputed_note.message} ({uncomputed_note.device})"
@@ -33,7 +35,7 @@ def _format_finding(finding: Finding) -> str:
     )
 
 
-def _unknown_lines(verdict: UnknownVerdict) -> str:
+def _format_unknown_lines(verdict: UnknownVerdict) -> str:
     first_place, more_count = verdict.places[0], len(verdict.places) - 1
     text = f"unknown[{verdict.rule}] {verdict.of_lines}" + (f" ({more_count} more)" if more_count else "")
     return _format_line(first_place.file, first_place.span.line if first_place.span else None, None, text)

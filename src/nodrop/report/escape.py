@@ -34,7 +34,7 @@ def json_text(text: str) -> str:
     r"""Return JSON with unseen characters (see `terminal`) written as `\u202e`, which means the same."""
     if text.isascii() and "\x7f" not in text:
         return text
-    lines = (line if line.isprintable() else "".join(map(_in_json, line)) for line in text.split("\n"))
+    lines = (line if line.isprintable() else "".join(map(_escape_for_json, line)) for line in text.split("\n"))
     return "\n".join(lines)
 
 
@@ -176,7 +176,7 @@ def _is_noncharacter(point: int) -> bool:
     return point & 0xFFFE == 0xFFFE or 0xFDD0 <= point <= 0xFDEF
 
 
-def _in_json(char: str) -> str:
+def _escape_for_json(char: str) -> str:
     return char if _is_visible(char) else json.dumps(char)[1:-1].replace("\x7f", r"\u007f")
 
 

@@ -48,7 +48,7 @@ def facts(
         "pools": list(pools(fabric)),
         "further_lossless": list(costs(fabric, alone)) if alone else [],
         "streams": list(streams(fabric)),
-        "first_apply": list(_first_apply(fabric)),
+        "first_apply": list(_first_apply_effects(fabric)),
         "adapted": [dict(zip(("path", "wanted", "made", "reason"), row, strict=True)) for row in adapted],
         "defaults": [{"key": key, "value": value, "source": source} for key, value, source in defaults],
     }
@@ -77,7 +77,7 @@ def _device(device: Device) -> Facts:
     }
 
 
-def _first_apply(fabric: Fabric) -> Iterator[Facts]:
+def _first_apply_effects(fabric: Fabric) -> Iterator[Facts]:
     """Yield what restarts services or brings all ports down at the first apply, with its switches by release."""
     names_of: dict[tuple[str, str, FirstApply], list[str]] = {}
     for device in fabric.devices:

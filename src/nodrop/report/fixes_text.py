@@ -46,7 +46,7 @@ def render(
     page = Page(color=color, verbose=verbose, width=100, line=lambda _file, _line: None, links=links)
     leftovers = [leftover for fabric in fixed for leftover in fabric.left]
     sections = [
-        [line for fabric in fixed for line in _format_outcome(fabric, page, output)],
+        [line for fabric in fixed for line in _format_fixed_fabric(fabric, page, output)],
         [page.format_line("strong", "by hand", line) for line in _manual_step_lines(leftovers)],
         [line for group in _group_leftovers(leftovers) for line in _group(group, page)],
         [page.problem(problem) for fabric in fixed for problem in fabric.outcome.problems],
@@ -78,7 +78,7 @@ def _count_patches(fixed: Iterable[Fixed]) -> int:
     return sum(len(fabric.patches) for fabric in fixed)
 
 
-def _format_outcome(fabric: Fixed, page: Page, output: What) -> Iterator[str]:
+def _format_fixed_fabric(fabric: Fixed, page: Page, output: What) -> Iterator[str]:
     """Render each switch or intent: its files, the findings that are gone, and the traffic impact."""
     patches = {patch.device: patch for patch in fabric.patches}
     devices: dict[str, list[str]] = {}

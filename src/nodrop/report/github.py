@@ -38,7 +38,9 @@ def render(outcome: Outcome) -> bytes:
     )
     lines += (
         _format_command(
-            "warning", {"title": unknown_verdict.rule} | _line_of(unknown_verdict.places[0]), unknown_verdict.of_lines
+            "warning",
+            {"title": unknown_verdict.rule} | _location_properties(unknown_verdict.places[0]),
+            unknown_verdict.of_lines,
         )
         for unknown_verdict in outcome.unknown
         if unknown_verdict.places
@@ -86,7 +88,7 @@ def _place_properties(located: Located | None) -> dict[str, str]:
     return _text_properties(place | same_line)
 
 
-def _line_of(located: Located) -> dict[str, str]:
+def _location_properties(located: Located) -> dict[str, str]:
     return _text_properties({"file": located.file, "line": located.span.line if located.span else None})
 
 

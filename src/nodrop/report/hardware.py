@@ -71,7 +71,7 @@ def page(name: str, form: str) -> str:
     facts = nic(name) if name in nics() else media()[name]
     if form == "json":
         return json.dumps(_facts_document(facts), indent=2)
-    about = _nic_page(facts) if isinstance(facts, Nic) else _medium_page(facts)
+    about = _nic_properties(facts) if isinstance(facts, Nic) else _medium_properties(facts)
     return "\n".join((facts.name, *_wrap_pairs(about), *_sources(facts.sources)))
 
 
@@ -282,7 +282,7 @@ def _headroom(table: HeadroomTable) -> Iterator[str]:
     yield from (f"  {line}" for line in _table(head, rows))
 
 
-def _nic_page(one: Nic) -> Iterator[tuple[str, str]]:
+def _nic_properties(one: Nic) -> Iterator[tuple[str, str]]:
     yield "vendor", one.vendor
     yield "lanes", _format_lanes(one)
     if one.ports_per_gpu is not None:
@@ -297,7 +297,7 @@ def _nic_page(one: Nic) -> Iterator[tuple[str, str]]:
     yield "marks packets that may be sprayed", "yes" if one.adaptive_routing else "not known"
 
 
-def _medium_page(medium: Medium) -> Iterator[tuple[str, str]]:
+def _medium_properties(medium: Medium) -> Iterator[tuple[str, str]]:
     yield "kind", "passive: joins equal lanes only" if medium.passive else "active: joins unequal lanes too"
     for link in medium.links:
         lanes = f" on {link.lanes} lane{'s' if link.lanes > 1 else ''}" if link.lanes else ""

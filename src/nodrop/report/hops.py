@@ -163,7 +163,7 @@ def _xoff_of_group(qos: QosProfile | None, group: int | str) -> int | None:
 def _egress_facts(port: Interface, tc: int | str) -> Facts:
     """Return the effect of a port on a packet that goes out: queue, share, marks, and how a stuck queue is freed."""
     number = tc if isinstance(tc, str) else _read_fact(lambda: queue_of_tc(_require_qos(port), tc))
-    wire = {"speed_mbps": _fact_value(port.speed_mbps), "mtu_bytes": _fact_value(port.mtu_bytes)}
+    wire = {"speed_mbps": _value_or_unknown(port.speed_mbps), "mtu_bytes": _value_or_unknown(port.mtu_bytes)}
     if isinstance(number, str):
         fields = ("queue", "scheduler", "ecn", "obeys_pause", "watchdog_ms", "dscp")
         return {**dict.fromkeys(fields, UNKNOWN), **wire}
@@ -178,7 +178,7 @@ def _egress_facts(port: Interface, tc: int | str) -> Facts:
     }
 
 
-def _fact_value(value: int | None | Unknown) -> int | None | str:
+def _value_or_unknown(value: int | None | Unknown) -> int | None | str:
     return UNKNOWN if isinstance(value, Unknown) else value
 
 
@@ -232,13 +232,13 @@ def text(shown: Facts) -> str:
         end = "" if path["outcome"] == "delivered" else f": {path['outcome']}"
         count = f"{path['paths']} path{'s' if path['paths'] != 1 else ''}"
         lines.append(f"  {' > '.join(map(terminal, path['switches']))}  ({count}){end}")
-    lines += _of_pairs(shown["pairs"])
+    lines += _format_port_pairs(shown["pairs"])
     for depth, alike in _group_stages(shown["stages"]):
         lines += ["", f"{depth + 1}  {listing([stage['device'] for stage in alike])}", *_stage_lines(alike[0])]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _of_pairs(pairs: Sequence[Facts]) -> Iterator[str]:
+def _format_port_pairs(pairs: Sequence[Facts]) -> Iterator[str]:
     """Yield over how many paths pairs of ports reach each other, and each that does not."""
     if not pairs:
         return

@@ -73,8 +73,8 @@ def costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
             "switch": sum(ports.values()),
             "xoff": _sum_known_sizes(group.headroom.xoff_bytes for group in _lossless_groups(device, lossless.keys())),
             "headroom_pool": both(_headroom_pool_bytes),
-            "left_to_share": both(_left_bytes),
-            "first_paused_from": both(_paused_from_bytes),
+            "left_to_share": both(_shareable_pool_bytes),
+            "first_paused_from": both(_first_pause_depth_bytes),
         }
 
 
@@ -98,7 +98,7 @@ def _headroom_pool_bytes(device: Device, _: int) -> int:
     return _sum_known_sizes(pool.shared_headroom_bytes for pool in known_rows(device.buffer_pools))
 
 
-def _left_bytes(device: Device, tc: int) -> int | None:
+def _shareable_pool_bytes(device: Device, tc: int) -> int | None:
     """Return the shared bytes of a class's pool, without headroom; None where they are not known."""
     group = next(_lossless_groups(device, {tc}), None)
     try:
@@ -107,7 +107,7 @@ def _left_bytes(device: Device, tc: int) -> int | None:
         return None
 
 
-def _paused_from_bytes(device: Device, tc: int) -> int | None:
+def _first_pause_depth_bytes(device: Device, tc: int) -> int | None:
     """Return the queue depth at which the senders of a class are paused, at the port that pauses first."""
     profiles = {id(group.qos): group.qos for group in _lossless_groups(device, {tc})}
     depths = []

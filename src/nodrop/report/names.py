@@ -39,7 +39,7 @@ def label(subject: Subject, on: str | None = None) -> str:
     A link is called as its port `on` a device, where it has one there.
     """
     match subject:
-        case (root, "links", ends) if root == FABRIC and on and (port := _port_on(ends, on)):
+        case (root, "links", ends) if root == FABRIC and on and (port := _link_port_on_device(ends, on)):
             return name(port)
         case (only,):
             return "the fabric" if only == FABRIC else name(only)
@@ -51,7 +51,7 @@ def label(subject: Subject, on: str | None = None) -> str:
             return "/".join(map(name, subject[1:]))
 
 
-def _port_on(ends: str, device: str) -> str:
+def _link_port_on_device(ends: str, device: str) -> str:
     """Return the port of a link on a device; empty where it has none there, or both ends."""
     ports = [end.port for end in cable_ends(ends) if end.node == device]
     return ports[0] if len(ports) == 1 else ""
@@ -109,7 +109,7 @@ def collapse(names: Iterable[str]) -> list[Entry]:
         pieces = _NUMBER.split(each) if ":" not in each and not each.startswith('"') else [each]
         numbers = tuple(_Run(text, text, 1) for text in pieces[1::2])
         shapes.setdefault(tuple(pieces[::2]), []).append(numbers)
-    entries = [_build_entry(shape, row) for shape, rows in shapes.items() for row in _drawn_together(rows)]
+    entries = [_build_entry(shape, row) for shape, rows in shapes.items() for row in _merge_rows_into_runs(rows)]
     return sorted(entries, key=lambda entry: (natural(entry.first), entry.text))
 
 
@@ -134,7 +134,7 @@ def _interleave_numbers(shape: tuple[str, ...], numbers: Sequence[str]) -> str:
     return "".join(word + number for word, number in zip(shape, [*numbers, ""], strict=True))
 
 
-def _drawn_together(rows: list[tuple[_Run, ...]]) -> list[tuple[_Run, ...]]:
+def _merge_rows_into_runs(rows: list[tuple[_Run, ...]]) -> list[tuple[_Run, ...]]:
     """Rows of equal length, with runs made in the last column first; rows that differ elsewhere are never joined."""
     for column in reversed(range(len(rows[0]))):
         alike: dict[tuple[tuple[_Run, ...], tuple[_Run, ...]], list[str]] = {}
@@ -148,7 +148,7 @@ def _find_runs(texts: list[str]) -> list[_Run]:
     texts = sorted(texts, key=lambda text: (int(text), text))
     runs, start = [], 0
     while start < len(texts):
-        end, step = _end_of_run(texts, start)
+        end, step = _measure_run(texts, start)
         first_text, last = texts[start], texts[end - 1]
         stride = "" if step == 1 else f" by {step}"
         runs.append(_Run(first_text if end == start + 1 else f"[{first_text}-{last}{stride}]", first_text, end - start))
@@ -156,7 +156,7 @@ def _find_runs(texts: list[str]) -> list[_Run]:
     return runs
 
 
-def _end_of_run(texts: list[str], start: int) -> tuple[int, int]:
+def _measure_run(texts: list[str], start: int) -> tuple[int, int]:
     """Where the run that begins at `start` ends, exclusive, and its step; a number alone where there is no run."""
     if start + 1 == len(texts):
         return start + 1, 1

@@ -45,7 +45,7 @@ def origins(reading: Reading, at: Subject, path: str, value: object, stated_by: 
         key = at[1] if len(at) > 1 else ""
         yield from of_fabric(reading, _KEYS.get(key, key), stated_by)
     else:
-        yield from _of_file(reading, at, value)
+        yield from _describe_file_origin(reading, at, value)
 
 
 def _format_decision(decision: Decision) -> str:
@@ -77,7 +77,7 @@ def of_fabric(reading: Reading, key: str, stated_by: StatedBy) -> Iterator[str]:
         yield "stated by nobody: what holds where nothing is said"
 
 
-def _of_file(reading: Reading, at: Subject, value: object) -> Iterator[str]:
+def _describe_file_origin(reading: Reading, at: Subject, value: object) -> Iterator[str]:
     if len(at) == 3 and at[2] == "side":
         yield "follows from what the port's cable leads to"
     try:

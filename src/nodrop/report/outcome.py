@@ -254,18 +254,18 @@ def format_problem(problem: Problem) -> str:
 
 def openable(finding: Finding) -> Located | None:
     """Return the place to correct a finding: that of the intent's key that decides it, or else the finding's place."""
-    return finding.related[0].located if _is_decided(finding) else finding.located
+    return finding.related[0].located if _has_deciding_place(finding) else finding.located
 
 
 def related_places(finding: Finding) -> tuple[Related, ...]:
     """Return the places that a finding speaks of besides the one where it is mended."""
-    if not _is_decided(finding):
+    if not _has_deciding_place(finding):
         return finding.related
     computed_place = Related(subject=finding.at, message="what it comes to", located=finding.located)
     return (computed_place, *finding.related[1:])
 
 
-def _is_decided(finding: Finding) -> bool:
+def _has_deciding_place(finding: Finding) -> bool:
     return bool(finding.related) and finding.related[0].decides and finding.related[0].located is not None
 
 
@@ -285,7 +285,9 @@ def groups(findings: Iterable[Finding]) -> Groups:
     together: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
         together.setdefault((finding.rule, finding.severity, finding.group), []).append(finding)
-    ordered = (tuple(sorted(group, key=_in_group)) if len(group) > 1 else (group[0],) for group in together.values())
+    ordered = (
+        tuple(sorted(group, key=_group_member_key)) if len(group) > 1 else (group[0],) for group in together.values()
+    )
     return tuple(sorted(ordered, key=lambda group: _finding_key(group[0])))
 
 
@@ -297,7 +299,7 @@ def foremost(cause_groups: Groups) -> Groups:
         return cause_groups
     ranks: dict[int, tuple[int, int, int]] = {}
     of_rule: Counter[str] = Counter()
-    sizes = [_by_size(group) for group in cause_groups]
+    sizes = [_group_size_key(group) for group in cause_groups]
     for place, at in enumerate(sorted(range(len(cause_groups)), key=lambda at: sizes[at])):
         first_finding = cause_groups[at][0]
         ranks[at] = (SEVERITIES.index(first_finding.severity), of_rule[first_finding.rule], place)
@@ -317,12 +319,12 @@ def _subject_key(finding: Finding) -> _Key:
     return (sort_key(finding.subject), finding.message, finding.fingerprint)
 
 
-def _by_size(group: Sequence[Finding]) -> _Key:
+def _group_size_key(group: Sequence[Finding]) -> _Key:
     """Return the largest first, and never by places, which may not be known yet."""
     return (-len(group), group[0].rule, *_subject_key(group[0]))
 
 
-def _in_group(finding: Finding) -> _Key:
+def _group_member_key(finding: Finding) -> _Key:
     return (finding.located is None, *_subject_key(finding))
 
 

@@ -51,7 +51,7 @@ def _page_lines(facts: Facts) -> Iterator[str]:
         ("at", "model", "objects", "interval", "counters", "bandwidth", "management port"),
         _stream_rows(facts),
     )
-    yield from _first_apply(facts)
+    yield from _format_first_apply(facts)
     yield from _format_deviations(facts)
     defaults = ((row["key"], row["value"], row["source"]) for row in facts["defaults"])
     yield from section("Defaults that hold", ("key", "value", "because"), defaults)
@@ -68,7 +68,7 @@ def _format_deviations(facts: Facts) -> Iterator[str]:
         yield from textwrap.wrap(terminal(row["reason"]), WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
-def _first_apply(facts: Facts) -> Iterator[str]:
+def _format_first_apply(facts: Facts) -> Iterator[str]:
     """Yield what restarts services or brings all ports down at the first apply, each with its source below it."""
     if facts["first_apply"]:
         yield ""

@@ -111,14 +111,14 @@ def outside(plan: Plan, verbs: Mapping[str, str] = KEYS) -> Iterator[tuple[str, 
     names_by_change: dict[tuple[tuple[str, ...], tuple[str, ...], str, Effect], list[str]] = {}
     for table in plan.outside:
         kind, tail = (table.at[1:-1], table.at[-1:]) if len(table.at) > _TABLE else (table.at[1:] or table.at, ())
-        key_text = "; ".join(_format_keys(table, verbs))
+        key_text = "; ".join(_format_outside_keys(table, verbs))
         names_by_change.setdefault((table.devices, kind, key_text, table.effect), []).extend(tail)
     for (devices, kind, key_text, effect), names in names_by_change.items():
         where = " ".join((*kind, listing(map(name, names)))).strip()
         yield f"{listing(map(name, devices))}: {where}: {key_text}", effect
 
 
-def _format_keys(outside_table: Outside, verbs: Mapping[str, str]) -> Iterator[str]:
+def _format_outside_keys(outside_table: Outside, verbs: Mapping[str, str]) -> Iterator[str]:
     depth = len(outside_table.at)
     for kind, verb in verbs.items():
         keys = [" ".join(difference.path[depth:]) for difference in outside_table.keys if difference.kind == kind]
@@ -174,17 +174,17 @@ def summary(plan: Plan) -> str:
     if plan.rollout and plan.rollout.hazards:
         text = f"{text}; {count(len(plan.rollout.hazards), 'hazard')} on the way"
     if plan.risk == "none":
-        return f"{text}; nothing known to disturb a switch that runs{_by_hand(plan)}"
+        return f"{text}; nothing known to disturb a switch that runs{_format_manual_devices(plan)}"
     return f"{text}; worst: {harm(plan)}"
 
 
 def harm(plan: Plan) -> str:
     """Return the worst effect, the switches that it hits, and those that leave something to a person."""
     hit = [device for device, risk in plan.effects.items() if risk == plan.risk]
-    return f"{RISK_SAID[plan.risk]} ({listing(map(name, hit))}){_by_hand(plan)}"
+    return f"{RISK_SAID[plan.risk]} ({listing(map(name, hit))}){_format_manual_devices(plan)}"
 
 
-def _by_hand(plan: Plan) -> str:
+def _format_manual_devices(plan: Plan) -> str:
     hands = {
         device for one in plan.told for fact in one.facts if fact.effect.means == "by hand" for device in one.devices
     }

@@ -47,11 +47,11 @@ def lines(fact: Fact, wording: Wording = CHANGING) -> Iterator[str]:
     entry = fact.entries[0]
     called = what(fact)
     if is_row(entry):
-        yield f"{called}: {_format_row(fact, wording)}"
+        yield f"{called}: {_format_row_change(fact, wording)}"
     elif entry.path[-1] in numbers() and isinstance(entry.old, tuple) and isinstance(entry.new, tuple):
-        yield from _map_lines(called, entry, wording)
-    elif _is_set(entry):
-        yield f"{called}: {_format_list(entry.old, entry.new, wording)}"
+        yield from _format_map_changes(called, entry, wording)
+    elif _is_unordered_list(entry):
+        yield f"{called}: {_format_list_change(entry.old, entry.new, wording)}"
     else:
         old, new = (value(entry.path[-1], side) for side in (entry.old, entry.new))
         if old == new == "":
@@ -59,7 +59,7 @@ def lines(fact: Fact, wording: Wording = CHANGING) -> Iterator[str]:
         yield f"{called}: {wording.change.format(old, new)}"
 
 
-def _is_set(entry: Entry) -> bool:
+def _is_unordered_list(entry: Entry) -> bool:
     """Return whether an entry is a list of plain values without an order: only those that come and go are listed."""
     sides = (entry.old, entry.new)
     if entry.path[-1] not in field_names(unordered=True) or not all(isinstance(side, tuple) for side in sides):
@@ -193,7 +193,7 @@ def _format_record(row: Any) -> str:
     return ", ".join(shown) or "there"
 
 
-def _format_row(fact: Fact, wording: Wording) -> str:
+def _format_row_change(fact: Fact, wording: Wording) -> str:
     """Return that rows are added or removed, with the values of a single one."""
     entry = fact.entries[0]
     verb = wording.added if kind_of(entry) == "added" else wording.removed
@@ -204,7 +204,7 @@ def _format_row(fact: Fact, wording: Wording) -> str:
     return verb if record == "there" else f"{verb} ({record})"
 
 
-def _map_lines(called: str, entry: Entry, wording: Wording) -> Iterator[str]:
+def _format_map_changes(called: str, entry: Entry, wording: Wording) -> Iterator[str]:
     """Yield what becomes of the entries of a map, those that go the same way together."""
     words = numbers()[entry.path[-1]]
     prefix = called.removesuffix(label_of(entry.path[-1]))
@@ -217,7 +217,7 @@ def _map_lines(called: str, entry: Entry, wording: Wording) -> Iterator[str]:
         yield f"{prefix}{words.source} {show_ids(indexes)}: {words.target} {change_text}"
 
 
-def _format_list(old: Sequence[Any], new: Sequence[Any], wording: Wording) -> str:
+def _format_list_change(old: Sequence[Any], new: Sequence[Any], wording: Wording) -> str:
     gone, come = [member for member in old if member not in new], [member for member in new if member not in old]
     if len(gone) == len(come) == 1 or (not gone and not come):
         return wording.change.format(value("", tuple(gone) or tuple(old)), value("", tuple(come) or tuple(new)))

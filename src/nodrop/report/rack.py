@@ -90,23 +90,23 @@ class _Rack:
         """Every cable once, the end nearer to the hosts first; a panel port that is split has its parts from 1."""
         rows = []
         for link in self._fabric.links:
-            a, b = sorted((link.a, link.b), key=self._from_hosts)
+            a, b = sorted((link.a, link.b), key=self._end_sort_key)
             speed = self._capacity.speed_mbps(link)
             of_cable = ("" if speed is None else show_speed(speed), link.media, link.length_m)
             rows.append((*a, self._panel_port_label(a), *b, self._panel_port_label(b), *of_cable))
-        return sorted(rows, key=_by_name(0, 1, 3, 4))
+        return sorted(rows, key=_make_column_sort_key(0, 1, 3, 4))
 
     def addresses(self) -> Iterable[_Row]:
         """Every address of every switch and who has the link's other end; a management port's peer is its gateway."""
-        rows = [row for device in self._fabric.devices for row in self._of_device(device)]
-        return sorted(rows, key=_by_name(0, 1, 2))
+        rows = [row for device in self._fabric.devices for row in self._device_address_rows(device)]
+        return sorted(rows, key=_make_column_sort_key(0, 1, 2))
 
     def hosts(self) -> Iterable[_Row]:
         """Return every port of every host by address: its far end, its gateway, and the RoCE settings that it needs."""
-        rows = [row for host in self._fabric.hosts for port in host.ports for row in self._of_host(host, port)]
-        return sorted(rows, key=_by_name(0, 3, 6))
+        rows = [row for host in self._fabric.hosts for port in host.ports for row in self._host_port_rows(host, port)]
+        return sorted(rows, key=_make_column_sort_key(0, 3, 6))
 
-    def _from_hosts(self, end: End) -> Any:
+    def _end_sort_key(self, end: End) -> Any:
         return self._capacity.level.get(end.node, 0), natural(end.node), natural(end.port)
 
     def _panel_port_label(self, end: End) -> str:
@@ -116,7 +116,7 @@ class _Rack:
         panel, split = port.port
         return f"{panel}/{split + 1}" if (end.node, panel) in self._split else str(panel)
 
-    def _of_device(self, device: Device) -> Iterator[_Row]:
+    def _device_address_rows(self, device: Device) -> Iterator[_Row]:
         for loopback in known_rows(device.loopbacks):
             yield from ((device.name, loopback.name, address, "", "", "") for address in loopback.addresses)
         if isinstance(management := device.management, Management):
@@ -127,7 +127,7 @@ class _Rack:
         for vlan in known_rows(device.vlans):
             yield from ((device.name, f"vlan{vlan.id}", address, "", "", "") for address in vlan.addresses)
         for channel in known_rows(device.port_channels):
-            far, bond = self._far_of(device, channel)
+            far, bond = self._far_end_and_bond(device, channel)
             for address in channel.addresses:
                 yield (
                     device.name,
@@ -142,13 +142,13 @@ class _Rack:
                 peer = _far_address(self._index.at(far), address) if far else ""
                 yield (device.name, port.name, address, *(far or ("", "")), peer)
 
-    def _far_of(self, device: Device, channel: PortChannel) -> tuple[End | None, tuple[str, str]]:
+    def _far_end_and_bond(self, device: Device, channel: PortChannel) -> tuple[End | None, tuple[str, str]]:
         """Return the far end of a port channel's first member, and the bond that it is part of there."""
         far = self._index.far_end(device.name, channel.members[0]) if channel.members else None
         port = self._index.at(far) if far else None
         return far, (far.node, port.bond or "") if far and isinstance(port, HostPort) else ("", "")
 
-    def _of_host(self, host: Host, port: HostPort) -> Iterator[_Row]:
+    def _host_port_rows(self, host: Host, port: HostPort) -> Iterator[_Row]:
         far = self._index.far_end(host.name, port.name)
         switch = self._index.at(far) if far else None
         mtu = switch.mtu_bytes if isinstance(switch, Interface) else ""
@@ -174,7 +174,7 @@ def _far_address(far: Interface | HostPort | PortChannel | Vlan | None, address:
     return next((candidate for candidate in _known_addresses(far) if (":" in candidate) == (":" in address)), "")
 
 
-def _by_name(*columns: int) -> Any:
+def _make_column_sort_key(*columns: int) -> Any:
     cells = itemgetter(*columns)
     return lambda row: [*map(natural, cells(row))]
 

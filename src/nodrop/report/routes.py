@@ -24,10 +24,10 @@ def summary(index: Index) -> Iterator[str]:
         words.append(f"{unread} towards what was not read")
     yield ", ".join(words)
     for family in plane.families:
-        yield _of_family(plane, family)
+        yield _summarize_family(plane, family)
 
 
-def _of_family(plane: ControlPlane, family: Family) -> str:
+def _summarize_family(plane: ControlPlane, family: Family) -> str:
     routes = plane.of(family)
     prefixes = len(routes.world.destinations.prefixes)
     tables = map(routes.state.table, routes.world.speakers)

@@ -117,7 +117,7 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
             ]
     lines += ["", "## By severity", *_list_rules(SEVERITIES, rules, lambda rule: (rule.severity,))]
     lines += ["", "## By strictness", "", "`nodrop lint --strictness` says how far to go; each holds those before it."]
-    lines += _list_rules(STRICTNESSES, rules, lambda rule: (_told_from(rule),), words.STRICTNESSES)
+    lines += _list_rules(STRICTNESSES, rules, lambda rule: (_lowest_strictness(rule),), words.STRICTNESSES)
     on = sorted({platform for rule in rules for platform in seen_on(rule)})
     lines += [
         "",
@@ -134,7 +134,7 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _told_from(rule: Rule) -> str:
+def _lowest_strictness(rule: Rule) -> str:
     """Return the lowest strictness that reports a rule: merely possible faults need pedantic."""
     return "pedantic" if (rule.strictness, rule.confidence) == ("regular", "possible") else rule.strictness
 

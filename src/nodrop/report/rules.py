@@ -80,7 +80,7 @@ def sheet(rule: Rule) -> Sheet:
     """Return all facts about a rule."""
     sections = [
         Part(title="Why", blocks=(rule.why,), prose=True),
-        Part(title="What to do", blocks=(advises(rule), *_by_itself(rule)), prose=True),
+        Part(title="What to do", blocks=(advises(rule), *_describe_automatic_fix(rule)), prose=True),
     ]
     if rule.options:
         option_lines = (
@@ -94,7 +94,7 @@ def sheet(rule: Rule) -> Sheet:
     return Sheet(name=rule.name, finds=finds(rule), facts=tuple(_fact_rows(rule)), parts=tuple(sections))
 
 
-def _by_itself(rule: Rule) -> Iterator[str]:
+def _describe_automatic_fix(rule: Rule) -> Iterator[str]:
     """Return what nodrop can do of a fix."""
     if rule.repairs:
         flag = "" if rule.fix_safe else " --unsafe"
@@ -111,15 +111,15 @@ def _describe_fix_source(rule: Rule) -> str:
 
 def finds(rule: Rule) -> str:
     """Return the message of a rule, what differs from finding to finding in brackets."""
-    return _with_slots(rule.message)
+    return _render_message_pieces(rule.message)
 
 
 def advises(rule: Rule) -> str:
     """Return a rule's advice, with the words that differ from finding to finding in brackets."""
-    return _with_slots(rule.fix)
+    return _render_message_pieces(rule.fix)
 
 
-def _with_slots(pieces: tuple[str | Node, ...]) -> str:
+def _render_message_pieces(pieces: tuple[str | Node, ...]) -> str:
     return "".join(piece if isinstance(piece, str) else f"[{_describe_message_slot(piece)}]" for piece in pieces)
 
 

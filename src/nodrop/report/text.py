@@ -44,14 +44,14 @@ def render(
     shown = every if verbose else foremost(every)
     findings = [
         *(block(group, page) for group in shown),
-        _by_rule(every, page) if len(shown) < len(every) else [],
+        _format_counts_by_rule(every, page) if len(shown) < len(every) else [],
     ]
     problems = [page.problem(problem) for problem in outcome.problems]
     other_notes = [
         note for note in outcome.notes if note.kind not in UNREAD and (verbose or note.kind not in _IN_THE_LAST_LINE)
     ]
     besides = [
-        [_format_unknown_verdicts(alike, page) for alike in _by_cause(outcome.unknown)],
+        [_format_unknown_verdicts(alike, page) for alike in _group_verdicts_by_cause(outcome.unknown)],
         [page.format_line("note", "note", text) for text in _note_lines(other_notes, page)],
     ]
     unread = list_unread_files(outcome.unread, page)
@@ -111,7 +111,7 @@ def _assumption_lines(assumptions: Sequence[Assumption], page: Page) -> list[str
     return [page.format_line("strong", "assumed", ", ".join(assumption_texts))] if assumptions else []
 
 
-def _by_rule(every: Groups, page: Page) -> list[str]:
+def _format_counts_by_rule(every: Groups, page: Page) -> list[str]:
     """How often each rule was broken, the worst and then the commonest first."""
     of_rule: dict[tuple[int, str], list[Finding]] = {}
     numbers: Counter[tuple[int, str]] = Counter()
@@ -129,7 +129,7 @@ def _by_rule(every: Groups, page: Page) -> list[str]:
     return lines
 
 
-def _by_cause(verdicts: Sequence[UnknownVerdict]) -> Iterable[list[UnknownVerdict]]:
+def _group_verdicts_by_cause(verdicts: Sequence[UnknownVerdict]) -> Iterable[list[UnknownVerdict]]:
     """Rules that could not be decided for the same want, together."""
     causes: dict[tuple[str, int, tuple[str, ...], str], list[UnknownVerdict]] = {}
     for verdict in verdicts:
@@ -142,7 +142,7 @@ def _by_cause(verdicts: Sequence[UnknownVerdict]) -> Iterable[list[UnknownVerdic
 def _format_unknown_verdicts(alike: Sequence[UnknownVerdict], page: Page) -> str:
     verdict = alike[0]
     if verdict.places:
-        return _unknown_lines(verdict, page)
+        return _format_unknown_lines(verdict, page)
     subjects = count(verdict.subjects_count, "subject")
     devices = f" on {count(len(verdict.devices), 'device')} ({listing(map(name, verdict.devices))})"
     settled = f"; settled by {verdict.settled_by}" if verdict.settled_by else ""
@@ -151,7 +151,7 @@ def _format_unknown_verdicts(alike: Sequence[UnknownVerdict], page: Page) -> str
     return f"{head}: {page.paint('', text)}"
 
 
-def _unknown_lines(verdict: UnknownVerdict, page: Page) -> str:
+def _format_unknown_lines(verdict: UnknownVerdict, page: Page) -> str:
     """Return one line for all lines of a kind: the place of the first, and how many there are."""
     first_place = verdict.places[0]
     place = f"{first_place.file}:{first_place.span.line}" if first_place.span else first_place.file

@@ -32,10 +32,10 @@ def changes(finding: Finding, reading: Reading) -> Iterator[Line]:
         for change in wanted_changes:
             yield False, f"{subject.text(change.subject)}: {spell(change.old)} becomes {spell(change.new)}"
         if reading.decided is None and device in reading.sources:
-            yield from _in_files(device, wanted_changes, reading)
+            yield from _describe_file_edits(device, wanted_changes, reading)
 
 
-def _in_files(device: str, wanted_changes: list[Change], reading: Reading) -> Iterator[Line]:
+def _describe_file_edits(device: str, wanted_changes: list[Change], reading: Reading) -> Iterator[Line]:
     platform = next((switch.platform for switch in reading.fabric.devices if switch.name == device), "")
     editor = platforms.editor(platform) if platform in platforms.names() else None
     if editor is None:

@@ -18,13 +18,13 @@ _NAMED_LAST = 3
 def list_unread_files(notes: Sequence[Note], page: Page) -> list[str]:
     """Return a line for each reason why files were not read, with their names."""
     rows = ((note.file or "", note.message) for note in notes)
-    return [page.format_line("unknown", "not read", text) for text in _by_reason(rows, page)]
+    return [page.format_line("unknown", "not read", text) for text in _format_files_by_reason(rows, page)]
 
 
 def ignored(outcome: Outcome, page: Page) -> list[str]:
     """Return a line for each reason why files are ignored, with their names."""
     rows = outcome.files.ignored if outcome.files is not None else ()
-    return [page.format_line("note", "ignored", text) for text in _by_reason(rows, page)]
+    return [page.format_line("note", "ignored", text) for text in _format_files_by_reason(rows, page)]
 
 
 def last(outcome: Outcome) -> str:
@@ -51,7 +51,7 @@ def _files(outcome: Outcome) -> str:
     return "files: " + ", ".join([*read, *file_counts])
 
 
-def _by_reason(rows: Iterable[tuple[str, str] | Ignored], page: Page) -> list[str]:
+def _format_files_by_reason(rows: Iterable[tuple[str, str] | Ignored], page: Page) -> list[str]:
     files: dict[str, list[str]] = {}
     for row in rows:
         files.setdefault(row[1], []).append(row[0])

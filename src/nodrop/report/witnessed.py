@@ -161,7 +161,7 @@ def _lines_of_item(asked: Asked, item: Item) -> Iterator[str]:
     yield from _conditions(steps)
     yield from _format_facts(asked, witness)
     for finding in findings:
-        yield from _to_change(finding, asked)
+        yield from _format_changes(finding, asked)
 
 
 def _format_title(rule: Rule, subject: Subject, verdict: str, findings: Sequence[Finding]) -> str:
@@ -251,7 +251,7 @@ def _format_facts(asked: Asked, witness: Witness) -> Iterator[str]:
 def _describe_value_origin(asked: Asked, witness: Witness, leaf: Node, value: object) -> Iterator[str]:
     match leaf:
         case Attribute():
-            yield from _of_path(asked, witness, leaf, value)
+            yield from _describe_path_origin(asked, witness, leaf, value)
         case Call(word=word):
             yield f"worked out by {word.name}: {' '.join(word.doc.split()).partition('. ')[0].rstrip('.')}"
             for argument in leaf.arguments:
@@ -265,7 +265,7 @@ def _describe_value_origin(asked: Asked, witness: Witness, leaf: Node, value: ob
                 )
 
 
-def _of_path(asked: Asked, witness: Witness, leaf: Attribute, value: object) -> Iterator[str]:
+def _describe_path_origin(asked: Asked, witness: Witness, leaf: Attribute, value: object) -> Iterator[str]:
     written = path(leaf)
     if written is None:
         return
@@ -299,7 +299,7 @@ def _format_findings(asked: Asked) -> Iterator[str]:
         if rule.when is not None:
             witness = Witness(rule=rule, item=(finding.facts,), index=asked.index, options=asked.options)
             yield from _conditions(_evaluated_steps(witness))
-        yield from _to_change(finding, asked)
+        yield from _format_changes(finding, asked)
 
 
 def _concerns_subject(finding: Finding, at: Subject) -> bool:
@@ -348,7 +348,7 @@ def _argument_lines(asked: Asked) -> Iterator[str]:
             yield from _wrap_sentence(f"{name} = {spell(value)}", "  ")
 
 
-def _to_change(finding: Finding, asked: Asked) -> Iterator[str]:
+def _format_changes(finding: Finding, asked: Asked) -> Iterator[str]:
     lines = [*changes(finding, asked.reading), *((True, line) for line in asked.in_intent(finding))]
     if lines:
         yield ""

@@ -91,7 +91,7 @@ class Asked:
                 check=False,
             )
         except (OSError, ValueError) as error:
-            raise InputProblems([_not_run(error)]) from None
+            raise InputProblems([_git_start_problem(error)]) from None
         if done.returncode:
             raise InputProblems([_git_failure_problem(self.cwd, words, done.stderr.decode("utf-8", "replace"))])
         return done.stdout
@@ -113,7 +113,7 @@ class Asked:
                 stderr=subprocess.DEVNULL,
             )
         except OSError as error:
-            raise InputProblems([_not_run(error)]) from None
+            raise InputProblems([_git_start_problem(error)]) from None
 
     def _build_command(self, words: tuple[str, ...]) -> tuple[str, ...]:
         return ("git", *_QUIET, *self.options, *words)
@@ -134,7 +134,7 @@ def _restricted_environment() -> dict[str, str]:
     return {**passed, **_ENVIRONMENT}
 
 
-def _not_run(error: Exception) -> Problem:
+def _git_start_problem(error: Exception) -> Problem:
     if isinstance(error, FileNotFoundError):
         hint = "install git, or give --base a folder with the files as they were"
         return Problem(path="--base", found="there is no `git` to ask for a revision", hint=hint)

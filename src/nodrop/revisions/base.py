@@ -27,7 +27,7 @@ def at_base(paths: Sequence[str], base: str, *, exact: bool = False) -> Iterator
     that name: a change could bring along a folder for a branch that was not fetched. InputProblems if there is no
     such base, or it cannot be a former state of the paths.
     """
-    _refuse_impossible(base)
+    _refuse_impossible_base(base)
     if base.startswith((".", "/")) or base.endswith("/") or "/." in base:
         yield of_folder(Path(base), paths), base
         return
@@ -42,7 +42,7 @@ def at_base(paths: Sequence[str], base: str, *, exact: bool = False) -> Iterator
         yield former, commit[:12] if commit.startswith(base) else f"{base} ({commit[:12]})"
 
 
-def _refuse_impossible(base: str) -> None:
+def _refuse_impossible_base(base: str) -> None:
     """Raise InputProblems where no revision and no folder can be called so."""
     if not base:
         raise InputProblems([Problem(path='--base ""', found="an empty base", hint=REVISION_HINT)])

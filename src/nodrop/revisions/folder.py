@@ -44,9 +44,9 @@ class _Folder(Former):
 
     def is_now(self, text: Text) -> bool:
         """Whether a text of this state has the bytes that lie there now."""
-        return self._is_now(Path(text.display))
+        return self._matches_current_file(Path(text.display))
 
-    def _is_now(self, path: Path) -> bool:
+    def _matches_current_file(self, path: Path) -> bool:
         folder_path = self.there(path)
         if folder_path is None:
             return False
@@ -82,7 +82,7 @@ class _Folder(Former):
         folder_path = self.there(path)
         if folder_path is None:
             return Text(display=shown)
-        return super().text(path, shown) if self._is_now(path) else self.text_of(folder_path, shown)
+        return super().text(path, shown) if self._matches_current_file(path) else self.text_of(folder_path, shown)
 
     def text_of(self, path: Path, display: str = "") -> Text:
         """Return a file of the folder as a text; no link may lead out of the folder."""

@@ -82,7 +82,7 @@ class Repository:
             raise InputProblems([Problem(path=f"--base {revision}", found=fault, hint=hint)])
         if revision.startswith("^"):
             raise InputProblems([Problem(path=f"--base {revision}", found="no such revision", hint=REVISION_HINT)])
-        self._require_one_meaning(revision)
+        self._refuse_ambiguous_revision(revision)
         try:
             return self._resolve_commit(revision)
         except InputProblems:
@@ -100,7 +100,7 @@ class Repository:
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         return self.ask(*words).decode().strip()
 
-    def _require_one_meaning(self, revision: str) -> None:
+    def _refuse_ambiguous_revision(self, revision: str) -> None:
         """Refuse a name of several refs with different commits: git prefers a tag, which more people may push."""
         name = _SUFFIX.split(revision, maxsplit=1)[0]
         meant = [f"refs/{name}", *(f"refs/{kind}/{name}" for kind in _KINDS), f"refs/remotes/{name}/HEAD"]
@@ -160,9 +160,9 @@ class Repository:
         except (InputProblems, OSError):
             return {}
         stamp = {}
-        attributes = {path: blob.oid for path, blob in files.items() if _is_attributes(path)}
+        attributes = {path: blob.oid for path, blob in files.items() if _is_attributes_file(path)}
         for mode, oid, path, *numbers in _ROW.findall(rows):
-            if _is_attributes(path) and attributes.pop(path, "") != oid.decode():
+            if _is_attributes_file(path) and attributes.pop(path, "") != oid.decode():
                 return {}
             changed_s, changed_ns, modified_s, modified_ns, inode, size = map(int, numbers)
             modified = modified_s * 10**9 + modified_ns
@@ -183,7 +183,7 @@ class Repository:
         return frozenset(path for path in marked if not os.path.lexists(self.top / os.fsdecode(path)))
 
 
-def _is_attributes(path: bytes) -> bool:
+def _is_attributes_file(path: bytes) -> bool:
     return path == _ATTRIBUTES or path.endswith(b"/" + _ATTRIBUTES)
 
 

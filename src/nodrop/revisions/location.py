@@ -26,7 +26,7 @@ def locate(paths: Sequence[str]) -> Place:
     """
     current_dir = Path(os.path.realpath("."))
     stated_dir = os.environ.get("GIT_DIR")
-    place = _resolve_place(current_dir, stated_dir) if stated_dir else _discover_place(current_dir)
+    place = _resolve_stated_repository(current_dir, stated_dir) if stated_dir else _discover_repository(current_dir)
     wrong = [problem for path in paths if (problem := _reason_path_is_outside(path, place)) is not None]
     if wrong:
         raise InputProblems(wrong)
@@ -51,11 +51,11 @@ def locate_submodule(outer: Place, folder: Path) -> Place | None:
     return Place(top=folder, git_dir=git_dir, common=_common_git_dir(git_dir))
 
 
-def _discover_place(path: Path) -> Place:
+def _discover_repository(path: Path) -> Place:
     for top in _parents_below_ceiling(path):
         git_dir = _git_dir(top / ".git")
         if git_dir is not None:
-            _refuse_inside(git_dir, top)
+            _refuse_embedded_git_dir(git_dir, top)
             _refuse_untrusted(git_dir, top)
             return Place(top=top, git_dir=git_dir, common=_common_git_dir(git_dir))
     with suppress(OSError):
@@ -64,7 +64,7 @@ def _discover_place(path: Path) -> Place:
     raise InputProblems([Problem(path=str(path), found="in no git repository", hint=REVISION_HINT)])
 
 
-def _resolve_place(path: Path, stated_dir: str) -> Place:
+def _resolve_stated_repository(path: Path, stated_dir: str) -> Place:
     """Return the place that GIT_DIR names, and GIT_WORK_TREE; both are relative to the working directory."""
     git_dir = _git_dir(path / stated_dir)
     if git_dir is None:
@@ -126,7 +126,7 @@ def _common_git_dir(git_dir: Path) -> Path:
         return git_dir
 
 
-def _refuse_inside(git_dir: Path, top: Path) -> None:
+def _refuse_embedded_git_dir(git_dir: Path, top: Path) -> None:
     """Raise InputProblems if a git directory is among the files of a work tree, where a commit can put it.
 
     Directories below a folder `.git` are not, nor is the one that a file `.git` of a work tree further up names itself.
@@ -134,13 +134,13 @@ def _refuse_inside(git_dir: Path, top: Path) -> None:
     for folder in (top, *top.parents):
         if not git_dir.is_relative_to(folder) or ".git" in git_dir.relative_to(folder).parts:
             continue
-        own_path = None if folder == top else _named_above(folder)
+        own_path = None if folder == top else _git_dir_or_none(folder)
         if folder == top or (own_path is not None and not git_dir.is_relative_to(own_path)):
             fault = f"its git directory {git_dir} lies among the files of the work tree {folder}, so it is not asked"
             raise InputProblems([Problem(path=str(top / ".git"), found=fault)])
 
 
-def _named_above(folder: Path) -> Path | None:
+def _git_dir_or_none(folder: Path) -> Path | None:
     try:
         return _git_dir(folder / ".git")
     except InputProblems:

@@ -129,7 +129,7 @@ class _Tree(Former):
     def _resolve_links(self, key: str) -> "str | _Outside":
         """Follow links, also those among the folders above."""
         for _ in range(_HOPS):
-            at = self._link_in(key)
+            at = self._find_first_link(key)
             file = self._files.get(at)
             if file is None:
                 return key
@@ -140,7 +140,7 @@ class _Tree(Former):
             key = "/".join(leads.relative_to(self._top).parts)
         return key
 
-    def _link_in(self, key: str) -> str:
+    def _find_first_link(self, key: str) -> str:
         """Return the first part of a path that is a link; "" where none is."""
         file = self._files.get(key)
         if key in self._below or (file is not None and not file.blob.is_link):

@@ -26,7 +26,7 @@ def mismatch(own_half: Half, far: Half, links: int) -> Down | None:
         (router, neighbor, other_router, back),
         (other_router, back, router, neighbor),
     ):
-        wrong = _wrong_asn(one, own_neighbor, end.shown_asn(other_neighbor))
+        wrong = _mismatched_remote_asn(one, own_neighbor, end.shown_asn(other_neighbor))
         if wrong is not None:
             at = (*one.at(own_neighbor), "remote_asn")
             return down("asn", at, where=one.name, expected=wrong, peer=end.name, found=end.shown_asn(other_neighbor))
@@ -82,7 +82,7 @@ def needs_link(router: Router, neighbor: BgpNeighbor) -> bool:
     return not inside and hops == 1 and neighbor.connected_check
 
 
-def _wrong_asn(router: Router, neighbor: BgpNeighbor, far_asn: int) -> int | str | None:
+def _mismatched_remote_asn(router: Router, neighbor: BgpNeighbor, far_asn: int) -> int | str | None:
     """Return the AS number that a statement asks for, where the other end shows another one, `far_asn`."""
     own_asn, asked = _router_asn(router), neighbor.remote_asn
     if asked is None:
@@ -133,11 +133,12 @@ def may_use_hops_of_ipv4(own_routers: Sequence[Router], a: Side, b: Side) -> boo
     if not (a.neighbor.active and b.neighbor.active) or (carries(a.neighbor, "ipv4") and carries(b.neighbor, "ipv4")):
         return False
     return any(
-        _may_use_hops_of(own_routers[far.router], far, own_routers[near.router], near) for near, far in ((a, b), (b, a))
+        _can_reach_next_hops(own_routers[far.router], far, own_routers[near.router], near)
+        for near, far in ((a, b), (b, a))
     )
 
 
-def _may_use_hops_of(sender: Router, far: Side, receiver: Router, near: Side) -> bool:
+def _can_reach_next_hops(sender: Router, far: Side, receiver: Router, near: Side) -> bool:
     neighbor = near.neighbor
     if (neighbor.ebgp_multihop or neighbor.ttl_security_hops or 1) > 1 or not neighbor.connected_check:
         return True
@@ -153,15 +154,15 @@ def adds_nothing(session: Session, sessions: Sequence[Session]) -> bool:
 
     FRR takes one of two paths with one next hop (bgpd/bgp_mpath.c, bgp_path_info_mpath_update).
     """
-    ends = _ends_of_ipv4(session)
+    ends = _ipv4_end_settings(session)
     return any(
-        "ipv4" in other_session.families and _ends_of_ipv4(other_session) == ends
+        "ipv4" in other_session.families and _ipv4_end_settings(other_session) == ends
         for other_session in sessions
         if other_session is not session
     )
 
 
-def _ends_of_ipv4(session: Session) -> frozenset[tuple[int, str, BgpNeighbor]]:
+def _ipv4_end_settings(session: Session) -> frozenset[tuple[int, str, BgpNeighbor]]:
     """Return the interfaces of a session, with the IPv4 settings of its ends."""
     return frozenset(
         (

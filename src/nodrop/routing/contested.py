@@ -23,11 +23,11 @@ def contested(router: Router, bgp: Bgp, world: Callable[[Family], World]) -> Ite
                 continue
             if route.distance in ours:
                 yield route, "routes of BGP with the distance of static ones"
-            elif _is_announced(bgp, family, found_prefix):
+            elif _announces_static_prefix(bgp, family, found_prefix):
                 yield route, "static routes that are announced and that BGP may take over from"
 
 
-def _is_announced(bgp: Bgp, family: Family, found_prefix: Prefix) -> bool:
+def _announces_static_prefix(bgp: Bgp, family: Family, found_prefix: Prefix) -> bool:
     """Whether a router announces a prefix only while its static route is used."""
     told = any(
         redistribution.source == "static" and redistribution.family == family for redistribution in bgp.redistributions

@@ -61,14 +61,14 @@ class ControlPlane:
         near_sessions, asked = self._found.up, self._found.far
         self._settle(near_sessions, asked)
         if any(limit(neighbor) for router in self.routers for neighbor in router.neighbors):
-            self._drop_over_limit(near_sessions, asked)
+            self._drop_sessions_over_limit(near_sessions, asked)
 
     def _settle(self, near: Sequence[Session], asked: Sequence[Down], dropped: Sequence[Down] = ()) -> None:
         """Find the sessions over several hops in addition to those over links; they may bring routes to one another."""
         settled = Settled((), ())
         for _ in range(_MOST_ROUNDS):
             self._use((*near, *settled.up))
-            found = settle(self._found, asked, self, whole=self._is_whole()) if asked else settled
+            found = settle(self._found, asked, self, whole=self._is_fully_known()) if asked else settled
             carrying, before = ({one for one in each.up if one.families} for each in (found, settled))
             settled, self._restless = found, tuple(carrying ^ before)
             if not self._restless:
@@ -84,7 +84,7 @@ class ControlPlane:
         for name in ("families", "ipv4", "ipv6"):
             self.__dict__.pop(name, None)
 
-    def _drop_over_limit(self, near: Sequence[Session], asked: Sequence[Down]) -> None:
+    def _drop_sessions_over_limit(self, near: Sequence[Session], asked: Sequence[Down]) -> None:
         """Take down sessions over which more prefixes are accepted than an end allows (FRR: until they are cleared)."""
         dropped: list[Down] = []
         while over := over_limit(self._converge_families(self.sessions), self.sessions):
@@ -122,7 +122,7 @@ class ControlPlane:
         """Return the router that has an address, other than the one that asks."""
         return self._found.holder(far, router)
 
-    def _is_whole(self) -> bool:
+    def _is_fully_known(self) -> bool:
         """Whether every router and every session that may bring a route is known."""
         is_bgp_known = not any(isinstance(device.bgp, Unknown) for device in self.index.fabric.devices)
         unread = any(down.reason in ("unread", "may-be-filtered") for down in self._found.down)
@@ -197,7 +197,7 @@ class ControlPlane:
             yield from self._session_gaps(session)
         for family in self.families:
             if self.of(family).world.keeps:
-                yield from self._find_indirect_routes(self.of(family))
+                yield from self._indirect_route_gaps(self.of(family))
 
     def _unsettled_session_gaps(self) -> Iterator[Gap]:
         """Yield statements and sessions of which it is not computed whether they are up."""
@@ -221,22 +221,22 @@ class ControlPlane:
         if unfollowed(session):
             side = session.a
             yield Gap(self.routers[side.router].at(side.neighbor), "IPv6 over addresses of IPv4 and several hops")
-        elif any(self._follows_default(side) for side in (session.a, session.b) if session.far):
+        elif any(self._follows_default_route(side) for side in (session.a, session.b) if session.far):
             yield Gap(self.routers[session.a.router].at(session.a.neighbor), "a session over a default route")
         elif may_use_hops_of_ipv4(self.routers, session.a, session.b) and not adds_nothing(session, self.sessions):
             where = self.routers[session.a.router].at(session.a.neighbor)
             yield Gap(where, "IPv4 over IPv6 without extended next hops")
         elif internal(self.routers, session):
             for side in (session.a, session.b):
-                yield from self._told_inside(self.routers[side.router], side)
+                yield from self._static_next_hop_gaps(self.routers[side.router], side)
 
-    def _follows_default(self, side: Side) -> bool:
+    def _follows_default_route(self, side: Side) -> bool:
         """Whether a session follows a default route: `ip nht resolve-via-default`, which decides, is not known."""
         to = address(side.neighbor.address or "")
         route = None if to is None else self.of(to.family).towards(side.router, to)
         return route is not None and route.prefix.length == 0
 
-    def _told_inside(self, router: Router, side: Side) -> Iterator[Gap]:
+    def _static_next_hop_gaps(self, router: Router, side: Side) -> Iterator[Gap]:
         """Yield announcements to a router's AS that are not followed: redistributed static routes with next hops."""
         bgp = router.bgp
         for row in () if bgp is None else bgp.redistributions:
@@ -245,7 +245,7 @@ class ControlPlane:
                 where = (*router.subject, "redistributions", row.key)
                 yield Gap(where, "static routes told to the own AS with their next hops")
 
-    def _find_indirect_routes(self, routes: Routes) -> Iterator[Gap]:
+    def _indirect_route_gaps(self, routes: Routes) -> Iterator[Gap]:
         """Yield routers with routes over other legs than their announcing sessions' legs, which valleys follow."""
         for number, speaker in routes.world.speakers.items():
             for entry in routes.state.table(number).entries if speaker.resolver is not None else ():
@@ -262,7 +262,7 @@ class ControlPlane:
                 yield Gap((*router.subject, "redistributions", redistribution.key), "routes of the kernel")
         for neighbor in router.neighbors:
             for unicast in (neighbor, neighbor.ipv6):
-                if unicast.default_policy is not None and not self._only_prefixes(bgp, unicast.default_policy):
+                if unicast.default_policy is not None and not self._matches_only_prefixes(bgp, unicast.default_policy):
                     yield Gap(router.at(neighbor), "default-originate with a route map of more than prefixes")
         yield from self._route_install_gaps(router, bgp)
         kept_addresses = {peer.address for peer in router.neighbors if not peer.next_hop_self}
@@ -280,7 +280,7 @@ class ControlPlane:
     def _route_install_gaps(self, router: Router, bgp: Bgp) -> Iterator[Gap]:
         """Yield what decides whether routes are installed, and is not followed."""
         for family, name in zip(FAMILIES, (bgp.installed_policy, bgp.installed_policy_ipv6), strict=True):
-            if name is not None and not self._only_prefixes(bgp, name):
+            if name is not None and not self._matches_only_prefixes(bgp, name):
                 yield Gap(router.subject, "ip protocol bgp with a route map of more than prefixes")
             for rule in foreign_sources(router, bgp, family, name):
                 where = (*router.subject, "route_maps", name or "", str(rule.sequence))
@@ -292,7 +292,7 @@ class ControlPlane:
                 yield Gap(router.subject, "aggregate-address with as-set")
 
     @staticmethod
-    def _only_prefixes(bgp: Bgp, name: str) -> bool:
+    def _matches_only_prefixes(bgp: Bgp, name: str) -> bool:
         """Whether a route map matches nothing but prefixes, rule by rule."""
         rules = [rule for route_map in bgp.route_maps if route_map.name == name for rule in route_map.rules]
         matches = (kind for rule in rules for kind, _ in rule.matches)

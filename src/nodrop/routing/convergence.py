@@ -109,7 +109,7 @@ class Makers:
             hidden |= 1 << self.world.destinations.class_of[self.world.default]
         hides = (own_bits | speaker.unnamed | hidden) & table.bits
         if outbound.peering is not None:
-            return self._told_inside(
+            return self._build_ibgp_adverts(
                 speaker, (*restrict_parts(local, ~hidden), *summed), table, hides, default, outbound
             )
         exported_routes = tuple([route for route in local if passed_on(route.attributes)])
@@ -131,7 +131,7 @@ class Makers:
             pieces.append(self.adverts.of(self._prepend_asn([Part(attributes, bit)], bgp, outbound)))
         return tuple(pieces)
 
-    def _told_inside(
+    def _build_ibgp_adverts(
         self,
         speaker: Speaker,
         own_routes: tuple[Part, ...],

@@ -114,7 +114,8 @@ class Failures:
     def _speaker_twins(self) -> Twins:
         tied = self._world.tied
         return Twins(
-            self._world, frozenset(speaker for speaker in self._world.speakers if tied or self._announces_legs(speaker))
+            self._world,
+            frozenset(speaker for speaker in self._world.speakers if tied or self._originates_port_routes(speaker)),
         )
 
     @cached_property
@@ -137,7 +138,7 @@ class Failures:
         local = {}
         for node in dict.fromkeys(end.node for end in ends):
             for number in self._numbers.get(node, ()):
-                if number in self._world.speakers and self._announces_legs(number):
+                if number in self._world.speakers and self._originates_port_routes(number):
                     local[number] = self._world.local(number, self._leg_states(number, ends))
         return self._outcome_of_failure(frozenset(dead), local, frozenset())
 
@@ -169,7 +170,7 @@ class Failures:
             for side in (session.a, session.b)
         )
 
-    def _announces_legs(self, number: int) -> bool:
+    def _originates_port_routes(self, number: int) -> bool:
         """Whether the routes that a router originates can depend on its ports."""
         router = self._plane.routers[number]
         bgp = router.bgp
@@ -311,14 +312,14 @@ def _weaker_destinations(number: int, changed: Change, own_bits: int) -> Iterato
 
 def differing(adverts: Heard, other_adverts: Heard) -> int:
     """Return the destinations that two routers, or one before and after, announce differently."""
-    own_bits, other_bits = _by_attributes(adverts), _by_attributes(other_adverts)
+    own_bits, other_bits = _bits_by_attributes(adverts), _bits_by_attributes(other_adverts)
     bits = 0
     for attributes in own_bits.keys() | other_bits.keys():
         bits |= own_bits.get(attributes, 0) ^ other_bits.get(attributes, 0)
     return bits
 
 
-def _by_attributes(heard: Heard) -> dict[Attributes, int]:
+def _bits_by_attributes(heard: Heard) -> dict[Attributes, int]:
     bits_by_attributes: dict[Attributes, int] = {}
     for advert in heard:
         for attributes, bits in advert.parts:

@@ -90,7 +90,7 @@ def decide(rules: AccessList, port: str, packets: Packets) -> Iterator[Decision]
             for inside, piece in _split_packets(flow.packets, entry):
                 if not inside:
                     next_flows.append(flow._replace(packets=piece))
-                elif _is_doubtful(rules, entry, packets):
+                elif _is_match_uncertain(rules, entry, packets):
                     next_flows.append(flow._replace(packets=piece, doubts=(*flow.doubts, entry)))
                 elif entry.action == "next":
                     next_flows.append(flow._replace(packets=piece, marks=_update_marks(flow.marks, entry)))
@@ -142,7 +142,7 @@ def _may_match_packets(entry: AccessEntry, port: str, packets: Packets) -> bool:
     return entry.tcp_flags is None or packets.protocol == _TCP
 
 
-def _is_doubtful(rules: AccessList, entry: AccessEntry, packets: Packets) -> bool:
+def _is_match_uncertain(rules: AccessList, entry: AccessEntry, packets: Packets) -> bool:
     """Whether an entry may match less than its conditions: some are not in the model, or the list is for others."""
     of_others = entry.family is None and rules.family not in (None, packets.family)
     return bool(entry.others) or entry.tcp_flags is not None or of_others

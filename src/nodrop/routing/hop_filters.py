@@ -67,7 +67,7 @@ def at_legs(
     """
     router = plane.routers[number]
     stages = _EGRESS if stage == "egress" else _INGRESS
-    if stage == "ingress" and router.device.access_lists and _is_for(router, packet):
+    if stage == "ingress" and router.device.access_lists and _is_addressed_to_router(router, packet):
         stages = _INTO_SWITCH
     for rules in known_rows(router.device.access_lists):
         for name in dict.fromkeys(legs):
@@ -85,7 +85,7 @@ def dropped(plane: ControlPlane, walk: Walk, packet: Packets) -> Filtered | None
     return next((filter_match for filter_match in every if filter_match.action == "deny"), None)
 
 
-def _is_for(router: Router, packet: Packets) -> bool:
+def _is_addressed_to_router(router: Router, packet: Packets) -> bool:
     """Whether packets are for a router itself."""
     own_addresses = {(one.family, one.number) for leg in router.legs for one in leg.addresses}
     prefixes = [atom.prefix for atom in packet.destinations]

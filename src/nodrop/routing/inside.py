@@ -46,13 +46,15 @@ def told_inside(
     assert peering is not None
     if drained:
         routes = tuple([Part(add_shutdown_community(attributes), bits) for attributes, bits in routes])
-    for new_route in outbound.parts(tuple([route for route in routes if _may_go(route.attributes)]), together(routes)):
+    for new_route in outbound.parts(
+        tuple([route for route in routes if _may_be_advertised(route.attributes)]), together(routes)
+    ):
         yield _part_for_ibgp(new_route, Learned(), drained=drained)
     for entry in table.entries:
         bits = entry.bits & ~hidden
         learned = entry.attributes.learned
         reflected = entry.is_internal
-        if not bits or not _may_go(entry.attributes):
+        if not bits or not _may_be_advertised(entry.attributes):
             continue
         if reflected and not (peering.client or (learned is not None and learned.client)):
             continue
@@ -67,7 +69,7 @@ def told_inside(
         yield _part_for_ibgp(Part(entry.attributes, together(passed)), new_learned, drained=drained)
 
 
-def _may_go(attributes: Attributes) -> bool:
+def _may_be_advertised(attributes: Attributes) -> bool:
     return "no-advertise" not in attributes.communities
 
 

@@ -123,7 +123,7 @@ class Cabling:
     def works(self, device: str, port: str, failed: frozenset[End] = frozenset()) -> bool:
         """Whether a port and the one at the other end of its cable are on; the port alone without a known cable."""
         interface = self._index.interface(device, port)
-        if interface is None or self._is_off(device, interface):
+        if interface is None or self._is_port_shut(device, interface):
             return False
         if End(device, port) in failed:
             return False
@@ -133,9 +133,9 @@ class Cabling:
         if end in failed:
             return False
         far_interface = self._index.interface(*end)
-        return far_interface is None or not self._is_off(end.node, far_interface)
+        return far_interface is None or not self._is_port_shut(end.node, far_interface)
 
-    def _is_off(self, device: str, port: Interface) -> bool:
+    def _is_port_shut(self, device: str, port: Interface) -> bool:
         """Whether a port is shut, in the switch or by its routing daemon."""
         return surely_off(port.enabled) or port.name in known_rows(self._index.devices[device].shut_by_daemon)
 

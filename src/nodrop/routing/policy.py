@@ -100,8 +100,8 @@ class Policy:
     def outline(self) -> tuple[object, ...]:
         """Return the policy without prefixes."""
         words = self._words
-        maps = tuple((name, _without_prefixes(rules)) for name, rules in words.maps)
-        rules = _without_prefixes(words.rules)
+        maps = tuple((name, _drop_prefix_matches(rules)) for name, rules in words.maps)
+        rules = _drop_prefix_matches(words.rules)
         return (rules, maps, words._replace(rules=None, maps=(), prefix_lists=(), listed=None))
 
     def parts(self, routes: tuple[Part, ...], bits: int) -> list[Part]:
@@ -117,7 +117,7 @@ class Policy:
                 if heard is None:
                     continue
                 attributes = attributes._replace(path=heard)
-            if words.filtered is not None and not _in_paths(attributes.path, words.filtered):
+            if words.filtered is not None and not _permits_as_path(attributes.path, words.filtered):
                 continue
             if words.weight or words.preference is not None:
                 preference = attributes.preference if words.preference is None else words.preference
@@ -196,11 +196,11 @@ class Policy:
             name, exact = named_community_list
             communities = self._communities.get(name)
             return _cache_condition(
-                lambda own: _in_communities(own, communities, exact=exact), lambda one: one.communities
+                lambda own: _permits_communities(own, communities, exact=exact), lambda one: one.communities
             )
         if kind == "as-path":
             paths = self._paths.get(value)
-            return _cache_condition(lambda path: _in_paths(path, paths), lambda attributes: attributes.path)
+            return _cache_condition(lambda path: _permits_as_path(path, paths), lambda attributes: attributes.path)
         if kind == "tag":
             tag = values.tag(value)
             return lambda attributes: attributes.tag == tag
@@ -227,7 +227,7 @@ def _apply_first_match_rules(
             passed.append(Part(rule.apply_sets(attributes), matched))
 
 
-def _without_prefixes(rules: tuple[RouteMapRule, ...] | None) -> tuple[object, ...] | None:
+def _drop_prefix_matches(rules: tuple[RouteMapRule, ...] | None) -> tuple[object, ...] | None:
     if rules is None:
         return None
     return tuple(
@@ -254,7 +254,7 @@ def _cache_condition(answer: Callable[[_Own], bool], attribute_of: Callable[[Att
     return condition
 
 
-def _in_communities(own: frozenset[str], listed: CommunityList | None, *, exact: bool) -> bool:
+def _permits_communities(own: frozenset[str], listed: CommunityList | None, *, exact: bool) -> bool:
     """Whether a community list permits communities: a line is for those that have all that it names.
 
     The expression of an expanded list is for all communities as one text, and not for none (bgpd/bgp_clist.c,
@@ -272,7 +272,7 @@ def _in_communities(own: frozenset[str], listed: CommunityList | None, *, exact:
     return False
 
 
-def _in_paths(path: tuple[int, ...], listed: AsPathList | None) -> bool:
+def _permits_as_path(path: tuple[int, ...], listed: AsPathList | None) -> bool:
     """Whether an AS path list permits a path: its first line with a matching expression decides."""
     text = " ".join(map(str, path))
     for action, expression in listed.rules if listed is not None else ():

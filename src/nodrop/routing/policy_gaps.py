@@ -29,8 +29,8 @@ def uncomputed(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
     unknown |= {("as-path", as_path.name) for as_path in bgp.as_path_lists if not values.is_computable_list(as_path)}
     sessions = known_rows(bgp.neighbors)
     exports, peers = _export_route_maps(bgp, sessions), {session.key for session in sessions}
-    around, by_leg = _around_themselves(bgp), _of_connected(bgp, sessions, exports)
-    maps_by_word = _maps_that_keep_next_hops(bgp, sessions, exports)
+    around, by_leg = _recursive_route_maps(bgp), _connected_only_route_maps(bgp, sessions, exports)
+    maps_by_word = _next_hop_keeping_maps(bgp, sessions, exports)
     for route_map in bgp.route_maps:
         for rule in route_map.rules:
             for kind, value in rule.matches:
@@ -77,7 +77,7 @@ _UNDERSTOOD = frozenset(
 )
 
 
-def _around_themselves(bgp: Bgp) -> frozenset[str]:
+def _recursive_route_maps(bgp: Bgp) -> frozenset[str]:
     """Return the route maps that call themselves, at once or through others."""
     calls = {
         route_map.name: {value for rule in route_map.rules for kind, value in rule.sets if kind == "call"}
@@ -95,7 +95,7 @@ def _around_themselves(bgp: Bgp) -> frozenset[str]:
     return frozenset(around_themselves)
 
 
-def _of_connected(bgp: Bgp, sessions: Sequence[BgpNeighbor], exports: Set[str | None]) -> set[str | None]:
+def _connected_only_route_maps(bgp: Bgp, sessions: Sequence[BgpNeighbor], exports: Set[str | None]) -> set[str | None]:
     """Return the route maps that only connected routes go through: of others it is not known over which leg they go."""
     connected = {row.policy for row in bgp.redistributions if row.source == "connected"}
     other_policies = {row.policy for row in bgp.redistributions if row.source != "connected"}
@@ -103,7 +103,7 @@ def _of_connected(bgp: Bgp, sessions: Sequence[BgpNeighbor], exports: Set[str | 
     return connected - other_policies - imports - exports - {bgp.installed_policy, bgp.installed_policy_ipv6}
 
 
-def _maps_that_keep_next_hops(
+def _next_hop_keeping_maps(
     bgp: Bgp, sessions: Sequence[BgpNeighbor], exports: Set[str | None]
 ) -> Mapping[str, Set[str | None]]:
     """Return, by the word of `set ip next-hop`, the route maps that at most imports use: there it changes nothing.

@@ -67,7 +67,7 @@ class Routes:
             several: dict[Prefix, dict[int, list[Route]]] = {}
             behind: dict[Prefix, dict[int, list[Address]]] = {}
             for route, prefix in statics(router, self.family):
-                if prefix in route_by_prefix or self._is_overridden(number, prefix, route.distance):
+                if prefix in route_by_prefix or self._is_overridden_by_bgp(number, prefix, route.distance):
                     continue
                 row = self._make_static_route(router, prefix, route)
                 if row is not None:
@@ -89,7 +89,7 @@ class Routes:
             )
         return self._local[number]
 
-    def _is_overridden(self, number: int, prefix: Prefix, distance: int) -> bool:
+    def _is_overridden_by_bgp(self, number: int, prefix: Prefix, distance: int) -> bool:
         """Whether a router uses a route of BGP rather than a static one of a distance."""
         if distance <= 1 or (entry := self._bgp_entry_to_install(number, prefix)) is None:
             return False
@@ -129,7 +129,7 @@ class Routes:
         route = self.towards(number, to)
         return None if route is None or route.prefix.length == 0 else route
 
-    def _way_to(self, number: int, via: Address, prefix: Prefix | None) -> Route | None:
+    def _route_to_next_hop(self, number: int, via: Address, prefix: Prefix | None) -> Route | None:
         """Return the route to the next hop of a route to a prefix; None where it is none that this one may follow."""
         route = self.plane.of(via.family)._non_default_route(number, via)
         if route is None or prefix is None or not prefix.has(via):
@@ -209,7 +209,7 @@ class Routes:
             active = False
             follows = self.world.speakers[number].links[entry.hops[0]].follows
             for position, via in zip(entry.hops, entry.vias, strict=True):
-                route = None if via is None else self._way_to(number, via, prefix)
+                route = None if via is None else self._route_to_next_hop(number, via, prefix)
                 if route is not None and route.source != "connected" and not follows:
                     route = None
                 active = active or via is None or route is not None

@@ -89,17 +89,17 @@ def _find_connection_stop(index: Index, opener: Half, other_half: Half, *, acros
 
 def _stops_at_ends(index: Index, sender: Half, receiver: Half, packets: Packets) -> Iterator[Stop]:
     """Yield the lists that drop packets where they leave one end and enter the other."""
-    leaves = _at_end(index, sender, receiver, packets, enters=False)
-    enters = _at_end(index, receiver, sender, packets, enters=True)
+    leaves = _find_stop_at_end(index, sender, receiver, packets, enters=False)
+    enters = _find_stop_at_end(index, receiver, sender, packets, enters=True)
     yield from (stop for stop in (leaves, enters) if stop is not None)
 
 
-def _at_end(index: Index, end: Half, far: Half, packets: Packets, *, enters: bool) -> Stop | None:
+def _find_stop_at_end(index: Index, end: Half, far: Half, packets: Packets, *, enters: bool) -> Stop | None:
     """Return the list that drops packets at one end: a sure one if it does at every port that they may pass."""
     if not _has_bindings(end.device):
         return None
     found_stops = [
-        _at_port(end.device, leg, port, packets, enters=enters)
+        _find_stop_at_port(end.device, leg, port, packets, enters=enters)
         for leg in end.legs
         for port in _ports(index, end.device, leg, far.device)
     ]
@@ -111,7 +111,7 @@ def _at_end(index: Index, end: Half, far: Half, packets: Packets, *, enters: boo
     return Stop(first_stop.device, first_stop.rules, first_stop.entry, sure)
 
 
-def _at_port(device: Device, leg: Leg, port: str, packets: Packets, *, enters: bool) -> Stop | None:
+def _find_stop_at_port(device: Device, leg: Leg, port: str, packets: Packets, *, enters: bool) -> Stop | None:
     stops = []
     for rules in known_rows(device.access_lists):
         for binding in rules.bindings:

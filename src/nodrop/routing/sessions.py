@@ -45,7 +45,7 @@ class Sessions:
         """Statements whose session needs routes that other sessions carry (`routing/far_sessions.py`)."""
         for router in own_routers:
             for neighbor in router.neighbors:
-                outcome = self._settle_statement(router, neighbor)
+                outcome = self._resolve_neighbor_session(router, neighbor)
                 if isinstance(outcome, Down) and outcome.reason in ("no-route", "no-subnet") and outcome.leg is None:
                     self.far.append(outcome)
                 elif isinstance(outcome, Down):
@@ -53,7 +53,7 @@ class Sessions:
                 elif (outcome.a.router, outcome.a.neighbor.key) < (outcome.b.router, outcome.b.neighbor.key):
                     self.up.append(outcome)
 
-    def _settle_statement(self, router: Router, neighbor: BgpNeighbor) -> Session | Down:
+    def _resolve_neighbor_session(self, router: Router, neighbor: BgpNeighbor) -> Session | Down:
         """Return the session of a neighbor statement, or why it stays down."""
 
         def down(reason: Reason, *related: Subject, there: bool = False, **facts: str | int) -> Down:
@@ -93,9 +93,9 @@ class Sessions:
             return down("missing-there", far.subject, peer=far.name, port=leg.name)
         if not back.enabled:
             return down("shutdown", far.at(back), where=far.name, there=True)
-        return self._settle_pair((router, neighbor, leg), (far, back, far_leg))
+        return self._resolve_pair_session((router, neighbor, leg), (far, back, far_leg))
 
-    def _settle_pair(self, own_end: _End, far_end: _End) -> Session | Down:
+    def _resolve_pair_session(self, own_end: _End, far_end: _End) -> Session | Down:
         """Return the session of two statements that name each other, or why it stays down."""
         (router, neighbor, leg), (far, back, far_leg) = own_end, far_end
 
@@ -144,13 +144,13 @@ class Sessions:
         found = [
             (to.length, route)
             for route, to in statics(router, far.family)
-            if to.has(far) and to.length > subnet and self._is_installed(router, route)
+            if to.has(far) and to.length > subnet and self._is_route_installed(router, route)
         ]
         longest = max((length for length, _ in found), default=0)
         routes = [route for length, route in found if length == longest]
         return None if any(outlet(router, route) is leg for route in routes) else next(iter(routes), None)
 
-    def _is_installed(self, router: Router, route: StaticRoute) -> bool:
+    def _is_route_installed(self, router: Router, route: StaticRoute) -> bool:
         """Whether a static route drops packets, or leads over a leg that works."""
         leg = outlet(router, route)
         return discards(route) or (leg is not None and self._cabling.up(router.device.name, leg, self._failed))
@@ -174,16 +174,16 @@ class Sessions:
         if wanted_address is None:
             if at_ends:
                 return (*at_ends[0], True)
-            return self._unread_at(ends)
+            return self._unread_far_node(ends)
         for far, far_leg in at_ends:
             if wanted_address in far_leg.addresses:
                 return far, far_leg, True
         owners = [owner for owner in self._owners.get(wanted_address, ()) if owner[0] is not router]
         if not owners:
-            return self._unread_at(ends)
+            return self._unread_far_node(ends)
         return (*owners[0], not ends)
 
-    def _unread_at(self, ends: tuple[End, ...]) -> str | None:
+    def _unread_far_node(self, ends: tuple[End, ...]) -> str | None:
         """Return the unread node at the other end, "" if nothing is known; None if all of it was read."""
         if not ends:
             return ""

@@ -152,7 +152,7 @@ class World:
         installs = {
             own_router.number: readers[own_router.number].of(name, external=False)
             for own_router in own_routers
-            if own_router.bgp is not None and (name := _installed_by(own_router.bgp, family)) is not None
+            if own_router.bgp is not None and (name := _route_install_policy(own_router.bgp, family)) is not None
         }
         named_lists |= {rules: None for install in installs.values() for rules in shapes(install)}
         summaries = {
@@ -333,7 +333,7 @@ def _allowed_as_repeats(own_side: Side, family: Family) -> int:
     return of_family(own_side.neighbor, family).allowas_in or 0
 
 
-def _installed_by(bgp: Bgp, family: Family) -> str | None:
+def _route_install_policy(bgp: Bgp, family: Family) -> str | None:
     return bgp.installed_policy if family == "ipv4" else bgp.installed_policy_ipv6
 
 

@@ -25,7 +25,7 @@ class Twins:
         self._several = self._anycast_destinations()
         self._holders = Counter(speaker.bgp.asn for speaker in world.speakers.values())
         self._alone: dict[tuple[int, int], bool] = {}
-        self._policies = self._of_several()
+        self._policies = self._shared_policies()
         number_by_key: dict[object, int] = {}
         self.like: Mapping[int, int] = {
             number: number if number in bound else number_by_key.setdefault(self._key(number, speaker), number)
@@ -46,14 +46,14 @@ class Twins:
             once |= own_bits
         return twice
 
-    def _is_own(self, policy: Policy, number: int) -> bool:
+    def _permits_only_own_routes(self, policy: Policy, number: int) -> bool:
         """Whether a policy denies all that a router does not originate itself."""
         key = (policy.number, number)
         if key not in self._alone:
             self._alone[key] = policy.about & ~self._own[number] == 0
         return self._alone[key]
 
-    def _of_several(self) -> tuple[Policy, ...]:
+    def _shared_policies(self) -> tuple[Policy, ...]:
         """Return the policies that are about more than one router's originated routes, or that several routers have."""
         having: dict[int, set[int]] = {}
         policies: dict[int, Policy] = {}
@@ -64,13 +64,15 @@ class Twins:
         return tuple(
             policy
             for number, policy in policies.items()
-            if len(having[number]) > 1 or not self._is_own(policy, next(iter(having[number])))
+            if len(having[number]) > 1 or not self._permits_only_own_routes(policy, next(iter(having[number])))
         )
 
     def _key(self, number: int, speaker: Speaker) -> object:
         """Return the key that a router shares with its twins alone; itself where it cannot have any."""
         own_bits, asn = self._own[number], speaker.bgp.asn
-        silent = own_bits == speaker.unnamed and all(self._is_own(link.outbound, number) for link in speaker.links)
+        silent = own_bits == speaker.unnamed and all(
+            self._permits_only_own_routes(link.outbound, number) for link in speaker.links
+        )
         if own_bits & self._several or (self._holders[asn] == 1 and not silent):
             return number
         classes = _classes(own_bits)
@@ -78,7 +80,7 @@ class Twins:
         for link in speaker.links:
             back, out = self._world.speakers[link.far].links[link.far_position], link.outbound
             export_key: object = out.number
-            if self._is_own(out, number):
+            if self._permits_only_own_routes(out, number):
                 export_key = (out.outline, tuple(out.treats(traffic_class) for traffic_class in classes))
             links.append((link.far, back.inbound.number, back.outbound.number, back.repeats, export_key))
         return (

@@ -110,17 +110,17 @@ class Rewrite(NamedTuple):
 
     def of(self, path: tuple[int, ...]) -> tuple[int, ...]:
         """Return the announced path, without the router's own number in front."""
-        if self.private is not None and (self.private.endswith("all") or all(map(_is_private, path))):
+        if self.private is not None and (self.private.endswith("all") or all(map(_is_private_asn, path))):
             if self.private.startswith("replace"):
-                path = tuple([self.own if _is_private(asn) and asn != self.far else asn for asn in path])
+                path = tuple([self.own if _is_private_asn(asn) and asn != self.far else asn for asn in path])
             else:
-                path = tuple([asn for asn in path if not _is_private(asn) or asn == self.far])
+                path = tuple([asn for asn in path if not _is_private_asn(asn) or asn == self.far])
         if self.override:
             path = tuple([self.own if asn == self.far else asn for asn in path])
         return path
 
 
-def _is_private(asn: int) -> bool:
+def _is_private_asn(asn: int) -> bool:
     """Whether an AS number is for private use (RFC 6996; FRR counts 65535 among them, bgpd/bgp_aspath.h)."""
     return 64512 <= asn <= 65535 or 4200000000 <= asn <= 4294967294
 
@@ -163,7 +163,9 @@ class Reader:
             self._read[key] = Words(
                 rules,
                 tuple(
-                    (value, self._prefix_lists.get(value)) for kind, value in named_matches if kind == self._prefix_kind
+                    (value, self._prefix_lists.get(value))
+                    for kind, value in named_matches
+                    if kind == self._prefix_list_match_kind
                 ),
                 tuple((label, self._communities.get(label)) for label in _names(named_matches, "community")),
                 tuple((label, self._paths.get(label)) for label in _names(named_matches, "as-path")),
@@ -190,23 +192,23 @@ class Reader:
         return rules_by_name
 
     @property
-    def _prefix_kind(self) -> str:
+    def _prefix_list_match_kind(self) -> str:
         return "ip address prefix-list" if self._family == "ipv4" else "ipv6 address prefix-list"
 
-    def _find_shown_number(self, neighbor: BgpNeighbor, local: int | None) -> Shown | None:
+    def _shown_local_asn(self, neighbor: BgpNeighbor, local: int | None) -> Shown | None:
         if local is None:
             return None
         prepends, often = neighbor.local_asn_mode == "prepend", of_family(neighbor, self._family).allowas_in or 0
         return Shown(local, prepends, max(often - 1, 0) if prepends else often)
 
-    def _leading_numbers(self, neighbor: BgpNeighbor, local: int | None) -> tuple[int, ...]:
+    def _leading_asns(self, neighbor: BgpNeighbor, local: int | None) -> tuple[int, ...]:
         """Return what announced paths begin with (FRR, bgpd/bgp_attr.c, bgp_packet_attribute and bgp_append_local_as).
 
         The own number is left out where private ones are removed, too.
         """
         if local is None:
             return ()
-        removed = of_family(neighbor, self._family).private_asns is not None and _is_private(self._asn)
+        removed = of_family(neighbor, self._family).private_asns is not None and _is_private_asn(self._asn)
         return (local,) if removed or neighbor.local_asn_mode == "replace-as" else (local, self._asn)
 
     def inbound(self, neighbor: BgpNeighbor, peering: Peering | None = None, local: int | None = None) -> Words:
@@ -215,8 +217,10 @@ class Reader:
         external = peering is None or not peering.internal
         words = self.of(config.import_policy, config.import_prefix_list, config.import_path_list, external=external)
         preference = self._preference if external else None
-        words = words._replace(shown=self._find_shown_number(neighbor, local))
-        return _from_peer(words, neighbor)._replace(weight=config.weight or 0, preference=preference, peering=peering)
+        words = words._replace(shown=self._shown_local_asn(neighbor, local))
+        return _drop_peer_matches(words, neighbor)._replace(
+            weight=config.weight or 0, preference=preference, peering=peering
+        )
 
     def outbound(
         self, neighbor: BgpNeighbor, far: int, peering: Peering | None = None, local: int | None = None
@@ -225,7 +229,7 @@ class Reader:
         config = of_family(neighbor, self._family)
         inside = peering is not None and peering.internal
         words = self.of(config.export_policy, config.export_prefix_list, config.export_path_list, external=not inside)
-        words = words._replace(named=self._leading_numbers(neighbor, local))
+        words = words._replace(named=self._leading_asns(neighbor, local))
         if config.default_originate:
             words = words._replace(
                 default=self.of(config.default_policy, external=False)._replace(preference=self._preference)
@@ -237,7 +241,7 @@ class Reader:
         return words._replace(rewrite=Rewrite(config.private_asns, config.as_override, self._asn, far))
 
 
-def _from_peer(words: Words, neighbor: BgpNeighbor) -> Words:
+def _drop_peer_matches(words: Words, neighbor: BgpNeighbor) -> Words:
     """Return words without `match peer` where it names this neighbor; with any other it matches nothing."""
     if words.rules is None or not any(kind == "peer" for rule in words.rules for kind, _ in rule.matches):
         return words

@@ -66,7 +66,11 @@ def comments(raw: bytes, syntax: Syntax) -> list[Comment]:
         return []
     quoted, brackets = _find_yaml_spans(text) if syntax == "yaml" else ([], [])
     lines = _Lines(text, syntax, brackets)
-    return [lines.comment(spoken) for spoken in matches if not (lines.quotes(spoken) or _is_in(spoken.start(), quoted))]
+    return [
+        lines.comment(spoken)
+        for spoken in matches
+        if not (lines.quotes(spoken) or _is_in_spans(spoken.start(), quoted))
+    ]
 
 
 _Spans = list[tuple[int, int]]
@@ -93,7 +97,7 @@ def _find_yaml_spans(text: str) -> tuple[_Spans, _Spans]:
     return quoted, brackets
 
 
-def _is_in(position: int, spans: _Spans) -> bool:
+def _is_in_spans(position: int, spans: _Spans) -> bool:
     at = bisect_right(spans, (position, sys.maxsize)) - 1
     return at >= 0 and position < spans[at][1]
 
@@ -119,7 +123,7 @@ class _Lines:
         begin = self._starts[line - 1]
         alone = not self._text[begin : spoken.start()].strip()
         first_line = self._next_content_lines[line] if alone else line
-        misplaced = IN_BRACKETS if _is_in(spoken.start(), self._brackets) else ""
+        misplaced = IN_BRACKETS if _is_in_spans(spoken.start(), self._brackets) else ""
         if not alone and self._syntax in ("lines", "frr"):
             misplaced = BEHIND_COMMAND
         if self._lone_cr:
@@ -133,7 +137,7 @@ class _Lines:
             misplaced=misplaced,
         )
 
-    def _is_bare(self, row: str) -> bool:
+    def _is_blank_or_comment(self, row: str) -> bool:
         """Whether a line has no content: it is empty, or a comment."""
         marks = ("#", "!") if self._syntax in ("lines", "frr") else "#"
         return not row.strip() or row.lstrip().startswith(marks)
@@ -145,15 +149,15 @@ class _Lines:
         below = None
         for line in range(len(self._rows), 0, -1):
             next_lines[line] = below or line
-            if not self._is_bare(self._rows[line - 1]):
+            if not self._is_blank_or_comment(self._rows[line - 1]):
                 below = line
         return next_lines
 
     def _find_last_line(self, first_line: int) -> int:
         """Return the last line of the block that begins in a line."""
-        return self._last_of_block(first_line) if self._syntax == "frr" else self._last_line_by_first[first_line]
+        return self._last_line_of_block(first_line) if self._syntax == "frr" else self._last_line_by_first[first_line]
 
-    def _last_of_block(self, first_line: int) -> int:
+    def _last_line_of_block(self, first_line: int) -> int:
         inner = self._statements_by_line.get(first_line)
         last = first_line
         while inner is not None:
@@ -165,12 +169,12 @@ class _Lines:
     def _context_digests(self) -> list[str]:
         """Return, by line, the digest of its surroundings and its text."""
         if self._syntax == "frr":
-            return self._around_by_block
+            return self._block_context_digests
         above: list[tuple[int, str]] = []
         context_digests = [""]
         for row in self._rows:
             text = _COMMENT.sub("", row)
-            if self._is_bare(text):
+            if self._is_blank_or_comment(text):
                 context_digests.append("")
                 continue
             while above and above[-1][0] >= _indent_width(text):
@@ -180,7 +184,7 @@ class _Lines:
         return context_digests
 
     @property
-    def _around_by_block(self) -> list[str]:
+    def _block_context_digests(self) -> list[str]:
         digests = [_digest_line("", row) for row in ("", *self._rows)]
         for outer, inner in frr.walk(self._parse_blocks):
             digests[inner.line] = _digest_line(digests[outer[-1].line] if outer else "", " ".join(inner.words))
@@ -204,7 +208,7 @@ class _Lines:
         rows, syntax = self._rows, self._syntax
         count = len(rows)
         indents = [0, *map(_indent_width, rows)]
-        bare = [False, *map(self._is_bare, rows)]
+        bare = [False, *map(self._is_blank_or_comment, rows)]
         continued = [False, False, *(syntax == "shell" and row.endswith("\\") for row in rows)]
         lasts = list(range(count + 1))
         runs = list(range(count + 1))

@@ -93,7 +93,7 @@ def parse(text: str) -> list[Statement]:
             continue
         statement = Statement(tuple(command.split()), number, len(line) - len(line.lstrip()) + 1, len(command))
         words = f"{statement.text} "
-        if not stack or _is_of_top(words, stack[0]):
+        if not stack or _ends_current_block(words, stack[0]):
             stack = [statement] if words.startswith(_TOP_BLOCKS) else []
             top.append(statement)
         elif words.startswith(_INNER_BLOCKS):
@@ -104,7 +104,7 @@ def parse(text: str) -> list[Statement]:
     return top
 
 
-def _is_of_top(words: str, block: Statement) -> bool:
+def _ends_current_block(words: str, block: Statement) -> bool:
     """Whether a command ends the block that it stands in, which has none of that name."""
     if not words.startswith((*_TOP_BLOCKS, *_TOP_COMMANDS)):
         return False

@@ -203,7 +203,7 @@ class Table:
         values, size = self._unpack_column(inner, _check_size(distinct), depth, fit)
         return [values[number] for number in numbers], size
 
-    def _objects_of(self, count: int, depth: int, fit: "_Fit", name: Any, columns: Any) -> _Column:
+    def _unpack_objects(self, count: int, depth: int, fit: "_Fit", name: Any, columns: Any) -> _Column:
         codec = self._named[name]
         _require_packed_form(fit.takes(codec.kind) and type(columns) is list and len(columns) == len(codec.fields))
         _check_size(count * (1 + len(columns)))
@@ -224,7 +224,7 @@ _FORMS: Mapping[str, Callable[..., tuple[Sequence[Any], int]]] = {
     "maps": Table._unpack_maps,
     "mixed": Table._unpack_mixed_kinds,
     "shared": Table._unpack_shared_values,
-    "objects": Table._objects_of,
+    "objects": Table._unpack_objects,
 }
 
 

@@ -147,11 +147,11 @@ def regular(
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     try:
         if root is None:
-            _refuse_irregular(path.stat(), display, max_bytes)
+            _refuse_irregular_file(path.stat(), display, max_bytes)
         descriptor = os.open(path, flags) if root is None else root.open(path, flags)
         try:
             status = os.fstat(descriptor)
-            _refuse_irregular(status, display, max_bytes)
+            _refuse_irregular_file(status, display, max_bytes)
         except BaseException:
             os.close(descriptor)
             raise
@@ -169,7 +169,7 @@ def leads_out(display: str, error: LeadsOut) -> Problem:
     return Problem(path=display, found=str(error.strerror), hint="name the file itself to read it")
 
 
-def _refuse_irregular(status: os.stat_result, display: str, max_bytes: int | None) -> None:
+def _refuse_irregular_file(status: os.stat_result, display: str, max_bytes: int | None) -> None:
     if not stat.S_ISREG(status.st_mode):
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "not a file")
         raise InputProblems([Problem(path=display, found=kind, expected="a regular file")])

@@ -352,11 +352,11 @@ class Expression:
             further_follows = [next_state for next_state in follow if next_state not in seen]
             seen.update(further_follows)
             todo += further_follows
-        at_end = self._at_end(behind, seen, begin=begin)
+        at_end = self._matches_at_end(behind, seen, begin=begin)
         self.visited += len(seen)
         return _Reached(tuple(waiting), 0 in seen, at_end or 0 in seen)
 
-    def _at_end(self, behind: set[int], seen: set[int], *, begin: bool) -> bool:
+    def _matches_at_end(self, behind: set[int], seen: set[int], *, begin: bool) -> bool:
         """Whether the match is reached where the text ends, from states behind an anchor of the end."""
         todo = [candidate for candidate in behind if candidate not in seen]
         also = set(todo)

@@ -172,7 +172,7 @@ class Root:
                     continue
                 try:
                     if stat.S_ISLNK(kind):
-                        _require_own(status, folders[-1])
+                        _refuse_foreign_link(status, folders[-1])
                     target = os.readlink("", dir_fd=dir_fd) if stat.S_ISLNK(kind) else None
                 finally:
                     os.close(dir_fd)
@@ -208,7 +208,7 @@ class Root:
         raise LeadsOut(self.shown)
 
 
-def _require_own(link: os.stat_result, folder: int) -> None:
+def _refuse_foreign_link(link: os.stat_result, folder: int) -> None:
     """Refuse a link that another user put where everybody may write, as kernels do in folders such as /tmp."""
     where = os.fstat(folder)
     if where.st_mode & stat.S_IWOTH and link.st_uid not in (os.geteuid(), where.st_uid):

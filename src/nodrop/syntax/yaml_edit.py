@@ -205,7 +205,7 @@ class _Writer:
         key, value = entry.stood
         if value.named is not None and entry.value is value and data_of(value) == value.named:
             return
-        if entry.value is not value or self._is_anew(value):
+        if entry.value is not value or self._has_only_new_entries(value):
             body = "".join(self.lines([entry], indent))[indent:]
             begin, end = self._start_of_entry(entry), self._line_end(max(entry.end, value.end))
             if entry.value is value and entry.key == key and (below := self._block_mapping_start(value)) is not None:
@@ -233,7 +233,7 @@ class _Writer:
         return None if self._text[line:begin].strip(" ") else line
 
     @staticmethod
-    def _is_anew(value: Node) -> bool:
+    def _has_only_new_entries(value: Node) -> bool:
         """Whether a mapping has none of its old entries: it was empty, or everything in it is new."""
         has_old_entries = any(entry.stood for entry in value.entries or ())
         return bool(value.stood[1] or value.entries) and not has_old_entries
@@ -252,13 +252,13 @@ class _Writer:
         behind: int | None = None
         for entry in entries:
             if entry.stood is not None:
-                self._entry_in_braces(entry)
+                self._edit_entry_in_braces(entry)
                 behind = _original_end(entry)
             elif behind is None:
                 first_start = _original_start(kept_entries[0])
-                self._edits.append((first_start, first_start, self._in_braces(entry) + between))
+                self._edits.append((first_start, first_start, self._format_flow_entry(entry) + between))
             else:
-                self._edits.append((behind, behind, between + self._in_braces(entry)))
+                self._edits.append((behind, behind, between + self._format_flow_entry(entry)))
 
     def _separator_in_braces(self, node: Node) -> str:
         """Return what stands between two entries in braces."""
@@ -269,14 +269,14 @@ class _Writer:
         lead = self._text[node.start + 1 : _original_start(first_entry)]
         return f",{lead}" if "\n" in lead else ", "
 
-    def _entry_in_braces(self, entry: Entry) -> None:
+    def _edit_entry_in_braces(self, entry: Entry) -> None:
         assert entry.stood is not None
         key, value = entry.stood
         if value.named is not None and entry.value is value and data_of(value) == value.named:
             return
         is_said = value.text == value.stood[0]
-        if entry.value is not value or self._is_anew(value) or not (is_said or value.start != value.end):
-            self._edits.append((_original_start(entry), _original_end(entry), self._in_braces(entry)))
+        if entry.value is not value or self._has_only_new_entries(value) or not (is_said or value.start != value.end):
+            self._edits.append((_original_start(entry), _original_end(entry), self._format_flow_entry(entry)))
             return
         if entry.key != key:
             self._edits.append((_original_start(entry), entry.end, self._key(entry.key)))
@@ -285,16 +285,16 @@ class _Writer:
         elif not is_said:
             self._edits.append((value.start or 0, value.end, self._format_scalar(value)))
 
-    def _in_braces(self, entry: Entry) -> str:
+    def _format_flow_entry(self, entry: Entry) -> str:
         """Spell an entry on one line."""
-        return f"{self._key(entry.key)}: {self._on_a_line(entry.value)}"
+        return f"{self._key(entry.key)}: {self._format_flow_value(entry.value)}"
 
-    def _on_a_line(self, value: Node) -> str:
+    def _format_flow_value(self, value: Node) -> str:
         if value.items:
-            return f"[{', '.join(map(self._on_a_line, value.items))}]"
+            return f"[{', '.join(map(self._format_flow_value, value.items))}]"
         if value.entries is None:
             return self._format_scalar(value)
-        return f"{{{', '.join(map(self._in_braces, value.entries))}}}"
+        return f"{{{', '.join(map(self._format_flow_entry, value.entries))}}}"
 
     def lines(self, entries: list[Entry], indent: int) -> Iterator[str]:
         """Yield new lines for entries, line breaks included."""
@@ -308,7 +308,7 @@ class _Writer:
                 yield f"{mark}:{end}"
                 yield from self.lines(value.entries, indent + _STEP)
             elif value.entries is not None or value.items:
-                yield f"{mark}: {self._on_a_line(value)}{end}"
+                yield f"{mark}: {self._format_flow_value(value)}{end}"
             else:
                 yield f"{mark}:{end}" if value.text is None else f"{mark}: {self._format_scalar(value)}{end}"
 

@@ -36,7 +36,7 @@ def pause_threshold_bytes(
     """
     sharers = sum(group.lossless for group in _require_priority_groups(qos))
     group_depths = [
-        _filled_bytes(model, buffer_model, pools, buffer_profile, sharers=sharers)
+        _held_bytes_when_paused(model, buffer_model, pools, buffer_profile, sharers=sharers)
         for buffer_profile in _buffers_feeding_queue(qos, queue)
     ]
     return min((depth for depth in group_depths if depth is not None), default=None)
@@ -51,7 +51,7 @@ def _buffers_feeding_queue(qos: QosProfile, queue: int) -> list[BufferProfile]:
     return [buffer for buffer in buffers if buffer is not None and buffer.lossless]
 
 
-def _filled_bytes(
+def _held_bytes_when_paused(
     model: str | Unknown, buffer_model: _Model, pools: _Pools, buffer: BufferProfile, *, sharers: int, senders: int = 1
 ) -> float | None:
     """Return what `senders` of the sharers of a pool hold together when all sharers are paused; None for never."""
@@ -63,12 +63,12 @@ def _filled_bytes(
     return dynamic_threshold_bytes(size, buffer.dynamic_th, sharers) * senders
 
 
-def _lone_pause_bytes(
+def _single_sender_pause_bytes(
     model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile, queue: int
 ) -> float | None:
     """Return the depth of a queue at which one sender is paused that fills it alone, the memory else empty."""
     group_depths = [
-        _filled_bytes(model, buffer_model, pools, buffer_profile, sharers=1)
+        _held_bytes_when_paused(model, buffer_model, pools, buffer_profile, sharers=1)
         for buffer_profile in _buffers_feeding_queue(qos, queue)
     ]
     return min((depth for depth in group_depths if depth is not None), default=None)
@@ -86,11 +86,11 @@ def all_paused_bytes(device: Device, interface: Interface, queue: Queue) -> floa
     traffic makes the queue deeper before the pause. Zhu et al. (SIGCOMM 2015, section 4) ask for
     the least depth instead, so that marks always come first.
     """
-    minimum = _least_mark_bytes(device.buffer_pools, interface.qos, queue)
+    minimum = _marking_start_bytes(device.buffer_pools, interface.qos, queue)
     if minimum is None or isinstance(interface.qos, Unknown) or interface.qos is None:
         return None
     facts = (device.model, device.buffer_model, device.buffer_pools)
-    alone = _lone_pause_bytes(*facts, interface.qos, queue.index)
+    alone = _single_sender_pause_bytes(*facts, interface.qos, queue.index)
     if alone is None or minimum < alone:
         return None
     senders = max(sum(map(_may_pause, device.interfaces)) - _may_pause(interface), 1)
@@ -99,7 +99,7 @@ def all_paused_bytes(device: Device, interface: Interface, queue: Queue) -> floa
     sharers = ceil(senders / memory_parts)
     feeding = _buffers_feeding_queue(interface.qos, queue.index)
     group_depths = [
-        _filled_bytes(*facts, buffer_profile, sharers=sharers, senders=sharers) for buffer_profile in feeding
+        _held_bytes_when_paused(*facts, buffer_profile, sharers=sharers, senders=sharers) for buffer_profile in feeding
     ]
     depths = [depth * memory_parts for depth in group_depths if depth is not None]
     return max(depths) if len(depths) == len(group_depths) and minimum >= max(depths) else None
@@ -113,7 +113,7 @@ def _may_pause(port: Interface) -> bool:
     return isinstance(groups, Unknown) or any(group.lossless for group in groups)
 
 
-def _least_mark_bytes(pools: _Pools, qos: QosProfile | None | Unknown, queue: Queue) -> int | None:
+def _marking_start_bytes(pools: _Pools, qos: QosProfile | None | Unknown, queue: Queue) -> int | None:
     """Return the depth where a queue starts to mark, in bytes; None if it never marks."""
     wred = require_fact(queue.wred, "queue.wred")
     if wred is None or wred.green.min_bytes is None or qos is None:
@@ -123,13 +123,13 @@ def _least_mark_bytes(pools: _Pools, qos: QosProfile | None | Unknown, queue: Qu
 
 def shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
     """Return the most that a pool can share: its size, less shared headroom where it is known to contain that."""
-    size, headroom = _size_bytes(pools, name), _shared_headroom_bytes(buffer_model, pools, name)
+    size, headroom = _pool_size_bytes(pools, name), _shared_headroom_bytes(buffer_model, pools, name)
     return size - headroom if pool_has_shared_headroom(model, size, headroom) else size
 
 
 def _least_shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
     """Return the least that a pool can share: its size less shared headroom, unless that is known to be outside it."""
-    size, headroom = _size_bytes(pools, name), _shared_headroom_bytes(buffer_model, pools, name)
+    size, headroom = _pool_size_bytes(pools, name), _shared_headroom_bytes(buffer_model, pools, name)
     return size if pool_has_shared_headroom(model, size, headroom) is False else size - headroom
 
 
@@ -140,7 +140,7 @@ def _shared_headroom_bytes(buffer_model: _Model, pools: _Pools, name: str | None
     return sum(pool.shared_headroom_bytes or 0 for pool in require_fact(pools) if pool.name == name)
 
 
-def _size_bytes(pools: _Pools, name: str | None) -> int:
+def _pool_size_bytes(pools: _Pools, name: str | None) -> int:
     pool = next((candidate for candidate in require_fact(pools, "device.buffer_pools") if candidate.name == name), None)
     if pool is None or pool.size_bytes is None or isinstance(pool.size_bytes, Unknown):
         raise UnknownFact("buffer_pool.size_bytes")
@@ -165,7 +165,7 @@ def pause_before_full_marks(
         return None
     try:
         marking = marks(pools, qos, queue)
-        paused = _lone_pause_bytes(model, buffer_model, pools, qos, queue.index) if marking else None
+        paused = _single_sender_pause_bytes(model, buffer_model, pools, qos, queue.index) if marking else None
     except UnknownFact:
         return None
     return paused if paused is not None and paused <= wred.green.max_bytes else None
@@ -188,7 +188,7 @@ def lossless_limit_bytes(model: str | Unknown, pools: _Pools, qos: QosProfile | 
         return buffer.static_th_bytes
     if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
         return None
-    return dynamic_threshold_bytes(part_of_pool_bytes(model, _size_bytes(pools, buffer.pool)), buffer.dynamic_th)
+    return dynamic_threshold_bytes(part_of_pool_bytes(model, _pool_size_bytes(pools, buffer.pool)), buffer.dynamic_th)
 
 
 @word("function", rests_on=("models",))

@@ -76,16 +76,19 @@ def half_adaptive(device: Device) -> str:
 @word("function", rests_on=("cables", "roles"))
 def adaptive_beside(device: Device, interface: Interface, *, index: Index) -> str:
     """Return a port with adaptive routing that leads to the same tier as one without; nothing where there is none."""
-    role = _far_role(device, interface, index)
+    role = _role_of_far_switch(device, interface, index)
     if role is None:
         return ""
     for port in device.interfaces:
-        if require_fact(port.adaptive_routing, "interface.adaptive_routing") and _far_role(device, port, index) == role:
+        if (
+            require_fact(port.adaptive_routing, "interface.adaptive_routing")
+            and _role_of_far_switch(device, port, index) == role
+        ):
             return port.name
     return ""
 
 
-def _far_role(device: Device, interface: Interface, index: Index) -> str | None:
+def _role_of_far_switch(device: Device, interface: Interface, index: Index) -> str | None:
     """Return the role of the switch that a port leads to; None where it leads to none that is known."""
     end = index.far_end(device.name, interface.name)
     far = index.devices.get(end.node) if end else None

@@ -25,9 +25,9 @@ def lossless_admitted_bytes(device: Device, pool: BufferPool) -> int:
         for profile in profiles.values()
         if (found_profile := require_fact(profile, "interface.qos")) is not None
     ]
-    if not any(pool.name in _pools_out(profile) for profile in qos):
+    if not any(pool.name in _lossless_egress_pools(profile) for profile in qos):
         return 0
-    taken = {name for profile in qos for name in _pools_in(profile)}
+    taken = {name for profile in qos for name in _lossless_ingress_pools(profile)}
     pools = [
         candidate for candidate in require_fact(device.buffer_pools, "device.buffer_pools") if candidate.name in taken
     ]
@@ -39,7 +39,7 @@ def lossless_admitted_bytes(device: Device, pool: BufferPool) -> int:
     return sum(size or 0 for size in sizes)
 
 
-def _pools_out(qos: QosProfile) -> set[str | None]:
+def _lossless_egress_pools(qos: QosProfile) -> set[str | None]:
     """Return the pools that a port's lossless queues use, except for queues on a buffer of lossy queues."""
     lossless = _stopped_lossless_queues(qos).difference(dropping_lossless_queues(qos))
     queues = [queue for queue in require_fact(qos.queues, "interface.qos.queues") if queue.index in lossless]
@@ -47,7 +47,7 @@ def _pools_out(qos: QosProfile) -> set[str | None]:
     return {buffer.pool for buffer in buffers if buffer is not None}
 
 
-def _pools_in(qos: QosProfile) -> set[str | None]:
+def _lossless_ingress_pools(qos: QosProfile) -> set[str | None]:
     """Return the pools that a port's lossless priority groups use."""
     tcs = [tc for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)]
     buffers = [effects.group_buffer(qos, effects.group_of_tc(qos, tc)) for tc in tcs]

@@ -60,16 +60,16 @@ def headroom_in_any_release_bytes(device: Device, interface: Interface, *, index
 def headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
     """Return by what `headroom_by_formula_bytes` goes: the SKU's table, the formula of the chip, or IEEE 802.1Q."""
     found_bounds = bounds(device, interface, length_m=cable_m(device, interface, index=index))
-    return "the table of its SKU" if found_bounds.by_row else _computed_by(found_bounds)
+    return "the table of its SKU" if found_bounds.by_row else _headroom_formula_name(found_bounds)
 
 
 @word("function", rests_on=("cables",))
 def computed_headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
     """Return by what `computed_headroom_bytes` goes: the formula of the chip, or IEEE 802.1Q."""
-    return _computed_by(bounds(device, interface, length_m=cable_m(device, interface, index=index)))
+    return _headroom_formula_name(bounds(device, interface, length_m=cable_m(device, interface, index=index)))
 
 
-def _computed_by(found_bounds: Bounds) -> str:
+def _headroom_formula_name(found_bounds: Bounds) -> str:
     return "IEEE 802.1Q" if found_bounds.formula is None else "the formula of its chip"
 
 

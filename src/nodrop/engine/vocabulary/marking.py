@@ -134,7 +134,7 @@ def same_marks(fabric: Fabric, pools: _Pools, interfaces: tuple[Interface, ...])
         if port.enabled is not True or not isinstance(port.speed_mbps, int) or not isinstance(port.qos, QosProfile):
             continue
         if id(port.qos) not in marks_of:
-            marks_of[id(port.qos)] = _marks_of_rdma(fabric, pools, port.qos)
+            marks_of[id(port.qos)] = _rdma_mark_thresholds(fabric, pools, port.qos)
         for pair in marks_of[id(port.qos)]:
             speeds.setdefault(pair, set()).add(port.speed_mbps)
     alike = sorted(pair for pair, found_speeds in speeds.items() if len(found_speeds) > 1)
@@ -144,7 +144,7 @@ def same_marks(fabric: Fabric, pools: _Pools, interfaces: tuple[Interface, ...])
     )
 
 
-def _marks_of_rdma(fabric: Fabric, pools: _Pools, qos: QosProfile) -> set[tuple[int, int]]:
+def _rdma_mark_thresholds(fabric: Fabric, pools: _Pools, qos: QosProfile) -> set[tuple[int, int]]:
     try:
         queues = [effects.queue(qos, index) for index in effects.rdma_queues(fabric, qos)]
         wred_colors = [

@@ -25,11 +25,13 @@ def tunnels_that_hide_the_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[str, ...]:
 def tunnels_that_derive_the_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[str, ...]:
     """Return the tunnels that compute a DSCP from the traffic class, and which one: `vxlan (outside)`."""
     return tuple(
-        f"{tunnel.name} ({' and '.join(directions)})" for tunnel in tunnels if (directions := _derived_ways(tunnel))
+        f"{tunnel.name} ({' and '.join(directions)})"
+        for tunnel in tunnels
+        if (directions := _derived_dscp_directions(tunnel))
     )
 
 
-def _derived_ways(tunnel: Tunnel) -> list[str]:
+def _derived_dscp_directions(tunnel: Tunnel) -> list[str]:
     if tunnel.dscp_mode == "pipe":
         return []
     return [
@@ -113,12 +115,12 @@ def neighbors_beyond_macs(device: Device) -> str:
         neighbor_s = max(
             (time_s or traits.reachable_s for is_6, time_s in ((False, arp), (True, nd)) if is_6 in families), default=0
         )
-        if neighbor_s > ageing and _is_lossless(device, vlan):
+        if neighbor_s > ageing and _is_lossless_vlan(device, vlan):
             return f"a neighbor in VLAN {vlan.id} is kept for {neighbor_s} s, and its MAC address for {ageing} s"
     return ""
 
 
-def _is_lossless(device: Device, vlan: Vlan) -> bool:
+def _is_lossless_vlan(device: Device, vlan: Vlan) -> bool:
     """Whether a VLAN has several ports, one with PFC at least."""
     names = {name for member in vlan.members for name in _ports(device, member.interface)}
     paused = (

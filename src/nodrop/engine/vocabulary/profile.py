@@ -84,7 +84,7 @@ def share_outside(fabric: Fabric, profile: Profile, qos: QosProfile) -> str:
     weights = {queue.index: weight for queue in queues if (weight := _weight_of_queue(queue))}
     clauses = []
     for band in profile.shares:
-        used = [weights[index] for index in _queues_of(fabric, qos, band.purpose) if index in weights]
+        used = [weights[index] for index in _queues_of_purpose(fabric, qos, band.purpose) if index in weights]
         share = round(100 * sum(used) / sum(weights.values())) if used else None
         outside = _describe_outside_band(f"gives {band.purpose}", share, band.percent, _format_percent)
         if outside:
@@ -98,7 +98,7 @@ def _weight_of_queue(queue: Queue) -> int:
     return (scheduler.weight or 0) if scheduler is not None and scheduler.type != "strict" else 0
 
 
-def _queues_of(fabric: Fabric, qos: QosProfile, purpose: str) -> tuple[int, ...]:
+def _queues_of_purpose(fabric: Fabric, qos: QosProfile, purpose: str) -> tuple[int, ...]:
     """Return the queues that a kind of traffic leaves by."""
     if purpose == "rdma":
         return effects.rdma_queues(fabric, qos)
@@ -117,7 +117,8 @@ def _describe_outside_band(words: str, number: int | None, band: Band | None, sp
     if band is None or number is None or band.low <= number <= band.high:
         return ""
     right = spell(band.low) if band.low == band.high else f"{spell(band.low)} to {spell(band.high)}"
-    return f"{words} {spell(number)} instead of {right}"
+    number_text = spell(number)
+    return f"{words} {number_text} instead of {right}"
 
 
 def _render_differences(clauses: Iterable[str], profile: Profile, source: str) -> str:

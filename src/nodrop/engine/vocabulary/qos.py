@@ -86,12 +86,12 @@ def expects_rdma(
         return side is not None or qos is not None
     if qos is None:
         return False
-    if isinstance(role, Unknown) and not any(_may_pause(interface.qos) for interface in interfaces):
+    if isinstance(role, Unknown) and not any(_may_have_pfc(interface.qos) for interface in interfaces):
         raise UnknownFact("interface.side")
     return True
 
 
-def _may_pause(qos: QosProfile | None | Unknown) -> bool:
+def _may_have_pfc(qos: QosProfile | None | Unknown) -> bool:
     """Whether a port has PFC, or may have it."""
     if isinstance(qos, Unknown) or qos is None:
         return isinstance(qos, Unknown)
@@ -126,10 +126,10 @@ def lossy_rdma_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
         if require_fact(roce_class.lossless, "traffic_class.lossless")
     ]
     dscps = {dscp for traffic_class in wanted_traffic_classes for dscp in traffic_class.dscp}
-    return tuple(sorted(d for d in dscps if _is_lossy(qos, effects.tc_of_dscp(qos, d))))
+    return tuple(sorted(d for d in dscps if _is_unprotected_tc(qos, effects.tc_of_dscp(qos, d))))
 
 
-def _is_lossy(qos: QosProfile | None, tc: int) -> bool:
+def _is_unprotected_tc(qos: QosProfile | None, tc: int) -> bool:
     """Whether nothing protects a traffic class; other rules report headroom without pause, and misplaced pause."""
     if qos is None or effects.is_lossless(qos, tc) or tc in misplaced_tcs(qos):
         return qos is None

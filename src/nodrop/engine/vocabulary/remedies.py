@@ -126,7 +126,7 @@ def intended_groups(fabric: Fabric, qos: QosProfile | None) -> tuple[PriorityGro
     table = require_fact(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
     groups = [
         {effects.target(table, priority) if table else priority for priority in priorities}
-        for priorities in _split_priorities(fabric, qos)
+        for priorities in _split_pfc_priorities(fabric, qos)
     ]
     idle = groups[1] - groups[0]
     return tuple(
@@ -146,7 +146,7 @@ def without_idle_group(qos: QosProfile | None, number: int) -> tuple[PriorityGro
     return tuple(priority_group for priority_group in qos.priority_groups if priority_group.index != number)
 
 
-def _split_priorities(fabric: Fabric, qos: QosProfile) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _split_pfc_priorities(fabric: Fabric, qos: QosProfile) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the priorities with PFC that lossless classes have, and those that none has."""
     paused = paused_priorities(qos)
     return intended_pause(fabric, qos, paused), unintended_priorities(fabric, qos)

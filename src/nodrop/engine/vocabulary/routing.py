@@ -22,7 +22,9 @@ def unused_paths(device: Device, *, index: Index) -> str:
     if bgp is None:
         return ""
     external = [
-        neighbor for neighbor in require_fact(bgp.neighbors, "device.bgp.neighbors") if _is_external(bgp, neighbor)
+        neighbor
+        for neighbor in require_fact(bgp.neighbors, "device.bgp.neighbors")
+        if _is_enabled_ebgp_session(bgp, neighbor)
     ]
     leads_to: dict[str, Device] = {}
     for name, paths, sessions in (
@@ -47,10 +49,12 @@ def is_drained(device: Device) -> bool:
         return True
     sessions = [neighbor for neighbor in require_fact(bgp.neighbors, "device.bgp.neighbors") if neighbor.enabled]
     maps = {route_map.name: route_map for route_map in bgp.route_maps}
-    return bool(sessions) and all(_marks_all(maps.get(session.export_policy or "")) for session in sessions)
+    return bool(sessions) and all(
+        _marks_graceful_shutdown(maps.get(session.export_policy or "")) for session in sessions
+    )
 
 
-def _marks_all(policy: RouteMap | None) -> bool:
+def _marks_graceful_shutdown(policy: RouteMap | None) -> bool:
     """Whether all that a route map lets pass is marked with GRACEFUL_SHUTDOWN."""
     passing = [rule for rule in policy.rules if rule.action == "permit"] if policy else []
     return bool(passing) and all(
@@ -85,7 +89,7 @@ def _reason_paths_are_unused(
         asn
         for session in sessions
         if (far := leads_to.get(session.key)) is not None
-        and _is_above(far, device)
+        and _is_in_higher_tier(far, device)
         and (asn := _neighbor_asn(session, leads_to)) is not None
     }
     if not bgp.multipath_relax and len(above) > 1:
@@ -94,7 +98,7 @@ def _reason_paths_are_unused(
     return ""
 
 
-def _is_external(bgp: Bgp, neighbor: BgpNeighbor) -> bool:
+def _is_enabled_ebgp_session(bgp: Bgp, neighbor: BgpNeighbor) -> bool:
     external = neighbor.remote_asn not in (None, "internal", bgp.asn)
     return external and neighbor.enabled
 
@@ -107,7 +111,7 @@ def _neighbor_asn(neighbor: BgpNeighbor, leads_to: dict[str, Device]) -> int | N
     return None if far is None or isinstance(far.bgp, Unknown) or far.bgp is None else far.bgp.asn
 
 
-def _is_above(far: Device, device: Device) -> bool:
+def _is_in_higher_tier(far: Device, device: Device) -> bool:
     upper, lower = rank(far), rank(device)
     return upper is not None and lower is not None and upper > lower
 
@@ -126,6 +130,6 @@ def default_downwards(device: Device, *, index: Index) -> str:
     leads_to = peers(index, device) if routes else {}
     for route in routes:
         far = leads_to.get(route.next_hop)
-        if far is not None and _is_above(device, far):
+        if far is not None and _is_in_higher_tier(device, far):
             return f"{route.prefix} to {far.name} by {route.next_hop}"
     return ""

@@ -60,13 +60,13 @@ def lossy_tcs_in_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
 @word("function", rests_on=("classes", "mode"))
 def rdma_queues_without_share(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """Return the queues of RDMA with neither strict priority nor a weight, where any other has one."""
-    shares = {queue.index: _has_share(queue) for queue in require_fact(qos.queues, "interface.qos.queues")}
+    shares = {queue.index: _has_bandwidth_share(queue) for queue in require_fact(qos.queues, "interface.qos.queues")}
     if True not in shares.values():
         return ()
     return tuple(index for index in effects.rdma_queues(fabric, qos) if not shares.get(index, False))
 
 
-def _has_share(queue: Queue) -> bool:
+def _has_bandwidth_share(queue: Queue) -> bool:
     scheduler = require_fact(queue.scheduler, "queue.scheduler")
     return scheduler is not None and (scheduler.type == "strict" or bool(scheduler.weight))
 
@@ -83,7 +83,7 @@ def share_below_plan(fabric: Fabric, qos: QosProfile) -> str:
     planned: dict[int, int] = {}
     for traffic_class in fabric.classes:
         if not isinstance(traffic_class.share_percent, Unknown):
-            for queue in {effects.queue_of_tc(qos, tc) for tc in _meant_tcs(qos, traffic_class)}:
+            for queue in {effects.queue_of_tc(qos, tc) for tc in _tcs_of_traffic_class(qos, traffic_class)}:
                 planned[queue] = planned.get(queue, 0) + traffic_class.share_percent
     for queue in effects.rdma_queues(fabric, qos):
         if queue in weights and queue in planned:
@@ -93,7 +93,7 @@ def share_below_plan(fabric: Fabric, qos: QosProfile) -> str:
     return ""
 
 
-def _meant_tcs(qos: QosProfile, traffic_class: TrafficClass) -> set[int]:
+def _tcs_of_traffic_class(qos: QosProfile, traffic_class: TrafficClass) -> set[int]:
     """Return the traffic classes of a class: the one that its owner states, else those that it lands in."""
     return (
         {effects.tc_of_dscp(qos, dscp) for dscp in traffic_class.dscp}

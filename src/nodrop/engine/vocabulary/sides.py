@@ -55,10 +55,10 @@ def never_paused(qos: QosProfile, group: int) -> bool:
 def groups_without_headroom(qos: QosProfile) -> tuple[int, ...]:
     """Return the priority groups that take traffic and pause its sender, but lack headroom for what still arrives."""
     groups = {effects.group_of_tc(qos, tc) for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)}
-    return tuple(sorted(group for group in groups if not _has_headroom(qos, group)))
+    return tuple(sorted(group for group in groups if not _has_lossless_buffer(qos, group)))
 
 
-def _has_headroom(qos: QosProfile, group: int) -> bool:
+def _has_lossless_buffer(qos: QosProfile, group: int) -> bool:
     buffer = effects.group_buffer(qos, group)
     return buffer is not None and buffer.lossless
 
@@ -127,7 +127,7 @@ def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
 def unintended_beside_macro(fabric: Fabric, style: str | None | Unknown, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the DSCPs of `unintended_dscps` except those that a RoCE macro maps there by itself."""
     return tuple(
-        dscp for dscp in unintended_dscps(fabric, qos) if not (_is_macro(style) and _in_whole_block(qos, dscp))
+        dscp for dscp in unintended_dscps(fabric, qos) if not (_is_macro(style) and _dscp_block_shares_tc(qos, dscp))
     )
 
 
@@ -139,14 +139,14 @@ def dscps_of_macro(fabric: Fabric, device: Device) -> tuple[int, ...]:
     up = (port for port in device.interfaces if isinstance(port.enabled, Unknown) or port.enabled)
     profiles = {id(port.qos): port.qos for port in up if not isinstance(port.qos, Unknown)}
     dscp_pairs = ((qos, dscp) for qos in profiles.values() for dscp in unintended_dscps(fabric, qos))
-    return tuple(sorted({dscp for qos, dscp in dscp_pairs if _in_whole_block(qos, dscp)}))
+    return tuple(sorted({dscp for qos, dscp in dscp_pairs if _dscp_block_shares_tc(qos, dscp)}))
 
 
 def _is_macro(style: str | None | Unknown) -> bool:
     return not isinstance(style, Unknown) and style == "macro"
 
 
-def _in_whole_block(qos: QosProfile | None, dscp: int) -> bool:
+def _dscp_block_shares_tc(qos: QosProfile | None, dscp: int) -> bool:
     """Whether all DSCPs with the same class selector land in one traffic class, as a RoCE macro maps them."""
     first_dscp = dscp - dscp % DSCPS_OF_BLOCK
     return (

@@ -28,12 +28,12 @@ def rdma_is_lossless_somewhere(fabric: Fabric, *, index: Index) -> bool:
 
 
 def _shows_roce(fabric: Fabric, device: Device) -> bool:
-    return _has_macro(device) or any(
+    return _uses_qos_macro(device) or any(
         _marks_lossless_queue(qos) or _carries_lossless_rdma(fabric, qos) for qos in profiles([device])
     )
 
 
-def _has_macro(device: Device) -> bool:
+def _uses_qos_macro(device: Device) -> bool:
     return not isinstance(device.qos_style, Unknown) and device.qos_style == "macro"
 
 
@@ -43,10 +43,10 @@ def _marks_lossless_queue(qos: QosProfile) -> bool:
         paused = {effects.queue_of_tc(qos, tc) for tc in range(8) if effects.is_lossless(qos, tc)}
     except UnknownFact:
         return True
-    return any(_has_ecn(queue.wred) for queue in qos.queues if queue.index in paused)
+    return any(_may_mark_ecn(queue.wred) for queue in qos.queues if queue.index in paused)
 
 
-def _has_ecn(wred: WredProfile | None | Unknown) -> bool:
+def _may_mark_ecn(wred: WredProfile | None | Unknown) -> bool:
     return isinstance(wred, Unknown) or (wred is not None and wred.ecn_colors != ())
 
 

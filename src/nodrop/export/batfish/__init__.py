@@ -84,9 +84,9 @@ _SHOWN = 3
 def report_omissions(new_snapshot: Snapshot) -> Iterator[str]:
     """Yield the parts not seen, rewritten or left out: a line for each reason, with the first parts concerned."""
     unseen = ((subject.text(subjects), reason) for subjects, reason in new_snapshot.unseen.items())
-    yield from _group_by_reason("not seen", unseen)
-    yield from _group_by_reason("written anew", ((device, _REPLACED) for device in new_snapshot.anew))
-    yield from _group_by_reason("left out", ((_line(refusal), refusal.said) for refusal in new_snapshot.refused))
+    yield from _format_by_reason("not seen", unseen)
+    yield from _format_by_reason("written anew", ((device, _REPLACED) for device in new_snapshot.anew))
+    yield from _format_by_reason("left out", ((_line(refusal), refusal.said) for refusal in new_snapshot.refused))
 
 
 def report_generated_parts(snapshot: Snapshot) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _line(one: Refused) -> str:
     return f"{one.device}, {place}, `{one.text}`"
 
 
-def _group_by_reason(heading: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+def _format_by_reason(heading: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
     subjects_by_reason: dict[str, list[str]] = {}
     for subject_text, reason in pairs:
         subjects_by_reason.setdefault(reason, []).append(subject_text)

@@ -55,7 +55,7 @@ class _Gateways:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._legs = cache(self._legs_of)
+        self._legs = cache(self._legs_by_port)
 
     def of(self, host: str, port: str, address: str) -> str | None:
         """Return the address that the switch at a host's port has in the subnet of the host's own."""
@@ -68,7 +68,7 @@ class _Gateways:
                     return str(found_address)
         return None
 
-    def _legs_of(self, device: str) -> Mapping[str, list[Leg]]:
+    def _legs_by_port(self, device: str) -> Mapping[str, list[Leg]]:
         found_legs: dict[str, list[Leg]] = {}
         owner = self._index.devices.get(device)
         for leg in legs(owner) if owner else ():

@@ -108,11 +108,13 @@ class Interfaces:
             lost = not current and words[0] not in _STANZAS
         for name, address, place in self._bare:
             origin = f"address of {name}"
-            self._found.add(f"interface {name} ip address {word_of(self._with_prefix(name, address))}", place, origin)
+            self._found.add(
+                f"interface {name} ip address {word_of(self._add_netmask_prefix(name, address))}", place, origin
+            )
         self._bare.clear()
         bridges.take(self._stanzas, self._found)
 
-    def _with_prefix(self, name: str, address: str) -> str:
+    def _add_netmask_prefix(self, name: str, address: str) -> str:
         """Return an address with the prefix of the stanza's netmask, where it has one (interfaces(5))."""
         masks = [words[0] for words, _ in self._stanzas[name].settings.get("netmask", ()) if words]
         interface = interface_of(f"{address}/{masks[0]}") if masks else None

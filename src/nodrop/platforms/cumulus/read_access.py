@@ -109,7 +109,9 @@ class Rules:
         return by_binding(
             AccessList(
                 name=name,
-                entries=tuple(_at_ports(rule, stage, named_ports) for rules in sections.values() for rule in rules),
+                entries=tuple(
+                    _bind_entry_to_ports(rule, stage, named_ports) for rules in sections.values() for rule in rules
+                ),
                 own_packets=True,
                 bindings=(Binding(interface=None, stage=stage),),
             )
@@ -147,7 +149,7 @@ def _words(line: str, variables: Mapping[str, str]) -> list[str]:
         raise Unread("a quote without an end") from error
 
 
-def _at_ports(rule: _Rule, stage: Stage, named_ports: "_Named") -> AccessEntry:
+def _bind_entry_to_ports(rule: _Rule, stage: Stage, named_ports: "_Named") -> AccessEntry:
     """Return an entry with the ports of its side, and the interfaces of the other side as a condition."""
     leaves = stage in ("transit-out", "egress", "control-plane-out")
     names, far_names = (rule.outputs, rule.inputs) if leaves else (rule.inputs, rule.outputs)

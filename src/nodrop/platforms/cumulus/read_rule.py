@@ -127,7 +127,7 @@ def _negated(rule: Rule, option: _Option, act: Callable[[Rule, _Option], None] |
         rule.others.append(f"! {option.name} {option.value}")
 
 
-def _other_addresses(networks: tuple[str, ...]) -> tuple[str, ...]:
+def _invert_addresses(networks: tuple[str, ...]) -> tuple[str, ...]:
     """Return the prefixes of all addresses of a family but those of one network; none where there are several."""
     network = network_of(networks[0]) if len(networks) == 1 else None
     if network is None:
@@ -136,7 +136,7 @@ def _other_addresses(networks: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(str(each) for each in sorted(remaining_networks))
 
 
-def _other_ports(port_ranges: tuple[PortRange, ...]) -> tuple[PortRange, ...]:
+def _invert_ports(port_ranges: tuple[PortRange, ...]) -> tuple[PortRange, ...]:
     found_ranges: list[PortRange] = []
     first = 0
     for port_range in sorted(port_ranges):
@@ -146,13 +146,13 @@ def _other_ports(port_ranges: tuple[PortRange, ...]) -> tuple[PortRange, ...]:
     return (*found_ranges, *([PortRange(first, _LAST_PORT)] if first <= _LAST_PORT else []))
 
 
-def _other_dscps(dscps: tuple[int, ...]) -> tuple[int, ...]:
+def _invert_dscps(dscps: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(dscp for dscp in range(_LAST_DSCP + 1) if dscp not in dscps)
 
 
 _COMPLEMENTS: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
-    "sources": _other_addresses, "destinations": _other_addresses, "source_ports": _other_ports,
-    "destination_ports": _other_ports, "dscps": _other_dscps,
+    "sources": _invert_addresses, "destinations": _invert_addresses, "source_ports": _invert_ports,
+    "destination_ports": _invert_ports, "dscps": _invert_dscps,
 }  # fmt: skip
 """All other values of a condition, by the field that has them."""
 
@@ -224,7 +224,7 @@ def _read_protocol(rule: Rule, option: _Option) -> None:
         rule.others.append(f"{option.name} {option.value}")
 
 
-def _ether_type(rule: Rule, option: _Option) -> None:
+def _read_ether_type(rule: Rule, option: _Option) -> None:
     text = option.value.lower()
     family = _ETHER_TYPES.get(text, "other")
     if family is None:
@@ -307,44 +307,52 @@ def _parse_number(text: str, words: Mapping[str, int], most: int) -> int | None:
     return words.get(text.lower()) if parsed_number is None else parsed_number
 
 
-def _map_names(act: Callable[[Rule, _Option], None], *names: str) -> dict[str, Callable[[Rule, _Option], None]]:
+def _map_options_to_reader(
+    act: Callable[[Rule, _Option], None], *names: str
+) -> dict[str, Callable[[Rule, _Option], None]]:
     return dict.fromkeys(names, act)
 
 
 _OPTIONS = {
-    **_map_names(_read_chains, "-A", "--append"),
-    **_map_names(_table, "-t", "--table"),
-    **_map_names(_read_input_ports, "-i", "--in-interface"),
-    **_map_names(_read_output_ports, "-o", "--out-interface"),
-    **_map_names(_target, "-j", "--jump"),
-    **_map_names(_read_match_module, "-m", "--match"),
-    **_map_names(_ignore_option, "--comment"),
+    **_map_options_to_reader(_read_chains, "-A", "--append"),
+    **_map_options_to_reader(_table, "-t", "--table"),
+    **_map_options_to_reader(_read_input_ports, "-i", "--in-interface"),
+    **_map_options_to_reader(_read_output_ports, "-o", "--out-interface"),
+    **_map_options_to_reader(_target, "-j", "--jump"),
+    **_map_options_to_reader(_read_match_module, "-m", "--match"),
+    **_map_options_to_reader(_ignore_option, "--comment"),
 }
 _PACKETS = {
-    **_map_names(_read_protocol, "-p", "--protocol"),
-    **_map_names(_address_reader("sources"), "-s", "--source", "--src"),
-    **_map_names(_address_reader("destinations"), "-d", "--destination", "--dst"),
-    **_map_names(_ports("source_ports"), "--sport", "--source-port", "--sports", "--source-ports"),
-    **_map_names(_ports("destination_ports"), "--dport", "--destination-port", "--dports", "--destination-ports"),
-    **_map_names(_read_dscp, "--dscp", "--dscp-class"),
-    **_map_names(_read_tcp_flags, "--tcp-flags"),
-    **_map_names(_read_syn_flag, "--syn"),
+    **_map_options_to_reader(_read_protocol, "-p", "--protocol"),
+    **_map_options_to_reader(_address_reader("sources"), "-s", "--source", "--src"),
+    **_map_options_to_reader(_address_reader("destinations"), "-d", "--destination", "--dst"),
+    **_map_options_to_reader(_ports("source_ports"), "--sport", "--source-port", "--sports", "--source-ports"),
+    **_map_options_to_reader(
+        _ports("destination_ports"), "--dport", "--destination-port", "--dports", "--destination-ports"
+    ),
+    **_map_options_to_reader(_read_dscp, "--dscp", "--dscp-class"),
+    **_map_options_to_reader(_read_tcp_flags, "--tcp-flags"),
+    **_map_options_to_reader(_read_syn_flag, "--syn"),
 }
 _FRAMES = {
-    **_map_names(_ether_type, "-p", "--protocol"),
-    **_map_names(_read_protocol, "--ip-proto", "--ip-protocol", "--ip6-proto", "--ip6-protocol"),
-    **_map_names(_address_reader("sources"), "--ip-src", "--ip-source", "--ip6-src", "--ip6-source"),
-    **_map_names(_address_reader("destinations"), "--ip-dst", "--ip-destination", "--ip6-dst", "--ip6-destination"),
-    **_map_names(_ports("source_ports"), "--ip-sport", "--ip-source-port", "--ip6-sport", "--ip6-source-port"),
-    **_map_names(
+    **_map_options_to_reader(_read_ether_type, "-p", "--protocol"),
+    **_map_options_to_reader(_read_protocol, "--ip-proto", "--ip-protocol", "--ip6-proto", "--ip6-protocol"),
+    **_map_options_to_reader(_address_reader("sources"), "--ip-src", "--ip-source", "--ip6-src", "--ip6-source"),
+    **_map_options_to_reader(
+        _address_reader("destinations"), "--ip-dst", "--ip-destination", "--ip6-dst", "--ip6-destination"
+    ),
+    **_map_options_to_reader(
+        _ports("source_ports"), "--ip-sport", "--ip-source-port", "--ip6-sport", "--ip6-source-port"
+    ),
+    **_map_options_to_reader(
         _ports("destination_ports"), "--ip-dport", "--ip-destination-port", "--ip6-dport", "--ip6-destination-port"
     ),
 }
 _MARKS = {
-    **_map_names(_mark_reader("traffic_class"), "--class", "--set-class"),
-    **_map_names(
+    **_map_options_to_reader(_mark_reader("traffic_class"), "--class", "--set-class"),
+    **_map_options_to_reader(
         _mark_reader("dscp"), "--set-dscp", "--set-dscp-class", "--set-conform-action-dscp", "--set-exceed-action-dscp",
         "--set-violate-action-dscp",
     ),
-    **_map_names(_read_violate_action, "--set-violate-action"),
+    **_map_options_to_reader(_read_violate_action, "--set-violate-action"),
 }  # fmt: skip

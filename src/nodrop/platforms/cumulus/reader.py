@@ -62,13 +62,13 @@ def translated(texts: Mapping[str, str]) -> Translation:
         translation.add(f"system hostname {hostname}", place, HOSTNAME)
     interfaces, features = Interfaces(translation), Features(translation)
     for file, text in texts.items():
-        if _is_interfaces(file, text):
+        if _is_interfaces_file(file, text):
             interfaces.take(text, file)
     if PORTS in texts:
         interfaces.ports(texts[PORTS])
     of_rules = in_order(texts)
     non_qos_files = (*BESIDE, *of_rules)
-    of_qos = [file for file, text in texts.items() if file not in non_qos_files and not _is_interfaces(file, text)]
+    of_qos = [file for file, text in texts.items() if file not in non_qos_files and not _is_interfaces_file(file, text)]
     for file in (*sorted(of_qos, key=(*FEATURES, *INFRA, INTERFACES).index), SWITCHD):
         if file in texts:
             features.take(file, texts[file])
@@ -112,7 +112,7 @@ def _add_frr_addresses(translation: Translation) -> None:
                 translation.add(command, translation.frr[child.line - 1][1], source_text)
 
 
-def _is_interfaces(file: str, text: str) -> bool:
+def _is_interfaces_file(file: str, text: str) -> bool:
     """Whether a file that may be of either kind, by its name, has stanzas: one of another name is read under one."""
     head = text.encode()
     if file == INTERFACES:

@@ -53,7 +53,7 @@ def _render_process(bgp: Bgp, ends: FarEnds) -> Quoted:
     for neighbor in require_fact(bgp.neighbors):
         own_commands += _session(neighbor, session)
     sessions = session.groups_and_sessions(require_fact(bgp.neighbors))
-    blocks = [(family.name, list(_of_family(bgp, family))) for family in families(bgp, sessions)]
+    blocks = [(family.name, list(_family_commands(bgp, family))) for family in families(bgp, sessions)]
     return _render_template("bgp", head=head, commands=own_commands, families=blocks)
 
 
@@ -66,7 +66,7 @@ def _session(neighbor: BgpNeighbor, peer_groups: Grouped) -> list[str]:
     return [makes_it, frr_rows.of_session(neighbor.key, f"peer-group {group}"), *setting_lines]
 
 
-def _of_family(bgp: Bgp, family: "Family") -> Iterator[str]:
+def _family_commands(bgp: Bgp, family: "Family") -> Iterator[str]:
     """Yield the commands of an address family of a process."""
     for network in family.networks:
         yield f"network {network}"

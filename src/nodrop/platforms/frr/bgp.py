@@ -61,10 +61,10 @@ class Process:
             networks=tuple(sorted(self._networks, key=lambda network: ":" in network)),
             aggregates=tuple(sorted(self._aggregates.values(), key=lambda aggregate: ":" in aggregate.prefix)),
             redistributions=tuple(redistribution for _, redistribution in sorted(self._redistributions.items())),
-            neighbors=tuple([self._with_group(key, unicast) for key in self._neighbors]),
+            neighbors=tuple([self._build_neighbor(key, unicast) for key in self._neighbors]),
         )
 
-    def _with_group(self, key: str, unicast: bool) -> BgpNeighbor:
+    def _build_neighbor(self, key: str, unicast: bool) -> BgpNeighbor:
         """Return a neighbor with the settings of its peer group, before or after, wherever it has none itself."""
         own_fields = self._neighbors[key]
         group = self._groups.get(self._member_of.get(key, ""), {})
@@ -73,9 +73,9 @@ class Process:
         if settings.get("interface") is not None:
             settings.pop("extended_next_hop", None)
             settings.pop("ebgp_multihop", None)  # bgpd refuses it, for such a neighbor is at the far end of its link
-        return BgpNeighbor(ipv6=self._ipv6_of(key), **settings)
+        return BgpNeighbor(ipv6=self._build_ipv6_unicast(key), **settings)
 
-    def _ipv6_of(self, key: str) -> Ipv6Unicast:
+    def _build_ipv6_unicast(self, key: str) -> Ipv6Unicast:
         ipv6_fields = self._every_ipv6 | self._ipv6.get(self._member_of.get(key, ""), {}) | self._ipv6.get(key, {})
         return Ipv6Unicast(**ipv6_fields) if ipv6_fields else _NOTHING
 
@@ -88,12 +88,14 @@ class Process:
         elif words in FAMILIES:
             family = FAMILIES[words]
             for child in statement.children:
-                understood(child, lambda inner: self._in_family(inner, family), self._others)
+                understood(child, lambda inner: self._read_family_command(inner, family), self._others)
         elif words == EVPN:
             self._read_evpn_sessions(statement)
             raise NotUnderstood
-        elif not self._states_fields(command_words, on):
-            self._in_family(statement, "ipv4")  # FRR takes commands of IPv4 unicast right under `router bgp` too
+        elif not self._try_read_fields(command_words, on):
+            self._read_family_command(
+                statement, "ipv4"
+            )  # FRR takes commands of IPv4 unicast right under `router bgp` too
 
     def _read_evpn_sessions(self, block: Statement) -> None:
         """Read which sessions carry EVPN; the routes of EVPN are not computed, so the block stays unknown."""
@@ -108,7 +110,7 @@ class Process:
             return self._groups[key]
         return self._neighbors.setdefault(key, {"address": address(key)} if is_address(key) else {"interface": key})
 
-    def _states_fields(self, words: tuple[str, ...], on: bool) -> bool:
+    def _try_read_fields(self, words: tuple[str, ...], on: bool) -> bool:
         """Read a command that states fields of the process or of all its sessions; return whether it is one."""
         tables = (
             (frr_rows.PROCESS, self._said),
@@ -122,7 +124,7 @@ class Process:
                 return True
         return False
 
-    def _in_family(self, statement: Statement, family: Family) -> None:
+    def _read_family_command(self, statement: Statement, family: Family) -> None:
         """Read a command of an address family."""
         words = statement.words
         on = words[0] != "no"
@@ -191,7 +193,7 @@ class Process:
         """Return the session that joined a peer group first; None for a group without sessions."""
         return next((member for member, joined in self._member_of.items() if joined == group), None)
 
-    def _is_internal(self, key: str) -> bool:
+    def _is_ibgp_session(self, key: str) -> bool:
         """Return whether a session or peer group is stated to be one inside the AS so far.
 
         A group without an AS number is what its first session is (bgpd/bgpd.c, peer_calc_sort).
@@ -228,7 +230,7 @@ class Process:
         stated = frr_rows.OF_SESSION.read(words, on)
         if stated is None:
             raise NotUnderstood
-        if stated.get("reflector_client") and not self._is_internal(key):
+        if stated.get("reflector_client") and not self._is_ibgp_session(key):
             raise NotUnderstood  # bgpd refuses it (bgpd/bgpd.c, peer_af_flag_modify)
         if not on:
             stated = {name: None if name in frr_rows.LEFT_TO_GROUP else value for name, value in stated.items()}

@@ -18,7 +18,7 @@ Block = tuple[str, ...]
 """The commands that lead into a block, outermost first; none of the top."""
 
 
-def _of_rows() -> Iterator[str]:
+def _bgp_command_patterns() -> Iterator[str]:
     """Yield a pattern for each command of BGP whose row has a value."""
     for commands, subject in (
         (frr_rows.OF_PROCESS, ""),
@@ -42,7 +42,7 @@ _ONE_VALUE = tuple(
         r"(ip prefix-list \S+ seq \d+|ipv6 prefix-list \S+ seq \d+) .+",
         r"(neighbor \S+ (?:advertisement-interval|maximum-prefix|timers connect)) .+",
         r"(neighbor \S+ filter-list) \S+ (in|out)",
-        *_of_rows(),
+        *_bgp_command_patterns(),
     )
 )
 """Commands of which a block has one: another value takes the place of the one before."""
@@ -73,10 +73,10 @@ def changes(old: str, new: str) -> str | None:
     lines = [*_moved_entry_removals(before[()], after[()]), *_find_added_lines((), before, after)]
     lines += [f"no {block[0]}" for block in reversed(removed_blocks)]
     for block in [block for block in before if block and block[:1] not in removed_blocks]:
-        lines += _wrap_block(block, [*_taken_back(block, before, after)])
+        lines += _wrap_block(block, [*_removal_commands(block, before, after)])
     for block in [block for block in after if block]:
         lines += _wrap_block(block, [*_find_added_lines(block, before, after)], new=block not in before)
-    lines += [line for line in _taken_back((), before, after) if line not in lines]
+    lines += [line for line in _removal_commands((), before, after) if line not in lines]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -148,7 +148,7 @@ def _find_added_lines(
     return [line for line in after.get(block, ()) if line not in had]
 
 
-def _taken_back(
+def _removal_commands(
     block: Block, before: Mapping[Block, Sequence[str]], after: Mapping[Block, Sequence[str]]
 ) -> Iterator[str]:
     """Yield the commands that undo those that a block no longer has, the last first."""
@@ -161,7 +161,7 @@ def _taken_back(
         if peer and peer[1] not in neighbors:
             if len(block) == 1 and peer[1] not in gone:
                 gone.add(peer[1])
-                yield f"no neighbor {peer[1]}{' interface' if _of_interface(peer[1], before[block]) else ''}"
+                yield f"no neighbor {peer[1]}{' interface' if _is_interface_neighbor(peer[1], before[block]) else ''}"
         elif line not in new_lines and not (_key(line) and _key(line) in new_keys):
             yield line.removeprefix("no ") if line.startswith("no ") else f"no {line}"
 
@@ -178,7 +178,7 @@ def _session_names(lines: Sequence[str]) -> set[str]:
     return {match[1] for line in lines if (match := _NEIGHBOR.fullmatch(line))}
 
 
-def _of_interface(peer: str, lines: Sequence[str]) -> bool:
+def _is_interface_neighbor(peer: str, lines: Sequence[str]) -> bool:
     return any(line.startswith(f"neighbor {peer} interface") for line in lines)
 
 

@@ -26,7 +26,7 @@ def faults(routing: Routing, device: Device) -> Iterator[Fault]:
     zebra takes the interface down in the kernel as it reads the line (FRR, zebra/interface.c, if_shutdown), and stops
     the kernel's forwarding (zebra/ipforward_proc.c).
     """
-    off = _shut_elsewhere(device)
+    off = _disabled_interface_names(device)
     names = {interface.name for interface in device.interfaces}
     for name, statement in routing.shut.items():
         if name not in off:
@@ -39,11 +39,11 @@ def faults(routing: Routing, device: Device) -> Iterator[Fault]:
 
 def unknown_statements(routing: Routing, device: Device) -> list[Statement]:
     """Return the commands with unknown effect: those not understood, and `no shutdown` of objects shut elsewhere."""
-    off = _shut_elsewhere(device)
+    off = _disabled_interface_names(device)
     return [*routing.not_understood, *(statement for name, statement in routing.raised.items() if name in off)]
 
 
-def _shut_elsewhere(device: Device) -> set[str]:
+def _disabled_interface_names(device: Device) -> set[str]:
     off = {interface.name for interface in device.interfaces if surely_off(interface.enabled)}
     return off | {
         port_channel.name for port_channel in known_rows(device.port_channels) if surely_off(port_channel.enabled)

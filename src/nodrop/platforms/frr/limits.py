@@ -85,9 +85,9 @@ def check(device: Device) -> tuple[Bgp, ...]:
     for path, process in processes:
         _PLAIN.check(process, *path)
         _check_process(process, *path)
-    _check_shut(require_fact(device.shut_by_daemon))
+    _check_shut_interfaces(require_fact(device.shut_by_daemon))
     if processes:
-        _check_shared(processes[0][1])
+        _check_routing_policies(processes[0][1])
     for path, process in processes[1 if bgp is not None else 0 :]:
         if process.vrf is None or process.vrf == "default":
             raise refuse(path, "the process of the default VRF is `bgp`")
@@ -97,14 +97,14 @@ def check(device: Device) -> tuple[Bgp, ...]:
     return tuple(one for _, one in processes)
 
 
-def _check_shut(names: tuple[str, ...]) -> None:
+def _check_shut_interfaces(names: tuple[str, ...]) -> None:
     check_rows(names, "shut_by_daemon", order=natural)
     for position, name in enumerate(names):
         if not _INTERFACE.fullmatch(name):
             raise refuse(("shut_by_daemon", position), f"{name!r} is no name of an interface")
 
 
-def _check_shared(bgp: Bgp) -> None:
+def _check_routing_policies(bgp: Bgp) -> None:
     _check_prefix_lists(bgp.prefix_lists)
     _check_community_lists(bgp.community_lists)
     _check_as_path_lists(bgp.as_path_lists)

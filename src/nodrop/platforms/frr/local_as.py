@@ -18,19 +18,19 @@ _LOCAL_AS_MODES: Mapping[str, LocalAsnMode] = {
 """The words behind the local AS number, and what is done with it."""
 
 
-def _local_as(asn: int | None, neighbor: BgpNeighbor) -> str:
+def _encode_local_as(asn: int | None, neighbor: BgpNeighbor) -> str:
     words = next(words for words, mode in _LOCAL_AS_MODES.items() if mode == neighbor.local_asn_mode)
     return f"local-as {asn} {words}".rstrip()
 
 
-def _local_as_mode(command: Said) -> LocalAsnMode | None:
+def _decode_local_as_mode(command: Said) -> LocalAsnMode | None:
     mode = _LOCAL_AS_MODES.get(" ".join(command.values[1:]))
     if mode is None:
         raise NotUnderstood
     return mode if command.on else None
 
 
-def _needs_local_asn(mode: str, neighbor: BgpNeighbor) -> str | None:
+def _local_asn_fault(mode: str, neighbor: BgpNeighbor) -> str | None:
     alone = mode != "prepend" and neighbor.local_asn is None
     return "there is no local AS number for it to be about" if alone else None
 
@@ -40,15 +40,15 @@ LOCAL_AS: tuple[Row, ...] = (
         field="local_asn",
         where=(_LOCAL_AS,),
         decode=lambda command: number(command.values[0], 1) if command.on else None,
-        encode=_local_as,
+        encode=_encode_local_as,
         refuses=(Within(1, MAX_32_BITS),),
     ),
     Binding(
         field="local_asn_mode",
         where=(_LOCAL_AS,),
-        decode=_local_as_mode,
-        encode=lambda _, neighbor: _local_as(neighbor.local_asn, neighbor),
-        refuses=(_needs_local_asn,),
+        decode=_decode_local_as_mode,
+        encode=lambda _, neighbor: _encode_local_as(neighbor.local_asn, neighbor),
+        refuses=(_local_asn_fault,),
     ),
 )
 """Rows of a session."""

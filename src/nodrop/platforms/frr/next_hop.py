@@ -6,13 +6,13 @@ from nodrop.platforms.kit.bindings import Binding
 from nodrop.syntax.lines import NotUnderstood
 
 
-def _self_hop(command: Said) -> bool:
+def _decode_next_hop_self(command: Said) -> bool:
     if command.values not in ((), ("force",)):
         raise NotUnderstood
     return command.on
 
 
-def _needs_self(forced: bool, carried: BgpNeighbor | Ipv6Unicast) -> str | None:
+def _next_hop_self_fault(forced: bool, carried: BgpNeighbor | Ipv6Unicast) -> str | None:
     return "reflected routes keep their next hop where others do" if forced and not carried.next_hop_self else None
 
 
@@ -20,7 +20,7 @@ NEXT_HOPS: tuple[Row, ...] = (
     Binding(
         field="next_hop_self",
         where=("next-hop-self [*]",),
-        decode=_self_hop,
+        decode=_decode_next_hop_self,
         encode=lambda value, carried: (
             f"{'' if value else 'no '}next-hop-self{' force' if value and carried.next_hop_forced else ''}"
         ),
@@ -28,8 +28,8 @@ NEXT_HOPS: tuple[Row, ...] = (
     Binding(
         field="next_hop_forced",
         where=("next-hop-self [*]",),
-        decode=lambda command: _self_hop(command) and command.values == ("force",),
+        decode=lambda command: _decode_next_hop_self(command) and command.values == ("force",),
         encode=lambda value, _: f"next-hop-self{' force' if value else ''}",
-        refuses=(_needs_self,),
+        refuses=(_next_hop_self_fault,),
     ),
 )

@@ -30,7 +30,7 @@ _POLICIES = {
 _Found = tuple[tuple[Statement, ...], Statement]
 
 
-def _in_ipv6(nested_statement: _Found) -> bool:
+def _is_in_ipv6_family(nested_statement: _Found) -> bool:
     """Whether a command is in the family of IPv6."""
     return any(outer.starts("address-family", "ipv6") for outer in nested_statement[0])
 
@@ -53,9 +53,11 @@ def _candidate_statements(statements: list[_Found], subject: Subject) -> Iterato
         shut = [statement for _, statement in sorted(shut_rows, key=lambda row: natural(row[0]))]
         yield from shut[number:] if (number := whole_number("".join(subpath[:1]))) is not None else shut
     elif head == "@vrf_bgp":
-        yield from _in_process(_of_process(statements, "".join(subpath[:1])), subpath[1:])
+        yield from _find_process_commands(_filter_by_process(statements, "".join(subpath[:1])), subpath[1:])
     elif head in ("@bgp", "@neighbors"):
-        yield from _in_process(_of_process(statements, None), subpath if head == "@bgp" else ["neighbors", *subpath])
+        yield from _find_process_commands(
+            _filter_by_process(statements, None), subpath if head == "@bgp" else ["neighbors", *subpath]
+        )
     if head in ("@bgp", "@static_routes", "@neighbors"):
         yield from (statement for _, statement in statements if statement.starts("router", "bgp"))
 
@@ -64,7 +66,7 @@ def _is_shutdown(outer: Statement, command: Statement) -> bool:
     return outer.starts("interface") and command.words == ("shutdown",)
 
 
-def _of_process(statements: list[_Found], vrf: str | None) -> list[_Found]:
+def _filter_by_process(statements: list[_Found], vrf: str | None) -> list[_Found]:
     """Return the commands of the process of a VRF, and those of no process."""
 
     def belongs(nested_statement: _Found) -> bool:
@@ -75,35 +77,37 @@ def _of_process(statements: list[_Found], vrf: str | None) -> list[_Found]:
     return list(filter(belongs, statements))
 
 
-def _in_process(statements: list[_Found], subpath: list[str]) -> Iterator[Statement]:
+def _find_process_commands(statements: list[_Found], subpath: list[str]) -> Iterator[Statement]:
     """Yield the commands that state a part of a process, then the process itself."""
     field, key, *inner_path = (*subpath, "", "")
     if field == "neighbors" and key:
-        yield from _in_neighbor(statements, key, [word for word in inner_path if word])
+        yield from _find_neighbor_commands(statements, key, [word for word in inner_path if word])
     elif field == "redistributions":
         family, _, source = key.partition("-")
         every = [statement for statement in statements if statement[1].starts("redistribute")]
-        commands = [statement for _, statement in sorted(every, key=lambda pair: _in_ipv6(pair) != (family == "ipv6"))]
+        commands = [
+            statement for _, statement in sorted(every, key=lambda pair: _is_in_ipv6_family(pair) != (family == "ipv6"))
+        ]
         yield from (statement for statement in commands if statement.starts("redistribute", source))
         yield from commands
     elif field in _POLICIES:
-        yield from _in_policies(statements, field, subpath[1:])
+        yield from _find_policy_commands(statements, field, subpath[1:])
     else:
         in_ipv6 = field in bound_fields(frr_rows.FAMILY["ipv6"].rows)
         every = [statement for statement in statements if frr_rows.OF_PROCESS.states(field, statement[1].words)]
-        commands = [statement for _, statement in sorted(every, key=lambda found: _in_ipv6(found) != in_ipv6)]
+        commands = [statement for _, statement in sorted(every, key=lambda found: _is_in_ipv6_family(found) != in_ipv6)]
         yield from commands[number:] if (number := whole_number(key)) is not None else ()
         yield from commands
     yield from (statement for _, statement in statements if statement.starts("router", "bgp"))
 
 
-def _in_neighbor(statements: list[_Found], key: str, subpath: list[str]) -> Iterator[Statement]:
+def _find_neighbor_commands(statements: list[_Found], key: str, subpath: list[str]) -> Iterator[Statement]:
     """Yield the commands of a session that state a part of it, then all of them."""
     ipv6 = subpath[:1] == ["ipv6"]
     field = "".join(subpath[1:2] if ipv6 else subpath[:1])
-    own_statements = _of_session(statements, key, ipv6=ipv6)
+    own_statements = _session_commands(statements, key, ipv6=ipv6)
     group = next((statement.words[-1] for statement in own_statements if "peer-group" in statement.words[2:-1]), None)
-    of_group = [] if group is None else _of_session(statements, group, ipv6=ipv6)
+    of_group = [] if group is None else _session_commands(statements, group, ipv6=ipv6)
     yield from (
         statement for statement in (*own_statements, *of_group) if frr_rows.states_of_session(field, statement.words)
     )
@@ -112,10 +116,10 @@ def _in_neighbor(statements: list[_Found], key: str, subpath: list[str]) -> Iter
     yield from own_statements
 
 
-def _of_session(statements: list[_Found], key: str, *, ipv6: bool) -> list[Statement]:
+def _session_commands(statements: list[_Found], key: str, *, ipv6: bool) -> list[Statement]:
     """Return the commands of a session or a peer group, those of the family first."""
     every = [statement for statement in statements if _is_of_neighbor(statement[1], key)]
-    return [statement for _, statement in sorted(every, key=lambda pair: _in_ipv6(pair) != ipv6)]
+    return [statement for _, statement in sorted(every, key=lambda pair: _is_in_ipv6_family(pair) != ipv6)]
 
 
 def _is_of_neighbor(command: Statement, key: str) -> bool:
@@ -123,7 +127,7 @@ def _is_of_neighbor(command: Statement, key: str) -> bool:
     return words[:2] == ("neighbor", key)
 
 
-def _in_policies(statements: list[_Found], kind: str, subpath: list[str]) -> Iterator[Statement]:
+def _find_policy_commands(statements: list[_Found], kind: str, subpath: list[str]) -> Iterator[Statement]:
     """Yield the commands of a list or map: of the rule that is named, then of the whole."""
     name, _, rule, field, *_ = (*subpath, "", "", "", "")
     every = [statement for statement in statements if any(statement[1].starts(*words) for words in _POLICIES[kind])]

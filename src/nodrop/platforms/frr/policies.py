@@ -97,18 +97,19 @@ class Policies:
         """Return the fields of a BGP process that hold them."""
         return {
             "prefix_lists": tuple(
-                PrefixList(name=name, family="ipv6" if family == "ipv6" else "ipv4", rules=_in_order(rules))
+                PrefixList(name=name, family="ipv6" if family == "ipv6" else "ipv4", rules=_rules_in_order(rules))
                 for (family, name), rules in sorted(self._prefix_lists.items())
             ),
             "community_lists": tuple(
-                CommunityList(name=name, rules=_in_order(rules), expanded=name in self._expanded)
+                CommunityList(name=name, rules=_rules_in_order(rules), expanded=name in self._expanded)
                 for name, rules in sorted(self._community_lists.items())
             ),
             "as_path_lists": tuple(
-                AsPathList(name=name, rules=_in_order(rules)) for name, rules in sorted(self._as_path_lists.items())
+                AsPathList(name=name, rules=_rules_in_order(rules))
+                for name, rules in sorted(self._as_path_lists.items())
             ),
             "route_maps": tuple(
-                RouteMap(name=name, rules=_in_order(rules)) for name, rules in sorted(self._route_maps.items())
+                RouteMap(name=name, rules=_rules_in_order(rules)) for name, rules in sorted(self._route_maps.items())
             ),
         }
 
@@ -151,7 +152,7 @@ class Policies:
         if style not in ("standard", "expanded"):
             style = "standard" if number(style) < _FIRST_EXPANDED else "expanded"
             rule_words.insert(0, style)
-        name, sequence, said, communities = _line_of_list(rule_words[1:])
+        name, sequence, said, communities = _parse_list_line(rule_words[1:])
         if name in self._community_lists and (style == "expanded") != (name in self._expanded):
             raise NotUnderstood  # bgpd refuses a line of the other style (bgp_clist.c, community_list_set)
         if style == "expanded":
@@ -165,7 +166,7 @@ class Policies:
 
     def as_path_list(self, statement: Statement) -> None:
         """Read a line of an AS path list."""
-        name, sequence, said, words = _line_of_list(statement.words[3:])
+        name, sequence, said, words = _parse_list_line(statement.words[3:])
         expression = " ".join(words)
         rules = self._as_path_lists.setdefault(name, {})
         rules[self._assign_sequence(sequence, "AS path list", name)] = said, expression
@@ -182,7 +183,9 @@ class Policies:
         entry: dict[str, dict[str, str]] = {"match": {}, "set": {}}
         for child in statement.children:
             remaining_statements: list[Statement] = []
-            understood(child, lambda command: self._in_entry(command, sequence, verdict, entry), remaining_statements)
+            understood(
+                child, lambda command: self._read_entry_command(command, sequence, verdict, entry), remaining_statements
+            )
             for unknown_statement in remaining_statements:
                 kind, _, remainder = unknown_statement.text.partition(" ")
                 attribute, _, value = (remainder if kind in entry else unknown_statement.text).partition(" ")
@@ -197,7 +200,9 @@ class Policies:
             sequence=sequence, action=verdict, matches=tuple(entry["match"].items()), sets=tuple(entry["set"].items())
         )
 
-    def _in_entry(self, statement: Statement, sequence: int, what: Action, entry: dict[str, dict[str, str]]) -> None:
+    def _read_entry_command(
+        self, statement: Statement, sequence: int, what: Action, entry: dict[str, dict[str, str]]
+    ) -> None:
         """Read a command of an entry into its matches and sets."""
         kind, _, remainder = statement.text.partition(" ")
         if kind == "description":
@@ -218,10 +223,10 @@ class Policies:
         value = remainder[len(attribute) + 1 :]
         if not policy_values.computable("match" if kind == "match" else "set", attribute, value):
             self._others.append(statement)
-        self._refer_to_list(statement, attribute, value)
+        self._record_list_reference(statement, attribute, value)
         _replace_attribute(entry[kind], attribute, value)
 
-    def _refer_to_list(self, match: Statement, attribute: str, value: str) -> None:
+    def _record_list_reference(self, match: Statement, attribute: str, value: str) -> None:
         """Keep that a command of a route map names a list, if it does."""
         if attribute.endswith("prefix-list"):
             self.refer(match, _PREFIXES[attribute.partition(" ")[0]], value)
@@ -246,7 +251,7 @@ class Policies:
         return {kind: remainder}
 
 
-def _line_of_list(words: Sequence[str]) -> tuple[str, int | None, Action, tuple[str, ...]]:
+def _parse_list_line(words: Sequence[str]) -> tuple[str, int | None, Action, tuple[str, ...]]:
     """Return a list's name, the number of its line, if it has one, the line's action, and its arguments."""
     match words:
         case (name, "seq", place, said, *rest) if rest:
@@ -267,5 +272,5 @@ def _parse_prefix_or_any(word: str) -> str:
     return word if word == ANY else prefix_in(word)
 
 
-def _in_order(rules: dict[int, Any]) -> tuple[Any, ...]:
+def _rules_in_order(rules: dict[int, Any]) -> tuple[Any, ...]:
     return tuple(rule for _, rule in sorted(rules.items()))

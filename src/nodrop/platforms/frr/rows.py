@@ -35,7 +35,7 @@ FAMILIES: Mapping[tuple[str, ...], Family] = {
 # Of sessions
 
 
-def _far_end(asn: int | str, neighbor: BgpNeighbor) -> str:
+def _encode_remote_as(asn: int | str, neighbor: BgpNeighbor) -> str:
     """Return the command that makes a session."""
     return f"{'interface ' if neighbor.interface else ''}remote-as {asn}"
 
@@ -81,7 +81,7 @@ def _encode_default_route(originates: bool, carried: BgpNeighbor | Ipv6Unicast) 
     return f"{'' if originates else 'no '}default-originate{policy}"
 
 
-def _needs_default(policy: str | None, carried: BgpNeighbor | Ipv6Unicast) -> str | None:
+def _default_policy_fault(policy: str | None, carried: BgpNeighbor | Ipv6Unicast) -> str | None:
     alone = policy is not None and not carried.default_originate
     return "there is no default route for it to be about" if alone else None
 
@@ -93,23 +93,23 @@ def _decode_prefix_limit(said: Said) -> int | None:
     return number(said.values[0], 1, MAX_32_BITS) if said.on else None
 
 
-def _has_one_hop(hops: int | None, neighbor: BgpNeighbor) -> str | None:
+def _interface_multihop_fault(hops: int | None, neighbor: BgpNeighbor) -> str | None:
     is_refused = hops is not None and neighbor.interface is not None
     return "a session over an interface is to the far end of its link" if is_refused else None
 
 
-def _has_multihop(hops: int | None, neighbor: BgpNeighbor) -> str | None:
+def _multihop_conflict(hops: int | None, neighbor: BgpNeighbor) -> str | None:
     """Refuse both at one session, as bgpd does (bgpd/bgpd.c, peer_ttl_security_hops_set)."""
     return None if hops is None or neighbor.ebgp_multihop is None else "the session has ebgp-multihop, too"
 
 
-def _is_one_hop_away(hops: int | None, neighbor: BgpNeighbor) -> str | None:
+def _interface_ttl_fault(hops: int | None, neighbor: BgpNeighbor) -> str | None:
     """Refuse more hops at a session over an interface, as bgpd does unless its group has them (bgpd/bgp_vty.c)."""
     too_many = hops is not None and hops > 1 and neighbor.interface is not None
     return "a session over an interface is one hop long" if too_many else None
 
 
-def _has_it_by_itself(on: bool, neighbor: BgpNeighbor) -> str | None:
+def _interface_next_hop_fault(on: bool, neighbor: BgpNeighbor) -> str | None:
     return "a session over an interface has it by itself" if on and neighbor.interface is not None else None
 
 
@@ -119,7 +119,7 @@ _SESSION: tuple[Row, ...] = (
         field="remote_asn",
         where=("remote-as *",),
         decode=_decode_asn,
-        encode=_far_end,
+        encode=_encode_remote_as,
         refuses=(Within(1, MAX_32_BITS),),
     ),
     value_row("description", "description **", read=_text),
@@ -131,10 +131,12 @@ _SESSION: tuple[Row, ...] = (
         encode=_encode_timers,
         refuses=(Within(3, 65535, frozenset({0})),),
     ),
-    number_row("ebgp_multihop", "ebgp-multihop [*]", Within(1, 255), _has_one_hop, bare=255),  # bgpd/bgpd.h, MAXTTL
+    number_row(
+        "ebgp_multihop", "ebgp-multihop [*]", Within(1, 255), _interface_multihop_fault, bare=255
+    ),  # bgpd/bgpd.h, MAXTTL
     flag_row("passive", "passive"),
     *LOCAL_AS,
-    number_row("ttl_security_hops", "ttl-security hops *", Within(1, 254), _has_multihop, _is_one_hop_away),
+    number_row("ttl_security_hops", "ttl-security hops *", Within(1, 254), _multihop_conflict, _interface_ttl_fault),
     flag_row("connected_check", "disable-connected-check", means=False),
     Binding(
         field="password",
@@ -144,7 +146,7 @@ _SESSION: tuple[Row, ...] = (
     ),
     Binding(field="evpn", refuses=(never("nodrop does not write the address family of EVPN", default=False),)),
     value_row("update_source", "update-source *"),
-    flag_row("extended_next_hop", "capability extended-nexthop", refuses=(_has_it_by_itself,)),
+    flag_row("extended_next_hop", "capability extended-nexthop", refuses=(_interface_next_hop_fault,)),
     flag_row("enabled", "shutdown", "shutdown message ...", means=False),
 )
 
@@ -179,7 +181,7 @@ _CARRIED: tuple[Row, ...] = (
         where=("default-originate", "default-originate route-map *"),
         decode=lambda said: said.values[0] if said.on and said.values else None,
         encode=lambda value, _: f"default-originate route-map {value}",
-        refuses=(_needs_default,),
+        refuses=(_default_policy_fault,),
     ),
     Binding(
         field="maximum_prefix",
@@ -212,7 +214,7 @@ OWN = frozenset({"address", "interface", "description"})
 # Of processes
 
 
-def _is_router_id(value: str | None, _: object) -> str | None:
+def _router_id_fault(value: str | None, _: object) -> str | None:
     fits = value is None or (":" not in value and "/" not in value and is_prefix(value))
     return None if fits else f"{value} is not an address of IPv4"
 
@@ -222,12 +224,12 @@ def _parse_cluster_id(word: str) -> str:
     return address(word) if "." in word else str(IPv4Address(number(word, 1, MAX_32_BITS)))
 
 
-def _are_prefixes(networks: tuple[str, ...], _: object) -> str | None:
+def _prefix_fault(networks: tuple[str, ...], _: object) -> str | None:
     wrong = next((network for network in networks if not is_prefix(network)), None)
     return None if wrong is None else f"{wrong} is not a prefix"
 
 
-def _in_order(networks: tuple[str, ...], _: object) -> str | None:
+def _network_order_fault(networks: tuple[str, ...], _: object) -> str | None:
     ordered = list(networks) == sorted(networks, key=lambda network: ":" in network)
     return None if ordered else "those of IPv6 are written behind those of IPv4"
 
@@ -287,10 +289,10 @@ def aggregate_line(route: Aggregate) -> str:
     return f"aggregate-address {route.prefix}{' as-set' * route.as_set}{' summary-only' * route.summary_only}"
 
 
-def _are_aggregates(aggregates: tuple[Aggregate, ...], _: object) -> str | None:
+def _aggregate_fault(aggregates: tuple[Aggregate, ...], _: object) -> str | None:
     names = tuple(one.prefix for one in aggregates)
     again = "one prefix is aggregated once" if len(set(names)) < len(names) else None
-    return again or _are_prefixes(names, _) or _in_order(names, _)
+    return again or _prefix_fault(names, _) or _network_order_fault(names, _)
 
 
 _PROCESS: tuple[Row, ...] = (
@@ -300,8 +302,8 @@ _PROCESS: tuple[Row, ...] = (
         encode=_head,
         refuses=(Within(1, MAX_32_BITS),),
     ),
-    value_row("router_id", "bgp router-id *", read=address, refuses=(_is_router_id,)),
-    value_row("cluster_id", "bgp cluster-id *", read=_parse_cluster_id, refuses=(_is_router_id,)),
+    value_row("router_id", "bgp router-id *", read=address, refuses=(_router_id_fault,)),
+    value_row("cluster_id", "bgp cluster-id *", read=_parse_cluster_id, refuses=(_router_id_fault,)),
     flag_row("default_ipv4_unicast", "bgp default ipv4-unicast"),
     flag_row("requires_policy", "bgp ebgp-requires-policy"),
     flag_row("import_check", "bgp network import-check", "bgp network import-check exact"),
@@ -326,8 +328,8 @@ _PROCESS: tuple[Row, ...] = (
     _seconds_row("select_defer_s", "bgp graceful-restart select-defer-time", 3600),
     flag_row("graceful_shutdown", "bgp graceful-shutdown"),
     number_row("maximum_med", "bgp max-med administrative [*]", Within(0, MAX_32_BITS), bare=4294967294),
-    Binding(field="aggregates", where=("aggregate-address *", "aggregate-address * ..."), refuses=(_are_aggregates,)),
-    Binding(field="networks", where=("network *",), refuses=(_are_prefixes, _in_order)),
+    Binding(field="aggregates", where=("aggregate-address *", "aggregate-address * ..."), refuses=(_aggregate_fault,)),
+    Binding(field="networks", where=("network *",), refuses=(_prefix_fault, _network_order_fault)),
 )
 _EVERY_SESSION = tuple(replace(row, where=("timers bgp # #",)) for row in _SESSION if row.where == ("timers # #",))
 """Commands of a process that state a field of all its sessions."""

@@ -112,14 +112,14 @@ class _Reader:
     def _read_interface(self, statement: Statement) -> None:
         name = "".join(statement.words[1:2])
         for child in statement.children:
-            understood(child, lambda inner: self._in_interface(inner, name), self._result.not_understood)
+            understood(child, lambda inner: self._read_interface_command(inner, name), self._result.not_understood)
 
-    def _read_forwarding(self, statement: Statement) -> None:
+    def _read_no_forwarding(self, statement: Statement) -> None:
         self._result.forwards_not.append(statement)
 
     def _read_bfd(self, statement: Statement) -> None:
         for child in statement.children:
-            understood(child, self._in_bfd, self._result.not_understood)
+            understood(child, self._read_bfd_profile, self._result.not_understood)
 
     def _read_hostname(self, statement: Statement) -> None:
         _, self._result.hostname = statement.words
@@ -188,7 +188,7 @@ class _Reader:
         route = StaticRoute(prefix=prefix_in(prefix), next_hop=next_hop, vrf=vrf, distance=distance)
         self._routes.append(route)
 
-    def _in_bfd(self, statement: Statement) -> None:
+    def _read_bfd_profile(self, statement: Statement) -> None:
         """Read a profile of BFD; only its name is in the model."""
         match statement.words:
             case ("profile", name):
@@ -200,7 +200,7 @@ class _Reader:
             if harmless("bfd profile", words, on) is None:
                 self._result.not_understood.append(child)
 
-    def _in_interface(self, statement: Statement, name: str) -> None:
+    def _read_interface_command(self, statement: Statement, name: str) -> None:
         """Read a command of an interface: of `shutdown` and `no shutdown` the last one counts."""
         words, on = without_no(statement.words)
         if words == ("shutdown",):
@@ -241,8 +241,8 @@ _READERS: Mapping[tuple[str, ...], tuple[int | None, Callable[[_Reader, Statemen
     ("router", "bgp"): (None, _Reader._read_process),
     ("bgp", "graceful-shutdown"): (2, _Reader._read_drain),
     ("interface",): (None, _Reader._read_interface),
-    ("no", "ip", "forwarding"): (3, _Reader._read_forwarding),
-    ("no", "ipv6", "forwarding"): (3, _Reader._read_forwarding),
+    ("no", "ip", "forwarding"): (3, _Reader._read_no_forwarding),
+    ("no", "ipv6", "forwarding"): (3, _Reader._read_no_forwarding),
     ("bfd",): (1, _Reader._read_bfd),
     ("hostname",): (2, _Reader._read_hostname),
     ("frr", "defaults"): (3, _Reader._read_defaults),

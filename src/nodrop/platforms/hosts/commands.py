@@ -74,7 +74,7 @@ class _Script:
         self._others = Commands(self._found, self._note_volatile_fact)
 
     def parse_script(self, text: str) -> Parsed:
-        for line, span in _whole_lines(text):
+        for line, span in _join_continued_lines(text):
             assigned = self._environment.line(line, span)
             # What is worked out when the script runs stays a variable.
             self._variables |= {name: value for name, value in assigned.items() if not set(value) & set("$`(")}
@@ -162,7 +162,7 @@ class _Script:
             if self._others.read_command(name, words[at + 1 :], span):
                 return
 
-    def _mlnx_qos(self, words: Sequence[str], span: Span) -> None:
+    def _read_mlnx_qos(self, words: Sequence[str], span: Span) -> None:
         options: list[tuple[str, str]] = []
         remaining_words = list(words)
         while remaining_words:
@@ -205,11 +205,11 @@ class _Script:
             table[dscp] = priority
             self._note_volatile_fact(nic_part, "dscp_to_priority", tuple(table), span)
 
-    def _cma_tos(self, words: Sequence[str], span: Span) -> None:
+    def _read_cma_tos(self, words: Sequence[str], span: Span) -> None:
         if (value := byte(after(words, "-t"))) is not None:
             self._note_volatile_fact(_nic_name(after(words, "-d")), "tos", value, span)
 
-    def _cma_mode(self, words: Sequence[str], span: Span) -> None:
+    def _read_cma_roce_mode(self, words: Sequence[str], span: Span) -> None:
         if (mode := after(words, "-m")) in ("1", "2"):
             self._note_volatile_fact(_nic_name(after(words, "-d")), "roce_version", int(mode), span)
 
@@ -252,7 +252,7 @@ class _Script:
                 firmware.say(self._found, ".".join(filter(None, (device, port))), setting[1], stated, span)
 
 
-def _whole_lines(text: str) -> Iterator[tuple[str, Span]]:
+def _join_continued_lines(text: str) -> Iterator[tuple[str, Span]]:
     """Yield the lines with content, those that continue after a backslash as one, with the span of the first."""
     joined_line, span = "", None
     for at, raw in enumerate(text.splitlines(), 1):
@@ -291,9 +291,9 @@ _FILES = {
 """How a file below /sys ends, and what is set by it."""
 
 _COMMANDS: dict[str, Callable[[_Script, Sequence[str], Span], None]] = {
-    "mlnx_qos": _Script._mlnx_qos,
-    "cma_roce_tos": _Script._cma_tos,
-    "cma_roce_mode": _Script._cma_mode,
+    "mlnx_qos": _Script._read_mlnx_qos,
+    "cma_roce_tos": _Script._read_cma_tos,
+    "cma_roce_mode": _Script._read_cma_roce_mode,
     "nvme": _Script._read_nvme_command,
     "ip": _Script._read_ip_command,
     "ethtool": _Script._read_ethtool_command,

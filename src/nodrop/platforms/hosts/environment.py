@@ -79,12 +79,12 @@ class Environment:
         self._elsewhere = self._elsewhere or _SOURCED.search(line) is not None
         if (version := _NCCL_VERSION.search(line)) is not None:
             self._nccl_version = tuple(int(part) for part in version.groups())
-        shell = {name: _resolve_default(quoted.strip("\"'")) for name, quoted in _ASSIGNED.findall(line)}
-        for name, value in (*shell.items(), *self._of_yaml(line)):
+        shell = {name: _expand_shell_default(quoted.strip("\"'")) for name, quoted in _ASSIGNED.findall(line)}
+        for name, value in (*shell.items(), *self._yaml_variables(line)):
             self._set(name, value, span)
         return shell
 
-    def _of_yaml(self, line: str) -> Iterator[tuple[str, str]]:
+    def _yaml_variables(self, line: str) -> Iterator[tuple[str, str]]:
         """Yield a variable of a container's specification, or of a mapping."""
         if (listed := _LISTED.match(line)) is not None:
             self._named = listed[1]
@@ -175,7 +175,7 @@ class Environment:
         return self._held[name][0] if name in self._held else ""
 
 
-def _resolve_default(text: str) -> str:
+def _expand_shell_default(text: str) -> str:
     """Return a value, or of a variable with a default (`${NAME:-106}`) the default."""
     default = _DEFAULT.fullmatch(text)
     return default[1] if default else text

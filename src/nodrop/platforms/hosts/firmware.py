@@ -73,11 +73,11 @@ def _parse(text: str) -> tuple[Parsed, ...]:
     return (parsed_facts,)
 
 
-def _shows_register(head: str) -> bool:
+def _is_register_dump(head: str) -> bool:
     return "adaptive_routing_forced_en" in head and any(map(_FORCED.match, head.splitlines()))
 
 
-def _parse_register(text: str) -> tuple[Parsed, ...]:
+def _parse_adaptive_routing(text: str) -> tuple[Parsed, ...]:
     parsed_facts = Parsed()
     for number, line in enumerate(text.splitlines(), 1):
         if (forced := _FORCED.match(line)) is not None:
@@ -86,4 +86,4 @@ def _parse_register(text: str) -> tuple[Parsed, ...]:
 
 
 FORM = Form(_is_mlxconfig_output, _parse)
-REGISTER = Form(_shows_register, _parse_register)
+REGISTER = Form(_is_register_dump, _parse_adaptive_routing)

@@ -53,11 +53,11 @@ class Commands:
         changed = former.union(priorities) if on else former.difference(priorities)
         self._say(nic_part, "pfc_priorities", tuple(sorted(changed)), span)
 
-    def _bnxt_setupcc(self, words: Sequence[str], span: Span) -> None:
+    def _read_bnxt_setupcc(self, words: Sequence[str], span: Span) -> None:
         options = dict(_parse_options(words))
         for name in options.keys() - _BNXT_OPTIONS:
             self._note(f"bnxt_setupcc.sh has no option -{name}", span)
-        nic_part = _literal_part(options.get("i", ""))
+        nic_part = _literal_nic_name(options.get("i", ""))
         priority, dscp = byte(options.get("r", "")), byte(options.get("s", ""))
         cnp_priority, cnp_dscp = byte(options.get("c", "")), byte(options.get("p", ""))
         self._add_nic_model("Thor-2")
@@ -75,7 +75,7 @@ class Commands:
     def _read_niccli_command(self, words: Sequence[str], span: Span) -> None:
         """Read the settings of QoS; all else that the tool does is no fact of the model."""
         self._add_nic_model("Thor-2")
-        nic_part = _literal_part(after(words, "-dev", "--dev", "-i", "--pci"))
+        nic_part = _literal_nic_name(after(words, "-dev", "--dev", "-i", "--pci"))
         text = " ".join(words)
         if (paused := re.search(r"set_pfc.*enabled=(\S+)|--pfc\s+--enable[= ](\S+)", text)) is not None:
             wanted_text = paused[1] or paused[2]
@@ -92,7 +92,7 @@ class Commands:
             self._note(f"niccli {text[:60]}: not read", span)
 
     def _read_dcb_command(self, words: Sequence[str], span: Span) -> None:
-        nic_part = _literal_part(after(words, "dev"))
+        nic_part = _literal_nic_name(after(words, "dev"))
         if "pfc" in words and "set" in words and "prio-pfc" in words:
             for word in words[words.index("prio-pfc") + 1 :]:
                 which, _, state = word.partition(":")
@@ -109,21 +109,21 @@ class Commands:
         text = " ".join(words)
         if not text.startswith("update "):
             return
-        nic_part = _literal_part(after(words, "-p", "--port", "-b", "--card"))
+        nic_part = _literal_nic_name(after(words, "-p", "--port", "-b", "--card"))
         if _NICCTL.match(text) is None:
             self._note(f"nicctl {text[:60]}: not read", span)
         elif words[1] == "port":
-            self._nicctl_port(words, nic_part, span)
+            self._read_nicctl_port(words, nic_part, span)
         elif words[1] == "qos":
-            self._nicctl_qos(words, nic_part, span)
+            self._read_nicctl_qos(words, nic_part, span)
 
-    def _nicctl_port(self, words: Sequence[str], nic_part: str, span: Span) -> None:
+    def _read_nicctl_port(self, words: Sequence[str], nic_part: str, span: Span) -> None:
         if (mtu := number(after(words, "--mtu"))) is not None:
             self._say(nic_part, "mtu_bytes", mtu, span)
         if (pause := after(words, "--pause-type")) in ("pfc", "link", "none"):
             self._say(nic_part, "link_pause", pause == "link", span)
 
-    def _nicctl_qos(self, words: Sequence[str], nic_part: str, span: Span) -> None:
+    def _read_nicctl_qos(self, words: Sequence[str], nic_part: str, span: Span) -> None:
         kind = after(words, "--classification-type").lower()
         priority = number(after(words, "--priority"))
         if kind in ("dscp", "pcp"):
@@ -163,12 +163,12 @@ def _numbers(text: str, within: range) -> Iterator[int]:
             yield from (listed_number for listed_number in within if start <= listed_number <= end)
 
 
-def _literal_part(nic_part: str) -> str:
+def _literal_nic_name(nic_part: str) -> str:
     return "" if "$" in nic_part or "%" in nic_part else nic_part
 
 
 _BY_NAME: Mapping[str, Callable[[Commands, Sequence[str], Span], None]] = {
-    "bnxt_setupcc.sh": Commands._bnxt_setupcc,
+    "bnxt_setupcc.sh": Commands._read_bnxt_setupcc,
     "bnxtqos": Commands._read_niccli_command,
     "niccli": Commands._read_niccli_command,
     "dcb": Commands._read_dcb_command,

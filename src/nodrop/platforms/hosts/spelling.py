@@ -131,7 +131,7 @@ def unwritten(nic: Setting) -> Iterator[str]:
     if nic.adaptive and not nic.marks:
         yield f"adaptive routing, for no source says how {nic.nic} marks the packets that switches may spray"
     if nic.tool == "bnxt_setupcc":
-        yield from _unwritten_by_bnxt(nic)
+        yield from _bnxt_unsupported_settings(nic)
     elif nic.tool == "nicctl":
         yield "shares of the classes (nicctl update qos scheduling), for no source says the unit of --rate-limit"
         if nic.pfc_priorities == ():
@@ -140,7 +140,7 @@ def unwritten(nic: Setting) -> Iterator[str]:
             yield "DCQCN turned off, for no source says how"
 
 
-def _unwritten_by_bnxt(nic: Setting) -> Iterator[str]:
+def _bnxt_unsupported_settings(nic: Setting) -> Iterator[str]:
     """Yield what bnxt_setupcc.sh has no option for: it sets one priority and one DSCP of RoCE."""
     if nic.bnxt_mode is None:
         yield "PFC, DSCPs and DCQCN, for bnxt_setupcc.sh needs a priority with PFC, DCQCN or both"
@@ -171,7 +171,7 @@ def settings(fabric: Fabric) -> list[Setting]:
 
 def _settings_key(host: Host) -> tuple[Any, ...]:
     sent = (host.tos, host.fifo_tos, host.cnp_dscp, host.rdma_mtu_bytes, host.queue_pairs)
-    return tuple(_or_none(fact) for fact in (*sent, host.trust, host.pfc_priorities, host.dcqcn))
+    return tuple(_none_if_unknown(fact) for fact in (*sent, host.trust, host.pfc_priorities, host.dcqcn))
 
 
 def _build_host_setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Setting:
@@ -179,13 +179,13 @@ def _build_host_setting(fabric: Fabric, index: Index, name: str, hosts: list[Hos
     assert isinstance(host.nic, str)
     is_known_model = host.nic in hardware.nics()
     facts = hardware.nic(host.nic) if is_known_model else None
-    tos, pfc = _or_none(host.tos), _or_none(host.pfc_priorities)
-    cnp_dscp, fifo_tos = _or_none(host.cnp_dscp), _or_none(host.fifo_tos)
+    tos, pfc = _none_if_unknown(host.tos), _none_if_unknown(host.pfc_priorities)
+    cnp_dscp, fifo_tos = _none_if_unknown(host.cnp_dscp), _none_if_unknown(host.fifo_tos)
     owners = {
         dscp: traffic_class
         for traffic_class in fabric.classes
         for dscp in traffic_class.dscp
-        if _or_none(traffic_class.tc) in PRIORITIES
+        if _none_if_unknown(traffic_class.tc) in PRIORITIES
     }
     rdma = owners.get(tos >> 2) if tos is not None else None
     cnp = owners.get(cnp_dscp) if cnp_dscp is not None else None
@@ -193,7 +193,7 @@ def _build_host_setting(fabric: Fabric, index: Index, name: str, hosts: list[Hos
     roce = {"rdma", *RDMA_STORAGE}
     guarded = {dscp for dscp, owner in owners.items() if owner.lossless is True or owner.purpose in roce}
     sent = {byte >> 2 for byte in (tos, fifo_tos) if byte is not None} | ({cnp_dscp} if cnp else set())
-    priority_of = {dscp: _or_none(owner.tc) for dscp, owner in owners.items()}
+    priority_of = {dscp: _none_if_unknown(owner.tc) for dscp, owner in owners.items()}
     lengths, mtus = (
         zip(*_cable_lengths_and_mtus(index, hosts), strict=True)
         if any(_cable_lengths_and_mtus(index, hosts))
@@ -206,7 +206,7 @@ def _build_host_setting(fabric: Fabric, index: Index, name: str, hosts: list[Hos
         device=facts.pci_device if facts else None,
         tool=facts.tool if facts else None,
         operator_type=facts.operator_type if facts else None,
-        trust=_or_none(host.trust),
+        trust=_none_if_unknown(host.trust),
         pfc_priorities=pfc,
         tos=tos,
         forced=tos is not None
@@ -214,9 +214,9 @@ def _build_host_setting(fabric: Fabric, index: Index, name: str, hosts: list[Hos
             tos >> 2 in traffic_class.dscp for traffic_class in fabric.classes if traffic_class.purpose in RDMA_STORAGE
         ),
         fifo_tos=fifo_tos,
-        queue_pairs=_or_none(host.queue_pairs),
-        priority=_or_none(rdma.tc) if rdma else None,
-        share_percent=_or_none(rdma.share_percent) if rdma else None,
+        queue_pairs=_none_if_unknown(host.queue_pairs),
+        priority=_none_if_unknown(rdma.tc) if rdma else None,
+        share_percent=_none_if_unknown(rdma.share_percent) if rdma else None,
         mapped=tuple(
             (dscp, priority_of[dscp])
             for dscp in sorted((guarded | sent) & owners.keys())
@@ -227,8 +227,8 @@ def _build_host_setting(fabric: Fabric, index: Index, name: str, hosts: list[Hos
             for priority in sorted(set(priority_of.values()))
         ),
         cnp_dscp=cnp_dscp,
-        cnp_priority=_or_none(cnp.tc) if cnp else None,
-        dcqcn=_or_none(host.dcqcn),
+        cnp_priority=_none_if_unknown(cnp.tc) if cnp else None,
+        dcqcn=_none_if_unknown(host.dcqcn),
         dcqcn_priorities=_find_dcqcn_priorities(fabric, pfc or ()),
         cable_length_m=max((length for length in lengths if length is not None), default=None),
         mtu_bytes=_least_mtu([mtu for mtu in mtus if mtu is not None], facts.max_mtu_bytes if facts else None),
@@ -245,8 +245,8 @@ def _cable_lengths_and_mtus(index: Index, hosts: list[Host]) -> list[tuple[int |
         for own_port in host.ports:
             link, far = index.link(host.name, own_port.name), index.far(host.name, own_port.name)
             if link is not None:
-                mtu = _or_none(far.mtu_bytes) if isinstance(far, Interface) else None
-                cables.append((_or_none(link.length_m), mtu))
+                mtu = _none_if_unknown(far.mtu_bytes) if isinstance(far, Interface) else None
+                cables.append((_none_if_unknown(link.length_m), mtu))
     return cables
 
 
@@ -264,9 +264,9 @@ def _address_family(hosts: list[Host]) -> str:
 
 def _find_dcqcn_priorities(fabric: Fabric, pfc: tuple[int, ...]) -> tuple[int, ...]:
     """Return the priorities on which the NICs react to marks, sorted: those of RDMA, and those with PFC."""
-    rdma = {_or_none(traffic_class.tc) for traffic_class in fabric.classes if traffic_class.purpose == "rdma"}
+    rdma = {_none_if_unknown(traffic_class.tc) for traffic_class in fabric.classes if traffic_class.purpose == "rdma"}
     return tuple(priority for priority in PRIORITIES if priority in rdma or priority in pfc)
 
 
-def _or_none(value: Any) -> Any:
+def _none_if_unknown(value: Any) -> Any:
     return None if isinstance(value, Unknown) else value

@@ -121,9 +121,11 @@ class State:
 
     def apply_changes(self, changes: Sequence[Change]) -> tuple[ByHand, ...]:
         """Make changes as far as possible; return the rest, without those that follow from the changes made."""
-        return tuple(hand_edit for hand_edit in tuple(self.make(changes)) if not self._is_there(hand_edit.change))
+        return tuple(
+            hand_edit for hand_edit in tuple(self.make(changes)) if not self._has_applied_change(hand_edit.change)
+        )
 
-    def _is_there(self, change: Change) -> bool:
+    def _has_applied_change(self, change: Change) -> bool:
         """Whether the files now have the value required by a change, and did not before."""
         before, fabric = (
             Fabric(name="", mode="lossless", devices=(device_reading.device,))

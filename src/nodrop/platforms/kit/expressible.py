@@ -51,7 +51,7 @@ class Plain:
 
     def check(self, model: Any, *path: object) -> None:
         """Raise Unsupported where a scalar cannot; parts shared by value are checked once."""
-        if fault := self._fault_of(model, set()):
+        if fault := self._find_unwritable_value(model, set()):
             raise refuse((*path, *fault[0]), fault[1])
 
     def _compared_fields(self, kind: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
@@ -61,9 +61,9 @@ class Plain:
             self._plans[kind] = names, attrgetter(*names, "__class__")  # two names or more, so that it gives a tuple
         return self._plans[kind]
 
-    def _fault_of(self, rows: Any, seen: set[int]) -> Fault | None:
+    def _find_unwritable_value(self, rows: Any, seen: set[int]) -> Fault | None:
         if type(rows) is tuple:
-            return self._fault_in_rows(rows, seen)
+            return self._find_unwritable_in_rows(rows, seen)
         if id(rows) in seen:
             return None
         seen.add(id(rows))
@@ -78,17 +78,17 @@ class Plain:
             elif kind is Unknown:
                 if not _is_computed_part(rows):
                     return (name,), UNKNOWN_FACT
-            elif fault := self._fault_of(value, seen):
+            elif fault := self._find_unwritable_value(value, seen):
                 return (name, *fault[0]), fault[1]
         return None
 
-    def _fault_in_rows(self, rows: tuple[Any, ...], seen: set[int]) -> Fault | None:
+    def _find_unwritable_in_rows(self, rows: tuple[Any, ...], seen: set[int]) -> Fault | None:
         for position, row in enumerate(rows):
             kind = type(row)
             if kind is int or kind is str:
                 if reason := _unwritable_reason(row):
                     return (str(position),), reason
-            elif row is not None and (fault := self._fault_of(row, seen)):
+            elif row is not None and (fault := self._find_unwritable_value(row, seen)):
                 return (key_of(row, position), *fault[0]), fault[1]
         return None
 

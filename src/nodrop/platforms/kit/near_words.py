@@ -15,13 +15,15 @@ def slip(word: str, known_words: Iterable[str]) -> str | None:
     are others, and a known word is no near match of itself.
     """
     first_word, lengths = word[:1], (len(word) - 1, len(word), len(word) + 1)
-    begun = _by_first(known_words).get(first_word, ()) if isinstance(known_words, frozenset) else known_words
+    begun = (
+        _words_by_first_letter(known_words).get(first_word, ()) if isinstance(known_words, frozenset) else known_words
+    )
     near = [option for option in begun if option[:1] == first_word and len(option) in lengths and option != word]
-    return next((option for option in sorted(near) if _is_slip(option, word)), None)
+    return next((option for option in sorted(near) if _is_likely_typo(option, word)), None)
 
 
 @lru_cache(maxsize=16)
-def _by_first(known_words: frozenset[str]) -> Mapping[str, Sequence[str]]:
+def _words_by_first_letter(known_words: frozenset[str]) -> Mapping[str, Sequence[str]]:
     """Return words by their first letter, once for a list that thousands of unknown lines are compared with."""
     words_by_letter: defaultdict[str, list[str]] = defaultdict(list)
     for word in known_words:
@@ -29,7 +31,7 @@ def _by_first(known_words: frozenset[str]) -> Mapping[str, Sequence[str]]:
     return words_by_letter
 
 
-def _is_slip(term: str, word: str) -> bool:
+def _is_likely_typo(term: str, word: str) -> bool:
     if word in (f"{term}s", term.removesuffix("s")):
         return True
     if len(term) < _SHORT or any(letter.isdigit() for letter in term + word):

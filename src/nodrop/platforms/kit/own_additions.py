@@ -42,7 +42,8 @@ def own(platform: str, path: Subject, of_port: bool, running: object, intended_v
         return False
     whole_subjects = below_switch(path, of_port)
     return any(
-        any(matches(paths, whole_subjects) for paths in row.paths) and (not row.values or _is_any(running, row.values))
+        any(matches(paths, whole_subjects) for paths in row.paths)
+        and (not row.values or _equals_any_value(running, row.values))
         for row in rows(platform)
     )
 
@@ -63,19 +64,19 @@ def own_setting(platform: str, path: Subject, value: object, *, over: bool = Fal
 
 def writes(platform: str, path: Subject) -> bool:
     """Whether a switch writes something at a path by itself, the name of the file left out."""
-    return any(matches(pattern, path) for pattern, _ in _by_first_word(platform).get(path[0], ()))
+    return any(matches(pattern, path) for pattern, _ in _additions_by_first_word(platform).get(path[0], ()))
 
 
 @lru_cache(maxsize=65536)
 def _matches_own_addition(platform: str, path: Subject, value: str | None, *, over: bool) -> bool:
     return any(
         matches(pattern, path) and (not row.values or value in row.values) and (row.over or not over)
-        for pattern, row in _by_first_word(platform).get(path[0], ())
+        for pattern, row in _additions_by_first_word(platform).get(path[0], ())
     )
 
 
 @cache
-def _by_first_word(platform: str) -> Mapping[str, list[tuple[Subject, Own]]]:
+def _additions_by_first_word(platform: str) -> Mapping[str, list[tuple[Subject, Own]]]:
     rows_by_word: dict[str, list[tuple[Subject, Own]]] = {}
     for row in rows(platform):
         for pattern in row.settings:
@@ -97,7 +98,7 @@ def _row(raw_row: Mapping[str, Any]) -> Own:
     return Own(paths=paths, settings=settings, values=values, over="over" in raw_row)
 
 
-def _is_any(running: object, values: tuple[object, ...]) -> bool:
+def _equals_any_value(running: object, values: tuple[object, ...]) -> bool:
     return any(_equals_model_value(running, value) for value in values)
 
 

@@ -97,14 +97,14 @@ def far_ends(device: Device, index: Index) -> FarEnds:
     """Return how the groups of a device's sessions are called."""
     group_names: dict[str, str] = {}
     for port, end in index.far_ends.get(device.name, {}).items():
-        name = _name_of(end.node, index)
+        name = _session_group_name(end.node, index)
         if name is not None:
             group_names[port] = name
             group_names.update((address, name) for address in _port_addresses(index.interface(*end)))
     return group_names
 
 
-def _name_of(node: str, index: Index) -> str | None:
+def _session_group_name(node: str, index: Index) -> str | None:
     """Return the name of a group of sessions to a switch or host; None where nothing states which."""
     if node in index.hosts:
         return _NAMES["host"]

@@ -193,7 +193,7 @@ class _Reader:
             case ["clag", "port", "bond", name, "interface", members, *_]:
                 self._add_bond_members(name, members, place, source_text)
             case ["bond", name, "bridge", *rest]:
-                self._bridge_port(name, rest, place, source_text)
+                self._translate_bridge_setting(name, rest, place, source_text)
             case ["vxlan", name, *_]:
                 self._tunnels.add(name)
             case ["bridge", name, *rest]:
@@ -216,7 +216,7 @@ class _Reader:
                 self._expand_roce_macro("", mode == "lossless", place, source_text)
             case ["bgp", *rest]:
                 vrf = rest[1] if rest[:1] == ["vrf"] and len(rest) > 2 else ""
-                return self._in_bgp(word_of(vrf) if vrf else "", rest[2:] if vrf else rest, place, source_text)
+                return self._read_bgp(word_of(vrf) if vrf else "", rest[2:] if vrf else rest, place, source_text)
             case ["routing", *rest]:
                 return self._read_routing(rest, place)
             case [word, *_]:
@@ -257,7 +257,7 @@ class _Reader:
             case ["link", "breakout", value] | ["breakout", value]:
                 commands = [f"link breakout {word_of(value)}"]
             case ["bridge", *rest]:
-                self._bridge_port(names, rest, place, source_text)
+                self._translate_bridge_setting(names, rest, place, source_text)
             case ["storage-optimized", *rest]:
                 self._expand_roce_macro(names, rest[:1] == ["pfc"], place, source_text)
             case [word, *_] if word in _PORT_ELSEWHERE or word in ("link", "vxlan"):
@@ -283,7 +283,7 @@ class _Reader:
             case ["vlan-aware", "no"]:
                 self._bridges.add("")
 
-    def _bridge_port(self, names: str, words: list[str], place: Place, source_text: str) -> None:
+    def _translate_bridge_setting(self, names: str, words: list[str], place: Place, source_text: str) -> None:
         """Translate a bridge setting of a port or a bond; the setting puts it into the bridge."""
         head = f"interface {word_of(names)} bridge domain {{bridge}}"
         match words:
@@ -328,7 +328,7 @@ class _Reader:
         for kind in ("congestion-control", *(("pfc",) if pauses else ())) if ports else ():
             self._found.add(f"interface {ports} qos {kind} profile {profile}", place, source_text)
 
-    def _in_bgp(self, vrf: str, words: list[str], place: Place, source_text: str) -> bool:
+    def _read_bgp(self, vrf: str, words: list[str], place: Place, source_text: str) -> bool:
         match words:
             case ["l2vpn", *_] | ["evpn", *_] | ["listen", *_]:
                 return True
@@ -351,7 +351,7 @@ class _Reader:
         if words[:1] != ["neighbor"] or len(words) < 2:
             self._bgp.append((vrf, family, " ".join(words), place, source_text))
             return
-        for name in _written_out(words[1]):
+        for name in _expand_name_ranges(words[1]):
             self._bgp.append((vrf, family, " ".join(("neighbor", name, *words[2:])), place, source_text))
 
     def _read_routing(self, words: list[str], place: Place) -> bool:
@@ -387,7 +387,7 @@ def _ports(text: str) -> str:
     return ",".join(port_names)
 
 
-def _written_out(text: str) -> tuple[str, ...]:
+def _expand_name_ranges(text: str) -> tuple[str, ...]:
     """Return each name of a list with ranges."""
     written_outs: list[str] = []
     for port_text in _ports(text).split(","):

@@ -169,7 +169,7 @@ def _encode_timers(hold_s: int, _: Dialect) -> Lines:
     return tuple(Line(("timers", key), IS, time or "none") for key, time in times)
 
 
-def _remote_asn(node: View) -> int | Literal["external", "internal"] | None:
+def _decode_remote_asn(node: View) -> int | Literal["external", "internal"] | None:
     stated = node.text("remote-as")
     return None if stated is None else _REMOTE.get(stated) or node.integer("remote-as", 1, MAX_32_BITS)
 
@@ -179,13 +179,13 @@ def _session_type_encoder(spelt: str) -> Callable[[str, Dialect], Lines]:
     return lambda _key, _spoken: (Line(("type",), IS, spelt),)
 
 
-def _not_a_port(interface: str | None, _: object) -> str | None:
+def _unknown_port_refusal(interface: str | None, _: object) -> str | None:
     if interface is None or nvue_port(interface) is not None:
         return None
     return f"{interface} is no port of the switch"
 
 
-def _to_an_address(reason: str) -> Callable[[Any, BgpNeighbor], str | None]:
+def _refuse_unless_to_address(reason: str) -> Callable[[Any, BgpNeighbor], str | None]:
     """Return the check that a field at another value than its default is that of a session to an address."""
     return lambda value, session: reason if value and session.interface is not None else None
 
@@ -197,13 +197,13 @@ NUMBERED: tuple[Row, ...] = (
         1,
         255,
         words={"auto": None},
-        refuses=(_to_an_address("a session over an interface is to the far end of its link"),),
+        refuses=(_refuse_unless_to_address("a session over an interface is to the far end of its link"),),
     ),
     flag(
         "extended_next_hop",
         ("capabilities", "extended-nexthop"),
         on=("on", "enabled"),
-        refuses=(_to_an_address("a session over an interface has it by itself"),),
+        refuses=(_refuse_unless_to_address("a session over an interface has it by itself"),),
     ),
 )
 """What only sessions to an address have: at its default on one over an interface, whatever its group states."""
@@ -251,11 +251,11 @@ In FRR it is `timers bgp` (bgpd/bgp_vty.c), in NVIDIA's command reference `nv se
 """
 OWN: tuple[Row, ...] = (
     Binding(field="address", encode=_session_type_encoder("numbered")),
-    Binding(field="interface", encode=_session_type_encoder("unnumbered"), refuses=(_not_a_port,)),
+    Binding(field="interface", encode=_session_type_encoder("unnumbered"), refuses=(_unknown_port_refusal,)),
     Binding(
         field="remote_asn",
         where=(("remote-as",),),
-        decode=first(_remote_asn),
+        decode=first(_decode_remote_asn),
         encode=lambda value, _: (Line(("remote-as",), IS, value),),
         refuses=(Within(1, MAX_32_BITS),),
     ),
@@ -328,17 +328,17 @@ def _redistributions(nodes: Nodes) -> tuple[Redistribution, ...]:
 
 
 def _encode_redistributions(rows: tuple[Redistribution, ...], spoken: Dialect) -> Lines:
-    return tuple(line for row in rows for line in _of_source(row, spoken))
+    return tuple(line for row in rows for line in _redistribution_lines(row, spoken))
 
 
-def _of_source(row: Redistribution, spoken: Dialect) -> Iterator[Line]:
+def _redistribution_lines(row: Redistribution, spoken: Dialect) -> Iterator[Line]:
     path = (*FAMILIES[row.family == "ipv6"], "redistribute", row.source)
     yield switched(path, spoken)
     if row.policy:
         yield Line((*path, "route-map"), READS, row.policy)
 
 
-def _not_an_address(router_id: str | None, _: object) -> str | None:
+def _router_id_refusal(router_id: str | None, _: object) -> str | None:
     try:
         IPv4Address(router_id or 0)
     except AddressValueError:
@@ -381,7 +381,7 @@ PROCESS: tuple[Row, ...] = (
 )
 EITHER: tuple[Row, ...] = (
     number("asn", ("autonomous-system",), 1, MAX_32_BITS, words=dict.fromkeys(("none", "leaf", "spine"))),
-    text("router_id", ("router-id",), absent=("none", "auto"), refuses=(_not_an_address,)),
+    text("router_id", ("router-id",), absent=("none", "auto"), refuses=(_router_id_refusal,)),
 )
 """What is stated for a process, or for those of all VRFs at once below `router bgp`."""
 SHARED: tuple[Row, ...] = (

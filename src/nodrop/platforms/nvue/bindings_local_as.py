@@ -24,7 +24,7 @@ def _local_asn_mode(node: View) -> LocalAsnMode | None:
     return "no-prepend" if inside.flag("prepend") is False else "prepend"
 
 
-def _local_asn_moded(mode: LocalAsnMode, spoken: Dialect) -> Lines:
+def _encode_local_asn_mode(mode: LocalAsnMode, spoken: Dialect) -> Lines:
     option_values = {"prepend": (), "no-prepend": (("prepend", spoken.off),)}.get(
         mode, (("prepend", spoken.off), ("replace", spoken.on))
     )
@@ -43,7 +43,7 @@ LOCAL_AS: tuple[Row, ...] = (
         field="local_asn_mode",
         where=((*_LOCAL_AS, "prepend"), (*_LOCAL_AS, "replace")),
         decode=first(_local_asn_mode),
-        encode=_local_asn_moded,
+        encode=_encode_local_asn_mode,
     ),
 )
 """Rows of a session."""

@@ -174,21 +174,21 @@ def _unsupported_reason(change: Change) -> str | None:
 
 def _add_derived_changes(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:
     """Return the device with what NVUE computes from the changes, and states together with them."""
-    return resolve(as_configured(alongside(device, new, subjects, _port_together)))
+    return resolve(as_configured(alongside(device, new, subjects, _couple_port_settings)))
 
 
-def _port_together(old: Interface, new: Interface, device: str, subjects: Sequence[Subject]) -> Interface:
+def _couple_port_settings(old: Interface, new: Interface, device: str, subjects: Sequence[Subject]) -> Interface:
     new = both_ways(old, new, device, subjects, lambda priorities: priorities == ())
     if same(old.qos, new.qos) or not isinstance(old.qos, QosProfile) or not isinstance(new.qos, QosProfile):
         return new
     if isinstance(old.qos.queues, Unknown) or isinstance(new.qos.queues, Unknown):
         return new
     were = {queue.index: queue for queue in old.qos.queues}
-    queues = tuple(_of_one_color(were.get(queue.index, queue), queue) for queue in new.qos.queues)
+    queues = tuple(_copy_wred_to_colors(were.get(queue.index, queue), queue) for queue in new.qos.queues)
     return replace_fields(new, qos=replace_fields(new.qos, queues=queues))
 
 
-def _of_one_color(old: Queue, new: Queue) -> Queue:
+def _copy_wred_to_colors(old: Queue, new: Queue) -> Queue:
     """Return a queue that marks all colors alike, as NVUE does, where it did and one of them was changed."""
     was, wred_profile = old.wred, new.wred
     if not isinstance(was, WredProfile) or not isinstance(wred_profile, WredProfile):

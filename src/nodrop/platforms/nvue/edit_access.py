@@ -67,7 +67,7 @@ def _rule_settings(entry: AccessEntry) -> Iterator[_Setting]:
         yield from (((*ip, word), prefix) for prefix in prefixes)
     for word, ports in (("source-port", entry.source_ports), ("dest-port", entry.destination_ports)):
         inside = (*ip, layer, word) if layer else (*ip, word)
-        yield from (((*inside, text), None) for text in _of_ports(ports))
+        yield from (((*inside, text), None) for text in _format_port_ranges(ports))
     yield from (((*ip, "dscp"), str(dscp)) for dscp in entry.dscps)
     if entry.dscp is not None:
         yield ("action", "set", "dscp"), str(entry.dscp)
@@ -77,5 +77,5 @@ def _rule_settings(entry: AccessEntry) -> Iterator[_Setting]:
         yield ("action", entry.action), None
 
 
-def _of_ports(ports: Sequence[PortRange]) -> Iterator[str]:
+def _format_port_ranges(ports: Sequence[PortRange]) -> Iterator[str]:
     return (str(port.first) if port.first == port.last else f"{port.first}-{port.last}" for port in ports)

@@ -30,7 +30,7 @@ def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "
         return None
     trees = Tree(old[file], file), Tree(new[file], file)
     before, after = (single(tree.root, "") for tree in trees)
-    if _broken_out(before) != _broken_out(after):
+    if _breakouts_by_port(before) != _breakouts_by_port(after):
         return None
     gone = dict.fromkeys(_removed_paths(before, after, (), schema()))
     new_operations = [*operations(gone), *operations(dict(_find_new_values(before, after, (), gone)))]
@@ -64,7 +64,7 @@ def _merge_expanded_keys(found_node: Node, node: Node, parent: str) -> None:
             _merge_expanded_keys(inside, value, single_key)
 
 
-def _broken_out(root: Node) -> Mapping[str, object]:
+def _breakouts_by_port(root: Node) -> Mapping[str, object]:
     """Return the breakout of each port; none of ports without one."""
     breakouts: dict[str, object] = {}
     for port, node in mapping_at(root, "interface").items():

@@ -65,7 +65,7 @@ class YamlDocument:
                 _entries(node).remove(entry)
         self._emptied.clear()
         if self._is_json:
-            _as_json(self._root)
+            _encode_texts_as_json(self._root)
         spell = (json.dumps, json.dumps) if self._is_json else (yaml_key, quoted)
         return self._bom + write(self._text, self._root, *spell)
 
@@ -87,16 +87,16 @@ class YamlDocument:
         self._root.items += patch(operations)
 
 
-def _as_json(node: Node) -> None:
+def _encode_texts_as_json(node: Node) -> None:
     """Write the new texts in JSON form."""
     for entry in _entries(node):
         value = entry.value
         if value.text is not None and (value.start is None or value.text != value.stood[0]):
             is_number = value.text.isascii() and value.text.isdecimal()
             value.raw = value.text if is_number else json.dumps(value.text)
-        _as_json(value)
+        _encode_texts_as_json(value)
     for item in node.items:
-        _as_json(item)
+        _encode_texts_as_json(item)
 
 
 def patch(operations: Sequence[Operation]) -> list[Node]:

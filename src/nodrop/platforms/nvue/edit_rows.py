@@ -64,14 +64,14 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
     if _is_known_change(old.tunnels, new.tunnels):
         _edit_tunnel_dscp(draft, known_rows(old.tunnels), known_rows(new.tunnels))
     if _is_known_change(old.hash_fields, new.hash_fields):
-        _hash_fields(draft, new.hash_fields)
+        _set_hash_fields(draft, new.hash_fields)
     if _is_known_change(old.gnmi_port, new.gnmi_port):
         draft.set(*GNMI, "state", to="disabled" if new.gnmi_port is None else "enabled")
         if new.gnmi_port is not None:
             draft.set(*GNMI, "port", to=new.gnmi_port)
     if _is_known_change(old.otlp_collectors, new.otlp_collectors):
         _edit_collectors(draft, old.otlp_collectors, new.otlp_collectors)
-    _adaptive_switch(draft, old, new)
+    _set_switch_adaptive_routing(draft, old, new)
     if _is_known_change(old.trimming, new.trimming):
         _edit_trimming(draft, old.trimming, new.trimming)
     _edit_routing(draft, old, new)
@@ -103,7 +103,7 @@ def _edit_tunnel_dscp(draft: Draft, old: tuple[Tunnel, ...], new: tuple[Tunnel, 
                 draft.put(*VXLAN, direction, "dscp", "action", to=word)
 
 
-def _hash_fields(draft: Draft, fields: tuple[HashField, ...] | None | Unknown) -> None:
+def _set_hash_fields(draft: Draft, fields: tuple[HashField, ...] | None | Unknown) -> None:
     """Say of each field whether it counts, or leave all of them to the switch."""
     counting = require_fact(fields)
     for field, flag in hashing.FLAGS.items():
@@ -131,7 +131,7 @@ def _port(draft: Draft, a: Interface, b: Interface) -> None:
         _edit_addresses(draft, b.name, a.addresses, b.addresses)
     if _is_known_change(a.vrf, b.vrf):
         _set_vrf(draft, b.name, require_fact(b.vrf))
-    _adaptive_port(draft, a, b)
+    _set_port_adaptive_routing(draft, a, b)
 
 
 def _address_family_word(draft: Draft, address: str) -> str:
@@ -240,7 +240,7 @@ def _edit_collectors(draft: Draft, before: Any, after: Any) -> None:
         draft.set(*OTLP, "state", to="enabled")
 
 
-def _adaptive_port(draft: Draft, a: Interface, b: Interface) -> None:
+def _set_port_adaptive_routing(draft: Draft, a: Interface, b: Interface) -> None:
     """Let a port have adaptive routing, or not."""
     port_path: Path = ("interface", b.name, *BELOW)
     if _is_known_change(a.adaptive_routing, b.adaptive_routing):
@@ -249,7 +249,7 @@ def _adaptive_port(draft: Draft, a: Interface, b: Interface) -> None:
         draft.put(*port_path, THRESHOLD, to=b.utilization_threshold_percent)
 
 
-def _adaptive_switch(draft: Draft, old: Device, new: Device) -> None:
+def _set_switch_adaptive_routing(draft: Draft, old: Device, new: Device) -> None:
     """Let a switch have adaptive routing, or not, by the utilization of links or without."""
     if _is_known_change(old.adaptive_routing, new.adaptive_routing):
         _set_enabled_state(draft, BELOW, bool(new.adaptive_routing))

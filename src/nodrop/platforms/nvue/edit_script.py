@@ -26,16 +26,16 @@ class _Line:
     stands_for: list[tuple[str, ...]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.stands_for = list(_stand_for(self.words or ()))
+        self.stands_for = list(_keys_of_words(self.words or ()))
 
     def say(self, at: int, word: str) -> None:
         """Change a word."""
         assert self.words is not None
         self.words[at] = word
-        self.stands_for = list(_stand_for(self.words))
+        self.stands_for = list(_keys_of_words(self.words))
 
 
-def _stand_for(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
+def _keys_of_words(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
     return (keys(words[at - 1] if at else "", word) for at, word in enumerate(words))
 
 
@@ -74,7 +74,7 @@ class ScriptDocument:
                     cut = behind and not self._text[:behind].endswith("\n")
                     edits.append((behind, behind, f"{newline if cut else ''}{command_text}{'' if cut else newline}"))
                 continue
-            start, behind = self._lines_of(line.given)
+            start, behind = self._offsets_of_command(line.given)
             if line.words is None:
                 edits.append((start, behind, ""))
                 continue
@@ -89,13 +89,13 @@ class ScriptDocument:
             at = end
         return self._bom + "".join([*out, self._text[at:]])
 
-    def _lines_of(self, command: nvset.Command) -> tuple[int, int]:
+    def _offsets_of_command(self, command: nvset.Command) -> tuple[int, int]:
         """Return where the lines begin and end that a command stands on."""
         return self._starts[command.spans[0].line - 1], self._starts[command.spans[-1].end_line]
 
     def _is_alone(self, command: nvset.Command) -> bool:
         """Whether nothing else stands on a command's lines."""
-        start, end = self._lines_of(command)
+        start, end = self._offsets_of_command(command)
         return len(nvset.parse(self._text[start:end]).commands) == 1 and "#" not in self._text[start:end]
 
     def make(self, operation: Operation) -> None:

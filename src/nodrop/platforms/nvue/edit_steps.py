@@ -32,10 +32,10 @@ def _read_edit_effects() -> Sequence[Mapping[str, Any]]:
 
 def restarting(release: str) -> list[str]:
     """Return the settings whose change brings all ports of a switch down, `*` being any word."""
-    return [path for effect in _of_all_ports(release) for path in effect["paths"]]
+    return [path for effect in _effects_on_all_ports(release) for path in effect["paths"]]
 
 
-def _of_all_ports(release: str) -> Iterator[Mapping[str, Any]]:
+def _effects_on_all_ports(release: str) -> Iterator[Mapping[str, Any]]:
     """Yield the effects on all ports of a switch of a release."""
     rows = (effect for effect in _read_edit_effects() if effect.get("ports") == "all")
     return (effect for effect in rows if precedes(release, effect.get("until", release)))
@@ -43,7 +43,7 @@ def _of_all_ports(release: str) -> Iterator[Mapping[str, Any]]:
 
 def first_apply(device: Device) -> Iterator[FirstApply]:
     """Yield the settings of a switch whose first apply brings all its ports down."""
-    for effect in _of_all_ports(str(device.version)):
+    for effect in _effects_on_all_ports(str(device.version)):
         value = getattr(device, effect["field"])
         if value is not None and value is not False and not isinstance(value, Unknown):
             until = f" (up to {effect['until']})" if "until" in effect else ""

@@ -157,12 +157,15 @@ def priority_groups(
         lossless = BufferProfile(pool=pool, size_bytes=UNKNOWN, dynamic_th=dynamic_th, headroom=headroom)
     else:
         lossless = stated.buffer(pool, dynamic_th)
-    lossy, lossless = _of_quota(lossy, quotas.ingress_lossy), _of_quota(lossless, quotas.ingress_lossless)
+    lossy, lossless = (
+        _apply_buffer_quota(lossy, quotas.ingress_lossy),
+        _apply_buffer_quota(lossless, quotas.ingress_lossless),
+    )
     indexes = sorted({lossy_group(pausing), *pausing})
     return tuple(PriorityGroup(index=index, buffer=lossless if index in pausing else lossy) for index in indexes)
 
 
-def _of_quota(buffer: BufferProfile, quota_bytes: int | None) -> BufferProfile:
+def _apply_buffer_quota(buffer: BufferProfile, quota_bytes: int | None) -> BufferProfile:
     """Return a buffer that takes a number of bytes, where there is one, and not a share of the free memory."""
     return buffer if quota_bytes is None else replace_fields(buffer, dynamic_th=None, static_th_bytes=quota_bytes)
 
@@ -174,14 +177,14 @@ def queue_buffer(lossless: bool, index: int | None = None, limits: Limits = USUA
         share = BufferProfile(
             pool=quotas.lossless_pool, size_bytes=limits.lossless_reserved_bytes, dynamic_th=limits.egress_lossless
         )
-        return _of_quota(share, quotas.egress_lossless)
+        return _apply_buffer_quota(share, quotas.egress_lossless)
     number = -1 if index is None else index
     share = BufferProfile(
         pool="egress_lossy",
         size_bytes=limits.lossy_reserved_bytes.get(number, 0),
         dynamic_th=limits.egress_lossy.get(number, LOSSY_TH),
     )
-    return _of_quota(share, quotas.egress_lossy.get(number))
+    return _apply_buffer_quota(share, quotas.egress_lossy.get(number))
 
 
 def usual_small_percent(model: str | Unknown) -> int:

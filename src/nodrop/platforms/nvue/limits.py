@@ -71,10 +71,10 @@ def check(device: Device) -> Switch:
     check_release(device)
     _check_services(device)
     check_rows(device.interfaces, "interfaces", order=lambda port: natural(port.name))
-    split = _check_splits(facts, device)
+    split = _check_breakouts(facts, device)
     for interface in device.interfaces:
         _check_port(device, facts, interface, split)
-    check_bridging(device, partial(_check_link, device))
+    check_bridging(device, partial(_check_common_settings, device))
     limits_routing.check(device)
     return facts
 
@@ -138,7 +138,7 @@ def _check_services(device: Device) -> None:
     _check_trimming(device)
 
 
-def _check_threshold(interface: Interface) -> None:
+def _check_utilization_threshold(interface: Interface) -> None:
     percent, (low, high) = require_fact(interface.utilization_threshold_percent), PERCENT
     if percent is not None and not low <= percent <= high:
         path = ("interfaces", interface.name, "utilization_threshold_percent")
@@ -193,7 +193,7 @@ def _check_trimming(device: Device) -> None:
         raise refuse(["trimming", "queue"], "NVUE sends trimmed packets on the queue of their switch priority")
 
 
-def _check_splits(facts: Switch, device: Device) -> dict[int, int]:
+def _check_breakouts(facts: Switch, device: Device) -> dict[int, int]:
     """Return into how many parts panel ports are broken out."""
     lanes: dict[int, set[object]] = {}
     splits_by_panel: dict[int, list[int]] = {}
@@ -254,16 +254,16 @@ def _check_port(device: Device, facts: Switch, interface: Interface, split: dict
         raise refuse((*path, "fec"), "a port has one in NVUE, `auto` unless it is said")
     if require_fact(interface.autoneg) is None:
         raise refuse((*path, "autoneg"), "a port negotiates in NVUE, or is told not to")
-    _check_link(device, interface, path)
+    _check_common_settings(device, interface, path)
     if not isinstance(interface.qos, QosProfile):
         raise refuse((*path, "qos"), "a port of an NVUE switch has the QoS of the switch")
-    _check_threshold(interface)
+    _check_utilization_threshold(interface)
     cable = require_fact(interface.cable_length_m)
     if cable is not None and not _CABLE_M[0] <= cable <= _CABLE_M[1]:
         raise refuse((*path, "cable_length_m"), f"is not from {_CABLE_M[0]} to {_CABLE_M[1]}")
 
 
-def _check_link(device: Device, row: Interface | PortChannel | Vlan, path: tuple[str, str]) -> None:
+def _check_common_settings(device: Device, row: Interface | PortChannel | Vlan, path: tuple[str, str]) -> None:
     """Refuse what interfaces of all kinds have."""
     mtu = require_fact(row.mtu_bytes)
     if mtu is None or not _MTU_BYTES[0] <= mtu <= _MTU_BYTES[1]:

@@ -31,7 +31,7 @@ def check_bridging(device: Device, check_link: CheckLink) -> None:
     for bond in bonds:
         _check_bond(bond, ports, ("port_channels", bond.name))
         check_link(bond, ("port_channels", bond.name))
-    _check_distinct(bonds)
+    _check_distinct_members(bonds)
     untagged: dict[str, int] = {}
     for vlan in vlans:
         path = ("vlans", str(vlan.id))
@@ -62,7 +62,7 @@ def _check_bond(bond: PortChannel, ports: set[str], path: tuple[str, str]) -> No
             raise refuse((*path, "members"), f"{member} is no port of the switch")
 
 
-def _check_distinct(bonds: tuple[PortChannel, ...]) -> None:
+def _check_distinct_members(bonds: tuple[PortChannel, ...]) -> None:
     owner: dict[str, str] = {}
     for bond in bonds:
         for member in bond.members:

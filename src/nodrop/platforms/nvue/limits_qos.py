@@ -36,13 +36,13 @@ def check(device: Device) -> None:
         key = id(port.qos), port.cable_length_m, port.link_pause
         if key not in seen:
             seen[key] = None
-            _check_port(device, port)
+            _check_port_qos(device, port)
     conditions.check(device)
     _check_switch(device)
     _check_pools(device)
 
 
-def _check_port(device: Device, port: Interface) -> None:
+def _check_port_qos(device: Device, port: Interface) -> None:
     qos = port.qos
     assert isinstance(qos, QosProfile)
     path = ("interfaces", port.name, "qos")
@@ -196,7 +196,7 @@ def _check_wred(device: Device, wred: WredProfile | None, path: Path) -> None:
         raise refuse(path, "neither marks nor drops, and so is nothing in NVUE")
     relative = color.min_percent is not None or color.max_percent is not None
     if relative:
-        _check_relative(device, color, (*path, "green"))
+        _check_relative_marking(device, color, (*path, "green"))
     size, most_size = ("percent", 100) if relative else ("bytes", MAX_32_BITS)
     for name, most in ((f"min_{size}", most_size), (f"max_{size}", most_size), ("probability_percent", 100)):
         value = getattr(color, name)
@@ -204,7 +204,7 @@ def _check_wred(device: Device, wred: WredProfile | None, path: Path) -> None:
             raise refuse((*path, "green", name), f"is stated in NVUE, from 0 to {most}")
 
 
-def _check_relative(device: Device, color: WredColor, path: Path) -> None:
+def _check_relative_marking(device: Device, color: WredColor, path: Path) -> None:
     """Refuse marking relative to a queue's maximum where a release or a chip has none, and bytes in addition to it."""
     feature = "relative marking"
     if not knows(device.version, feature):
@@ -346,10 +346,10 @@ def _check_pools(device: Device) -> None:
     assert lossy is not None
     if lossy + (of_lossless or 0) > 100:
         raise refuse(["buffer_pools"], "have more than all of the memory together")
-    _check_as_made(device, effects.buffer_pools(lossy, of_lossless, _memory(device)), threshold)
+    _check_derived_buffers(device, effects.buffer_pools(lossy, of_lossless, _memory(device)), threshold)
 
 
-def _check_as_made(device: Device, pools: tuple[BufferPool, ...], dynamic_th: int) -> None:
+def _check_derived_buffers(device: Device, pools: tuple[BufferPool, ...], dynamic_th: int) -> None:
     """Refuse buffers that the switch would not make from its settings."""
     groups: dict[tuple[tuple[int, ...], effects.StatedHeadroom | None], Any] = {}
     bare: dict[int, QosProfile] = {}

@@ -76,14 +76,14 @@ def check(device: Device) -> None:
     for vrf_process in other_bgps:
         if bgp is None:
             raise refuse(["vrf_bgp"], "are written beside the process of the default VRF, of which there is none")
-        _check_other(vrf_process, bgp)
+        _check_vrf_process(vrf_process, bgp)
 
 
 _OF_SWITCH = ("suppress_fib_pending", "graceful_restart", "restart_s", "select_defer_s", "graceful_shutdown")
 """What NVUE has below `router bgp`, for all VRFs."""
 
 
-def _check_other(vrf_process: Bgp, bgp: Bgp) -> None:
+def _check_vrf_process(vrf_process: Bgp, bgp: Bgp) -> None:
     """Check the process of a separate VRF."""
     path = ("vrf_bgp", vrf_process.key)
     _check_name(vrf_process.key, *path)
@@ -220,7 +220,7 @@ def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
             for attribute, value in rule.matches:
                 _check_match(attribute, value, *where, "matches")
             for attribute, value in rule.sets:
-                _check_set(attribute, value, *where, "sets")
+                _check_set_value(attribute, value, *where, "sets")
 
 
 def _check_attributes(attributes: list[str], words: dict[str, str], *path: object) -> None:
@@ -240,7 +240,7 @@ def _check_match(attribute: str, value: str, *path: object) -> None:
         _check_name(value, *path)
 
 
-def _check_set(attribute: str, value: str, *path: object) -> None:
+def _check_set_value(attribute: str, value: str, *path: object) -> None:
     if reason := on_one_line(value):
         raise refuse(path, reason)
     if attribute in ("local-preference", "weight"):

@@ -129,14 +129,14 @@ class _Finder:
         if (find := _DEVICE_PATHS.get(head)) is not None:
             yield from find(self, head, field_path)
 
-    def _polling_paths(self, _head: str, _part: Path) -> Iterator[Path]:
+    def _watchdog_polling_paths(self, _head: str, _part: Path) -> Iterator[Path]:
         yield ("qos", "pfc-watchdog", "polling-interval")
         yield ("qos", "pfc-watchdog")
 
-    def _style_paths(self, _head: str, _part: Path) -> Iterator[Path]:
+    def _qos_style_paths(self, _head: str, _part: Path) -> Iterator[Path]:
         yield from (("qos", "roce", "state"), ("qos", "roce", "enable"), ("qos", "roce"))
 
-    def _condition_paths(self, _head: str, part: Path) -> Iterator[Path]:
+    def _watchdog_condition_paths(self, _head: str, part: Path) -> Iterator[Path]:
         yield from conditions.paths("".join(part[:1]))
 
     def _pool_paths(self, _head: str, part: Path) -> Iterator[Path]:
@@ -147,7 +147,7 @@ class _Finder:
         yield from self._roce_macro_paths()
         yield ("qos", "traffic-pool")
 
-    def _dynamic_paths(self, _head: str, part: Path) -> Iterator[Path]:
+    def _dynamic_buffer_paths(self, _head: str, part: Path) -> Iterator[Path]:
         field = "".join(part[:1])
         if field != "dynamic_th":
             yield ("qos", "pfc", GLOBAL, "small-packet-probability")
@@ -161,7 +161,7 @@ class _Finder:
         yield PACKET_TRIM
         yield ("qos", "roce", "mode")
 
-    def _balancing_paths(self, head: str, _part: Path) -> Iterator[Path]:
+    def _adaptive_routing_paths(self, head: str, _part: Path) -> Iterator[Path]:
         ports = self._ports
         having = (name for name in ports.names() if ports.adaptive_routing_of(ports.view(name))[0])
         yield from adaptive_routing.switch_paths(head, having)
@@ -299,7 +299,7 @@ class _Finder:
         elif head == "pfc_watchdog":
             yield from self._watchdog_paths(port, field_words[0])
         elif head == "priority_groups":
-            yield from self._group_paths(port, field_words)
+            yield from self._priority_group_paths(port, field_words)
         elif head == "queues":
             yield from self._queue_paths(port, field_words)
         if not head:
@@ -332,7 +332,7 @@ class _Finder:
         yield ("interface", port, "qos", "pfc-watchdog")
         yield from self._pfc_paths(port, "pfc_rx_priorities", "")
 
-    def _group_paths(self, port: str, field_words: list[str]) -> Iterator[Path]:
+    def _priority_group_paths(self, port: str, field_words: list[str]) -> Iterator[Path]:
         index = field_words[0]
         if field_words[2] == "dynamic_th":
             yield (*_ADVANCED, "ingress-lossless-buffer", "shared-alpha")
@@ -364,12 +364,12 @@ _DEVICE_PATHS: Mapping[str, Callable[[_Finder, str, Path], Iterator[Path]]] = {
     **dict.fromkeys(INTERFACES, _Finder._bridging_paths),
     **dict.fromkeys(OVERLAYS, _Finder._overlay_paths),
     **dict.fromkeys(_SNMP, _Finder._snmp_paths),
-    **dict.fromkeys(adaptive_routing.SWITCH, _Finder._balancing_paths),
-    "@watchdog_polling_ms": _Finder._polling_paths,
-    "@qos_style": _Finder._style_paths,
-    "@watchdog_conditions": _Finder._condition_paths,
+    **dict.fromkeys(adaptive_routing.SWITCH, _Finder._adaptive_routing_paths),
+    "@watchdog_polling_ms": _Finder._watchdog_polling_paths,
+    "@qos_style": _Finder._qos_style_paths,
+    "@watchdog_conditions": _Finder._watchdog_condition_paths,
     "@buffer_pools": _Finder._pool_paths,
-    "@dynamic_buffers": _Finder._dynamic_paths,
+    "@dynamic_buffers": _Finder._dynamic_buffer_paths,
     "@trimming": _Finder._trimming_paths,
     "@hash_fields": _Finder._hash_paths,
     "@mac_ageing_s": _Finder._ageing_paths,

@@ -28,14 +28,14 @@ _POLICY_FIELDS: Mapping[str, tuple[Path, ...]] = {
 def routing_paths(top: View, head: str, path: Path) -> Iterator[Path]:
     """Yield the paths that set a part of the routing, the most exact first."""
     if head == "@static_routes":
-        yield from _route_paths(top, *(*path, "", "")[:2])
+        yield from _static_route_paths(top, *(*path, "", "")[:2])
     elif head == "@vrf_bgp":
         yield from _bgp_paths(top, "".join(path[:1]), path[1:])
     else:
         yield from _bgp_paths(top, DEFAULT, path if head == "@bgp" else ("neighbors", *path))
 
 
-def _route_paths(top: View, key: str, field: str) -> Iterator[Path]:
+def _static_route_paths(top: View, key: str, field: str) -> Iterator[Path]:
     route_rows = [
         (hop, distance, ("vrf", vrf, "router", "static", prefix, *path))
         for vrf, inside in top.below("vrf").items()

@@ -38,12 +38,12 @@ def leaves(kind: str, value: Any) -> Iterator[tuple[Path, str]]:
                 yield ("switch-priority", str(priority), "dscp"), str(dscp)
     else:
         for queue, queue_setting in value:
-            for word, setting_value in _of_queue(kind, queue_setting).items():
+            for word, setting_value in _settings_of_queue(kind, queue_setting).items():
                 if setting_value is not None:
                     yield ("traffic-class", str(queue), word), str(setting_value)
 
 
-def _of_queue(kind: str, value: Any) -> Mapping[str, object]:
+def _settings_of_queue(kind: str, value: Any) -> Mapping[str, object]:
     if kind == "congestion-control":
         return {
             "ecn": _SWITCH[value.ecn],

@@ -59,14 +59,14 @@ def access_paths(subject_path: Path) -> Iterator[Path]:
     name, field, key, entry_field = (*subject_path, "", "", "", "")[:4]
     if field == "bindings" and key:
         stage, _, interface = key.partition(" ")
-        yield binding_path(name, Binding(interface=interface or None, stage=_stage_called(stage)))
+        yield binding_path(name, Binding(interface=interface or None, stage=_parse_stage(stage)))
     if field == "entries" and key:
         yield from (("acl", name, "rule", key, *path) for path in _FIELDS.get(entry_field, ()))
         yield ("acl", name, "rule", key)
     yield ("acl", name)
 
 
-def _stage_called(text: str) -> Stage:
+def _parse_stage(text: str) -> Stage:
     stages: tuple[Stage, ...] = ("ingress", "egress", "control-plane", "control-plane-out")
     return next(stage for stage in stages if stage == text)
 

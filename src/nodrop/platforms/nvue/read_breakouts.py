@@ -52,14 +52,14 @@ def check_ports(config: Config, ports: Ports, model: str | Unknown) -> None:
                 missing.append(_Row(key, name))
             elif port.part and (why := breakouts.missing(port)):
                 rows.append(_Row(key, name, why, f"swp{port.port.panel}"))
-    for row in _by_place(config, missing):
+    for row in _merge_rows_by_place(config, missing):
         last = str(max(panels or (0,)))
         config.remark("port-not-on-model", (), ("interface", row.key), ports=row.name, model=str(model), last=last)
-    for row in _by_place(config, rows):
+    for row in _merge_rows_by_place(config, rows):
         config.remark("part-without-breakout", (), ("interface", row.key), ports=row.name, reason=row.why)
     if facts is not None:
-        _check_ways(config, ports, facts)
-    _check_settings(config, ports)
+        _check_breakout_modes(config, ports, facts)
+    _check_port_settings(config, ports)
 
 
 def abbreviate_names(found: list[str]) -> str:
@@ -76,7 +76,7 @@ class _Row(NamedTuple):
     """Of which `why` is said; empty where that is said of the row."""
 
 
-def _by_place(config: Config, rows: list[_Row], *below: str) -> list[_Row]:
+def _merge_rows_by_place(config: Config, rows: list[_Row], *below: str) -> list[_Row]:
     """Return rows that stand at one place as one, with all their names; a name counts where it stands first.
 
     Places are looked up for the first rows; the others count to the last of these.
@@ -139,20 +139,20 @@ class _Breakouts:
             self._of[panel] = self._ports.link(self._ports.view(name)).breakout
         breakout = self._of[panel]
         if breakout is None:
-            if named_nvue_port.port.split < self._from_start(panel):
+            if named_nvue_port.port.split < self._default_split_count(panel):
                 return ""
-            says = self._whole_state or (self._ports.names_port(name) and self._states_any())
+            says = self._whole_state or (self._ports.names_port(name) and self._has_any_breakout())
             return "not broken out" if says else ""
         if breakout.splits == 0:
             return "disabled"
         return "" if named_nvue_port.port.split < breakout.splits else f"broken out into {breakout.splits}"
 
-    def _from_start(self, panel: int) -> int:
+    def _default_split_count(self, panel: int) -> int:
         """Return the number of parts of a panel port without a breakout setting; 0 for none."""
         group = self._model and self._model.group(panel)
         return group.starts_split.get("nvue", 0) if group else 0
 
-    def _states_any(self) -> bool:
+    def _has_any_breakout(self) -> bool:
         """Whether the file breaks out any port."""
         if self._any is None:
             ports = self._ports
@@ -160,7 +160,7 @@ class _Breakouts:
         return self._any
 
 
-def _check_ways(config: Config, ports: Ports, model: Switch) -> None:
+def _check_breakout_modes(config: Config, ports: Ports, model: Switch) -> None:
     """Remark breakouts that the model has not, and ports in use that are lost to the parts of the one before."""
     impossible: list[_Row] = []
     lost: list[_Row] = []
@@ -183,10 +183,10 @@ def _check_ways(config: Config, ports: Ports, model: Switch) -> None:
                 lost.append(
                     _Row(using, f"swp{named_nvue_port.port.panel + 1}", f"{name} is broken out into {split.into}")
                 )
-    for row in _by_place(config, impossible, "link", "breakout"):
+    for row in _merge_rows_by_place(config, impossible, "link", "breakout"):
         path = ("interface", row.key, "link", "breakout")
         config.remark("breakout-not-on-model", (), path, ports=row.name, model=model.name, reason=row.why)
-    for row in _by_place(config, lost):
+    for row in _merge_rows_by_place(config, lost):
         config.remark("port-lost-to-breakout", (), ("interface", row.key), ports=row.name, reason=row.why)
 
 
@@ -218,19 +218,19 @@ def _interface_key_in_use(ports: Ports, panel: int) -> str:
     if breakout is not None and breakout.splits == 0:
         return ""
     link = view.below("link")
-    idle = view.node.keys() <= _IDLE and link.node.keys() <= _IDLE_LINK and not _says_up(link)
+    idle = view.node.keys() <= _IDLE and link.node.keys() <= _IDLE_LINK and not _has_link_state_up(link)
     return "" if idle and breakout is None else ports.key_of(name)
 
 
-def _says_up(link: View) -> bool:
+def _has_link_state_up(link: View) -> bool:
     return link.text("state") == "up"
 
 
-def _check_settings(config: Config, ports: Ports) -> None:
+def _check_port_settings(config: Config, ports: Ports) -> None:
     """Remark settings of ports that are broken out, which have none, and FEC that is stated to be automatic."""
     in_vain: list[_Row] = []
     automatic: list[_Row] = []
-    broken = _broken_out(ports)
+    broken = _broken_out_panels(ports)
     for key, node in config.top.below("interface").node.items():
         if not isinstance(node, Mapping):
             continue
@@ -243,9 +243,9 @@ def _check_settings(config: Config, ports: Ports) -> None:
                 in_vain.append(_Row(key, name, abbreviate_names(stated)))
             elif says_auto:
                 automatic.append(_Row(key, name))
-    for row in _by_place(config, in_vain):
+    for row in _merge_rows_by_place(config, in_vain):
         config.remark("setting-of-broken-out-port", (), ("interface", row.key), ports=row.name, settings=row.why)
-    for row in _by_place(config, automatic, "link", "fec"):
+    for row in _merge_rows_by_place(config, automatic, "link", "fec"):
         config.remark("fec-auto-stated", (), ("interface", row.key, "link", "fec"), ports=row.name)
 
 
@@ -258,18 +258,20 @@ def check_revisions(config: Config, ports: Ports) -> None:
     if tree.revisions:
         for commands in tree.revisions:
             paths = [command.words for command in commands if command.verb == "set"]
-            broken = {port.port.panel for words in paths if _breaks_out(words) for _, port in _ports_of_key(words[1])}
+            broken = {
+                port.port.panel for words in paths if _is_breakout_path(words) for _, port in _ports_of_key(words[1])
+            }
             keys = (words[1] for words in paths if words[0] == "interface" and words[2:3] == ("qos",))
-            rows += _qos_of_parts(keys, broken)
+            rows += _parts_with_qos(keys, broken)
     else:
         interfaces = config.top.below("interface").node
         keys = (key for key, node in interfaces.items() if isinstance(node, Mapping) and "qos" in node)
-        rows += _qos_of_parts(keys, _broken_out(ports))
-    for row in _by_place(config, rows, "qos"):
+        rows += _parts_with_qos(keys, _broken_out_panels(ports))
+    for row in _merge_rows_by_place(config, rows, "qos"):
         config.remark("qos-with-breakout", (), ("interface", row.key, "qos"), ports=row.name)
 
 
-def _broken_out(ports: Ports) -> set[int]:
+def _broken_out_panels(ports: Ports) -> set[int]:
     broken_out = set()
     for name in ports.names():
         named_nvue_port = nvue_port(name)
@@ -280,11 +282,11 @@ def _broken_out(ports: Ports) -> set[int]:
     return broken_out
 
 
-def _breaks_out(words: tuple[str, ...]) -> bool:
+def _is_breakout_path(words: tuple[str, ...]) -> bool:
     return words[0] == "interface" and words[2:4] == ("link", "breakout") and words[4:5] not in _WHOLE
 
 
-def _qos_of_parts(keys: Iterator[str], broken: set[int]) -> Iterator[_Row]:
+def _parts_with_qos(keys: Iterator[str], broken: set[int]) -> Iterator[_Row]:
     """Yield the parts of ports broken out that have QoS."""
     for key in keys:
         for name, named_nvue_port in _ports_of_key(key):

@@ -47,20 +47,20 @@ def remark_overlaps(config: Config) -> None:
 
 def _mappings_with_lists(root: Node) -> Iterator[tuple[Path, str, Node]]:
     """Yield the mappings with a key that names several objects, each with its path and the kind of object."""
-    yield from _with_lists(root.get("interface"), ("interface",))
-    yield from _walk_lists(root.get("qos"), ("qos",))
+    yield from _list_keyed_node(root.get("interface"), ("interface",))
+    yield from _walk_list_keyed_nodes(root.get("qos"), ("qos",))
     for vrf in mapping_at(root, "vrf"):
         path = ("vrf", vrf, "router", "bgp", "neighbor")
-        yield from _with_lists(value_at(root, *path), path)
+        yield from _list_keyed_node(value_at(root, *path), path)
 
 
-def _walk_lists(node: object, path: Path) -> Iterator[tuple[Path, str, Node]]:
-    yield from _with_lists(node, path)
+def _walk_list_keyed_nodes(node: object, path: Path) -> Iterator[tuple[Path, str, Node]]:
+    yield from _list_keyed_node(node, path)
     for key, inside in mapping(node).items():
-        yield from _walk_lists(inside, (*path, key))
+        yield from _walk_list_keyed_nodes(inside, (*path, key))
 
 
-def _with_lists(node: object, path: Path) -> Iterator[tuple[Path, str, Node]]:
+def _list_keyed_node(node: object, path: Path) -> Iterator[tuple[Path, str, Node]]:
     parent = path[-1]
     if not isinstance(node, dict) or (parent not in NAMED and parent not in NUMBERED):
         return

@@ -147,14 +147,14 @@ def stated_headroom(profile: View) -> effects.StatedHeadroom | None:
     buffer = profile.integer("port-buffer", 0, MAX_32_BITS, "bytes")
     xoff = profile.integer("xoff-threshold", 0, MAX_32_BITS, "bytes")
     xon = profile.integer("xon-threshold", 0, MAX_32_BITS, "bytes")
-    xoff = _at_most(profile, "xoff-threshold", xoff, buffer, "port-buffer")
-    xon = _at_most(profile, "xon-threshold", xon, xoff, "xoff-threshold")
+    xoff = _reject_above_limit(profile, "xoff-threshold", xoff, buffer, "port-buffer")
+    xon = _reject_above_limit(profile, "xon-threshold", xon, xoff, "xoff-threshold")
     if buffer is None and xoff is None and xon is None:
         return None
     return effects.StatedHeadroom(port_buffer_bytes=buffer, xoff_threshold_bytes=xoff, xon_threshold_bytes=xon)
 
 
-def _at_most(node: View, key: str, value: int | None, most: int | None, limit_name: str) -> int | None:
+def _reject_above_limit(node: View, key: str, value: int | None, most: int | None, limit_name: str) -> int | None:
     """Return a part of a whole; None, with a remark, where it is more than that."""
     if value is None or most is None or value <= most:
         return value

@@ -71,9 +71,9 @@ class Ports:
         self._links: dict[int, tuple[Node, _Link]] = {}
         self._by_content: dict[str, _Link] = {}
         self._balanced: dict[int, tuple[Any, tuple[bool, int | None]]] = {}
-        self._add_parts_of_sessions()
+        self._add_session_port_parts()
 
-    def _add_parts_of_sessions(self) -> None:
+    def _add_session_port_parts(self) -> None:
         """Add the parts of ports broken out here that only a BGP session names.
 
         NVIDIA's generator writes spines this way (enterprise-ras, net-configurator, spine_nvue_cli.j2).
@@ -126,10 +126,10 @@ class Ports:
         nodes = self._nodes.get(name, [])
         merged: Node = nodes[0] if nodes else {}
         for node in nodes[1:]:
-            merged = self._laid_over(merged, node)
+            merged = self._merge_nodes(merged, node)
         return View(self.config, merged, ("interface", name))
 
-    def _laid_over(self, below: Node, above: Node) -> Node:
+    def _merge_nodes(self, below: Node, above: Node) -> Node:
         if not below or not above:
             return below or above
         key = id(below), id(above)
@@ -139,7 +139,7 @@ class Ports:
             for word, value in above.items():
                 old = merged_node.pop(word, None)
                 if isinstance(old, dict) and isinstance(value, dict):
-                    value = self._laid_over(old, value)
+                    value = self._merge_nodes(old, value)
                 merged_node[word] = value
             cached_merge = self._merged[key] = merged_node, below, above
         return cached_merge[0]

@@ -293,7 +293,7 @@ class QosReader:
         return stated != [False, False]
 
     def _congestion_control(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Mapping[int, Marking]:
-        markings = self._in_use(defaults.markings)
+        markings = self._defaults_in_use(defaults.markings)
         stated = set()
         for tc, inside in node.items_by_number("traffic-class", 7):
             markings[tc], is_stated = marking(inside, markings.get(tc, defaults.markings.get(tc, Marking())))
@@ -303,7 +303,7 @@ class QosReader:
         return markings
 
     def _egress_scheduler(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Mapping[int, Share]:
-        shares = self._in_use(defaults.shares)
+        shares = self._defaults_in_use(defaults.shares)
         stated = set()
         for tc, inside in node.items_by_number("traffic-class", 7):
             old = shares.get(tc, defaults.shares.get(tc, Share()))
@@ -316,7 +316,7 @@ class QosReader:
             derived["qos", "queues", str(tc), "scheduler"] = defaults.reason
         return shares
 
-    def _in_use(self, defaults: Mapping[int, Any]) -> dict[int, Any]:
+    def _defaults_in_use(self, defaults: Mapping[int, Any]) -> dict[int, Any]:
         """Return what holds by default of the traffic classes that anything leaves by; nobody set up the others."""
         return {tc: setting for tc, setting in defaults.items() if tc in self.queue_of}
 

@@ -242,14 +242,14 @@ class RoutingReader:
                     sequence=sequence,
                     action=rule.word("action", _ACTIONS) or "permit",
                     matches=tuple(self._route_map_matches(rule.below("match"))),
-                    sets=(*self._sets(rule.below("set")), *self._goes_on(rule)),
+                    sets=(*self._sets(rule.below("set")), *self._exit_policy_action(rule)),
                 )
                 for sequence, rule in self._numbered_rules("route-map", name)
             ]
             yield RouteMap(name=name, rules=tuple(rules))
 
     @staticmethod
-    def _goes_on(rule: View) -> Iterator[tuple[str, str]]:
+    def _exit_policy_action(rule: View) -> Iterator[tuple[str, str]]:
         """Yield where a route that a rule permits goes on to, in FRR's words; nothing if the rule does not state it."""
         policy = rule.below("action", "permit", "exit-policy")
         number = policy.text("rule")

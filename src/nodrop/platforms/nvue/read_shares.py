@@ -33,7 +33,7 @@ def check_shares(config: Config, macro: str | None) -> None:
                 "shares-exceed-whole", (), shares[-1][2], what=render_path(path), total=str(total), parts=share_list
             )
     if macro is None:
-        _check_halves(config, qos)
+        _check_pfc_and_pools(config, qos)
 
 
 def _shares_by_path(qos: View) -> Iterator[tuple[Path, list[Share]]]:
@@ -66,7 +66,7 @@ def _is_infinite_pool(pools: View, name: str) -> bool:
     return pools.below(name).text("infinite") in ("true", "on", "enabled")
 
 
-def _check_halves(config: Config, qos: View) -> None:
+def _check_pfc_and_pools(config: Config, qos: View) -> None:
     """Report settings without their other half: a lossless class needs PFC and a pool, and there is one such pool.
 
     Link pause makes use of a lossless pool too, without PFC.

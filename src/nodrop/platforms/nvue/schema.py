@@ -109,7 +109,9 @@ def _words(pattern: Path, stated: Mapping[str, Any], releases: frozenset[Release
             elif word:
                 words[word] = _build_schema_node((*pattern, word), spec, releases)
     complete = releases if stated.get("...") == COMPLETE else frozenset()
-    return Words(pattern, span_of(stated.get("", ""))[0], words, chosen, is_open, _is_fixed(pattern), complete, instead)
+    return Words(
+        pattern, span_of(stated.get("", ""))[0], words, chosen, is_open, _lacks_placeholders(pattern), complete, instead
+    )
 
 
 def _build_schema_node(pattern: Path, spec: Any, releases: frozenset[Release]) -> Node:
@@ -117,11 +119,13 @@ def _build_schema_node(pattern: Path, spec: Any, releases: frozenset[Release]) -
         return _words(pattern, spec, releases)
     span, remainder = span_of(spec) if isinstance(spec, str) else (ALWAYS, "")
     return (
-        Words(pattern, span, {}, None, True, _is_fixed(pattern)) if remainder == "open" else leaf_of(pattern[-1], spec)
+        Words(pattern, span, {}, None, True, _lacks_placeholders(pattern))
+        if remainder == "open"
+        else leaf_of(pattern[-1], spec)
     )
 
 
-def _is_fixed(pattern: Path) -> bool:
+def _lacks_placeholders(pattern: Path) -> bool:
     return not any(word.startswith("<") for word in pattern)
 
 
@@ -174,7 +178,7 @@ def knows(path: Path) -> bool:
     return True
 
 
-def _in_reach(path: Path, beside: Path) -> bool:
+def _is_plausible_path(path: Path, beside: Path) -> bool:
     """Whether the author of a path below `beside` may have meant another: a path of the same object, or of classes."""
     return not beside or path[0] in (beside[0], _CLASSES)
 
@@ -185,7 +189,9 @@ def _find_path_elsewhere(word: str, beside: Path) -> Path | None:
     None for a word that is in many places: none of them is more likely than the others.
     """
     index = _paths_by_last_word()
-    paths = [path for path in index.get(word, ()) if _in_reach(path, beside) or path in objects().get(word, ())] or [
+    paths = [
+        path for path in index.get(word, ()) if _is_plausible_path(path, beside) or path in objects().get(word, ())
+    ] or [
         path
         for close in difflib.get_close_matches(word, index, n=1, cutoff=_ALIKE)
         for path in index[close]

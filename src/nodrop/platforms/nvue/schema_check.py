@@ -54,15 +54,17 @@ def check_schema(config: Config, version: str | None | Unknown, model: str | Unk
         return ()
     release = _cumulus_release(version)
     found_faults = _cached_faults(schema(), config.tree.root, ())
-    _tell_releases(config, release, found_faults.values())
-    _tell_chips(config, model, found_faults.values())
+    _report_release_faults(config, release, found_faults.values())
+    _report_chip_faults(config, model, found_faults.values())
     _check_unset(config, release)
     spans = {
         remark.place.span
         for remark in config.remarks
         if remark.place and remark.kind in ("malformed-value", "unit-suffix")
     }
-    faults = [fault for fault in found_faults.values() if fault.kind != "span" and not _may_be(fault, release)]
+    faults = [
+        fault for fault in found_faults.values() if fault.kind != "span" and not _may_exist_in_release(fault, release)
+    ]
     for fault in faults[:MAX_SETTING_FAULTS]:
         if config.is_full:
             break
@@ -72,7 +74,7 @@ def check_schema(config: Config, version: str | None | Unknown, model: str | Unk
     return tuple(faults[MAX_SETTING_FAULTS:])
 
 
-def _may_be(fault: Fault, release: Release | None) -> bool:
+def _may_exist_in_release(fault: Fault, release: Release | None) -> bool:
     """Whether a release may have a word that no document has: there is none of that release."""
     return fault.kind == "undocumented" and isinstance(fault.place, Words) and release not in fault.place.complete
 
@@ -124,7 +126,7 @@ def _tell(config: Config, release: Release | None, fault: Fault, *, unset: bool 
         config.malformed(path, found_text, place.expected(release))
 
 
-def _tell_releases(config: Config, release: Release | None, faults: Iterable[Fault]) -> None:
+def _report_release_faults(config: Config, release: Release | None, faults: Iterable[Fault]) -> None:
     """Report settings that the file's release does not have; settings of the other dialect only, as a mixture of both.
 
     A file that does not state its release has the dialect that most kinds of its settings are in.
@@ -145,7 +147,7 @@ def _tell_releases(config: Config, release: Release | None, faults: Iterable[Fau
             config.remark("setting-of-another-release", (), fault.path, **facts, because=because + instead)
 
 
-def _tell_chips(config: Config, model: str | Unknown, faults: Iterable[Fault]) -> None:
+def _report_chip_faults(config: Config, model: str | Unknown, faults: Iterable[Fault]) -> None:
     """Report settings that the chip of the model does not have."""
     if isinstance(model, Unknown) or (chip := _spectrum_generation(switch(model).asic)) is None:
         return
@@ -179,7 +181,7 @@ def _check_unset(config: Config, release: Release | None) -> None:
     faults: _Found = {}
     _look(schema(), tree.unset, (), faults)
     for fault in faults.values():
-        if fault.is_of_a_word and not _may_be(fault, release):
+        if fault.is_of_a_word and not _may_exist_in_release(fault, release):
             _tell(config, release, fault, unset=True)
 
 

@@ -219,9 +219,9 @@ class Spelling:
         """The settings of `default-global` without a statement."""
         self._names: dict[str, dict[Any, str]] = {kind: {} for kind in KINDS}
         for kind in KINDS:
-            self._name_all(kind)
+            self._name_profiles(kind)
 
-    def _name_all(self, kind: str) -> None:
+    def _name_profiles(self, kind: str) -> None:
         names, taken = self._names[kind], set()
         if self._can_be_global(kind):
             names[self.usual[kind]] = GLOBAL
@@ -266,12 +266,12 @@ class Spelling:
         if kind == "remark":
             return "rewrite"
         if kind == "pfc":
-            return self._pfc_name(value)
+            return self._pfc_profile_name(value)
         if kind == "egress-scheduler":
-            return _scheduler_name(value)
-        return _shaper_name(value) if kind == "egress-shaper" else _congestion_name(value)
+            return _scheduler_profile_name(value)
+        return _shaper_profile_name(value) if kind == "egress-shaper" else _congestion_profile_name(value)
 
-    def _pfc_name(self, pfc: Pfc) -> str:
+    def _pfc_profile_name(self, pfc: Pfc) -> str:
         usual: Pfc = self.usual["pfc"]
         if not pfc.priorities:
             return "pfc-off"
@@ -300,7 +300,7 @@ def _most_common_qos(ports: Iterable[PortQos], shut: Collection[PortQos]) -> Por
     return max([port_qos for port_qos in able if port_qos in shut] or able, key=total.__getitem__)
 
 
-def _scheduler_name(rows: Rows) -> str:
+def _scheduler_profile_name(rows: Rows) -> str:
     weights = [f"{index}.{weight}" for index, weight in rows if weight is not None]
     strict = [str(index) for index, weight in rows if weight is None]
     return (
@@ -308,7 +308,7 @@ def _scheduler_name(rows: Rows) -> str:
     )
 
 
-def _shaper_name(rows: Rows) -> str:
+def _shaper_profile_name(rows: Rows) -> str:
     words = []
     for index, rates in rows:
         texts = (
@@ -323,7 +323,7 @@ def _format_rate(kbps: int) -> str:
     return f"{kbps // size}{unit}"
 
 
-def _congestion_name(rows: Rows) -> str:
+def _congestion_profile_name(rows: Rows) -> str:
     words = []
     for index, one in rows:
         kind = "ecn-red" if one.ecn and one.red else "ecn" if one.ecn else "red"

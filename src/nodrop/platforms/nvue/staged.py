@@ -24,7 +24,7 @@ def unlike(state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Prob
     problems: list[Problem] = []
     for form in FORMS:
         files = {name: raw for name, raw in sorted(stages.items()) if name.endswith(form)}
-        if files and not _is_same_text(state, files.values(), form):
+        if files and not _has_same_settings(state, files.values(), form):
             try:
                 reason = _first_difference(
                     merge_files({FILE: state})[1], merge_files({FILE: b"\n".join(files.values())})[1]
@@ -37,13 +37,15 @@ def unlike(state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Prob
     return problems
 
 
-def _is_same_text(state: bytes, stages: Iterable[bytes], form: str) -> bool:
+def _has_same_settings(state: bytes, stages: Iterable[bytes], form: str) -> bool:
     texts = [raw.decode("utf-8", "replace") for raw in stages]
-    stated_settings = set().union(*(map(set, map(_of_commands if form == ".nv" else _of_yaml, texts))))
-    return stated_settings == set(_of_yaml(state.decode("utf-8", "replace")))
+    stated_settings = set().union(
+        *(map(set, map(_statements_of_commands if form == ".nv" else _statements_of_yaml, texts)))
+    )
+    return stated_settings == set(_statements_of_yaml(state.decode("utf-8", "replace")))
 
 
-def _of_commands(text: str) -> Iterator[_Statement]:
+def _statements_of_commands(text: str) -> Iterator[_Statement]:
     for line in text.splitlines():
         words = line.removeprefix("nv set ")
         yield tuple(words.split(" ") if _PLAIN.fullmatch(words) else _split_words(words))
@@ -56,7 +58,7 @@ def _split_words(words: str) -> list[str]:
         return [words]
 
 
-def _of_yaml(text: str) -> Iterator[_Statement]:
+def _statements_of_yaml(text: str) -> Iterator[_Statement]:
     """Yield each leaf below `- set:` as the words of its path; a line of another shape stands for itself."""
     path: list[str] = []
     _, _, body = text.partition("- set:\n")

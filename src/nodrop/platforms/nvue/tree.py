@@ -168,7 +168,7 @@ class Tree:
         value = _value_at_path(self._document.data, best)
         if whole and isinstance(value, dict) and len(value) == 1 and {} in value.values():
             best = (*best, *value)
-        return self._of_raw(best, key=key)
+        return self._span_of_raw_path(best, key=key)
 
     def _places_of(self, verb: str) -> CommandPlaces:
         if verb not in self._places:
@@ -199,10 +199,10 @@ class Tree:
             return None
         for number, entry in enumerate(self._document.data):
             if isinstance(entry, dict) and isinstance(entry.get("header"), dict) and key in entry["header"]:
-                return self._of_raw((number, "header", key))
+                return self._span_of_raw_path((number, "header", key))
         return None
 
-    def _of_raw(self, raw: tuple[int | str, ...], *, key: bool = False) -> Span:
+    def _span_of_raw_path(self, raw: tuple[int | str, ...], *, key: bool = False) -> Span:
         assert self._document is not None
         value = _value_at_path(self._document.data, raw)
         is_leaf = not key and not isinstance(value, dict | list) and value is not None

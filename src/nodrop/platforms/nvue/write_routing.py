@@ -38,7 +38,7 @@ _Prefixes = list[tuple[str, list[tuple[str, str, int]]]]
 """(prefix, its next hops, what they are and their distances): those of one distance are together."""
 
 
-def _by_vrf(device: Device) -> list[tuple[str, _Prefixes]]:
+def _static_routes_by_vrf(device: Device) -> list[tuple[str, _Prefixes]]:
     """Return (VRF, its static routes) in the order of a file: the default one in any case, and those with BGP."""
     prefixes_by_vrf: dict[str, dict[str, list[tuple[str, str, int]]]] = {"default": {}}
     prefixes_by_vrf |= {bgp.key: {} for bgp in require_fact(device.vrf_bgp)}
@@ -65,7 +65,7 @@ class _Routes:
     def __init__(self, device: Device) -> None:
         spoken, self._release = dialect(device.version), device.version
         self.old, self.on, self.enabled, self.disabled = spoken.old, spoken.on, spoken.enabled, spoken.disabled
-        self.vrfs = _by_vrf(device)
+        self.vrfs = _static_routes_by_vrf(device)
         self.balancing = _adaptive_routing_settings(device, spoken)
 
     def community(self, community: str) -> str:

@@ -158,7 +158,7 @@ def _build_design(device: Device) -> _Design:
         lossless_percent=pools.get("ingress_lossless"),
     )
     kept_profiles = tuple(port.qos for port in device.interfaces)
-    return _Design(kept_profiles, say, shared, qos, forms(qos), broken_out=any(map(_is_of_parts, shared)))
+    return _Design(kept_profiles, say, shared, qos, forms(qos), broken_out=any(map(_is_split_port_key, shared)))
 
 
 _BREAKOUT = "interface {key} link breakout {splits}x lanes-per-port ~ {lanes}\ninterface {key} type = swp\n"
@@ -179,7 +179,7 @@ def _blocked_panel_keys(device: Device) -> list[str]:
     return [port_key(lost)] if lost else []
 
 
-def _is_of_parts(key: str) -> bool:
+def _is_split_port_key(key: str) -> bool:
     """Whether a key of interfaces stands for parts of broken-out ports."""
     return key.startswith("swp") and "s" in key[3:].partition(",")[0]
 
@@ -225,7 +225,9 @@ def small_percent(device: Device) -> int | None:
 def _render_interfaces(device: Device, design: _Design) -> str:
     say = design.say
     bridge_ports = render_bridge_ports(device)
-    single = {port.name: port for port in device.interfaces if _says_for_itself(port) or port.name in bridge_ports}
+    single = {
+        port.name: port for port in device.interfaces if _has_individual_settings(port) or port.name in bridge_ports
+    }
     keys = sorted({*single, *design.shared}, key=natural)
     none = Quoted()
     rows = [_Row(key, single.get(key), design.shared.get(key, none), bridge_ports.get(key, none)) for key in keys]
@@ -238,7 +240,7 @@ def _render_interfaces(device: Device, design: _Design) -> str:
     return render_statements("interfaces", device=device, rows=rows, say=say, **links)
 
 
-def _says_for_itself(port: Interface) -> bool:
+def _has_individual_settings(port: Interface) -> bool:
     return bool(port.addresses) or port.description is not None or port.vrf is not None
 
 
@@ -258,7 +260,7 @@ def _split_part_qos(statements: str) -> tuple[str, str]:
     subport_lines: list[str] = []
     for line in statements.splitlines(keepends=True):
         words = line.split(" ", 3)
-        apart = words[0] == "interface" and words[2] == "qos" and _is_of_parts(words[1])
+        apart = words[0] == "interface" and words[2] == "qos" and _is_split_port_key(words[1])
         (subport_lines if apart else main_lines).append(line)
     return "".join(main_lines), "".join(subport_lines)
 

@@ -83,7 +83,7 @@ def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
 
     @cache
     def commands_of(head: str, vrf: str | None) -> Sequence[Command]:
-        return _commands_of(commands, head, vrf)
+        return _commands_of_part(commands, head, vrf)
 
     def find(subject: Subject) -> Place | None:
         span = next(_subject_spans(commands, commands_of, subject[1:]), None)
@@ -92,7 +92,7 @@ def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
     return find
 
 
-def _commands_of(commands: Sequence[Command], head: str, vrf: str | None) -> Sequence[Command]:
+def _commands_of_part(commands: Sequence[Command], head: str, vrf: str | None) -> Sequence[Command]:
     """Return the commands that set a part of a device; of BGP those of a VRF, or all where it has none."""
     own_commands = [
         command
@@ -109,14 +109,16 @@ def _subject_spans(commands: Sequence[Command], commands_of: CommandsOf, subject
     """Yield the places of a subject below the device, the most exact first."""
     head, *path = subject or ("",)
     if head.startswith("@"):
-        yield from _of_device(commands, commands_of, head, path)
+        yield from _spans_of_device_part(commands, commands_of, head, path)
     elif head:
-        yield from _of_port(commands, head, path)
+        yield from _spans_of_port(commands, head, path)
     yield from (command.span for command in commands if command.starts("hostname"))
     yield from (command.span for command in commands)
 
 
-def _of_device(commands: Sequence[Command], commands_of: CommandsOf, head: str, path: Sequence[str]) -> Iterator[Span]:
+def _spans_of_device_part(
+    commands: Sequence[Command], commands_of: CommandsOf, head: str, path: Sequence[str]
+) -> Iterator[Span]:
     if head == "@access_lists":
         name, _, number = (*path, "", "", "")[:3]
         entry = entry_commands(commands).get((name, number))
@@ -146,7 +148,7 @@ def _command_vrf(command: Command) -> str:
     return command.words[4] if command.words[3:4] == ("vrf",) and len(command.words) > 4 else "default"
 
 
-def _of_port(commands: Sequence[Command], name: str, path: Sequence[str]) -> Iterator[Span]:
+def _spans_of_port(commands: Sequence[Command], name: str, path: Sequence[str]) -> Iterator[Span]:
     own_commands = [command for command in commands if name in command.names]
     channels = {
         f"{'Mpo' if command.words[0][0] == 'm' else 'Po'}{command.words[1]}"
@@ -156,7 +158,7 @@ def _of_port(commands: Sequence[Command], name: str, path: Sequence[str]) -> Ite
     own_commands += [command for command in commands if channels & set(command.names)]
     field, *inner = path or ("",)
     if field == "qos":
-        yield from (command.span for command in _in_qos(own_commands, commands, inner))
+        yield from (command.span for command in _commands_of_qos(own_commands, commands, inner))
     else:
         yield from (
             command.span
@@ -172,7 +174,9 @@ def _joins_port_channel(command: Command) -> bool:
     return command.words[:1] in (("channel-group",), ("mlag-channel-group",)) and len(command.words) > 1
 
 
-def _in_qos(own_commands: Sequence[Command], every: Sequence[Command], inner: Sequence[str]) -> Iterator[Command]:
+def _commands_of_qos(
+    own_commands: Sequence[Command], every: Sequence[Command], inner: Sequence[str]
+) -> Iterator[Command]:
     head = inner[0] if inner else ""
     switch = [command for command in every if not command.kind]
     if head == "queues":

@@ -50,9 +50,9 @@ class _Reader:
     def __init__(self, settings: Settings, values: Values) -> None:
         self._settings, self._values = settings, values
         self._of_port: Mapping[str, Callable[[Command, str], None]] = {
-            "traffic-class": self._traffic_class,
+            "traffic-class": self._read_traffic_class,
             "qos": self._read_qos,
-            "dcb": self._port_pfc,
+            "dcb": self._read_port_pfc,
             "ingress-buffer": self._read_ingress_buffer,
             "egress-buffer": self._read_egress_buffer,
             "ip": self._read_address,
@@ -89,7 +89,7 @@ class _Reader:
             for priority in self._values.indexes(command, words[3:4], 7):
                 settings.pfc_priorities[priority] = enabled
         elif words[:2] == ("traffic", "pool") and len(words) > 3:
-            self._traffic_pool(command)
+            self._read_traffic_pool(command)
         elif words[:3] == ("advanced", "buffer", "management"):
             settings.advanced = on
         elif words[0] == "pool" and len(words) > 3 and on:
@@ -117,7 +117,7 @@ class _Reader:
         elif words[0] not in _IGNORED and words[0] not in ("ip", "ipv6"):
             raise NotUnderstood
 
-    def _traffic_pool(self, command: Command) -> None:
+    def _read_traffic_pool(self, command: Command) -> None:
         _, _, name, *arguments = command.words
         pool = self._settings.traffic_pools.setdefault(name, TrafficPool())
         match arguments:
@@ -229,9 +229,9 @@ class _Reader:
                 link.routed = not on
             case ("mode", mode, *_):
                 link.mode = mode
-                self._switchport_vlan(command, link, ())
+                self._read_switchport_vlan(command, link, ())
             case ("access", "vlan", *_) | ("trunk" | "hybrid" | "dot1q-tunnel", *_):
-                self._switchport_vlan(command, link, words[1:])
+                self._read_switchport_vlan(command, link, words[1:])
             case _:
                 raise NotUnderstood
 
@@ -242,7 +242,7 @@ class _Reader:
             self._values.malformed(command, text, f"VLANs from 1 to {MAX_VLAN}")
         return vlan_numbers
 
-    def _switchport_vlan(self, command: Command, link: Link, words: tuple[str, ...]) -> None:
+    def _read_switchport_vlan(self, command: Command, link: Link, words: tuple[str, ...]) -> None:
         words = words or command.words[2:]
         if ("access" in words and "vlan" in words and words[-1] != "vlan") or ("native" in words[:-1]):
             if not command.negated:
@@ -258,7 +258,7 @@ class _Reader:
                 link.tagged_vlans - vlan_numbers if "remove" in words else link.tagged_vlans | vlan_numbers
             )
 
-    def _port_pfc(self, command: Command, name: str) -> None:
+    def _read_port_pfc(self, command: Command, name: str) -> None:
         match command.words:
             case ("dcb", "priority-flow-control", "mode", mode, *_) if mode in ("on", "auto", "off"):
                 on = mode == "on" and not command.negated
@@ -268,7 +268,7 @@ class _Reader:
             case _:
                 raise NotUnderstood
 
-    def _traffic_class(self, command: Command, name: str) -> None:
+    def _read_traffic_class(self, command: Command, name: str) -> None:
         qos, values = self._settings.port(name), self._values
         for tc in values.indexes(command, command.words[1:2], 7):
             match command.words[2:]:

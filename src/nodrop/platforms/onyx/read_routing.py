@@ -31,7 +31,7 @@ def parse_routing(commands: Iterable[Command]) -> tuple[Routing, list[Command]]:
                 continue
             of_vrf = words[3:4] == ["vrf"] and len(words) > 4
             vrf, remaining_words = (words[4], words[5:]) if of_vrf else ("default", words[3:])
-            spelt = _in_bgp(remaining_words, command.negated)
+            spelt = _translate_bgp_command(remaining_words, command.negated)
             if spelt is None:
                 other_commands.append(command)
             else:
@@ -41,7 +41,7 @@ def parse_routing(commands: Iterable[Command]) -> tuple[Routing, list[Command]]:
             routes += [route] if route else []
             other_commands += [] if route else [command]
         elif words[0] == "route-map" and len(words) > 4 and words[3].isdecimal():
-            lines += [" ".join(words[:4]), f" {_of_route_map(words[4:])}"]
+            lines += [" ".join(words[:4]), f" {_translate_route_map_line(words[4:])}"]
             sources += [command, command]
         elif words[1:2] == ["prefix-list"] and len(words) > 4:
             lines.append(" ".join(words))
@@ -72,7 +72,7 @@ def _normalize_words(command: Command) -> list[str]:
     return words
 
 
-def _in_bgp(words: list[str], negated: bool) -> str | None:
+def _translate_bgp_command(words: list[str], negated: bool) -> str | None:
     """Return a command of BGP in FRR's syntax; empty if it sets nothing here, None if it is not known."""
     no = "no " if negated else ""
     match words:
@@ -103,7 +103,7 @@ def _in_bgp(words: list[str], negated: bool) -> str | None:
     return None
 
 
-def _of_route_map(words: list[str]) -> str:
+def _translate_route_map_line(words: list[str]) -> str:
     match words:
         case ["match", "ip", "address", name]:
             return f"match ip address prefix-list {name}"

@@ -101,10 +101,10 @@ class _Device:
         settings = self._settings
         routing, other_commands = read_routing.parse_routing(settings.routing)
         self._others += other_commands
-        self._remark_references(routing.undefined)
-        self._remark_unknown()
-        self._remark_halves()
-        self._remark_shares()
+        self._remark_undefined_names(routing.undefined)
+        self._remark_unknown_commands()
+        self._remark_pfc_mismatches()
+        self._remark_pool_overcommit()
         self._values.remarks += secrets(self.name, self._script.commands, FILE)
         release = _VERSION.fullmatch(self._script.header.get("Product release", ""))
         qos = QosReader(settings)
@@ -146,7 +146,7 @@ class _Device:
             weighs_utilization=UNKNOWN,
         )
 
-    def _remark_references(self, undefined: Sequence[Undefined]) -> None:
+    def _remark_undefined_names(self, undefined: Sequence[Undefined]) -> None:
         """Remark the lists and maps that are named and not there, at the command that names them."""
         for missing in undefined:
             command = next((candidate for candidate in self._settings.routing if missing.name in candidate.words), None)
@@ -154,7 +154,7 @@ class _Device:
             field = command.text if command else missing.kind.replace(" ", "-")
             self._values.remarks.append(missing.remark(self.name, place, field))
 
-    def _remark_unknown(self) -> None:
+    def _remark_unknown_commands(self) -> None:
         """Report the commands that Onyx does not have; commands for which that is not known are left to be noted."""
         seen: set[tuple[str, ...]] = set()
         noted = []
@@ -170,7 +170,7 @@ class _Device:
                 self._values.remarks.append(remark)
         self._others = noted
 
-    def _remark_shares(self) -> None:
+    def _remark_pool_overcommit(self) -> None:
         """Remark traffic pools of more than the memory, at the last share."""
         shares = {name: pool.percent for name, pool in self._settings.traffic_pools.items() if pool.percent}
         if (total := sum(shares.values())) > 100:
@@ -186,7 +186,7 @@ class _Device:
             remark = Remark(kind="shares-exceed-whole", subject=(self.name,), place=place, facts=facts)
             self._values.remarks.append(remark)
 
-    def _remark_halves(self) -> None:
+    def _remark_pfc_mismatches(self) -> None:
         """Remark priorities with PFC and no lossless buffer, those with the buffer only, and PFC for none of them."""
         settings = self._settings
         if settings.roce is not None:
@@ -197,7 +197,7 @@ class _Device:
             lossless = {index for index, buffer in qos.groups.items() if buffer.headroom is not None}
             pooled |= {priority for priority, group in qos.group_of.items() if group in lossless}
         pausing = [name for name, port_qos in settings.qos.items() if port_qos.pfc is True] if settings.pfc else []
-        if {*pausing} <= self._peer_links():
+        if {*pausing} <= self._peer_link_ports():
             pausing = []
         for subject, has, lacks, words in (
             (
@@ -222,7 +222,7 @@ class _Device:
                 kind = "lossless-half-configured"
                 self._values.remarks.append(Remark(kind=kind, subject=(self.name,), place=place, facts=facts))
 
-    def _peer_links(self) -> set[str]:
+    def _peer_link_ports(self) -> set[str]:
         """Return the ports of the link between two switches of an MLAG: guides always turn PFC on there."""
         peer: set[str] = set()
         for command in self._script.commands:

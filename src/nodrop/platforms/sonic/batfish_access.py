@@ -31,7 +31,7 @@ def access_tables(device: Device, ports: Mapping[str, object]) -> tuple[dict[str
     unseen: dict[Subject, str] = {}
     for rules in known_rows(device.access_lists):
         bound = [binding for binding in rules.bindings if binding.stage != "services"]
-        if not bound or rules.family == "ipv6" or _is_of_ipv6(rules):
+        if not bound or rules.family == "ipv6" or _has_only_ipv6_entries(rules):
             continue
         try:
             rows = list(_rows(rules))
@@ -53,7 +53,7 @@ def access_tables(device: Device, ports: Mapping[str, object]) -> tuple[dict[str
     return tables, unseen
 
 
-def _is_of_ipv6(rules: AccessList) -> bool:
+def _has_only_ipv6_entries(rules: AccessList) -> bool:
     entries = known_rows(rules.entries)
     return bool(entries) and all(access_entry.family == "ipv6" for access_entry in entries)
 

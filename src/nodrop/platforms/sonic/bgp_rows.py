@@ -157,12 +157,12 @@ _LOCAL_AS_MODES: Mapping[LocalAsnMode, tuple[str, ...]] = {
 """What is done with a local AS number, and the columns that are true for it; the first of which all are counts."""
 
 
-def _local_as_mode(row: TableRow) -> LocalAsnMode:
+def _decode_local_as_mode(row: TableRow) -> LocalAsnMode:
     modes = _LOCAL_AS_MODES.items()
     return next(mode for mode, columns in modes if all(row.columns.get(column) == "true" for column in columns))
 
 
-def _remote_asn(row: TableRow) -> Any:
+def _decode_remote_asn(row: TableRow) -> Any:
     return row.columns["peer_type"] if "peer_type" in row.columns else row.integer("asn")
 
 
@@ -207,7 +207,7 @@ def _decode_enabled_state(row: TableRow) -> bool | None:
     return row.columns["admin_status"] not in _DOWN if "admin_status" in row.columns else None
 
 
-def _up_down(value: Any, _: None) -> Columns:
+def _encode_admin_status(value: Any, _: None) -> Columns:
     return {"admin_status": "up" if value else "down"}
 
 
@@ -215,11 +215,11 @@ SESSION: tuple[BgpBinding, ...] = (
     Binding(
         field="remote_asn",
         where=("asn", "peer_type"),
-        decode=_remote_asn,
+        decode=_decode_remote_asn,
         encode=lambda value, _: {"asn": str(value)} if isinstance(value, int) else {"peer_type": value},
     ),
     _text("description", "name", _apostrophe_refusal),
-    Binding(field="enabled", where=("admin_status",), decode=_decode_enabled_state, encode=_up_down),
+    Binding(field="enabled", where=("admin_status",), decode=_decode_enabled_state, encode=_encode_admin_status),
     _bind_flag("bfd", "bfd"),
     Binding(
         field="hold_s",
@@ -240,7 +240,7 @@ SESSION: tuple[BgpBinding, ...] = (
     Binding(
         field="local_asn_mode",
         where=("local_as_no_prepend", "local_as_replace_as"),
-        decode=_local_as_mode,
+        decode=_decode_local_as_mode,
         encode=lambda value, _: dict.fromkeys(_LOCAL_AS_MODES[value], "true"),
     ),
     Binding(
@@ -260,7 +260,9 @@ SESSION: tuple[BgpBinding, ...] = (
 """BGP_NEIGHBOR and BGP_PEER_GROUP: fields of BgpNeighbor."""
 
 FAMILY: tuple[BgpBinding, ...] = (
-    Binding(field="active", where=("admin_status",), decode=_column_test("admin_status", *_UP), encode=_up_down),
+    Binding(
+        field="active", where=("admin_status",), decode=_column_test("admin_status", *_UP), encode=_encode_admin_status
+    ),
     _bind_list("import_policy", "route_map_in"),
     _bind_list("export_policy", "route_map_out"),
     _text("import_prefix_list", "prefix_list_in"),

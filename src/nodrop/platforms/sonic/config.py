@@ -97,10 +97,10 @@ class Config:
         """Return a table's rows with every value as text; a value of another shape is left out, with a remark."""
         if table not in self._rows:
             rows = self.data.get(table, {})
-            self._rows[table] = rows if _is_text_table(rows) else dict(self._well_formed(table, rows))
+            self._rows[table] = rows if _is_text_table(rows) else dict(self._well_formed_rows(table, rows))
         return self._rows[table]
 
-    def _well_formed(self, table: str, rows: object) -> Iterator[tuple[str, dict[str, str]]]:
+    def _well_formed_rows(self, table: str, rows: object) -> Iterator[tuple[str, dict[str, str]]]:
         if not isinstance(rows, dict):
             self.malformed((table,), rows, "an object of rows")
             return

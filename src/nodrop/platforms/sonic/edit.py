@@ -76,7 +76,7 @@ def edit(
         return Edit(by_hand=by_hand)
     old_data, new_data = mapping(parse(bundle[FILE], FILE)), mapping(parse(state.bundle[FILE], FILE))
     edit = Edit(files=files, by_hand=by_hand, follows=tuple(state.find_side_changes(wanted_changes, by_hand)))
-    return _with_steps(edit, _compute_patch_steps(old_data, new_data, state.first.device))
+    return _add_patch_steps(edit, _compute_patch_steps(old_data, new_data, state.first.device))
 
 
 def _compute_patch_steps(
@@ -90,7 +90,7 @@ def _compute_patch_steps(
         state = target
 
 
-def _with_steps(edit: Edit, turned: Iterable[tuple[Step, ...]]) -> Edit:
+def _add_patch_steps(edit: Edit, turned: Iterable[tuple[Step, ...]]) -> Edit:
     """Return an edit with the steps of patches, each patch as a form, and commands where some steps are typed."""
     edits = [replace(edit, steps=steps) for steps in turned]
     patches = [patch_edit.patch for patch_edit in edits if any(not step.command for step in patch_edit.steps)]
@@ -117,11 +117,11 @@ def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "
         return None
     if ("BGP_GLOBALS" in before) != ("BGP_GLOBALS" in after):
         return None
-    tables = _with_steps(Edit(), _compute_patch_steps(before, after, read_device(name, sources(old)).device))
-    return _with_routing(replace(tables, files={FILE: new[FILE]} if tables.steps else {}), old, new)
+    tables = _add_patch_steps(Edit(), _compute_patch_steps(before, after, read_device(name, sources(old)).device))
+    return _add_frr_changes(replace(tables, files={FILE: new[FILE]} if tables.steps else {}), old, new)
 
 
-def _with_routing(tables: Edit, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Edit:
+def _add_frr_changes(tables: Edit, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Edit:
     """Return an edit with the commands of vtysh for another frr.conf, if they are known."""
     texts = [bundle[FRR_FILE].decode(errors="replace") for bundle in (old, new) if FRR_FILE in bundle]
     lines = changes(*texts) if len(texts) == len((old, new)) else None
@@ -169,14 +169,14 @@ def _unsupported_reason(change: Change) -> str | None:
 
 def _add_derived_changes(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:
     """Return the device with what its switch computes from the changes, and what shares a field with them."""
-    new = alongside(device, new, subjects, _port_together)
+    new = alongside(device, new, subjects, _couple_port_settings)
     if not same(new.role, device.role) and (device.name, "@hash_seed") not in subjects:
         seed = HASH_SEED_OF_TYPE.get(TYPE_OF_ROLE.get(str(new.role), ""))
         new = replace_fields(new, hash_seed=device.hash_seed if seed is None else seed)
     return resolve(as_configured(new))
 
 
-def _port_together(old: Interface, new: Interface, device: str, subjects: Sequence[Subject]) -> Interface:
+def _couple_port_settings(old: Interface, new: Interface, device: str, subjects: Sequence[Subject]) -> Interface:
     """Return a port with what shares a field with something that changed: both directions of pause, and the trust."""
     if same(old.qos, new.qos) or not isinstance(old.qos, QosProfile) or not isinstance(new.qos, QosProfile):
         return new

@@ -66,7 +66,7 @@ def _fields(entry: AccessEntry) -> Iterator[tuple[str, str]]:
     if entry.protocol is not None:
         yield "NEXT_HEADER" if entry.family == "ipv6" else "IP_PROTOCOL", str(entry.protocol)
     for field, ports in (("L4_SRC_PORT", entry.source_ports), ("L4_DST_PORT", entry.destination_ports)):
-        yield from _of_ports(field, ports)
+        yield from _port_range_fields(field, ports)
     if len(entry.dscps) == 1:
         yield "DSCP", str(entry.dscps[0])
     if entry.tcp_flags is not None:
@@ -75,6 +75,6 @@ def _fields(entry: AccessEntry) -> Iterator[tuple[str, str]]:
         yield "IN_PORTS", ",".join(entry.interfaces)
 
 
-def _of_ports(field: str, ports: Sequence[PortRange]) -> Iterator[tuple[str, str]]:
+def _port_range_fields(field: str, ports: Sequence[PortRange]) -> Iterator[tuple[str, str]]:
     for port in ports:
         yield (field, str(port.first)) if port.first == port.last else (f"{field}_RANGE", f"{port.first}-{port.last}")

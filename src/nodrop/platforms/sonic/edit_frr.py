@@ -109,14 +109,14 @@ def _session(
     moved = {field for field in _changed_fields(before, after) if (key, False, field) not in done}
     moved_ipv6 = {field for field in _changed_fields(before.ipv6, after.ipv6) if (key, True, field) not in done}
     _require_commands(moved - {"ipv6"}, frr_rows.OF_SESSION)
-    own_statements = _of_session(block, key)
+    own_statements = _session_statements(block, key)
     if not own_statements:
         raise ValueError(BY_HAND)
     _edit_block_fields(lines, frr_rows.SESSION, moved, after, own_statements, own_statements[-1], key)
     carried = bound_fields(frr_rows.CARRIED.rows)
     if not moved.isdisjoint(carried):
         inner = _family_block(block, "ipv4")
-        statements = _of_session(inner, key)
+        statements = _session_statements(inner, key)
         unless = {"active": process.default_ipv4_unicast}
         _edit_block_fields(
             lines,
@@ -130,7 +130,7 @@ def _session(
         )
     if moved_ipv6:
         inner = _family_block(block, "ipv6")
-        statements = _of_session(inner, key)
+        statements = _session_statements(inner, key)
         _edit_block_fields(
             lines,
             frr_rows.CARRIED,
@@ -157,7 +157,7 @@ def _family_block(block: Statement, family: Family) -> Statement:
     return statements[0]
 
 
-def _of_session(block: Statement, key: str) -> list[Statement]:
+def _session_statements(block: Statement, key: str) -> list[Statement]:
     return [child for child in block.children if child.starts("neighbor", key) or child.starts("no", "neighbor", key)]
 
 
@@ -185,14 +185,14 @@ def _edit_block_fields(
             continue
         words = word.split() if key is None else frr_rows.of_session(key, word).split()
         if stated:
-            lines.swap(stated[-1], *_as_before(stated[-1], words))
+            lines.swap(stated[-1], *_keep_v6only_word(stated[-1], words))
         elif behind is not None:
             lines.add(behind, _next_indent(behind), *words)
         else:
             raise ValueError(BY_HAND)
 
 
-def _as_before(stated: Statement, words: list[str]) -> list[str]:
+def _keep_v6only_word(stated: Statement, words: list[str]) -> list[str]:
     """Return the words of a session over an interface with `v6only` where it had that."""
     v6only = words[2:3] == ["interface"] and stated.words[2:4] == ("interface", "v6only")
     return [*words[:3], "v6only", *words[3:]] if v6only else words

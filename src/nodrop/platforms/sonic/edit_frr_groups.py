@@ -50,7 +50,9 @@ class _Part(NamedTuple):
     def states(self, key: str, field: str) -> bool:
         """Whether a session or group states a field here."""
         return any(
-            frr_rows.states_of_session(field, statement.words) for statement in self.inside if _is_of(statement, key)
+            frr_rows.states_of_session(field, statement.words)
+            for statement in self.inside
+            if _is_session_statement(statement, key)
         )
 
 
@@ -112,7 +114,7 @@ def _edit_group_command(
 ) -> set[tuple[str, bool, str]]:
     """Change a command of a group, and return the fields of sessions that are done."""
     name = stated.words[1]
-    commands = {key: scope.commands.line(field, scope.of(_without_end(pairs[key][1])), **unless) for key in values}
+    commands = {key: scope.commands.line(field, scope.of(_session_as_group(pairs[key][1])), **unless) for key in values}
     done = {(key, scope.ipv6, field) for key in values}
     if len(values) == len(members) and len(set(commands.values())) == 1:
         command = next(iter(commands.values()))
@@ -127,17 +129,17 @@ def _edit_group_command(
     for key in members:
         words = commands.get(key, " ".join(stated.words[2:]))
         if words is not None:
-            first_statement, *_, last = [child for child in block.children if _is_of(child, key)]
+            first_statement, *_, last = [child for child in block.children if _is_session_statement(child, key)]
             behind = stated if scope.inside is not block.children else first_statement if field == _NUMBER else last
             added = frr_rows.of_session(key, words).split()
             lines.add(behind, behind.column - 1, *added, before=field == _NUMBER)
     return done
 
 
-def _without_end(session: BgpNeighbor) -> BgpNeighbor:
+def _session_as_group(session: BgpNeighbor) -> BgpNeighbor:
     """Return a session as a group, whose command for the AS number names no interface."""
     return replace_fields(session, address=None, interface=None)
 
 
-def _is_of(statement: Statement, key: str) -> bool:
+def _is_session_statement(statement: Statement, key: str) -> bool:
     return statement.starts("neighbor", key) or statement.starts("no", "neighbor", key)

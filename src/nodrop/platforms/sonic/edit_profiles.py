@@ -51,7 +51,7 @@ def settle(draft: Draft, table: str, uses: Iterable[Use], spell: Callable[[Any],
     values = {name: users[0].old for name, users in by_name.items() if name is not None}
     remaining_uses: list[Use] = []
     for name, users in by_name.items():
-        remaining_uses.extend(_in_place(draft, table, name, users, values, spell))
+        remaining_uses.extend(_change_row_in_place(draft, table, name, users, values, spell))
     renamed: dict[Use, str | None] = {}
     for use in remaining_uses:
         if use.new is None:
@@ -65,7 +65,7 @@ def settle(draft: Draft, table: str, uses: Iterable[Use], spell: Callable[[Any],
     return renamed
 
 
-def _in_place(
+def _change_row_in_place(
     draft: Draft, table: str, name: str | None, users: list[Use], values: dict[str, Any], spell: Callable[[Any], Said]
 ) -> list[Use]:
     """Change a row in place if none of its users stays; return the users that must go elsewhere."""

@@ -50,9 +50,9 @@ def change_qos(draft: Draft, old: Device, new: Device, derived: Collection[Subje
     for a, b in moved:
         _edit_pfc_priorities(draft, a, b, new.version)
         _edit_watchdog(draft, a, b)
-    _queue_profiles(draft, pairs)
+    _change_queue_profiles(draft, pairs)
     _edit_buffers(draft, pairs, old.name, derived)
-    _remove_gone(draft, moved)
+    _add_and_remove_rows(draft, moved)
 
 
 def _known_qos(interface: Interface) -> QosProfile:
@@ -150,16 +150,16 @@ def _set_watchdog_priorities(draft: Draft, port: str, priorities: Any) -> None:
         draft.change_cells("PORT_QOS_MAP", {(port, None): {"pfcwd_sw_enable": mask}})
 
 
-def _queue_profiles(draft: Draft, pairs: Pairs) -> None:
+def _change_queue_profiles(draft: Draft, pairs: Pairs) -> None:
     for attribute, field, table, spell in (
         ("scheduler", "scheduler", "SCHEDULER", scheduler_fields),
         ("wred", "wred_profile", "WRED_PROFILE", wred_fields),
     ):
-        uses = resolve_overlaps(_queue_uses(draft, pairs, attribute, field))
+        uses = resolve_overlaps(_queue_profile_uses(draft, pairs, attribute, field))
         _bind_cells(draft, "QUEUE", field, table, settle(draft, table, uses, spell))
 
 
-def _queue_uses(draft: Draft, pairs: Pairs, attribute: str, field: str) -> Iterator[Use]:
+def _queue_profile_uses(draft: Draft, pairs: Pairs, attribute: str, field: str) -> Iterator[Use]:
     ports = {b.name: (_rows(_known_qos(a).queues), _rows(_known_qos(b).queues)) for a, b in pairs}
     rows = [(cell, row) for _, cell, row in draft.cells("QUEUE")]
     rows += [((port, index), {}) for port, (_, new) in ports.items() for index in new]
@@ -178,9 +178,9 @@ def _queue_uses(draft: Draft, pairs: Pairs, attribute: str, field: str) -> Itera
 
 
 def _edit_buffers(draft: Draft, pairs: Pairs, device: str, derived: Collection[Subject]) -> None:
-    rows = {table: _by_port(draft, table) for table in ("BUFFER_PG", "BUFFER_QUEUE", *_LISTS.values())}
+    rows = {table: _rows_by_port(draft, table) for table in ("BUFFER_PG", "BUFFER_QUEUE", *_LISTS.values())}
     uses = resolve_overlaps(
-        use for a, b in pairs for use in (*_cell_uses(rows, a, b, device, derived), *_list_uses(rows, a, b))
+        use for a, b in pairs for use in (*_cell_uses(rows, a, b, device, derived), *_profile_list_uses(rows, a, b))
     )
     pools = [row.get("pool") for row in draft.rows("BUFFER_PROFILE").values()]
     like = next((pool for pool in pools if isinstance(pool, str)), None)
@@ -190,7 +190,7 @@ def _edit_buffers(draft: Draft, pairs: Pairs, device: str, derived: Collection[S
         _bind_cells(draft, table, "profile", "BUFFER_PROFILE", names_by_use)
     for table in _LISTS.values():
         names_by_use = {use: name for use, name in renamed.items() if use.table == table}
-        _bind_list(draft, table, names_by_use, uses)
+        _bind_profile_lists(draft, table, names_by_use, uses)
 
 
 def _cell_uses(tables: Rows, a: Interface, b: Interface, device: str, derived: Collection[Subject]) -> Iterator[Use]:
@@ -214,7 +214,7 @@ def _cell_uses(tables: Rows, a: Interface, b: Interface, device: str, derived: C
             yield Use(table=table, cell=(b.name, index), name=name, old=was, new=new_buffer, wanted=best)
 
 
-def _list_uses(tables: Rows, a: Interface, b: Interface) -> Iterator[Use]:
+def _profile_list_uses(tables: Rows, a: Interface, b: Interface) -> Iterator[Use]:
     for attribute, table in _LISTS.items():
         old, new = getattr(_known_qos(a), attribute), getattr(_known_qos(b), attribute)
         if isinstance(old, Unknown) or isinstance(new, Unknown):
@@ -232,7 +232,7 @@ def _list_uses(tables: Rows, a: Interface, b: Interface) -> Iterator[Use]:
             )
 
 
-def _by_port(draft: Draft, table: str) -> dict[str, dict[int | None, Any]]:
+def _rows_by_port(draft: Draft, table: str) -> dict[str, dict[int | None, Any]]:
     """Return the rows of a table by port and index."""
     rows_by_port: dict[str, dict[int | None, Any]] = {}
     for _, (port, index), row in draft.cells(table):
@@ -244,7 +244,7 @@ def _split_profile_list(row: Mapping[str, object]) -> list[str]:
     return [bare(reference) for reference in str(row.get("profile_list", "")).split(",") if reference]
 
 
-def _bind_list(draft: Draft, table: str, renamed: dict[Use, str | None], uses: list[Use]) -> None:
+def _bind_profile_lists(draft: Draft, table: str, renamed: dict[Use, str | None], uses: list[Use]) -> None:
     fields_by_cell: dict[Cell, Fields] = {}
     rows = {cell: row for _, cell, row in draft.cells(table)}
     by_cell: dict[Cell, list[Use]] = {}
@@ -261,7 +261,7 @@ def _bind_list(draft: Draft, table: str, renamed: dict[Use, str | None], uses: l
         draft.change_cells(table, fields_by_cell, keep_empty=False)
 
 
-def _remove_gone(draft: Draft, moved: Pairs) -> None:
+def _add_and_remove_rows(draft: Draft, moved: Pairs) -> None:
     """Take out the rows of queues and groups that are no more, and of buffers that are None; add those that are new."""
     gone: set[Cell] = set()
     lost: set[Cell] = set()

@@ -119,20 +119,20 @@ def _edit_switch_fields(draft: Draft, old: Device, new: Device) -> None:
 
 
 def _edit_tunnels(draft: Draft, old: Device, new: Device) -> None:
-    before, after = _by_name(old.tunnels, "name"), _by_name(new.tunnels, "name")
+    before, after = _rows_by_key(old.tunnels, "name"), _rows_by_key(new.tunnels, "name")
     for name in before.keys() & after.keys() & draft.rows("TUNNEL").keys():
         mode = after[name].dscp_mode
         if not same(before[name].dscp_mode, mode) and not isinstance(mode, Unknown):
             draft.update("TUNNEL", name, {"dscp_mode": mode})
 
 
-def _by_name(rows: Any, key: str) -> dict[str, Any]:
+def _rows_by_key(rows: Any, key: str) -> dict[str, Any]:
     return {} if rows is None or isinstance(rows, Unknown) else {getattr(row, key): row for row in rows}
 
 
 def _pools(draft: Draft, old: Device, new: Device) -> None:
     names = {pool_identity(name): name for name in draft.rows("BUFFER_POOL")}
-    before, after = _by_name(old.buffer_pools, "name"), _by_name(new.buffer_pools, "name")
+    before, after = _rows_by_key(old.buffer_pools, "name"), _rows_by_key(new.buffer_pools, "name")
     for key in before.keys() - after.keys():
         draft.remove("BUFFER_POOL", names[key])
     for key, pool in after.items():
@@ -182,7 +182,7 @@ def _edit_trimming(draft: Draft, old: Device, new: Device) -> None:
 
 
 def _edit_counters(draft: Draft, old: Device, new: Device) -> None:
-    before, after = _by_name(old.counters, "group"), _by_name(new.counters, "group")
+    before, after = _rows_by_key(old.counters, "group"), _rows_by_key(new.counters, "group")
     for group in before.keys() - after.keys():
         draft.remove(_COUNTERS, group)
     for group, counter in after.items():
@@ -195,7 +195,7 @@ def _edit_counters(draft: Draft, old: Device, new: Device) -> None:
 
 def _edit_loopbacks(draft: Draft, old: Device, new: Device) -> None:
     table = "LOOPBACK_INTERFACE"
-    before, after = _by_name(old.loopbacks, "name"), _by_name(new.loopbacks, "name")
+    before, after = _rows_by_key(old.loopbacks, "name"), _rows_by_key(new.loopbacks, "name")
     for name in before.keys() - after.keys():
         for key in [key for key in draft.rows(table) if key.partition("|")[0] == name]:
             draft.remove(table, key)

@@ -78,8 +78,8 @@ def frr_text(files: Mapping[str, str], documents: Sequence[Document], start: Sta
     Without a `start` all files are taken to be kept, frr.conf before those of the daemons.
     """
     fates = start.fates if start else {}
-    kept_frr_text = _of_files({name: text for name, text in files.items() if name not in fates})
-    lost = _of_files({name: text for name, text in files.items() if name in fates})
+    kept_frr_text = _join_frr_files({name: text for name, text in files.items() if name not in fates})
+    lost = _join_frr_files({name: text for name, text in files.items() if name in fates})
     running = _find_running_frr(documents)
     if running is not None:
         text, place = running.running_frr or "", partial(_inner_place, running)
@@ -93,7 +93,7 @@ def _find_running_frr(documents: Sequence[Document]) -> Document | None:
     return next((document for document in documents if document.running_frr is not None), None)
 
 
-def _of_files(files: Mapping[str, str]) -> FrrText | None:
+def _join_frr_files(files: Mapping[str, str]) -> FrrText | None:
     daemons = [name for name in DAEMON_FILES if name in files]
     used, unused_files = ([FRR_FILE], daemons) if FRR_FILE in files else (daemons, [])
     if not used:

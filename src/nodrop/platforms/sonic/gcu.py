@@ -60,13 +60,13 @@ def annotate_steps(
     releases = [stated] if stated in known_facts else known_facts
     given_steps = list(steps)
     gone = [value_at(old, *parts(step.path)) for step in given_steps if step.op == "remove"]
-    ends = [*will, *_wrong_lanes(new)]
-    judge = _Judge(old, new, gone, [*was, *_wrong_lanes(old)], ends)
-    new_steps = list(_check_steps(given_steps, judge, releases))
+    ends = [*will, *_lane_faults(new)]
+    judge = _Judge(old, new, gone, [*was, *_lane_faults(old)], ends)
+    new_steps = list(_add_step_disruptions(given_steps, judge, releases))
     yield from new_steps if ends else _replace_refused_steps(new_steps, old, releases)
 
 
-def _check_steps(steps: Iterable[Step], judge: "_Judge", releases: Sequence[str]) -> Iterator[Step]:
+def _add_step_disruptions(steps: Iterable[Step], judge: "_Judge", releases: Sequence[str]) -> Iterator[Step]:
     for step in steps:
         why = [text for release in releases if (text := judge.refusal(step, release))]
         if why and len(why) < len(releases):
@@ -78,7 +78,7 @@ def _check_steps(steps: Iterable[Step], judge: "_Judge", releases: Sequence[str]
             yield judge.note_kept_map(judge.note_stale_headroom(judge.effect(step), releases))
 
 
-def _wrong_lanes(tables: Tables) -> Iterator[str]:
+def _lane_faults(tables: Tables) -> Iterator[str]:
     """Yield the faults in lanes that the updater itself finds: a lane that is not a number, and a lane of two ports."""
     lanes = [lane.strip() for row in mapping_at(tables, _PORTS).values() for lane in _lanes_of(row)]
     if not all(lane.isdigit() for lane in lanes):
@@ -204,7 +204,7 @@ class _Judge:
         since = str(facts()["cable_length_looked_up_since"])
         if table != "CABLE_LENGTH" or None in (old, new) or old == new or dynamic or min(releases) >= since:
             return step
-        if not value_at(self.new, "PORT_QOS_MAP", port, "pfc_enable") or self._looks_up(port):
+        if not value_at(self.new, "PORT_QOS_MAP", port, "pfc_enable") or self._triggers_headroom_lookup(port):
             return step
         reason = f"before {since}, {port} keeps the headroom of {old} until its speed or admin_status is set again"
         disruption: Disruption = "traffic-affecting" if _parse_cable_length(new) > _parse_cable_length(old) else "none"
@@ -227,7 +227,7 @@ class _Judge:
         kept_step = replace(step, disruption="traffic-affecting", reason="; ".join(filter(None, (step.reason, reason))))
         return replace(kept_step, disruption=worst((step, kept_step)))
 
-    def _looks_up(self, port: str) -> bool:
+    def _triggers_headroom_lookup(self, port: str) -> bool:
         """Whether a patch sets what makes the switch look up the headroom of a port, or states it itself."""
         paths = ((_PORTS, port, "speed"), (_PORTS, port, "admin_status"), ("PORT_QOS_MAP", port, "pfc_enable"))
         before, after = (

@@ -61,7 +61,7 @@ def check(device: Device) -> Switch:
             path = ("interfaces", interface.name, "qos")
             _check_maps(qos, path)
             _check_buffers(device, qos, names, path)
-    _check_splits(facts, device.interfaces)
+    _check_split_lanes(facts, device.interfaces)
     return facts
 
 
@@ -85,7 +85,7 @@ def _check_device(device: Device) -> Switch:
     if device.version not in RELEASES:
         raise refuse(["version"], f"is not written; what is: {', '.join(RELEASES)}")
     check_without_overlays(device)
-    _check_balancing(device, "adaptive_routing", "weighs_utilization")
+    _check_no_adaptive_routing(device, "adaptive_routing", "weighs_utilization")
     if device.buffer_model is None:
         raise refuse(["buffer_model"], "a switch has one: without a field it is traditional")
     if not device.interfaces:
@@ -125,7 +125,7 @@ def _check_services(device: Device) -> None:
     check_addresses(require_fact(device.dns_servers), "dns_servers")
     if len(require_fact(device.dns_servers)) > TRAITS.most_dns_servers:
         raise refuse(["dns_servers"], f"are more than {TRAITS.most_dns_servers}")
-    _check_order(require_fact(device.hash_fields))
+    _check_hash_field_order(require_fact(device.hash_fields))
     if (port := require_fact(device.gnmi_port)) is not None and not 1 <= port <= _LARGEST_PORT:
         raise refuse(["gnmi_port"], f"is not from 1 to {_LARGEST_PORT}")
     check_streams(require_fact(device.high_frequency))
@@ -135,7 +135,7 @@ def _check_services(device: Device) -> None:
         raise refuse(["otlp_collectors"], "SONiC sends nothing by OTLP by itself; collectors subscribe by gNMI")
 
 
-def _check_order(fields: tuple[str, ...] | None) -> None:
+def _check_hash_field_order(fields: tuple[str, ...] | None) -> None:
     if fields is not None and (
         not fields or list(fields) != [hash_field for hash_field in HASH_FIELDS if hash_field in fields]
     ):
@@ -153,7 +153,7 @@ def _check_pools(device: Device, pools: tuple[BufferPool, ...]) -> None:
             raise refuse((*path, "size_bytes"), "the dynamic buffer model computes a size that is not stated")
 
 
-def _check_balancing(model_part: Device | Interface, *names: str, path: tuple[str, ...] = ()) -> None:
+def _check_no_adaptive_routing(model_part: Device | Interface, *names: str, path: tuple[str, ...] = ()) -> None:
     for name in names:
         value = getattr(model_part, name)
         if value is not None and value is not False:  # a threshold of 0 is one
@@ -162,7 +162,7 @@ def _check_balancing(model_part: Device | Interface, *names: str, path: tuple[st
 
 def _check_port(facts: Switch, interface: Interface) -> None:
     path = ("interfaces", interface.name)
-    _check_balancing(interface, "adaptive_routing", "utilization_threshold_percent", path=path)
+    _check_no_adaptive_routing(interface, "adaptive_routing", "utilization_threshold_percent", path=path)
     if require_fact(interface.macsec):
         raise refuse((*path, "macsec"), "a profile of MACsec holds keys, which are not written")
     port = interface.port
@@ -221,7 +221,7 @@ def _breakouts(model: str, panel: int) -> list[Split]:
     return [split for split in group.ways if not split.platforms or "sonic" in split.platforms] if group else []
 
 
-def _check_splits(facts: Switch, interfaces: Iterable[Interface]) -> None:
+def _check_split_lanes(facts: Switch, interfaces: Iterable[Interface]) -> None:
     """Refuse parts of one panel port that differ in lanes: no breakout mode has them, and they may overlap."""
     lanes: dict[int, Any] = {}
     for interface in interfaces:
@@ -267,7 +267,7 @@ def _check_buffers(device: Device, qos: QosProfile, pools: set[str], path: tuple
         buffer = require_fact(group.buffer)
         if buffer is None:
             raise refuse(where, "a priority group without a buffer is no row")
-        _check_buffer(buffer, pools, (*where, "buffer"))
+        _check_buffer_pool(buffer, pools, (*where, "buffer"))
         if _has_computed_headroom(buffer):
             _check_computed_headroom(device, buffer, (*where, "buffer"))
     for queue in queues:
@@ -294,13 +294,13 @@ def _check_indexes(indexes: list[int], most: int, path: tuple[str, ...]) -> None
         raise refuse(path, f"are not numbered from 0 to {most} in order, each once")
 
 
-def _check_buffer(buffer: BufferProfile, pools: Iterable[str], path: tuple[str, ...]) -> None:
+def _check_buffer_pool(buffer: BufferProfile, pools: Iterable[str], path: tuple[str, ...]) -> None:
     if buffer.pool is not None and buffer.pool not in pools:
         raise refuse((*path, "pool"), f"the switch has no pool {buffer.pool}")
 
 
 def _check_static_buffer(buffer: BufferProfile, pools: Iterable[str], path: tuple[str, ...]) -> None:
-    _check_buffer(buffer, pools, path)
+    _check_buffer_pool(buffer, pools, path)
     if _has_computed_headroom(buffer):
         raise refuse((*path, "headroom", "computed"), "only the headroom of a priority group is computed")
 

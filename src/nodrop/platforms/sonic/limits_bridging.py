@@ -27,16 +27,16 @@ def check_bridging(device: Device) -> None:
             raise refuse((*path, "name"), "a port channel is called PortChannel and a number of four digits at most")
         if list(channel.members) != sorted(set(channel.members), key=natural):
             raise refuse((*path, "members"), "are not in the order in which they would be read back")
-        _check_link(channel, path)
+        _check_common_settings(channel, path)
     for vlan in vlans:
         path = ("vlans", str(vlan.id))
         if not _VLANS[0] <= vlan.id <= _VLANS[1]:
             raise refuse((*path, "id"), f"is not from {_VLANS[0]} to {_VLANS[1]}")
         check_rows(vlan.members, *path, "members", order=lambda member: natural(member.interface))
-        _check_link(vlan, path)
+        _check_common_settings(vlan, path)
 
 
-def _check_link(row: PortChannel | Vlan, path: tuple[str, str]) -> None:
+def _check_common_settings(row: PortChannel | Vlan, path: tuple[str, str]) -> None:
     check_vrf(row.vrf, *path, "vrf")
     check_distinct(row.addresses, *path, "addresses")
     if row.description == "":

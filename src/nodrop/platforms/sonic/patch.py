@@ -40,11 +40,11 @@ def operations(old: Tables, new: Tables) -> Iterator[Step]:
         else:
             yield from gone
         for key, row in after.items():
-            yield from _in_row((table, key), before, row, after)
+            yield from _row_steps((table, key), before, row, after)
     yield from reversed(last)
 
 
-def _in_row(
+def _row_steps(
     at: tuple[str, ...], before: Mapping[str, object], row: object, after: Mapping[str, object]
 ) -> Iterator[Step]:
     was = before.get(at[-1])

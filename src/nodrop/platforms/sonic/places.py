@@ -138,7 +138,7 @@ class _Finder:
             yield ("BUFFER_POOL", name, _POOL_FIELDS.get(field, field))
         yield ("BUFFER_POOL",)
 
-    def _dynamic_paths(self, _head: str, path: Path) -> Iterator[Path]:
+    def _dynamic_buffer_paths(self, _head: str, path: Path) -> Iterator[Path]:
         for table, column in (DYNAMIC_FIELDS.get("".join(path[:1]), ("", "")), *DYNAMIC_FIELDS.values()):
             yield from ((table, row, column) for row in self._table(table))
 
@@ -158,7 +158,7 @@ class _Finder:
         yield from self._address_paths("LOOPBACK_INTERFACE", "".join(path[:1]), path[1:])
         yield ("LOOPBACK_INTERFACE",)
 
-    def _chassis_paths(self, _head: str, path: Path) -> Iterator[Path]:
+    def _mclag_paths(self, _head: str, path: Path) -> Iterator[Path]:
         for domain in sorted(self._table("MCLAG_DOMAIN")):
             yield from (("MCLAG_DOMAIN", domain, "".join(path[:1])), ("MCLAG_DOMAIN", domain))
 
@@ -355,13 +355,13 @@ _DEVICE_FINDERS: Mapping[str, Callable[[_Finder, str, Path], Iterator[Path]]] = 
     **dict.fromkeys(_SERVERS, _Finder._server_paths),
     **dict.fromkeys(_BRIDGING, _Finder._bridging_paths),
     "@buffer_pools": _Finder._pool_paths,
-    "@dynamic_buffers": _Finder._dynamic_paths,
+    "@dynamic_buffers": _Finder._dynamic_buffer_paths,
     "@trimming": _Finder._trimming_paths,
     "@switch_dscp_to_tc": _Finder._switch_map_paths,
     "@counters": _Finder._counter_paths,
     "@high_frequency": _Finder._stream_paths,
     "@loopbacks": _Finder._loopback_paths,
-    "@multi_chassis": _Finder._chassis_paths,
+    "@multi_chassis": _Finder._mclag_paths,
     "@access_lists": _Finder._access_paths,
     "@tunnels": _Finder._tunnel_paths,
     "@management": _Finder._management_paths,

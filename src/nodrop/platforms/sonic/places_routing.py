@@ -21,7 +21,7 @@ _MEMBERS = {"community_lists": "community_member", "as_path_lists": "as_path_set
 def routing_paths(head: str, path: Path, table: Tables) -> Iterator[Path]:
     """Yield the paths at which a part of `@bgp`, `@neighbors`, `@vrf_bgp` or `@static_routes` may stand."""
     if head == "@static_routes":
-        yield from _static_paths(path, table)
+        yield from _static_route_paths(path, table)
     elif head == "@vrf_bgp":
         yield from _process_paths(_step(path, 0), path[1:], table)
         yield ("BGP_GLOBALS", _step(path, 0))
@@ -91,7 +91,7 @@ def _policy_paths(field: str, path: Path, table: Tables) -> Iterator[Path]:
         yield ("ROUTE_MAP_SET", name)
 
 
-def _static_paths(path: Path, table: Tables) -> Iterator[Path]:
+def _static_route_paths(path: Path, table: Tables) -> Iterator[Path]:
     prefix, field = _step(path, 0), _step(path, 1)
     keys = [key for key in table("STATIC_ROUTE") if key.rpartition("|")[2] == prefix or not path]
     column = field if field == "distance" else "nexthop"

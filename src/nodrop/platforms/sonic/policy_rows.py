@@ -57,12 +57,12 @@ def _bind_number(attribute: str, column: str) -> BgpBinding:
     )
 
 
-def _of_set(attribute: str, family: str) -> BgpBinding:
+def _bind_prefix_set(attribute: str, family: str) -> BgpBinding:
     """Bind a match of prefixes: the mode of the set decides which of the two it is."""
 
     def decode(row: TableRow) -> str | None:
         name = row.columns.get(_MATCHED_SET)
-        return name if name is not None and _family_of(row.config, name) == family else None
+        return name if name is not None and _prefix_set_family(row.config, name) == family else None
 
     return Binding(field=attribute, where=(_MATCHED_SET,), decode=decode, encode=lambda value, _: {_MATCHED_SET: value})
 
@@ -71,20 +71,20 @@ def _bind_unsupported(attribute: str, reason: str) -> BgpBinding:
     return Binding(field=attribute, refuses=(lambda value, model_part: reason,))
 
 
-def _next_hop(row: TableRow) -> str | None:
+def _decode_next_hop(row: TableRow) -> str | None:
     if row.columns.get("set_ipv6_next_hop_prefer_global") == "true":
         return "prefer-global"
     address = row.columns.get("set_ipv6_next_hop_global")
     return f"global {address}" if address else None
 
 
-def _next_hop_columns(value: str, _: None) -> Columns:
+def _encode_next_hop(value: str, _: None) -> Columns:
     if value == "prefer-global":
         return {"set_ipv6_next_hop_prefer_global": "true"}
     return {"set_ipv6_next_hop_global": value.removeprefix("global ")}
 
 
-def _wrong_next_hop(value: str, _: object) -> str | None:
+def _next_hop_refusal(value: str, _: object) -> str | None:
     is_valid = value == "prefer-global" or value.startswith("global ")
     return None if is_valid else f"{value!r} is not prefer-global, or global and an address"
 
@@ -93,8 +93,8 @@ MATCHES: tuple[BgpBinding, ...] = (
     _name("as-path", "match_as_path"),
     _name("community", "match_community"),
     _name("interface", "match_interface"),
-    _of_set("ip address prefix-list", "ipv4"),
-    _of_set("ipv6 address prefix-list", "ipv6"),
+    _bind_prefix_set("ip address prefix-list", "ipv4"),
+    _bind_prefix_set("ipv6 address prefix-list", "ipv6"),
     _name("ip next-hop prefix-list", "match_next_hop_set"),
     Binding(
         field="tag",
@@ -119,9 +119,9 @@ SETS: tuple[BgpBinding, ...] = (
     Binding(
         field="ipv6 next-hop",
         where=("set_ipv6_next_hop_prefer_global", "set_ipv6_next_hop_global"),
-        decode=_next_hop,
-        encode=_next_hop_columns,
-        refuses=(_wrong_next_hop,),
+        decode=_decode_next_hop,
+        encode=_encode_next_hop,
+        refuses=(_next_hop_refusal,),
     ),
     _bind_number("metric", "set_med"),
     _name("origin", "set_origin"),
@@ -148,7 +148,7 @@ def read_policies(config: Config) -> dict[str, Any]:
     }
 
 
-def _family_of(config: Config, name: str) -> str:
+def _prefix_set_family(config: Config, name: str) -> str:
     mode = config.rows("PREFIX_SET").get(name, {}).get("mode", "")
     return "ipv6" if mode.lower() == "ipv6" else "ipv4"
 
@@ -178,7 +178,7 @@ def _prefix_lists(config: Config) -> Iterator[PrefixList]:
             le=most,
         )
         own_rules.append(rule)
-    families = {name: _family_of(config, name) for name in rules if name in config.rows("PREFIX_SET")}
+    families = {name: _prefix_set_family(config, name) for name in rules if name in config.rows("PREFIX_SET")}
     for name, family in sorted(families.items(), key=lambda pair: (pair[1], pair[0])):
         ordered = tuple(sorted(rules[name], key=lambda prefix_rule: prefix_rule.sequence))
         yield PrefixList(name=name, family="ipv6" if family == "ipv6" else "ipv4", rules=ordered)
@@ -290,8 +290,8 @@ def check_policies(shared: Any) -> None:
     for route_map in shared.route_maps:
         for rule in route_map.rules:
             where = ("bgp", "route_maps", route_map.name, "rules", rule.sequence)
-            _check_parts(MATCHES, rule.matches, *where, "matches")
-            _check_parts(SETS, rule.sets, *where, "sets")
+            _check_rule_parts(MATCHES, rule.matches, *where, "matches")
+            _check_rule_parts(SETS, rule.sets, *where, "sets")
 
 
 def _check_prefix(rule: PrefixRule, *path: object) -> None:
@@ -321,7 +321,7 @@ def _check_permits(rules: Iterable[tuple[str, Any]], members: Sequence[str], *pa
         raise refuse(path, "a comma ends a member")
 
 
-def _check_parts(rows: Iterable[BgpBinding], pairs: Iterable[tuple[str, str]], *path: object) -> None:
+def _check_rule_parts(rows: Iterable[BgpBinding], pairs: Iterable[tuple[str, str]], *path: object) -> None:
     order = [row.field for row in rows]
     by_attribute: Mapping[str, BgpBinding] = {row.field: row for row in rows}
     columns: list[str] = []

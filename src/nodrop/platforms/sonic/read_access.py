@@ -149,14 +149,14 @@ def _build_access_list(config: Config, name: str, table: Mapping[str, str], rule
     bindings = tuple(Binding(interface=_interface_name(port), stage=stage) for port in dict.fromkeys(ports))
     matches = _MATCHES.get(kind) or _custom_type_matches(config, kind)
     if kind == _SERVICES:
-        return _of_services(name, table, rules)
+        return _service_access_list(name, table, rules)
     entries: Any = UNKNOWN
     if matches is not None:
         entries = tuple(_build_access_entry(rule, _uppercase_fields(row), kind, stage, matches) for rule, row in rules)
     return AccessList(name=name, entries=entries, family=_FAMILY.get(kind), bindings=bindings)
 
 
-def _of_services(name: str, table: Mapping[str, str], rules: Any) -> AccessList:
+def _service_access_list(name: str, table: Mapping[str, str], rules: Any) -> AccessList:
     """Return a table for caclmgrd: rules for services, after which it drops all else that is for the switch.
 
     It accepts BGP before, and BFD only while orchagent has sessions of it, which FRR's are not.
@@ -216,14 +216,16 @@ def _check_fields(row: Mapping[str, str], kind: str, matches: frozenset[str]) ->
 
 def _conditions(row: dict[str, str], kind: str, stage: str) -> Iterator[tuple[str, Any]]:
     """Yield the fields of an entry that state which packets it matches; those of an address first."""
-    families = {_family_of(row)} | {family for family, fields in _OF_FAMILY.items() if any(map(row.get, fields))}
+    families = {_read_packet_family(row)} | {
+        family for family, fields in _OF_FAMILY.items() if any(map(row.get, fields))
+    }
     stated = families - {None}
     yield "family", "other" if len(stated) > 1 else next(iter(stated), None)
     protocol = _read_number(row, "IP_PROTOCOL", 255)
     protocol = _read_number(row, "NEXT_HEADER", 255) if protocol is None else protocol
     implied = next((number for field, number in _PROTOCOLS.items() if field in row), None)
     yield "protocol", implied if protocol is None else protocol
-    criteria = [f"{field} {row[field]}" for field in sorted(row) if _is_other(field, row, kind, stage)]
+    criteria = [f"{field} {row[field]}" for field in sorted(row) if _is_unmodeled_field(field, row, kind, stage)]
     for field, side in (("sources", "SRC"), ("destinations", "DST")):
         prefixes = tuple(_read_prefix(row, column) for column in (f"{side}_IP", f"{side}_IPV6") if row.get(column))
         criteria += [
@@ -239,7 +241,7 @@ def _conditions(row: dict[str, str], kind: str, stage: str) -> Iterator[tuple[st
     yield "others", tuple(criteria)
 
 
-def _is_other(field: str, row: Mapping[str, str], kind: str, stage: str) -> bool:
+def _is_unmodeled_field(field: str, row: Mapping[str, str], kind: str, stage: str) -> bool:
     """Whether a field is a condition that the model does not have."""
     if field == "PACKET_ACTION":  # whether a table that mirrors may drop depends on the platform
         return kind.startswith("MIRROR") and row[field].upper() == "DROP"
@@ -256,7 +258,7 @@ def _parse_ethertype(row: Mapping[str, str]) -> int | None:
         return None
 
 
-def _family_of(row: Mapping[str, str]) -> Any:
+def _read_packet_family(row: Mapping[str, str]) -> Any:
     """Return the family that IP_TYPE or ETHER_TYPE names; `other` for packets that are not of IP."""
     kind = row.get("IP_TYPE")
     if kind is not None and kind.upper() not in _FAMILY_OF_TYPE:

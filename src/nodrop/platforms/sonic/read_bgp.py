@@ -69,7 +69,7 @@ def routing(
     bgp: Bgp | None | Unknown = process
     vrf_bgp: tuple[Bgp, ...] | Unknown = UNKNOWN
     if text and frr_routing and text.says_bgp:
-        bgp = _with_sessions(frr_routing.bgp, process) if own_files(localhost) else frr_routing.bgp
+        bgp = _add_bgpcfgd_sessions(frr_routing.bgp, process) if own_files(localhost) else frr_routing.bgp
         vrf_bgp = frr_routing.vrf_bgp
     elif own_files(localhost) or not config.whole:
         bgp = UNKNOWN
@@ -138,7 +138,7 @@ def _resolve_fib_suppression(bgp: Bgp, config: Config, localhost: Row) -> Bgp:
     return replace(bgp, suppress_fib_pending=False if config.whole else UNKNOWN)
 
 
-def _with_sessions(bgp: Bgp | None, new_bgp: Bgp | None) -> Bgp | None:
+def _add_bgpcfgd_sessions(bgp: Bgp | None, new_bgp: Bgp | None) -> Bgp | None:
     """Return what FRR starts with and the sessions that bgpcfgd adds to it, be it the first of all."""
     if new_bgp is None or not new_bgp.neighbors or isinstance(new_bgp.neighbors, Unknown):
         return bgp

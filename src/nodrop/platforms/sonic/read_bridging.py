@@ -42,7 +42,9 @@ def _port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] 
     for name, port in _owner_member_pairs(config, "PORTCHANNEL_MEMBER", "PORTCHANNEL"):
         members.setdefault(name, []).append(port)
     listed = (
-        {} if "PORTCHANNEL_MEMBER" in config.data or config.database.text else _read_old_members(config, "PORTCHANNEL")
+        {}
+        if "PORTCHANNEL_MEMBER" in config.data or config.database.text
+        else _read_inline_members(config, "PORTCHANNEL")
     )
     members |= listed
     for name in listed:
@@ -74,7 +76,7 @@ def _read_vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
         return UNKNOWN
     members: dict[str, list[VlanMember]] = {}
     modes = config.rows("VLAN_MEMBER")
-    for name, ports in _read_old_members(config, "VLAN").items():
+    for name, ports in _read_inline_members(config, "VLAN").items():
         untagged = (port for port in ports if f"{name}|{port}" not in modes)
         members[name] = [VlanMember(interface=port, tagged=False) for port in untagged]
     for name, port in _owner_member_pairs(config, "VLAN_MEMBER", "VLAN"):
@@ -113,7 +115,7 @@ def _owner_member_pairs(config: Config, table: str, owner_table: str) -> Iterato
             config.malformed((table, key), key, f"a row of {owner_table}, a bar and a port")
 
 
-def _read_old_members(config: Config, table: str) -> dict[str, list[str]]:
+def _read_inline_members(config: Config, table: str) -> dict[str, list[str]]:
     """Return the members that rows of a table list themselves, by row."""
     found = {name: value_at(config.data, table, name, "members") for name in config.rows(table)}
     return {

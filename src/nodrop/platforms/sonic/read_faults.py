@@ -143,17 +143,17 @@ def remark_ports(config: Config) -> None:
     That is lanes of another port, a panel port with a part missing or not configured, or a headroom profile of another
     speed or length.
     """
-    _shared_lanes(config)
-    _missing_parts(config)
-    _parts_without_status(config)
-    _stale_profiles(config)
+    _remark_shared_lanes(config)
+    _remark_missing_parts(config)
+    _remark_parts_without_status(config)
+    _remark_stale_profiles(config)
 
 
 _MADE = re.compile(r"pg_lossless_([0-9]{1,7})_([0-9]{1,6})m(?:_[A-Za-z0-9_]*)?_profile")
 """How buffermgrd names a headroom profile: by speed and cable length (sonic-swss cfgmgr/buffermgr.cpp)."""
 
 
-def _stale_profiles(config: Config) -> None:
+def _remark_stale_profiles(config: Config) -> None:
     """Report priority groups whose profile is, by its name, for another speed or length than their port has.
 
     If buffermgrd is known to write another profile over it, the report states that.
@@ -174,13 +174,13 @@ def _stale_profiles(config: Config) -> None:
         stated = (matches[name][1], f"{matches[name][2]}m")
         speed, length = port_row.get("speed", stated[0]), metres.get(port, stated[1])
         if (speed, length) != stated:
-            has = f"{_format_speed(speed)} and {length} of cable{_without_row(rows, speed, length)}"
+            has = f"{_format_speed(speed)} and {length} of cable{_describe_missing_row(rows, speed, length)}"
             facts = {"port": port, "group": group, "found": name, "has": has}
             subject = (port, "qos", "priority_groups", group.partition("-")[0])
             config.remark("profile-of-another-speed", subject, ("BUFFER_PG", key, "profile"), **facts)
 
 
-def _without_row(rows: Sequence[HeadroomRow], speed: str, length: str) -> str:
+def _describe_missing_row(rows: Sequence[HeadroomRow], speed: str, length: str) -> str:
     """Return the cable lengths of a switch's table at a speed, if the table is known and has no row for the port's."""
     lengths_m = sorted({row.cable_m for row in rows if str(row.speed_mbps) == speed})
     if not rows or length in [f"{length_m}m" for length_m in lengths_m]:
@@ -194,7 +194,7 @@ def _format_speed(text: str) -> str:
     return quote_text(text) if mbps is None else show_speed(mbps)
 
 
-def _shared_lanes(config: Config) -> None:
+def _remark_shared_lanes(config: Config) -> None:
     """Remark lanes that two ports have, but for those that the model's own port files share."""
     rows = config.rows("PORT")
     lanes = [lane for row in rows.values() for lane in row.get("lanes", "").split(",") if lane]
@@ -214,7 +214,7 @@ _PART_COUNTS = frozenset({1, 2, 4, 8})
 """Into how many equal parts a panel port is broken out (sonic-buildimage platform.json, `breakout_modes`)."""
 
 
-def _missing_parts(config: Config) -> None:
+def _remark_missing_parts(config: Config) -> None:
     """Remark panel ports that are broken out into a number of equal parts that no breakout makes.
 
     A cage of more than eight ports is not one panel port, and parts of different widths are not equal.
@@ -239,7 +239,7 @@ def _missing_parts(config: Config) -> None:
             config.remark("part-missing", (), ("PORT", names[-1]), **facts)
 
 
-def _parts_without_status(config: Config) -> None:
+def _remark_parts_without_status(config: Config) -> None:
     """Remark parts of a panel port that pause and have no admin_status, while another part of it is up.
 
     Of those with a row in DEVICE_NEIGHBOR, the rule for cables of ports that are shut reports it.

@@ -133,7 +133,7 @@ class QosReader:
             *(tuple((index, *row.items()) for index, _, row in rows) for rows in (queues, queue_buffers, groups)),
         )
         if signature not in self._read:
-            self._read[signature] = self._make_qos_profile(port, asymmetric, added, qos_rows)
+            self._read[signature] = self._read_qos_profile(port, asymmetric, added, qos_rows)
         return self._read[signature]
 
     def pause(self, port: str) -> tuple[int, ...]:
@@ -153,9 +153,9 @@ class QosReader:
     def find_profile(self, name: str) -> BufferProfile | None:
         """Return the buffer profile of that name, if there is one."""
         row = self._config.rows("BUFFER_PROFILE").get(name)
-        return None if row is None else self._read_once("BUFFER_PROFILE", name, row, self._buffer_profile)
+        return None if row is None else self._read_row_once("BUFFER_PROFILE", name, row, self._buffer_profile)
 
-    def _make_qos_profile(
+    def _read_qos_profile(
         self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...], qos_rows: list[Any]
     ) -> QosProfile:
         config = self._config
@@ -192,11 +192,11 @@ class QosReader:
         map_row = self._config.reference(keys, row, field, table, subject)
         if map_row is None:
             return None if self._config.covers(table) else UNKNOWN
-        return self._read_once(
+        return self._read_row_once(
             table, bare(row[field]), map_row, lambda name, row: self._parse_map_row((table, name), row, size)
         )
 
-    def _read_once(self, table: str, name: str, row: Row, make: Callable[[str, Row], _T]) -> _T:
+    def _read_row_once(self, table: str, name: str, row: Row, make: Callable[[str, Row], _T]) -> _T:
         """Return what `make` reads from a row, read once."""
         if (table, name) not in self._memo:
             self._memo[table, name] = make(name, row)
@@ -317,7 +317,7 @@ class QosReader:
         row = self._config.find_row(keys, name, table, subject)
         if row is None:
             return None if self._config.covers(table) else UNKNOWN
-        return self._read_once(table, bare(name), row, make)
+        return self._read_row_once(table, bare(name), row, make)
 
     def _scheduler(self, name: str, row: Row) -> Scheduler | None | Unknown:
         config, keys = self._config, ("SCHEDULER", name)

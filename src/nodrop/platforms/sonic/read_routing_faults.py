@@ -41,7 +41,7 @@ def check_routing(
     if routing is None:
         return
     if config.whole and is_own:
-        _check_waits(config, localhost, routing)
+        _check_hardware_waits(config, localhost, routing)
     for fault in faults(routing, device):
         where = text.place(fault.statement.span) if text else None
         config.remarks.append(Remark(kind=fault.kind, subject=fault.subject, place=where, facts=fault.facts))
@@ -58,7 +58,7 @@ def check_routing(
         config.remarks.append(undefined.remark(config.device, place, undefined.statement.text))
 
 
-def _check_waits(config: Config, localhost: Row, routing: frr.Routing) -> None:
+def _check_hardware_waits(config: Config, localhost: Row, routing: frr.Routing) -> None:
     """Remark that only one of bgpd and fpmsyncd waits until routes are in the hardware."""
     running = [bgp for bgp in (routing.bgp, *routing.vrf_bgp) if bgp is not None]
     waiting = {"frr.conf": any(bgp.suppress_fib_pending for bgp in running), "DEVICE_METADATA": answers(localhost)}
@@ -78,7 +78,7 @@ def contradictions(
     if beside is None:
         return
     stated, _ = routing(config, localhost, beside, frr.read_frr(beside.text))
-    if _in_any_order(stated) == _in_any_order(routes):
+    if _normalize_order(stated) == _normalize_order(routes):
         return
     running = next(document for document in config.documents if document.running_frr is not None)
     span = running.locator.key_span(running.frr_keys)
@@ -92,12 +92,12 @@ def contradictions(
     )
 
 
-def _in_any_order(model_part: object) -> object:
+def _normalize_order(model_part: object) -> object:
     """Return facts of routing in a form that ignores the order of sessions, routes and lists."""
     if isinstance(model_part, tuple):
         return sorted(map(repr, model_part))
     if isinstance(model_part, Mapping):
-        return {name: _in_any_order(inner) for name, inner in model_part.items()}
+        return {name: _normalize_order(inner) for name, inner in model_part.items()}
     if is_dataclass(model_part):
-        return {field.name: _in_any_order(getattr(model_part, field.name)) for field in fields(model_part)}
+        return {field.name: _normalize_order(getattr(model_part, field.name)) for field in fields(model_part)}
     return model_part

@@ -117,7 +117,7 @@ class _Device:
         config = self._config
         config.check_text()
         device = self._device()
-        self._note_unknown(device)
+        self._note_unread_parts(device)
         check_routing(config, self._localhost, self._frr, self._routing, device)
         check_start(config, self._localhost, self._start, self._frr, self._routing)
         remark_secrets(config, self._frr)
@@ -275,7 +275,7 @@ class _Device:
         if mtu is None:
             self._derived[self.name, name, "mtu_bytes"] = f"PORT has no mtu, which is {DEFAULT_MTU_BYTES} (portmgrd)"
         asymmetric = config.word(keys, row, "pfc_asym", _ON_OFF) or False
-        added = self._added_groups(name, qos, dynamic, speed, cable, enabled or False)
+        added = self._added_priority_groups(name, qos, dynamic, speed, cable, enabled or False)
         return Interface(
             name=name,
             port=UNKNOWN if isinstance(self._model, Unknown) or not lanes else port_of(self._model, name, lanes),
@@ -288,7 +288,7 @@ class _Device:
             link_training=config.word(keys, row, "link_training", _ON_OFF),
             mtu_bytes=DEFAULT_MTU_BYTES if mtu is None else mtu,
             addresses=addresses,
-            link_local=self._link_local(name),
+            link_local=self._is_link_local_only(name),
             vrf=config.rows("INTERFACE").get(name, {}).get("vrf_name", None if config.whole else UNKNOWN),
             description=row.get("description"),
             link_pause=UNKNOWN,
@@ -297,7 +297,7 @@ class _Device:
             qos=qos.profile(name, asymmetric, added),
         )
 
-    def _added_groups(
+    def _added_priority_groups(
         self, name: str, qos: QosReader, dynamic: Any, speed: int | None, cable: Any, enabled: bool
     ) -> tuple[PriorityGroup, ...]:
         """Return the priority groups that buffermgrd writes in the traditional model, over any that are stated.
@@ -318,7 +318,7 @@ class _Device:
             wanted_pauses = [index for index in wanted_pauses if not self._has_headroom(qos, stated.get(index))]
             buffer = buffer or UNKNOWN
         elif wanted_pauses:
-            from_table = self._from_table(speed, cable)
+            from_table = self._find_sku_profile(speed, cable)
             buffer = from_table and (buffer or from_table)
             for index in wanted_pauses if buffer else ():
                 former = stated.get(index)
@@ -336,7 +336,7 @@ class _Device:
         profile = qos.find_profile(name) if name else None
         return profile is not None and profile.headroom is not None
 
-    def _from_table(self, speed: int, cable: int) -> BufferProfile | None:
+    def _find_sku_profile(self, speed: int, cable: int) -> BufferProfile | None:
         """Return the lossless profile of the SKU's table; None where it has no row, or the pool is not there yet."""
         sku = switch(self._model).sonic
         row = sku.headroom_row(speed, cable, self._localhost.get("hwsku"))
@@ -360,14 +360,14 @@ class _Device:
             return None
         return int(text[:-1])
 
-    def _link_local(self, name: str) -> bool | Unknown:
+    def _is_link_local_only(self, name: str) -> bool | Unknown:
         config = self._config
         row = config.rows("INTERFACE").get(name)
         if not row:
             return False if row is not None or config.covers("INTERFACE") else UNKNOWN
         return config.word(("INTERFACE", name), row, "ipv6_use_link_local_only", ENABLED) is True
 
-    def _note_unknown(self, device: Device) -> None:
+    def _note_unread_parts(self, device: Device) -> None:
         database = self._config.database
         if database.unmodelled:
             message = f"a database of {database.text} {database.unmodelled}: its fields were not checked"

@@ -50,13 +50,13 @@ def _needed_features(device: Device) -> Iterator[_Need]:
             yield "a pool of both directions", ("buffer_pools", pool.name, "direction")
     seen: set[int] = set()
     for port in device.interfaces:
-        yield from _of_port(port)
+        yield from _port_needs(port)
         if isinstance(port.qos, QosProfile) and id(port.qos) not in seen:
             seen.add(id(port.qos))
-            yield from _of_profile(port.qos, ("interfaces", port.name, "qos"))
+            yield from _qos_profile_needs(port.qos, ("interfaces", port.name, "qos"))
 
 
-def _of_port(port: Interface) -> Iterator[_Need]:
+def _port_needs(port: Interface) -> Iterator[_Need]:
     if port.fec == "auto":
         yield "FEC mode auto", ("interfaces", port.name, "fec")
     if (require_fact(port.speed_mbps) or 0) > _MOST_MBPS:
@@ -66,7 +66,7 @@ def _of_port(port: Interface) -> Iterator[_Need]:
         yield "speeds above 800G", ("interfaces", port.name, "advertised_speeds_mbps")
 
 
-def _of_profile(qos: QosProfile, path: tuple[str, ...]) -> Iterator[_Need]:
+def _qos_profile_needs(qos: QosProfile, path: tuple[str, ...]) -> Iterator[_Need]:
     watchdog = require_fact(qos.pfc_watchdog)
     if watchdog is not None and require_fact(watchdog.history) is not None:
         yield "a history of pauses", (*path, "pfc_watchdog", "history")

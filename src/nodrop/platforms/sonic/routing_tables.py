@@ -127,14 +127,14 @@ def tables(device: Device) -> dict[str, Rows]:
         raise Unsupported(error.path, f"{error.reason}; {INSTEAD}") from None
     rows_by_table: dict[str, Rows] = {}
     for bgp in processes:
-        for table, rows in _process_tables(bgp):
+        for table, rows in _build_bgp_tables(bgp):
             rows_by_table.setdefault(table, {}).update(rows)
     rows_by_table |= policy_tables(processes[0])
     rows_by_table["STATIC_ROUTE"] = _static_rows(require_fact(device.static_routes))
     return {table: rows for table, rows in sorted(rows_by_table.items()) if rows}
 
 
-def _process_tables(bgp: Bgp) -> Iterator[tuple[str, Rows]]:
+def _build_bgp_tables(bgp: Bgp) -> Iterator[tuple[str, Rows]]:
     vrf, unicast = bgp.key, require_fact(bgp.default_ipv4_unicast)
     yield "BGP_GLOBALS", {vrf: _encode_columns("BGP_GLOBALS", PROCESS, bgp)}
     families = {f"{vrf}|{FAMILIES[family]}": _encode_columns("", (row,), bgp) for family, row in PATHS.items()}

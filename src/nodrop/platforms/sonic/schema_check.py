@@ -144,7 +144,7 @@ def _dangling_references(
         if open_names and isinstance(rows, dict):
             open_names = open_names.difference(rows if key_part is None else _parts(rows, table, key_part))
             open_names = open_names.difference(map(spaceless, rows)) if open_names and key_part is None else open_names
-    bare = _bare_row(data) if open_names else ""
+    bare = _find_row_without_address(data) if open_names else ""
     for place_targets, name, path in verdict.places if open_names else ():
         if place_targets != targets or name not in open_names:
             continue
@@ -158,7 +158,7 @@ def _dangling_references(
             yield Fault("dangling-reference", path, {"kind": kind, "name": name, "field": field})
 
 
-def _bare_row(data: Mapping[str, object]) -> str:
+def _find_row_without_address(data: Mapping[str, object]) -> str:
     """Return the first row of an interface without an address; "" where there is none in any table."""
     tables = ((name, rows) for name, rows in data.items() if name.endswith("INTERFACE") and name != "MGMT_INTERFACE")
     rows = (f"{name}|{key}" for name, rows in tables if isinstance(rows, dict) for key in rows if "|" not in key)

@@ -179,7 +179,7 @@ def _value(stated: Field, value: object, path: Path, verdict: Verdict) -> None:
     kind = stated.kind
     if not stated.many and type(value) is str:
         if not kind.accepts(value):
-            _not_accepted(kind, value, path, verdict)
+            _record_reference_or_fault(kind, value, path, verdict)
         return
     values = stated.values(value)
     if values is None:
@@ -189,7 +189,7 @@ def _value(stated: Field, value: object, path: Path, verdict: Verdict) -> None:
         return
     for text in values:
         if not kind.accepts(text):
-            _not_accepted(kind, text, path, verdict)
+            _record_reference_or_fault(kind, text, path, verdict)
     counts = Counter(map(kind.canonical, values))
     if len(counts) < len(values):
         [(most, _)] = counts.most_common(1)
@@ -200,7 +200,7 @@ def _value(stated: Field, value: object, path: Path, verdict: Verdict) -> None:
         verdict.faults.append(fault("malformed-value", path, facts))
 
 
-def _not_accepted(kind: Kind, text: str, path: Path, verdict: Verdict) -> None:
+def _record_reference_or_fault(kind: Kind, text: str, path: Path, verdict: Verdict) -> None:
     """Remember the row that a text names, or that it is no value of its kind."""
     if kind.targets:
         name = bare(text) if text.startswith("[") else text

@@ -161,7 +161,7 @@ def kind_of(text: str, *, is_part: bool = False) -> Kind:
     is_number = True
     alternatives = _split_alternatives(text)
     is_loaded = len(alternatives) == 1 and text.startswith("uint") and not is_part
-    number = _loaded_number if is_loaded else _yang_number
+    number = _parse_python_int if is_loaded else _parse_yang_int
     for alternative in alternatives:
         match = _KIND.fullmatch(alternative)
         if match is None:
@@ -251,7 +251,7 @@ def _range_ends(stated: str | None) -> list[tuple[str, str]]:
     return [(low, high if dots else low) for low, dots, high in ends]
 
 
-def _loaded_number(text: str) -> int | None:
+def _parse_python_int(text: str) -> int | None:
     """Return the number that SONiC's loader makes of the text of an unsigned type, which is Python's."""
     try:
         return int(text)
@@ -259,7 +259,7 @@ def _loaded_number(text: str) -> int | None:
         return None
 
 
-def _yang_number(text: str) -> int | None:
+def _parse_yang_int(text: str) -> int | None:
     match = _WHOLE.fullmatch(text)
     if match is None:
         return None

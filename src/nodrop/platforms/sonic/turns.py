@@ -24,7 +24,7 @@ def turns(old: Tables, new: Tables) -> Iterator[Tables]:
     and comes in another: in one patch the updater makes a move of the two (jsonpatch, `make_patch`), which it takes for
     no guarded table.
     """
-    before, after = _of_rows(old), _of_rows(new)
+    before, after = _rows_by_table(old), _rows_by_table(new)
     if before is not None and after is not None:
         shut = facts()["shut_for"]
         changed = dict.fromkeys(_port(key) for table in shut for key in _find_changed_keys(before, after, table))
@@ -71,7 +71,7 @@ def _find_changed_keys(old: _Rows, new: _Rows, table: str) -> Iterator[str]:
     return (key for key in {**before, **after} if before.get(key) != after.get(key))
 
 
-def _of_rows(tables: Tables) -> _Rows | None:
+def _rows_by_table(tables: Tables) -> _Rows | None:
     """Return tables that all consist of rows, and all rows of fields; None if one does not."""
     rows_by_table: dict[str, Mapping[str, _Row]] = {}
     for table, rows in tables.items():

@@ -37,7 +37,7 @@ _CACHED_DESIGNS = 128
 def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that SONiC cannot express."""
     facts = check(device)
-    device = _as_configured(device)
+    device = _configured_device(device)
     far = _far_ends(device, index)
     splits = _ways(facts, device)
     ports = [_port(facts, interface, splits[interface.name]) for interface in device.interfaces]
@@ -59,7 +59,7 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
         _render(
             "switch", device=device, hashed=list(_hash_field_words(device)), database=RELEASES[str(device.version)]
         ),
-        _routing_tables(device),
+        _format_routing_tables(device),
     )
     text = additions.config("{\n" + "".join(tables).removesuffix(",\n") + "\n}\n", device)
     config = Artifact(device=device.name, path="config_db.json", text=text)
@@ -107,7 +107,7 @@ def _routing_modes(device: Device) -> dict[str, Any]:
     return {"kind": kind, "mode": routing_mode(tables=tables), "framework": tables or with_bfd}
 
 
-def _routing_tables(device: Device) -> str:
+def _format_routing_tables(device: Device) -> str:
     """Return the tables of BGP and static routes, if that is where they are."""
     tables = routing_tables.tables(device) if require_fact(device.routing_tables) else {}
     return "".join(f"{additions.spell_table(name, rows)},\n" for name, rows in tables.items())
@@ -138,7 +138,7 @@ def _services_vrf(device: Device) -> str:
 _SETTLED: OrderedDict[Any, tuple[Any, tuple[BufferPool, ...]]] = OrderedDict()
 
 
-def _as_configured(device: Device) -> Device:
+def _configured_device(device: Device) -> Device:
     """Return the device as its tables state it, the rest left to the switch, which must result in the same device.
 
     This is computed once for all devices that have the same ports, profiles and pools.

@@ -117,14 +117,16 @@ def left_out(exported: Exported, seen: Observation) -> Mapping[Check, Mapping[Su
                     items[()] = f"{subject[0]}: {reason}"
                 elif check == "sessions" or len(subject) == 1:
                     items.update(
-                        (item, reason) for item in seen_items if item[0] == subject[0] or _ends_at(item, *subject)
+                        (item, reason)
+                        for item in seen_items
+                        if item[0] == subject[0] or _is_link_of_device(item, *subject)
                     )
             elif check == "packets" and subject[-1] == "mtu_bytes":
                 items.update((item, reason) for item in seen_items if subject[:2] in cable_ends(item[-1]))
     return reasons
 
 
-def _ends_at(item: Subject, device: str, *_: str) -> bool:
+def _is_link_of_device(item: Subject, device: str, *_: str) -> bool:
     """Whether an item is a link of a device."""
     return item[:2] == (FABRIC, "links") and any(end.node == device for end in cable_ends(item[-1]))
 
@@ -165,7 +167,9 @@ def _changes_batfish_lacks(
     }
     if undefined:
         yield "Batfish lets everything pass where a route map is not there", undefined
-    if numbered := {name: _of_ipv4 for name, device in devices.items() if _of_ipv4(device) is not device}:
+    if numbered := {
+        name: _without_ipv6_sessions for name, device in devices.items() if _without_ipv6_sessions(device) is not device
+    }:
         yield UNSEEN_IPV6, numbered
     if literal := {
         name: _without_underscore_rules
@@ -173,15 +177,15 @@ def _changes_batfish_lacks(
         if _without_underscore_rules(device) is not device
     }:
         yield "Batfish takes _ in an AS path's regular expression for that very character", literal
-    yield from _without_lists(devices, exported)
-    yield FIRST_COME, dict.fromkeys(devices, _with_inverted_router_id_order)
+    yield from _access_list_removals(devices, exported)
+    yield FIRST_COME, dict.fromkeys(devices, _invert_router_id_order)
     for reason, field, value in _IGNORED:
         taken = partial(_set_bgp_field, field=field, value=value)
         if any_of := {name: taken for name, device in devices.items() if taken(device) is not device}:
             yield reason, any_of
 
 
-def _without_lists(devices: Mapping[str, Device], exported: Exported) -> Iterator[tuple[str, _Change]]:
+def _access_list_removals(devices: Mapping[str, Device], exported: Exported) -> Iterator[tuple[str, _Change]]:
     """Yield the access lists that are missing in the snapshot, by the reason."""
     hidden: dict[str, dict[str, set[str]]] = {}
     for subject, reason in exported.unseen.items():
@@ -320,7 +324,7 @@ def _map_bgp_processes(device: Device, process: Callable[[Bgp], Bgp]) -> Device:
     return replace_fields(device, **changes) if changes else device
 
 
-def _of_ipv4(device: Device) -> Device:
+def _without_ipv6_sessions(device: Device) -> Device:
     """Return a device without the sessions to addresses of IPv6, which may carry routes of IPv4."""
 
     def process(bgp: Bgp) -> Bgp:
@@ -347,7 +351,7 @@ def _without_underscore_rules(device: Device) -> Device:
     return _map_bgp_processes(device, process)
 
 
-def _with_inverted_router_id_order(device: Device) -> Device:
+def _invert_router_id_order(device: Device) -> Device:
     """Return a device whose neighbors prefer others to it, as those do that heard of the others first."""
 
     def process(bgp: Bgp) -> Bgp:

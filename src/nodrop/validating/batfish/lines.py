@@ -82,7 +82,7 @@ def passed_over(lines: Skipped, names: Names, followed: Followed) -> dict[str, d
     What hangs on those that nodrop reads is compared, and the device is taken in part all the same.
     """
     places_by_text: dict[str, dict[str, Place | None]] = {}
-    for file, line, device, place in _locate_lines(lines, names):
+    for file, line, device, place in _locate_unread_lines(lines, names):
         text = " ".join(names.line(file, line).split())
         if followed(file, line) and not harmless(text):
             places_by_text.setdefault(text, {}).setdefault(device, place)
@@ -91,13 +91,13 @@ def passed_over(lines: Skipped, names: Names, followed: Followed) -> dict[str, d
 
 def refused_lines(lines: Skipped, names: Names, followed: Followed) -> Iterator[Refused]:
     """Yield the unread lines, one by one, those that matter and those that do not."""
-    for file, line, device, place in _locate_lines(lines, names):
+    for file, line, device, place in _locate_unread_lines(lines, names):
         text = names.line(file, line)
         matters = not harmless(text) and not followed(file, line)
         yield Refused(device=device, text=text, said=lines[file][line], place=place, matters=matters)
 
 
-def _locate_lines(lines: Skipped, names: Names) -> Iterator[tuple[str, int, str, Place | None]]:
+def _locate_unread_lines(lines: Skipped, names: Names) -> Iterator[tuple[str, int, str, Place | None]]:
     """Yield each line of a device that was not read: the file and its line in the snapshot, the device, its place."""
     for file, comments in lines.items():
         for line in sorted(comments):

@@ -96,19 +96,19 @@ class Observing:
         return Followed(self.exported)
 
     @cached_property
-    def _passed_over(self) -> Mapping[str, Mapping[str, Place | None]]:
+    def _unread_routing_lines(self) -> Mapping[str, Mapping[str, Place | None]]:
         return lines.passed_over(self._skipped_lines, self.names, self._followed_lines)
 
     def _format_unread_lines(self) -> Iterator[str]:
         """Yield which lines Batfish does not read though they bear on routing, in one sentence."""
         shown = []
-        for text, places in list(self._passed_over.items())[:LINES]:
+        for text, places in list(self._unread_routing_lines.items())[:LINES]:
             device, place = min(places.items(), key=lambda device_place: natural(device_place[0]))
             count_suffix = f" and {len(places) - 1} more" if len(places) > 1 else ""
             where = f"{place.file}:{place.span.line}" if place is not None else "frr.conf"
             shown.append(f"`{text}` ({device}, {where}{count_suffix})")
         if shown:
-            omitted_count = len(self._passed_over) - len(shown)
+            omitted_count = len(self._unread_routing_lines) - len(shown)
             yield f"Batfish does not read {', '.join(shown)}{f', and {omitted_count} others' if omitted_count else ''}"
 
     def _observe_configuration(self) -> None:
@@ -119,7 +119,7 @@ class Observing:
         node_rows = self._ask_batfish("nodeProperties", properties="Configuration_Format")
         loaded = {self.names.device(row["Node"]) for row in node_rows}
         harmed = {refusal.device for refusal in self.refused if refusal.matters}
-        partial_devices = {device for devices in self._passed_over.values() for device in devices}
+        partial_devices = {device for devices in self._unread_routing_lines.values() for device in devices}
         for name in self.names.nodes:
             state = "refused" if name not in loaded else "in part" if name in harmed else "whole"
             self.seen["configuration"][name,] = state

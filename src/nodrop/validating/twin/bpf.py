@@ -85,7 +85,7 @@ class Program:
             far_numbers = {
                 number
                 for number in range(len(self._parts))
-                if number not in long and self._is_far(number, starts, places)
+                if number not in long and self._needs_long_jump(number, starts, places)
             }
             if not far_numbers:
                 return tuple(self._rows(long, starts, places))
@@ -102,7 +102,7 @@ class Program:
                 at += 3 if number in long else 1
         return starts, places
 
-    def _is_far(self, number: int, starts: list[int], places: dict[Label, int]) -> bool:
+    def _needs_long_jump(self, number: int, starts: list[int], places: dict[Label, int]) -> bool:
         step = self._parts[number]
         if not isinstance(step, _Branch):
             return False

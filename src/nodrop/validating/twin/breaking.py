@@ -187,11 +187,11 @@ def patience(lab: Lab) -> Patience:
                 if isinstance(row, dict) and "bgpState" in row:
                     hold_s = max(hold_s, row.get("bgpTimerHoldTimeMsecs", 0) / 1000)
                     retry_s = max(retry_s, row.get("connectRetryTimer", 0))
-    slow = any(_by_hold_timer(lab, name) for name in lab.devices)
+    slow = any(_relies_on_hold_timer(lab, name) for name in lab.devices)
     return Patience(_AT_ONCE_S + (hold_s if slow else 0), _AT_ONCE_S + 2 * retry_s)
 
 
-def _by_hold_timer(lab: Lab, name: str) -> bool:
+def _relies_on_hold_timer(lab: Lab, name: str) -> bool:
     """Whether a device notices that a neighbor is gone by silence alone."""
     device = lab.fabric.device(name)
     processes = [bgp for bgp in (device.bgp, *known_rows(device.vrf_bgp)) if bgp and not isinstance(bgp, Unknown)]

@@ -143,7 +143,7 @@ def _run_work(work: bytes) -> None:
     try:
         sys.path[:], processes, function, arguments = pickle.loads(work)
         _limit_resources(processes)
-        _settle_in()
+        _prepare_namespaces()
         done = function(lambda line: answer("told", line.encode()), *arguments)
         answer("done", answers.pack(function, done))
     except ServiceUnavailable as error:
@@ -167,7 +167,7 @@ def _limit_resources(processes: int) -> None:
         resource.setrlimit(kind, (least, least))
 
 
-def _settle_in() -> None:
+def _prepare_namespaces() -> None:
     """Become root of the new namespaces, have the network's `lo` up, and give up all that FRR does not need.
 
     ServiceUnavailable where the kernel refuses a part.

@@ -136,19 +136,19 @@ class Lab:
     def cut_ports(self, *ends: End) -> None:
         """Take ports down."""
         self._cut.update(ends)
-        self._settle_ports(ends)
+        self._update_link_states(ends)
 
     def mend(self, *ends: End) -> None:
         """Take ports up again, as far as their devices have them up."""
         self._cut.difference_update(ends)
         self._cut.update(_shut_ports(self.fabric))
-        self._settle_ports(ends)
+        self._update_link_states(ends)
 
     def ends(self, node: str) -> tuple[End, ...]:
         """Return the ports of a node at which there is anything."""
         return tuple(end for end in self.plan.at if end.node == node)
 
-    def _settle_ports(self, ends: Iterable[End]) -> None:
+    def _update_link_states(self, ends: Iterable[End]) -> None:
         touched = {nic for end in ends for nic in self.plan.at.get(end, ())}
         for nic in tuple(touched):
             if wire := self.plan.wire_at.get((nic.space, nic.name)):

@@ -84,14 +84,14 @@ class _Compiler:
         for family in FAMILIES:
             self.program.put(starts[family])
             self._compile_family_entries(
-                family, [access_entry for access_entry in entries if self._is_for(access_entry, family)]
+                family, [access_entry for access_entry in entries if self._may_decide_family(access_entry, family)]
             )
         self.program.put(self._drops)
         self.program.add(bpf.RETURN, DROP)
         self.program.put(self._passes)
         self.program.add(bpf.RETURN, PASS)
 
-    def _is_for(self, entry: AccessEntry, family: Family) -> bool:
+    def _may_decide_family(self, entry: AccessEntry, family: Family) -> bool:
         """Whether an entry may decide packets of a family; one that states none is for the list's.
 
         A drop with conditions that the model does not have may match less, so it drops nothing for sure; a permit with
@@ -145,7 +145,7 @@ class _Compiler:
         other = Label()
         self.program.add(bpf.LOAD_BYTE, _PLACES[family].protocol)
         self.program.branch(bpf.EQUAL, _UDP, otherwise=other)
-        self._layer_4(family, 2, bpf.LOAD_HALF)
+        self._load_layer_4_value(family, 2, bpf.LOAD_HALF)
         self.program.branch(bpf.EQUAL, _ROCE_PORT, so=self._passes)
         self.program.put(other)
 
@@ -167,19 +167,19 @@ class _Compiler:
             mask, right = _DSCP[family]
             self.program.add(bpf.LOAD_HALF, _HEADER_AT)
             self.program.add(bpf.AND, mask)
-            self._any_of([self._branch_if_equal(dscp << right) for dscp in entry.dscps], after)
+            self._require_any_test([self._branch_if_equal(dscp << right) for dscp in entry.dscps], after)
         if with_ports or entry.tcp_flags is not None:
-            self._has_layer_4(entry, family, after)
+            self._require_layer_4(entry, family, after)
         for ranges, at in ((entry.source_ports, 0), (entry.destination_ports, 2)):
             if ranges:
-                self._layer_4(family, at, bpf.LOAD_HALF)
-                self._any_of([self._match_range(port_range) for port_range in ranges], after)
+                self._load_layer_4_value(family, at, bpf.LOAD_HALF)
+                self._require_any_test([self._make_port_range_test(port_range) for port_range in ranges], after)
         if entry.tcp_flags is not None:
-            self._layer_4(family, _FLAGS_AT, bpf.LOAD_BYTE)
+            self._load_layer_4_value(family, _FLAGS_AT, bpf.LOAD_BYTE)
             self.program.add(bpf.AND, entry.tcp_flags.mask)
             self.program.branch(bpf.EQUAL, entry.tcp_flags.number & entry.tcp_flags.mask, otherwise=after)
 
-    def _has_layer_4(self, entry: AccessEntry, family: Family, after: Label) -> None:
+    def _require_layer_4(self, entry: AccessEntry, family: Family, after: Label) -> None:
         """Go on with the next entry where a packet is neither TCP nor UDP, or is a later fragment."""
         label = Label()
         self.program.add(bpf.LOAD_BYTE, _PLACES[family].protocol)
@@ -191,14 +191,14 @@ class _Compiler:
             self.program.add(bpf.LOAD_HALF, _FRAGMENT_AT)
             self.program.branch(bpf.ANY_BIT, _OFFSET, so=after)
 
-    def _layer_4(self, family: Family, at: int, code: int) -> None:
+    def _load_layer_4_value(self, family: Family, at: int, code: int) -> None:
         """Load the value at a place behind the header of IP."""
         if family == "ipv6":
             self.program.add(code, _HEADER_AT + _IPV6_BYTES + at)
         else:
             self.program.add(bpf.INDEXED_HALF if code == bpf.LOAD_HALF else bpf.INDEXED_BYTE, _HEADER_AT + at)
 
-    def _any_of(self, tests: Sequence[Callable[[Label], None]], after: Label) -> None:
+    def _require_any_test(self, tests: Sequence[Callable[[Label], None]], after: Label) -> None:
         """Write tests and require any one of them to succeed; each jumps to its label if it does."""
         label = Label()
         for test in tests:
@@ -209,7 +209,7 @@ class _Compiler:
     def _branch_if_equal(self, number: int) -> Callable[[Label], None]:
         return lambda label: self.program.branch(bpf.EQUAL, number, so=label)
 
-    def _match_range(self, ports: PortRange) -> Callable[[Label], None]:
+    def _make_port_range_test(self, ports: PortRange) -> Callable[[Label], None]:
         def test(label: Label) -> None:
             beyond = Label()
             self.program.branch(bpf.AT_LEAST, ports.first, otherwise=beyond)

@@ -158,11 +158,11 @@ class _Device:
                 self._found.acting[nic.space, nic.name].append(acting)
             for entry in rules.entries:
                 if entry.others and entry.refused is None and entry.action != "next":
-                    tell = self._add_limitation if _may_matter(entry) else self._note
+                    tell = self._add_limitation if _may_match_twin_traffic(entry) else self._note
                     tell(f"entry {entry.name} of {name}, for conditions that the twin lacks: {', '.join(entry.others)}")
-            if isinstance(rules.otherwise, Unknown) and not _has_last_entry(rules, rules.entries):
+            if isinstance(rules.otherwise, Unknown) and not _matches_all_packets(rules, rules.entries):
                 self._add_limitation(f"what {name} does without a match, for that is not known")
-            for words in dict.fromkeys(words for entry in rules.entries for words in _left_out(entry)):
+            for words in dict.fromkeys(words for entry in rules.entries for words in _omitted_actions(entry)):
                 self._note(f"{words}, {name}")
             if rules.own_packets is UNKNOWN and any(binding.stage == "egress" for binding in rules.bindings):
                 self._note(f"{name} at egress to what the switch itself sends, for it is not known whether it is")
@@ -176,7 +176,9 @@ class _Device:
             if not nics and binding.interface is not None and binding.interface not in self._ports:
                 self._note(f"access list {rules.name} at {binding.interface}, which the twin does not have")
             for nic in nics:
-                chosen = tuple(access_entry for access_entry in entries if self._is_for(access_entry, nic))
+                chosen = tuple(
+                    access_entry for access_entry in entries if self._entry_applies_to_nic(access_entry, nic)
+                )
                 key = (binding.stage, *map(id, chosen))
                 if key not in rows:
                     rows[key] = compile_list(rules, chosen, binding.stage, self._own)
@@ -198,7 +200,7 @@ class _Device:
             raise Inexpressible(f"it acts at some members of {nic.leg}, which is one interface in the twin")
         return binding.interface == ports[0]
 
-    def _is_for(self, entry: AccessEntry, nic: Nic) -> bool:
+    def _entry_applies_to_nic(self, entry: AccessEntry, nic: Nic) -> bool:
         if not entry.interfaces or nic.leg in entry.interfaces:
             return True
         ports = {end.port for end in nic.ends}
@@ -216,7 +218,7 @@ class _Device:
             devices.append(self._name)
 
 
-def _left_out(entry: AccessEntry) -> Iterator[str]:
+def _omitted_actions(entry: AccessEntry) -> Iterator[str]:
     """Yield an entry's actions besides passing or dropping packets, which the twin's kernel does not do."""
     if entry.refused is None:
         yield from ["its policers"] if entry.polices else []
@@ -225,25 +227,25 @@ def _left_out(entry: AccessEntry) -> Iterator[str]:
         yield from ["the traffic classes that it sets"] if entry.traffic_class is not None else []
 
 
-def _may_matter(entry: AccessEntry) -> bool:
+def _may_match_twin_traffic(entry: AccessEntry) -> bool:
     """Whether an entry may match RoCE, BGP, BFD or neighbor discovery, as far as its conditions are known."""
     if entry.family == "other" or entry.protocol not in (None, *_PORTS, _ICMPV6):
         return False
     if entry.protocol == _ICMPV6:
         return True
     wanted = {port for protocol, ports in _PORTS.items() if entry.protocol in (None, protocol) for port in ports}
-    if _has_any(entry.destination_ports, wanted):
+    if _covers_any_port(entry.destination_ports, wanted):
         return True
-    answers = entry.protocol in (None, _TCP) and _has_any(entry.source_ports, {_BGP})
+    answers = entry.protocol in (None, _TCP) and _covers_any_port(entry.source_ports, {_BGP})
     return answers and any(port_range.last >= _FIRST_FREE_PORT for port_range in entry.destination_ports)
 
 
-def _has_any(port_ranges: Sequence[PortRange], ports: Iterable[int]) -> bool:
+def _covers_any_port(port_ranges: Sequence[PortRange], ports: Iterable[int]) -> bool:
     """Whether a condition on ports is true of any of some; an empty one is."""
     return not port_ranges or any(one.first <= port <= one.last for one in port_ranges for port in ports)
 
 
-def _has_last_entry(rules: AccessList, entries: Sequence[AccessEntry]) -> bool:
+def _matches_all_packets(rules: AccessList, entries: Sequence[AccessEntry]) -> bool:
     """Whether some entries of a list match all packets of each of its families, and leave none without a match."""
     families = FAMILIES if rules.family is None else (rules.family,)
     whole = [

@@ -107,7 +107,7 @@ class Reaching:
             onward = {place for start in places for edge in self._edges[start] for place in edge.onward}
             places = onward - asked
             asked |= places
-        from_hosts = self._from_hosts(items, targets)
+        from_hosts = self._send_from_hosts(items, targets)
         return {item: self._reached(item, targets[item], from_hosts.get(item, [])) for item in items}
 
     def _addresses(self, space: Space) -> Iterator[tuple[bool, Address]]:
@@ -189,7 +189,7 @@ class Reaching:
             return "no route", seen
         return "denied", f"{seen}{self._because(Lost(packet, flight.arrivals[-1]))}"
 
-    def _from_hosts(
+    def _send_from_hosts(
         self, items: Iterable[Item], targets: Mapping[Item, list[Address]]
     ) -> dict[Item, list[tuple[Fate, str]]]:
         """Send from every port of hosts to the destinations of its router."""

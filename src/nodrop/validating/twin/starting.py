@@ -51,7 +51,7 @@ def start(reading: Reading) -> Start:
         confs=confs,
         without=without,
         told=tuple(_list_notes(reading, confs)),
-        left_out=tuple(_left_out(confs, trimmed_lines)),
+        left_out=tuple(_omitted_line_notes(confs, trimmed_lines)),
     )
 
 
@@ -78,7 +78,7 @@ def _list_notes(reading: Reading, confs: Mapping[str, FrrConf]) -> Iterator[str]
     yield from (f"{name}: {missing_text}" for name, conf in confs.items() for missing_text in conf.missing)
 
 
-def _left_out(confs: Mapping[str, FrrConf], trimmed_lines: Mapping[str, tuple[int, ...]]) -> Iterator[str]:
+def _omitted_line_notes(confs: Mapping[str, FrrConf], trimmed_lines: Mapping[str, tuple[int, ...]]) -> Iterator[str]:
     """Yield a note for each text that daemons do not get, with the lines that contain it."""
     places: defaultdict[str, list[str]] = defaultdict(list)
     for name, numbers in trimmed_lines.items():
