@@ -81,7 +81,7 @@ def chosen_rules(
     halves = (of_files(every) if files else (), of_routing(every, observed=observed) if failures else ())
     rules = tuple({rule.name: rule for half in halves for rule in half}.values())
     words = {word for rule in (every if settings.both else rules) for word in rule.words}
-    selection, unwanted = (_named_rules(option, words, getattr(settings, option)) for option in ("select", "ignore"))
+    selection, unwanted = (_checked_words(option, words, getattr(settings, option)) for option in ("select", "ignore"))
     return tuple(rule for rule in rules if not unselected(rule, selection, unwanted))
 
 
@@ -98,7 +98,7 @@ def list_rules(settings: Settings) -> "tuple[Listed, ...]":
     every, config = all_rules(settings.config), settings.config
     config.check(every)
     words = {word for rule in every for word in rule.words}
-    selection, unwanted = (_named_rules(option, words, getattr(settings, option)) for option in ("select", "ignore"))
+    selection, unwanted = (_checked_words(option, words, getattr(settings, option)) for option in ("select", "ignore"))
     allowed = STRICTNESSES.index(settings.strictness)
 
     def why_off(rule: Rule) -> str:
@@ -119,15 +119,14 @@ def list_rules(settings: Settings) -> "tuple[Listed, ...]":
     return tuple(map(stands, every))
 
 
-def _named_rules(option: str, words: set[str], values: Sequence[str]) -> frozenset[str]:
-    """Return the rules and areas that an option names."""
+def _checked_words(option: str, known_words: set[str], values: Sequence[str]) -> frozenset[str]:
+    """Return the rules and areas that an option names; raise InputProblems for unknown ones."""
     from nodrop.engine.skipped import words_of
 
     names = words_of(values)
-    if wrong := sorted(names - words):
-        raise InputProblems(
-            Problem(path=f"--{option}", found=f"no rule or area {word!r}", hint=nearest(word, words)) for word in wrong
-        )
+    if wrong := sorted(names - known_words):
+        place, hints = f"--{option}", {word: nearest(word, known_words) for word in wrong}
+        raise InputProblems(Problem(path=place, found=f"no rule or area {word!r}", hint=hints[word]) for word in wrong)
     return names
 
 

@@ -15,7 +15,7 @@ import pytest
 from nodrop.design.defaults import defaulted
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
-from nodrop.report.capacity import Capacity
+from nodrop.report.bandwidth import FabricBandwidth
 from nodrop.report.fabric import facts
 from nodrop.report.page import text
 from nodrop.report.table import section
@@ -304,7 +304,7 @@ def test_three_tiers_and_links_of_unlike_speed() -> None:
                         "agg1:p3 core1:p1")
         ),
     )  # fmt: skip
-    capacity = Capacity(fabric)
+    capacity = FabricBandwidth(fabric)
     assert capacity.level == {"leaf1": 1, "leaf2": 1, "agg1": 2, "core1": 3}
     tiers = {
         tuple(row["roles"]): (row["down_mbps"], row["up_mbps"], row["oversubscription"]) for row in capacity.tiers()
@@ -324,9 +324,9 @@ def test_leaves_that_nothing_joins_have_no_bisection() -> None:
     devices = (_switch("leaf1", "leaf", 400 * G), _switch("leaf2", "leaf", 400 * G))
     links = (_link("a1:n1", "leaf1:p1"), _link("a2:n1", "leaf2:p1"))
     apart = Fabric(name="f", mode="lossless", devices=devices, hosts=hosts, links=links)
-    assert Capacity(apart).bisection_mbps() == 0
+    assert FabricBandwidth(apart).bisection_mbps() == 0
     one = Fabric(name="f", mode="lossless", devices=devices[:1], hosts=hosts[:1], links=links[:1])
-    assert Capacity(one).bisection_mbps() == 200 * G
+    assert FabricBandwidth(one).bisection_mbps() == 200 * G
 
 
 def test_tables_wrap_cells_of_words_and_nothing_else() -> None:

@@ -63,7 +63,7 @@ class Hosts:
         if key not in self._found:
             distinct: dict[tuple[object, ...], Facing] = {}
             for facing_port in (
-                self._cabled_facings(self.of(nic), port) if self._index.fabric.hosts else self._uncabled_facings()
+                self._cabled_facings(self.of(nic), port) if self._index.fabric.hosts else self._possible_host_facings()
             ):
                 length_m = facing_port.link.length_m if facing_port.link else None
                 speed, mtu_bytes = (
@@ -107,7 +107,7 @@ class Hosts:
         port = self._index.interface(*far)
         return None if port is None or surely_off(port.enabled) else Facing(self._index.devices[far.node], port, link)
 
-    def _uncabled_facings(self) -> Iterator[Facing]:
+    def _possible_host_facings(self) -> Iterator[Facing]:
         for device in self._index.fabric.devices:
             for port in device.interfaces:
                 side = None if isinstance(port.side, Unknown) else port.side

@@ -65,7 +65,7 @@ def sides(
     ours, former_sources = _sources_by_key(new), _sources_by_key(old)
     pairs = []
     for key in sorted(ours.keys() & former_sources.keys()):
-        same = stated_alike and _is_source_unchanged(former_sources[key], ours[key], former)
+        same = stated_alike and _is_fabric_unchanged(former_sources[key], ours[key], former)
         pairs.append(Pair(old=former_sources[key], new=ours[key], same=same))
     come = [ours[key] for key in sorted(ours.keys() - former_sources.keys())]
     gone = [former_sources[key] for key in sorted(former_sources.keys() - ours.keys())]
@@ -90,7 +90,7 @@ def _sources_by_key(inputs: Inputs) -> dict[tuple[str, str], What]:
     return sources_by_key
 
 
-def _is_source_unchanged(old: What, new: What, former: Former) -> bool:
+def _is_fabric_unchanged(old: What, new: What, former: Former) -> bool:
     if isinstance(old, Text) or isinstance(new, Text):
         return isinstance(old, Text) and former.is_now(old)
     names = [[text.display for text in _texts_of_inputs(inputs)] for inputs in (old, new)]

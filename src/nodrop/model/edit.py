@@ -160,7 +160,7 @@ class _Edit:
         self.places += sum(chosen)
         if self.value is None and not element.none:
             return tuple(each for each, _, is_chosen in pairs if not is_chosen)
-        return tuple(self._row(element, key) if is_chosen else each for each, key, is_chosen in pairs)
+        return tuple(self._parse_row(element, key) if is_chosen else each for each, key, is_chosen in pairs)
 
     def _insert_new_row(self, rows: tuple[Any, ...], element: Type, steps: Subject, keys: list[str]) -> tuple[Any, ...]:
         """Rows and a new one in its order, where the subject ends with its key; plain lists go on at their end."""
@@ -169,11 +169,11 @@ class _Edit:
         if len(steps) > 1 or _is_glob(key) or self.value is None or not has_place:
             return tuple(self._allow_missing_after_glob(rows, steps, _describe_absent_key(key, keys)))
         self.places += 1
-        new = self._row(element, key)
+        new = self._parse_row(element, key)
         at = sum(_row_sort_key(each) <= _row_sort_key(new) for each in rows) if element.owners else len(rows)
         return (*rows[:at], new, *rows[at:])
 
-    def _row(self, element: Type, key: str) -> Any:
+    def _parse_row(self, element: Type, key: str) -> Any:
         return row(element.owners[0], self.value, key) if element.owners else parse_value(element, self.value)
 
     def _allow_missing_after_glob(self, node: Any, steps: Subject, why: str) -> Any:

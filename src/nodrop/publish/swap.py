@@ -88,7 +88,7 @@ def leftovers(place: Place, names: Names, owner: int) -> list[Held]:
         if (
             remaining_folder is None
             or remaining_folder.status().st_uid != owner
-            or not _is_made_by_nodrop(remaining_folder, names)
+            or not _is_own_leftover(remaining_folder, names)
         ):
             raise NotOurs(name.name)
         found_leftovers.append(remaining_folder)
@@ -141,7 +141,7 @@ def _remove_folder(folder: Held, name: Landing, disk: Disk) -> None:
     disk.remove_tree(name, folder)
 
 
-def _is_made_by_nodrop(folder: Held, names: Names) -> bool:
+def _is_own_leftover(folder: Held, names: Names) -> bool:
     """Whether nodrop made an entry next to a tree: it is marked, empty, or holds only what its manifest lists."""
     try:
         far_names = folder.names()

@@ -12,8 +12,8 @@ from nodrop.model.qos import PfcWatchdog, QosProfile, Queue
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.platforms.kit.artifact import FirstApply
+from nodrop.report.bandwidth import FabricBandwidth
 from nodrop.report.buffering import ecn, headroom, known_or_none, marking, pools, profiles
-from nodrop.report.capacity import Capacity
 from nodrop.report.lossless_memory import costs
 from nodrop.report.streams import streams
 from nodrop.units import show_speed
@@ -32,7 +32,7 @@ def facts(
     `defaults` are (key, value, source), `adapted` (path, the intended value, the platform's value instead, the reason).
     `alone` is the fabric with its first lossless class only, if it has several.
     """
-    capacity = Capacity(fabric)
+    capacity = FabricBandwidth(fabric)
     return {
         "version": 1,
         "fabric": fabric.name,
@@ -87,7 +87,7 @@ def _first_apply_effects(fabric: Fabric) -> Iterator[Facts]:
         yield {"devices": names, "platform": platform, "version": version, **effect._asdict()}
 
 
-def _bandwidth_facts(fabric: Fabric, capacity: Capacity) -> Facts:
+def _bandwidth_facts(fabric: Fabric, capacity: FabricBandwidth) -> Facts:
     return {
         "hosts": len(fabric.hosts),
         "gpus": sum(host.gpus for host in fabric.hosts),
@@ -97,7 +97,7 @@ def _bandwidth_facts(fabric: Fabric, capacity: Capacity) -> Facts:
     }
 
 
-def _links(fabric: Fabric, capacity: Capacity) -> list[Facts]:
+def _links(fabric: Fabric, capacity: FabricBandwidth) -> list[Facts]:
     roles: dict[str, str] = {device.name: str(device.role) for device in fabric.devices}
     roles |= {host.name: host.group for host in fabric.hosts}
     groups: Counter[tuple[Any, ...]] = Counter()

@@ -16,7 +16,7 @@ from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, 
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import natural
 from nodrop.platforms.kit.artifact import Artifact
-from nodrop.report.capacity import Capacity
+from nodrop.report.bandwidth import FabricBandwidth
 from nodrop.report.escape import cell
 from nodrop.units import show_speed
 
@@ -64,7 +64,7 @@ def files(fabric: Fabric) -> Iterator[Artifact]:
 
 class _Rack:
     def __init__(self, fabric: Fabric) -> None:
-        self._fabric, self._capacity = fabric, Capacity(fabric)
+        self._fabric, self._capacity = fabric, FabricBandwidth(fabric)
         self._index = self._capacity.index
         self._vlan_of = {
             End(device.name, member.interface): vlan

@@ -82,7 +82,7 @@ class Makers:
                 routes = tuple([route for route in routes if route.attributes.path.count(asn) <= link.repeats])
             peering = link.inbound.peering
             if peering is not None:
-                routes = tuple(admitted(routes, peering, self._class_of_prefix))
+                routes = tuple(admitted(routes, peering, self._class_bits))
             valid_routes = link.inbound.parts(routes, advert.bits)
             if (drained or any(attributes.communities for attributes, _ in valid_routes)) and not (
                 peering is not None and peering.internal
@@ -152,7 +152,7 @@ class Makers:
         advert = self.adverts.of(routes)
         return (advert,) if advert.bits else ()
 
-    def _class_of_prefix(self, prefix: Prefix) -> int:
+    def _class_bits(self, prefix: Prefix) -> int:
         """Return the class of a prefix, as a set."""
         return self.world.destinations.bits((prefix,))
 

@@ -109,7 +109,7 @@ def _has_key_count(raw: bytes, keys: int) -> bool:
 
 
 def _make_syntax_problem(text: str, path: str, offset: int, message: str) -> Problem:
-    lines, end, opened = Lines(text), len(text.rstrip(" \t\n\r")), _find_open_brackets(text, offset)
+    lines, end, opened = Lines(text), len(text.rstrip(" \t\n\r")), _find_open_brackets_and_quote(text, offset)
 
     def problem(offset: int, fault: str, expected: str = "", hint: str = "") -> Problem:
         line, column = lines.place(offset)
@@ -131,7 +131,7 @@ def _make_syntax_problem(text: str, path: str, offset: int, message: str) -> Pro
     return problem(offset, token, expected, _HINTS.get(token, ""))
 
 
-def _find_open_brackets(text: str, end: int) -> list[int]:
+def _find_open_brackets_and_quote(text: str, end: int) -> list[int]:
     """Offsets of the brackets and the quote that are open at `end`, outermost first; gives up at a level too many."""
     opened: list[int] = []
     for mark in _BRACKET_OR_TEXT.finditer(text, 0, end):
@@ -221,7 +221,7 @@ class Locator:
         member = self._find_member(keys)
         return self._lines.span(member.start, member.end) if member else None
 
-    def inner_span(self, keys: Sequence[str | int], span: Span) -> Span | None:
+    def span_inside_string(self, keys: Sequence[str | int], span: Span) -> Span | None:
         """Where a part of the text at `keys` stands, given by its lines and columns in that text itself."""
         member = self._find_member(keys)
         if member is None or self._text[member.start : member.start + 1] != '"':

@@ -123,17 +123,17 @@ def _marking_start_bytes(pools: _Pools, qos: QosProfile | None | Unknown, queue:
 
 def shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
     """Return the most that a pool can share: its size, less shared headroom where it is known to contain that."""
-    size, headroom = _pool_size_bytes(pools, name), _shared_headroom_bytes(buffer_model, pools, name)
+    size, headroom = _pool_size_bytes(pools, name), _deducted_headroom_bytes(buffer_model, pools, name)
     return size - headroom if pool_has_shared_headroom(model, size, headroom) else size
 
 
 def _least_shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
     """Return the least that a pool can share: its size less shared headroom, unless that is known to be outside it."""
-    size, headroom = _pool_size_bytes(pools, name), _shared_headroom_bytes(buffer_model, pools, name)
+    size, headroom = _pool_size_bytes(pools, name), _deducted_headroom_bytes(buffer_model, pools, name)
     return size if pool_has_shared_headroom(model, size, headroom) is False else size - headroom
 
 
-def _shared_headroom_bytes(buffer_model: _Model, pools: _Pools, name: str | None) -> int:
+def _deducted_headroom_bytes(buffer_model: _Model, pools: _Pools, name: str | None) -> int:
     """Return the headroom that a switch takes off a stated size: none where it computes its pools itself."""
     if require_fact(buffer_model, "device.buffer_model") != "traditional":
         return 0

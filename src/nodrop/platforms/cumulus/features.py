@@ -115,7 +115,9 @@ class Features:
                 self._remark_unknown_key(unread_setting)
 
     def _take(self, file: str, setting: Setting) -> None:
-        if not (self._read_watchdog_timer if file == SWITCHD else self._read_setting)(setting) and file not in (
+        if not (self._translates_watchdog_timer if file == SWITCHD else self._translates_setting)(
+            setting
+        ) and file not in (
             *INFRA,
             SWITCHD,
         ):
@@ -179,12 +181,12 @@ class Features:
         else:
             self._found.ignore(setting.place, f"setting {quote_text(setting.key)}")
 
-    def _read_watchdog_timer(self, setting: Setting) -> bool:
+    def _translates_watchdog_timer(self, setting: Setting) -> bool:
         if setting.parts[0] == "pfc_wd" and setting.parts[-1] in _TIMERS:
             self._add_command(f"qos pfc-watchdog {_TIMERS[setting.parts[-1]]} {word_of(setting.value)}", setting)
         return True
 
-    def _read_setting(self, setting: Setting) -> bool:
+    def _translates_setting(self, setting: Setting) -> bool:
         """Take a setting over; False where it is none that is known."""
         key_parts = setting.parts
         match key_parts:
@@ -196,11 +198,11 @@ class Features:
             case (kind, name, *_) if kind in _KINDS and len(key_parts) > 2:
                 self._groups.setdefault(kind, {}).setdefault(name, []).append(setting)
             case ("traffic", *rest):
-                return self._read_classification(GLOBAL, rest, setting)
+                return self._translates_classification(GLOBAL, rest, setting)
             case ("default_ecn_red_conf", _):
                 self._marking.append(setting)
             case ("default_egress_sched", queue, "bw_percent"):
-                return self._read_queue_share(GLOBAL, queue, setting)
+                return self._translates_queue_share(GLOBAL, queue, setting)
             case ("cos_egr_queue", cos, "uc") if match := _COS.fullmatch(cos):
                 command = (
                     f"egress-queue-mapping {GLOBAL} switch-priority {match[1]} traffic-class {word_of(setting.value)}"
@@ -224,7 +226,7 @@ class Features:
                 return key_parts[0] in _ELSEWHERE or key_parts[0].startswith("priority_group")
         return True
 
-    def _read_classification(self, profile: str, key_parts: Sequence[str], setting: Setting) -> bool:
+    def _translates_classification(self, profile: str, key_parts: Sequence[str], setting: Setting) -> bool:
         match key_parts:
             case ["packet_priority_source_set"]:
                 trust = TRUSTS.get(frozenset(setting.items))
@@ -260,7 +262,7 @@ class Features:
             facts = {"values": values, "key": setting.key, "other": other_setting.key}
             self._found.remarks.append(("value-in-two-lists", (), setting.place, facts))
 
-    def _read_queue_share(self, profile: str, queue: str, setting: Setting) -> bool:
+    def _translates_queue_share(self, profile: str, queue: str, setting: Setting) -> bool:
         match = _QUEUE.fullmatch(queue)
         if not match:
             return False
@@ -280,9 +282,9 @@ class Features:
         if kind in ("ecn_red", "ecn"):
             self._add_marking_group(profile, own_settings)
         taken: Mapping[str, Callable[[Setting], bool]] = {
-            "source": lambda setting: self._read_classification(profile, setting.parts[2:], setting),
-            "remark": lambda setting: self._read_classification(profile, setting.parts[2:], setting),
-            "egress_sched": lambda setting: self._read_queue_share(profile, setting.parts[2], setting),
+            "source": lambda setting: self._translates_classification(profile, setting.parts[2:], setting),
+            "remark": lambda setting: self._translates_classification(profile, setting.parts[2:], setting),
+            "egress_sched": lambda setting: self._translates_queue_share(profile, setting.parts[2], setting),
             "shaping": lambda setting: self._read_shaper_rates(profile, setting),
             "pfc": lambda setting: self._read_pause_setting("pfc", profile, setting),
             "link_pause": lambda setting: self._read_pause_setting("link-pause", profile, setting),
@@ -365,7 +367,7 @@ class Features:
         for name, setting in self._weights.items():
             classes = self._classes.get(name)
             for item in classes.items if classes else ():
-                self._read_queue_share(GLOBAL, f"egr_queue_{item}", setting)
+                self._translates_queue_share(GLOBAL, f"egr_queue_{item}", setting)
 
 
 def ports_of(text: str) -> tuple[str, ...]:

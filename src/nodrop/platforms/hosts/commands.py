@@ -217,7 +217,7 @@ class _Script:
         if words and words[0] in ("connect", "connect-all"):
             nvme.say(self._found, nvme.connection(words[1:]), span)
 
-    def _read_ip_command(self, words: Sequence[str], span: Span) -> None:
+    def _read_ip_link_mtu(self, words: Sequence[str], span: Span) -> None:
         mtu = number(after(words, "mtu"))
         if "link" in words and mtu is not None:
             self._found.say(_nic_name(after(words, "dev") or after(words, "set")), "mtu_bytes", mtu, span)
@@ -295,7 +295,7 @@ _COMMANDS: dict[str, Callable[[_Script, Sequence[str], Span], None]] = {
     "cma_roce_tos": _Script._read_cma_tos,
     "cma_roce_mode": _Script._read_cma_roce_mode,
     "nvme": _Script._read_nvme_command,
-    "ip": _Script._read_ip_command,
+    "ip": _Script._read_ip_link_mtu,
     "ethtool": _Script._read_ethtool_command,
     "mlxreg": _Script._read_mlxreg_command,
     "mstreg": _Script._read_mlxreg_command,

@@ -10,7 +10,7 @@ from nodrop.hardware import model_of_sku
 from nodrop.limits import MAX_REMARKS
 from nodrop.model.reading import Place, Remark
 from nodrop.model.subject import Subject
-from nodrop.platforms.sonic.database import Database
+from nodrop.platforms.sonic.database import DatabaseVersion
 from nodrop.platforms.sonic.document import FILE as FILE
 from nodrop.platforms.sonic.document import Document, merge_documents, place
 from nodrop.platforms.sonic.tables import MAPS
@@ -75,7 +75,7 @@ class Config:
         self.device = device
         self.documents = documents
         self.data: Mapping[str, object] = merge_documents(documents)
-        self.database = Database(self.data)
+        self.database = DatabaseVersion(self.data)
         self.whole = self.data.keys() >= WHOLE
         self._silent = _silent(self.data)
         self.remarks: list[Remark] = []

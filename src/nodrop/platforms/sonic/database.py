@@ -25,7 +25,7 @@ MODELLED_SINCE = SINCE["names without brackets"]
 """Databases before it are of 202106 and older: no release whose YANG models are known takes their tables."""
 
 
-class Database:
+class DatabaseVersion:
     """The version of a database: numbers that grow with time, or None where the tables state none."""
 
     def __init__(self, tables: Mapping[str, object]) -> None:

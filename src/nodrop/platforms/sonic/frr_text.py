@@ -106,5 +106,5 @@ def _join_frr_files(files: Mapping[str, str]) -> FrrText | None:
 
 
 def _inner_place(document: Document, span: Span) -> Place | None:
-    inner_span = document.locator.inner_span(document.frr_keys, span)
+    inner_span = document.locator.span_inside_string(document.frr_keys, span)
     return None if inner_span is None else Place(document.name, inner_span)

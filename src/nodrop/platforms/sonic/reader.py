@@ -17,7 +17,6 @@ from nodrop.model.subject import Subject, natural
 from nodrop.platforms import frr
 from nodrop.platforms.frr.faults import unknown_statements
 from nodrop.platforms.kit.unknown_lines import unknown_command, unknown_line
-from nodrop.platforms.sonic.check_start import check_start
 from nodrop.platforms.sonic.config import Config, Row, model_of
 from nodrop.platforms.sonic.document import CONFIG_FILES, MODE, Document
 from nodrop.platforms.sonic.document import supplied as supplied
@@ -50,6 +49,7 @@ from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH, start_of
 from nodrop.platforms.sonic.streams import streams
 from nodrop.platforms.sonic.tables import ENABLED, HASH_SEED_OF_TYPE, ROLE_OF_TYPE, advertised_speeds
 from nodrop.platforms.sonic.unknown_tables import unfollowed_columns, unknown_columns, unknown_tables
+from nodrop.platforms.sonic.unloaded_files import remark_unloaded_files
 from nodrop.syntax.places import Span, decode, quote_text
 
 FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (MINIGRAPH,), (".json",)
@@ -119,7 +119,7 @@ class _Device:
         device = self._device()
         self._note_unread_parts(device)
         check_routing(config, self._localhost, self._frr, self._routing, device)
-        check_start(config, self._localhost, self._start, self._frr, self._routing)
+        remark_unloaded_files(config, self._localhost, self._start, self._frr, self._routing)
         remark_secrets(config, self._frr)
         remark_listening(config)
         check(config)

@@ -136,8 +136,8 @@ def tables(device: Device) -> dict[str, Rows]:
 
 def _build_bgp_tables(bgp: Bgp) -> Iterator[tuple[str, Rows]]:
     vrf, unicast = bgp.key, require_fact(bgp.default_ipv4_unicast)
-    yield "BGP_GLOBALS", {vrf: _encode_columns("BGP_GLOBALS", PROCESS, bgp)}
-    families = {f"{vrf}|{FAMILIES[family]}": _encode_columns("", (row,), bgp) for family, row in PATHS.items()}
+    yield "BGP_GLOBALS", {vrf: _encode_row("BGP_GLOBALS", PROCESS, bgp)}
+    families = {f"{vrf}|{FAMILIES[family]}": _encode_row("", (row,), bgp) for family, row in PATHS.items()}
     yield "BGP_GLOBALS_AF", {key: columns for key, columns in families.items() if columns}
     networks = [(FAMILIES["ipv6" if ":" in network else "ipv4"], network) for network in bgp.networks]
     yield "BGP_GLOBALS_AF_NETWORK", {f"{vrf}|{word}|{network}": {} for word, network in networks}
@@ -152,17 +152,17 @@ def _build_bgp_tables(bgp: Bgp) -> Iterator[tuple[str, Rows]]:
     )
     for neighbor in require_fact(bgp.neighbors):
         key = f"{vrf}|{neighbor.key}"
-        yield "BGP_NEIGHBOR", {key: _encode_columns("BGP_NEIGHBOR", SESSION, neighbor)}
+        yield "BGP_NEIGHBOR", {key: _encode_row("BGP_NEIGHBOR", SESSION, neighbor)}
         for word, session_part, by_default in (
             (FAMILIES["ipv4"], neighbor, BgpNeighbor(active=unicast)),
             (FAMILIES["ipv6"], neighbor.ipv6, Ipv6Unicast()),
         ):
-            columns = _encode_columns("", FAMILY, session_part)
-            if columns != _encode_columns("", FAMILY, by_default):
+            columns = _encode_row("", FAMILY, session_part)
+            if columns != _encode_row("", FAMILY, by_default):
                 yield "BGP_NEIGHBOR_AF", {f"{key}|{word}": columns}
 
 
-def _encode_columns(table: str, rows: Any, model_part: object) -> dict[str, Any]:
+def _encode_row(table: str, rows: Any, model_part: object) -> dict[str, Any]:
     row_columns: dict[str, Any] = dict(CONSTANT.get(table, {}))
     for columns in encoded(rows, model_part, None):
         row_columns |= columns

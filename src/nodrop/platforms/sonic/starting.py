@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nodrop.platforms.sonic.database import Database
+from nodrop.platforms.sonic.database import DatabaseVersion
 from nodrop.platforms.sonic.document import FILE, GOLDEN_FILE, LOCALHOST, MODE, Document, merge_documents
 from nodrop.platforms.sonic.releases import RELEASES, knows
 from nodrop.platforms.sonic.schema import release_of
@@ -54,7 +54,7 @@ def start_of(documents: Sequence[Document], minigraph: str | None) -> Start | No
     """
     tables = merge_documents(documents)
     row = value_at(tables, *LOCALHOST)
-    if not isinstance(row, Mapping) or Database(tables).unmodelled:
+    if not isinstance(row, Mapping) or DatabaseVersion(tables).unmodelled:
         return None
     release = release_of(value_at(tables, "VERSIONS", "DATABASE", "VERSION")) or max(RELEASES)
     stated_mode = str(row.get(MODE) or "")

@@ -20,8 +20,8 @@ _MADE = "Managed by sonic-cfggen"
 _AT_TOP = Span(1, 1, 1, 1)
 
 
-def check_start(
-    config: Config, localhost: Row, start: Start | None, text: FrrText | None, runs: frr.Routing | None
+def remark_unloaded_files(
+    config: Config, localhost: Row, start: Start | None, frr_text: FrrText | None, frr_routing: frr.Routing | None
 ) -> None:
     """Remark tables in files that a start leaves out, and routing in files of FRR that the bgp container drops."""
     for document, how, paths in left_out(config.documents):
@@ -30,11 +30,11 @@ def check_start(
         places = ", ".join(" ".join(path) for path in paths[:_SHOWN]) + remainder_text
         facts = {"file": document.name, "places": places, "how": how}
         _add_remark(config, "file-not-loaded", place[1] if place else None, facts)
-    if start is None or text is None or text.lost is None or text.says_bgp or _MADE in text.lost.text:
+    if start is None or frr_text is None or frr_text.lost is None or frr_text.says_bgp or _MADE in frr_text.lost.text:
         return
-    names = [name for name in FRR_FILES if name in text.lost.names]
-    file_routing, _ = routing(config, localhost, text.lost, frr.read_frr(text.lost.text))
-    if _essential_routing(file_routing) == _essential_routing(routing(config, localhost, text, runs)[0]):
+    names = [name for name in FRR_FILES if name in frr_text.lost.names]
+    file_routing, _ = routing(config, localhost, frr_text.lost, frr.read_frr(frr_text.lost.text))
+    if _essential_routing(file_routing) == _essential_routing(routing(config, localhost, frr_text, frr_routing)[0]):
         return
     state = f"is {start.mode}" if start.mode else "is not set"
     by = "" if start.taken_from == FILE else f", as db_migrator takes it from {start.taken_from} at each start"

@@ -16,7 +16,7 @@ from nodrop.model.subject import natural
 Facts = dict[str, Any]
 
 
-class Capacity:
+class FabricBandwidth:
     """The bandwidths of one fabric; a link whose ends do not state their speed counts as none."""
 
     def __init__(self, fabric: Fabric) -> None:
