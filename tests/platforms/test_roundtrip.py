@@ -258,7 +258,7 @@ def test_qos_is_rendered_once_for_each_design(monkeypatch: pytest.MonkeyPatch) -
         "services": per_switch,
         "switch": per_switch,
         "maps": per_design,
-        "bindings": per_design,
+        "port_qos": per_design,
         "buffers": per_design,
     }
 
@@ -267,13 +267,13 @@ def test_a_profile_is_read_once_for_each_combination_of_rows(monkeypatch: pytest
     fabric = shipped(home("intents") / "reference-256.yaml")
     artifacts = list(nodrop.write(fabric))
     made: list[str] = []
-    make = read_qos.QosReader._make
+    make = read_qos.QosReader._read_qos_profile
 
     def counted(self: read_qos.QosReader, port: str, *others: Any) -> Any:
         made.append(port)
         return make(self, port, *others)
 
-    monkeypatch.setattr(read_qos.QosReader, "_make", counted)
+    monkeypatch.setattr(read_qos.QosReader, "_read_qos_profile", counted)
     read_qos._RECENT.clear()
     collect._read_artifacts.cache_clear()
     reading = nodrop.read_back(artifacts, fabric)
