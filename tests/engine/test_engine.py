@@ -157,6 +157,15 @@ def test_a_change_leads_to_something_known_and_other(policy: Policy, watchdog: A
     assert [(change.old, change.new) for change in fix.changes] == changes
 
 
+def test_a_line_break_of_a_name_is_none_of_the_fix() -> None:
+    """The name of a file, say, which must not be a line of its own in a report."""
+    named = port(0, name="s\nerror[fake-rule]: x\x1b\u2028y")
+    keys: dict[str, Any] = {"claim": "false", "fix": "start {{ interface.name }} or remove it"}
+    fix = only(judge(read(device("leaf1", named)), [rule(**keys)])).fix
+    assert fix is not None
+    assert fix.text == "start s\\nerror[fake-rule]: x\\x1b\\u2028y or remove it"
+
+
 def test_names_that_are_not_unicode_are_judged_too() -> None:
     whole = fabric(device("leaf\udcff", port(0)))
     finding = only(judge(Reading(fabric=whole), [rule(claim="false", message="{{ device.name }}")]))

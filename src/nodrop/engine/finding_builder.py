@@ -1,6 +1,7 @@
 """From a fault to findings: message, place, facts, group, fingerprint, fix, and how sure it is."""
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -24,6 +25,8 @@ from nodrop.model.subject import FABRIC, Subject
 from nodrop.model.subject import text as subject_text
 
 _SEPARATOR = "\x1f"
+_STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""Control characters and line breaks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,10 +235,11 @@ class FindingBuilder:
         return ""
 
     def _build_fix(self, names: Sequence[Any], changes: tuple[Change, ...] = ()) -> Fix:
+        r"""Return what to do, on one line as the rule's author wrote it: line breaks of values are written as `\n`."""
         rule = self.rule
         intent = tuple(rule.intent_fix.items())
         pieces = (
-            piece if isinstance(piece, str) else render_value(self._value_or_unknown(piece, names))
+            piece if isinstance(piece, str) else _escape_steering(render_value(self._value_or_unknown(piece, names)))
             for piece in rule.fix
         )
         return Fix(text="".join(pieces), safe=rule.fix_safe and bool(changes or intent), changes=changes, intent=intent)
@@ -302,6 +306,11 @@ def render_value(value: object) -> str:
     if isinstance(value, tuple) and not isinstance(value, End):
         return ", ".join(map(render_value, value)) or "none"
     return str(value)
+
+
+def _escape_steering(value: str) -> str:
+    r"""Return a value on one line, its line breaks and control characters written as `\n` or `\x1b`."""
+    return _STEERING.sub(lambda match: match[0].encode("unicode_escape").decode(), value)
 
 
 def _plain_facts(value: object) -> Iterator[Fact]:
