@@ -193,6 +193,37 @@ def test_configurations_below_other_keys_are_asked_for_one_by_one() -> None:
 
 
 @pytest.mark.parametrize(
+    ("tables", "found"),
+    [
+        pytest.param(
+            {"before": {"PORT": {}}, "after": {"PORT": {}}, "comment": "a test"},
+            "no tables, but configurations under 'before', 'after'",
+            id="a comment beside",
+        ),
+        pytest.param(
+            {name: {"DEVICE_METADATA": {}, "PORT": {}} for name in ("LEAF1", "LEAF2")},
+            "no tables, but configurations under 'LEAF1', 'LEAF2'",
+            id="names of devices in capitals",
+        ),
+        pytest.param(
+            {f"k{number}": {"PORT": {}} for number in range(1004)},
+            "no tables, but configurations under 'k0', 'k1', 'k2', 'k3' and 1,000 more",
+            id="more keys than a line holds",
+        ),
+    ],
+)
+def test_configurations_are_told_from_tables_and_the_first_named(tables: dict[str, Any], found: str) -> None:
+    (problem,) = read(tables).problems
+    assert (problem.found, problem.hint) == (found, "save each configuration into a separate file")
+
+
+def test_the_only_configuration_below_a_key_is_to_be_the_file() -> None:
+    (problem,) = read({"data": {"PORT": {}}}).problems
+    assert problem.found == "no tables, but a configuration under 'data'"
+    assert problem.hint == "save the object under 'data' as the file"
+
+
+@pytest.mark.parametrize(
     "tables",
     [
         pytest.param({"before": {"PORT": {}}, "after": {"NTP": {}}}, id="one key that holds no configuration"),

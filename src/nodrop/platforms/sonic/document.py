@@ -46,6 +46,8 @@ _HOST = "localhost"
 _TABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 _OF_ALL = ("DEVICE_METADATA", "PORT")
 """Tables of which a configuration has one at least."""
+_SHOWN_KEYS = 4
+"""How many keys of a file an error names."""
 _ASIC = re.compile(r"asic[0-9]{1,3}")
 _OPENING = re.compile(rb"^\{", re.MULTILINE)
 _NOT_NEWLINE = re.compile(rb"[^\r\n]")
@@ -86,14 +88,17 @@ class Document:
         if _HOST in data and data.keys() - {_HOST} == {name for name in data if _ASIC.fullmatch(name)}:
             asics = sorted(data.keys() - {_HOST})
             if asics:
-                shape, hint = f"the configurations of {', '.join(asics)}", "save each ASIC's into a file of its own"
+                shape, hint = f"the configurations of {_list_first(asics)}", "save each ASIC's into a file of its own"
                 problem = Problem(path=self.display, line=1, column=1, found=shape, expected="one ASIC's", hint=hint)
                 raise InputProblems([problem])
             inner = data[_HOST]
             self._base, data = (_HOST,), inner if isinstance(inner, dict) else {}
         if wrapped := _wrapped(data):
-            shape = f"no tables, but configurations under {', '.join(map(quote_text, wrapped))}"
+            keys = _list_first([quote_text(key) for key in wrapped])
+            shape = f"no tables, but {'configurations' if len(wrapped) > 1 else 'a configuration'} under {keys}"
             hint = "save each configuration into a separate file"
+            if len(wrapped) == 1:
+                hint = f"save the object under {keys} as the file"
             problem = Problem(path=self.display, line=1, column=1, found=shape, expected="tables", hint=hint)
             raise InputProblems([problem])
         running = data.get(_RUNNING_FRR)
@@ -272,11 +277,22 @@ def _problem_around_json(raw: bytes, alone: bytes, display: str) -> Problem:
 def _wrapped(data: Tables) -> list[str]:
     """Return the keys of an object that has configurations where its tables belong; none of any other.
 
-    Names of tables are in capitals, and a row named PORT is one of counters (FLEX_COUNTER_TABLE).
+    Names of tables are in capitals, and a row of one that is named PORT is of counters (FLEX_COUNTER_TABLE); no table
+    has a row named DEVICE_METADATA. A value that is no object is a comment.
     """
-    keys = [key for key in data if not _TABLE.fullmatch(key)]
-    holds = all(any(isinstance(value_at(data, key, table), dict) for table in _OF_ALL) for key in keys)
-    return keys if holds and len(keys) == len(data) else []
+    keys = [key for key, value in data.items() if isinstance(value, dict)]
+    return keys if all(_holds_configuration(data, key) for key in keys) else []
+
+
+def _holds_configuration(data: Tables, key: str) -> bool:
+    tables = _OF_ALL[:1] if _TABLE.fullmatch(key) else _OF_ALL
+    return any(isinstance(value_at(data, key, table), dict) for table in tables)
+
+
+def _list_first(names: Sequence[str]) -> str:
+    """Return the first names, and how many there are beyond them."""
+    remaining = len(names) - _SHOWN_KEYS
+    return ", ".join(names[:_SHOWN_KEYS]) + (f" and {remaining:,} more" if remaining > 0 else "")
 
 
 def _is_table(name: str, rows: object) -> bool:
