@@ -141,6 +141,47 @@ def test_reversed_ports_and_dscps_are_all_others() -> None:
     assert found.others == ()
 
 
+@pytest.mark.parametrize(
+    ("rule", "field", "values"),
+    [
+        ("-m dscp ! --dscp 26 -m dscp ! --dscp 48", "dscps", tuple(sorted({*range(64)} - {26, 48}))),
+        ("-m dscp --dscp 26 -m dscp ! --dscp 48", "dscps", (26,)),
+        ("-m dscp ! --dscp 48 -m dscp --dscp 26", "dscps", (26,)),
+        ("-s 10.0.0.0/8 -s 10.0.0.0/8", "sources", ("10.0.0.0/8",)),
+        (
+            "-p udp -m multiport --dports 4000:5000 -m multiport ! --dports 4791",
+            "destination_ports",
+            (PortRange(4000, 4790), PortRange(4792, 5000)),
+        ),
+        (
+            "-p udp ! --sport 1 -m multiport ! --sports 2",
+            "source_ports",
+            (PortRange(0, 0), PortRange(3, 65535)),
+        ),
+    ],
+)
+def test_two_conditions_on_a_field_match_what_both_do(rule: str, field: str, values: tuple[object, ...]) -> None:
+    found = entry(f"-A FORWARD {rule} -j DROP")
+    assert (getattr(found, field), found.others) == (values, ())
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "field", "values"),
+    [
+        ("-m dscp --dscp 26", "! --dscp 26", "dscps", (26,)),
+        ("-p udp --dport 4791", "--dports 22", "destination_ports", (PortRange(4791, 4791),)),
+        ("-s 10.0.0.0/8", "! -s 10.1.0.0/16", "sources", ("10.0.0.0/8",)),
+        ("-p udp", "-p tcp", "protocol", 17),
+        ("-p tcp --syn", "--tcp-flags ACK ACK", "tcp_flags", Bits(2, 23)),
+    ],
+)
+def test_a_second_condition_that_joins_no_first_leaves_the_entry_unsure(
+    first: str, second: str, field: str, values: object
+) -> None:
+    found = entry(f"-A FORWARD {first} {second} -j DROP")
+    assert (getattr(found, field), found.others) == (values, (second,))
+
+
 def test_targets() -> None:
     police = entry("-A FORWARD -i swp1 -j POLICE --set-mode pkt --set-rate 9 --set-burst 9 --set-class 2")
     assert (police.action, police.polices, police.traffic_class) == ("next", True, 2)

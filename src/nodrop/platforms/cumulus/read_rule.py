@@ -55,6 +55,11 @@ class _Option(NamedTuple):
     negated: bool
     value: str
 
+    @property
+    def condition(self) -> str:
+        """The option in the words of the file."""
+        return f"{'! ' if self.negated else ''}{self.name} {self.value}".rstrip()
+
 
 @dataclass(slots=True)
 class Rule:
@@ -107,7 +112,7 @@ def read_rule(words: Iterable[str], family: EntryFamily | None) -> Rule:
         elif rule.target:
             raise Unread(f"an option of the target {rule.target}")
         else:
-            rule.others.append(f"{option.name} {option.value}".rstrip())
+            rule.others.append(option.condition)
     if not rule.chains:
         raise Unread("a line without `-A` and a chain")
     return rule
@@ -122,9 +127,20 @@ def _negated(rule: Rule, option: _Option, act: Callable[[Rule, _Option], None] |
     field_name, value = stated.popitem() if len(stated) == 1 else ("", ())
     rest = _COMPLEMENTS[field_name](value) if field_name in _COMPLEMENTS else ()
     if rest:
-        rule.fields[field_name] = rest
+        _add_condition(rule, field_name, rest, option)
     else:
-        rule.others.append(f"! {option.name} {option.value}")
+        rule.others.append(option.condition)
+
+
+def _add_condition(rule: Rule, field_name: str, value: Any, option: _Option) -> None:
+    """Take a condition; one that joins no earlier condition on its field is among those that the model lacks."""
+    earlier = rule.fields.get(field_name, value)
+    intersect = _INTERSECTIONS.get(field_name)
+    common = earlier if earlier == value else intersect(earlier, value) if intersect else ()
+    if common:
+        rule.fields[field_name] = common
+    else:
+        rule.others.append(option.condition)
 
 
 def _invert_addresses(networks: tuple[str, ...]) -> tuple[str, ...]:
@@ -155,6 +171,21 @@ _COMPLEMENTS: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
     "destination_ports": _invert_ports, "dscps": _invert_dscps,
 }  # fmt: skip
 """All other values of a condition, by the field that has them."""
+
+
+def _intersect_ports(some: tuple[PortRange, ...], others: tuple[PortRange, ...]) -> tuple[PortRange, ...]:
+    pairs = ((max(one.first, other.first), min(one.last, other.last)) for one in some for other in others)
+    return tuple(PortRange(first, last) for first, last in pairs if first <= last)
+
+
+def _intersect_dscps(some: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(dscp for dscp in some if dscp in others)
+
+
+_INTERSECTIONS: Mapping[str, Callable[[Any, Any], tuple[Any, ...]]] = {
+    "source_ports": _intersect_ports, "destination_ports": _intersect_ports, "dscps": _intersect_dscps,
+}  # fmt: skip
+"""The values that two conditions on a field have in common."""
 
 
 def _parse_options(words: Iterable[str]) -> list[_Option]:
@@ -219,27 +250,27 @@ def _read_protocol(rule: Rule, option: _Option) -> None:
     text = option.value.lower()
     number = _parse_number(text, PROTOCOL_WORDS, 255)
     if number is not None and number != 0:
-        rule.fields["protocol"] = number
+        _add_condition(rule, "protocol", number, option)
     elif text not in ("all", "0"):
-        rule.others.append(f"{option.name} {option.value}")
+        rule.others.append(option.condition)
 
 
 def _read_ether_type(rule: Rule, option: _Option) -> None:
     text = option.value.lower()
     family = _ETHER_TYPES.get(text, "other")
     if family is None:
-        rule.others.append(f"{option.name} {option.value}")
+        rule.others.append(option.condition)
     else:
-        rule.fields["family"] = family
+        _add_condition(rule, "family", family, option)
 
 
 def _address_reader(side: str) -> Callable[[Rule, _Option], None]:
     def take(rule: Rule, option: _Option) -> None:
         networks = [network_of(address_text) for address_text in _parts(option)]
         if None in networks:
-            rule.others.append(f"{option.name} {option.value}")
+            rule.others.append(option.condition)
         else:
-            rule.fields[side] = tuple(map(str, networks))
+            _add_condition(rule, side, tuple(map(str, networks)), option)
 
     return take
 
@@ -252,10 +283,10 @@ def _ports(side: str) -> Callable[[Rule, _Option], None]:
             low = _parse_number(low_text or "0", PORT_WORDS, _LAST_PORT)
             high = _parse_number(last or "65535", PORT_WORDS, _LAST_PORT) if is_range else low
             if low is None or high is None or low > high:
-                rule.others.append(f"{option.name} {option.value}")
+                rule.others.append(option.condition)
                 return
             port_ranges.append(PortRange(low, high))
-        rule.fields[side] = tuple(port_ranges)
+        _add_condition(rule, side, tuple(port_ranges), option)
 
     return take
 
@@ -263,23 +294,23 @@ def _ports(side: str) -> Callable[[Rule, _Option], None]:
 def _read_dscp(rule: Rule, option: _Option) -> None:
     number = _parse_number(option.value, DSCP_WORDS, _LAST_DSCP)
     if number is None:
-        rule.others.append(f"{option.name} {option.value}")
+        rule.others.append(option.condition)
     else:
-        rule.fields["dscps"] = (number,)
+        _add_condition(rule, "dscps", (number,), option)
 
 
 def _read_tcp_flags(rule: Rule, option: _Option) -> None:
     sides = option.value.split()
     names = [side.upper().split(",") for side in sides]
     if len(sides) != 2 or not all(name in _FLAGS for side in names for name in side):
-        rule.others.append(f"{option.name} {option.value}")
+        rule.others.append(option.condition)
         return
     mask, number = (sum({_FLAGS[name] for name in side}) for side in names)
-    rule.fields["tcp_flags"] = Bits(number=number, mask=mask)
+    _add_condition(rule, "tcp_flags", Bits(number=number, mask=mask), option)
 
 
 def _read_syn_flag(rule: Rule, option: _Option) -> None:
-    rule.fields["tcp_flags"] = _SYN
+    _add_condition(rule, "tcp_flags", _SYN, option)
 
 
 def _mark_reader(field_name: Literal["dscp", "traffic_class"]) -> Callable[[Rule, _Option], None]:
