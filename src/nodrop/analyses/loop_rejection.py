@@ -4,14 +4,16 @@ Leaves that share one number need such paths. Whether others share it shows in t
 was read: it has sessions to each of them.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._plane import of
+from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor
+from nodrop.model.states import Unknown
 from nodrop.routing import ControlPlane
 from nodrop.routing.prefixes import FAMILIES, address
 from nodrop.routing.routers import Router
@@ -31,7 +33,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     taking = [(router, rows) for router in plane.routers if (rows := list(_neighbors_with_allowas_in(router)))]
     if not taking:
         return
-    peerings = _Peerings(plane)
+    peerings = _Peerings(plane, index)
     for router, rows in taking:
         tier, others = peerings.tier(router), peerings.count_alike(router)
         below = tier in (_LEAF, None)
@@ -72,15 +74,29 @@ def _neighbors_with_allowas_in(router: Router) -> Iterator[tuple[BgpNeighbor, st
 class _Peerings:
     """Which routers of a fabric have sessions with each other, and what these show of tiers and AS numbers."""
 
-    def __init__(self, plane: ControlPlane) -> None:
-        self._routers = plane.routers
+    def __init__(self, plane: ControlPlane, index: Index) -> None:
+        self._routers, self._index = plane.routers, index
         self._far: defaultdict[int, dict[str, int]] = defaultdict(dict)
         """By router and key of a session, the router at its far end."""
         for session in plane.sessions:
             for near, far in ((session.a, session.b), (session.b, session.a)):
                 self._far[near.router][near.neighbor.key] = far.router
         self._node = {(down.router.number, down.neighbor.key): down.facts.get("node") for down in plane.down}
-        self._alike = Counter((router.bgp.asn, self.tier(router)) for router in plane.routers if router.bgp is not None)
+        self._read = {name for name, device in index.devices.items() if _has_known_bgp(device)}
+        """The devices whose AS numbers are all known."""
+        self._read_addresses = {
+            own_address
+            for router in plane.routers
+            if router.device.name in self._read
+            for leg in router.legs
+            for own_address in leg.addresses
+            if not own_address.link_local
+        }
+        self._alike: defaultdict[tuple[int, int | None], set[str]] = defaultdict(set)
+        """By AS number and tier, the devices."""
+        for router in plane.routers:
+            if router.bgp is not None:
+                self._alike[router.bgp.asn, self.tier(router)].add(router.device.name)
 
     def tier(self, router: Router) -> int | None:
         """Return the tier of a router; None if it is unknown, or a router of another AS has the same above leaves.
@@ -94,8 +110,8 @@ class _Peerings:
         return None if any(self._is_same_tier(router, far) for far in self._peers(router)) else tier
 
     def count_alike(self, router: Router) -> int:
-        """Return the number of other routers of its tier that were read and have its AS number."""
-        return 0 if router.bgp is None else self._alike[router.bgp.asn, self.tier(router)] - 1
+        """Return the number of other devices of its tier that were read and have its AS number."""
+        return 0 if router.bgp is None else len(self._alike[router.bgp.asn, self.tier(router)] - {router.device.name})
 
     def unread(self, router: Router, *, below: bool) -> frozenset[str]:
         """Return the unread peers that would show its tier, and for a leaf who shares its number: names or addresses.
@@ -110,7 +126,7 @@ class _Peerings:
             (far, neighbor)
             for far in (peers if below else ())
             for neighbor in self._dangling(far)
-            if not isinstance(neighbor.remote_asn, int)
+            if not isinstance(neighbor.remote_asn, int) and not self._leads_to_read(far, neighbor, router)
         )
         return frozenset(
             str(self._node.get((near.number, neighbor.key)) or neighbor.key)
@@ -118,15 +134,25 @@ class _Peerings:
         )
 
     def is_shared_by_unread(self, router: Router) -> bool:
-        """Whether a peer has a session with its AS number that does not lead to it, nor to another that was read."""
-        own_addresses = {each for leg in router.legs for each in leg.addresses}
+        """Whether a peer states its AS number for a neighbor that was not read; sessions that are down may be read."""
         return any(
             router.bgp is not None
             and neighbor.remote_asn == router.bgp.asn
-            and (neighbor.address is None or address(neighbor.address) not in own_addresses)
+            and not self._leads_to_read(far, neighbor, router)
             for far in self._peers(router)
             for neighbor in self._dangling(far)
         )
+
+    def _leads_to_read(self, near: Router, neighbor: BgpNeighbor, router: Router) -> bool:
+        """Whether a statement is for an address or a cable of a router, or of a device whose AS numbers are known."""
+        far_address = None if neighbor.address is None else address(neighbor.address)
+        own_addresses = (own_address for leg in router.legs for own_address in leg.addresses)
+        if far_address is not None and (far_address in self._read_addresses or far_address in own_addresses):
+            return True
+        leg = near.by_name.get(neighbor.interface or "") if far_address is None else near.leg_towards(far_address)
+        ends = [self._index.far_end(near.device.name, port) for port in (() if leg is None else leg.ports)]
+        known = {router.device.name, *self._read}
+        return bool(ends) and all(end is not None and end.node in known for end in ends)
 
     def _dangling(self, router: Router) -> Iterator[BgpNeighbor]:
         for neighbor in router.neighbors:
@@ -139,3 +165,7 @@ class _Peerings:
     def _is_same_tier(self, router: Router, far: Router) -> bool:
         unlike = router.bgp is not None and far.bgp is not None and router.bgp.asn != far.bgp.asn
         return unlike and router.device is not far.device and rank(router.device) == rank(far.device)
+
+
+def _has_known_bgp(device: Device) -> bool:
+    return not isinstance(device.bgp, Unknown) and not isinstance(device.vrf_bgp, Unknown)
