@@ -577,3 +577,16 @@ def test_hostile_texts_are_read() -> None:
         onyx(f"{text}\n")
     broken = reader("onyx").read_device("sw1", [])
     assert broken.device.interfaces == ()
+
+
+def test_a_list_of_the_other_family_is_reported_at_the_command_that_names_it() -> None:
+    reading = onyx(
+        "ipv6 prefix-list OWN seq 10 permit 2001:db8:: /32 le 64\n"
+        "route-map OUT permit 10 match ip address OWN\n"
+        "router bgp 65001 vrf default neighbor 10.1.0.3 remote-as 65002\n"
+        "router bgp 65001 vrf default neighbor 10.1.0.3 route-map OUT out\n"
+    )
+    (remark,) = [remark for remark in reading.remarks if remark.kind == "prefix-list-of-other-family"]
+    assert remark.place is not None
+    assert remark.place.span is not None
+    assert (remark.place.span.line, remark.facts["field"]) == (2, "route-map OUT permit 10 match ip address OWN")

@@ -17,8 +17,11 @@ _OF_NEIGHBOR = frozenset(
 )
 
 
-def parse_routing(commands: Iterable[Command]) -> tuple[Routing, list[Command]]:
-    """Return the routing that the commands state, and the commands that were not understood."""
+def parse_routing(commands: Iterable[Command]) -> tuple[Routing, list[Command | None], list[Command]]:
+    """Return the routing that the commands state, their command by line, and the commands that were not understood.
+
+    A line that only opens a block has no command.
+    """
     lines: list[str] = []
     sources: list[Command | None] = []
     other_commands: list[Command] = []
@@ -58,7 +61,7 @@ def parse_routing(commands: Iterable[Command]) -> tuple[Routing, list[Command]]:
         source = sources[statement.line - 1]
         other_commands += [source] if source is not None and source not in other_commands else []
     routing.static_routes = tuple(routes)
-    return routing, other_commands
+    return routing, sources, other_commands
 
 
 def _normalize_words(command: Command) -> list[str]:

@@ -99,9 +99,9 @@ class _Device:
 
     def _device(self) -> Device:
         settings = self._settings
-        routing, other_commands = read_routing.parse_routing(settings.routing)
+        routing, sources, other_commands = read_routing.parse_routing(settings.routing)
         self._others += other_commands
-        self._remark_undefined_names(routing.undefined)
+        self._remark_undefined_names(routing.undefined, sources)
         self._remark_unknown_commands()
         self._remark_pfc_mismatches()
         self._remark_pool_overcommit()
@@ -146,10 +146,10 @@ class _Device:
             weighs_utilization=UNKNOWN,
         )
 
-    def _remark_undefined_names(self, undefined: Sequence[Undefined]) -> None:
+    def _remark_undefined_names(self, undefined: Sequence[Undefined], sources: Sequence[Command | None]) -> None:
         """Remark the lists and maps that are named and not there, at the command that names them."""
         for missing in undefined:
-            command = next((candidate for candidate in self._settings.routing if missing.name in candidate.words), None)
+            command = sources[missing.statement.line - 1]
             place = Place(FILE, command.span) if command else None
             field = command.text if command else missing.kind.replace(" ", "-")
             self._values.remarks.append(missing.remark(self.name, place, field))
