@@ -75,6 +75,24 @@ def test_policies_that_are_not_there_are_told_by_name_and_not_as_filters() -> No
     assert look("filtered", changes, lost=False) == {}
 
 
+def test_a_prefix_list_of_the_other_family_is_not_reported_a_second_time() -> None:
+    """The remark prefix-list-of-other-family says that it is there."""
+    at = "spine1/@bgp/route_maps/FABRIC-OUT/rules/10"
+    match: dict[str, object] = {f"{at}/matches": [["ipv6 address prefix-list", "FABRIC"]]}
+    assert look("policies_missing", match) == {}
+    session = "spine1/@neighbors/10.1.1.224/import_prefix_list"
+    sixth = {"name": "SIXTH", "family": "ipv6", "rules": [{"sequence": 10, "action": "permit", "prefix": "any"}]}
+    lists: dict[str, object] = {"spine1/@bgp/prefix_lists/SIXTH": sixth}
+    assert look("policies_missing", lists | {session: "SIXTH"}) == {}
+    assert look("policies_missing", lists | {session: "SIXT"})[session]["name"] == "prefix list SIXT"
+    assert look("policies_missing", {f"{at}/matches": [["ipv6 address prefix-list", "FABRICS"]]})[at] == {
+        "device": "spine1",
+        "name": "prefix list FABRICS",
+        "by": "rule 10 of route map FABRIC-OUT",
+        "effect": "the rule is for no route",
+    }
+
+
 def test_leaves_with_one_number_name_each_other() -> None:
     assert look("own_asn", _SHARED) == {
         "leaf1/@bgp/asn": {"device": "leaf1", "asn": 4200100001, "prefix": "10.2.2.0/24", "owner": "leaf2"},

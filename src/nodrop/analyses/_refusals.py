@@ -18,6 +18,8 @@ class Named(NamedTuple):
     name: str
     field: str
     there: bool
+    of_other_family: bool = False
+    """Whether it is not there, but a prefix list of its name for the other address family is."""
 
 
 def find_referenced_policies(bgp: Bgp, neighbor: BgpNeighbor, family: Family) -> Iterator[Named]:
@@ -26,11 +28,13 @@ def find_referenced_policies(bgp: Bgp, neighbor: BgpNeighbor, family: Family) ->
     prefix = "" if family == "ipv4" else "ipv6/"
     maps = {route_map.name for route_map in bgp.route_maps}
     lists = {prefix_list.name for prefix_list in bgp.prefix_lists if prefix_list.family == family}
+    other_lists = {prefix_list.name for prefix_list in bgp.prefix_lists} - lists
     for direction in ("import", "export"):
         if (name := getattr(family_config, f"{direction}_policy")) is not None:
             yield Named("route map", name, f"{prefix}{direction}_policy", name in maps)
         if (name := getattr(family_config, f"{direction}_prefix_list")) is not None:
-            yield Named("prefix list", name, f"{prefix}{direction}_prefix_list", name in lists)
+            field = f"{prefix}{direction}_prefix_list"
+            yield Named("prefix list", name, field, name in lists, name in other_lists)
 
 
 class Refusal(NamedTuple):

@@ -1,4 +1,7 @@
-"""Missing route maps and lists that a session or a redistribution names; nothing passes there."""
+"""Missing route maps and lists that a session or a redistribution names; nothing passes there.
+
+A name that only a prefix list of the other address family has is reported where it is read.
+"""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -57,7 +60,7 @@ def _missing_policies(router: Router, bgp: Bgp) -> Iterator[_Missing]:
                 find_referenced_policies(bgp, neighbor, family) if active and neighbor.enabled else ()
             ):
                 used |= {referenced_policy.name} if referenced_policy.kind == "route map" else set()
-                if not referenced_policy.there:
+                if not referenced_policy.there and not referenced_policy.of_other_family:
                     at = (*router.at(neighbor), *referenced_policy.field.split("/"))
                     verb_phrase = "is taken from" if "import" in referenced_policy.field else "is told to"
                     effect = f"nothing {verb_phrase} the neighbor"
@@ -81,9 +84,9 @@ def _missing_policies(router: Router, bgp: Bgp) -> Iterator[_Missing]:
 
 
 def _is_list_defined(bgp: Bgp, kind: str, name: str) -> bool:
+    """Whether a list has the name, a prefix list also of the other address family."""
     if kind == "community":
         return any(community_list.name == name for community_list in bgp.community_lists)
     if kind == "as-path":
         return any(as_path_list.name == name for as_path_list in bgp.as_path_lists)
-    family = "ipv6" if kind.startswith("ipv6") else "ipv4"
-    return any((prefix_list.name, prefix_list.family) == (name, family) for prefix_list in bgp.prefix_lists)
+    return any(prefix_list.name == name for prefix_list in bgp.prefix_lists)
