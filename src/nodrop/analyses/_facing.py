@@ -36,6 +36,7 @@ class Hosts:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._found: dict[tuple[str, ...], tuple[Facing, ...]] = {}
+        self._names: dict[tuple[str, ...], frozenset[str]] = {}
         self._models = sorted(hardware.nics(), key=len, reverse=True)
 
     def of(self, nic: Nic) -> list[Host]:
@@ -45,6 +46,13 @@ class Hosts:
         models = nic.models or self._model_from_file_name(nic)
         hosts = self._index.fabric.hosts
         return [host for host in hosts if not models or isinstance(host.nic, Unknown) or host.nic in models]
+
+    def names_of(self, nic: Nic) -> frozenset[str]:
+        """Return the names of the hosts that a file is about."""
+        key = (nic.host, nic.file, *nic.models)
+        if key not in self._names:
+            self._names[key] = frozenset(host.name for host in self.of(nic))
+        return self._names[key]
 
     def facing(self, nic: Nic) -> tuple[Facing, ...]:
         """Return the ports that its NICs face, of those with equal settings the first; any host port without hosts."""

@@ -16,8 +16,21 @@ _FIRST_GIDS = 2
 
 def is_roce(index: Index, nic: Nic) -> bool | None:
     """Return whether a file is for RoCE: by its link layer, the switches, or settings; None if nothing states it."""
-    own_nics = [fabric_nic for fabric_nic in index.fabric.nics if fabric_nic.host == nic.host]
-    layers = {value_or_none(own_nic, "link_layer") for own_nic in own_nics}
+    by_host: dict[str, bool | None] = index.keep("link layers", dict)
+    if nic.host not in by_host:
+        by_host[nic.host] = _is_host_of_roce(index, nic.host)
+    return by_host[nic.host]
+
+
+def link_layers(index: Index, host: str) -> frozenset[str]:
+    """Return the link layers that the files of a host state."""
+    layers = {value_or_none(nic, "link_layer") for nic in index.nics_by_host.get(host, ())}
+    return frozenset(layers - {None})
+
+
+def _is_host_of_roce(index: Index, host: str) -> bool | None:
+    own_nics = index.nics_by_host.get(host, ())
+    layers = link_layers(index, host)
     if "infiniband" in layers:
         return False
     if index.fabric.devices or "ethernet" in layers or any(own_nic.spectrum_x is True for own_nic in own_nics):

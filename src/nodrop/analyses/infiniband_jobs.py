@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
+from nodrop.analyses._link_layers import link_layers
 from nodrop.model.index import Index
 from nodrop.model.nics import value_or_none
 
@@ -11,7 +12,5 @@ def find(index: Index) -> Iterator[Hit]:
     """Yield the files that give NVSHMEM a traffic class where the host's NICs are on InfiniBand. Facts: found."""
     for nic in index.fabric.nics:
         traffic_class = value_or_none(nic, "nvshmem_traffic_class")
-        own_nics = [other_nic for other_nic in index.fabric.nics if other_nic.host == nic.host]
-        layers = {value_or_none(own_nic, "link_layer") for own_nic in own_nics}
-        if traffic_class and layers - {None} == {"infiniband"}:
+        if traffic_class and link_layers(index, nic.host) == {"infiniband"}:
             yield Hit(subject=nic.subject, at=(*nic.subject, "nvshmem_traffic_class"), facts={"found": traffic_class})

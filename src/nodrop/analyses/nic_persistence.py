@@ -30,32 +30,46 @@ def is_lost(index: Index, nic: Nic, hosts: Hosts) -> bool:
     """Whether a file sets NICs for as long as the host runs, and no other file that was read starts it again."""
     if value_or_none(nic, "kept") is not False:
         return False
-    restoring = (one for one in index.fabric.nics if value_or_none(one, "starts") or _applies_roce_at_boot(one))
-    return not any(_restores_settings(one, nic) and _have_common_host(index, one, nic, hosts) for one in restoring)
+    lost: dict[tuple[str, ...], bool] = index.keep("nic_persistence.lost", dict)
+    key = (nic.host, nic.file, *nic.models)
+    if key not in lost:
+        restoring = index.keep("nic_persistence.restoring", lambda: _Restoring(index, hosts))
+        lost[key] = not restoring.restores(nic)
+    return lost[key]
 
 
-def _applies_roce_at_boot(nic: Nic) -> bool:
-    """Whether an operator applies it at each boot, with RoCE in it."""
-    return nic.template is not None and value_or_none(nic, "trust") is not None
+class _Restoring:
+    """The files that set NICs again at each boot: templates, and units, by the names of the files that they restore."""
+
+    def __init__(self, index: Index, hosts: Hosts) -> None:
+        self._hosts = hosts if index.fabric.hosts else None
+        self._templates: list[Nic] = []
+        self._units_by_stem: dict[str, list[Nic]] = {}
+        for nic in index.fabric.nics:
+            if nic.template is not None:
+                if value_or_none(nic, "starts") or value_or_none(nic, "trust") is not None:
+                    self._templates.append(nic)
+            elif value_or_none(nic, "starts"):
+                for stem in _stems_of_restored_files(nic):
+                    self._units_by_stem.setdefault(stem, []).append(nic)
+
+    def restores(self, script: Nic) -> bool:
+        """Whether one of the files, for a common host, sets again what a script sets."""
+        units = self._units_by_stem.get(_strip_extension(script.file), [])
+        if self._hosts is None:
+            return bool(self._templates or units)
+        own_names = self._hosts.names_of(script)
+        return any(not own_names.isdisjoint(self._hosts.names_of(nic)) for nic in (*self._templates, *units))
 
 
-def _restores_settings(nic: Nic, script: Nic) -> bool:
-    """Whether a file sets again the settings of a script: a template, or a unit that has its name or starts it."""
-    if nic.template is not None:
-        return True
-    stem = _strip_extension(script.file)
-    programs = {word.rpartition("/")[2] for line in value_or_none(nic, "starts") or () for word in line.split()}
-    named = any(
-        program == script.file or _strip_extension(program) == stem or program.endswith(f"-{stem}")
-        for program in programs
-    )
-    return named or _strip_extension(nic.file) == stem
-
-
-def _have_common_host(index: Index, nic: Nic, other_nic: Nic, hosts: Hosts) -> bool:
-    if not index.fabric.hosts:
-        return True
-    return bool({host.name for host in hosts.of(nic)} & {host.name for host in hosts.of(other_nic)})
+def _stems_of_restored_files(unit: Nic) -> set[str]:
+    """Return the names without endings of scripts that a unit starts, also with a prefix, or that have its name."""
+    programs = {word.rpartition("/")[2] for line in value_or_none(unit, "starts") or () for word in line.split()}
+    stems = {_strip_extension(unit.file), *(_strip_extension(program) for program in programs)}
+    for program in programs:
+        parts = program.split("-")
+        stems |= {"-".join(parts[start:]) for start in range(1, len(parts))}
+    return stems
 
 
 def _strip_extension(file: str) -> str:

@@ -36,7 +36,17 @@ _BY_GPU = {
 _BY_CPU = {"NCCL": Library("NCCL_IB_TC"), "UCX": Library("UCX_IB_TRAFFIC_CLASS", 26)}
 _OF_GIN = {"NCCL": Library("NCCL_GIN_IB_TC")}
 """The variable for what GPUs send, by the library of the job: that of other RDMA does as well."""
+_ANY_HOST = ""
+"""What files are for where no hosts are stated."""
 _LIBRARIES = {"gpu": _BY_GPU, "cpu": _BY_CPU, "restart": _BY_CPU, "kernel": _OF_GIN}
+
+
+class _Defaults(NamedTuple):
+    """What gives RDMA of a job's hosts a ToS: files, whether a restart loses all, whether only kernels have one."""
+
+    files: tuple[str, ...] = ()
+    are_lost: bool = False
+    are_of_kernel: bool = False
 
 
 def find(index: Index, *, by: By) -> Iterator[Hit | Unsettled]:
@@ -55,8 +65,8 @@ def find(index: Index, *, by: By) -> Iterator[Hit | Unsettled]:
         by_dscp = _unmarked_libraries_by_dscp(nic, _LIBRARIES[by], dscps)
         if not by_dscp or (roce := is_roce(index, nic)) is False:
             continue
-        defaults = [] if by == "gpu" else _defaults(index, nic, hosts)
-        if not _is_fault_of_kind(index, nic, by, defaults, hosts) or (
+        defaults = _Defaults() if by == "gpu" else _defaults_for(index, nic, hosts)
+        if not _is_fault_of_kind(nic, by, defaults, hosts) or (
             by != "gpu" and _marks_rdma_by_default(nic, hosts, dscps)
         ):
             continue
@@ -69,7 +79,7 @@ def find(index: Index, *, by: By) -> Iterator[Hit | Unsettled]:
                 "variables": " and ".join(library.variable for library in libraries.values()),
                 "dscp": dscp,
                 "expected": " or ".join(str(wanted << 2 | 2) for wanted in dscps),
-                "file": defaults[0].file if defaults else "",
+                "file": defaults.files[0] if defaults.files else "",
             }
             yield Hit(
                 subject=nic.subject, at=(*nic.subject, "unmarked"), facts=facts, discriminator=str(dscp) if dscp else ""
@@ -87,20 +97,19 @@ def _unmarked_libraries_by_dscp(
     return by_dscp
 
 
-def _is_fault_of_kind(index: Index, nic: Nic, by: By, defaults: list[Nic], hosts: Hosts) -> bool:
+def _is_fault_of_kind(nic: Nic, by: By, defaults: _Defaults, hosts: Hosts) -> bool:
     """Whether a job without a traffic class is a fault of this kind, given the defaults of its hosts."""
     if by == "gpu":
         return True
     if by == "cpu":
-        return not defaults
-    lost = bool(defaults) and all(is_lost(index, default, hosts) for default in defaults)
+        return not defaults.files
     if by == "restart":
-        return lost
+        return defaults.are_lost
     reported = any(name in _BY_GPU for name in value_or_none(nic, "unmarked") or ())
     own_hosts = hosts.of(nic)
     without_gpus = bool(own_hosts) and all(host.gpus == 0 for host in own_hosts)
-    of_kernel = bool(defaults) and all(value_or_none(default, "traffic_class") is None for default in defaults)
-    return of_kernel and not (lost or reported or without_gpus) and value_or_none(nic, "gin_traffic_class") is None
+    may_start_rdma = not (reported or without_gpus) and value_or_none(nic, "gin_traffic_class") is None
+    return defaults.are_of_kernel and not defaults.are_lost and may_start_rdma
 
 
 def _marks_rdma_by_default(nic: Nic, hosts: Hosts, dscps: tuple[int, ...]) -> bool:
@@ -110,21 +119,38 @@ def _marks_rdma_by_default(nic: Nic, hosts: Hosts, dscps: tuple[int, ...]) -> bo
     return bool(held) and all(dscp in dscps for dscp in held)
 
 
-def _defaults(index: Index, nic: Nic, hosts: Hosts) -> list[Nic]:
-    """Return the scripts and templates, and /etc/nccl.conf, that give RDMA of the same hosts a ToS.
+def _defaults_for(index: Index, nic: Nic, hosts: Hosts) -> _Defaults:
+    """Return what gives RDMA of the same hosts a ToS; where no hosts are stated, any file may be for the same job."""
+    by_host: dict[str, list[Nic]] = index.keep("unmarked_jobs.files", lambda: _default_files_by_host(index, hosts))
+    of_hosts: dict[frozenset[str], _Defaults] = index.keep("unmarked_jobs.defaults", dict)
+    names = hosts.names_of(nic) if index.fabric.hosts else frozenset({_ANY_HOST})
+    if names not in of_hosts:
+        files = {id(file): file for name in sorted(names) for file in by_host.get(name, ())}
+        of_hosts[names] = _Defaults(
+            tuple(sorted({file.file for file in files.values()})),
+            are_lost=bool(files) and all(is_lost(index, file, hosts) for file in files.values()),
+            are_of_kernel=bool(files) and all(value_or_none(file, "traffic_class") is None for file in files.values()),
+        )
+    return of_hosts[names]
 
-    Where no hosts are stated, any file that gives one may be for the same job. The ToS of the connection manager is
-    none for these libraries, which set up connections by themselves; that of a template is taken for all of a host's.
+
+def _default_files_by_host(index: Index, hosts: Hosts) -> dict[str, list[Nic]]:
+    """Return the scripts, the templates, and /etc/nccl.conf, that give RDMA a ToS, by the hosts that they are for.
+
+    The ToS of the connection manager is none for these libraries, which set up connections by themselves; that of a
+    template is taken for all of a host's.
     """
-    own_names = {host.name for host in hosts.of(nic)}
-    defaults: list[Nic] = []
-    for one in index.fabric.nics:
-        giving = ("traffic_class", "driver_traffic_class") if one.template is None else ("tos",)
-        if all(value_or_none(one, field) is None for field in giving):
+    by_host: dict[str, list[Nic]] = {}
+    for nic in index.fabric.nics:
+        giving = ("traffic_class", "driver_traffic_class") if nic.template is None else ("tos",)
+        if all(value_or_none(nic, field) is None for field in giving):
             continue
         is_default = (
-            value_or_none(one, "kept") is not None or one.template is not None or one.file.startswith("nccl.conf")
+            value_or_none(nic, "kept") is not None or nic.template is not None or nic.file.startswith("nccl.conf")
         )
-        if not index.fabric.hosts or (is_default and own_names & {host.name for host in hosts.of(one)}):
-            defaults.append(one)
-    return defaults
+        if not index.fabric.hosts:
+            by_host.setdefault(_ANY_HOST, []).append(nic)
+        elif is_default:
+            for name in hosts.names_of(nic):
+                by_host.setdefault(name, []).append(nic)
+    return by_host

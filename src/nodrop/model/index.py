@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
 from nodrop.model.modes import cabled_groups
+from nodrop.model.nics import Nic
 
 _T = TypeVar("_T", Device, Host, HostPort, Interface)
 _Made = TypeVar("_Made")
@@ -49,6 +50,14 @@ class Index:
     def hosts(self) -> Mapping[str, Host]:
         """The hosts by name; they are stated, never read."""
         return _first_row_by_name(self.fabric.hosts)
+
+    @cached_property
+    def nics_by_host(self) -> Mapping[str, Sequence[Nic]]:
+        """The NIC settings of files by the name under which each file was found."""
+        nics: dict[str, list[Nic]] = {}
+        for nic in self.fabric.nics:
+            nics.setdefault(nic.host, []).append(nic)
+        return nics
 
     @cached_property
     def _links(self) -> Mapping[tuple[str, str], Link]:
