@@ -81,7 +81,7 @@ def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session
     if to is None or owner is None:
         return asked._replace(reason="unread", facts={"node": "", "missing": "device.bgp"})
     far, far_leg = owner
-    back = _statement_about(router, neighbor, far, far_leg, to)
+    back = _statement_about(sessions, router, neighbor, far, far_leg, to)
     if back is None:
         if sessions.is_unread(far):
             return asked._replace(reason="unread", facts={"node": far.device.name})
@@ -90,7 +90,7 @@ def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session
     if not back.enabled:
         return asked._replace(reason="shutdown", facts={"where": far.name}, related=(far.at(back),), there=True)
     own_address = address(back.address or "")
-    leg = None if own_address is None else _leg_of_address(router, own_address)
+    leg = None if own_address is None else router.leg_by_address.get(own_address)
     assert own_address is not None
     assert leg is not None
     links = 1
@@ -128,29 +128,19 @@ def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session
 
 
 def _statement_about(
-    router: Router, neighbor: BgpNeighbor, far: Router, far_leg: Leg, to: Address
+    sessions: Sessions, router: Router, neighbor: BgpNeighbor, far: Router, far_leg: Leg, to: Address
 ) -> BgpNeighbor | None:
     """Return a router's statement about another; if there are several, the one that shares a connection with this one.
 
     A statement to an address in a subnet of that router has its session over the link.
     """
-    statements = [
-        (statement, own_address, leg)
-        for own_address, statement in far.by_address.items()
-        if own_address.family == to.family
-        and far.leg_towards(own_address) is None
-        and (leg := _leg_of_address(router, own_address)) is not None
-    ]
-    fitting = [
+    statements = sessions.far_statements(far, router)[to.family]
+    fitting = (
         statement
-        for statement, own_address, leg in statements
+        for own_address, leg, statement in statements
         if _opens_from_address(neighbor, leg, own_address) or _opens_from_address(statement, far_leg, to)
-    ]
-    return next(iter((*fitting, *(statement for statement, *_ in statements))), None)
-
-
-def _leg_of_address(router: Router, own_address: Address) -> Leg | None:
-    return next((leg for leg in router.legs if own_address in leg.addresses), None)
+    )
+    return next(fitting, statements[0][2] if statements else None)
 
 
 def _cabled_legs(router: Router) -> tuple[Leg, ...]:

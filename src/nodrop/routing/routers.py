@@ -90,6 +90,11 @@ class Router:
         return {key: neighbor for key, neighbor in rows if key is not None}
 
     @cached_property
+    def leg_by_address(self) -> Mapping[Address, Leg]:
+        """Its legs by their addresses, the first of several with one address."""
+        return {own_address: leg for leg in reversed(self.legs) for own_address in leg.addresses}
+
+    @cached_property
     def by_interface(self) -> Mapping[str, BgpNeighbor]:
         """Its neighbors by the interface that they are over."""
         return {neighbor.interface: neighbor for neighbor in self.neighbors if neighbor.interface is not None}

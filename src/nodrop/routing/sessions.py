@@ -6,6 +6,7 @@ by the address that is left in a /31 or /30 (FRR, bgpd/bgp_fsm.c, bgp_peer_conf_
 """
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
@@ -15,13 +16,15 @@ from nodrop.model.subject import Subject
 from nodrop.platforms.kit.traits import known_traits
 from nodrop.routing.agreement import carries, goes_far, may_use_hops_of_ipv4, mismatch, opens
 from nodrop.routing.legs import Cabling, Leg
-from nodrop.routing.prefixes import FAMILIES, Address, address
+from nodrop.routing.prefixes import FAMILIES, Address, Family, address
 from nodrop.routing.routers import Down, Reason, Router, Session, Side
 from nodrop.routing.session_filters import Half, Stop, find_stop
 from nodrop.routing.session_packets import LINK_LOCAL, atom
 from nodrop.routing.static_routes import discards, outlet, statics
 
 _End = tuple[Router, BgpNeighbor, Leg]
+FarStatements = Mapping[Family, Sequence[tuple[Address, Leg, BgpNeighbor]]]
+"""Statements to a router's addresses, by family: the address, the leg that it is on, and the statement."""
 
 
 class Sessions:
@@ -32,6 +35,7 @@ class Sessions:
         self._cabling = Cabling(index)
         self._owners: defaultdict[Address, list[tuple[Router, Leg]]] = defaultdict(list)
         self._by_port: dict[tuple[str, str], list[tuple[Router, Leg]]] = defaultdict(list)
+        self._far_statements: dict[tuple[int, int], FarStatements] = {}
         self._unread = {device.name for device in index.fabric.devices if isinstance(device.bgp, Unknown)}
         for router in own_routers:
             for leg in router.legs:
@@ -52,6 +56,20 @@ class Sessions:
                     self.down.append(outcome)
                 elif (outcome.a.router, outcome.a.neighbor.key) < (outcome.b.router, outcome.b.neighbor.key):
                     self.up.append(outcome)
+
+    def far_statements(self, router: Router, about: Router) -> FarStatements:
+        """Return a router's statements to addresses of another that are in no subnet of it."""
+        pair = (router.number, about.number)
+        if pair not in self._far_statements:
+            rows = [
+                (far, about.leg_by_address[far], statement)
+                for far, statement in router.by_address.items()
+                if far in about.leg_by_address and router.leg_towards(far) is None
+            ]
+            self._far_statements[pair] = {
+                family: [row for row in rows if row[0].family == family] for family in FAMILIES
+            }
+        return self._far_statements[pair]
 
     def _resolve_neighbor_session(self, router: Router, neighbor: BgpNeighbor) -> Session | Down:
         """Return the session of a neighbor statement, or why it stays down."""
