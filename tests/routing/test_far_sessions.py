@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.model.fabric import End, Fabric, Loopback
+from nodrop.model.fabric import Device, End, Fabric, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, PrefixList, PrefixRule, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.values import replace_fields
@@ -280,3 +280,38 @@ def pair(one: dict[str, Any], other: dict[str, Any]) -> set[str]:
 def test_what_a_session_over_a_link_needs(one: dict[str, Any], other: dict[str, Any], expected: str) -> None:
     assert pair(one, other) == {expected}
     assert pair(other, one) == {expected}
+
+
+def test_routes_that_follow_each_other_are_a_gap() -> None:
+    """Each of two blocks has the next hop of the other in it: which port they go over hangs on which came first."""
+
+    def end(number: int, other: int, ports: list[str], hop: str, over: str) -> Device:
+        return router(
+            f"r{number}",
+            65000 + number,
+            [port(f"e{at}", prefix) for at, prefix in enumerate(ports)],
+            [to("10.0.0.1", ebgp_multihop=5, update_source="Loopback0")],
+            bgp={"networks": (f"10.{other}.0.0/24",), "import_check": False, "requires_policy": False},
+            loopbacks=(Loopback(name="Loopback0", addresses=(f"10.{number}.0.{number}/32",)),),
+            static_routes=(static(1, hop), StaticRoute(prefix=f"10.{other}.0.0/16", next_hop=over)),
+        )
+
+    first = router(
+        "r1",
+        65001,
+        [port("e0", "10.1.0.0/31"), port("e1", "10.1.0.2/31")],
+        [to(f"10.{number}.0.{number}", ebgp_multihop=5, update_source="Loopback0") for number in (2, 3)],
+        bgp={"requires_policy": False},
+        loopbacks=(loopback(1),),
+        static_routes=[
+            StaticRoute(prefix=f"10.{number}.0.0/16", next_hop=hop)
+            for number, hop in ((2, "10.1.0.1"), (3, "10.1.0.3"))
+        ],
+    )
+    second = end(2, 3, ["10.1.0.1/31", "10.1.0.4/31"], "10.1.0.0", "10.1.0.5")
+    third = end(3, 2, ["10.1.0.3/31", "10.1.0.5/31"], "10.1.0.2", "10.1.0.4")
+    plane = compute(Index(fabric(first, second, third, cables=["r1 e0 - r2 e0", "r1 e1 - r3 e0", "r2 e1 - r3 e1"])))
+    assert set(states(plane).values()) == {"up"}
+    assert ("r1", "routes over next hops that lead to one another") in {
+        (gap.subject[0], gap.what) for gap in plane.gaps
+    }

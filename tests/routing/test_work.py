@@ -1,9 +1,17 @@
 """What is alike is computed once: how many tables are decided, in fabrics of different sizes."""
 
+from typing import Any
+
+import pytest
+
 from clos import three_tier, two_tier
+from nodrop.model.fabric import Fabric, Loopback
 from nodrop.model.index import Index
 from nodrop.routing import compute
 from nodrop.routing.convergence import State
+from nodrop.routing.routers import Router
+from nodrop.routing.routes import Routes
+from support.wired_routers import fabric, port, router, to
 
 
 def state(pods: int, leaves: int) -> State:
@@ -43,3 +51,59 @@ def test_switches_of_a_tier_share_one_table() -> None:
         for role in ("leaf", "spine")
     }
     assert {role: len(tables) for role, tables in found.items()} == {"leaf": 1, "spine": 1}
+
+
+def between_loopbacks(count: int) -> Fabric:
+    """Two routers on one link with a session over it, and with so many loopbacks each and sessions between them."""
+    made = []
+    for number, other in ((1, 2), (2, 1)):
+        own, far = ([f"10.{one}.0.{last}" for last in range(1, count + 1)] for one in (number, other))
+        sessions = [to(address, ebgp_multihop=3, update_source="Loopback0") for address in far]
+        made.append(
+            router(
+                f"r{number}",
+                65000 + number,
+                [port("e0", f"10.0.0.{number - 1}/31")],
+                (to(f"10.0.0.{other - 1}"), *sessions),
+                bgp={"networks": tuple(f"{address}/32" for address in own), "requires_policy": False},
+                loopbacks=(Loopback(name="Loopback0", addresses=tuple(f"{address}/32" for address in own)),),
+            )
+        )
+    return fabric(*made, cables=["r1 e0 - r2 e0"])
+
+
+def count_calls(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[int]:
+    """Count the calls of a function from now on, in a list of one."""
+    calls = [0]
+    original = getattr(owner, name)
+
+    def counting(*given: Any, **named: Any) -> Any:
+        calls[0] += 1
+        return original(*given, **named)
+
+    monkeypatch.setattr(owner, name, counting)
+    return calls
+
+
+def test_routes_over_routes_are_looked_up_once_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each loopback is reached over all the others, which grows with their number and not with its factorial."""
+    lookups = count_calls(monkeypatch, Routes, "route")
+    work = []
+    for count in (4, 8, 12):
+        lookups[0] = 0
+        plane = compute(Index(between_loopbacks(count)))
+        routes = [route for route in plane.ipv4.routes(0) if route.source == "bgp"]
+        assert [{(hop.leg, hop.router) for hop in route.hops} for route in routes] == [{("e0", 1)}] * count
+        assert (len(plane.sessions), plane.down, plane.gaps) == (count + 1, (), ())
+        work.append(lookups[0])
+    assert work[2] - work[1] == work[1] - work[0]
+
+
+def test_statements_of_a_pair_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    lookups = count_calls(monkeypatch, Router, "leg_towards")
+    work = []
+    for count in (4, 8, 12):
+        lookups[0] = 0
+        compute(Index(between_loopbacks(count)))
+        work.append(lookups[0])
+    assert work[2] - work[1] == work[1] - work[0]

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from nodrop.routing.control_plane import ControlPlane
 
 
+_MOST_ROUNDS = 50
+"""After how many rounds routes that follow one another are taken as they are."""
+
+
 class Hop(NamedTuple):
     """One of the next hops of a route: the leg that a packet leaves by, and the router that gets it, if one does."""
 
@@ -42,8 +46,11 @@ class Routes:
         self.world = state.world
         self._local: dict[int, dict[Prefix, Route]] = {}
         self._lengths: dict[int, tuple[int, ...]] = {}
-        self._followed: set[tuple[int, Prefix | None]] = set()
-        """Routes whose next hops are being looked up."""
+        self._over: dict[int, dict[Prefix, tuple[Hop, ...] | None]] = {}
+        """The next hops of a router's routes that follow others, by prefix; None where such a route is not used."""
+        self._ways: dict[tuple[int, Address], Route | None] = {}
+        """The routes of a router to next hops."""
+        self._unsettled: set[int] = set()
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
@@ -122,6 +129,8 @@ class Routes:
                 return
             route_by_prefix.update(added)
             self._lengths.pop(number, None)
+            self._over.pop(number, None)
+            self._forget_ways(number)
             waiting = {prefix: addresses for prefix, addresses in waiting.items() if prefix not in added}
 
     def _non_default_route(self, number: int, to: Address) -> Route | None:
@@ -131,7 +140,9 @@ class Routes:
 
     def _route_to_next_hop(self, number: int, via: Address, prefix: Prefix | None) -> Route | None:
         """Return the route to the next hop of a route to a prefix; None where it is none that this one may follow."""
-        route = self.plane.of(via.family)._non_default_route(number, via)
+        if (number, via) not in self._ways:
+            self._ways[number, via] = self.plane.of(via.family)._non_default_route(number, via)
+        route = self._ways[number, via]
         if route is None or prefix is None or not prefix.has(via):
             return route
         return route if route.prefix.length > prefix.length else None
@@ -164,7 +175,10 @@ class Routes:
             return None if entry is None else Route(prefix, "bgp", discard=True)
         if not entry.vias:
             return Route(prefix, "bgp", self.hops(number, entry.hops))
-        hops = self.hops_over(number, entry, prefix)
+        hops_by_prefix = self._hops_of_routes_over_routes(number)
+        if prefix not in hops_by_prefix:
+            hops_by_prefix[prefix] = self.hops_over(number, entry, prefix)
+        hops = hops_by_prefix[prefix]
         return None if hops is None else Route(prefix, "bgp", hops, discard=not hops)
 
     def _bgp_entry_to_install(self, number: int, prefix: Prefix) -> Entry | Literal["aggregate"] | None:
@@ -201,28 +215,72 @@ class Routes:
         link follows connected routes alone (FRR, zebra/zebra_nhg.c, nexthop_active; bgpd/bgp_zebra.c,
         bgp_zebra_announce).
         """
-        if (number, prefix) in self._followed:
-            return None
-        self._followed.add((number, prefix))
-        try:
-            hops: dict[Hop, None] = {}
-            active = False
-            follows = self.world.speakers[number].links[entry.hops[0]].follows
-            for position, via in zip(entry.hops, entry.vias, strict=True):
-                route = None if via is None else self._route_to_next_hop(number, via, prefix)
-                if route is not None and route.source != "connected" and not follows:
-                    route = None
-                active = active or via is None or route is not None
-                if via is None:
-                    hops.update(dict.fromkeys(self.hops(number, (position,))))
-                elif route is not None and route.source == "connected":
-                    holder = self.plane.holder(via, self.plane.routers[number])
-                    hops.update({hop._replace(router=holder): None for hop in route.hops})
-                elif route is not None:
-                    hops.update(dict.fromkeys(route.hops))
-        finally:
-            self._followed.discard((number, prefix))
+        hops: dict[Hop, None] = {}
+        active = False
+        follows = self.world.speakers[number].links[entry.hops[0]].follows
+        for position, via in zip(entry.hops, entry.vias, strict=True):
+            route = None if via is None else self._route_to_next_hop(number, via, prefix)
+            if route is not None and route.source != "connected" and not follows:
+                route = None
+            active = active or via is None or route is not None
+            if via is None:
+                hops.update(dict.fromkeys(self.hops(number, (position,))))
+            elif route is not None and route.source == "connected":
+                holder = self.plane.holder(via, self.plane.routers[number])
+                hops.update({hop._replace(router=holder): None for hop in route.hops})
+            elif route is not None:
+                hops.update(dict.fromkeys(route.hops))
         return tuple(hops) if active else None
+
+    def is_settled(self, number: int) -> bool:
+        """Whether it is known which routes of a router follow which: not of those whose next hops swap for ever."""
+        self._hops_of_routes_over_routes(number)
+        return number not in self._unsettled
+
+    def _hops_of_routes_over_routes(self, number: int) -> dict[Prefix, tuple[Hop, ...] | None]:
+        """Return the next hops of routes that follow others, at least of all that another one of them may follow.
+
+        These are found in rounds, from none: each round looks next hops up in the routes of the round before.
+        """
+        if number in self._over:
+            return self._over[number]
+        entries = self._entries_to_follow(number)
+        self._over[number] = hops_by_prefix = dict.fromkeys(entries)
+        self._unsettled.discard(number)
+        for _ in range(_MOST_ROUNDS):
+            self._forget_ways(number)
+            changed = {}
+            for prefix, entry in entries.items():
+                before, hops = hops_by_prefix[prefix], self.hops_over(number, entry, prefix)
+                if (before is None) is not (hops is None) or {*(before or ())} != {*(hops or ())}:
+                    changed[prefix] = hops
+            if not changed:
+                break
+            hops_by_prefix.update(changed)
+        else:
+            self._unsettled.add(number)
+            self._forget_ways(number)
+        return hops_by_prefix
+
+    def _entries_to_follow(self, number: int) -> dict[Prefix, Entry]:
+        """Return a router's routes of BGP that follow others, and that have next hops of such routes in them."""
+        vias = {via for entry in self.state.table(number).entries for via in entry.vias if via is not None}
+        prefixes = {
+            Prefix(via.family, network_address(via.family, via.number, length), length)
+            for via in vias
+            if via.family == self.family
+            for length in self.lengths
+        }
+        entries = ((prefix, self._bgp_entry_to_install(number, prefix)) for prefix in sorted(prefixes))
+        own_routes = self.own(number)
+        return {
+            prefix: entry
+            for prefix, entry in entries
+            if isinstance(entry, Entry) and entry.vias and prefix.length and prefix not in own_routes
+        }
+
+    def _forget_ways(self, number: int) -> None:
+        self._ways = {key: route for key, route in self._ways.items() if key[0] != number}
 
     def towards(self, number: int, to: Address) -> Route | None:
         """Return the route of a router to an address, which is that of the longest prefix; None where it has none."""
