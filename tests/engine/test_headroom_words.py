@@ -2,7 +2,9 @@
 
 import pytest
 
+from nodrop.engine.rules import shipped as shipped_rules
 from nodrop.engine.unknowns import advice
+from nodrop.engine.verdicts import judge
 from nodrop.engine.vocabulary.headroom import (
     computed_headroom_bytes,
     computed_headroom_rule,
@@ -14,12 +16,15 @@ from nodrop.engine.vocabulary.headroom import (
     takes_table_row,
 )
 from nodrop.hardware.bounds import Bounds, bounds, row_xoff
-from nodrop.model.buffers import DynamicBuffers
+from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
+from nodrop.model.qos import PriorityGroup
+from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN, UnknownFact
 from nodrop.model.values import replace_fields
 from support.designs import build, port, shipped
+from support.small_fabrics import LOSSLESS
 
 FABRIC = build(shipped("broadcom"))
 LEAF, PORT = FABRIC.device("leaf1"), port(FABRIC, "leaf1", "Ethernet224")
@@ -147,6 +152,29 @@ def test_a_row_of_a_chip_without_formula_goes_before_the_bound_of_ieee() -> None
     assert (headroom_rule(other, port, index=index), headroom_by_formula_bytes(other, port, index=index)) == (
         "IEEE 802.1Q",
         48_540,
+    )
+
+
+@pytest.mark.parametrize(("xoff_bytes", "stated"), [(35_840, "35.84 kB"), (40_000, "40 kB")])
+def test_a_headroom_is_told_beside_the_row_and_the_bound(xoff_bytes: int, stated: str) -> None:
+    """A stated headroom above the row is none of the SKU's table."""
+    headroom = Headroom(xoff_bytes=xoff_bytes, xon_bytes=19_456)
+    buffer = BufferProfile(pool="ingress", size_bytes=55_296, headroom=headroom)
+    groups = (PriorityGroup(index=3, buffer=buffer),)
+    own_port = replace_fields(
+        PORT,
+        speed_mbps=100_000,
+        mtu_bytes=9100,
+        lanes=4,
+        cable_length_m=40,
+        qos=replace_fields(LOSSLESS, priority_groups=groups),
+    )
+    own = replace_fields(_traditional("Arista-7170-64C", "7170-64C"), interfaces=(own_port,))
+    rules = [rule for rule in shipped_rules() if rule.name == "headroom-row-below-formula"]
+    (finding,) = judge(Reading(fabric=replace_fields(FABRIC, devices=(own,), links=())), rules).findings
+    assert finding.message == (
+        f"priority group 3 of Ethernet224 has {stated} of headroom; "
+        "its SKU's table gives 35.84 kB, IEEE 802.1Q 48.54 kB"
     )
 
 
