@@ -260,3 +260,30 @@ def test_the_fabric_without_a_fault_has_no_findings(traditional: bool) -> None:
     _, reading = faulty.read({}, traditional)
     verdict = faulty.verdict(reading)
     assert (verdict.findings, verdict.unknown, verdict.problems) == ((), (), ())
+
+
+@pytest.mark.parametrize(
+    ("traditional", "profile", "effect"),
+    [
+        (False, PROFILE[1], " and gets no lossless priority group"),
+        (True, "NULL", " and gets no lossless priority group"),
+        (True, None, " and gets no lossless priority group"),
+        (True, PROFILE[1], ""),
+    ],
+)
+def test_a_part_without_admin_status_has_the_group_that_a_row_states(
+    traditional: bool, profile: str | None, effect: str
+) -> None:
+    """In the traditional model a row of BUFFER_PG that names a profile with headroom is there regardless."""
+    part = {"index": "1", "lanes": "601", "speed": "100000"}
+    changes: dict[faulty.Path, Any] = {
+        ("PORT", "Ethernet512"): part,
+        ("PORT_QOS_MAP", "Ethernet512"): {"pfc_enable": "3"},
+    }
+    if profile is not None:
+        changes["BUFFER_PG", "Ethernet512|3"] = {"profile": profile}
+    _, reading = faulty.read(changes, traditional)
+    (finding,) = [row for row in faulty.verdict(reading).findings if row.rule == "part-without-admin-status"]
+    assert finding.message == f"Ethernet512 has PFC on 3 and no admin_status: the port is shut{effect}"
+    assert finding.fix is not None
+    assert "Ethernet512" not in finding.fix.text  # the fix stands for all ports of one cause

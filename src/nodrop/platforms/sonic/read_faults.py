@@ -242,14 +242,29 @@ def _remark_missing_parts(config: Config) -> None:
 def _remark_parts_without_status(config: Config) -> None:
     """Remark parts of a panel port that pause and have no admin_status, while another part of it is up.
 
-    Of those with a row in DEVICE_NEIGHBOR, the rule for cables of ports that are shut reports it.
+    Of those with a row in DEVICE_NEIGHBOR, the rule for cables of ports that are shut reports it. A lossless group that
+    a row states is there in the traditional model without admin_status.
     """
     rows, maps, neighbors = config.rows("PORT"), config.rows("PORT_QOS_MAP"), config.rows("DEVICE_NEIGHBOR")
+    stated_ports = _lossless_ports(config)
     up_panels = {row.get("index") for row in rows.values() if row.get("admin_status") == "up"} - {None}
     for name, row in rows.items():
         priorities = maps.get(name, {}).get("pfc_enable", "")
         if priorities and "admin_status" not in row and row.get("index") in up_panels and name not in neighbors:
-            config.remark("part-without-admin-status", (name,), ("PORT", name), name=name, priorities=priorities)
+            effect = "" if name in stated_ports else " and gets no lossless priority group"
+            facts = {"name": name, "priorities": priorities, "effect": effect}
+            config.remark("part-without-admin-status", (name,), ("PORT", name), **facts)
+
+
+def _lossless_ports(config: Config) -> set[str]:
+    """Return the ports that have a lossless priority group by a row of BUFFER_PG; none in the dynamic buffer model."""
+    if config.rows("DEVICE_METADATA").get("localhost", {}).get("buffer_model") == "dynamic":
+        return set()
+    profiles = config.rows("BUFFER_PROFILE")
+    stated_keys = (
+        key for key, row in config.rows("BUFFER_PG").items() if "xoff" in profiles.get(bare(row.get("profile", "")), {})
+    )
+    return {port for key in stated_keys for port in _parts(key)[0].split(",")}
 
 
 def _format_missing_lanes(rows: Mapping[str, Row], names: list[str], owned: Set[str]) -> str:
