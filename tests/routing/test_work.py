@@ -7,8 +7,10 @@ import pytest
 from clos import three_tier, two_tier
 from nodrop.model.fabric import Fabric, Loopback
 from nodrop.model.index import Index
+from nodrop.model.routing import StaticRoute
 from nodrop.routing import compute
 from nodrop.routing.convergence import State
+from nodrop.routing.prefixes import Prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.routes import Routes
 from support.wired_routers import fabric, port, router, to
@@ -106,4 +108,18 @@ def test_statements_of_a_pair_are_compared_once(monkeypatch: pytest.MonkeyPatch)
         lookups[0] = 0
         compute(Index(between_loopbacks(count)))
         work.append(lookups[0])
+    assert work[2] - work[1] == work[1] - work[0]
+
+
+def test_static_routes_behind_a_neighbor_are_not_compared_with_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next hop is a neighbor's address on a link, to which routes of BGP do not lead."""
+    compared = count_calls(monkeypatch, Prefix, "has")
+    work = []
+    for count in (10, 20, 30):
+        behind = [StaticRoute(prefix=f"10.8.{block}.0/24", next_hop="10.9.9.9") for block in range(count)]
+        others = [StaticRoute(prefix=f"10.7.{block}.0/24", next_hop="blackhole") for block in range(count)]
+        first = router("r1", 65001, [port("e0", "10.0.0.0/31")], (to("10.9.9.9"),), static_routes=(*behind, *others))
+        compared[0] = 0
+        assert len(compute(Index(fabric(first, cables=[]))).ipv4.own(0)) == count + 1
+        work.append(compared[0])
     assert work[2] - work[1] == work[1] - work[0]

@@ -134,11 +134,7 @@ class ControlPlane:
         It opens no session to one that a single route drops (FRR, bgpd/bgp_nht.c, evaluate_paths).
         """
         routes = self.of(to.family)
-        if not near:
-            route = routes.towards(number, to)
-        else:
-            own_routes = (one for one in routes.own(number).values() if one.prefix.length and one.prefix.has(to))
-            route = max(own_routes, key=lambda one: one.prefix.length, default=None)
+        route = routes.own_route_towards(number, to) if near else routes.towards(number, to)
         return route is not None and not route.discard
 
     def onward(self, number: int, to: Address) -> Iterator[int]:

@@ -111,16 +111,14 @@ class Routes:
         route_by_prefix = self._local[number]
         near = near_addresses(self.plane.routers[number]) if waiting else frozenset()
 
-        def counts(far: Address) -> bool:
-            return far not in near or any(subnet.length > 0 and subnet.has(far) for subnet in route_by_prefix)
-
         while waiting:
             added = {}
             for prefix, addresses in waiting.items():
                 over = [
                     via_route
                     for via in addresses
-                    if counts(via) and (via_route := self._non_default_route(number, via)) is not None
+                    if (via not in near or self.own_route_towards(number, via) is not None)
+                    and (via_route := self._non_default_route(number, via)) is not None
                 ]
                 if over:
                     hops = tuple(dict.fromkeys(hop for route in over for hop in route.hops))
@@ -289,6 +287,16 @@ class Routes:
             if route is not None:
                 return route
         return None
+
+    def own_route_towards(self, number: int, to: Address) -> Route | None:
+        """Return the connected or static route of the longest prefix to an address; None without one but a default."""
+        own_route_by_prefix = self.own(number)
+        prefixes = (
+            Prefix(to.family, network_address(to.family, to.number, length), length)
+            for length in self.own_lengths(number)
+            if length
+        )
+        return next((own_route_by_prefix[prefix] for prefix in prefixes if prefix in own_route_by_prefix), None)
 
     def routes(self, number: int) -> Iterator[Route]:
         """All routes of a router, sorted by prefix."""
