@@ -225,16 +225,42 @@ HERE, BEHIND = (Space("a"), "p1"), (Space("a"), "p2")
     ],
 )
 def test_the_entry_that_drops_a_packet_is_named(rules: AccessList, where: tuple[Space, str], said: str) -> None:
-    assert applied(rules).cause(Lost(FROM_HOST, where)) == said
+    assert applied(rules).cause(Lost(FROM_HOST, where, ("p1",))) == said
+
+
+EGRESS = site(replace_fields(DENY, name="7"), stage="egress")
+OTHER = replace_fields(site(DENY, ports=("p2",), stage="egress"), name="B")
+
+
+@pytest.mark.parametrize(
+    ("leaves_by", "named"),
+    [
+        (("p1",), "entry 7 of access list A"),
+        (("p2",), "entry 1 of access list B"),
+        (("p2", "p1"), "entry 1 of access list B or entry 7 of access list A"),
+        ((), ""),
+    ],
+)
+def test_only_lists_where_the_route_of_a_packet_leaves_drop_it(leaves_by: tuple[str, ...], named: str) -> None:
+    said = named and f", dropped by {named} where it leaves a"
+    assert applied(EGRESS, OTHER).cause(Lost(FROM_HOST, HERE, leaves_by)) == said
+
+
+def test_entries_of_ports_of_a_vlan_drop_what_leaves_by_it() -> None:
+    ports = (PORTS[0], replace_fields(PORTS[1], addresses=()))
+    found = applied(EGRESS, OTHER, interfaces=ports, vlans=(VLAN,))
+    (bridge,) = (name for space, name in found.bridged if space == Space("a"))
+    said = ", dropped by entry 1 of access list B where it leaves a"
+    assert found.cause(Lost(FROM_HOST, HERE, (bridge,))) == said
 
 
 def test_packets_for_a_switch_and_from_it_pass_lists_for_others_and_for_the_control_plane() -> None:
-    to_switch = Lost(FROM_HOST._replace(target=at("10.0.1.0")), HERE)
+    to_switch = Lost(FROM_HOST._replace(target=at("10.0.1.0")), HERE, ())
     assert applied(site(DENY)).cause(to_switch) == ", dropped there by entry 1 of access list A"
     stages: tuple[Stage, ...] = ("transit", "control-plane")
     for stage in stages:
         assert applied(site(DENY, stage=stage)).cause(to_switch) == ""
-    from_switch = Lost(Packet(Space("a"), at("10.0.7.1"), at("10.0.1.0")), None)
+    from_switch = Lost(Packet(Space("a"), at("10.0.7.1"), at("10.0.1.0")), None, ("p1",))
     named = ", dropped by entry 1 of access list A where it leaves a"
     assert applied(site(DENY, stage="egress")).cause(from_switch) == ""
     assert applied(site(DENY, stage="egress", own_packets=True)).cause(from_switch) == named
@@ -244,7 +270,7 @@ def test_packets_for_a_switch_and_from_it_pass_lists_for_others_and_for_the_cont
 
 
 def test_a_frame_that_is_seen_nowhere_is_dropped_at_the_other_end_of_its_cable() -> None:
-    lost = Lost(Packet(Space("b"), at("10.0.7.1"), at("10.9.9.9"), "p1"), None)
+    lost = Lost(Packet(Space("b"), at("10.0.7.1"), at("10.9.9.9"), "p1"), None, ("p1",))
     assert applied(site(DENY)).cause(lost) == ", dropped by entry 1 of access list A where it enters a"
     assert applied(site(DENY, ports=("p2",))).cause(lost) == ""
 
@@ -258,8 +284,8 @@ def test_it_is_known_where_lists_act_on_what_leaves(stage: Stage, expected: bool
 
 def test_an_entry_for_another_port_drops_nothing_here() -> None:
     found = applied(site(replace_fields(DENY, interfaces=("p2",)), ports=(None,)))
-    assert found.cause(Lost(FROM_HOST, HERE)) == ""
-    assert found.cause(Lost(FROM_HOST, BEHIND)) == ", dropped there by entry 1 of access list A"
+    assert found.cause(Lost(FROM_HOST, HERE, ())) == ""
+    assert found.cause(Lost(FROM_HOST, BEHIND, ())) == ", dropped there by entry 1 of access list A"
 
 
 def test_notes_name_some_switches() -> None:

@@ -45,6 +45,8 @@ class Filters:
     """By namespace and interface the lists whose programs run there, in this order."""
     far: Mapping[At, At] = field(default_factory=dict)
     """The interface at the other end of the cable of each."""
+    bridged: Mapping[At, tuple[str, ...]] = field(default_factory=dict)
+    """The ports of each bridge."""
     own: dict[str, frozenset[Address]] = field(default_factory=dict)
     """The addresses of each switch with lists."""
     lacking: list[str] = field(default_factory=list)
@@ -62,8 +64,11 @@ class Filters:
         return any(acting.way == "egress" for acting in self.acting.get((nic.space, nic.name), ()))
 
     def cause(self, lost: Lost) -> str:
-        """Return which entry drops a packet that was denied, as the end of a sentence; "" where no list does."""
-        packet, at = lost
+        """Return which entry drops a packet that was denied, as the end of a sentence; "" where no list does.
+
+        Where it may have left by several interfaces that drop it, all their entries are named.
+        """
+        packet, at, leaves_by = lost
         # a frame for a bridge is not seen at its port
         entered = at or self.far.get((packet.space, packet.device))
         if entered is not None:
@@ -72,12 +77,16 @@ class Filters:
                 if acting.way == "ingress" and (what := self._drops(acting, packet, where)):
                     return f", dropped there by {what}" if at else f", dropped by {what} where it enters {where.node}"
         space = packet.space if at is None else at[0]
-        for (listed_space, name), rows in self.acting.items():
-            if listed_space == space and (at is not None or packet.device in ("", name)):
-                for acting in rows:
-                    if acting.way == "egress" and (what := self._drops(acting, packet, space)):
-                        return f", dropped by {what} where it leaves {space.node}"
-        return ""
+        names = [name for hop in leaves_by for name in (hop, *self.bridged.get((space, hop), ()))]
+        causes = [self._drops_leaving((space, name), packet) for name in names]
+        text = " or ".join(dict.fromkeys(filter(None, causes)))
+        return text and f", dropped by {text} where it leaves {space.node}"
+
+    def _drops_leaving(self, interface: At, packet: Packet) -> str:
+        """Return which entry drops a packet that leaves by an interface, in words; "" where none surely does."""
+        acting_lists = (acting for acting in self.acting.get(interface, ()) if acting.way == "egress")
+        causes = (self._drops(acting, packet, interface[0]) for acting in acting_lists)
+        return next(filter(None, causes), "")
 
     def _drops(self, acting: "_Acting", packet: Packet, space: Space) -> str:
         """Return which entry of a list drops a packet in a namespace, in words; "" where none surely does."""
@@ -119,7 +128,12 @@ def filters(fabric: Fabric, plan: Plan) -> Filters:
     """Return what applies the access lists of a fabric's switches in its twin."""
     wires = [(wire.a, wire.b) for wire in plan.wires if wire.b is not None]
     ends = [(one, other) for wire in wires for one, other in (wire, wire[::-1])]
-    found_filters = Filters(far={(one.space, one.name): (other.space, other.name) for one, other in ends})
+    bridged: defaultdict[At, tuple[str, ...]] = defaultdict(tuple)
+    for nic in plan.nics:
+        if nic.bridge is not None:
+            bridged[nic.space, nic.bridge] += (nic.name,)
+    far = {(one.space, one.name): (other.space, other.name) for one, other in ends}
+    found_filters = Filters(far=far, bridged=bridged)
     for device in fabric.devices:
         lists = [access_list for access_list in known_rows(device.access_lists) if access_list.bindings]
         if lists:

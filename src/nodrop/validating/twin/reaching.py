@@ -54,6 +54,8 @@ class Lost(NamedTuple):
 
     packet: Packet
     at: At | None
+    leaves_by: tuple[str, ...]
+    """The devices by any of which it would have left its last namespace."""
 
 
 class _Place(NamedTuple):
@@ -174,20 +176,25 @@ class Reaching:
         by = f" by {packet.device}" if packet.device else ""
         flow_text = f"{kind.name and f'{kind.name} '}from {packet.space.node}{by} to {packet.target}"
         if flight.refused in _FORBIDDEN:
-            return "denied", f"{flow_text}: {flight.refused}{self._because(Lost(packet, None))}"
+            return "denied", f"{flow_text}: {flight.refused}{self._cause_of_loss(packet, None)}"
         if flight.refused:
             return "no route", f"{flow_text}: {flight.refused}"
         if flight.loops:
             again = next(arrival for arrival in flight.arrivals if flight.arrivals.count(arrival) > 1)
             return "loop", f"{flow_text}: comes to {again[0].node}:{again[1]} again"
         if not flight.arrivals:
-            return "denied", f"{flow_text}: seen nowhere{self._because(Lost(packet, None))}"
+            return "denied", f"{flow_text}: seen nowhere{self._cause_of_loss(packet, None)}"
         space, device = flight.arrivals[-1]
         row = self._tables[space].way(packet.target)
         seen = f"{flow_text}: last seen at {space.node}:{device}"
         if _drops(row):
             return "no route", seen
-        return "denied", f"{seen}{self._because(Lost(packet, flight.arrivals[-1]))}"
+        return "denied", f"{seen}{self._cause_of_loss(packet, flight.arrivals[-1])}"
+
+    def _cause_of_loss(self, packet: Packet, at: At | None) -> str:
+        row = self._tables[packet.space if at is None else at[0]].way(packet.target)
+        hops = () if row is None else row.hops
+        return self._because(Lost(packet, at, (packet.device,) if at is None and packet.device else hops))
 
     def _send_from_hosts(
         self, items: Iterable[Item], targets: Mapping[Item, list[Address]]
