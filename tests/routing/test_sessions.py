@@ -339,6 +339,43 @@ def test_an_interface_with_the_subnet_and_no_port_carries_no_session(part: dict[
     assert [one.there for one in found.down] == [False, True]
 
 
+EMPTY_VLAN = {"vlans": (Vlan(id=900, addresses=("10.0.0.254/24",)),)}
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_port_carries_the_session_though_an_interface_without_ports_has_its_subnet(at: int) -> None:
+    channel = PortChannel(name="PortChannel1", addresses=(f"10.1.0.{at}/31",))
+    ends = [
+        router("r1", 65001, [port("e0", "10.1.0.0/31")], [HERE]),
+        router("r2", 65002, [port("e0", "10.1.0.1/31")], [THERE]),
+    ]
+    ends[at] = replace_fields(ends[at], port_channels=(channel,))
+    assert up(plane(*ends)) == [("r1", "e0", "r2", "e0", ("ipv4",))]
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_session_over_routes_comes_up_though_an_interface_without_ports_has_its_subnet(at: int) -> None:
+    """Nothing leads out of such a VLAN: neither connected nor learned routes go by it."""
+    ends = []
+    for number in (1, 2):
+        far = to(f"10.0.0.{3 - number}", ebgp_multihop=4, update_source="Loopback0")
+        link = f"10.1.0.{2 - number}"
+        ends.append(
+            router(
+                f"r{number}",
+                65000 + number,
+                [port("e0", f"10.1.0.{number - 1}/31")],
+                [far, to(link)],
+                loopbacks=(Loopback(name="Loopback0", addresses=(f"10.0.0.{number}/32",)),),
+                static_routes=(StaticRoute(prefix=f"10.0.0.{3 - number}/32", next_hop=link),),
+            )
+        )
+    ends[at] = replace_fields(ends[at], **EMPTY_VLAN)
+    found = plane(*ends)
+    assert down(found) == {}
+    assert ("r1", "Loopback0", "r2", "Loopback0", ("ipv4",)) in up(found)
+
+
 def test_a_session_in_a_vrf_and_one_across_vrfs() -> None:
     """Each VRF has routers of its own: the same address in another VRF is another address."""
 

@@ -30,6 +30,11 @@ class Leg(NamedTuple):
     tag: int = 0
     """The VLAN of a sub-interface; 0 for all others."""
 
+    @property
+    def is_portless(self) -> bool:
+        """Whether it is a bundle or VLAN without ports: nothing leads out of it."""
+        return self.least > 0 and not self.ports
+
 
 def legs(device: Device) -> Iterator[Leg]:
     """Yield the interfaces that a device routes over, ports first; one without known addresses has none.

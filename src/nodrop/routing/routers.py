@@ -101,8 +101,8 @@ class Router:
 
     @cached_property
     def by_subnet(self) -> Mapping[Prefix, Leg]:
-        """Its legs by the subnets that they are in, loopbacks aside."""
-        return {subnet: leg for leg in self.legs if leg.least for subnet in leg.subnets}
+        """Its legs with ports by the subnets that they are in."""
+        return {subnet: leg for leg in self.legs if leg.ports for subnet in leg.subnets}
 
     @cached_property
     def by_name(self) -> Mapping[str, Leg]:
@@ -124,8 +124,13 @@ class Router:
             if (subnet := Prefix(far.family, network_address(far.family, far.number, length), length)) in self.by_subnet
         }
 
+    def portless_leg_towards(self, far: Address) -> Leg | None:
+        """Return the leg without ports, no loopback, in whose subnet an address is; nothing leads out of it."""
+        pairs = ((subnet, leg) for leg in self.legs if leg.is_portless for subnet in leg.subnets if subnet.has(far))
+        return max(pairs, key=lambda pair: pair[0].length, default=(None, None))[1]
+
     def leg_towards(self, far: Address) -> Leg | None:
-        """Return the leg in whose subnet an address is, the longest first."""
+        """Return the leg with ports in whose subnet an address is, the longest first."""
         for length in self._lengths[far.family]:
             leg = self.by_subnet.get(Prefix(far.family, network_address(far.family, far.number, length), length))
             if leg is not None:

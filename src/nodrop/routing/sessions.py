@@ -83,8 +83,13 @@ class Sessions:
         if leg is None:
             if missing := router.unsaid or _find_unmodeled_fact(router, neighbor):
                 return down("unread", node="", missing=missing)
-            return down("no-route" if goes_far(router, neighbor) else "no-subnet")
-        if leg.least and not leg.ports:
+            if goes_far(router, neighbor):
+                return down("no-route")
+            to = address(neighbor.address or "")
+            leg = None if to is None else router.portless_leg_towards(to)
+        if leg is None:
+            return down("no-subnet")
+        if leg.is_portless:
             return down("no-member", leg.subject, port=leg.name)
         if not self._cabling.up(router.device.name, leg, self._failed):
             shut = not leg.enabled or all(self._is_port_off(router.device.name, port) for port in leg.ports)
@@ -97,7 +102,7 @@ class Sessions:
         if node is None:
             return down("nobody", port=leg.name)
         far, far_leg, cabled = node
-        if far_leg.least and not far_leg.ports:
+        if far_leg.is_portless and self._has_no_other_way(far, far_leg, leg, neighbor):
             return down("no-member", far_leg.subject, port=far_leg.name, there=True)
         if not cabled:
             ends = self._cabling.far_ends(router.device.name, leg)
@@ -183,6 +188,12 @@ class Sessions:
             return router.by_name.get(neighbor.interface)
         far = address(neighbor.address or "")
         return None if far is None else router.leg_towards(far)
+
+    def _has_no_other_way(self, far: Router, far_leg: Leg, leg: Leg, neighbor: BgpNeighbor) -> bool:
+        """Whether the other end, whose address is on a leg without ports, has neither a link here nor takes routes."""
+        back = self._find_return_neighbor(far, far_leg, leg, neighbor)
+        over_routes = back is not None and goes_far(far, back)
+        return not over_routes and all(far.leg_towards(own_address) is None for own_address in leg.addresses)
 
     def _find_far_end(self, router: Router, neighbor: BgpNeighbor, leg: Leg) -> tuple[Router, Leg, bool] | str | None:
         """Return the other end and whether the cable leads there; the name of an unread node, None for nobody."""
