@@ -108,7 +108,8 @@ def _is_fault_of_kind(nic: Nic, by: By, defaults: _Defaults, hosts: Hosts) -> bo
     reported = any(name in _BY_GPU for name in value_or_none(nic, "unmarked") or ())
     own_hosts = hosts.of(nic)
     without_gpus = bool(own_hosts) and all(host.gpus == 0 for host in own_hosts)
-    may_start_rdma = not (reported or without_gpus) and value_or_none(nic, "gin_traffic_class") is None
+    unmarked_gin = value_or_none(nic, "gin") is not False and value_or_none(nic, "gin_traffic_class") is None
+    may_start_rdma = unmarked_gin and not (reported or without_gpus)
     return defaults.are_of_kernel and not defaults.are_lost and may_start_rdma
 
 

@@ -79,6 +79,8 @@ class Nic:
     """Whether NCCL may reach a rail by NVLink and the NIC of another GPU (PXN)."""
     gin_traffic_class: int | Unknown = UNKNOWN
     """ToS byte of what GPUs send through NCCL without the CPU (GIN)."""
+    gin: bool | Unknown = UNKNOWN
+    """Whether GPUs may send through NCCL without the CPU (GIN): False where it is off, or the release has none."""
     nvshmem_traffic_class: int | Unknown = UNKNOWN
     """ToS byte of what NVSHMEM sends, also from GPUs (IBGDA)."""
     control_traffic_class: int | Unknown = UNKNOWN

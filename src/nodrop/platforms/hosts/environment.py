@@ -32,6 +32,8 @@ _NCCL_VERSION = re.compile(
     r"\b(?:NCCL_VERSION=|nvidia-nccl-cu\d{1,3}==|libnccl2=)[\"']?v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})"
 )
 """How files state the release of NCCL: the variable of NVIDIA's images, and requirements of pip and apt."""
+_GIN_SINCE = (2, 28, 7)
+"""The first release with GIN (NVIDIA/nccl, commit "NCCL 2.28.7-1": src/gin)."""
 _GIN_TC_SINCE = (2, 30, 7)
 """The release that reads NCCL_GIN_IB_TC (NVIDIA/nccl issues 2138, of 2.30.4 without it, and 2383, of 2.30.7)."""
 
@@ -114,6 +116,8 @@ class Environment:
         self._found.by_command.update(model for device, model in _DEVICES.items() if device in adapters)
         if (at := self._held.get("NCCL_IB_HCA") or self._held.get("UCX_NET_DEVICES")) and _OF_ROCE.search(adapters):
             self._found.say("", "link_layer", "ethernet", at[1])
+        if self._has_no_gin():
+            self._found.say("", "gin", False, min(span for _, span in self._held.values()))
         users = (
             {}
             if self._elsewhere
@@ -131,7 +135,10 @@ class Environment:
                 else self._first_variable_span("NCCL_IB_", without="NCCL_IB_DISABLE"),
             )
             if self._nccl_version is not None and self._nccl_version < _GIN_TC_SINCE:
-                yield "NCCL GIN before 2.30.7", self._gin_span() or self._first_variable_span("NCCL_GIN_IB_TC")
+                yield (
+                    "NCCL GIN before 2.30.7",
+                    None if self._has_no_gin() else self._gin_span() or self._first_variable_span("NCCL_GIN_IB_TC"),
+                )
             elif not self._has_variable("NCCL_GIN_IB_TC"):
                 yield "NCCL GIN", self._gin_span()
         if not self._has_variable("NVSHMEM_IB_TRAFFIC_CLASS"):
@@ -145,7 +152,16 @@ class Environment:
         by_libfabric = any(name.endswith("_PROVIDER") and value == "efa" for name, (value, _) in self._held.items())
         return self._value("NCCL_IB_DISABLE") == "1" or not chosen <= {"", "ib", "none"} or by_libfabric
 
+    def _has_no_gin(self) -> bool:
+        """Whether GPUs cannot send by NCCL over verbs: by variables, or for a release that is older than GIN."""
+        is_older = self._nccl_version is not None and self._nccl_version < _GIN_SINCE
+        kind = self._value("NCCL_GIN_TYPE")
+        is_off = self._value("NCCL_GIN_ENABLE") == "0" or self._value("NCCL_IB_DISABLE") == "1"
+        return bool(self._held) and (is_older or is_off or (kind.isdecimal() and kind not in _GIN_OVER_VERBS))
+
     def _gin_span(self) -> Span | None:
+        if self._has_no_gin():
+            return None
         kind = self._value("NCCL_GIN_TYPE")
         if kind in _GIN_OVER_VERBS:
             return self._held["NCCL_GIN_TYPE"][1]
