@@ -16,6 +16,9 @@ ROUTED = True
 _AT = {"shutdown": ("enabled",), "families": ("active",)}
 """The part of a statement that is at fault, where it is not the whole."""
 
+_RELATION = {"no-member": "the interface without ports"}
+"""What a related place is, where it is not at the other end."""
+
 _NO_ADDRESS = "no address in a subnet with its neighbor"
 
 
@@ -35,7 +38,7 @@ def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
                 subject=subject,
                 at=(*subject, *_AT.get(reason, ())),
                 facts={**facts, **down.facts},
-                related=tuple((subject, "the other end") for subject in down.related),
+                related=tuple((place, _RELATION.get(reason, "the other end")) for place in down.related),
             )
     for down in by_reason.get("unread", ()) if reason == "nobody" else ():
         unread_nodes = frozenset({str(node)} if (node := down.facts["node"]) else ())
