@@ -7,7 +7,7 @@ from types import FrameType
 
 import pytest
 
-from nodrop.analyses import infiniband_jobs, nic_persistence, unmarked_jobs
+from nodrop.analyses import Hit, infiniband_jobs, nic_persistence, unmarked_jobs
 from nodrop.model.fabric import Fabric, Host, TrafficClass
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic
@@ -73,3 +73,11 @@ def test_the_jobs_that_are_counted_have_faults() -> None:
     assert len(list(unmarked_jobs.find(fabric, by="restart"))) == 3
     assert len(list(infiniband_jobs.find(fabric))) == 3
     assert len(list(nic_persistence.find(fabric))) == 3
+
+
+def test_all_files_that_give_a_default_are_named() -> None:
+    files = [Nic(host="h", file=name, kept=True, driver_traffic_class=106) for name in ("b.sh", "a.sh")]
+    job = Nic(host="h", file="job.env", unmarked=("NCCL",), gid_index=3)
+    fabric = Index(Fabric(name="f", mode="lossless", devices=(), nics=(job, *files), classes=(RDMA,)))
+    facts = [hit.facts["file"] for hit in unmarked_jobs.find(fabric, by="kernel") if isinstance(hit, Hit)]
+    assert facts == ["a.sh and b.sh"]

@@ -182,3 +182,12 @@ def test_the_fix_of_a_job_names_variable_and_value() -> None:
     outcome = nodrop.lint(nodrop.read_back([*nodrop.write(designed), job], designed))
     fixes = [finding.fix.text for finding in outcome.findings if finding.fix and finding.rule == "gpu-traffic-unmarked"]
     assert fixes == ["set NVSHMEM_IB_TRAFFIC_CLASS=106 in the environment of the job"]
+
+
+def test_the_fix_of_a_job_with_two_libraries_gives_each_variable_its_value() -> None:
+    told = "NCCL_GIN_TYPE=3\nNVSHMEM_IB_ENABLE_IBGDA=1\n"
+    job = Artifact(device="", path="hosts/gpu1/job.env", text=told)
+    designed = build(shipped("two-by-two", {}))
+    outcome = nodrop.lint(nodrop.read_back([*nodrop.write(designed), job], designed))
+    fixes = [finding.fix.text for finding in outcome.findings if finding.fix and finding.rule == "gpu-traffic-unmarked"]
+    assert fixes == ["set NCCL_GIN_IB_TC=106 and NVSHMEM_IB_TRAFFIC_CLASS=106 in the environment of the job"]

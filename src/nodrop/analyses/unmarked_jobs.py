@@ -54,8 +54,8 @@ def find(index: Index, *, by: By) -> Iterator[Hit | Unsettled]:
 
     `by` is what leaves so: RDMA that GPUs start (`gpu`), or that the CPU does, where no file gives the host a default
     (`cpu`), or where a restart loses that default (`restart`). `kernel` is RDMA that GPUs may start where only the
-    kernel of the host has a default, which does not apply to it. Facts: libraries, variables, dscp, expected, and
-    file, which gives the default.
+    kernel of the host has a default, which does not apply to it. Facts: libraries, variables, dscp, expected,
+    settings, which are the variables with that value, and file, which gives the default: all such files.
     """
     dscps = effects.rdma_dscps(index.fabric)
     if not dscps:
@@ -74,12 +74,14 @@ def find(index: Index, *, by: By) -> Iterator[Hit | Unsettled]:
             yield Unsettled(subject=nic.subject, missing=LINK_LAYER)
             continue
         for dscp, libraries in by_dscp.items():
+            expected = " or ".join(str(wanted << 2 | 2) for wanted in dscps)
             facts: dict[str, Fact] = {
                 "libraries": " and ".join(libraries),
                 "variables": " and ".join(library.variable for library in libraries.values()),
                 "dscp": dscp,
-                "expected": " or ".join(str(wanted << 2 | 2) for wanted in dscps),
-                "file": defaults.files[0] if defaults.files else "",
+                "settings": " and ".join(f"{library.variable}={expected}" for library in libraries.values()),
+                "expected": expected,
+                "file": " and ".join(defaults.files),
             }
             yield Hit(
                 subject=nic.subject, at=(*nic.subject, "unmarked"), facts=facts, discriminator=str(dscp) if dscp else ""
