@@ -82,6 +82,8 @@ class Config:
         self._remarked: set[tuple[Any, ...]] = set()
         self.secrets: dict[str, list[str]] = {}
         """By table that was looked through for them: texts that no remark may quote, the longest first."""
+        self.old_forms: set[tuple[str, ...]] = set()
+        """Paths that are read as older releases do: the schema of a release is no reason to remove or miss them."""
         self._rows: dict[str, dict[str, dict[str, str]]] = {}
 
     def covers(self, table: str) -> bool:

@@ -49,6 +49,7 @@ def _port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] 
     members |= listed
     for name in listed:
         derived[_attribute_subject(config, ("PORTCHANNEL", name), "members")] = _OLD_MEMBERS
+        config.old_forms |= {("PORTCHANNEL", name, field) for field in ("members", "admin_status")}
     addresses = addresses_in(config, "PORTCHANNEL_INTERFACE")
     return tuple(
         PortChannel(
@@ -79,6 +80,7 @@ def _read_vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
     for name, ports in _read_inline_members(config, "VLAN").items():
         untagged = (port for port in ports if f"{name}|{port}" not in modes)
         members[name] = [VlanMember(interface=port, tagged=False) for port in untagged]
+        config.old_forms.add(("VLAN", name, "members"))
     for name, port in _owner_member_pairs(config, "VLAN_MEMBER", "VLAN"):
         keys = ("VLAN_MEMBER", f"{name}|{port}")
         tagged = config.word(keys, modes.get(keys[1], {}), "tagging_mode", _TAGGED)

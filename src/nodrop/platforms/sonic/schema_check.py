@@ -40,6 +40,9 @@ def check(config: Config) -> None:
     for fault in _schema_faults(config.data):
         if config.is_full:
             break
+        path = (*fault.path, fault.facts["field"]) if fault.kind == "missing-field" else fault.path
+        if path in config.old_forms:
+            continue
         if remarked_paths is None:
             remarked_paths = set(config.remarked())
         if not any(fault.path[:length] in remarked_paths for length in range(1, len(fault.path) + 1)):
