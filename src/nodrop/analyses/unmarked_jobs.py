@@ -34,8 +34,8 @@ _BY_GPU = {
     "NVSHMEM IBGDA": Library("NVSHMEM_IB_TRAFFIC_CLASS"),
 }
 _BY_CPU = {"NCCL": Library("NCCL_IB_TC"), "UCX": Library("UCX_IB_TRAFFIC_CLASS", 26)}
-_OF_GIN = {"NCCL": Library("NCCL_GIN_IB_TC")}
-"""The variable for what GPUs send, by the library of the job: that of other RDMA does as well."""
+_OF_GIN = {"NCCL": Library("NCCL_IB_TC")}
+"""The variable for what GPUs send, by the library of the job: the one that all releases with GIN read."""
 _ANY_HOST = ""
 """What files are for where no hosts are stated."""
 _LIBRARIES = {"gpu": _BY_GPU, "cpu": _BY_CPU, "restart": _BY_CPU, "kernel": _OF_GIN}
