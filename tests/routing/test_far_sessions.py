@@ -9,6 +9,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, PrefixList, PrefixRule, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.values import replace_fields
 from nodrop.routing import ControlPlane, compute
+from nodrop.routing.control_plane import Gap
 from nodrop.routing.failures import Failures
 from nodrop.routing.prefixes import Prefix
 from support.routed_runs import compare
@@ -250,6 +251,19 @@ def test_an_address_outside_of_what_was_read_is_unknown() -> None:
         "r3 10.1.0.2": "up",
         "r3 10.0.0.1": "missing-there",
     }
+
+
+@pytest.mark.parametrize("is_carrying", [True, False])
+def test_a_session_that_is_not_known_may_bring_the_route_of_another(*, is_carrying: bool) -> None:
+    made = chain(far(3), far(1), announced=False)
+    unknown = to("10.0.0.9", asn="internal", update_source="Loopback0", **({} if is_carrying else OVERLAY))
+    bgp = made.devices[0].bgp
+    first = replace_fields(made.devices[0], bgp=replace_fields(bgp, neighbors=(*bgp.neighbors, unknown)))
+    plane = compute(Index(replace_fields(made, devices=(first, *made.devices[1:]))))
+    assert states(plane)["r1 10.0.0.9"] == "unread"
+    assert of_far(plane) == (("unread", "unread") if is_carrying else ("no-route", "no-route"))
+    gap = Gap(("r1", "@neighbors", "10.0.0.9"), "sessions over several hops")
+    assert (gap in plane.gaps) is is_carrying
 
 
 def pair(one: dict[str, Any], other: dict[str, Any]) -> set[str]:

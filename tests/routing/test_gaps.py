@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from nodrop.model.bridging import PortChannel
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
@@ -90,6 +91,19 @@ def test_sessions_over_several_hops() -> None:
     far = to("10.9.0.2", 65002, ebgp_multihop=2)
     what = (("r1", "@neighbors", "10.9.0.2"), "sessions over several hops")
     assert gaps([to("10.1.0.1", 65002), far]) == {what}
+
+
+def test_a_session_over_an_interface_without_ports_may_go_over_others() -> None:
+    """One that may go over several hops, to an address in the subnet of a port channel that has no member."""
+    for more, expected in (({"ebgp_multihop": 2}, {"sessions over several hops"}), ({}, set())):
+        first = router(
+            "r1",
+            65001,
+            [port("e0", "10.1.0.0/31")],
+            [to("10.9.0.1", 65002, **more)],
+            port_channels=(PortChannel(name="PortChannel1", addresses=("10.9.0.0/31",)),),
+        )
+        assert {gap.what for gap in compute(Index(fabric(first, cables=[]))).gaps} == expected
 
 
 def test_routes_of_the_kernel() -> None:

@@ -16,7 +16,7 @@ from nodrop.model.subject import Subject
 from nodrop.routing.agreement import adds_nothing, may_use_hops_of_ipv4
 from nodrop.routing.contested import contested
 from nodrop.routing.convergence import State, converge
-from nodrop.routing.far_sessions import Settled, settle, unfollowed
+from nodrop.routing.far_sessions import Settled, is_unread_far_session, settle, unfollowed
 from nodrop.routing.legs import Cabling
 from nodrop.routing.peerings import internal
 from nodrop.routing.policy_gaps import uncomputed
@@ -203,7 +203,8 @@ class ControlPlane:
         for session in self._disputed:
             yield Gap(self.routers[session.a.router].at(session.a.neighbor), "which session goes over its limit first")
         for down in self.down:
-            if down.neighbor.ebgp_multihop is not None and down.reason in ("port-down", "unread"):
+            is_multihop = down.neighbor.ebgp_multihop is not None
+            if (is_multihop and down.reason in ("port-down", "no-member", "unread")) or is_unread_far_session(down):
                 yield Gap(down.router.at(down.neighbor), "sessions over several hops")
             elif down.reason == "may-be-filtered":
                 yield Gap(down.router.at(down.neighbor), f"whether access list {down.facts['list']} drops BGP")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from nodrop.model.routing import BgpNeighbor
-from nodrop.routing.agreement import carries, mismatch, needs_link
+from nodrop.routing.agreement import carries, goes_far, mismatch, needs_link
 from nodrop.routing.legs import Leg
 from nodrop.routing.prefixes import FAMILIES, Address, Family, address
 from nodrop.routing.routers import Down, Router, Session, Side
@@ -44,21 +44,33 @@ class Settled(NamedTuple):
 def settle(sessions: Sessions, asked: Iterable[Down], ways: Ways, *, whole: bool) -> Settled:
     """Return which sessions over several hops come up with the routes there are, of those that are `asked` for.
 
-    Unless the routes are `whole`, a missing one may come from a router that was not read.
+    Unless the routes are `whole`, a missing one may come from a router that was not read, or over a session of which it
+    is not known whether it is up.
     """
     up: list[Session] = []
     down: list[Down] = []
     for one in asked:
         result = _resolve_far_session(sessions, one, ways)
-        if isinstance(result, Down) and one.reason == "no-subnet":
-            result = one
-        if isinstance(result, Down) and result.reason == "no-route" and not whole:
-            result = result._replace(reason="unread", facts={"node": "", "missing": "device.bgp"})
         if isinstance(result, Down):
-            down.append(result)
+            down.append(one if one.reason == "no-subnet" else result)
         elif (result.a.router, result.a.neighbor.key) < (result.b.router, result.b.neighbor.key):
             up.append(result)
+    if not whole or any(_may_bring_routes(one) for one in down):
+        unread_facts = {"node": "", "missing": "device.bgp"}
+        down = [one._replace(reason="unread", facts=unread_facts) if one.reason == "no-route" else one for one in down]
     return Settled(tuple(sorted(up, key=lambda session: not session.families)), tuple(down))
+
+
+def _may_bring_routes(down: Down) -> bool:
+    """Whether a statement may have a session that is not computed, and that brings routes."""
+    is_unknown = down.reason in ("unread", "may-be-filtered")
+    return is_unknown and any(carries(down.neighbor, family) for family in FAMILIES)
+
+
+def is_unread_far_session(down: Down) -> bool:
+    """Whether a statement may have a session over several hops, to an end that was not read, that brings routes."""
+    over_hops = down.leg is None and goes_far(down.router, down.neighbor)
+    return over_hops and down.reason == "unread" and _may_bring_routes(down)
 
 
 def unfollowed(session: Session) -> Sequence[Family]:
