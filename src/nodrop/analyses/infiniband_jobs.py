@@ -9,8 +9,11 @@ from nodrop.model.nics import value_or_none
 
 
 def find(index: Index) -> Iterator[Hit]:
-    """Yield the files that give NVSHMEM a traffic class where the host's NICs are on InfiniBand. Facts: found."""
+    """Yield the files that give NVSHMEM a traffic class where the host's NICs are on InfiniBand. Facts: found.
+
+    Not where the file turns IBGDA off, which is the transport that fails.
+    """
     for nic in index.fabric.nics:
         traffic_class = value_or_none(nic, "nvshmem_traffic_class")
-        if traffic_class and link_layers(index, nic.host) == {"infiniband"}:
+        if traffic_class and value_or_none(nic, "ibgda") is not False and link_layers(index, nic.host) == {"infiniband"}:
             yield Hit(subject=nic.subject, at=(*nic.subject, "nvshmem_traffic_class"), facts={"found": traffic_class})

@@ -81,6 +81,8 @@ class Nic:
     """ToS byte of what GPUs send through NCCL without the CPU (GIN)."""
     gin: bool | Unknown = UNKNOWN
     """Whether GPUs may send through NCCL without the CPU (GIN): False where it is off, or the release has none."""
+    ibgda: bool | Unknown = UNKNOWN
+    """Whether NVSHMEM of the job sends from GPUs over InfiniBand verbs, as far as variables say."""
     nvshmem_traffic_class: int | Unknown = UNKNOWN
     """ToS byte of what NVSHMEM sends, also from GPUs (IBGDA)."""
     control_traffic_class: int | Unknown = UNKNOWN

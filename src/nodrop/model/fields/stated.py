@@ -141,6 +141,7 @@ STATED: Table = {
         "pxn": Field("PXN", no_key="the job decides it; built rails are joined"),
         "gin_traffic_class": Field("traffic class of NCCL GIN", key="hosts.tos"),
         "gin": Field("NCCL GIN", no_key="the job decides it"),
+        "ibgda": Field("NVSHMEM IBGDA", no_key="the job decides it"),
         "nvshmem_traffic_class": Field("traffic class of NVSHMEM", key="hosts.tos"),
         "control_traffic_class": Field("traffic class of NCCL's control messages", key="classes"),
         "unmarked": Field("libraries without traffic class", key="hosts.tos"),

@@ -118,6 +118,8 @@ class Environment:
             self._found.say("", "link_layer", "ethernet", at[1])
         if self._has_no_gin():
             self._found.say("", "gin", False, min(span for _, span in self._held.values()))
+        if (ibgda := self._held.get("NVSHMEM_IB_ENABLE_IBGDA")) is not None:
+            self._found.say("", "ibgda", ibgda[0].lower() in _ON, ibgda[1])
         users = (
             {}
             if self._elsewhere
