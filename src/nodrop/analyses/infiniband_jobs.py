@@ -15,5 +15,9 @@ def find(index: Index) -> Iterator[Hit]:
     """
     for nic in index.fabric.nics:
         traffic_class = value_or_none(nic, "nvshmem_traffic_class")
-        if traffic_class and value_or_none(nic, "ibgda") is not False and link_layers(index, nic.host) == {"infiniband"}:
+        if (
+            traffic_class
+            and value_or_none(nic, "ibgda") is not False
+            and link_layers(index, nic.host) == {"infiniband"}
+        ):
             yield Hit(subject=nic.subject, at=(*nic.subject, "nvshmem_traffic_class"), facts={"found": traffic_class})
