@@ -245,7 +245,7 @@ class ControlPlane:
     def _indirect_route_gaps(self, routes: Routes) -> Iterator[Gap]:
         """Yield routers with routes over other legs than their announcing sessions' legs, which valleys follow."""
         for number, speaker in routes.world.speakers.items():
-            if speaker.resolver is not None and not routes.is_settled(number):
+            if speaker.resolver is not None and not routes.settles_next_hops(number):
                 yield Gap(speaker.router.subject, "routes over next hops that lead to one another")
             for entry in routes.state.table(number).entries if speaker.resolver is not None else ():
                 legs = {hop.leg for hop in routes.hops(number, entry.hops)}

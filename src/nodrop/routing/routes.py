@@ -230,7 +230,7 @@ class Routes:
                 hops.update(dict.fromkeys(route.hops))
         return tuple(hops) if active else None
 
-    def is_settled(self, number: int) -> bool:
+    def settles_next_hops(self, number: int) -> bool:
         """Whether it is known which routes of a router follow which: not of those whose next hops swap for ever."""
         self._hops_of_routes_over_routes(number)
         return number not in self._unsettled
