@@ -15,7 +15,7 @@ from nodrop.routing.prefixes import FAMILIES, Address, Family, address
 from nodrop.routing.routers import Down, Router, Session, Side
 from nodrop.routing.session_filters import Half, find_stop
 from nodrop.routing.session_packets import atom
-from nodrop.routing.sessions import Sessions
+from nodrop.routing.sessions import FarStatement, Sessions
 
 
 class Ways(Protocol):
@@ -49,16 +49,19 @@ def settle(sessions: Sessions, asked: Iterable[Down], ways: Ways, *, whole: bool
     """
     up: list[Session] = []
     down: list[Down] = []
-    for one in asked:
-        result = _resolve_far_session(sessions, one, ways)
+    for statement in asked:
+        result = _resolve_far_session(sessions, statement, ways)
         if isinstance(result, Down):
-            down.append(one if one.reason == "no-subnet" else result)
+            down.append(statement if statement.reason == "no-subnet" else result)
         elif (result.a.router, result.a.neighbor.key) < (result.b.router, result.b.neighbor.key):
             up.append(result)
-    if not whole or any(_may_bring_routes(one) for one in down):
-        unread_facts = {"node": "", "missing": "device.bgp"}
-        down = [one._replace(reason="unread", facts=unread_facts) if one.reason == "no-route" else one for one in down]
+    if not whole or any(map(_may_bring_routes, down)):
+        down = [_make_unread(statement) if statement.reason == "no-route" else statement for statement in down]
     return Settled(tuple(sorted(up, key=lambda session: not session.families)), tuple(down))
+
+
+def _make_unread(down: Down) -> Down:
+    return down._replace(reason="unread", facts={"node": "", "missing": "device.bgp"})
 
 
 def _may_bring_routes(down: Down) -> bool:
@@ -91,26 +94,27 @@ def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session
     to = address(neighbor.address or "")
     owner = None if to is None else sessions.owner(to, router)
     if to is None or owner is None:
-        return asked._replace(reason="unread", facts={"node": "", "missing": "device.bgp"})
+        return _make_unread(asked)
     far, far_leg = owner
-    back = _statement_about(sessions, router, neighbor, far, far_leg, to)
-    if back is None:
+    statement = _statement_about(sessions, router, neighbor, far, far_leg, to)
+    if statement is None:
         if sessions.is_unread(far):
             return asked._replace(reason="unread", facts={"node": far.device.name})
         facts = {"peer": far.name, "port": far_leg.name}
         return asked._replace(reason="missing-there", facts=facts, related=(far.subject,))
+    own_address, leg, back = statement
     if not back.enabled:
         return asked._replace(reason="shutdown", facts={"where": far.name}, related=(far.at(back),), there=True)
-    own_address = address(back.address or "")
-    leg = None if own_address is None else router.leg_by_address.get(own_address)
-    assert own_address is not None
-    assert leg is not None
+
+    def without_route(start: Router) -> Down:
+        facts = {"where": start.name, "missing": str(neighbor.address if start is router else back.address)}
+        return asked._replace(reason="no-route", facts=facts, there=start is not router)
+
     links = 1
     for start, goal, end in ((router, to, far), (far, own_address, router)):
         distance = _count_links_to_router(ways, start.number, goal, end.number)
         if distance is None:
-            facts = {"where": start.name, "missing": str(neighbor.address if start is router else back.address)}
-            return asked._replace(reason="no-route", facts=facts, there=start is not router)
+            return without_route(start)
         links = max(links, distance)
     wrong = mismatch((router, neighbor), (far, back), links)
     if wrong is not None:
@@ -123,8 +127,7 @@ def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session
     opens = opens and ways.is_tracked(router.number, to, near=needs_link(router, neighbor))
     far_opens = far_opens and ways.is_tracked(far.number, own_address, near=needs_link(far, back))
     if not (opens or far_opens):
-        facts = {"where": start.name, "missing": str(neighbor.address if start is router else back.address)}
-        return asked._replace(reason="no-route", facts=facts, there=start is not router)
+        return without_route(start)
     halves = (
         Half(router.device, _cabled_legs(router), atom(own_address), opens),
         Half(far.device, _cabled_legs(far), atom(to), far_opens),
@@ -141,7 +144,7 @@ def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session
 
 def _statement_about(
     sessions: Sessions, router: Router, neighbor: BgpNeighbor, far: Router, far_leg: Leg, to: Address
-) -> BgpNeighbor | None:
+) -> FarStatement | None:
     """Return a router's statement about another; if there are several, the one that shares a connection with this one.
 
     A statement to an address in a subnet of that router has its session over the link.
@@ -149,10 +152,11 @@ def _statement_about(
     statements = sessions.far_statements(far, router)[to.family]
     fitting = (
         statement
-        for own_address, leg, statement in statements
-        if _opens_from_address(neighbor, leg, own_address) or _opens_from_address(statement, far_leg, to)
+        for statement in statements
+        if _opens_from_address(neighbor, statement.leg, statement.to)
+        or _opens_from_address(statement.neighbor, far_leg, to)
     )
-    return next(fitting, statements[0][2] if statements else None)
+    return next(fitting, statements[0] if statements else None)
 
 
 def _cabled_legs(router: Router) -> tuple[Leg, ...]:

@@ -16,8 +16,9 @@ from nodrop.routing.sessions import address_over
 
 def near_addresses(router: Router) -> frozenset[Address]:
     """Return the addresses of neighbors that a router reaches over no route of BGP."""
-    found = (_neighbor_address(router, neighbor) for neighbor in router.neighbors if _opens_over_link(router, neighbor))
-    return frozenset(one for one in found if one is not None)
+    neighbors = (neighbor for neighbor in router.neighbors if _opens_over_link(router, neighbor))
+    addresses = (_neighbor_address(router, neighbor) for neighbor in neighbors)
+    return frozenset(far for far in addresses if far is not None)
 
 
 def _opens_over_link(router: Router, neighbor: BgpNeighbor) -> bool:

@@ -1,5 +1,6 @@
 """The routes of a router: connected, static and of BGP, with the legs that packets leave by."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -48,7 +49,7 @@ class Routes:
         self._lengths: dict[int, tuple[int, ...]] = {}
         self._over: dict[int, dict[Prefix, tuple[Hop, ...] | None]] = {}
         """The next hops of a router's routes that follow others, by prefix; None where such a route is not used."""
-        self._ways: dict[tuple[int, Address], Route | None] = {}
+        self._ways: defaultdict[int, dict[Address, Route | None]] = defaultdict(dict)
         """The routes of a router to next hops."""
         self._unsettled: set[int] = set()
 
@@ -128,7 +129,7 @@ class Routes:
             route_by_prefix.update(added)
             self._lengths.pop(number, None)
             self._over.pop(number, None)
-            self._forget_ways(number)
+            self._ways.pop(number, None)
             waiting = {prefix: addresses for prefix, addresses in waiting.items() if prefix not in added}
 
     def _non_default_route(self, number: int, to: Address) -> Route | None:
@@ -138,9 +139,9 @@ class Routes:
 
     def _route_to_next_hop(self, number: int, via: Address, prefix: Prefix | None) -> Route | None:
         """Return the route to the next hop of a route to a prefix; None where it is none that this one may follow."""
-        if (number, via) not in self._ways:
-            self._ways[number, via] = self.plane.of(via.family)._non_default_route(number, via)
-        route = self._ways[number, via]
+        if via not in self._ways[number]:
+            self._ways[number][via] = self.plane.of(via.family)._non_default_route(number, via)
+        route = self._ways[number][via]
         if route is None or prefix is None or not prefix.has(via):
             return route
         return route if route.prefix.length > prefix.length else None
@@ -246,7 +247,7 @@ class Routes:
         self._over[number] = hops_by_prefix = dict.fromkeys(entries)
         self._unsettled.discard(number)
         for _ in range(_MOST_ROUNDS):
-            self._forget_ways(number)
+            self._ways.pop(number, None)
             changed = {}
             for prefix, entry in entries.items():
                 before, hops = hops_by_prefix[prefix], self.hops_over(number, entry, prefix)
@@ -257,7 +258,7 @@ class Routes:
             hops_by_prefix.update(changed)
         else:
             self._unsettled.add(number)
-            self._forget_ways(number)
+            self._ways.pop(number, None)
         return hops_by_prefix
 
     def _entries_to_follow(self, number: int) -> dict[Prefix, Entry]:
@@ -276,9 +277,6 @@ class Routes:
             for prefix, entry in entries
             if isinstance(entry, Entry) and entry.vias and prefix.length and prefix not in own_routes
         }
-
-    def _forget_ways(self, number: int) -> None:
-        self._ways = {key: route for key, route in self._ways.items() if key[0] != number}
 
     def towards(self, number: int, to: Address) -> Route | None:
         """Return the route of a router to an address, which is that of the longest prefix; None where it has none."""

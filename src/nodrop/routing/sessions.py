@@ -7,6 +7,8 @@ by the address that is left in a /31 or /30 (FRR, bgpd/bgp_fsm.c, bgp_peer_conf_
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
 
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
@@ -23,8 +25,17 @@ from nodrop.routing.session_packets import LINK_LOCAL, atom
 from nodrop.routing.static_routes import discards, outlet, statics
 
 _End = tuple[Router, BgpNeighbor, Leg]
-FarStatements = Mapping[Family, Sequence[tuple[Address, Leg, BgpNeighbor]]]
-"""Statements to a router's addresses, by family: the address, the leg that it is on, and the statement."""
+
+
+class FarStatement(NamedTuple):
+    """A statement to an address of another router, and the leg that the address is on."""
+
+    to: Address
+    leg: Leg
+    neighbor: BgpNeighbor
+
+
+FarStatements = Mapping[Family, Sequence[FarStatement]]
 
 
 class Sessions:
@@ -62,22 +73,19 @@ class Sessions:
         pair = (router.number, about.number)
         if pair not in self._far_statements:
             rows = [
-                (far, about.leg_by_address[far], statement)
+                FarStatement(far, about.leg_by_address[far], statement)
                 for far, statement in router.by_address.items()
                 if far in about.leg_by_address and router.leg_towards(far) is None
             ]
             self._far_statements[pair] = {
-                family: [row for row in rows if row[0].family == family] for family in FAMILIES
+                family: [row for row in rows if row.to.family == family] for family in FAMILIES
             }
         return self._far_statements[pair]
 
     def _resolve_neighbor_session(self, router: Router, neighbor: BgpNeighbor) -> Session | Down:
         """Return the session of a neighbor statement, or why it stays down."""
-
-        def down(reason: Reason, *related: Subject, there: bool = False, **facts: str | int) -> Down:
-            return Down(router, neighbor, reason, leg, facts, related, there)
-
         leg = self._leg(router, neighbor)
+        down = partial(_make_down, (router, neighbor, leg))
         if not neighbor.enabled:
             return down("shutdown", where=router.name)
         if leg is None:
@@ -87,6 +95,7 @@ class Sessions:
                 return down("no-route")
             to = address(neighbor.address or "")
             leg = None if to is None else router.portless_leg_towards(to)
+            down = partial(_make_down, (router, neighbor, leg))
         if leg is None:
             return down("no-subnet")
         if leg.is_portless:
@@ -121,10 +130,7 @@ class Sessions:
     def _resolve_pair_session(self, own_end: _End, far_end: _End) -> Session | Down:
         """Return the session of two statements that name each other, or why it stays down."""
         (router, neighbor, leg), (far, back, far_leg) = own_end, far_end
-
-        def down(reason: Reason, *related: Subject, there: bool = False, **facts: str | int) -> Down:
-            return Down(router, neighbor, reason, leg, facts, related, there)
-
+        down = partial(_make_down, own_end)
         wrong = mismatch((router, neighbor), (far, back), 1)
         if wrong is not None:
             return wrong._replace(leg=leg)
@@ -242,6 +248,17 @@ class Sessions:
             if wanted_address is None or own_address.family == wanted_address.family
         )
         return next((peer for peer in neighbors if peer is not None), far.by_interface.get(far_leg.name))
+
+
+def _make_down(
+    end: tuple[Router, BgpNeighbor, Leg | None],
+    reason: Reason,
+    *related: Subject,
+    there: bool = False,
+    **facts: str | int,
+) -> Down:
+    router, neighbor, leg = end
+    return Down(router, neighbor, reason, leg, facts, related, there)
 
 
 def _find_unmodeled_fact(router: Router, neighbor: BgpNeighbor) -> str:
