@@ -81,7 +81,7 @@ def _kinds(lab: Lab) -> Iterator[Kind]:
     """Yield the kinds of packets that access lists may treat differently; of a fabric without any, one."""
     first, *others = probed_dscps(lab.fabric)
     yield Kind(first)
-    if lab.filters.programs:
+    if lab.filters.acting:
         cnps = cnp_dscps(lab.fabric)
         yield from (Kind(dscp, "CNPs" if dscp in cnps else f"data of DSCP {dscp}") for dscp in others)
 

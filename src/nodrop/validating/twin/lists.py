@@ -35,14 +35,10 @@ _FIRST_FREE_PORT: Final = 1024
 class Filters:
     """The access lists of a fabric, as programs on the interfaces of a twin."""
 
-    programs: dict[tuple[Space, str], list[tuple[Way, tuple[Row, ...]]]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
-    """By namespace and interface what is to run there, in this order."""
     notes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """What is not applied, with the switches of which that is so."""
     acting: dict[tuple[Space, str], list["_Acting"]] = field(default_factory=lambda: defaultdict(list))
-    """By namespace and interface the lists whose programs run there, in this order."""
+    """By namespace and interface the lists that run there, in this order."""
     far: Mapping[At, At] = field(default_factory=dict)
     """The interface at the other end of the cable of each."""
     bridged: Mapping[At, tuple[str, ...]] = field(default_factory=dict)
@@ -51,6 +47,11 @@ class Filters:
     """The addresses of each switch with lists."""
     lacking: list[str] = field(default_factory=list)
     """Of that what may drop packets on switches, so that the twin shows more than they let pass."""
+
+    @property
+    def programs(self) -> dict[tuple[Space, str], list[tuple[Way, tuple[Row, ...]]]]:
+        """The programs that run, by namespace and interface, in this order."""
+        return {at: [(acting.way, acting.program) for acting in lists] for at, lists in self.acting.items()}
 
     @property
     def rendered_notes(self) -> Iterator[str]:
@@ -108,20 +109,21 @@ class Filters:
 
     def commands(self, space: Space) -> Iterator[str]:
         """Yield the lines for `tc -batch` that have the programs of a namespace run."""
-        for (at, name), rows in self.programs.items():
+        for (at, name), lists in self.acting.items():
             if at == space:
                 yield f"qdisc add dev {name} clsact"
-                for number, (direction, program) in enumerate(rows, 1):
-                    code = bpf.bytecode(program)
-                    yield f'filter add dev {name} {direction} pref {number} bpf da bytecode "{code}"'
+                for number, acting in enumerate(lists, 1):
+                    code = bpf.bytecode(acting.program)
+                    yield f'filter add dev {name} {acting.way} pref {number} bpf da bytecode "{code}"'
 
 
 class _Acting(NamedTuple):
-    """A list at an interface, with those of its entries that are for the interface."""
+    """A list at an interface, with those of its entries that are for the interface, and its program."""
 
     way: Way
     stage: Stage
     rules: AccessList
+    program: tuple[Row, ...]
 
 
 def filters(fabric: Fabric, plan: Plan) -> Filters:
@@ -167,8 +169,7 @@ class _Device:
             except Inexpressible as error:
                 self._add_limitation(f"{name}, for {error}")
                 continue
-            for nic, acting, program in rows:
-                self._found.programs[nic.space, nic.name].append((acting.way, program))
+            for nic, acting in rows:
                 self._found.acting[nic.space, nic.name].append(acting)
             for entry in rules.entries:
                 if entry.others and entry.refused is None and entry.action != "next":
@@ -181,9 +182,7 @@ class _Device:
             if rules.own_packets is UNKNOWN and any(binding.stage == "egress" for binding in rules.bindings):
                 self._note(f"{name} at egress to what the switch itself sends, for it is not known whether it is")
 
-    def _rows(
-        self, rules: AccessList, entries: Sequence[AccessEntry]
-    ) -> Iterator[tuple[Nic, _Acting, tuple[Row, ...]]]:
+    def _rows(self, rules: AccessList, entries: Sequence[AccessEntry]) -> Iterator[tuple[Nic, _Acting]]:
         rows: dict[tuple[object, ...], tuple[Row, ...]] = {}
         for binding in dict.fromkeys(rules.bindings):
             nics = [nic for nic in self._nics if self._applies_to_nic(rules, entries, binding, nic)]
@@ -198,7 +197,7 @@ class _Device:
                     rows[key] = compile_list(rules, chosen, binding.stage, self._own)
                 there = tuple(replace_fields(entry, interfaces=()) if entry.interfaces else entry for entry in chosen)
                 way: Way = "ingress" if binding.stage in ENTERING else "egress"
-                yield nic, _Acting(way, binding.stage, replace_fields(rules, entries=there)), rows[key]
+                yield nic, _Acting(way, binding.stage, replace_fields(rules, entries=there), rows[key])
 
     def _applies_to_nic(self, rules: AccessList, entries: Sequence[AccessEntry], binding: Binding, nic: Nic) -> bool:
         """Whether a binding is for an interface of the twin; one at ports of a bundle, with those at all the others."""
