@@ -151,8 +151,9 @@ class _Peerings:
             return True
         leg = near.by_name.get(neighbor.interface or "") if far_address is None else near.leg_towards(far_address)
         ends = [self._index.far_end(near.device.name, port) for port in (() if leg is None else leg.ports)]
-        known = {router.device.name, *self._read}
-        return bool(ends) and all(end is not None and end.node in known for end in ends)
+        return bool(ends) and all(
+            end is not None and (end.node == router.device.name or end.node in self._read) for end in ends
+        )
 
     def _dangling(self, router: Router) -> Iterator[BgpNeighbor]:
         for neighbor in router.neighbors:

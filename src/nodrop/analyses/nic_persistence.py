@@ -18,10 +18,11 @@ def find(index: Index) -> Iterator[Hit]:
     hosts = hosts_of(index)
     seen: set[tuple[str, str]] = set()
     for nic in index.fabric.nics:
-        if (nic.host, nic.file) in seen or value_or_none(nic, "link_layer") == "infiniband":
+        if value_or_none(nic, "kept") is not False or (nic.host, nic.file) in seen:
             continue
-        if value_or_none(nic, "kept") is False:
-            seen.add((nic.host, nic.file))
+        if value_or_none(nic, "link_layer") == "infiniband":
+            continue
+        seen.add((nic.host, nic.file))
         if is_lost(index, nic, hosts):
             yield Hit(subject=nic.subject, at=(*nic.subject, "kept"), facts={"file": nic.file})
 
