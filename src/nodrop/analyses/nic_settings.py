@@ -207,7 +207,8 @@ def _check_priority_buffers(nic: Nic, _: int, fabric: Fabric, __: Facing | None)
         )
         if other_numbers:
             return Fault(
-                f"priority {priority} with {_format_ids(other_numbers)} in buffer {buffers[priority]}", "one of its own"
+                f"priority {priority} with {_format_ids(other_numbers)} in buffer {buffers[priority]}",
+                "a separate buffer",
             )
     return None
 

@@ -103,7 +103,7 @@ def headroom_by_formula_bytes(device: Device, interface: Interface, *, index: In
 
 @word("function", rests_on=("cables",))
 def takes_table_row(device: Device, interface: Interface, *, index: Index) -> bool:
-    """Whether a port takes a row of its SKU's table that holds what is on its cable; never in the dynamic model."""
+    """Whether a port takes a row of its SKU's table with room for the data on its cable; not in the dynamic model."""
     if require_fact(device.buffer_model, "device.buffer_model") == "dynamic":
         return False
     return bounds(device, interface, length_m=cable_m(device, interface, index=index)).by_row
