@@ -1,7 +1,8 @@
 """From configurations to an intent: the inverse of `design`, part by part, checked by building the result.
 
-A module per part gives keys and leftovers (`found.Found`); `leaving` takes out keys that are left to their default;
-`trying` builds the intent, reads its files back and reports the facts that differ; `holding` does so for any intent.
+A module per part gives keys and leftovers (`parts.Found`); `omitted_keys` takes out keys that are left to their
+default; `trial_build` builds the intent, reads its files back and reports the facts that differ; `intent_comparison`
+does so for any intent.
 """
 
 from itertools import groupby

@@ -90,7 +90,7 @@ def json_value(value: object) -> Any:
 
 
 def of_finding(finding: Finding) -> dict[str, Any]:
-    """Return a finding, as contract 9.13 has it."""
+    """Return a finding; `schemas/findings.schema.json` has its keys (contract 9.13)."""
     return {
         "rule": finding.rule,
         "severity": finding.severity,

@@ -185,7 +185,7 @@ def _find_evpn_notes(fabric: Fabric) -> Iterator[Note]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The totals, in the order of contract 9.13; `error`, `warning` and `note` count findings, `unknown` verdicts.
+    """The totals, in the order of the JSON report; `error`, `warning` and `note` count findings, `unknown` verdicts.
 
     `evpn_not_computed` counts devices with EVPN sessions whose routes were not computed;
     `declared` counts lines that the site declares harmless.
