@@ -7,13 +7,17 @@ from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from support.places import ROOT
 
 PAGE = ROOT / "docs" / "design.md"
+PAGES = (*sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("*.md")))
 MAX_WORDS = 6000
 _SUFFIXES = r"(?:py|ya?ml|md|txt|json|j2)"
 _FILE = re.compile(rf"`([\w.<>*/-]+(?:\.{_SUFFIXES}|/))`")
 _SECTION = re.compile(r"^#{2,3} (\d+(?:\.\d+)?)\.? (.*)$", re.MULTILINE)
+_LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)")
 _REFERENCE = re.compile(
     r"contract (\d+\.\d+\w?)|docs/design\.md`?, (?:section )?(\d+(?:\.\d+)?)(?:, ([a-z ]+))?(?: and (\d+\.\d+))?"
 )
@@ -50,6 +54,12 @@ def missing_files(text: str) -> list[str]:
     return missing
 
 
+def broken_links(page: Path, text: str) -> list[str]:
+    """Return the relative links of a page that lead to no file."""
+    targets = _LINK.findall(text)
+    return [target for target in targets if not (page.parent / target).exists()]
+
+
 def sections(text: str) -> dict[str, str]:
     """Return the content of each section by its number."""
     heads = list(_SECTION.finditer(text))
@@ -75,6 +85,11 @@ def test_the_design_names_files_that_exist() -> None:
     assert missing_files(PAGE.read_text()) == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_of_pages_lead_to_files(page: Path) -> None:
+    assert broken_links(page, page.read_text()) == []
+
+
 def test_references_to_the_design_lead_to_a_section() -> None:
     page = PAGE.read_text()
     wrong = [
@@ -92,6 +107,7 @@ def test_wrong_names_and_references_are_found() -> None:
         "design/gone.py",
         "gone/",
     ]
+    assert broken_links(PAGE, "[a](gone.md) [b](decisions.md#x) [c](https://x.y/z.md) [d](#e)") == ["gone.md"]
     page = "## 4. Design\n* **Classes.** x\n## 9. Contracts\n### 9.7 Files\ny\n"
     good = "contract 9.7; docs/design.md, section 4, classes; docs/design.md, 9.7 and 9.7"
     assert list(dangling_references(good, page)) == []
