@@ -12,8 +12,9 @@ from nodrop.design.hwskus import hwsku_of
 from nodrop.design.static_buffers import is_static, static_buffers, static_faults
 from nodrop.errors import InputProblems
 from nodrop.hardware import asic, buildable, headroom_ways, switch, switches
-from nodrop.hardware.schema import HeadroomRow, HeadroomTable, Switch
+from nodrop.hardware.schema import HeadroomTable, Switch
 from nodrop.intent.schema import Intent
+from nodrop.model.buffers import HeadroomRow
 from nodrop.model.qos import QosProfile
 from nodrop.platforms.kit.traits import traits
 from support.designs import build, load, port, shipped

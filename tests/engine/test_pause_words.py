@@ -7,6 +7,7 @@ import pytest
 
 from nodrop.engine.rules import shipped
 from nodrop.engine.vocabulary import qos, sides, watchdog
+from nodrop.model.buffers import HeadroomRow
 from nodrop.model.fabric import Fabric, Purpose, TrafficClass
 from nodrop.model.qos import PfcWatchdog, PriorityGroup
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
@@ -102,18 +103,25 @@ def test_headroom_without_pause_is_left_to_its_own_rule() -> None:
     assert qos.lossy_rdma_dscps(classes, None) == (26,)
 
 
+OWN = (HeadroomRow(400_000, 7, 1248, 2288, 53248),)
+
+
 @pytest.mark.parametrize(
     ("arguments", "lacks"),
     [
-        (("traditional", "SN4700", None, 400_000, 7), True),
-        (("traditional", "SN4700", None, 400_000, 40), False),
-        (("traditional", "SN4700", None, 400_000, 1500), True),
-        (("traditional", "SN4700", "Mellanox-SN4700-O32", 400_000, 1500), False),
-        (("traditional", "SN4700", UNKNOWN, 400_000, 7), False),
-        (("dynamic", "SN4700", None, 400_000, 7), False),
-        (("traditional", "another", None, 400_000, 7), False),
-        (("traditional", UNKNOWN, None, 400_000, 7), False),
-        (("traditional", "SN4700", None, 400_000, None), False),
+        (("traditional", "SN4700", None, UNKNOWN, 400_000, 7), True),
+        (("traditional", "SN4700", None, UNKNOWN, 400_000, 40), False),
+        (("traditional", "SN4700", None, UNKNOWN, 400_000, 1500), True),
+        (("traditional", "SN4700", "Mellanox-SN4700-O32", UNKNOWN, 400_000, 1500), False),
+        (("traditional", "SN4700", UNKNOWN, UNKNOWN, 400_000, 7), False),
+        (("dynamic", "SN4700", None, UNKNOWN, 400_000, 7), False),
+        (("traditional", "another", None, UNKNOWN, 400_000, 7), False),
+        (("traditional", UNKNOWN, None, UNKNOWN, 400_000, 7), False),
+        (("traditional", "SN4700", None, UNKNOWN, 400_000, None), False),
+        (("traditional", "SN4700", None, OWN, 400_000, 7), False),
+        (("traditional", "SN4700", None, OWN, 400_000, 40), True),
+        (("traditional", UNKNOWN, None, OWN, 400_000, 40), True),
+        (("traditional", "SN4700", None, (), 400_000, 40), True),
     ],
 )
 def test_a_table_without_the_row(arguments: tuple[Any, ...], lacks: bool) -> None:

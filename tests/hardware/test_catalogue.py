@@ -7,7 +7,7 @@ import pytest
 from nodrop import hardware, platforms
 from nodrop.errors import InputProblems
 from nodrop.hardware import asic, buildable, media, model_of_sku, nearest, nic, nics, obstacle, switch, switches
-from nodrop.hardware.bounds import headroom_rows
+from nodrop.hardware.bounds import shipped_rows
 from nodrop.hardware.ports import PortGroup
 from nodrop.hardware.schema import HeadroomTable, Switch
 from nodrop.model.fabric import Port
@@ -159,7 +159,7 @@ def test_a_table_is_that_of_its_hwskus() -> None:
     assert other is not None
     assert other.xoff_bytes == 425958
     assert sku.headroom_row(400_000, 30, "Arista-7060X6-64PE-B-C512S2") is None, "it ships none"
-    assert {row.threshold for row in headroom_rows("Z9332F", None)} == {-2}
+    assert {row.threshold for row in shipped_rows("Z9332F", None)} == {-2}
 
 
 def test_what_is_not_known_is_an_obstacle() -> None:

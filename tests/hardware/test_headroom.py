@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nodrop.hardware import asic, switch
-from nodrop.hardware.bounds import headroom_rows
+from nodrop.hardware.bounds import shipped_rows
 from nodrop.hardware.dynamic import budget, counted_speed, resolve
 from nodrop.hardware.formulas import formula
 from nodrop.hardware.headroom import Budget, compute_headroom, ieee_bound_bytes, table_xoff
@@ -96,7 +96,7 @@ def test_every_row_of_the_sn5640_in_the_catalogue() -> None:
 
 
 def test_the_catalogue_has_that_table() -> None:
-    assert [(row[0], row[1], row[4]) for row in headroom_rows("SN5600", None)] == ACS_SN5600
+    assert [(row[0], row[1], row[4]) for row in shipped_rows("SN5600", None)] == ACS_SN5600
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ def test_the_bound_of_the_standard() -> None:
 
 
 def test_the_table_is_read_at_the_next_longer_cable() -> None:
-    rows = headroom_rows("SN4700", None)
+    rows = shipped_rows("SN4700", None)
     assert [table_xoff(rows, 400000, length) for length in (1, 5, 6, 40, 300, 301)] == [
         38912,
         38912,

@@ -84,7 +84,7 @@ def _matches_rounded_length(device: Device, port: Interface, true_m: int | None)
     if isinstance(device.buffer_model, Unknown) or device.buffer_model != "traditional":
         return False
     try:
-        rows = [row.cable_m for row in headroom_rows(device.model, device.hwsku) if row.speed_mbps == port.speed_mbps]
+        rows = [row.cable_m for row in headroom_rows(device) if row.speed_mbps == port.speed_mbps]
     except UnknownFact:
         return False
     return _has_cable_length(port, min((row for row in rows if row >= true_m), default=None))

@@ -13,8 +13,8 @@ from nodrop.hardware import switch, switches
 from nodrop.hardware.dynamic import chip, shares_headroom
 from nodrop.hardware.formulas import formula
 from nodrop.hardware.headroom import compute_headroom, ieee_bound_bytes, in_flight_bytes, table_xoff
-from nodrop.hardware.schema import HeadroomRow, SonicSku
-from nodrop.model.buffers import DynamicBuffers
+from nodrop.hardware.schema import SonicSku
+from nodrop.model.buffers import DynamicBuffers, HeadroomRow
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 
@@ -83,7 +83,7 @@ def bounds(device: Device, interface: Interface, *, length_m: int) -> Bounds:
     row = own_table_xoff = None
     if not isinstance(device.model, Unknown):
         row = row_xoff(device, speed, length_m)
-        own_table_xoff = table_xoff(headroom_rows(device.model, device.hwsku), speed, length_m)
+        own_table_xoff = table_xoff(headroom_rows(device), speed, length_m)
     return Bounds(
         row=row,
         formula=by_formula,
@@ -141,7 +141,7 @@ def row_xoff(device: Device, speed_mbps: int, length_m: int) -> int | None:
     Where its own table has none, it is the least of the model's other SKUs that have ports of that speed. UnknownFact
     where the device's model is not known.
     """
-    own_table_xoff = table_xoff(headroom_rows(device.model, device.hwsku), speed_mbps, length_m)
+    own_table_xoff = table_xoff(headroom_rows(device), speed_mbps, length_m)
     return _least_table_xoff(device, speed_mbps, length_m) if own_table_xoff is None else own_table_xoff
 
 
@@ -166,10 +166,19 @@ def missing_row(device: Device, at: str = "") -> str:
     return f"{ROW_OF} {hwsku}" + (f" for {at}" if at else "")
 
 
-def headroom_rows(model: str | Unknown, hwsku: str | None | Unknown) -> tuple[HeadroomRow, ...]:
-    """Return the headroom table of a device's SKU; none where the catalogue has none.
+def headroom_rows(device: Device) -> tuple[HeadroomRow, ...]:
+    """Return a device's own headroom table, else the one that its SKU ships; none where the catalogue has none.
 
-    UnknownFact where the device's model or SKU is not known.
+    UnknownFact where it has neither, and its model or SKU is not known.
+    """
+    own = device.headroom_table
+    return shipped_rows(device.model, device.hwsku) if isinstance(own, Unknown) else own
+
+
+def shipped_rows(model: str | Unknown, hwsku: str | None | Unknown) -> tuple[HeadroomRow, ...]:
+    """Return the headroom table that a SKU ships; none where the catalogue has none.
+
+    UnknownFact where the model or the SKU is not known.
     """
     model, hwsku = require_fact(model, "device.model"), require_fact(hwsku, "device.hwsku")
     table = switch(model).sonic.table(hwsku) if model in switches() else None

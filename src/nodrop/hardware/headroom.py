@@ -8,7 +8,8 @@ chips whose formula is not public.
 import math
 from dataclasses import dataclass
 
-from nodrop.hardware.schema import Asic, HeadroomRow
+from nodrop.hardware.schema import Asic
+from nodrop.model.buffers import HeadroomRow
 from nodrop.model.states import UnknownFact
 
 # IEEE 802.3 31B.3.7, pause quanta (512 bit times) until a peer must have stopped; 800G as SONiC has it.

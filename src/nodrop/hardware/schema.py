@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, computed_fie
 
 from nodrop import units
 from nodrop.hardware.ports import BytesBySpeed, Facts, LanesBySpeed, PortGroup, SonicPort, Speeds, Split, Ways, common
+from nodrop.model.buffers import HeadroomRow
 from nodrop.model.fabric import SampledKind
 
 
@@ -88,18 +89,6 @@ class Asic(Facts):
     def computes(self) -> bool:
         """Whether the terms of the headroom that the switch computes are known."""
         return None not in (self.cell_bytes, self.pipeline_latency_kib, self.mac_phy_delay_kib)
-
-
-class HeadroomRow(NamedTuple):
-    """A row of pg_profile_lookup.ini; the threshold is that of the table's kind."""
-
-    speed_mbps: int
-    cable_m: int
-    size_bytes: int
-    xon_bytes: int
-    xoff_bytes: int
-    threshold: int = 0
-    xon_offset_bytes: int | None = None
 
 
 class HeadroomTable(Facts):

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from nodrop.hardware import asic
 from nodrop.hardware.headroom import ieee_bound_bytes, next_row, round_trip_bytes
-from nodrop.hardware.schema import HeadroomRow, HeadroomTable, Switch
+from nodrop.hardware.schema import HeadroomTable, Switch
+from nodrop.model.buffers import HeadroomRow
 
 FALLBACK_CELL_BYTES = 256
 _WIRE_BYTES = 84

@@ -1,6 +1,6 @@
 """Buffers: pools, profiles and the headroom that absorbs the bytes still on the wire after a pause."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from nodrop.model.states import Unknown, require_fact
 from nodrop.model.values import value
@@ -39,6 +39,18 @@ class BufferProfile:
     def lossless(self) -> bool:
         """Whether the profile has a pause threshold (SONiC: a profile is lossless if it has `xoff`)."""
         return require_fact(self.headroom, "priority_group.buffer.headroom") is not None
+
+
+class HeadroomRow(NamedTuple):
+    """A row of pg_profile_lookup.ini; the threshold is an exponent, or bytes where the pool has static thresholds."""
+
+    speed_mbps: int
+    cable_m: int
+    size_bytes: int
+    xon_bytes: int
+    xoff_bytes: int
+    threshold: int = 0
+    xon_offset_bytes: int | None = None
 
 
 @value

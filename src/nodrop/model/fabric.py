@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple, get_args
 
 from nodrop.model.access import AccessList
 from nodrop.model.bridging import PortChannel, Vlan
-from nodrop.model.buffers import BufferPool, DynamicBuffers
+from nodrop.model.buffers import BufferPool, DynamicBuffers, HeadroomRow
 from nodrop.model.nics import Nic
 from nodrop.model.overlays import MultiChassis, Tunnel
 from nodrop.model.profile import Profile
@@ -21,7 +21,6 @@ PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 Side = Literal["host", "fabric"]
 Spread = Literal["leaves", "rails", "one-leaf"]
 """How the ports of a host lie on leaves: on several, port k of all hosts on the leaf of rail k, or all on one."""
-
 
 QosStyle = Literal["macro", "explicit"]
 """How a configuration states QoS: by a macro and what differs from its defaults, or setting by setting."""
@@ -47,7 +46,6 @@ COUNTER_GROUPS = (
     "WRED_ECN_QUEUE",
 )
 """The groups of counters that every switch polls, where its platform has groups (`Counter.group`)."""
-
 
 SampledKind = Literal["queues", "priority-groups", "ports", "buffer-pools"]
 """The kinds of objects of which a switch can stream counters (`SampledCounters.kind`)."""
@@ -257,6 +255,8 @@ class Device:
     """How the configuration states QoS; None if the platform has one way only."""
     buffer_model: Literal["dynamic", "traditional"] | None | Unknown = None
     dynamic_buffers: DynamicBuffers | None | Unknown = None
+    headroom_table: tuple[HeadroomRow, ...] | Unknown = UNKNOWN
+    """What the switch's image gives lossless priority groups by speed and cable, where its own file is there."""
     buffer_pools: tuple[BufferPool, ...] | Unknown = ()
     switch_dscp_to_tc: Map | None | Unknown = None
     """The map that holds for the whole switch rather than a port."""

@@ -32,30 +32,31 @@ def by_table(buffer_model: str | None | Unknown) -> bool:
 
 @word("function")
 def has_headroom_row(device: Device, mbps: int | None, metres: int | None) -> bool:
-    """Whether the table of a device's SKU has a row for a speed and a configured cable length.
+    """Whether a device's headroom table has a row for a speed and a configured cable length.
 
-    UNKNOWN where the catalogue does not have the model, or not its table.
+    It is the device's own where its file is there, else the one that its SKU ships. UNKNOWN where the catalogue does
+    not have the model, or not its table.
     """
     return metres in _headroom_cable_lengths(device, mbps)
 
 
 @word("function")
 def rows_there_are(device: Device, mbps: int | None) -> str:
-    """Return the cable lengths that the table of a device's SKU has at a speed, as a sentence lists them."""
+    """Return the cable lengths that a device's headroom table has at a speed, as a sentence lists them."""
     lengths = _headroom_cable_lengths(device, mbps)
     return listed(tuple(map(length, lengths))) if lengths else f"none at {speed(mbps)}"
 
 
 def _headroom_cable_lengths(device: Device, mbps: int | None) -> tuple[int, ...]:
-    rows = headroom_rows(device.model, device.hwsku)
-    if not rows:
+    rows = headroom_rows(device)
+    if not rows and isinstance(device.headroom_table, Unknown):
         raise UnknownFact(missing_row(device))
     return tuple(sorted({row.cable_m for row in rows if row.speed_mbps == mbps}))
 
 
 @word("function", rests_on=("cables",))
 def headroom_told(device: str, port: str, *, index: Index) -> bool:
-    """Whether a priority group of a port is known to have less headroom than its cable needs, a fault of its own."""
+    """Whether a priority group of a port is known to have less headroom than its cable needs, a separate fault."""
     owner, interface = index.devices.get(device), index.interface(device, port)
     if owner is None or interface is None:
         return False

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 
 from nodrop.engine.vocabulary import word
-from nodrop.hardware.bounds import headroom_rows
+from nodrop.hardware.bounds import shipped_rows
 from nodrop.model import effects
+from nodrop.model.buffers import HeadroomRow
 from nodrop.model.fabric import Device, Fabric, TrafficClass
 from nodrop.model.pausing import GROUP_MAPS, misplaced, queue_of_priority
 from nodrop.model.purposes import STORAGE, TCP_STORAGE
@@ -68,19 +69,24 @@ def table_lacks(
     buffer_model: str | None | Unknown,
     model: str | Unknown,
     hwsku: str | None | Unknown,
+    own_table: tuple[HeadroomRow, ...] | Unknown,
     mbps: int | None | Unknown,
     metres: int | None | Unknown,
 ) -> bool:
-    """Whether a switch writes no headroom because the table of its SKU has no row for a speed and cable length."""
+    """Whether a switch writes no headroom because its table has no row for a speed and cable length.
+
+    `own_table` is the switch's own where its file is there; otherwise the one that its SKU ships counts.
+    """
     if isinstance(buffer_model, Unknown) or buffer_model != "traditional":
         return False
     if isinstance(mbps, Unknown) or isinstance(metres, Unknown):
         return False
     try:
-        rows = headroom_rows(model, hwsku)
+        rows = shipped_rows(model, hwsku) if isinstance(own_table, Unknown) else own_table
     except UnknownFact:
         return False
-    return bool(rows) and metres is not None and all((row[0], row[1]) != (mbps, metres) for row in rows)
+    known = bool(rows) or not isinstance(own_table, Unknown)
+    return known and metres is not None and all((row[0], row[1]) != (mbps, metres) for row in rows)
 
 
 @word("function", rests_on=("classes",))

@@ -54,6 +54,7 @@ SWITCHES: Table = {
         "qos_style": Field("style of QoS", key="topology.{tier}.style", routing=False),
         "buffer_model": Field(key="topology.{tier}.model", routing=False),
         "dynamic_buffers": Field(key=BUFFERS, routing=False),
+        "headroom_table": Field(no_key="the image of the switch has it", routing=False),
         "buffer_pools": Field(key=BUFFERS, routing=False),
         "switch_dscp_to_tc": Field(
             "DSCP to traffic class of the switch",

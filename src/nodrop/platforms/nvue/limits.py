@@ -53,7 +53,7 @@ def description(text: str) -> str | None:
 
 _PLAIN = Plain(
     "role", "mac", "counters", "high_frequency", "side", "port", "advertised_speeds_mbps", "link_training",
-    "link_local", "extra", "extra_lines", "default_ipv4_unicast", "preserve_forwarding",
+    "link_local", "extra", "extra_lines", "headroom_table", "default_ipv4_unicast", "preserve_forwarding",
     "as_path_lists", "matches", "sets",
     description=description, snmp_location=description, snmp_contact=description,
 )  # fmt: skip

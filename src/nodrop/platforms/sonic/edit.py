@@ -41,6 +41,7 @@ _BY_HAND: Mapping[str, str] = {
     "@routing_tables": "bgp reads its mode when it starts: build with another routing.delivery, and load that",
     "@extra": "it is no field of the model: change the table itself",
     "@extra_lines": BY_HAND,
+    "@headroom_table": "the image of the switch has it",
     "@model": "it is the switch, not a setting",
     "@platform": "it is the switch, not a setting",
     "@version": "it is the release that is installed: `sonic-installer install`",

@@ -37,7 +37,7 @@ _LONGEST_CABLE_M = 999_999
 _LARGEST_PORT = 65_535
 _PLAIN = Plain(
     "bgp", "vrf_bgp", "static_routes", "shut_by_daemon", "link_pause", "side", "port", "extra", "extra_lines",
-    "mac_ageing_s", "arp_reachable_s", "nd_reachable_s",
+    "headroom_table", "mac_ageing_s", "arp_reachable_s", "nd_reachable_s",
     description=quotable, snmp_location=on_one_line, snmp_contact=on_one_line,
 )  # fmt: skip
 """Routing is for frr.conf to say, the far end of a cable for no file; ports and additions have their own checks."""

@@ -7,10 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 from nodrop.hardware import asic, switch
-from nodrop.hardware.bounds import headroom_rows
-from nodrop.hardware.schema import HeadroomRow
-from nodrop.model.buffers import BufferProfile, Headroom
-from nodrop.model.states import UnknownFact
+from nodrop.model.buffers import BufferProfile, Headroom, HeadroomRow
+from nodrop.model.states import Unknown, UnknownFact
 from nodrop.platforms.sonic.config import Config, Row, bare, model_of
 from nodrop.platforms.sonic.tables import COMPUTED
 from nodrop.syntax.places import quote_text
@@ -137,23 +135,23 @@ def _chip_vendor(config: Config) -> str | None:
     return None if model is None else asic(switch(model).asic).vendor
 
 
-def remark_ports(config: Config) -> None:
+def remark_ports(config: Config, rows: Sequence[HeadroomRow] | Unknown) -> None:
     """Remark what does not go with a port.
 
     That is lanes of another port, a panel port with a part missing or not configured, or a headroom profile of another
-    speed or length.
+    speed or length; `rows` are those of the switch's headroom table.
     """
     _remark_shared_lanes(config)
     _remark_missing_parts(config)
     _remark_parts_without_status(config)
-    _remark_stale_profiles(config)
+    _remark_stale_profiles(config, rows)
 
 
 _MADE = re.compile(r"pg_lossless_([0-9]{1,7})_([0-9]{1,6})m(?:_[A-Za-z0-9_]*)?_profile")
 """How buffermgrd names a headroom profile: by speed and cable length (sonic-swss cfgmgr/buffermgr.cpp)."""
 
 
-def _remark_stale_profiles(config: Config) -> None:
+def _remark_stale_profiles(config: Config, rows: Sequence[HeadroomRow] | Unknown) -> None:
     """Report priority groups whose profile is, by its name, for another speed or length than their port has.
 
     If buffermgrd is known to write another profile over it, the report states that.
@@ -162,8 +160,7 @@ def _remark_stale_profiles(config: Config) -> None:
     if not matches:
         return
     localhost = config.rows("DEVICE_METADATA").get("localhost", {})
-    model = None if localhost.get("buffer_model") == "dynamic" else model_of(config)
-    rows = () if model is None else headroom_rows(model, localhost.get("hwsku"))
+    known_rows = () if localhost.get("buffer_model") == "dynamic" or isinstance(rows, Unknown) else rows
     ports = config.rows("PORT")
     metres = {port: text for row in config.rows("CABLE_LENGTH").values() for port, text in row.items()}
     remarked_ports = {remark.facts["port"] for remark in config.remarks if remark.kind == "replaced-profile"}
@@ -174,7 +171,7 @@ def _remark_stale_profiles(config: Config) -> None:
         stated = (matches[name][1], f"{matches[name][2]}m")
         speed, length = port_row.get("speed", stated[0]), metres.get(port, stated[1])
         if (speed, length) != stated:
-            has = f"{_format_speed(speed)} and {length} of cable{_describe_missing_row(rows, speed, length)}"
+            has = f"{_format_speed(speed)} and {length} of cable{_describe_missing_row(known_rows, speed, length)}"
             facts = {"port": port, "group": group, "found": name, "has": has}
             subject = (port, "qos", "priority_groups", group.partition("-")[0])
             config.remark("profile-of-another-speed", subject, ("BUFFER_PG", key, "profile"), **facts)

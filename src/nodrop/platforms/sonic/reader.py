@@ -8,7 +8,7 @@ from typing import Any
 from nodrop.errors import InputProblems, Problem
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
-from nodrop.model.buffers import BufferProfile, Headroom
+from nodrop.model.buffers import HeadroomRow
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import PriorityGroup, QosProfile
 from nodrop.model.reading import DeviceReading, Note, Place, Source
@@ -21,6 +21,12 @@ from nodrop.platforms.sonic.config import Config, Row, model_of
 from nodrop.platforms.sonic.document import CONFIG_FILES, MODE, Document
 from nodrop.platforms.sonic.document import supplied as supplied
 from nodrop.platforms.sonic.frr_text import FrrText, frr_text
+from nodrop.platforms.sonic.headroom_table import (
+    HEADROOM_TABLE,
+    find_headroom_rows,
+    find_row_profile,
+    read_headroom_table,
+)
 from nodrop.platforms.sonic.naming import port_of
 from nodrop.platforms.sonic.neighbors import neighbor_cables
 from nodrop.platforms.sonic.read_access import access_lists, remark_refused_rules
@@ -52,7 +58,7 @@ from nodrop.platforms.sonic.unknown_tables import unfollowed_columns, unknown_co
 from nodrop.platforms.sonic.unloaded_files import remark_unloaded_files
 from nodrop.syntax.places import Span, decode, quote_text
 
-FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (MINIGRAPH,), (".json",)
+FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (MINIGRAPH, HEADROOM_TABLE), (".json",)
 BELOW: tuple[tuple[str, str], ...] = ()
 DEFAULT_NAME = "sonic"
 """The hostname of a switch that nobody has named (sonic-buildimage build_debian.sh)."""
@@ -78,9 +84,13 @@ def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceRead
     documents: list[Document] = []
     routing: dict[str, str] = {}
     sources = []
+    table: tuple[HeadroomRow, ...] | Unknown = UNKNOWN
     for source, raw in bundle:
         sources.append(source)
         try:
+            if source.name == HEADROOM_TABLE:
+                table = read_headroom_table(raw, source.display)
+                continue
             if source.name in (*FRR_FILES, MINIGRAPH):
                 routing[source.name] = decode(raw, source.display)
             else:
@@ -88,7 +98,7 @@ def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceRead
                 documents.append(Document(source.name, raw, source.display, loaded=loaded))
         except InputProblems as error:
             problems.extend(error.problems)
-    return _Device(name, tuple(sources), documents, routing, problems).build_reading()
+    return _Device(name, tuple(sources), documents, routing, problems, table).build_reading()
 
 
 class _Device:
@@ -99,7 +109,9 @@ class _Device:
         documents: list[Document],
         routing: dict[str, str],
         problems: list[Problem],
+        table: tuple[HeadroomRow, ...] | Unknown,
     ) -> None:
+        self._table = table
         self._sources, self._problems = sources, problems
         self._notes: list[Note] = []
         self._derived: dict[Subject, str] = {}
@@ -157,6 +169,7 @@ class _Device:
         qos = qos_reader(config)
         dynamic = self._buffer_model()
         self._model, hwsku = self._read_model_and_sku()
+        self._headroom_rows = find_headroom_rows(self._table, self._model, self._localhost.get("hwsku"))
         interfaces = tuple(self._interfaces(qos, dynamic))
         device = Device(
             name=self.name,
@@ -175,6 +188,7 @@ class _Device:
             **routes,
             buffer_model=dynamic,
             dynamic_buffers=qos.dynamic,
+            headroom_table=self._table,
             buffer_pools=pools(config, not isinstance(dynamic, Unknown) and dynamic == "dynamic"),
             switch_dscp_to_tc=qos.switch_map(),
             watchdog_polling_ms=watchdog_polling(config),
@@ -195,7 +209,7 @@ class _Device:
             high_frequency=streams(config),
         )
         qos.remember()
-        remark_ports(config)
+        remark_ports(config, self._headroom_rows)
         remark_names(config)
         return device
 
@@ -314,11 +328,11 @@ class _Device:
         stated = qos.group_profiles(name)
         wanted_pauses = [index for index in qos.pause(name) if stated.get(index) != new_name]
         buffer: Any = qos.find_profile(new_name) if wanted_pauses else None
-        if isinstance(self._model, Unknown):
+        if isinstance(self._headroom_rows, Unknown):
             wanted_pauses = [index for index in wanted_pauses if not self._has_headroom(qos, stated.get(index))]
             buffer = buffer or UNKNOWN
         elif wanted_pauses:
-            from_table = self._find_sku_profile(speed, cable)
+            from_table = find_row_profile(self._config, self._headroom_rows, speed, cable)
             buffer = from_table and (buffer or from_table)
             for index in wanted_pauses if buffer else ():
                 former = stated.get(index)
@@ -335,23 +349,6 @@ class _Device:
         """Whether a profile is for a lossless priority group, which is the criterion for a switch that is not known."""
         profile = qos.find_profile(name) if name else None
         return profile is not None and profile.headroom is not None
-
-    def _find_sku_profile(self, speed: int, cable: int) -> BufferProfile | None:
-        """Return the lossless profile of the SKU's table; None where it has no row, or the pool is not there yet."""
-        sku = switch(self._model).sonic
-        row = sku.headroom_row(speed, cable, self._localhost.get("hwsku"))
-        mode = self._config.rows("BUFFER_POOL").get("ingress_lossless_pool", {}).get("mode")
-        if row is None or mode is None:
-            return None
-        return BufferProfile(
-            pool="ingress_lossless",
-            size_bytes=row.size_bytes,
-            dynamic_th=None if mode == "static" else row.threshold,
-            static_th_bytes=row.threshold if mode == "static" else None,
-            headroom=Headroom(
-                xoff_bytes=row.xoff_bytes, xon_bytes=row.xon_bytes, xon_offset_bytes=row.xon_offset_bytes
-            ),
-        )
 
     def _length_m(self, name: str, port: str, row: Row) -> int | None:
         text = row[port]
