@@ -14,7 +14,7 @@ import pytest
 
 from nodrop import cache, outcome_cache
 from nodrop.cache import Store
-from nodrop.report.outcome import Outcome
+from nodrop.results.outcome import Outcome
 from support.command import nodrop
 
 

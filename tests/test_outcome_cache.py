@@ -15,8 +15,8 @@ from nodrop.engine import verdicts
 from nodrop.inputs import find
 from nodrop.judging import Settings
 from nodrop.locate import LOST_PLACE
-from nodrop.report.outcome import Outcome
 from nodrop.resources import home
+from nodrop.results.outcome import Outcome
 from support.command import Done, built, nodrop, process
 
 FORMATS = ("text", "json", "sarif", "junit", "github", "gitlab", "concise")

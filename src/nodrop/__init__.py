@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from nodrop.model.reading import Reading
     from nodrop.plan.model import Drift, Plan
     from nodrop.platforms.kit.artifact import Artifact
-    from nodrop.report.checked import Checked
-    from nodrop.report.fixed import Fixed
+    from nodrop.results.checked import Checked
+    from nodrop.results.fixed import Fixed
 
 __all__ = [
     "build",

@@ -21,7 +21,7 @@ from nodrop.model.reading import Note, Reading, Remark
 from nodrop.model.subject import parse, sort_key
 
 if TYPE_CHECKING:
-    from nodrop.report.outcome import LineOf, Outcome
+    from nodrop.results.outcome import LineOf, Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

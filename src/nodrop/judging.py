@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from nodrop.model.reading import DeviceReading, Reading
     from nodrop.platforms.kit.artifact import Artifact
     from nodrop.reading_cache import Runs
-    from nodrop.report.outcome import Outcome
     from nodrop.report.rule_list import Listed
+    from nodrop.results.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,7 @@ def run_rules(
     from nodrop.engine.skipped import skipped
     from nodrop.engine.verdicts import judge
     from nodrop.locate import locate
-    from nodrop.report.outcome import Outcome, RuleWork, heads
+    from nodrop.results.outcome import Outcome, RuleWork, heads
 
     reading, lines = declare(reading, settings.config.harmless if settings.suppressing else ())
     evaluations, seconds = Counter[str](), dict[str, float]()
@@ -304,7 +304,7 @@ def intent_of(text: "Text") -> "tuple[bytes, Intent]":
 @contextmanager
 def collecting(outcomes: "list[Outcome]") -> Iterator[None]:
     """Turn faults in the input into an outcome, to keep a fault from hiding the next."""
-    from nodrop.report.outcome import Outcome
+    from nodrop.results.outcome import Outcome
 
     try:
         yield

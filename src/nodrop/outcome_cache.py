@@ -25,7 +25,7 @@ from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN
 from nodrop.opening import digest
 from nodrop.reading_cache import MODEL, Runs
-from nodrop.report.outcome import Outcome
+from nodrop.results.outcome import Outcome
 from nodrop.syntax.json import MAX_BYTES
 from nodrop.syntax.packed import Table, Unpackable, Unreadable, classes_of
 from nodrop.syntax.places import read_regular_file

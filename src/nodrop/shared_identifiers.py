@@ -21,8 +21,8 @@ from nodrop.model.identifiers import Identifiers, Sharing, same_fabric, sharing
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject
-from nodrop.report.merged import work_of_all
-from nodrop.report.outcome import Outcome, heads, openable
+from nodrop.results.merged import work_of_all
+from nodrop.results.outcome import Outcome, heads, openable
 
 _HELD = 4
 """How many fabrics are held in memory at a time."""

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from nodrop.report.rulings import RULINGS
+from nodrop.results.rulings import RULINGS
 from support.check_repositories import Git, built_pods, commit, of_json, written
 from support.command import built, nodrop
 

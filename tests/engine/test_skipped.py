@@ -11,10 +11,10 @@ from nodrop.engine.rules import shipped
 from nodrop.engine.skipped import FAILURES, MODE, OBSERVED, Skipped, skipped, skipped_by_all
 from nodrop.judging import Settings, chosen_rules, reading_at, run_rules
 from nodrop.report.json import render as json_of
-from nodrop.report.merged import merge_outcomes
-from nodrop.report.outcome import Outcome
 from nodrop.report.text import render
 from nodrop.resources import home
+from nodrop.results.merged import merge_outcomes
+from nodrop.results.outcome import Outcome
 
 FAILING = (
     "hosts-lost-by-one-failure",

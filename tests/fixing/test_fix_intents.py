@@ -8,8 +8,8 @@ from nodrop.config import Config
 from nodrop.fixing import fix
 from nodrop.inputs import Text
 from nodrop.judging import Settings
-from nodrop.report.fixed import Fixed
 from nodrop.resources import home
+from nodrop.results.fixed import Fixed
 from support.command import nodrop
 
 INTENT = (home("intents") / "two-by-two.yaml").read_text()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nodrop.engine.rules import of_files, shipped
 from nodrop.errors import Unsupported
 from nodrop.judging import Settings
-from nodrop.report.fixed import Fixed
+from nodrop.results.fixed import Fixed
 from support.broken_fabrics import bad_examples, broken, said
 from support.fixed_files import after, fixed, found, left
 

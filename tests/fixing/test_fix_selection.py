@@ -9,7 +9,7 @@ from nodrop.engine.finding import Finding, UnknownVerdict
 from nodrop.fixing.fix_selection import Key, Settler, Tried, key_of, worse
 from nodrop.limits import MAX_FIX_TRIALS
 from nodrop.model.subject import Subject
-from nodrop.report.outcome import Outcome
+from nodrop.results.outcome import Outcome
 from support.report_samples import finding, outcome
 
 

@@ -25,6 +25,7 @@ LAYERS = (
     {"outcome_cache"},
     {"judging", "schemas", "accepted_findings", "shared_identifiers"},
     {"report", "validating"},
+    {"results"},
     {"export"},
     {"plan", "locate", "config", "rule_tests"},
     {"engine"},

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop.report.difference import diff, painted
-from nodrop.report.fixed import Rewritten
+from nodrop.results.fixed import Rewritten
 
 lines = st.lists(st.sampled_from(["a", "b", "c", "", "}", "-- x", "+y", "\\ z"]), max_size=12)
 

@@ -15,8 +15,8 @@ from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.reading import Assumption, Note
 from nodrop.model.states import UNKNOWN
 from nodrop.report.json import json_value, render
-from nodrop.report.outcome import Files, Outcome
 from nodrop.report.schema import findings_schema
+from nodrop.results.outcome import Files, Outcome
 from support.report_samples import at, finding, outcome, related
 
 WATCHDOG = PfcWatchdog(priorities=(3,), detection_ms=200, restoration_ms=400, action="drop")

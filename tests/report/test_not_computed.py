@@ -8,8 +8,8 @@ from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.report import concise, github, gitlab, sarif, text
 from nodrop.report import json as as_json
-from nodrop.report.merged import merge_outcomes
-from nodrop.report.outcome import Outcome
+from nodrop.results.merged import merge_outcomes
+from nodrop.results.outcome import Outcome
 
 
 def _bgp(*, evpn: bool, vrf: str | None = None) -> Bgp:

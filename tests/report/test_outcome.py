@@ -5,7 +5,7 @@ from nodrop.engine.finding import Finding, Located, UnknownVerdict, Verdict
 from nodrop.errors import Problem
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.reading import Assumption, Note, Reading
-from nodrop.report.outcome import SHOWN, Outcome, Summary, foremost, groups, heads, summary
+from nodrop.results.outcome import SHOWN, Outcome, Summary, foremost, groups, heads, summary
 from nodrop.syntax.places import Span
 from support.report_samples import at, finding, outcome
 

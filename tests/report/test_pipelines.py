@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nodrop.engine.finding import Fix, Located, UnknownVerdict
 from nodrop.errors import Problem
 from nodrop.report import concise, github, gitlab, junit, sarif
-from nodrop.report.outcome import Outcome
+from nodrop.results.outcome import Outcome
 from support.report_samples import at, finding, outcome, related
 
 HOSTILE = "a\r\n::error::x\n]]><b>&\"'%0A,:\x1b[2J\u202e\x00"

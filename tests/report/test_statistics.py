@@ -8,10 +8,10 @@ import pytest
 
 from nodrop.engine import verdicts
 from nodrop.report.json import render as render_json
-from nodrop.report.outcome import Outcome, RuleWork
 from nodrop.report.statistics import table
 from nodrop.report.text import render
 from nodrop.resources import home
+from nodrop.results.outcome import Outcome, RuleWork
 from support.command import nodrop
 from support.report_samples import finding, outcome
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from nodrop.engine.finding import Finding, Fix, Located, UnknownVerdict
 from nodrop.errors import Problem
 from nodrop.model.reading import Assumption, Note
-from nodrop.report.outcome import Outcome, heads
 from nodrop.report.text import render
+from nodrop.results.outcome import Outcome, heads
 from nodrop.syntax.places import Span
 from support.report_samples import at, finding, outcome, related
 

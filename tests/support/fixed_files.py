@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from nodrop.fixing import fix
 from nodrop.inputs import find
 from nodrop.judging import Settings
-from nodrop.report.fixed import Fixed
+from nodrop.results.fixed import Fixed
 
 STAGED = ("/apply/", "/plan/")
 """Parts of the names of files of a build that hold no state."""

@@ -23,10 +23,10 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN
 from nodrop.report.fabric import facts
-from nodrop.report.outcome import Outcome
 from nodrop.report.page import text as page
 from nodrop.report.text import render
 from nodrop.resources import home
+from nodrop.results.outcome import Outcome
 from support.snapshots import without_counts
 
 DIGESTS = "digests.txt"

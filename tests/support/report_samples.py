@@ -4,7 +4,7 @@ from typing import Any
 
 from nodrop.engine.finding import Finding, Located, Related
 from nodrop.model.subject import parse
-from nodrop.report.outcome import Outcome
+from nodrop.results.outcome import Outcome
 from nodrop.syntax.places import Span
 
 

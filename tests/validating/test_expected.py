@@ -16,7 +16,8 @@ from nodrop.model.edit import set_value
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, parse
-from nodrop.report.agreement import text, validation
+from nodrop.report.agreement import text
+from nodrop.results.agreement import validation
 from nodrop.routing.observation import CHECKS, Check, Observation
 from support.designs import build, load, shipped
 from support.random_designs import intents

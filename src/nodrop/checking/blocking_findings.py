@@ -13,11 +13,11 @@ from nodrop.model.subject import FABRIC, Subject, text
 from nodrop.plan.model import RISKS, DeviceChange, Effect, Hazard, Part, Plan, Risk, Told
 from nodrop.platforms.kit.editing import subject_of
 from nodrop.report.check_page import unfit as unfit_said
-from nodrop.report.checked import Unfit
 from nodrop.report.plan_page import RISK_SAID, devices, number_stages, place, together
 from nodrop.report.plan_words import lines
 from nodrop.report.rollout_page import hazards as hazards_said
-from nodrop.report.rulings import HAZARD, RISK, UNFIT, Ruling
+from nodrop.results.checked import Unfit
+from nodrop.results.rulings import HAZARD, RISK, UNFIT, Ruling
 
 _SINGLY = ", one after the other"
 _RELATED = 5

@@ -20,8 +20,8 @@ from nodrop.judging import Settings
 from nodrop.model.declared import Declared
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.report.checked import Settled
-from nodrop.report.outcome import Outcome
+from nodrop.results.checked import Settled
+from nodrop.results.outcome import Outcome
 
 Progress = Callable[[str], None]
 Workers = Callable[[int], AbstractContextManager[Executor | None]]

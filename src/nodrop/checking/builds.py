@@ -11,7 +11,7 @@ from nodrop.model.compare import Difference, differences, project
 from nodrop.model.reading import Reading
 from nodrop.model.subject import natural
 from nodrop.platforms import unsupported_paths
-from nodrop.report.checked import Unfit
+from nodrop.results.checked import Unfit
 from nodrop.syntax.yaml import topmost
 
 _SHOWN = 20

@@ -30,9 +30,9 @@ from nodrop.model.modes import as_before
 from nodrop.model.reading import Reading
 from nodrop.plan.model import Plan
 from nodrop.plan.planning import plan
-from nodrop.report.checked import Changed, Checked, Routing, Unfit
-from nodrop.report.merged import merge_outcomes
-from nodrop.report.outcome import Outcome
+from nodrop.results.checked import Changed, Checked, Routing, Unfit
+from nodrop.results.merged import merge_outcomes
+from nodrop.results.outcome import Outcome
 from nodrop.revisions import Former
 
 Workers = Callable[[int], AbstractContextManager[Executor | None]]

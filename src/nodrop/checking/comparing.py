@@ -12,8 +12,8 @@ from nodrop.errors import InputProblems
 from nodrop.inputs import Text
 from nodrop.model.identifiers import Identifiers, identifiers_of, same_fabric
 from nodrop.model.reading import Reading
-from nodrop.report.checked import Changed, Settled
-from nodrop.report.outcome import Outcome
+from nodrop.results.checked import Changed, Settled
+from nodrop.results.outcome import Outcome
 from nodrop.shared_identifiers import Member, compare_fabrics
 
 States = Sequence[tuple[Pair, Reading, Reading]]

@@ -14,7 +14,7 @@ from nodrop.judging import Settings
 from nodrop.model.reading import Reading
 from nodrop.model.subject import natural
 from nodrop.plan.drifting import declared_by, drift
-from nodrop.report.drifted import Drifted
+from nodrop.results.drifted import Drifted
 
 
 def drifted(

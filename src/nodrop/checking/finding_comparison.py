@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from nodrop.engine.baseline import Key, keys
 from nodrop.engine.finding import Finding
-from nodrop.report.checked import Settled
-from nodrop.report.outcome import Outcome
+from nodrop.results.checked import Settled
+from nodrop.results.outcome import Outcome
 
 
 def compare_findings(old: Outcome, new: Outcome, *, whole: bool = True) -> Settled:

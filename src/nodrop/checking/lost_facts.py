@@ -14,7 +14,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.reading import NOT_LISTED, Reading, Source
 from nodrop.model.states import UNKNOWN
 from nodrop.report.names import count, listing
-from nodrop.report.rulings import MISSING
+from nodrop.results.rulings import MISSING
 from nodrop.syntax.places import Span
 
 _SHOWN = 5

@@ -24,7 +24,7 @@ from nodrop.model.reading import Reading, Source
 from nodrop.model.subject import FABRIC, natural
 from nodrop.plan.model import Plan
 from nodrop.report.names import listing, name
-from nodrop.report.rulings import MISSING
+from nodrop.results.rulings import MISSING
 from nodrop.revisions import Former
 from nodrop.revisions.git import submodules_here
 from nodrop.syntax.places import Span

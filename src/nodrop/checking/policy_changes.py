@@ -10,10 +10,10 @@ from nodrop.engine.finding import Finding, Located, as_bad
 from nodrop.engine.rule import Rule
 from nodrop.inputs import Inputs, Text
 from nodrop.model.subject import FABRIC, natural, text
-from nodrop.report.checked import Settled
 from nodrop.report.names import count
-from nodrop.report.outcome import Outcome
-from nodrop.report.rulings import POLICY
+from nodrop.results.checked import Settled
+from nodrop.results.outcome import Outcome
+from nodrop.results.rulings import POLICY
 from nodrop.syntax.places import Span
 
 _SHOWN = 5

@@ -8,7 +8,7 @@ from nodrop.model.fields import own
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, cable_ends, sort_key
 from nodrop.plan.model import Plan
-from nodrop.report.checked import Rerouted
+from nodrop.results.checked import Rerouted
 from nodrop.routing.observation import CHECKS
 
 MOST_DEVICES = 500

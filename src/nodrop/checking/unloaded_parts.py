@@ -12,7 +12,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.reading import Source
 from nodrop.model.subject import natural
 from nodrop.report.names import count, listing
-from nodrop.report.rulings import MISSING
+from nodrop.results.rulings import MISSING
 from nodrop.syntax.places import Span
 
 _SHOWN = 5

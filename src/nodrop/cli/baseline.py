@@ -13,7 +13,7 @@ from nodrop.cli.reading import Stated, stating
 if TYPE_CHECKING:
     from nodrop.inputs import Inputs, Text
     from nodrop.judging import Settings
-    from nodrop.report.outcome import Outcome
+    from nodrop.results.outcome import Outcome
 
 
 @click.command(cls=Sections)
@@ -49,7 +49,7 @@ def command(
     from nodrop.paths import reason
     from nodrop.publish.file import replace_file
     from nodrop.publish.landing import resolve_output
-    from nodrop.report.merged import merge_outcomes
+    from nodrop.results.merged import merge_outcomes
     from nodrop.shared_identifiers import with_others
 
     config = settings.config

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nodrop.model.reading import Reading
     from nodrop.platforms.kit.artifact import Artifact
     from nodrop.publish import Compared, Comparison, Draft, Part, Put
-    from nodrop.report.outcome import Outcome
+    from nodrop.results.outcome import Outcome
 
 
 @click.command(cls=Sections)
@@ -105,7 +105,7 @@ def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callab
     from nodrop.parallel import map_chunks
     from nodrop.paths import lasting
     from nodrop.publish import digest
-    from nodrop.report.merged import merge_outcomes
+    from nodrop.results.merged import merge_outcomes
     from nodrop.shared_identifiers import with_others
 
     tasks, inputs, names, devices = list[_Task](), dict[str, str](), dict[str, str](), 0

@@ -174,7 +174,7 @@ def command(
 def _is_blocking_finding(finding: "Finding", fail_on: str, rollout: str) -> bool:
     """Whether a verdict on the change ends with 1: a build or a risk always does."""
     from nodrop.engine.finding import as_bad
-    from nodrop.report.rulings import HAZARD, RISK, UNFIT
+    from nodrop.results.rulings import HAZARD, RISK, UNFIT
 
     if finding.rule == HAZARD.name and rollout != "gate":
         return False

@@ -54,7 +54,7 @@ def _render_explanation(words: tuple[str, ...], at: str | None, settings: "Setti
     from nodrop.explaining import at_subject, rule_called
     from nodrop.judging import all_rules
     from nodrop.report import rule_on, rules
-    from nodrop.report.rulings import RULINGS
+    from nodrop.results.rulings import RULINGS
 
     if at is not None:
         return (

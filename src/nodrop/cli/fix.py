@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from nodrop.errors import Problem
     from nodrop.inputs import Inputs, Text
     from nodrop.judging import Settings
-    from nodrop.report.fixed import Fixed, What
-    from nodrop.report.outcome import Outcome
+    from nodrop.results.fixed import Fixed, What
+    from nodrop.results.outcome import Outcome
 
 _FIX = "Fixing"
 
@@ -60,8 +60,8 @@ def command(
     from nodrop.cli.output import emit, say, wants_color
     from nodrop.report.difference import diff as difference
     from nodrop.report.difference import painted
-    from nodrop.report.fixed import Made
-    from nodrop.report.merged import merge_outcomes
+    from nodrop.results.fixed import Made
+    from nodrop.results.merged import merge_outcomes
 
     if diff and patch is not None:
         raise click.UsageError("--diff and --patch contradict each other")
@@ -103,8 +103,8 @@ def _fix_each_fabric(
     from nodrop.cli.working import working
     from nodrop.errors import InputProblems
     from nodrop.fixing import fix
-    from nodrop.report.fixed import Fixed
-    from nodrop.report.outcome import Outcome
+    from nodrop.results.fixed import Fixed
+    from nodrop.results.outcome import Outcome
 
     quick = replace(settings, whole=choices.verbose or settings.whole)
     fixed = []
@@ -122,9 +122,9 @@ def _fix_each_fabric(
 def _unused_suppression_results(fixed: Sequence["Fixed"], settings: "Settings") -> Iterator["Fixed"]:
     """Yield the findings on all fabrics together: suppressions that none of them needs."""
     from nodrop.judging import concluded
-    from nodrop.report.fixed import Fixed, Left
-    from nodrop.report.merged import merge_outcomes
-    from nodrop.report.outcome import Outcome
+    from nodrop.results.fixed import Fixed, Left
+    from nodrop.results.merged import merge_outcomes
+    from nodrop.results.outcome import Outcome
 
     whole_outcome = merge_outcomes([fixed_fabric.outcome for fixed_fabric in fixed])
     ids = set(map(id, whole_outcome.findings))
@@ -175,7 +175,7 @@ def _write_fixed_files(fixed_file: "Fixed") -> "Fixed":
     """Write the fixed files, device by device; an unwritable file is a problem, and its findings are left."""
     from nodrop.errors import InputProblems
     from nodrop.publish import Replacement, replace_files
-    from nodrop.report.fixed import Left
+    from nodrop.results.fixed import Left
 
     problems: list[Problem] = []
     failed: set[str] = set()

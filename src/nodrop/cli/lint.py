@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from nodrop.inputs import Inputs, Text
     from nodrop.judging import Settings
-    from nodrop.report.outcome import Outcome
+    from nodrop.results.outcome import Outcome
 
 DEVICES_OF_AN_INTENT = 25
 """A guess, by which it is decided whether processes are worth starting for several intents."""
@@ -54,8 +54,8 @@ def command(
     from nodrop.cli.output import emit, exit_code
     from nodrop.cli.working import keeping
     from nodrop.judging import chosen_rules, concluded, read_source
-    from nodrop.report.merged import merge_outcomes
-    from nodrop.report.outcome import Files
+    from nodrop.results.merged import merge_outcomes
+    from nodrop.results.outcome import Files
     from nodrop.shared_identifiers import with_others
 
     with keeping(paths, nothing=no_cache, verbose=choices.verbose) as store:

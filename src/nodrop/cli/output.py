@@ -18,7 +18,7 @@ from nodrop.publish.file import replace_file
 from nodrop.report.escape import terminal, utf8
 
 if TYPE_CHECKING:
-    from nodrop.report.outcome import Outcome
+    from nodrop.results.outcome import Outcome
 
 
 def wants_color(choice: str) -> bool:

@@ -14,7 +14,7 @@ from nodrop.cli.options import Sections, judging, no_cache, option
 if TYPE_CHECKING:
     from nodrop.engine.rule import Rule
     from nodrop.judging import Settings
-    from nodrop.report.outcome import Outcome
+    from nodrop.results.outcome import Outcome
     from nodrop.validating.twin import Options
 
 VALIDATORS = "Validators"
@@ -88,7 +88,7 @@ def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: b
     from nodrop.cli.output import Progress, emit, exit_code
     from nodrop.cli.working import at_work
     from nodrop.judging import chosen_rules, collecting, concluded, reading_at
-    from nodrop.report.merged import merge_outcomes
+    from nodrop.results.merged import merge_outcomes
     from nodrop.shared_identifiers import with_others
 
     observed = ask != Ask()
@@ -119,8 +119,8 @@ def _validate_fabric(
     from nodrop.model.identifiers import identifiers_of
     from nodrop.model.index import Index
     from nodrop.model.reading import Note
-    from nodrop.report.agreement import validation
     from nodrop.report.routes import summary
+    from nodrop.results.agreement import validation
     from nodrop.validating import observations
 
     progress(f"reading {path}")

@@ -21,8 +21,8 @@ from nodrop.inputs import Inputs, Text
 from nodrop.judging import Settings, all_rules, chosen_rules
 from nodrop.locate import locate
 from nodrop.model.reading import Reading
-from nodrop.report.fixed import Fixed, Left, Patch, Rewritten, Why
-from nodrop.report.outcome import Outcome
+from nodrop.results.fixed import Fixed, Left, Patch, Rewritten, Why
+from nodrop.results.outcome import Outcome
 
 __all__ = ["fix"]
 

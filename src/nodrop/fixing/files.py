@@ -20,8 +20,8 @@ from nodrop.model.subject import text as subject_text
 from nodrop.opening import digest, read_bundle
 from nodrop.platforms.kit.editing import told_by_hand
 from nodrop.reading_cache import Runs
-from nodrop.report.fixed import Patch, Rewritten
-from nodrop.report.outcome import Outcome
+from nodrop.results.fixed import Patch, Rewritten
+from nodrop.results.outcome import Outcome
 from nodrop.syntax.json import MAX_BYTES
 
 Batches = Mapping[int, tuple[tuple[Change, ...], ...]]

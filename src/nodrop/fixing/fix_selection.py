@@ -16,7 +16,7 @@ from nodrop.limits import MAX_FIX_ROUNDS, MAX_FIX_TRIALS
 from nodrop.model.change import Change
 from nodrop.model.subject import FABRIC, Subject, cable_ends, sort_key
 from nodrop.model.subject import text as subject_text
-from nodrop.report.outcome import Outcome
+from nodrop.results.outcome import Outcome
 
 Key = tuple[str, Subject, str]
 

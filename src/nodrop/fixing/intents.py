@@ -13,8 +13,8 @@ from nodrop.judging import Settings, read_source, run_rules
 from nodrop.locate import decision_of
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject
-from nodrop.report.fixed import Rewritten
-from nodrop.report.outcome import Outcome
+from nodrop.results.fixed import Rewritten
+from nodrop.results.outcome import Outcome
 from nodrop.syntax.yaml_set import set_in
 
 _ANY = "*"

@@ -24,8 +24,8 @@ from nodrop.intent.load import loads as loads_intent
 from nodrop.judging import Settings
 from nodrop.lsp.text_kinds import Kind, kind_of
 from nodrop.model.reading import Reading
-from nodrop.report.outcome import Outcome, format_problem, groups
 from nodrop.resources import home
+from nodrop.results.outcome import Outcome, format_problem, groups
 from nodrop.syntax.places import Span
 
 Held = Mapping[str, bytes]

@@ -11,9 +11,9 @@ from nodrop.model.subject import Subject
 from nodrop.report.escape import terminal
 from nodrop.report.links import Links, linked
 from nodrop.report.names import count, counts, label, listing, name
-from nodrop.report.outcome import LineOf, openable, related_places
 from nodrop.report.paint import paint
 from nodrop.report.quote import quote
+from nodrop.results.outcome import LineOf, openable, related_places
 
 _STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "unknown": "1;35", "frame": "1;34", "strong": "1"}
 _RELATED = 4

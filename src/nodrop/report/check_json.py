@@ -5,8 +5,8 @@ from typing import Any
 from nodrop.model import subject
 from nodrop.model.compare import Difference
 from nodrop.report import plan_json
-from nodrop.report.checked import Changed, Checked, Rerouted, Unfit
 from nodrop.report.json import dumped, json_value, of_finding, of_note, of_problem
+from nodrop.results.checked import Changed, Checked, Rerouted, Unfit
 from nodrop.routing.observation import Flow
 
 VERSION = 1

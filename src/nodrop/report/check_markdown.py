@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from nodrop.engine.finding import SEVERITIES, Finding
 from nodrop.report import plan_markdown
 from nodrop.report.check_page import by_rule, changing, decisive, heads, losses, rerouting, unchanged, unfit, verdict
-from nodrop.report.checked import Changed, Checked
 from nodrop.report.escape import markdown
 from nodrop.report.names import count, listing, name
-from nodrop.report.outcome import Outcome, foremost, groups, openable
+from nodrop.results.checked import Changed, Checked
+from nodrop.results.outcome import Outcome, foremost, groups, openable
 
 LIMIT = 60_000
 """Characters; GitHub takes 65,536 of a comment."""

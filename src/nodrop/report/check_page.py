@@ -6,10 +6,10 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from nodrop.engine.finding import SEVERITIES, Finding
 from nodrop.plan.model import worst
 from nodrop.report import plan_page
-from nodrop.report.checked import Changed, Checked, Rerouted, Routing, Unfit
 from nodrop.report.names import count, listing, name
 from nodrop.report.plan_page import RISK_SAID
-from nodrop.report.rulings import MISSING, POLICY, RISK
+from nodrop.results.checked import Changed, Checked, Rerouted, Routing, Unfit
+from nodrop.results.rulings import MISSING, POLICY, RISK
 from nodrop.routing.observation import Flow
 
 _SHOWN = 5

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator
 from nodrop.engine.finding import Finding
 from nodrop.report import plan_text
 from nodrop.report.check_page import by_rule, changing, decisive, heads, routing, summary, unfit
-from nodrop.report.checked import Changed, Checked
 from nodrop.report.escape import terminal
 from nodrop.report.links import Links
 from nodrop.report.paint import paint
 from nodrop.report.table import wrap_text
 from nodrop.report.text import render as findings_text
+from nodrop.results.checked import Changed, Checked
 
 
 def render(

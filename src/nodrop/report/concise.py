@@ -3,7 +3,7 @@
 from nodrop.engine.finding import Finding, UnknownVerdict
 from nodrop.model import subject
 from nodrop.report.escape import terminal, utf8
-from nodrop.report.outcome import Outcome, format_problem, openable
+from nodrop.results.outcome import Outcome, format_problem, openable
 
 
 def render(outcome: Outcome) -> bytes:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.platforms.kit.secrets import suspicious
 from nodrop.report.escape import terminal
-from nodrop.report.fixed import Rewritten
 from nodrop.report.paint import paint
+from nodrop.results.fixed import Rewritten
 
 CONTEXT = 3
 """Lines around a change."""

@@ -3,10 +3,10 @@
 from typing import Any
 
 from nodrop.plan.model import Outside
-from nodrop.report.drifted import Drifted
 from nodrop.report.json import dumped, of_finding, of_note, of_problem
 from nodrop.report.plan_json import VERSION, document, render_fact_group
 from nodrop.report.plan_words import DIFFERING
+from nodrop.results.drifted import Drifted
 
 
 def render(drifted: Drifted) -> bytes:

@@ -2,12 +2,12 @@
 
 from nodrop.report.check_markdown import findings_of, fitting
 from nodrop.report.drift_page import KEYS, ORDER, OWN, SIDES, UNSAID, VERBS, WAY, own, sides, summary
-from nodrop.report.drifted import Drifted
 from nodrop.report.escape import markdown
 from nodrop.report.plan_markdown import MARKS, order, outer, places, render_fold
 from nodrop.report.plan_page import blocks, devices, unsaid
 from nodrop.report.plan_words import DIFFERING
 from nodrop.report.rollout_page import explain_order, hazards
+from nodrop.results.drifted import Drifted
 
 
 def render(drifted: Drifted) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 
 from nodrop.engine.finding import SEVERITIES
 from nodrop.plan.model import Kind
-from nodrop.report.drifted import Drifted
 from nodrop.report.names import count, listing, name
 from nodrop.report.plan_page import harm
 from nodrop.report.plan_words import DIFFERING, lines
+from nodrop.results.drifted import Drifted
 
 VERBS: Mapping[Kind, str] = {
     "added": "not collected",

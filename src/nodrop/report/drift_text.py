@@ -1,7 +1,6 @@
 """Drift for a person at a terminal."""
 
 from nodrop.report.drift_page import KEYS, ORDER, OWN, SIDES, UNSAID, VERBS, WAY, own, sides, summary
-from nodrop.report.drifted import Drifted
 from nodrop.report.escape import terminal
 from nodrop.report.links import Links
 from nodrop.report.paint import paint
@@ -11,6 +10,7 @@ from nodrop.report.plan_words import DIFFERING
 from nodrop.report.rollout_page import hazards
 from nodrop.report.table import wrap_text
 from nodrop.report.text import render as findings_text
+from nodrop.results.drifted import Drifted
 
 
 def render(

@@ -4,8 +4,8 @@ from collections import Counter
 from typing import Any
 
 from nodrop.report.difference import diff
-from nodrop.report.fixed import WHYS, Left, Made, Patch, Rewritten
 from nodrop.report.json import dumped, of_change, of_finding, of_problem
+from nodrop.results.fixed import WHYS, Left, Made, Patch, Rewritten
 
 VERSION = 1
 

@@ -7,9 +7,9 @@ from nodrop.engine.finding import SEVERITIES, Finding, Located
 from nodrop.model import subject
 from nodrop.model.change import DISRUPTIONS, Step
 from nodrop.report.block import Page
-from nodrop.report.fixed import WHYS, Fixed, Left, Made, Patch, What, Why
 from nodrop.report.links import Links
 from nodrop.report.names import count, label, listing, name
+from nodrop.results.fixed import WHYS, Fixed, Left, Made, Patch, What, Why
 
 _WHAT: dict[Why, str] = {
     "unsafe": "--unsafe makes it",

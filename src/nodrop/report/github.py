@@ -13,7 +13,7 @@ from nodrop.model.reading import NOT_COMPUTED
 from nodrop.model.subject import Subject
 from nodrop.report.escape import property_of_command, text_of_command, utf8
 from nodrop.report.names import listing
-from nodrop.report.outcome import Outcome, format_problem, groups, openable
+from nodrop.results.outcome import Outcome, format_problem, groups, openable
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 SHOWN = 3

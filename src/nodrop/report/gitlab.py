@@ -13,7 +13,7 @@ from nodrop.model import subject
 from nodrop.model.reading import Note
 from nodrop.report.escape import terminal, utf8
 from nodrop.report.json import dumped
-from nodrop.report.outcome import Outcome, format_problem, openable
+from nodrop.results.outcome import Outcome, format_problem, openable
 
 _SEVERITIES = {"error": "critical", "warning": "major", "note": "info"}
 _NO_FILE = "."

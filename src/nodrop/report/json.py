@@ -13,7 +13,7 @@ from nodrop.model.change import Change
 from nodrop.model.reading import Assumption, Note
 from nodrop.model.states import Unknown
 from nodrop.report.escape import json_text, utf8
-from nodrop.report.outcome import Outcome, statistics, summary
+from nodrop.results.outcome import Outcome, statistics, summary
 
 VERSION = 1
 _OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE

@@ -14,7 +14,7 @@ from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.subject import natural
 from nodrop.report.escape import terminal, utf8
-from nodrop.report.outcome import Outcome, format_problem, openable
+from nodrop.results.outcome import Outcome, format_problem, openable
 
 _FABRIC = "the fabric"
 

@@ -19,9 +19,9 @@ from nodrop.model import subject
 from nodrop.model.reading import Note
 from nodrop.report.escape import terminal, utf8
 from nodrop.report.json import dumped
-from nodrop.report.outcome import Outcome, format_problem, openable, related_places
 from nodrop.report.rules import advises
-from nodrop.report.rulings import RULINGS, Ruling
+from nodrop.results.outcome import Outcome, format_problem, openable, related_places
+from nodrop.results.rulings import RULINGS, Ruling
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _FINGERPRINT = "nodrop/v1"

@@ -6,7 +6,6 @@ from typing import get_args
 
 from nodrop.plan.model import KINDS, RISKS, Kind, Means, When
 from nodrop.report import check_json, json, plan_json
-from nodrop.report.outcome import Summary
 from nodrop.report.schema_parts import (
     COUNT,
     FLAG,
@@ -24,6 +23,7 @@ from nodrop.report.schema_parts import (
     problem,
     report,
 )
+from nodrop.results.outcome import Summary
 from nodrop.routing.observation import CHECKS
 
 _COUNTED = tuple(field.name for field in dataclasses.fields(Summary))

@@ -2,7 +2,7 @@
 
 from nodrop.report.escape import terminal
 from nodrop.report.names import count
-from nodrop.report.outcome import Outcome, Statistic, statistics
+from nodrop.results.outcome import Outcome, Statistic, statistics
 
 SHOWN = 10
 """How many of the slowest rules stand in the table, beside those that found something."""

@@ -13,9 +13,9 @@ from nodrop.report.block import Page, block
 from nodrop.report.hidden import hidden
 from nodrop.report.links import Links
 from nodrop.report.names import count, listing, name
-from nodrop.report.outcome import SHOWN, Groups, Outcome, foremost, groups, summary
 from nodrop.report.statistics import table
 from nodrop.report.unread import ignored, last, list_unread_files
+from nodrop.results.outcome import SHOWN, Groups, Outcome, foremost, groups, summary
 
 _NOTES_OF_A_KIND = 5
 _IN_THE_LAST_LINE = frozenset({UNKNOWN_LINE, DECLARED_LINE, NOT_COMPUTED})

@@ -7,7 +7,7 @@ from nodrop.model.reading import Note
 from nodrop.report.block import Page
 from nodrop.report.escape import terminal
 from nodrop.report.names import count
-from nodrop.report.outcome import Outcome
+from nodrop.results.outcome import Outcome
 
 _NAMED = 20
 """Files of one reason that are named, unless the report is verbose."""

@@ -17,10 +17,10 @@ from nodrop.model.subject import text as subject_text
 from nodrop.report.escape import terminal
 from nodrop.report.explained import spell
 from nodrop.report.origins import StatedBy, of_fabric, origins
-from nodrop.report.outcome import Outcome
 from nodrop.report.rules import finds
 from nodrop.report.table import WIDTH, wrap_text
 from nodrop.report.text_change import changes
+from nodrop.results.outcome import Outcome
 
 _LISTED = 12
 """How many subjects of one verdict are named."""

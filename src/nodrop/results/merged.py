@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from nodrop.engine.finding import Finding
 from nodrop.engine.skipped import Skipped, skipped_by_all
-from nodrop.report.outcome import Outcome, RuleWork
+from nodrop.results.outcome import Outcome, RuleWork
 
 
 def merge_outcomes(outcomes: Sequence[Outcome]) -> Outcome:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from nodrop.engine.finding import Finding
 from nodrop.model.change import Change, Disruption, Step, worst
-from nodrop.report.outcome import Outcome
+from nodrop.results.outcome import Outcome
 
 Why = Literal["unsafe", "refused", "by hand", "generated", "no fix"]
 What = Literal["files", "diff", "patches"]

@@ -9,7 +9,7 @@ from nodrop.model.compare import Difference
 from nodrop.model.reading import Note
 from nodrop.model.subject import Subject
 from nodrop.plan.model import Plan
-from nodrop.report.outcome import Outcome
+from nodrop.results.outcome import Outcome
 from nodrop.routing.observation import Check, Flow
 
 

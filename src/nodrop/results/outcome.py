@@ -20,7 +20,7 @@ from nodrop.model.reading import DECLARED_LINE, NOT_COMPUTED, Assumption, Note, 
 from nodrop.model.routing import Bgp
 from nodrop.model.states import known_rows
 from nodrop.model.subject import natural, sort_key
-from nodrop.report.agreement import Validation
+from nodrop.results.agreement import Validation
 
 LineOf = Callable[[str, int], str | None]
 """A line (1-based) of a file, by the name under which the file is shown; None where it is not at hand."""
@@ -85,13 +85,13 @@ class Outcome:
     settled: tuple[Settled, ...] = ()
     """How suppressions fared, fabric by fabric."""
     crashed: bool = False
-    """Whether a shipped rule crashed, which is nodrop's own fault; the problems tell which."""
+    """Whether a shipped rule crashed, which is nodrop's own fault; the problems say which."""
     work: tuple[RuleWork, ...] | None = None
-    """What each rule that was judged cost; None where nobody asked."""
+    """The cost of each rule that ran; None where nobody asked."""
     validations: tuple[Validation, ...] = ()
     """What other validators saw, fabric by fabric, where any were asked."""
     own: tuple[Rule, ...] = ()
-    """The site's own rules among those that were judged by."""
+    """The site's own rules among the rules that ran."""
     line: LineOf = _no_line
     identifiers: Identifiers | None = None
     """What other fabrics of the command may not have too, where several are compared."""
@@ -279,7 +279,7 @@ def groups(findings: Iterable[Finding]) -> Groups:
     """Return findings of one rule with one cause together, each group in the order of its subjects.
 
     The order inside a group does not depend on where it stands, so its first finding can be chosen before places are
-    looked up; where only some have places, as those of several fabrics, these go first. Groups stand in the order of
+    looked up; where only some have places, as those of several fabrics, these go first. Groups are in the order of
     their first findings, by file and line.
     """
     together: dict[tuple[str, str, str], list[Finding]] = {}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from nodrop.plan.model import Drift
-from nodrop.report.outcome import Outcome
+from nodrop.results.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,102 @@
+"""What several validators saw of a fabric side by side, check by check: where they agree, differ, or cannot see."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nodrop.analyses._computed import compute_observation
+from nodrop.analyses._expected import NOTHING, expected_routes, sound
+from nodrop.model.index import Index
+from nodrop.routing.observation import CHECKS, Check, Observation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A validator's results for a check, in items: `sound` of the `seen` are correct.
+
+    `differs` are seen differently from nodrop's computation, `unseen` it cannot see; `because` gives most reasons.
+    """
+
+    validator: str
+    sound: int
+    seen: int
+    unseen: int
+    differs: int
+    because: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One check; nodrop's own column is the first."""
+
+    check: str
+    items: int
+    columns: tuple[Column, ...]
+
+    @property
+    def verdict(self) -> str:
+        """Return the result of the columns: `agree`, `differ` with the number of items, or `cannot see`.
+
+        It is `cannot see` if no other validator saw anything. If none of them saw all items, `partly` gives the number
+        for the one that saw most.
+        """
+        differs = [f"{column.validator} in {column.differs}" for column in self.columns if column.differs]
+        if differs:
+            return f"differ: {', '.join(differs)}"
+        other_columns = self.columns[1:]
+        if self.items and not any(column.seen for column in other_columns):
+            return "cannot see"
+        most = max((self.items - column.unseen for column in other_columns), default=self.items)
+        return "agree" if most >= self.items else f"partly, {most:,} of {self.items:,}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """The results of validators for one fabric, and their reports on how they got them."""
+
+    name: str
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+
+
+def validation(index: Index, observations: Sequence[Observation]) -> Validation:
+    """Return what nodrop and the validators saw of a fabric, check by check."""
+    messages = tuple(
+        words if words.startswith(observation.by) else f"{observation.by}: {words}"
+        for observation in observations
+        for words in dict.fromkeys(observation.told)
+    )
+    return Validation(name="", rows=tuple(_rows(index, observations)), notes=messages)
+
+
+def _rows(index: Index, observations: Sequence[Observation]) -> Iterator[Row]:
+    own_observation = compute_observation(index)
+    for check in CHECKS:
+        items = own_observation.seen.get(check, {})
+        columns = tuple(_build_column(index, check, observation) for observation in (own_observation, *observations))
+        if items or any(column.seen for column in columns):
+            yield Row(check=check, items=len(items), columns=columns)
+
+
+def _build_column(index: Index, check: Check, seen: Observation) -> Column:
+    own_observation = compute_observation(index)
+    values = seen.seen.get(check, {})
+    should = expected_routes(index, seen) if check == "routes" else {}
+    blind = Counter(
+        words
+        for item in own_observation.seen.get(check, {})
+        if item not in values and (words := seen.blind(check, item))
+    )
+    differs = sum(
+        1
+        for item, value in own_observation.seen.get(check, {}).items()
+        if not own_observation.blind(check, item) and not seen.blind(check, item) and values.get(item, NOTHING) != value
+    )
+    return Column(
+        validator=seen.by,
+        sound=sum(sound(check, item, value, should) for item, value in values.items()),
+        seen=len(values),
+        unseen=blind.total(),
+        differs=differs,
+        because=tuple(words for words, _ in blind.most_common()),
+    )
