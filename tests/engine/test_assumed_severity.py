@@ -63,11 +63,13 @@ def test_pfc_without_a_watchdog_is_an_error_where_the_mode_is_stated(tmp_path: P
 @pytest.mark.parametrize(
     ("stated", "expected"),
     [
-        ("", {"warning"}),
+        ("", set()),
         ("classes: {rdma: {purpose: rdma, dscp: [26], tc: 3, lossless: true}}\n", {"error"}),
     ],
 )
-def test_a_lossy_dscp_is_an_error_where_it_is_stated(tmp_path: Path, stated: str, expected: set[str]) -> None:
+def test_a_lossy_dscp_is_an_error_where_stated_and_none_where_maps_protect_others(
+    tmp_path: Path, stated: str, expected: set[str]
+) -> None:
     path = leaf(tmp_path, DSCP_TO_TC_MAP={"AZURE": AZURE | {"3": "3", "4": "3"}})
     (path / "fabric.yaml").write_text(f"mode: lossless\n{stated}")
     assert {severity for severity, _ in severities(path, LOSSY)} == expected

@@ -6,6 +6,9 @@ gives it arguments (`with:`), and has the words.
     RESTS_ON = frozenset({"classes"})       # where it takes the owner's statements for true
     def find(index: Index, *, tolerance_bytes: int = 0) -> Iterator[Hit | Unsettled]: ...
 
+An analysis that takes a statement for true only with some arguments names these: `RESTS_ON_WITH = {"classes":
+frozenset({"tos"})}`, in addition to `RESTS_ON`.
+
 An analysis that sets `REPAIRS = True`, or the arguments that make it so, adds to its hits, where it can, the changes
 that would end them (`Hit.changes`).
 An analysis that sets `NEAR = True` finds the faults of a switch, or of a cable, that follow from it, from the parts

@@ -17,7 +17,8 @@ from nodrop.model.subject import Subject, natural
 from nodrop.routing.filtering import Decision, decide
 from nodrop.routing.legs import Leg, legs
 
-RESTS_ON = frozenset({"classes", "cables", "hosts"})
+RESTS_ON = frozenset({"cables", "hosts"})
+RESTS_ON_WITH = {"classes": frozenset({"rdma", "cnp", "roce"})}
 LOOKS_AT = frozenset(
     {"access_lists", "addresses", "vrf", "port_channels", "vlans", "loopbacks", "bgp", "vrf_bgp", "enabled", "side"}
 )

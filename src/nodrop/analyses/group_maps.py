@@ -16,7 +16,7 @@ from nodrop.model.qos import Map, QosProfile
 from nodrop.model.states import UnknownFact, surely_off
 from nodrop.units import show_ids
 
-RESTS_ON = frozenset({"classes"})
+RESTS_ON_WITH = {"classes": frozenset({True})}
 REPAIRS = True
 NEAR = True
 

@@ -14,7 +14,8 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 from nodrop.units import show_ids
 
-RESTS_ON = frozenset({"cables", "classes", "hosts"})
+RESTS_ON = frozenset({"cables", "hosts"})
+RESTS_ON_WITH = {"classes": frozenset({"tos", "ecn_capable", "cnp_dscp", "cnp_priority", "dscp_to_priority"})}
 WITH_PFC = ("lossless", "pfc-only")
 ECN_CAPABLE = (1, 2)
 """The ECN bits that say that a packet may be marked (RFC 3168, section 5)."""

@@ -58,7 +58,8 @@ class FindingBuilder:
     def of_remark(self, remark: Remark) -> Finding:
         """Return the finding for a reader's remark, at its place."""
         located, names = self._locate_place(remark.subject[0], remark.place), remark.names
-        return self._build_from_facts(remark.subject, remark.subject, remark.facts, located=located, rows=names)
+        at = remark.at or remark.subject
+        return self._build_from_facts(remark.subject, at, remark.facts, located=located, rows=names)
 
     def holds(self, condition: Node | None, facts: Mapping[str, Fact]) -> bool:
         """Whether `when` lets a hit or remark pass; UnknownFact where it meets UNKNOWN."""

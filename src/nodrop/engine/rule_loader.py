@@ -106,7 +106,7 @@ class _Loader:
             claim=claim,
             analysis=file.analysis or "",
             arguments=self.arguments(options, module),
-            rests_on=frozenset(getattr(module, "RESTS_ON", ())),
+            rests_on=self.rests_on(module),
             routed=bool(getattr(module, "ROUTED", False)),
             failures=bool(getattr(module, "FAILURES", False)),
             observed=bool(getattr(module, "OBSERVED", False)),
@@ -282,6 +282,13 @@ class _Loader:
                     raise written.fault(f"no parameter `{key}`", hint=nearest(key, parameters))
                 new_arguments[key] = self.argument(key, value, [option.name for option in options])
         return new_arguments
+
+    def rests_on(self, module: ModuleType | None) -> frozenset[str]:
+        """Return the statements that the analysis takes for true, always or with these arguments."""
+        always: frozenset[str] = getattr(module, "RESTS_ON", frozenset())
+        at_times: Mapping[str, frozenset[object]] = getattr(module, "RESTS_ON_WITH", {})
+        arguments = [value for value in self.file.arguments.values() if isinstance(value, str | bool)]
+        return always | {topic for topic, values in at_times.items() if any(value in values for value in arguments)}
 
     def gives_changes(self, module: ModuleType | None) -> bool:
         """Whether the analysis names the changes that would end its findings, always or with these arguments."""

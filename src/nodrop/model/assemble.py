@@ -6,15 +6,15 @@ from operator import is_
 from typing import NamedTuple
 
 from nodrop.model import modes
+from nodrop.model.assumed_classes import assume_rdma_class, find_lossy_convention
 from nodrop.model.cabling import Cabling
 from nodrop.model.declared import Declared
-from nodrop.model.effects import RDMA_DSCP
 from nodrop.model.fabric import Device, Fabric, Interface, Link, Mode, Policy, Side, TrafficClass
 from nodrop.model.intern import Interner
 from nodrop.model.names import misnamed
 from nodrop.model.nics import value_or_none
 from nodrop.model.qos import QosProfile
-from nodrop.model.reading import Assumption, DeviceReading, HostReading, Note, PossibleMode, Reading
+from nodrop.model.reading import DeviceReading, HostReading, Note, PossibleMode, Reading, Remark
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import natural
 from nodrop.model.values import replace_fields
@@ -98,9 +98,11 @@ def assemble(
     groups = _group_devices_by_mode(devices, cabling.links, declared, paused=_any_nic_has_pfc(hosts_read))
     assumed = modes.assumptions(groups)
     mode = declared.mode or modes.of_all(groups)
-    plain = declared.mode is None and not hosts_read and not modes.profiles(devices)
-    dscps = _rdma_dscps_of_hosts(hosts_read) if not devices else set()
-    classes = declared.classes if declared.classes is not None else _classes(devices, mode, assumed, dscps, plain=plain)
+    classes, lossy_convention = declared.classes, list[Remark]()
+    if classes is None:
+        classes, assumption = assume_rdma_class(devices, mode, hosts_read, mode_stated=declared.mode is not None)
+        assumed.append(assumption)
+        lossy_convention = list(find_lossy_convention(devices, classes))
     note = modes.note_of(groups)
     fabric = Fabric(
         name=declared.name or UNNAMED,
@@ -121,6 +123,7 @@ def assemble(
             *(remark for reading in everything for remark in reading.remarks),
             *cabling.unlike,
             *misnamed(named_device_readings, readings),
+            *lossy_convention,
         ),
         notes=(*notes, *([note] if note else ()), *(note for reading in everything for note in reading.notes)),
         problems=tuple(problem for reading in everything for problem in reading.problems),
@@ -233,39 +236,3 @@ def _possible_modes(
 def _any_nic_has_pfc(readings: Iterable[HostReading]) -> bool:
     """Whether a file of a host turns PFC on."""
     return any(bool(value_or_none(nic, "pfc_priorities")) for reading in readings for nic in reading.nics)
-
-
-def _rdma_dscps_of_hosts(readings: Iterable[HostReading]) -> set[int]:
-    """Return the DSCPs that files of hosts give to RDMA, without 0, which is what RDMA has unless set."""
-    sent = (
-        value_or_none(nic, field) for reading in readings for nic in reading.nics for field in ("tos", "traffic_class")
-    )
-    return {tos >> 2 for tos in sent if tos is not None} - {0}
-
-
-def _classes(
-    devices: list[Device], mode: Mode, assumed: list[Assumption], sent: set[int], *, plain: bool
-) -> tuple[TrafficClass, ...]:
-    """Return the RDMA class: DSCP 26 unless the maps leave exactly one other candidate, or hosts send others alone.
-
-    Switches that are `plain`, without QoS on any port and without a stated purpose, have none: it would be reported
-    missing on every port of every network that is not meant for RDMA.
-    """
-    if plain and devices:
-        assumed.append(Assumption(fact="RDMA", value="none", because="no port has QoS"))
-        return ()
-    candidates: set[int] = set()
-    for qos in modes.profiles(devices):
-        if isinstance(qos.dscp_to_tc, Unknown) or isinstance(qos.pfc_rx_priorities, Unknown) or not qos.dscp_to_tc:
-            continue
-        candidates |= {dscp for dscp, tc in enumerate(qos.dscp_to_tc) if tc in qos.pfc_rx_priorities}
-    dscp, because = RDMA_DSCP, "NVIDIA's convention"
-    if len(candidates) == 1 and RDMA_DSCP not in candidates:
-        (dscp,) = candidates
-        because = "the only DSCP in a lossless class"
-    if not candidates and len(sent) == 1 and RDMA_DSCP not in sent:
-        (dscp,) = sent
-        because = "the only DSCP that files of hosts give to RDMA"
-    assumed.append(Assumption(fact="RDMA", value=f"DSCP {dscp}", because=because))
-    lossless = mode in modes.WITH_PFC
-    return (TrafficClass(name="rdma", purpose="rdma", dscp=(dscp,), tc=UNKNOWN, lossless=lossless),)

@@ -37,6 +37,8 @@ class Remark:
     secret: bool = False
     """Whether the line there holds a secret, which no report repeats."""
     names: tuple[str, ...] = ()
+    at: Subject | None = None
+    """The part to point at, where that is not the subject and has no `place`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

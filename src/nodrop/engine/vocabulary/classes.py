@@ -48,9 +48,12 @@ def _uses_pfc(qos: QosProfile) -> bool:
     return bool(sent or require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities"))
 
 
-@word("function", rests_on=("classes",))
+@word("function")
 def unmapped_dscps(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
-    """Return the DSCPs that a port's map leaves out, without those of RDMA and of CNPs that other rules report."""
+    """Return the DSCPs that a port's map leaves out, without those of RDMA and of CNPs that other rules report.
+
+    The classes only decide which rule reports a DSCP, so assumed ones do not make a finding less sure.
+    """
     table = require_fact(qos.dscp_to_tc, "interface.qos.dscp_to_tc") or ()
     unmapped = [dscp for dscp, tc in enumerate(table) if tc is None]
     if not unmapped:

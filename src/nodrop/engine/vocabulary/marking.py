@@ -44,9 +44,12 @@ def unmarked_rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, .
     )
 
 
-@word("function", rests_on=("classes", "mode"))
+@word("function", rests_on=("mode",))
 def unmarked_paused_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
-    """Return the other queues of lossless traffic classes that packets land in, without any WRED profile."""
+    """Return the other queues of lossless traffic classes that packets land in, without any WRED profile.
+
+    The classes only decide which rule reports a queue, so assumed ones do not make a finding less sure.
+    """
     paused = {effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)}
     paused_queues = sorted(paused - set(effects.rdma_queues(fabric, qos)))
     return tuple(index for index in paused_queues if not _wred_of_queue(qos, index))

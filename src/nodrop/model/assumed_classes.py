@@ -1,0 +1,112 @@
+"""The class of RDMA where nobody states it: from what the maps protect, else from hosts, else NVIDIA's convention."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from nodrop.model import effects, modes
+from nodrop.model.effects import RDMA_DSCP
+from nodrop.model.fabric import Device, Mode, TrafficClass
+from nodrop.model.nics import value_or_none
+from nodrop.model.qos import QosProfile
+from nodrop.model.reading import Assumption, HostReading, Remark
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
+from nodrop.units import show_ids
+
+_CONVENTION: tuple[tuple[int, ...], tuple[int, ...], str] = (RDMA_DSCP,), (), "NVIDIA's convention"
+"""The DSCPs of RDMA, those of other lossless traffic, and the evidence, where no file has better."""
+
+
+def assume_rdma_class(
+    devices: Sequence[Device], mode: Mode, hosts_read: Iterable[HostReading], *, mode_stated: bool
+) -> tuple[tuple[TrafficClass, ...], Assumption]:
+    """Return the RDMA class and that of other lossless traffic, if any, and what is assumed of RDMA.
+
+    Where maps protect other DSCPs than 26, RDMA has those: the owner wants them lossless. A RoCE macro is made for 26.
+    Switches without QoS on any port and without a stated purpose have no class: it would be reported missing on every
+    port of every network that is not meant for RDMA.
+    """
+    hosts_read = list(hosts_read)
+    profiles = modes.profiles(devices)
+    if devices and not (mode_stated or hosts_read or profiles):
+        return (), Assumption(fact="RDMA", value="none", because="no port has QoS")
+    if any(not isinstance(device.qos_style, Unknown) and device.qos_style == "macro" for device in devices):
+        dscps, others, because = _CONVENTION
+    else:
+        dscps, others, because = _infer_dscps(profiles, set() if devices else _rdma_dscps_of_hosts(hosts_read))
+    rdma = TrafficClass(name="rdma", purpose="rdma", dscp=dscps, tc=UNKNOWN, lossless=mode in modes.WITH_PFC)
+    other = TrafficClass(name="other-lossless", purpose="unknown", dscp=others, tc=UNKNOWN, lossless=True)
+    assumption = Assumption(fact="RDMA", value=f"DSCP {show_ids(dscps)}", because=because)
+    return ((rdma, other) if others else (rdma,)), assumption
+
+
+def find_lossy_convention(devices: Iterable[Device], classes: Sequence[TrafficClass]) -> Iterator[Remark]:
+    """Yield a remark for each switch whose maps protect other DSCPs than 26 and send that to a lossy class.
+
+    `classes` are the assumed ones. Hosts may follow the convention that the switch does not.
+    """
+    if not classes or any(RDMA_DSCP in rdma.dscp for rdma in classes):
+        return
+    lossless_by_id: dict[int, frozenset[int]] = {}
+    for device in devices:
+        port_by_id = {id(port.qos): port for port in reversed(device.interfaces) if isinstance(port.qos, QosProfile)}
+        rows = [(port, qos) for port in port_by_id.values() if isinstance(qos := port.qos, QosProfile)]
+        for _, qos in rows:
+            if id(qos) not in lossless_by_id:
+                lossless_by_id[id(qos)] = _find_lossless_dscps(qos)
+        protecting = [(port, qos) for port, qos in rows if lossless_by_id[id(qos)]]
+        if protecting:
+            facts = {
+                "dscp": str(RDMA_DSCP),
+                "tcs": show_ids({effects.tc_of_dscp(qos, RDMA_DSCP) for _, qos in protecting}),
+                "lossless": show_ids(frozenset[int]().union(*(lossless_by_id[id(qos)] for _, qos in protecting))),
+            }
+            at = (device.name, protecting[-1][0].name, "qos", "dscp_to_tc")
+            yield Remark(kind="conventional-rdma-dscp-lossy", subject=(device.name,), place=None, facts=facts, at=at)
+
+
+def _infer_dscps(profiles: Iterable[QosProfile], sent: set[int]) -> tuple[tuple[int, ...], tuple[int, ...], str]:
+    """Return the DSCPs of RDMA, those of other lossless traffic, and the evidence.
+
+    RDMA has the DSCPs that all ports with lossless classes protect. Some ports of dual ToRs also protect what bounces
+    between the two.
+    """
+    protected = [lossless for qos in profiles if (lossless := _find_lossless_dscps(qos))]
+    some = frozenset[int]().union(*protected)
+    if some and RDMA_DSCP not in some:
+        common = frozenset.intersection(*protected) or some
+        because = f"the only DSCP{'s' if len(common) > 1 else ''} in a lossless class"
+        return (
+            tuple(sorted(common)),
+            tuple(sorted(some - common)),
+            f"{because}{' of every port' if some > common else ''}",
+        )
+    if not some and len(sent) == 1 and RDMA_DSCP not in sent:
+        return tuple(sent), (), "the only DSCP that files of hosts give to RDMA"
+    return _CONVENTION
+
+
+def _find_lossless_dscps(qos: QosProfile) -> frozenset[int]:
+    """Return the DSCPs in traffic classes that a port pauses, or obeys the pause of; none where its map is unknown.
+
+    Another fault may keep a traffic class with PFC from sending pauses: it is lossless by intention.
+    """
+    if isinstance(qos.dscp_to_tc, Unknown) or not qos.dscp_to_tc:
+        return frozenset()
+    lossless_by_tc = {tc: _is_meant_lossless(qos, tc) for tc in {tc or 0 for tc in qos.dscp_to_tc}}
+    return frozenset(dscp for dscp in range(64) if lossless_by_tc[effects.tc_of_dscp(qos, dscp)])
+
+
+def _is_meant_lossless(qos: QosProfile, tc: int) -> bool:
+    if not isinstance(qos.pfc_rx_priorities, Unknown) and tc in qos.pfc_rx_priorities:
+        return True
+    try:
+        return effects.is_lossless(qos, tc)
+    except UnknownFact:
+        return False
+
+
+def _rdma_dscps_of_hosts(readings: Iterable[HostReading]) -> set[int]:
+    """Return the DSCPs that files of hosts give to RDMA, without 0, which is what RDMA has unless set."""
+    sent = (
+        value_or_none(nic, field) for reading in readings for nic in reading.nics for field in ("tos", "traffic_class")
+    )
+    return {tos >> 2 for tos in sent if tos is not None} - {0}
