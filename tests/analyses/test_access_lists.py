@@ -6,7 +6,7 @@ import pytest
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses.access_lists import find
-from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange, Stage
+from nodrop.model.access import AccessEntry, AccessList, Binding, Bits, PortRange, Stage
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
@@ -122,6 +122,73 @@ def test_packets_of_the_switch_itself_pass_lists_of_egress_where_the_platform_sa
 )
 def test_marks_policers_and_redirections(entry: AccessEntry, does: str, hit: bool) -> None:
     assert bool(found(having((site(entry),)), "roce", does)) is hit
+
+
+OPCODES = [
+    pytest.param(Bits(0x81, 0xFF), (False, True), id="CNPs"),
+    pytest.param(Bits(0x11, 0xFF), (True, False), id="acknowledgements"),
+    pytest.param(Bits(0x00, 0xE0), (True, False), id="reliable connections"),
+    pytest.param(Bits(0x80, 0x80), (False, True), id="CNPs, and transports that hosts may use"),
+    pytest.param(Bits(0x00, 0x00), (True, True), id="all"),
+    pytest.param(Bits(0x40, 0xE0), (False, False), id="reliable datagrams, which no NIC has"),
+    pytest.param(Bits(0x20, 0xE0), (False, False), id="unreliable connections"),
+]
+
+
+@pytest.mark.parametrize(("opcode", "drops"), OPCODES)
+def test_opcodes_tell_data_from_cnps(opcode: Bits, drops: tuple[bool, bool]) -> None:
+    fabric = having((site(AccessEntry(name="x", action="deny", opcode=opcode)),))
+    assert (bool(found(fabric, "rdma")), bool(found(fabric, "cnp"))) == drops
+    assert found(fabric, "bgp") == found(fabric, "bfd") == {}
+    maybe = opcode in (Bits(0x80, 0x80), Bits(0x20, 0xE0))
+    assert missing(fabric) == (["device.access_lists"] if maybe else [])
+
+
+def test_a_finding_names_the_opcodes_and_ecn_bits_that_are_dropped() -> None:
+    entry = AccessEntry(name="x", action="deny", opcode=Bits(0x10, 0xFE), ecns=(3,))
+    (hit,) = find(Index(having((site(entry),))), what="rdma", does="drop")
+    assert isinstance(hit, Hit)
+    assert hit.facts["part"] == ", opcode 0x10-0x11, ECN 3"
+
+
+def test_cnps_without_a_stated_dscp_are_surely_dropped_by_their_opcode() -> None:
+    drop = AccessEntry(name="x", action="deny", opcode=Bits(0x81, 0xFF))
+    classes = having((site(drop),)).classes
+    unstated = {"@fabric/classes": [one for one in classes if one.purpose != "cnp"]}
+    (hit,) = find(Index(having((site(drop),), unstated)), what="cnp", does="drop")
+    assert isinstance(hit, Hit)
+    assert hit.facts["dscps"] == "any"
+    by_dscp = replace_fields(drop, dscps=(48,))
+    assert found(having((site(by_dscp),), unstated), "cnp") == {}
+    assert missing(having((site(by_dscp),), unstated), "cnp") == ["classes"]
+
+
+def test_ecn_bits_that_hosts_do_not_send_are_not_dropped() -> None:
+    stated = AccessEntry(name="x", action="deny", ecns=(0,))
+    assert found(having((site(stated),)), "rdma") == {}
+    assert missing(having((site(stated),))) == []
+    (unstated,) = {str(one.tos) for one in having(()).hosts}
+    assert unstated == "106"
+    fabric = having((site(stated),))
+    hosts = tuple(replace_fields(one, tos=UNKNOWN) for one in fabric.hosts)
+    assert missing(replace_fields(fabric, hosts=hosts)) == ["host.tos"]
+    marked = AccessEntry(name="x", action="deny", ecns=(3,))
+    assert found(having((site(marked),)), "rdma") == {"SITE/entries/x": "Ethernet0"}
+    assert found(having((site(marked, at=("Ethernet224",)),)), "bgp") == {}
+
+
+def test_an_entry_for_ports_of_both_sides_drops_what_passes_both() -> None:
+    def drop(here: str, there: str) -> dict[str, Any]:
+        entry = AccessEntry(name="x", action="deny", interfaces=(here,), far_interfaces=(there,))
+        lists = AccessList(name="SITE", entries=(entry,), bindings=(Binding(interface=None, stage="transit"),))
+        return found(having((lists,)), "rdma")
+
+    hit = "SITE/entries/x"
+    assert drop("Ethernet224", "Ethernet0") == {hit: "Ethernet224"}
+    assert drop("Ethernet0", "Ethernet224") == {hit: "Ethernet0"}
+    assert drop("Ethernet0", "Ethernet8") == {hit: "Ethernet0"}
+    assert drop("Ethernet224", "Ethernet232") == {}, "between uplinks nothing of this fabric passes"
+    assert drop("Ethernet0", "Ethernet24") == {}, "no host is there"
 
 
 def test_what_is_not_known_is_unknown() -> None:

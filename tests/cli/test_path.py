@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from nodrop.resources import home
+from support.access_sites import site
 from support.command import nodrop
 from support.places import TESTS
 
@@ -156,3 +157,34 @@ def test_the_entry_of_an_access_list_that_decides_is_shown(tmp_path: Path) -> No
     assert (permitted.code, "   acl  Ethernet0, ingress: SITE, entry OTHERS, permits\n" in permitted.out) == (0, True)
     both = nodrop("path", "gpu1", "storage2", str(intent))
     assert "gpu1:nic1 to storage2:nic1 (10.2.2.17): dropped by access list SITE\n" in both.out
+
+
+def test_an_entry_for_some_opcodes_is_shown_with_them(tmp_path: Path) -> None:
+    kind = {"MATCHES": ["BTH_OPCODE"], "ACTIONS": ["PACKET_ACTION"], "BIND_POINTS": ["PORT"]}
+    tables = {
+        "ACL_TABLE_TYPE": {"BTH": kind},
+        "ACL_TABLE": {"SITE": {"type": "BTH", "stage": "ingress", "ports": ["Ethernet0"]}},
+        "ACL_RULE": {"SITE|ACKS": {"PRIORITY": "5", "PACKET_ACTION": "DROP", "BTH_OPCODE": "0x11/0xff"}},
+    }
+    intent = tmp_path / "two.yaml"
+    intent.write_text(Path(TWO).read_text() + f"extra: {json.dumps({'leaf1': {'tables': tables}})}\n")
+    data = nodrop("path", "gpu1:nic1", "gpu2:nic1", str(intent))
+    assert (data.code, "   acl  Ethernet0, ingress: SITE, entry ACKS, drops opcode 0x11\n" in data.out) == (1, True)
+    cnps = nodrop("path", "gpu1:nic1", "gpu2:nic1", str(intent), "--dscp", "48")
+    assert (cnps.code, "ACKS" in cnps.out) == (0, False)
+
+
+def test_an_entry_for_a_port_in_and_a_port_out_is_shown_where_both_are_passed(tmp_path: Path) -> None:
+    for name, text in site("cumulus").items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (tmp_path / "leaf1" / "policy.d").mkdir(exist_ok=True)
+    rule = "[iptables]\n-A FORWARD -i swp29,swp30,swp31,swp32 -o swp1 -p udp --dport 4791 -j DROP\n"
+    (tmp_path / "leaf1" / "policy.d" / "50.rules").write_text(rule)
+    to_first = nodrop("path", "gpu2:nic2", "gpu1:nic1", str(tmp_path))
+    assert (to_first.code, "   acl  swp29, ingress: FORWARD, entry 50.rules:2, drops\n" in to_first.out) == (1, True)
+    beside = nodrop("path", "gpu2:nic1", "gpu1:nic1", str(tmp_path))
+    assert (beside.code, "50.rules" in beside.out) == (0, False)
+    back = nodrop("path", "gpu1:nic1", "gpu2:nic2", str(tmp_path))
+    assert (back.code, "50.rules" in back.out) == (0, False)

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from nodrop.model.access import AccessEntry, AccessList, PortRange
+from nodrop.model.access import AccessEntry, AccessList, Bits, PortRange
 from nodrop.model.states import UNKNOWN
 from nodrop.routing.filtering import Atom, Packets, decide
 from nodrop.routing.prefixes import prefix
+from nodrop.routing.roce_opcodes import DATA_OPCODES, POSSIBLE_OPCODES
 
 
 def atom(text: str) -> Atom:
@@ -86,6 +87,33 @@ def test_marks_of_entries_that_go_on_and_of_the_last_one() -> None:
     assert (found.action, found.marks.traffic_class, found.marks.dscp) == ("permit", (classed, 0), (marked, 10))
     (kept,) = decide(AccessList(name="SITE", entries=(AccessEntry(name="x", dscps=(10,), dscp=0), marked)), "", ROCE)
     assert kept.marks.dscp == (marked, 10)
+
+
+ACK, CNP = Bits(0x11, 0xFF), Bits(0x81, 0xFF)
+DATA = ROCE._replace(opcodes=DATA_OPCODES, doubtful_opcodes=POSSIBLE_OPCODES, doubtful_ecns=frozenset({0, 1}))
+
+
+def test_packets_of_roce_are_cut_by_opcodes_and_others_have_none() -> None:
+    assert decided(deny(opcode=ACK), packets=DATA) == {("deny", "drop", True), ("permit", None, True)}
+    assert decided(deny(opcode=CNP), packets=DATA) == {("permit", None, True)}
+    assert decided(deny(opcode=Bits(0, 0)), packets=DATA) == {("deny", "drop", True)}
+    assert decided(deny(opcode=ACK), deny("rest"), packets=DATA) == {("deny", "drop", True), ("deny", "rest", True)}
+    assert decided(deny(opcode=Bits(0, 0))) == {("permit", None, True)}
+
+
+def test_of_opcodes_and_ecn_bits_that_packets_may_lack_a_drop_is_not_sure() -> None:
+    unreliable = Bits(0x20, 0xE0)
+    assert decided(deny(opcode=unreliable), packets=DATA) == {("deny", "drop", False), ("permit", None, True)}
+    assert decided(deny(ecns=(0,)), packets=DATA) == {("deny", "drop", False), ("permit", None, True)}
+    assert decided(deny(ecns=(0, 3)), packets=DATA) == {("deny", "drop", True), ("permit", None, True)}
+    assert decided(deny(ecns=(0, 1, 2, 3)), packets=DATA) == {("deny", "drop", True)}
+
+
+def test_an_entry_for_ports_of_the_other_side_matches_only_what_passes_there() -> None:
+    to_host = deny(far_interfaces=("swp1",))
+    assert decided(to_host, packets=DATA._replace(far_port="swp1")) == {("deny", "drop", True)}
+    assert decided(to_host, packets=DATA._replace(far_port="swp2")) == {("permit", None, True)}
+    assert decided(to_host, packets=DATA) == {("unknown", "drop", False)}
 
 
 def test_a_list_that_is_not_read_is_unknown() -> None:

@@ -15,13 +15,14 @@ from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing import ControlPlane
 from nodrop.routing.filtering import Atom, Decision, Packets, decide, prefixes_of
-from nodrop.routing.hop_filters import Filtered, at_legs, roce_packet
+from nodrop.routing.hop_filters import Filtered, at_legs
 from nodrop.routing.observation import FATES, Fate, route_item
 from nodrop.routing.prefixes import FAMILIES, Address, Prefix, address
+from nodrop.routing.roce_packets import roce_packet, roce_packets
 from nodrop.routing.routers import Router
 from nodrop.routing.routes import Hop, Route
 
-_ANYWHERE: Final = tuple((Address(family, 0), Atom(Prefix(family, 0, 0))) for family in FAMILIES)
+_ANYWHERE: Final = tuple((family, Atom(Prefix(family, 0, 0))) for family in FAMILIES)
 _Way = Literal["ingress", "egress"]
 
 
@@ -77,8 +78,8 @@ def _uncomputed_drops(index: Index, dscps: frozenset[int]) -> Iterator[str]:
             bound = {binding.interface for binding in rules.bindings if binding.stage in FORWARDING}
             at = {*(name for name in bound if name), *(ports | {""} if None in bound else ())}
             packets = [
-                roce_packet(None, to, RDMA_DSCP)._replace(dscps=dscps, destinations=(to_any,))
-                for to, to_any in _ANYWHERE
+                roce_packets(index.fabric, family, (anywhere,), (anywhere,), dscps, ("data", "cnp"))
+                for family, anywhere in _ANYWHERE
             ]
             if any(
                 _filters_or_redirects(decision)
@@ -227,7 +228,7 @@ class _Fates:
         ]
 
     def _build_packet(self, to: Address) -> Packets:
-        return roce_packet(None, to, self._dscp)
+        return roce_packet(self._index.fabric, None, to, self._dscp)
 
 
 def _switch_ports_by_address(index: Index) -> Iterator[tuple[Address, tuple[str, str]]]:

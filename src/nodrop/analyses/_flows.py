@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from nodrop.analyses._hosts import cabled_hosts
-from nodrop.model.access import AccessList, PortRange
+from nodrop.model.access import AccessList
 from nodrop.model.effects import cnp_dscps, roce_dscps
 from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
@@ -15,12 +15,10 @@ from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.routing.filtering import Atom, Packets, prefixes_of
 from nodrop.routing.legs import Leg, legs
 from nodrop.routing.prefixes import BITS, FAMILIES, Address, Family, Prefix, address
+from nodrop.routing.roce_packets import Kind, roce_packets
 from nodrop.routing.session_packets import LINK_LOCAL, atom, bfd_packets, bgp_packets, nd_packets
 
-_UDP = 17
-ROCE_PORT = 4791
-"""UDP port of RoCEv2 (IBTA, annex A17)."""
-_USUAL_CNP = (48,)
+USUAL_CNP = 48
 """The DSCP that ConnectX and Thor 2 give to CNPs unless told otherwise (reference designs of NVIDIA and Juniper)."""
 
 
@@ -37,7 +35,7 @@ class Flow(NamedTuple):
     """The other end of a session."""
     reply: bool = False
     assumed: bool = False
-    """Whether it is only assumed that packets of this kind have these DSCPs."""
+    """Whether packets of this kind may have any DSCP, `USUAL_CNP` for one."""
 
 
 Sets = Mapping[Family, tuple[Atom, ...]]
@@ -137,36 +135,72 @@ class Classes:
         return self._kinds[own_prefix]
 
 
-def roce_flows(index: Index, classes: Classes, hosts: Hosts, at: End, *, enters: bool) -> Iterator[Flow]:
-    """Yield the RoCE packets that enter or leave by a port, where hosts are behind it or it leads to a switch."""
-    name, own_prefixes = at.node, hosts.of.get(at, ())
-    if own_prefixes:
-        beyond = classes.count(own_prefixes)
-    elif (end := index.far_end(*at)) is not None and end.node in index.devices:
-        beyond = classes.of_device(end.node) or classes.all - classes.of_device(name)
-    elif leads_to_switch(index, at):
-        beyond = classes.all - classes.of_device(name)
-    else:
+def roce_flows(
+    index: Index, classes: Classes, hosts: Hosts, at: End, *, enters: bool, by_far_port: bool = False
+) -> Iterator[Flow]:
+    """Yield the RoCE packets that enter or leave by a port, where hosts are behind it or it leads to a switch.
+
+    Packets are separate `by_far_port`, which is where they leave the switch, or entered it.
+    """
+    if not by_far_port:
+        beyond = _classes_beyond(index, classes, hosts, at)
+        if beyond is not None:
+            yield from _roce_flows_between(index, hosts, at.port, classes, beyond, classes.all - beyond, enters=enters)
         return
-    behind = classes.all - beyond
+    here = _hosts_beyond(index, hosts, at)
+    for port in index.devices[at.node].interfaces if here else ():
+        if port.name == at.port or surely_off(port.enabled) or port.side is None:
+            continue
+        if there := _hosts_beyond(index, hosts, End(at.node, port.name)) - here:
+            near, far = classes.count(here), classes.count(there)
+            for flow in _roce_flows_between(index, hosts, at.port, classes, near, far, enters=enters):
+                yield flow._replace(packets=flow.packets._replace(far_port=port.name))
+
+
+def _classes_beyond(index: Index, classes: Classes, hosts: Hosts, at: End) -> Counter[tuple[object, ...]] | None:
+    """Return the classes of the hosts that packets by a port come from or go to; None where it leads to neither."""
+    if own_prefixes := hosts.of.get(at):
+        return classes.count(own_prefixes)
+    if (end := index.far_end(*at)) is not None and end.node in index.devices:
+        return classes.of_device(end.node) or classes.all - classes.of_device(at.node)
+    return classes.all - classes.of_device(at.node) if leads_to_switch(index, at) else None
+
+
+def _hosts_beyond(index: Index, hosts: Hosts, at: End) -> frozenset[Prefix]:
+    """Return the addresses of those hosts."""
+    if own_prefixes := hosts.of.get(at):
+        return frozenset(own_prefixes)
+    end = index.far_end(*at)
+    is_switch = end is not None and end.node in index.devices
+    if is_switch and end is not None and (prefixes := hosts.by_device.get(end.node)):
+        return frozenset(prefixes)
+    if not is_switch and not leads_to_switch(index, at):
+        return frozenset()
+    others = (prefixes for device, prefixes in hosts.by_device.items() if device != at.node)
+    return frozenset(prefix for prefixes in others for prefix in prefixes)
+
+
+def _roce_flows_between(
+    index: Index,
+    hosts: Hosts,
+    port: str,
+    classes: Classes,
+    beyond: Counter[tuple[object, ...]],
+    behind: Counter[tuple[object, ...]],
+    *,
+    enters: bool,
+) -> Iterator[Flow]:
+    """Yield the RoCE packets between hosts beyond a port and those behind it."""
     families = {prefix.family for prefixes in hosts.by_device.values() for prefix in prefixes} or {"ipv4"}
-    cnps = cnp_dscps(index.fabric)
-    kinds: tuple[tuple[str, tuple[int, ...]], ...] = (("rdma", roce_dscps(index.fabric)), ("cnp", cnps or _USUAL_CNP))
-    for family in FAMILIES:
+    data, cnps = roce_dscps(index.fabric), cnp_dscps(index.fabric)
+    kinds: tuple[tuple[str, Kind, Iterable[int]], ...] = (("rdma", "data", data), ("cnp", "cnp", cnps or range(64)))
+    for family in FAMILIES if data else ():
         if family in families:
             near, far = classes.atoms(beyond, family), classes.atoms(behind, family)
-            for flow_kind, dscps in kinds if roce_dscps(index.fabric) else ():
-                if dscps:
-                    source, destination = (near, far) if enters else (far, near)
-                    packets = Packets(
-                        family,
-                        _UDP,
-                        source,
-                        destination,
-                        destination_ports=(PortRange(ROCE_PORT, ROCE_PORT),),
-                        dscps=frozenset(dscps),
-                    )
-                    yield Flow(flow_kind, at.port, packets, assumed=flow_kind == "cnp" and not cnps)
+            source, destination = (near, far) if enters else (far, near)
+            for flow_kind, kind, dscps in kinds:
+                packets = roce_packets(index.fabric, family, source, destination, dscps, (kind,))
+                yield Flow(flow_kind, port, packets, assumed=flow_kind == "cnp" and not cnps)
 
 
 def leads_to_switch(index: Index, at: End) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._flows import Classes, Flow, Hosts, leads_to_switch, roce_flows, session_flows
+from nodrop.analyses._flows import USUAL_CNP, Classes, Flow, Hosts, leads_to_switch, roce_flows, session_flows
 from nodrop.model.access import ENTERING, FORWARDING, OWN, AccessEntry, AccessList, Binding
 from nodrop.model.effects import tc_of_dscp
 from nodrop.model.fabric import Device, End, TrafficClass
@@ -16,6 +16,7 @@ from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.model.subject import Subject, natural
 from nodrop.routing.filtering import Decision, decide
 from nodrop.routing.legs import Leg, legs
+from nodrop.routing.roce_opcodes import format_opcodes
 
 RESTS_ON = frozenset({"cables", "hosts"})
 RESTS_ON_WITH = {"classes": frozenset({"rdma", "cnp", "roce"})}
@@ -25,6 +26,8 @@ LOOKS_AT = frozenset(
 _KEPT = "access lists"
 _FIRST = ("rdma", "drop")
 """Of what rule it is said that the lists of a switch are not known: of one, for it is one fact."""
+_MOST_DSCPS = 16
+"""How many DSCPs a message lists."""
 _OF_SWITCH = ("bgp", "bfd", "nd")
 
 
@@ -93,7 +96,7 @@ def _is_certain_drop(row: _Seen) -> bool:
 
 def _is_effect_known(row: _Seen) -> bool:
     """Whether the effect of the list is known; for packets of the switch itself, only if the platform states it."""
-    if row.flow.assumed:
+    if row.flow.assumed and not _drops_every_dscp(row):
         return False
     is_own_packet = row.binding.stage == "egress" and row.flow.what in _OF_SWITCH
     return row.decision.sure and not (
@@ -101,9 +104,16 @@ def _is_effect_known(row: _Seen) -> bool:
     )
 
 
+def _drops_every_dscp(row: _Seen) -> bool:
+    """Whether packets are dropped whatever DSCP they have."""
+    return row.decision.action == "deny" and row.decision.packets.dscps == row.flow.packets.dscps
+
+
 def _missing_fact(row: _Seen) -> str:
     if row.flow.assumed and row.decision.sure:
         return "classes"
+    if row.decision.packets.doubtful:
+        return "host.tos" if row.decision.packets.ecns != row.flow.packets.ecns else "device.access_lists"
     return "host_port.addresses" if row.decision.action == "deny" and not row.decision.sure else "device.access_lists"
 
 
@@ -152,13 +162,28 @@ def _build_hit(subject: Subject, rows: Sequence[_Seen]) -> Hit:
         "way": "ingress" if first_row.binding.stage in ENTERING else "egress",
         "ports": end_names[0],
         "peers": end_names[1],
-        "dscps": ", ".join(map(str, sorted({dscp for row in rows for dscp in row.decision.packets.dscps}))),
+        "dscps": _format_dscps(rows),
+        "part": _format_part(rows),
         "family": _format_families(rows),
         "dscp": marks.dscp[1] if marks.dscp is not None else None,
         "tc": marks.traffic_class[1] if marks.traffic_class is not None else None,
     }
     places = [((row.device, row.flow.port), "where the list acts") for row in rows if row.flow.port == ports[0]]
     return Hit(subject=subject, facts=facts, related=tuple(places[:1]))
+
+
+def _format_dscps(rows: Sequence[_Seen]) -> str:
+    dscps = {dscp for row in rows for dscp in row.decision.packets.dscps}
+    return "any" if len(dscps) > _MOST_DSCPS else ", ".join(map(str, sorted(dscps)))
+
+
+def _format_part(rows: Sequence[_Seen]) -> str:
+    """Return opcodes and ECN bits, if packets with only some of them are acted on; "" otherwise."""
+    every = rows[0].flow.packets
+    opcodes = frozenset(opcode for row in rows for opcode in row.decision.packets.opcodes)
+    ecns = {ecn for row in rows for ecn in row.decision.packets.ecns}
+    part = "" if opcodes == every.opcodes else f", opcode {format_opcodes(opcodes)}"
+    return part if ecns == every.ecns else f"{part}, ECN {', '.join(map(str, sorted(ecns)))}"
 
 
 def _format_families(rows: Sequence[_Seen]) -> str:
@@ -191,13 +216,16 @@ def _access_list_decisions(index: Index) -> Iterator[_Seen]:
             if id(rules.entries) not in classes:
                 classes[id(rules.entries)] = Classes(hosts, rules)
             groups = classes[id(rules.entries)]
+            by_far_port = any(access_entry.far_interfaces for access_entry in known_rows(rules.entries))
             per_port = any(access_entry.interfaces for access_entry in known_rows(rules.entries))
             for binding in rules.bindings:
-                for flow in _flows_at_binding(index, groups, hosts, device, own_legs, binding):
+                for flow in _flows_at_binding(index, groups, hosts, device, own_legs, binding, by_far_port=by_far_port):
                     at = binding.interface or flow.port
                     key = (id(rules.entries), rules.family, str(rules.otherwise), at if per_port else "", flow.packets)
                     if key not in decided:
                         every = list(decide(rules, at, flow.packets))
+                        if flow.assumed:
+                            every = [decision for decision in every if USUAL_CNP in decision.packets.dscps]
                         passes_nd = flow.what == "nd" and not all(
                             decision.action == "deny" and decision.sure for decision in every
                         )
@@ -210,7 +238,14 @@ def _affects_packets(decision: Decision) -> bool:
 
 
 def _flows_at_binding(
-    index: Index, classes: Classes, hosts: Hosts, device: Device, own_legs: Sequence[Leg], binding: Binding
+    index: Index,
+    classes: Classes,
+    hosts: Hosts,
+    device: Device,
+    own_legs: Sequence[Leg],
+    binding: Binding,
+    *,
+    by_far_port: bool,
 ) -> Iterator[Flow]:
     """Yield the packets that matter where a list is bound."""
     enters = binding.stage in ENTERING
@@ -220,7 +255,7 @@ def _flows_at_binding(
             continue
         at = End(device.name, port)
         if binding.stage in FORWARDING:
-            yield from roce_flows(index, classes, hosts, at, enters=enters)
+            yield from roce_flows(index, classes, hosts, at, enters=enters, by_far_port=by_far_port)
         to_switch = leads_to_switch(index, at)
         for leg in own_legs if binding.stage in OWN else ():
             if port in leg.ports and binding.interface in (None, port, leg.name):

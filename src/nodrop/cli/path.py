@@ -68,8 +68,9 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
 
 def _trace_port_pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "list[Facts]":
     """Return for every pair of ports of two hosts how packets get from one to the other; nothing of a single pair."""
-    from nodrop.routing.hop_filters import dropped, roce_packet
+    from nodrop.routing.hop_filters import dropped
     from nodrop.routing.paths import Walk, attached
+    from nodrop.routing.roce_packets import roce_packet
 
     def trace_pair(near: str, far: str) -> "Facts | None":
         node, _, port = near.partition(":")
@@ -87,7 +88,8 @@ def _trace_port_pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "
         walk = Walk(plane, start, to)
         failed = (path.outcome for path in walk.ways if path.outcome != "delivered")
         outcome = "delivered" if walk.delivered else next(failed, "no route")
-        filtered = dropped(plane, walk, roce_packet(own_address, to, dscp)) if walk.delivered else None
+        packet = roce_packet(plane.index.fabric, own_address, to, dscp)
+        filtered = dropped(plane, walk, packet) if walk.delivered else None
         if filtered is not None:
             outcome = f"dropped by access list {filtered.rules.name}"
         delivered = walk.delivered and filtered is None

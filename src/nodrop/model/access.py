@@ -54,9 +54,15 @@ class AccessEntry:
     source_ports: tuple[PortRange, ...] = ()
     destination_ports: tuple[PortRange, ...] = ()
     dscps: tuple[int, ...] = ()
+    ecns: tuple[int, ...] = ()
+    """Values of the ECN bits, 0 to 3."""
+    opcode: Bits | None = None
+    """The opcode of RoCE's base transport header, 8 bits."""
     tcp_flags: Bits | None = None
     interfaces: tuple[str, ...] = ()
     """The ports by which packets come or go, where the entry names some of those that the list is bound to."""
+    far_interfaces: tuple[str, ...] = ()
+    """The ports on the other side of the switch: where packets leave that are filtered where they come, or came."""
     others: tuple[str, ...] = ()
     """Conditions that the model does not have, in the words of the file: the entry may match less."""
     dscp: int | None = None

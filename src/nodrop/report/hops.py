@@ -21,10 +21,12 @@ from nodrop.report.escape import terminal
 from nodrop.report.names import listing
 from nodrop.routing import ControlPlane
 from nodrop.routing.filtering import Packets
-from nodrop.routing.hop_filters import Filtered, filters, roce_packet
+from nodrop.routing.hop_filters import Filtered, filters
 from nodrop.routing.legs import Leg
 from nodrop.routing.paths import Stage, Walk
 from nodrop.routing.prefixes import Address
+from nodrop.routing.roce_opcodes import format_opcodes
+from nodrop.routing.roce_packets import roce_packet
 from nodrop.units import show_bytes, show_speed
 
 Facts = dict[str, Any]
@@ -49,7 +51,8 @@ def facts(plane: ControlPlane, walk: Walk, dscp: int, source: Address | None = N
     stages = []
     for stage in walk.stages:
         own_dscp = carried.get(stage.router, dscp)
-        stage_facts = _stage_facts(plane, stage, own_dscp, roce_packet(source, walk.to, own_dscp))
+        packet = roce_packet(plane.index.fabric, source, walk.to, own_dscp)
+        stage_facts = _stage_facts(plane, stage, own_dscp, packet)
         stages.append(stage_facts)
         for hop in stage.route.hops if stage.route is not None else ():
             if hop.router is not None:
@@ -87,18 +90,25 @@ def _stage_facts(plane: ControlPlane, stage: Stage, dscp: int, packet: Packets) 
         "dscp_out": sent[0] if sent else dscp,
         "ingress": ingress,
         "egress": egress,
-        "filters": [_filter_facts(acl) for acl in filters(plane, stage, packet) if acl.entry or acl.action != "permit"],
+        "filters": [
+            _filter_facts(acl, packet) for acl in filters(plane, stage, packet) if acl.entry or acl.action != "permit"
+        ],
     }
 
 
-def _filter_facts(acl: Filtered) -> Facts:
-    """Return the decision of an access list, and the entry that decides; `unknown` if it may do either."""
+def _filter_facts(acl: Filtered, packet: Packets) -> Facts:
+    """Return the decision of an access list, and the entry that decides; `unknown` if it may do either.
+
+    The `opcodes` are those of RoCE that it is about, None where it is about all of the packets.
+    """
+    opcodes = acl.decision.packets.opcodes
     return {
         "list": acl.rules.name,
         "entry": None if acl.entry is None else acl.entry.name,
         "interface": acl.interface,
         "stage": acl.stage,
         "action": acl.action,
+        "opcodes": None if opcodes == packet.opcodes else format_opcodes(opcodes),
     }
 
 
@@ -291,7 +301,8 @@ def _format_filter_decision(acl: Facts) -> str:
     """Return the entry of an access list that decides, and its action."""
     entry = "no entry matches" if acl["entry"] is None else f"entry {terminal(acl['entry'])}"
     does = {"permit": "permits", "deny": "drops", UNKNOWN: "may drop"}[acl["action"]]
-    return f"{terminal(acl['interface'])}, {acl['stage']}: {terminal(acl['list'])}, {entry}, {does}"
+    part = "" if acl["opcodes"] is None else f" opcode {acl['opcodes']}"
+    return f"{terminal(acl['interface'])}, {acl['stage']}: {terminal(acl['list'])}, {entry}, {does}{part}"
 
 
 def _format_egress(row: Facts) -> str:

@@ -1,7 +1,8 @@
 """Effect of an access list on packets: the entry that decides each part of them, and how sure that is.
 
-Packets are a box: sets of addresses, ranges of ports, DSCPs. Each entry cuts the box into the part that it matches and
-the part that it leaves to later entries. A later entry is therefore checked only for these rests, as in a switch.
+Packets are a box: sets of addresses, ranges of ports, DSCPs, ECN bits, opcodes. Each entry cuts the box into the part
+that it matches and the part that it leaves to later entries. A later entry is therefore checked only for these rests,
+as in a switch.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,9 +13,11 @@ from typing import Literal, NamedTuple
 from nodrop.model.access import AccessEntry, AccessList, PortRange
 from nodrop.model.states import Unknown
 from nodrop.routing.prefixes import Family, Prefix, prefix
+from nodrop.routing.roce_opcodes import opcodes_matching
 
 MOST_PARTS = 4_000
 """How many parts packets are cut into before the rest counts as not known."""
+EVERY_ECN = frozenset(range(4))
 _ANY_PORT = (PortRange(0, 65_535),)
 _NO_HOSTS = (
     "0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/4", "240.0.0.0/4", "::/128", "::1/128", "::ffff:0:0/96", "ff00::/8",
@@ -41,13 +44,38 @@ class Packets(NamedTuple):
     source_ports: tuple[PortRange, ...] = _ANY_PORT
     destination_ports: tuple[PortRange, ...] = _ANY_PORT
     dscps: frozenset[int] = frozenset(range(64))
+    ecns: frozenset[int] = EVERY_ECN
+    doubtful_ecns: frozenset[int] = frozenset()
+    """ECN bits that packets may have, or not."""
+    opcodes: frozenset[int] = frozenset()
+    """Opcodes of RoCE; none where it is another protocol."""
+    doubtful_opcodes: frozenset[int] = frozenset()
+    """Opcodes that packets may have, or not."""
+    doubtful: bool = False
+    """Whether only such bits or opcodes are left of packets that were cut."""
+    far_port: str | None = None
+    """The port on the other side of the switch; None where that may be any."""
 
     @property
     def sure(self) -> bool:
         """Whether such packets are known to exist."""
-        return any(source.sure for source in self.sources) and any(
-            destination.sure for destination in self.destinations
+        return (
+            any(source.sure for source in self.sources)
+            and any(destination.sure for destination in self.destinations)
+            and not self.doubtful
         )
+
+    def with_ecns(self, ecns: frozenset[int]) -> "Packets":
+        """Return those with some of their ECN bits."""
+        if ecns == self.ecns:
+            return self
+        return self._replace(ecns=ecns, doubtful=self.doubtful or ecns <= self.doubtful_ecns)
+
+    def with_opcodes(self, opcodes: frozenset[int]) -> "Packets":
+        """Return those with some of their opcodes."""
+        if opcodes == self.opcodes:
+            return self
+        return self._replace(opcodes=opcodes, doubtful=self.doubtful or opcodes <= self.doubtful_opcodes)
 
 
 class Marks(NamedTuple):
@@ -139,13 +167,18 @@ def _may_match_packets(entry: AccessEntry, port: str, packets: Packets) -> bool:
         return False
     if (entry.source_ports or entry.destination_ports) and packets.protocol not in _WITH_PORTS:
         return False
+    if entry.far_interfaces and packets.far_port is not None and packets.far_port not in entry.far_interfaces:
+        return False
+    if entry.opcode is not None and not packets.opcodes:
+        return False
     return entry.tcp_flags is None or packets.protocol == _TCP
 
 
 def _is_match_uncertain(rules: AccessList, entry: AccessEntry, packets: Packets) -> bool:
     """Whether an entry may match less than its conditions: some are not in the model, or the list is for others."""
     of_others = entry.family is None and rules.family not in (None, packets.family)
-    return bool(entry.others) or entry.tcp_flags is not None or of_others
+    by_unknown_port = bool(entry.far_interfaces) and packets.far_port is None
+    return bool(entry.others) or entry.tcp_flags is not None or of_others or by_unknown_port
 
 
 def _find_tied_entries(later: Sequence[AccessEntry], entry: AccessEntry, packets: Packets) -> tuple[AccessEntry, ...]:
@@ -192,6 +225,20 @@ def _split_packets(packets: Packets, entry: AccessEntry) -> Iterator[tuple[bool,
         if not dscps:
             return
         remaining_packets = remaining_packets._replace(dscps=dscps)
+    if entry.ecns:
+        ecns = remaining_packets.ecns & frozenset(entry.ecns)
+        if remaining_packets.ecns - ecns:
+            yield False, remaining_packets.with_ecns(remaining_packets.ecns - ecns)
+        if not ecns:
+            return
+        remaining_packets = remaining_packets.with_ecns(ecns)
+    if entry.opcode is not None:
+        opcodes = remaining_packets.opcodes & opcodes_matching(entry.opcode)
+        if remaining_packets.opcodes - opcodes:
+            yield False, remaining_packets.with_opcodes(remaining_packets.opcodes - opcodes)
+        if not opcodes:
+            return
+        remaining_packets = remaining_packets.with_opcodes(opcodes)
     yield True, remaining_packets
 
 

@@ -3,16 +3,15 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from nodrop.model.access import ENTERING, FORWARDING, AccessEntry, AccessList, Binding, PortRange
+from nodrop.model.access import ENTERING, FORWARDING, AccessEntry, AccessList, Binding
 from nodrop.model.access import Stage as ListStage
 from nodrop.model.states import known_rows
 from nodrop.routing.control_plane import ControlPlane
-from nodrop.routing.filtering import Atom, Decision, Packets, decide
+from nodrop.routing.filtering import Decision, Packets, decide
 from nodrop.routing.paths import Stage, Walk
-from nodrop.routing.prefixes import BITS, Address, Prefix
+from nodrop.routing.prefixes import BITS
 from nodrop.routing.routers import Router
 
-_UDP, _ROCE = 17, 4791
 _INGRESS: frozenset[ListStage] = FORWARDING & ENTERING
 _EGRESS: frozenset[ListStage] = FORWARDING - ENTERING
 _INTO_SWITCH: frozenset[ListStage] = frozenset({"ingress"})
@@ -34,22 +33,10 @@ class Filtered(NamedTuple):
         return self.decision.action if self.decision.sure else "unknown"
 
 
-def roce_packet(source: Address | None, to: Address, dscp: int) -> Packets:
-    """Return a packet of RoCE, from any address where that is not known."""
-    own_prefix = (
-        Prefix(to.family, 0, 0) if source is None else Prefix(source.family, source.number, BITS[source.family])
-    )
-    prefix = Prefix(to.family, to.number, BITS[to.family])
-    ports = (PortRange(_ROCE, _ROCE),)
-    return Packets(
-        to.family, _UDP, (Atom(own_prefix),), (Atom(prefix),), destination_ports=ports, dscps=frozenset({dscp})
-    )
-
-
 def filters(plane: ControlPlane, stage: Stage, packet: Packets) -> Iterator[Filtered]:
     """Yield the effects of a router's access lists where a packet may enter and leave it."""
-    yield from at_legs(plane, stage.router, "ingress", stage.arrive, packet)
-    yield from at_legs(plane, stage.router, "egress", stage.leave, packet)
+    yield from at_legs(plane, stage.router, "ingress", stage.arrive, packet, far_legs=stage.leave)
+    yield from at_legs(plane, stage.router, "egress", stage.leave, packet, far_legs=stage.arrive)
 
 
 def at_legs(
@@ -60,23 +47,45 @@ def at_legs(
     packet: Packets,
     *,
     port: str = "",
+    far_legs: Sequence[str] = (),
 ) -> Iterator[Filtered]:
     """Yield the effects of a router's access lists on a packet at some of its legs; it passes one of their ports.
 
-    Without a `port` it may be any.
+    Without a `port` it may be any. On the other side of the router it passes one of `far_legs`; any without these.
     """
     router = plane.routers[number]
     stages = _EGRESS if stage == "egress" else _INGRESS
     if stage == "ingress" and router.device.access_lists and _is_addressed_to_router(router, packet):
         stages = _INTO_SWITCH
     for rules in known_rows(router.device.access_lists):
+        packets = _packets_by_far_port(router, rules, packet, far_legs)
         for name in dict.fromkeys(legs):
             leg = router.by_name.get(name)
             ports = leg.ports if leg is not None else ()
             own_names = (name, *(leg_port for leg_port in ports if port in ("", leg_port)))
             for interface in _find_bound_interfaces(rules.bindings, stages, own_names):
-                for decision in decide(rules, interface, packet):
-                    yield Filtered(interface, stage, rules, decision.entry, decision)
+                for packets_there in packets:
+                    for decision in decide(rules, interface, packets_there):
+                        yield Filtered(interface, stage, rules, decision.entry, decision)
+
+
+def _packets_by_far_port(
+    router: Router, rules: AccessList, packet: Packets, far_legs: Sequence[str]
+) -> Sequence[Packets]:
+    """Return a packet for each leg on the other side of a router, where a list depends on the port there."""
+    far_interfaces = [entry.far_interfaces for entry in known_rows(rules.entries) if entry.far_interfaces]
+    if not far_interfaces:
+        return (packet,)
+    far_ports = dict.fromkeys(_port_of_leg(router, name, far_interfaces) for name in far_legs)
+    return [packet._replace(far_port=port) for port in far_ports] or (packet,)
+
+
+def _port_of_leg(router: Router, name: str, far_interfaces: Sequence[tuple[str, ...]]) -> str | None:
+    """Return a port of a leg; None where entries treat its ports differently, for packets may pass any of them."""
+    leg = router.by_name.get(name)
+    ports = leg.ports if leg is not None and leg.ports else (name,)
+    matches = {tuple(port in interfaces for interfaces in far_interfaces) for port in ports}
+    return ports[0] if len(matches) == 1 else None
 
 
 def dropped(plane: ControlPlane, walk: Walk, packet: Packets) -> Filtered | None:

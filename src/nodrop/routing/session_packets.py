@@ -1,4 +1,7 @@
-"""The packets of a BGP session and of its BFD: addresses, protocol and ports."""
+"""The packets of a BGP session and of its BFD: addresses, protocol and ports.
+
+They are not ECN-capable: Linux asks for ECN on no connection that it opens (ip-sysctl, tcp_ecn=2).
+"""
 
 from typing import Final
 
@@ -13,6 +16,7 @@ _BGP: Final = (PortRange(BGP_PORT, BGP_PORT),)
 _EPHEMERAL: Final = (PortRange(1024, 65_535),)
 _BFD_SOURCES: Final = (PortRange(49_152, 65_535),)
 """RFC 5881, section 4."""
+_NOT_CAPABLE: Final = frozenset({0})
 LINK_LOCAL: Final = Atom(Prefix("ipv6", 0xFE80 << 112, 10))
 """The address of an end that a session over an interface finds by router advertisements."""
 _GROUPS: Final = Atom(Prefix("ipv6", 0xFF02 << 112, 16))
@@ -27,16 +31,16 @@ def atom(own_address: Address) -> Atom:
 def bgp_packets(source: Atom, destination: Atom, *, reply: bool) -> Packets:
     """Return the packets of the end that opens a session of BGP, or of the other end (`reply`), from port 179."""
     ports = (_BGP, _EPHEMERAL) if reply else (_EPHEMERAL, _BGP)
-    return Packets(source.prefix.family, _TCP, (source,), (destination,), *ports)
+    return Packets(source.prefix.family, _TCP, (source,), (destination,), *ports, ecns=_NOT_CAPABLE)
 
 
 def bfd_packets(source: Atom, destination: Atom, hops: int) -> Packets:
     """Return the packets of BFD for a session over at most so many hops."""
     number = BFD_MULTIHOP_PORT if hops > 1 else BFD_PORT
     ports = (_BFD_SOURCES, (PortRange(number, number),))
-    return Packets(source.prefix.family, _UDP, (source,), (destination,), *ports)
+    return Packets(source.prefix.family, _UDP, (source,), (destination,), *ports, ecns=_NOT_CAPABLE)
 
 
 def nd_packets(source: Atom, destination: Atom) -> Packets:
     """Return the neighbor discovery packets that one end of a link needs to be found by the other (RFC 4861)."""
-    return Packets("ipv6", _ICMPV6, (source, LINK_LOCAL), (destination, LINK_LOCAL, _GROUPS))
+    return Packets("ipv6", _ICMPV6, (source, LINK_LOCAL), (destination, LINK_LOCAL, _GROUPS), ecns=_NOT_CAPABLE)

@@ -106,6 +106,17 @@ def test_names_of_interfaces_stand_for_ports(named: str, ports: tuple[str, ...])
     assert entry(f"-A FORWARD -i {named} -p udp -j DROP").interfaces == ports
 
 
+def test_a_rule_may_name_the_ports_of_both_sides() -> None:
+    found = entry("-A FORWARD -i swp1 -o bond1 -p udp -j DROP")
+    assert (found.interfaces, found.far_interfaces, found.others) == (("swp1",), ("bond1", "swp4"), ())
+    assert entry("-A FORWARD -i swp1 -o swp+ -p udp -j DROP").far_interfaces == ()
+
+
+def test_ecn_bits_alone_and_reversed() -> None:
+    assert entry("-A FORWARD -m ecn --ecn-ip-ect 3 -j DROP").ecns == (3,)
+    assert entry("-A FORWARD -m ecn ! --ecn-ip-ect 0 -j DROP").ecns == (1, 2, 3)
+
+
 def test_what_comes_for_the_switch_by_a_vlan_is_not_of_switch_ports() -> None:
     assert entry("-A INPUT -i swp+ -p udp -j DROP", chain="INPUT").interfaces == ("swp1", "swp2", "swp4")
 
@@ -113,7 +124,9 @@ def test_what_comes_for_the_switch_by_a_vlan_is_not_of_switch_ports() -> None:
 @pytest.mark.parametrize(
     ("rule", "others"),
     [
-        ("-A FORWARD -i swp1 -o swp2 -j DROP", ("-o swp2",)),
+        ("-t mangle -A PREROUTING -i swp1 -o swp2 -j DROP", ("-o swp2",)),
+        ("-A FORWARD -p tcp -m ecn --ecn-tcp-cwr -j DROP", ("--ecn-tcp-cwr",)),
+        ("-A FORWARD -m ecn --ecn-ip-ect 4 -j DROP", ("--ecn-ip-ect 4",)),
         ("-A FORWARD ! -s 10.0.0.0/8,11.0.0.0/8 -j DROP", ("! -s 10.0.0.0/8,11.0.0.0/8",)),
         ("-A FORWARD ! -d 0.0.0.0/0 -j DROP", ("! -d 0.0.0.0/0",)),
         ("-A FORWARD ! -i swp1 -j DROP", ("! -i swp1",)),
@@ -124,7 +137,7 @@ def test_what_comes_for_the_switch_by_a_vlan_is_not_of_switch_ports() -> None:
     ],
 )
 def test_other_conditions_are_kept_as_such(rule: str, others: tuple[str, ...]) -> None:
-    found = entry(rule)
+    found = entry(rule, chain="mangle PREROUTING" if "mangle" in rule else "FORWARD")
     assert (found.others, found.action) == (others, "deny")
 
 

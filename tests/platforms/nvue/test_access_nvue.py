@@ -52,6 +52,16 @@ def test_rules_go_by_number_and_bindings_by_interface_and_way() -> None:
     )  # fmt: skip
 
 
+def test_ecn_bits_are_read_and_flags_of_tcp_are_other_conditions() -> None:
+    (one,) = lists("""
+    acl: {SITE: {type: ipv4, rule: {
+      10: {match: {ip: {ecn: {ip-ect: 3}}}, action: {deny: {}}},
+      20: {match: {ip: {protocol: tcp, ecn: {flags: {tcp-cwr: {}}}}}, action: {deny: {}}}}}}
+""")
+    assert isinstance(one.entries, tuple)
+    assert [(entry.ecns, entry.others) for entry in one.entries] == [((3,), ()), ((), ("ecn flags",))]
+
+
 def test_commands_say_the_same() -> None:
     script = """
 nv set acl SITE type ipv4

@@ -16,6 +16,8 @@ from support.sonic_configs import read
 METADATA = {"localhost": {"hostname": "leaf1", "hwsku": "ACS-MSN4700", "type": "ToRRouter"}}
 PORTS = {"DEVICE_METADATA": METADATA, "PORT": {"Ethernet0": {"lanes": "1", "speed": "100000"}}}
 DROP = {"PRIORITY": "10", "PACKET_ACTION": "DROP"}
+ROCE = {"ROCE": {"MATCHES": ["BTH_OPCODE"], "ACTIONS": ["PACKET_ACTION"], "BIND_POINTS": ["PORT"]}}
+"""A type of tables of a file's own, whose rules match opcodes."""
 Row = dict[str, str]
 
 
@@ -29,7 +31,7 @@ def tables(table: dict[str, Any], rules: dict[str, Row], **more: Any) -> dict[st
 
 
 def lists(table: dict[str, Any], **rules: Row) -> tuple[AccessList, ...]:
-    found = read(tables(table, rules)).device.access_lists
+    found = read(tables(table, rules, ACL_TABLE_TYPE=ROCE)).device.access_lists
     assert isinstance(found, tuple)
     return found
 
@@ -71,6 +73,7 @@ def test_a_switch_without_access_lists_and_a_part_of_a_configuration() -> None:
         ({"TCP_FLAGS": "0x2/0x3f"}, "L3", {"protocol": 6, "tcp_flags": Bits(2, 63)}),
         ({"VLAN_ID": "7", "IP_PROTOCOL": "17"}, "L3", {"protocol": 17, "others": ("VLAN_ID 7",)}),
         ({"DSCP": "0x18/0x38"}, "MIRROR_DSCP", {"dscps": tuple(range(24, 32)), "others": ("PACKET_ACTION DROP",)}),
+        ({"BTH_OPCODE": "0x80/0xF0"}, "ROCE", {"opcode": Bits(0x80, 0xF0)}),
         ({"IN_PORTS": "Ethernet0"}, "L3V4V6", {"interfaces": ("Ethernet0",)}),
     ],
 )  # fmt: skip
@@ -86,6 +89,7 @@ def test_what_a_rule_matches(row: Row, kind: str, fields: dict[str, Any]) -> Non
         ({**DROP, "L4_DST_PORT_RANGE": "1-9"}, "L3V4V6", "L4_DST_PORT_RANGE is no match of a table of type L3V4V6"),
         ({**DROP, "PACKET_ACTION": "ACCEPT", "IP_PROTOCOL": "17"}, "L3", "PACKET_ACTION 'ACCEPT' is no action"),
         (DROP, "L3", "it matches on nothing"),
+        ({**DROP, "BTH_OPCODE": "0x81/0xff"}, "L3", "BTH_OPCODE is no match of a table of type L3"),
         ({"PRIORITY": "10", "IP_PROTOCOL": "17"}, "L3", "it has no action"),
     ],
 )
@@ -93,9 +97,14 @@ def test_a_rule_that_orchagent_refuses_matches_nothing_and_is_remarked(row: Row,
     refused = entry(row, kind).refused
     assert refused is not None
     assert refused.startswith(why)
-    reading = read(tables({"type": kind, "ports": ["Ethernet0"]}, {"R": row}))
+    reading = read(tables({"type": kind, "ports": ["Ethernet0"]}, {"R": row}, ACL_TABLE_TYPE=ROCE))
     (remark,) = [one for one in reading.remarks if one.kind == "refused-rule"]
     assert remark.subject == ("leaf1", "@access_lists", "SITE", "entries", "R")
+
+
+def test_an_opcode_that_the_schema_refuses_too_matches_nothing() -> None:
+    assert entry({**DROP, "BTH_OPCODE": "0x81"}, "ROCE").refused == "BTH_OPCODE '0x81' has no mask (0x81/0xff)"
+    assert entry({**DROP, "BTH_OPCODE": "0x181/0xff"}, "ROCE").refused == "BTH_OPCODE '0x181' is no number up to 255"
 
 
 def test_rules_of_the_control_plane_are_for_services_and_none_of_them_is_refused() -> None:
@@ -147,6 +156,13 @@ def test_edits_of_entries_and_bindings_are_made_and_what_has_no_field_is_by_hand
     rules = json.loads(made.files["config_db.json"])["ACL_RULE"]
     assert rules["SITE|S"] == {
         "PRIORITY": "20", "PACKET_ACTION": "FORWARD", "IP_PROTOCOL": "17", "L4_DST_PORT": "4791",
+    }  # fmt: skip
+    by_opcode = AccessEntry(name="S", priority=20, action="deny", opcode=Bits(0x81, 0xFF))
+    of_roce = json.dumps(tables({"type": "ROCE", "ports": ["Ethernet0"]}, {}, ACL_TABLE_TYPE=ROCE)).encode()
+    made = edit.edit({"config_db.json": of_roce}, [Change(subject=(*at, "S"), old=None, new=by_opcode)])
+    assert made.by_hand == ()
+    assert json.loads(made.files["config_db.json"])["ACL_RULE"]["SITE|S"] == {
+        "PRIORITY": "20", "PACKET_ACTION": "DROP", "BTH_OPCODE": "0x81/0xff",
     }  # fmt: skip
     odd = AccessEntry(name="S", priority=20, others=("VLAN_ID 7",))
     assert len(edit.edit(bundle, [Change(subject=(*at, "S"), old=None, new=odd)]).by_hand) == 1

@@ -22,10 +22,7 @@ FIRST = list({case.platform: case for case in reversed(WHOLE)}.values())
 """Of each system the first one, in which a port drops RoCEv2."""
 OTHERS = list({(case.platform, case.row["of"]): case for case in WHOLE if case not in FIRST}.values())
 """Of each system one more of each kind."""
-HIDDEN = {
-    "CNPs: hosts' ports drop CNPs by BTH opcode (sonic)",
-    "data: RoCEv2 from an uplink to a host is dropped (cumulus)",
-}
+HIDDEN = {"data: RoCEv2 from an uplink to a host is dropped (cumulus)"}
 """Faults by conditions that the twin lacks, which it names."""
 _PERMITS = {
     "sonic": ('"DROP"', '"FORWARD"'),

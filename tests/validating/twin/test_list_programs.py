@@ -102,6 +102,17 @@ CONDITIONS = [
     pytest.param(entry(tcp_flags=Bits(2, 18)), FOUR._replace(protocol=6, flags=18), False, id="SYN with ACK"),
     pytest.param(entry(tcp_flags=Bits(2, 18)), SIX._replace(protocol=6, flags=3), True, id="SYN of IPv6"),
     pytest.param(entry(tcp_flags=Bits(0, 0)), FOUR, False, id="flags of UDP"),
+    pytest.param(entry(ecns=(2,)), FOUR, True, id="ECN"),
+    pytest.param(entry(ecns=(0, 1, 3)), FOUR, False, id="other ECN bits"),
+    pytest.param(entry(ecns=(2,)), SIX, True, id="ECN of IPv6"),
+    pytest.param(entry(ecns=(3,)), SIX, False, id="other ECN bits of IPv6"),
+    pytest.param(entry(opcode=Bits(0x81, 0xFF)), FOUR._replace(opcode=0x81), True, id="an opcode"),
+    pytest.param(entry(opcode=Bits(0x81, 0xFF)), FOUR, False, id="another opcode"),
+    pytest.param(entry(opcode=Bits(0x08, 0xF8)), FOUR._replace(options=3), True, id="opcodes behind options"),
+    pytest.param(entry(opcode=Bits(0x81, 0xFF)), SIX._replace(opcode=0x81), True, id="an opcode of IPv6"),
+    pytest.param(entry(opcode=Bits(0, 0)), FOUR._replace(destination_port=4790), False, id="no opcode but in RoCE"),
+    pytest.param(entry(opcode=Bits(0, 0)), FOUR._replace(protocol=6), False, id="no opcode in TCP"),
+    pytest.param(entry(opcode=Bits(0, 0)), FOUR._replace(offset=185), False, id="no opcode in a later fragment"),
     pytest.param(
         entry(tcp_flags=Bits(16, 16)), FOUR._replace(protocol=6, flags=16, options=1), True, id="ACK behind options"
     ),
@@ -187,6 +198,7 @@ def test_what_no_program_can_do_is_said(
 
 
 def test_an_entry_that_decides_nothing_may_have_other_conditions() -> None:
+    assert not drops(program(entry(far_interfaces=("swp1",))), FOUR)
     mirror = entry(others=("TTL 5",))
     assert not drops(program(replace_fields(mirror, action="next")), FOUR)
     assert not drops(program(replace_fields(mirror, refused="why")), FOUR)
@@ -235,6 +247,8 @@ def random_entry(chance: Random, name: str) -> AccessEntry:
         source_ports=some(PORTS),
         destination_ports=some(PORTS),
         dscps=some(range(20, 30)),
+        ecns=some(range(4)),
+        opcode=chance.choice([None, None, Bits(0x0A, 0xFF), Bits(0x80, 0x81)]),
     )
 
 
@@ -261,11 +275,16 @@ def test_random_lists_drop_what_they_are_held_to_deny(seed: int) -> None:
             chance.choice([4791, 179, 4, 5, 65535]),
             chance.randint(19, 31),
             options=chance.choice([0, 0, 1, 10]) if family == "ipv4" else 0,
+            ecn=chance.randint(0, 3),
+            opcode=chance.choice([0x0A, 0x11, 0x81, 0x80]),
         )
         ports = [(PortRange(number, number),) for number in (one.source_port, one.destination_port)]
         dscp = frozenset({one.dscp})
         sides = (atom(one.source),), (atom(one.destination),)
-        (found,) = decide(rules, "e0", Packets(family, one.protocol, *sides, ports[0], ports[1], dscp))
+        packets = Packets(family, one.protocol, *sides, ports[0], ports[1], dscp, frozenset({one.ecn}))
+        if (one.protocol, one.destination_port) == (17, 4791):
+            packets = packets._replace(opcodes=frozenset({one.opcode}))
+        (found,) = decide(rules, "e0", packets)
         if found.action != "unknown":
             frames.append(one.raw())
             expected.append(found.action == "deny")

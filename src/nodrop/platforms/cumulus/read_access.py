@@ -31,6 +31,8 @@ _STAGES: Mapping[tuple[str, str], Stage] = {
     ("mangle", "PREROUTING"): "ingress", ("mangle", "INPUT"): "control-plane", ("mangle", "FORWARD"): "transit",
     ("mangle", "OUTPUT"): "control-plane-out", ("mangle", "POSTROUTING"): "egress",
 }  # fmt: skip
+_WITH_BOTH_SIDES: frozenset[Stage] = frozenset({"transit", "transit-out"})
+"""The stages at which iptables knows where a packet came and where it goes; at the others it refuses such a rule."""
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(.*)")
 _MAX_VALUES = 10_000
 """Characters that the variables of a line may stand for: a list of all ports of a switch has fewer."""
@@ -150,16 +152,14 @@ def _words(line: str, variables: Mapping[str, str]) -> list[str]:
 
 
 def _bind_entry_to_ports(rule: _Rule, stage: Stage, named_ports: "_Named") -> AccessEntry:
-    """Return an entry with the ports of its side, and the interfaces of the other side as a condition."""
+    """Return an entry with the ports of its side, and those of the other side."""
     leaves = stage in ("transit-out", "egress", "control-plane-out")
     names, far_names = (rule.outputs, rule.inputs) if leaves else (rule.inputs, rule.outputs)
-    ports = named_ports.ports(names, of_switch=stage == "control-plane")
-    far_condition = (f"{'-i' if leaves else '-o'} {','.join(far_names)}",) if named_ports.ports(far_names) else ()
-    return (
-        replace_fields(rule.entry, interfaces=ports, others=(*rule.entry.others, *far_condition))
-        if ports or far_condition
-        else rule.entry
-    )
+    ports, far_ports = named_ports.ports(names, of_switch=stage == "control-plane"), named_ports.ports(far_names)
+    if far_ports and stage not in _WITH_BOTH_SIDES:
+        far_condition = f"{'-i' if leaves else '-o'} {','.join(far_names)}"
+        return replace_fields(rule.entry, interfaces=ports, others=(*rule.entry.others, far_condition))
+    return replace_fields(rule.entry, interfaces=ports, far_interfaces=far_ports) if ports or far_ports else rule.entry
 
 
 class _Named:

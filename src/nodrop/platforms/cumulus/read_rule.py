@@ -21,8 +21,8 @@ _FLAGS: Mapping[str, int] = {
 }  # fmt: skip
 _SYN = Bits(number=2, mask=23)
 """What `--syn` stands for: SYN without RST, ACK and FIN (iptables-extensions, tcp)."""
-_LAST_PORT, _LAST_DSCP = 65_535, 63
-_MODULES = ("tcp", "udp", "multiport", "dscp", "comment", "icmp", "icmp6")
+_LAST_PORT, _LAST_DSCP, _LAST_ECN = 65_535, 63, 3
+_MODULES = ("tcp", "udp", "multiport", "dscp", "ecn", "comment", "icmp", "icmp6")
 """Modules that match nothing by themselves."""
 _LOGGING = ("LOG", "ULOG", "NFLOG")
 _MIRRORING = ("SPAN", "ERSPAN")
@@ -162,13 +162,13 @@ def _invert_ports(port_ranges: tuple[PortRange, ...]) -> tuple[PortRange, ...]:
     return (*found_ranges, *([PortRange(first, _LAST_PORT)] if first <= _LAST_PORT else []))
 
 
-def _invert_dscps(dscps: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(dscp for dscp in range(_LAST_DSCP + 1) if dscp not in dscps)
+def _inverter(last: int) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+    return lambda numbers: tuple(number for number in range(last + 1) if number not in numbers)
 
 
 _COMPLEMENTS: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
     "sources": _invert_addresses, "destinations": _invert_addresses, "source_ports": _invert_ports,
-    "destination_ports": _invert_ports, "dscps": _invert_dscps,
+    "destination_ports": _invert_ports, "dscps": _inverter(_LAST_DSCP), "ecns": _inverter(_LAST_ECN),
 }  # fmt: skip
 """All other values of a condition, by the field that has them."""
 
@@ -178,12 +178,13 @@ def _intersect_ports(some: tuple[PortRange, ...], others: tuple[PortRange, ...])
     return tuple(PortRange(first, last) for first, last in pairs if first <= last)
 
 
-def _intersect_dscps(some: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(dscp for dscp in some if dscp in others)
+def _intersect_numbers(some: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(number for number in some if number in others)
 
 
 _INTERSECTIONS: Mapping[str, Callable[[Any, Any], tuple[Any, ...]]] = {
-    "source_ports": _intersect_ports, "destination_ports": _intersect_ports, "dscps": _intersect_dscps,
+    "source_ports": _intersect_ports, "destination_ports": _intersect_ports, "dscps": _intersect_numbers,
+    "ecns": _intersect_numbers,
 }  # fmt: skip
 """The values that two conditions on a field have in common."""
 
@@ -291,12 +292,15 @@ def _ports(side: str) -> Callable[[Rule, _Option], None]:
     return take
 
 
-def _read_dscp(rule: Rule, option: _Option) -> None:
-    number = _parse_number(option.value, DSCP_WORDS, _LAST_DSCP)
-    if number is None:
-        rule.others.append(option.condition)
-    else:
-        _add_condition(rule, "dscps", (number,), option)
+def _number_reader(field_name: str, words: Mapping[str, int], most: int) -> Callable[[Rule, _Option], None]:
+    def take(rule: Rule, option: _Option) -> None:
+        number = _parse_number(option.value, words, most)
+        if number is None:
+            rule.others.append(option.condition)
+        else:
+            _add_condition(rule, field_name, (number,), option)
+
+    return take
 
 
 def _read_tcp_flags(rule: Rule, option: _Option) -> None:
@@ -361,7 +365,8 @@ _PACKETS = {
     **_map_options_to_reader(
         _ports("destination_ports"), "--dport", "--destination-port", "--dports", "--destination-ports"
     ),
-    **_map_options_to_reader(_read_dscp, "--dscp", "--dscp-class"),
+    **_map_options_to_reader(_number_reader("dscps", DSCP_WORDS, _LAST_DSCP), "--dscp", "--dscp-class"),
+    **_map_options_to_reader(_number_reader("ecns", {}, _LAST_ECN), "--ecn-ip-ect"),
     **_map_options_to_reader(_read_tcp_flags, "--tcp-flags"),
     **_map_options_to_reader(_read_syn_flag, "--syn"),
 }

@@ -69,6 +69,7 @@ def _rule_settings(entry: AccessEntry) -> Iterator[_Setting]:
         inside = (*ip, layer, word) if layer else (*ip, word)
         yield from (((*inside, text), None) for text in _format_port_ranges(ports))
     yield from (((*ip, "dscp"), str(dscp)) for dscp in entry.dscps)
+    yield from (((*ip, "ecn", "ip-ect"), str(ecn)) for ecn in entry.ecns)
     if entry.dscp is not None:
         yield ("action", "set", "dscp"), str(entry.dscp)
     if entry.traffic_class is not None:

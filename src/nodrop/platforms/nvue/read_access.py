@@ -32,6 +32,7 @@ _FIELDS: Mapping[str, tuple[Path, ...]] = {
     "source_ports": (("match", "ip", "udp", "source-port"), ("match", "ip", "tcp", "source-port")),
     "destination_ports": (("match", "ip", "udp", "dest-port"), ("match", "ip", "tcp", "dest-port")),
     "dscps": (("match", "ip", "dscp"),),
+    "ecns": (("match", "ip", "ecn", "ip-ect"),),
     "dscp": (("action", "set", "dscp"),),
     "traffic_class": (("action", "set", "class"), ("action", "police", "class")),
     "polices": (("action", "police"),),
@@ -125,6 +126,7 @@ def _build_access_entry(number: str, rule: View, family: Any) -> AccessEntry:
         source_ports=conditions.ports("source-port"),
         destination_ports=conditions.ports("dest-port"),
         dscps=conditions.dscps(),
+        ecns=conditions.ecns(),
         others=tuple(conditions.others_of(other_conditions)),
         **_read_action_fields(rule.below("action")),
     )
@@ -144,8 +146,9 @@ class _Conditions:
             self.others.append(f"protocol {stated}")
         if self.protocol is None:
             self.protocol = next((PROTOCOL_WORDS[kind] for kind in ("icmp", "icmpv6") if ip.has(f"{kind}-type")), None)
-        read = {"protocol", "source-ip", "dest-ip", "dscp", "tcp", "udp", "source-port", "dest-port"}
+        read = {"protocol", "source-ip", "dest-ip", "dscp", "ecn", "tcp", "udp", "source-port", "dest-port"}
         self.others += [word for word in ip.node if word not in read and not word.startswith("icmp")]
+        self.others += [f"ecn {word}" for word in ip.below("ecn").node if word != "ip-ect"]
         for layer in ("tcp", "udp"):
             self.others += [
                 f"{layer} {word}" for word in ip.below(layer).node if word not in ("source-port", "dest-port")
@@ -196,6 +199,13 @@ class _Conditions:
             elif text not in _ANY:
                 self.others.append(f"dscp {text}")
         return tuple(found_dscps)
+
+    def ecns(self) -> tuple[int, ...]:
+        """Return the ECN bits."""
+        texts = self._ip.below("ecn").texts("ip-ect")
+        numbers = [whole_number(text, 3) for text in texts]
+        self.others += [f"ecn ip-ect {text}" for text, number in zip(texts, numbers, strict=True) if number is None]
+        return tuple(number for number in numbers if number is not None)
 
 
 def _parse_number(text: str, words: Mapping[str, int], most: int) -> int | None:

@@ -78,6 +78,7 @@ def _rows(rules: AccessList) -> Iterator[tuple[str, dict[str, str]]]:
 def _require_supported_entry(entry: AccessEntry) -> None:
     lacking = {
         "DSCPs": bool(entry.dscps),
+        "opcodes of RoCE": entry.opcode is not None,
         "flags of TCP": entry.tcp_flags is not None,
         "ports of entry in a rule": bool(entry.interfaces),
         "redirection": entry.redirects is not None,

@@ -69,6 +69,8 @@ def _fields(entry: AccessEntry) -> Iterator[tuple[str, str]]:
         yield from _port_range_fields(field, ports)
     if len(entry.dscps) == 1:
         yield "DSCP", str(entry.dscps[0])
+    if entry.opcode is not None:
+        yield "BTH_OPCODE", f"{entry.opcode.number:#04x}/{entry.opcode.mask:#04x}"
     if entry.tcp_flags is not None:
         yield "TCP_FLAGS", f"{entry.tcp_flags.number:#x}/{entry.tcp_flags.mask:#x}"
     if entry.interfaces:

@@ -63,7 +63,7 @@ _PROTOCOLS = {"TCP_FLAGS": 6, "ICMP_TYPE": 1, "ICMP_CODE": 1, "ICMPV6_TYPE": 58,
 """The protocol that a field implies where none is stated."""
 _READ = frozenset(
     {"PRIORITY", "SRC_IP", "DST_IP", "SRC_IPV6", "DST_IPV6", "L4_SRC_PORT", "L4_DST_PORT", "IP_PROTOCOL", "NEXT_HEADER"}
-) | {"IP_TYPE", "DSCP", "TCP_FLAGS", *_RANGES, *_ACTIONS}
+) | {"IP_TYPE", "DSCP", "TCP_FLAGS", "BTH_OPCODE", *_RANGES, *_ACTIONS}
 """Fields whose meaning is in the model; others are kept as conditions that may match less."""
 ENTRY_FIELDS: Mapping[str, tuple[str, ...]] = {
     "action": ("PACKET_ACTION",),
@@ -75,6 +75,7 @@ ENTRY_FIELDS: Mapping[str, tuple[str, ...]] = {
     "source_ports": ("L4_SRC_PORT", "L4_SRC_PORT_RANGE"),
     "destination_ports": ("L4_DST_PORT", "L4_DST_PORT_RANGE"),
     "dscps": ("DSCP",),
+    "opcode": ("BTH_OPCODE",),
     "tcp_flags": ("TCP_FLAGS",),
     "interfaces": ("IN_PORTS", "OUT_PORTS"),
     "redirects": ("REDIRECT_ACTION", "PACKET_ACTION"),
@@ -235,6 +236,7 @@ def _conditions(row: dict[str, str], kind: str, stage: str) -> Iterator[tuple[st
     for field, side in (("source_ports", "L4_SRC_PORT"), ("destination_ports", "L4_DST_PORT")):
         yield field, tuple(_ports(row, side))
     yield "dscps", _matched_dscps(row)
+    yield "opcode", _read_opcode(row)
     yield "tcp_flags", _read_masked_number(row, "TCP_FLAGS")
     ports = row.get("IN_PORTS" if stage == "ingress" else "OUT_PORTS", "")
     yield "interfaces", tuple(port.strip() for port in ports.split(",") if port.strip())
@@ -325,6 +327,17 @@ def _read_masked_number(row: Mapping[str, str], field: str) -> Bits | None:
     found_number = _read_number({field: number}, field, 63)
     masked = _read_number({field: mask}, field, 63) if slash else 63
     return None if found_number is None or masked is None else Bits(found_number, masked)
+
+
+def _read_opcode(row: Mapping[str, str]) -> Bits | None:
+    """Return an opcode of BTH, for which orchagent wants a mask, `0x81/0xff`."""
+    if (text := row.get("BTH_OPCODE")) is None:
+        return None
+    number, slash, mask = text.partition("/")
+    if not slash:
+        raise _Refused(f"BTH_OPCODE {quote_text(text)} has no mask (0x81/0xff)")
+    numbers = [_read_number({"BTH_OPCODE": part}, "BTH_OPCODE", 255) or 0 for part in (number, mask)]
+    return Bits(*numbers)
 
 
 def _matched_dscps(row: Mapping[str, str]) -> tuple[int, ...]:

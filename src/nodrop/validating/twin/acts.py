@@ -8,6 +8,7 @@ from nodrop.model.effects import cnp_dscps, probed_dscps
 from nodrop.model.subject import Subject
 from nodrop.model.subject import link as link_subject
 from nodrop.routing.prefixes import Prefix, prefix
+from nodrop.routing.roce_opcodes import CNP_OPCODE
 from nodrop.validating import destinations
 from nodrop.validating.twin.box import Tell
 from nodrop.validating.twin.breaking import Breaking
@@ -83,7 +84,8 @@ def _kinds(lab: Lab) -> Iterator[Kind]:
     yield Kind(first)
     if lab.filters.acting:
         cnps = cnp_dscps(lab.fabric)
-        yield from (Kind(dscp, "CNPs" if dscp in cnps else f"data of DSCP {dscp}") for dscp in others)
+        for dscp in others:
+            yield Kind(dscp, "CNPs", CNP_OPCODE) if dscp in cnps else Kind(dscp, f"data of DSCP {dscp}")
 
 
 def failures(lab: Lab, work: Work, sockets: Posts, reached: Mapping[Subject, Hashable], tell: Tell) -> Part:

@@ -8,10 +8,11 @@ If conditions that the model does not have, or an unknown last action, may decid
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from nodrop.model.access import AccessEntry, AccessList, PortRange, Stage
+from nodrop.model.access import AccessEntry, AccessList, Bits, PortRange, Stage
 from nodrop.model.states import Unknown
 from nodrop.routing.filtering import prefixes_of
 from nodrop.routing.prefixes import BITS, FAMILIES, Address, Family, Prefix
+from nodrop.routing.roce_packets import ROCE_PORT
 from nodrop.validating.twin import bpf
 from nodrop.validating.twin.bpf import Label, Program, Row
 
@@ -35,10 +36,13 @@ _FRAGMENT_AT, _OFFSET = 20, 0x1FFF
 _DSCP: Final[dict[Family, tuple[int, int]]] = {"ipv4": (0x00FC, 2), "ipv6": (0x0FC0, 6)}
 """The bits of DSCP among the first two bytes of a header, and how far they are from the right end."""
 _IPV6_BYTES: Final = 40
+_ECN: Final[dict[Family, tuple[int, int]]] = {"ipv4": (0x0003, 0), "ipv6": (0x0030, 4)}
+"""The same of the ECN bits."""
+_OPCODE_AT: Final = 8
+"""Where BTH has the opcode, behind the header of UDP."""
 _FLAGS_AT: Final = 13
 """Where TCP has its flags (RFC 9293)."""
 _TCP, _UDP = 6, 17
-_ROCE_PORT: Final = 4791
 _WORD: Final = 32
 _ALL_BITS: Final = 0xFFFFFFFF
 _GROUPS: Final = {
@@ -94,10 +98,11 @@ class _Compiler:
     def _may_decide_family(self, entry: AccessEntry, family: Family) -> bool:
         """Whether an entry may decide packets of a family; one that states none is for the list's.
 
-        A drop with conditions that the model does not have may match less, so it drops nothing for sure; a permit with
-        such conditions lets pass all that it may match.
+        A drop with conditions that the model does not have, or on the port on the other side, may match less, so that
+        it drops nothing for sure; a permit with such conditions lets pass all that it may match.
         """
-        if entry.refused is not None or entry.action == "next" or (entry.others and entry.action == "deny"):
+        may_match_less = bool(entry.others or entry.far_interfaces)
+        if entry.refused is not None or entry.action == "next" or (may_match_less and entry.action == "deny"):
             return False
         return (entry.family or self._rules.family) in (None, family)
 
@@ -146,7 +151,7 @@ class _Compiler:
         self.program.add(bpf.LOAD_BYTE, _PLACES[family].protocol)
         self.program.branch(bpf.EQUAL, _UDP, otherwise=other)
         self._load_layer_4_value(family, 2, bpf.LOAD_HALF)
-        self.program.branch(bpf.EQUAL, _ROCE_PORT, so=self._passes)
+        self.program.branch(bpf.EQUAL, ROCE_PORT, so=self._passes)
         self.program.put(other)
 
     def _conditions(self, entry: AccessEntry, family: Family, after: Label) -> None:
@@ -168,7 +173,12 @@ class _Compiler:
             self.program.add(bpf.LOAD_HALF, _HEADER_AT)
             self.program.add(bpf.AND, mask)
             self._require_any_test([self._branch_if_equal(dscp << right) for dscp in entry.dscps], after)
-        if with_ports or entry.tcp_flags is not None:
+        if entry.ecns:
+            mask, right = _ECN[family]
+            self.program.add(bpf.LOAD_HALF, _HEADER_AT)
+            self.program.add(bpf.AND, mask)
+            self._require_any_test([self._branch_if_equal(ecn << right) for ecn in entry.ecns], after)
+        if with_ports or entry.tcp_flags is not None or entry.opcode is not None:
             self._require_layer_4(entry, family, after)
         for ranges, at in ((entry.source_ports, 0), (entry.destination_ports, 2)):
             if ranges:
@@ -178,6 +188,18 @@ class _Compiler:
             self._load_layer_4_value(family, _FLAGS_AT, bpf.LOAD_BYTE)
             self.program.add(bpf.AND, entry.tcp_flags.mask)
             self.program.branch(bpf.EQUAL, entry.tcp_flags.number & entry.tcp_flags.mask, otherwise=after)
+        if entry.opcode is not None:
+            self._require_opcode(entry.opcode, family, after)
+
+    def _require_opcode(self, opcode: Bits, family: Family, after: Label) -> None:
+        """Go on with the next entry where a packet is not RoCE with an opcode."""
+        self.program.add(bpf.LOAD_BYTE, _PLACES[family].protocol)
+        self.program.branch(bpf.EQUAL, _UDP, otherwise=after)
+        self._load_layer_4_value(family, 2, bpf.LOAD_HALF)
+        self.program.branch(bpf.EQUAL, ROCE_PORT, otherwise=after)
+        self._load_layer_4_value(family, _OPCODE_AT, bpf.LOAD_BYTE)
+        self.program.add(bpf.AND, opcode.mask)
+        self.program.branch(bpf.EQUAL, opcode.number & opcode.mask, otherwise=after)
 
     def _require_layer_4(self, entry: AccessEntry, family: Family, after: Label) -> None:
         """Go on with the next entry where a packet is neither TCP nor UDP, or is a later fragment."""

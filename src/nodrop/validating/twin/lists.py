@@ -10,13 +10,13 @@ from nodrop.model.fabric import Device, Fabric
 from nodrop.model.states import UNKNOWN, Unknown, known_rows
 from nodrop.model.values import replace_fields
 from nodrop.routing.filtering import decide
-from nodrop.routing.hop_filters import roce_packet
 from nodrop.routing.legs import legs
 from nodrop.routing.prefixes import FAMILIES, Address
+from nodrop.routing.roce_packets import roce_packet
 from nodrop.validating.twin import bpf
 from nodrop.validating.twin.bpf import Row
 from nodrop.validating.twin.list_programs import Inexpressible, compile_list
-from nodrop.validating.twin.packets import At, Packet
+from nodrop.validating.twin.packets import ECN_CAPABLE, At, Packet
 from nodrop.validating.twin.plan import Nic, Plan, Space
 from nodrop.validating.twin.reaching import Lost
 
@@ -35,6 +35,7 @@ _FIRST_FREE_PORT: Final = 1024
 class Filters:
     """The access lists of a fabric, as programs on the interfaces of a twin."""
 
+    fabric: Fabric
     notes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """What is not applied, with the switches of which that is so."""
     acting: dict[tuple[Space, str], list["_Acting"]] = field(default_factory=lambda: defaultdict(list))
@@ -99,8 +100,11 @@ class Filters:
             "transit": for_itself,
             "transit-out": from_itself,
         }.get(acting.stage, True)
-        roce = roce_packet(packet.source, packet.target, packet.dscp)
-        roce = roce._replace(source_ports=(PortRange(packet.port, packet.port),))
+        roce = roce_packet(self.fabric, packet.source, packet.target, packet.dscp)._replace(
+            source_ports=(PortRange(packet.port, packet.port),),
+            ecns=frozenset({ECN_CAPABLE}),
+            opcodes=frozenset({packet.opcode}),
+        )
         for decision in () if passes else decide(rules, "", roce):
             if decision.action == "deny":
                 entry = decision.entry
@@ -135,7 +139,7 @@ def filters(fabric: Fabric, plan: Plan) -> Filters:
         if nic.bridge is not None:
             bridged[nic.space, nic.bridge] += (nic.name,)
     far = {(one.space, one.name): (other.space, other.name) for one, other in ends}
-    found_filters = Filters(far=far, bridged=bridged)
+    found_filters = Filters(fabric=fabric, far=far, bridged=bridged)
     for device in fabric.devices:
         lists = [access_list for access_list in known_rows(device.access_lists) if access_list.bindings]
         if lists:
@@ -172,9 +176,10 @@ class _Device:
             for nic, acting in rows:
                 self._found.acting[nic.space, nic.name].append(acting)
             for entry in rules.entries:
-                if entry.others and entry.refused is None and entry.action != "next":
+                lacking = list(_conditions_without_program(entry))
+                if lacking and entry.refused is None and entry.action != "next":
                     tell = self._add_limitation if _may_match_twin_traffic(entry) else self._note
-                    tell(f"entry {entry.name} of {name}, for conditions that the twin lacks: {', '.join(entry.others)}")
+                    tell(f"entry {entry.name} of {name}, for conditions that the twin lacks: {', '.join(lacking)}")
             if isinstance(rules.otherwise, Unknown) and not _matches_all_packets(rules, rules.entries):
                 self._add_limitation(f"what {name} does without a match, for that is not known")
             for words in dict.fromkeys(words for entry in rules.entries for words in _omitted_actions(entry)):
@@ -240,6 +245,13 @@ def _omitted_actions(entry: AccessEntry) -> Iterator[str]:
         yield from ["the traffic classes that it sets"] if entry.traffic_class is not None else []
 
 
+def _conditions_without_program(entry: AccessEntry) -> Iterator[str]:
+    """Yield the conditions of an entry that no program can check: at one interface it sees no other."""
+    yield from entry.others
+    if entry.far_interfaces:
+        yield f"the port on the other side ({', '.join(entry.far_interfaces)})"
+
+
 def _may_match_twin_traffic(entry: AccessEntry) -> bool:
     """Whether an entry may match RoCE, BGP, BFD or neighbor discovery, as far as its conditions are known."""
     if entry.family == "other" or entry.protocol not in (None, *_PORTS, _ICMPV6):
@@ -274,9 +286,12 @@ def _has_conditions(entry: AccessEntry) -> bool:
         entry.source_ports,
         entry.destination_ports,
         entry.dscps,
+        entry.ecns,
         entry.interfaces,
+        entry.far_interfaces,
+        entry.others,
     )
-    return any((*sets, entry.others)) or entry.protocol is not None or entry.tcp_flags is not None
+    return any(sets) or any(number is not None for number in (entry.protocol, entry.tcp_flags, entry.opcode))
 
 
 def _is_vlan(nic: Nic) -> bool:

@@ -1,7 +1,8 @@
 """Packets that are sent in the namespaces of a twin, and where each of them is seen.
 
-They look like RoCEv2: UDP to port 4791, of DSCP 26 or another that is asked for, ECN-capable, never to be fragmented;
-source ports vary. One process has sockets in all namespaces: no process is started for a packet.
+They look like RoCEv2: UDP to port 4791, of DSCP 26 or another that is asked for, an RDMA write or a CNP, ECN-capable,
+never to be fragmented; source ports vary. One process has sockets in all namespaces, so that none is started for a
+packet.
 """
 
 import ctypes
@@ -17,17 +18,20 @@ from typing import Final, NamedTuple
 
 from nodrop.model.effects import RDMA_DSCP
 from nodrop.routing.prefixes import Address
+from nodrop.routing.roce_opcodes import WRITE_OPCODE
+from nodrop.routing.roce_packets import ROCE_PORT
 from nodrop.validating.twin.entering import enter_namespace
 from nodrop.validating.twin.kernel import Kernel
 from nodrop.validating.twin.plan import Plan, Space
 
-ROCE_PORT: Final = 4791
-_ECN_CAPABLE: Final = 2
+ECN_CAPABLE: Final = 2
 """ECT(0) of RFC 3168."""
 HEADERS_BYTES: Final = {"ipv4": 28, "ipv6": 48}
 """IP without options, and UDP."""
 HOPS: Final = 32
 _MARK: Final = b"nodrop\x00\x01"
+_BTH: Final = struct.Struct(">B11x")
+"""RoCE's base transport header, of which only the opcode counts here."""
 _BODY: Final = struct.Struct(">8sI")
 _WINDOW: Final = 128
 _PATIENCES_S: Final = (0.15, 0.5, 1.0)
@@ -69,11 +73,12 @@ class Packet(NamedTuple):
     size_bytes: int = 64
     frame: bytes = b""
     dscp: int = RDMA_DSCP
+    opcode: int = WRITE_OPCODE
 
     @property
     def traffic_class(self) -> int:
         """The byte of IP's header that has DSCP and ECN."""
-        return self.dscp << 2 | _ECN_CAPABLE
+        return self.dscp << 2 | ECN_CAPABLE
 
 
 @dataclass(slots=True)
@@ -131,7 +136,7 @@ class Post:
 
     def _send_packet(self, number: int, packet: Packet, senders: dict[tuple[object, ...], socket.socket]) -> None:
         family = packet.target.family
-        body = _BODY.pack(_MARK, number)
+        body = _BTH.pack(packet.opcode) + _BODY.pack(_MARK, number)
         if packet.frame:
             key: tuple[object, ...] = ("frame",)
             if key not in senders:

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from nodrop.model.effects import RDMA_DSCP
 from nodrop.routing.observation import FATES, Fate
 from nodrop.routing.prefixes import Address, Prefix, address
+from nodrop.routing.roce_opcodes import WRITE_OPCODE
 from nodrop.validating.twin.kernel import Row
 from nodrop.validating.twin.packets import At, Flight, Packet, Posts
 from nodrop.validating.twin.plan import Nic, Plan, Space
@@ -43,10 +44,11 @@ class Reached(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """Packets of a DSCP, and their name, empty if they are the only ones."""
+    """Packets of a DSCP and an opcode, and their name, empty if they are the only ones."""
 
     dscp: int = RDMA_DSCP
     name: str = ""
+    opcode: int = WRITE_OPCODE
 
 
 class Lost(NamedTuple):
@@ -150,11 +152,11 @@ class Reaching:
             row = self._tables[place.space].way(place.target)
             hops = row.hops if row is not None and len(row.hops) > 1 else ()
             source = self._source_address(place)
-            dscp = place.kind.dscp
-            new_packets = [Packet(place.space, place.target, source, hop, _FIRST_PORT, dscp=dscp) for hop in hops]
-            new_packets += [
-                Packet(place.space, place.target, source, port=_FIRST_PORT + flow, dscp=dscp) for flow in range(FLOWS)
-            ]
+            probe = Packet(
+                place.space, place.target, source, port=_FIRST_PORT, dscp=place.kind.dscp, opcode=place.kind.opcode
+            )
+            new_packets = [probe._replace(device=hop) for hop in hops]
+            new_packets += [probe._replace(port=_FIRST_PORT + flow) for flow in range(FLOWS)]
             packets += new_packets
             whose += [place] * len(new_packets)
         self.packets += len(packets)
@@ -215,7 +217,8 @@ class Reaching:
                     ]
                     if sources and target not in {host_address for _, host_address in self._owned[nic.space]}:
                         port = _FIRST_PORT + len(packets) % 4096
-                        packets.append(Packet(nic.space, target, sources[0], nic.name, port, dscp=kind.dscp))
+                        probe = Packet(nic.space, target, sources[0], nic.name, port)
+                        packets.append(probe._replace(dscp=kind.dscp, opcode=kind.opcode))
                         whose.append((item, kind))
         self.packets += len(packets)
         fates_by_item: defaultdict[Item, list[tuple[Fate, str]]] = defaultdict(list)

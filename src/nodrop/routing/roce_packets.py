@@ -1,0 +1,73 @@
+"""The packets of RoCEv2 between some addresses, as access lists see them: data, CNPs, or both of one DSCP."""
+
+from collections.abc import Iterable
+from typing import Final, Literal
+
+from nodrop.model.access import PortRange
+from nodrop.model.effects import cnp_dscps, roce_dscps
+from nodrop.model.fabric import Fabric
+from nodrop.model.states import Unknown
+from nodrop.routing.filtering import EVERY_ECN, Atom, Packets
+from nodrop.routing.prefixes import BITS, Address, Family, Prefix
+from nodrop.routing.roce_opcodes import CNP_OPCODE, DATA_OPCODES, POSSIBLE_OPCODES
+
+ROCE_PORT: Final = 4791
+"""UDP port of RoCEv2 (IBTA, annex A17)."""
+_UDP: Final = 17
+_ECN_CAPABLE, _CONGESTION_EXPERIENCED = 2, 3
+"""RFC 3168: ECT(0), which hosts send unless a ToS is stated (ToS 106), and what switches make of it."""
+Kind = Literal["data", "cnp"]
+
+
+def roce_packet(fabric: Fabric, source: Address | None, to: Address, dscp: int) -> Packets:
+    """Return the packets of RoCE with a DSCP, from any address where that is not known."""
+    own_prefix = (
+        Prefix(to.family, 0, 0) if source is None else Prefix(source.family, source.number, BITS[source.family])
+    )
+    prefix = Prefix(to.family, to.number, BITS[to.family])
+    return roce_packets(fabric, to.family, (Atom(own_prefix),), (Atom(prefix),), (dscp,), kinds_of_dscp(fabric, dscp))
+
+
+def kinds_of_dscp(fabric: Fabric, dscp: int) -> tuple[Kind, ...]:
+    """Return whether packets with a DSCP are CNPs or data; data, unless the classes state CNPs."""
+    if dscp not in cnp_dscps(fabric):
+        return ("data",)
+    return ("data", "cnp") if dscp in roce_dscps(fabric) else ("cnp",)
+
+
+def roce_packets(
+    fabric: Fabric,
+    family: Family,
+    sources: tuple[Atom, ...],
+    destinations: tuple[Atom, ...],
+    dscps: Iterable[int],
+    kinds: Iterable[Kind],
+) -> Packets:
+    """Return the packets of some kinds between addresses.
+
+    IBTA does not state the ECN bits of CNPs, so that they may have any.
+    """
+    ecns, doubtful_ecns = (EVERY_ECN, EVERY_ECN) if "cnp" in kinds else _ecns_of_data(fabric)
+    opcodes = {"data": DATA_OPCODES, "cnp": frozenset({CNP_OPCODE})}
+    return Packets(
+        family,
+        _UDP,
+        sources,
+        destinations,
+        destination_ports=(PortRange(ROCE_PORT, ROCE_PORT),),
+        dscps=frozenset(dscps),
+        ecns=ecns,
+        doubtful_ecns=doubtful_ecns,
+        opcodes=frozenset().union(*(opcodes[kind] for kind in kinds)),
+        doubtful_opcodes=POSSIBLE_OPCODES if "data" in kinds else frozenset(),
+    )
+
+
+def _ecns_of_data(fabric: Fabric) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the ECN bits that data may have, and those of which it is not known."""
+    stated = {host.tos & 3 for host in fabric.hosts if not isinstance(host.tos, Unknown)}
+    sure = stated or {_ECN_CAPABLE}
+    sure |= {_CONGESTION_EXPERIENCED} if any(sure) else set()
+    if stated and not any(isinstance(host.tos, Unknown) for host in fabric.hosts):
+        return frozenset(sure), frozenset()
+    return EVERY_ECN, EVERY_ECN - sure
