@@ -8,7 +8,7 @@ PYTHON := $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=  # tests start nodrop a thousand times, which is not to be compiled each time
 
-.PHONY: help setup demo test-unit test test-slow test-nightly fuzz batfish-live check hooks golden faults bench wheelhouse pythons system clean
+.PHONY: help setup demo docs test-unit test test-slow test-nightly fuzz batfish-live check hooks golden faults bench wheelhouse pythons system clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -45,6 +45,13 @@ batfish-live: setup ## ask the Batfish service at NODROP_BATFISH=HOST[:PORT] of 
 check: setup ## ruff, mypy --strict, plain words in new text, the house rules
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python scripts/check_words.py \
 		&& $(BIN)/python -m pytest -q tests/project/test_house.py tests/model/test_fields.py
+
+docs: setup $(VENV)/.docs ## write the site, for reading without a network: site/index.html
+	@NO_MKDOCS_2_WARNING=1 PYTHONPATH=tools $(BIN)/python -m mkdocs build --strict
+
+$(VENV)/.docs: $(STAMP) scripts/docs.txt
+	@$(BIN)/pip install -q --require-hashes -r scripts/docs.txt
+	@touch $@
 
 hooks: setup ## let git check the subject of every commit that is made here
 	@git config core.hooksPath scripts/hooks
@@ -84,4 +91,4 @@ system: ## Debian packages that some tests use (as root)
 	@apt-get install -y -q frr iproute2 procps util-linux mount >/dev/null
 
 clean: ## remove what make made
-	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -182,13 +182,15 @@ def test_main_ends_the_process_with_the_code() -> None:
     assert process("lint", "empty").code == 3
 
 
-def test_the_readme_says_which_commands_end_with_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_of_exit_codes_says_which_commands_end_with_3(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     git(tmp_path, "init", "-q", "-b", "main")
     (tmp_path / "note.txt").write_text("nothing of a fabric\n")
     committed(tmp_path, "first")
-    readme = (ROOT / "README.md").read_text()
-    row = re.search(r"^\| 3 \| (.*?); other commands end with 2", readme, re.MULTILINE)
+    table = (ROOT / "docs/output.md").read_text()
+    row = re.search(r"^\| 3 \| (.*?); other commands end with 2", table, re.MULTILINE)
     assert row
     said = re.findall(r"`([\w-]+)`", row[1])
     words = {

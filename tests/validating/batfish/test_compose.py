@@ -24,7 +24,7 @@ def test_it_is_up_when_the_port_answers() -> None:
     assert service()["healthcheck"]["test"][-1] == f"exec 3<>/dev/tcp/127.0.0.1/{PORT}"
 
 
-def test_the_readme_names_it_and_the_guide_says_how_it_is_started() -> None:
+def test_the_page_about_routing_names_it_and_the_guide_says_how_it_is_started() -> None:
     root = ROOT
-    assert "`examples/batfish/compose.yaml`" in (root / "README.md").read_text()
+    assert "`examples/batfish/compose.yaml`" in (root / "docs/routing.md").read_text()
     assert "docker compose -f examples/batfish/compose.yaml up --wait" in (root / "docs/validating.md").read_text()

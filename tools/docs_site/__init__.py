@@ -1,0 +1,1 @@
+"""The site that `make docs` builds: pages generated from the program, and the pictures of README and docs."""

@@ -1,0 +1,227 @@
+"""Tables of the keys of a YAML file that users write, generated from its JSON Schema and from shipped intents."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nodrop import units
+from nodrop.report.escape import markdown_of_ours
+from nodrop.resources import home
+from nodrop.schemas import schema
+from nodrop.syntax.yaml import parse
+
+_Json = dict[str, Any]
+
+QUANTITIES: Mapping[str, tuple[str, str]] = {
+    units.SIZE: ("size, in B, kB, MB, KiB or MiB", "150kB"),
+    units.SPEED: ("speed, in M, G or T (bits per second)", "400G"),
+    units.LENGTH: ("length, in m", "20m"),
+    units.PERCENT: ("share, in %", "60%"),
+    units.TIME: ("time, in ms or s", "200ms"),
+    units.SHORT_TIME: ("time, in us, ms or s", "10ms"),
+    units.IDS: ("numbers", "1-16, 20"),
+    units.NUMBER: ("number", "1.5"),
+    units.INTEGER: ("whole number", ""),
+    r"[0-9]{1,10}\+?": ("AS number", "64700+"),
+    r"[0-9.]+/[0-9]{1,2}": ("network", "192.168.100.0/24"),
+    r"[0-9A-Fa-f.:]+/[0-9]{1,3}": ("network", "10.0.0.0/16"),
+    r"[0-9A-Fa-f.:]+": ("address", "192.0.2.10"),
+    r"[0-9A-Fa-f.:\[\]]+:[0-9]{1,5}": ("address and port", "192.0.2.30:4317"),
+}
+"""What a pattern of the schema reads, with its units, and an example."""
+
+EXAMPLES: Mapping[str, str] = {
+    "topology.leaves.ports.dead": "31, 32",
+    "buffers.pattern_mtu": "1024",
+    "hosts.tos": "106",
+    "hosts.cnp_dscp": "48",
+    "hosts.fifo_class": "cnp",
+    "hosts.pfc": "3",
+    "services.snmp.location": "hall 2, row 12",
+    "services.snmp.contact": "network team",
+    "extra.NAME.tables": "{BANNER_MESSAGE: {global: {motd: hall 2}}}",
+    "extra.NAME.paths": "{system: {timezone: Europe/Zurich}}",
+    "extra.NAME.lines": "[service password-encryption]",
+    "devices.NAME.drained": "true",
+}
+"""Examples for keys of an intent that no shipped intent states and whose values differ from key to key."""
+
+
+UNSTATED = "–"
+"""Shown as default of a key without a fixed one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of a file: its path, the values that it takes, its default, an example and its meaning."""
+
+    path: tuple[str, ...]
+    value: str
+    default: str
+    example: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A mapping of a file: its path, which is empty at the top, its meaning and its keys."""
+
+    path: tuple[str, ...]
+    meaning: str
+    keys: tuple[Key, ...]
+
+
+def sections(kind: str) -> list[Section]:
+    """Return the mappings of a kind of file, outermost first; KeyError where there is no such kind."""
+    root = schema(kind)
+    examples = {**EXAMPLES, **dict(_shipped_values())} if kind == "intent" else {}
+    return list(_sections(root, root, (), examples))
+
+
+def render(kind: str) -> str:
+    """Return the tables of all keys of a kind of file as Markdown, a heading for each mapping."""
+    lines: list[str] = []
+    for section in sections(kind):
+        if section.path:
+            lines += [f"## `{'.'.join(section.path)}`", ""]
+            lines += [markdown_of_ours(section.meaning), ""] if section.meaning else []
+        lines += ["| key | value | default | example | meaning |", "|---|---|---|---|---|"]
+        for key in section.keys:
+            value, meaning = (markdown_of_ours(text, cell=True) for text in (key.value, key.meaning))
+            example = f"`{key.example}`" if key.example else ""
+            lines.append(f"| `{key.path[-1]}` | {value} | {key.default} | {example} | {meaning} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _sections(root: _Json, node: _Json, path: tuple[str, ...], examples: Mapping[str, str]) -> Iterator[Section]:
+    required = node.get("required", ())
+    specs = {(*path, name): spec for name, spec in node.get("properties", {}).items()}
+    keys = (_key(root, spec, below, below[-1] in required, examples) for below, spec in specs.items())
+    yield Section(path, node.get("description", ""), tuple(keys))
+    for below, spec in specs.items():
+        mapping, named = _mapping_of(root, spec)
+        if mapping is not None:
+            yield from _sections(root, mapping, (*below, NAME) if named else below, examples)
+
+
+def _mapping_of(root: _Json, spec: _Json) -> tuple[_Json | None, bool]:
+    """Return the schema of the mapping that a key holds, and whether it is one of several, each with a name."""
+    for option in _options(root, spec):
+        if "properties" in option:
+            return option, False
+        by_pattern = option.get("patternProperties", {}).values()
+        for schema_of_one in (*by_pattern, option.get("additionalProperties"), option.get("items")):
+            if isinstance(schema_of_one, dict) and "properties" in (mapping := _resolved(root, schema_of_one)):
+                return mapping, True
+    return None, False
+
+
+def _options(root: _Json, spec: _Json) -> list[_Json]:
+    spec = _resolved(root, spec)
+    options = spec.get("anyOf") or spec.get("oneOf")
+    return [_resolved(root, option) for option in options] if options else [spec]
+
+
+def _resolved(root: _Json, spec: _Json) -> _Json:
+    if "$ref" not in spec:
+        return spec
+    name = spec["$ref"].rpartition("/")[2]
+    resolved: _Json = root["$defs"][name]
+    return resolved
+
+
+def _key(root: _Json, spec: _Json, path: tuple[str, ...], needed: bool, examples: Mapping[str, str]) -> Key:
+    options = [option for option in _options(root, spec) if option.get("type") != "null"]
+    value, usual = _value(root, options)
+    meaning = spec.get("description") or next((option.get("description", "") for option in options), "")
+    described = re.search(r"[;,] default: (.*)", meaning)
+    literal = _literal(spec.get("default"))
+    if needed:
+        default = "required"
+    elif described:
+        default = markdown_of_ours(described[1], cell=True)
+    else:
+        default = f"`{literal}`" if literal else UNSTATED
+    such_as = re.search(r"such as ([\w.:/+%*-]*[\w+%*])(?:$|[,;])", meaning)
+    example = examples.get(".".join(path)) or (such_as[1] if such_as else "") or usual or literal
+    if value.startswith("list of ") and example and not example.startswith("["):
+        example = f"[{example}]"
+    return Key(path, value, default, example, re.sub(r"[;,] default: .*", "", meaning))
+
+
+def _literal(default: Any) -> str:
+    """Return a default as a file states it; nothing for one that is empty."""
+    return "" if default is None or default in ([], "") or isinstance(default, dict) else _stated(default)
+
+
+def _stated(value: Any) -> str:
+    """Return a scalar or a list as YAML in one line."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_stated, value))}]"
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return f'"{text}"' if text.startswith("*") else text
+
+
+def _value(root: _Json, options: list[_Json]) -> tuple[str, str]:
+    """Return what a key takes in words, and an example where its type has one."""
+    words: list[str] = []
+    example = ""
+    for option in options:
+        text, usual = _one_value(root, option)
+        example = example or usual
+        if text and text not in words:
+            words.append(text)
+    several = [word for word in words if word.startswith("list of ") and word.removeprefix("list of ") in words]
+    for word in several:
+        words.remove(word)
+        at = words.index(word.removeprefix("list of "))
+        words[at] += ", or a list"
+    return " or ".join(words), example
+
+
+def _one_value(root: _Json, option: _Json) -> tuple[str, str]:
+    if "enum" in option or "const" in option:
+        choices = list(dict.fromkeys(str(one) for one in option.get("enum", [option.get("const")])))
+        return ", ".join(f"`{choice}`" for choice in choices), choices[0]
+    if option.get("type") == "boolean":
+        return "`true`, `false`", "true"
+    if option.get("type") == "array":
+        inside, usual = _value(root, _options(root, option.get("items", {})))
+        return f"list of {inside}" if inside else "list", usual
+    if option.get("type") == "object" or "properties" in option:
+        return "mapping", ""
+    pattern = option.get("pattern", "").removeprefix("^(").removesuffix(")$")
+    by_type = ("whole number" if option.get("type") == "integer" else "text", "")
+    name, usual = QUANTITIES.get(pattern, by_type)
+    low, high = option.get("minimum"), option.get("maximum")
+    if low is not None and high is not None:
+        name = name if name == "AS number" else f"{name}, {low} to {high}"
+    return name, usual
+
+
+def _shipped_values() -> Iterator[tuple[str, str]]:
+    """Yield a value of each key that shipped intents state, by the key's path; the later ones count less."""
+    seen: set[str] = set()
+    for file in sorted(home("intents").glob("*.yaml")):
+        for path, value in _values(parse(file.read_bytes(), file.name).data, ()):
+            if (key := ".".join(path)) not in seen:
+                seen.add(key)
+                yield key, value
+
+
+NAME = "NAME"
+"""Stands in a path for a name that the author of the file chooses."""
+NAMED = (("endpoints",), ("classes",), ("devices",), ("extra",))
+"""The mappings of an intent with such names."""
+
+
+def _values(data: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    if isinstance(data, dict):
+        for name, value in data.items():
+            yield from _values(value, (*path, NAME if path in NAMED else str(name)))
+    elif isinstance(data, list):
+        yield path, _stated(data)
+    else:
+        yield path, _stated(data)

@@ -1,0 +1,85 @@
+"""The references of platforms and hardware, generated from the data that nodrop builds and checks with."""
+
+import importlib
+import inspect
+import json
+from collections.abc import Iterable, Iterator
+from types import ModuleType
+from typing import Any
+
+from nodrop.platforms import default_first, names, reader, unsupported_paths
+from nodrop.report.escape import markdown_of_ours
+from nodrop.report.hardware import listing
+from nodrop.units import show_speed
+
+LACKS = {
+    "headroom": "headroom: no source states the table or the formula",
+    "memory": "size of the packet memory",
+    "cell": "size of a buffer cell",
+    "port map": "names and lanes of ports",
+    "watchdog": "actions of the PFC watchdog",
+}
+"""What the word of the catalogue for a missing fact means."""
+
+
+def render_platforms() -> str:
+    """Return a section for each network OS: whether it is built, releases, settings by release, and gaps."""
+    lines = ["| platform | read | built | files |", "|---|---|---|---|"]
+    for platform in _platforms():
+        files = ", ".join(f"`{name}`" for name in reader(platform).FILES)
+        built = "yes" if platform in default_first() else "no"
+        lines.append(f"| [{platform}](#{platform}) | yes | {built} | {files or 'any text file of this kind'} |")
+    for platform in _platforms():
+        lines += ["", f"## {platform}", "", *_platform(platform)]
+    return "\n".join(lines) + "\n"
+
+
+def _platforms() -> tuple[str, ...]:
+    return (*default_first(), *(name for name in names() if name not in default_first()))
+
+
+def _platform(platform: str) -> Iterator[str]:
+    about = inspect.getdoc(importlib.import_module(f"nodrop.platforms.{platform}")) or ""
+    yield markdown_of_ours(" ".join(about.split("\n\n")[0].split()))
+    releases = _module(platform, "releases")
+    if releases is not None:
+        yield from ("", f"Releases: {', '.join(releases.RELEASES)}.")
+        if since := getattr(releases, "SINCE", {}):
+            yield from ("", "| setting | from |", "|---|---|")
+            for feature, release in since.items():
+                yield f"| {markdown_of_ours(feature, cell=True)} | {release} |"
+    if lacking := unsupported_paths(platform):
+        yield from ("", "Facts of the model that its files cannot state:", "", "| fact | reason |", "|---|---|")
+        for path, reason in lacking.items():
+            yield f"| `{path}` | {markdown_of_ours(reason, cell=True)} |"
+
+
+def _module(platform: str, name: str) -> ModuleType | None:
+    try:
+        return importlib.import_module(f"nodrop.platforms.{platform}.{name}")
+    except ModuleNotFoundError:
+        return None
+
+
+def render_hardware() -> str:
+    """Return the tables of known switches, NICs and media."""
+    catalog: dict[str, list[dict[str, Any]]] = json.loads(listing("json"))
+    lines = [
+        "## Switches",
+        "",
+        "| model | vendor | ports | ASIC | built for | not known |",
+        "|---|---|---|---|---|---|",
+    ]
+    for box in catalog["switches"]:
+        ports = " + ".join(f"{count} × {speed}" for speed, count in box["panels"].items())
+        built, lacks = ", ".join(box["written_for"]) or "–", "; ".join(LACKS[word] for word in box["unknown"]) or "–"
+        lines.append(f"| {box['name']} | {box['vendor']} | {ports} | {box['asic']} | {built} | {lacks} |")
+    lines += ["", "## NICs", "", "| NIC | vendor | speeds |", "|---|---|---|"]
+    lines += [f"| {nic['name']} | {nic['vendor']} | {_speeds(nic['lanes'])} |" for nic in catalog["nics"]]
+    lines += ["", "## Cables and transceivers", "", "| medium | reach | speeds |", "|---|---|---|"]
+    lines += [f"| {one['name']} | {one['max_length_m']} m | {_speeds(one['speeds'])} |" for one in catalog["media"]]
+    return "\n".join(lines) + "\n"
+
+
+def _speeds(speeds_mbps: Iterable[int | str]) -> str:
+    return ", ".join(show_speed(int(speed)) for speed in speeds_mbps)
