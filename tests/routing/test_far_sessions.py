@@ -231,11 +231,45 @@ def test_a_session_over_a_default_route_is_a_gap() -> None:
     assert [gap.what for gap in plane.gaps] == ["a session over a default route"]
 
 
+def twice_told() -> Fabric:
+    """Return two routers with a session over their link and one between their loopbacks, over which r2 tells the same.
+
+    That is a default route, and the block that the loopback of r2 is in.
+    """
+    more = {"ebgp_multihop": 2, "update_source": "Loopback0"}
+    first = router(
+        "r1",
+        65001,
+        [port("e0", "10.1.0.0/31")],
+        (to("10.1.0.1"), to("10.0.0.2", **more)),
+        bgp={"networks": ("10.0.0.1/32",)},
+        loopbacks=(loopback(1),),
+    )
+    second = router(
+        "r2",
+        65002,
+        [port("e0", "10.1.0.1/31")],
+        (to("10.1.0.0", default_originate=True), to("10.0.0.1", default_originate=True, **more)),
+        bgp={"networks": ("10.0.0.0/24",), "import_check": False},
+        loopbacks=(loopback(2),),
+    )
+    return fabric(first, second, cables=["r1 e0 - r2 e0"])
+
+
+def test_a_default_route_over_a_next_hop_does_not_lead_to_that_next_hop() -> None:
+    plane = compute(Index(twice_told()))
+    routes = {str(route.prefix): [hop.leg for hop in route.hops] for route in plane.ipv4.routes(0)}
+    assert routes["0.0.0.0/0"] == routes["10.0.0.0/24"] == ["e0"]
+    assert set(states(plane).values()) == {"up"}
+    assert plane.gaps == ()
+
+
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", [*CARRYING, "beside", "beside, several hops", "beside, unchecked"])
+@pytest.mark.parametrize("name", [*CARRYING, "twice told", "beside", "beside, several hops", "beside, unchecked"])
 def test_they_are_those_of_frr(name: str) -> None:
     needed()
     more = {
+        "twice told": twice_told(),
         "beside": beside(),
         "beside, several hops": beside(ebgp_multihop=2),
         "beside, unchecked": beside(connected_check=False),

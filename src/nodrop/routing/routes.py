@@ -133,9 +133,11 @@ class Routes:
             waiting = {prefix: addresses for prefix, addresses in waiting.items() if prefix not in added}
 
     def _non_default_route(self, number: int, to: Address) -> Route | None:
-        """Return the route to an address; None where there is none but a default route."""
-        route = self.towards(number, to)
-        return None if route is None or route.prefix.length == 0 else route
+        """Return the route to an address; None where there is none but a default route.
+
+        The default route is not looked at: it may itself follow the route that this is asked for.
+        """
+        return self._longest_route(number, to, least=1)
 
     def _route_to_next_hop(self, number: int, via: Address, prefix: Prefix | None) -> Route | None:
         """Return the route to the next hop of a route to a prefix; None where it is none that this one may follow."""
@@ -280,7 +282,13 @@ class Routes:
 
     def towards(self, number: int, to: Address) -> Route | None:
         """Return the route of a router to an address, which is that of the longest prefix; None where it has none."""
+        return self._longest_route(number, to)
+
+    def _longest_route(self, number: int, to: Address, *, least: int = 0) -> Route | None:
+        """Return the route of the longest prefix to an address, of prefixes that are no shorter than `least`."""
         for length in sorted({*self.own_lengths(number), *self.lengths}, reverse=True):
+            if length < least:
+                break
             route = self.route(number, Prefix(to.family, network_address(to.family, to.number, length), length))
             if route is not None:
                 return route
