@@ -42,6 +42,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "limit": "more prefixes than maximum-prefix lets in",
     "missing-there": "no statement at the other end",
     "asn": "another AS number",
+    "router-id": "the other end has the same router id",
     "families": "no family in common",
     "filtered": "an access list drops {what}",
 }

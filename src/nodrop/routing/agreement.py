@@ -1,4 +1,4 @@
-"""What both ends of a session have to agree on before it opens: AS numbers, sources, hops and passwords."""
+"""What both ends of a session have to agree on before it opens: AS numbers, router ids, hops and passwords."""
 
 from collections.abc import Sequence
 
@@ -32,6 +32,9 @@ def mismatch(own_half: Half, far: Half, links: int) -> Down | None:
             return down("asn", at, where=one.name, expected=wrong, peer=end.name, found=end.shown_asn(other_neighbor))
     is_far = (router.number, neighbor.key) > (other_router.number, back.key)
     at = other_router.at(back)
+    within = _is_asked_inside(router, neighbor) or _is_asked_inside(other_router, back)
+    if within and router.router_id == other_router.router_id:
+        return down("router-id", (*other_router.subject, "router_id"), there=is_far, peer=other_router.name)
     if neighbor.passive and back.passive:
         return down("passive", (*at, "passive"), there=is_far, peer=other_router.name)
     if neighbor.password != back.password:
@@ -77,9 +80,17 @@ def goes_far(router: Router, neighbor: BgpNeighbor) -> bool:
 
 def needs_link(router: Router, neighbor: BgpNeighbor) -> bool:
     """Whether bgpd reaches a neighbor only over a subnet in common (bgpd/bgp_fsm.c, bgp_peer_reg_with_nht)."""
-    inside = neighbor.remote_asn == "internal" or neighbor.remote_asn == _router_asn(router)
+    inside = _is_asked_inside(router, neighbor)
     hops = neighbor.ebgp_multihop or neighbor.ttl_security_hops or 1
     return not inside and hops == 1 and neighbor.connected_check
+
+
+def _is_asked_inside(router: Router, neighbor: BgpNeighbor) -> bool:
+    """Whether a statement is about a neighbor in the router's own AS.
+
+    There bgpd refuses a neighbor with its own router id (bgpd/bgp_packet.c, bgp_open_receive).
+    """
+    return neighbor.remote_asn == "internal" or neighbor.remote_asn == _router_asn(router)
 
 
 def _mismatched_remote_asn(router: Router, neighbor: BgpNeighbor, far_asn: int) -> int | str | None:

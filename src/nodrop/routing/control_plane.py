@@ -22,7 +22,7 @@ from nodrop.routing.peerings import internal
 from nodrop.routing.policy_gaps import uncomputed
 from nodrop.routing.prefix_limits import limit, over_limit
 from nodrop.routing.prefixes import FAMILIES, Address, Family, address
-from nodrop.routing.route_sources import foreign_sources
+from nodrop.routing.route_sources import foreign_sources, packet_sources
 from nodrop.routing.routers import Down, Router, Session, Side, routers
 from nodrop.routing.routes import Routes
 from nodrop.routing.sessions import Sessions
@@ -145,6 +145,16 @@ class ControlPlane:
                 far = self.holder(to, self.routers[number]) if hop.router is None else hop.router
                 if far is not None:
                     yield far
+
+    def sources(self, number: int, to: Address) -> tuple[frozenset[Address], ...]:
+        """Return the source addresses that a router's packets to an address have, one set for each way to it."""
+        route = self.of(to.family).towards(number, to)
+        return () if route is None else packet_sources(self.routers[number], route)
+
+    def addresses(self, number: int, leg: str) -> frozenset[Address]:
+        """Return the addresses that a router has on a leg; none if it has no such leg."""
+        found = self.routers[number].by_name.get(leg)
+        return frozenset() if found is None else frozenset(found.addresses)
 
     @cached_property
     def families(self) -> tuple[Family, ...]:

@@ -25,6 +25,14 @@ class Ways(Protocol):
         """Return the routers that get a router's packets to an address: the next ones, or the one that has it."""
         ...
 
+    def sources(self, number: int, to: Address) -> Sequence[frozenset[Address]]:
+        """Return the source addresses that a router's packets to an address have, one set for each way to it."""
+        ...
+
+    def addresses(self, number: int, leg: str) -> frozenset[Address]:
+        """Return the addresses that a router has on a leg; none if it has no such leg."""
+        ...
+
     def is_tracked(self, number: int, to: Address, *, near: bool) -> bool:
         """Return whether bgpd takes an address for reached, over connected and static routes alone if it is `near`."""
         ...
@@ -52,12 +60,18 @@ def settle(sessions: Sessions, asked: Iterable[Down], ways: Ways, *, whole: bool
     for statement in asked:
         result = _resolve_far_session(sessions, statement, ways)
         if isinstance(result, Down):
-            down.append(statement if statement.reason == "no-subnet" else result)
+            down.append(statement if _is_of_link(statement, result) else result)
         elif (result.a.router, result.a.neighbor.key) < (result.b.router, result.b.neighbor.key):
             up.append(result)
     if not whole or any(map(_may_bring_routes, down)):
         down = [_make_unread(statement) if statement.reason == "no-route" else statement for statement in down]
     return Settled(tuple(sorted(up, key=lambda session: not session.families)), tuple(down))
+
+
+def _is_of_link(asked: Down, result: Down) -> bool:
+    """Whether a statement has no session for a reason that is about its link, and not about routes to an address."""
+    is_unanswered = asked.reason == "missing-there" and result.reason in ("missing-there", "source")
+    return asked.reason == "no-subnet" or is_unanswered
 
 
 def _make_unread(down: Down) -> Down:
@@ -96,13 +110,15 @@ def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session
     if to is None or owner is None:
         return _make_unread(asked)
     far, far_leg = owner
-    statement = _statement_about(sessions, router, neighbor, far, far_leg, to)
+    statement = _statement_about(sessions, router, neighbor, far, ways, to)
     if statement is None:
         if sessions.is_unread(far):
             return asked._replace(reason="unread", facts={"node": far.device.name})
         facts = {"peer": far.name, "port": far_leg.name}
         return asked._replace(reason="missing-there", facts=facts, related=(far.subject,))
     own_address, leg, back = statement
+    opening = _Opening(ways, router.number, neighbor, to, own_address)
+    far_opening = _Opening(ways, far.number, back, own_address, to)
     if not back.enabled:
         return asked._replace(reason="shutdown", facts={"where": far.name}, related=(far.at(back),), there=True)
 
@@ -119,7 +135,7 @@ def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session
     wrong = mismatch((router, neighbor), (far, back), links)
     if wrong is not None:
         return asked._replace(reason=wrong.reason, facts=wrong.facts, related=wrong.related, there=wrong.there)
-    opens, far_opens = _opens_from_address(neighbor, leg, own_address), _opens_from_address(back, far_leg, to)
+    opens, far_opens = opening.is_possible(), far_opening.is_possible()
     if not (opens or far_opens):
         facts = {"peer": far.name, "address": str(back.address)}
         return asked._replace(reason="source", facts=facts, there=router.number > far.number)
@@ -128,6 +144,8 @@ def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session
     far_opens = far_opens and ways.is_tracked(far.number, own_address, near=needs_link(far, back))
     if not (opens or far_opens):
         return without_route(start)
+    if not ((opens and opening.is_certain()) or (far_opens and far_opening.is_certain())):
+        return asked._replace(reason="unread", facts={"node": "", "missing": "neighbor.update_source"})
     halves = (
         Half(router.device, _cabled_legs(router), atom(own_address), opens),
         Half(far.device, _cabled_legs(far), atom(to), far_opens),
@@ -143,36 +161,53 @@ def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session
 
 
 def _statement_about(
-    sessions: Sessions, router: Router, neighbor: BgpNeighbor, far: Router, far_leg: Leg, to: Address
+    sessions: Sessions, router: Router, neighbor: BgpNeighbor, far: Router, ways: Ways, to: Address
 ) -> FarStatement | None:
     """Return a router's statement about another; if there are several, the one that shares a connection with this one.
 
-    A statement to an address in a subnet of that router has its session over the link.
+    Without a shared connection, statements to an address in a subnet of both are about the session over their link.
     """
     statements = sessions.far_statements(far, router)[to.family]
-    fitting = (
-        statement
-        for statement in statements
-        if _opens_from_address(neighbor, statement.leg, statement.to)
-        or _opens_from_address(statement.neighbor, far_leg, to)
-    )
-    return next(fitting, statements[0] if statements else None)
+    for statement in statements:
+        opening = _Opening(ways, router.number, neighbor, to, statement.to)
+        far_opening = _Opening(ways, far.number, statement.neighbor, statement.to, to)
+        if opening.is_possible() or far_opening.is_possible():
+            return statement
+    over_routes = (one for one in statements if far.leg_towards(one.to) is None)
+    return next(over_routes, None) if router.leg_towards(to) is None else None
 
 
 def _cabled_legs(router: Router) -> tuple[Leg, ...]:
     return tuple(leg for leg in router.legs if leg.ports)
 
 
-def _opens_from_address(neighbor: BgpNeighbor, leg: Leg, expected: Address) -> bool:
-    """Return whether an end opens the session from the address that the other end expects, which is on this leg.
+class _Opening(NamedTuple):
+    """The connection that an end of a session opens, and the address that the other end expects it from."""
 
-    Without an update source, it opens from the port that the packets leave by, never from a loopback.
-    """
-    if neighbor.passive:
-        return False
-    if neighbor.update_source is None:
-        return bool(leg.ports)
-    return neighbor.update_source == leg.name or address(neighbor.update_source) == expected
+    ways: Ways
+    number: int
+    neighbor: BgpNeighbor
+    to: Address
+    expected: Address
+
+    def is_possible(self) -> bool:
+        """Return whether the end may open it from the expected address."""
+        return any(self.expected in addresses for addresses in self._sources())
+
+    def is_certain(self) -> bool:
+        """Return whether it opens it from there on every way that its packets may take."""
+        return all(self.expected in addresses for addresses in self._sources())
+
+    def _sources(self) -> Sequence[frozenset[Address]]:
+        """Return the addresses that it may be opened from: the stated ones, else those of packets to the other end."""
+        if self.neighbor.passive:
+            return ()
+        if self.neighbor.update_source is None:
+            return self.ways.sources(self.number, self.to)
+        stated = address(self.neighbor.update_source)
+        if stated is None:
+            return (self.ways.addresses(self.number, self.neighbor.update_source),)
+        return (frozenset({stated}),)
 
 
 def _count_links_to_router(ways: Ways, start: int, to: Address, end: int) -> int | None:

@@ -20,7 +20,7 @@ def internal(own_routers: Sequence[Router], session: Session) -> bool:
 def peering(router: Router, side: Side, family: Family, *, inside: bool, far: bool) -> Peering:
     """Return how a router exchanges routes over a session inside its AS, or with a neighbor that is `far` away."""
     unicast = of_family(side.neighbor, family)
-    own_router_id = router_id(router)
+    own_router_id = router.router_id
     cluster = None if router.bgp is None else address(router.bgp.cluster_id or "")
     return Peering(
         internal=inside,
@@ -32,19 +32,6 @@ def peering(router: Router, side: Side, family: Family, *, inside: bool, far: bo
         cluster=own_router_id if cluster is None else cluster.number,
         behind=address(side.neighbor.address or "") if far else None,
     )
-
-
-def router_id(router: Router) -> int:
-    """Return the router id as a number: as stated, else the highest IPv4 address of a loopback, else of any interface.
-
-    That is FRR's choice (zebra/router-id.c, router_id_get). One without any has a number that no other router has.
-    """
-    bgp = router.bgp
-    stated = None if bgp is None else address(bgp.router_id or "")
-    if stated is not None:
-        return stated.number
-    id_candidates = [(not leg.ports, ip.number) for leg in router.legs for ip in leg.addresses if ip.family == "ipv4"]
-    return max(id_candidates)[1] if id_candidates else -1 - router.number
 
 
 def has_hops_of_ipv6(side: Side) -> bool:

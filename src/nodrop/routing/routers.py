@@ -25,6 +25,7 @@ Reason = Literal[
     "cabled-elsewhere",
     "missing-there",
     "asn",
+    "router-id",
     "passive",
     "hops",
     "password",
@@ -68,6 +69,18 @@ class Router:
     def neighbors(self) -> tuple[BgpNeighbor, ...]:
         """Its neighbors; none where it has no BGP or they are not known."""
         return () if self.bgp is None else known_rows(self.bgp.neighbors)
+
+    @cached_property
+    def router_id(self) -> int:
+        """Its router id: as stated, else the highest IPv4 address of a loopback, else of any interface.
+
+        That is FRR's choice (zebra/router-id.c, router_id_get). One without any has a number that no other router has.
+        """
+        stated = None if self.bgp is None else address(self.bgp.router_id or "")
+        if stated is not None:
+            return stated.number
+        candidates = [(not leg.ports, ip.number) for leg in self.legs for ip in leg.addresses if ip.family == "ipv4"]
+        return max(candidates)[1] if candidates else -1 - self.number
 
     def local_asn(self, neighbor: BgpNeighbor) -> int | None:
         """Return the local AS number of a session, None where there is none or bgpd refuses it.

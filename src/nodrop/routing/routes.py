@@ -135,7 +135,7 @@ class Routes:
     def _non_default_route(self, number: int, to: Address) -> Route | None:
         """Return the route to an address; None where there is none but a default route.
 
-        The default route is not looked at: it may itself follow the route that this is asked for.
+        Without the default route, which may itself follow the route that this is asked for.
         """
         return self._longest_route(number, to, least=1)
 

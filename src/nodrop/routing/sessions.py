@@ -58,6 +58,8 @@ class Sessions:
         self.down: list[Down] = []
         self.far: list[Down] = []
         """Statements whose session needs routes that other sessions carry (`routing/far_sessions.py`)."""
+        self._unanswered: set[tuple[int, str]] = set()
+        """Statements over a link whose other end does not name the address there, by router and neighbor."""
         for router in own_routers:
             for neighbor in router.neighbors:
                 outcome = self._resolve_neighbor_session(router, neighbor)
@@ -65,17 +67,34 @@ class Sessions:
                     self.far.append(outcome)
                 elif isinstance(outcome, Down):
                     self.down.append(outcome)
+                    if outcome.reason == "missing-there":
+                        self._unanswered.add((router.number, neighbor.key))
                 elif (outcome.a.router, outcome.a.neighbor.key) < (outcome.b.router, outcome.b.neighbor.key):
                     self.up.append(outcome)
+        for down in self.down if self._unanswered else ():
+            if self._is_named_elsewhere(down):
+                self.far.append(down)
+        named_elsewhere = {(down.router.number, down.neighbor.key) for down in self.far}
+        self.down = [down for down in self.down if (down.router.number, down.neighbor.key) not in named_elsewhere]
+
+    def _is_named_elsewhere(self, down: Down) -> bool:
+        """Whether the other end of a statement over a link names another address of this router."""
+        to = address(down.neighbor.address or "") if down.reason == "missing-there" else None
+        owner = None if to is None else self.owner(to, down.router)
+        return to is not None and owner is not None and bool(self.far_statements(owner[0], down.router)[to.family])
 
     def far_statements(self, router: Router, about: Router) -> FarStatements:
-        """Return a router's statements to addresses of another that are in no subnet of it."""
+        """Return a router's statements to addresses of another that have no session over a link.
+
+        The address is in no subnet of the router, or the other end names another address of the router.
+        """
         pair = (router.number, about.number)
         if pair not in self._far_statements:
             rows = [
                 FarStatement(far, about.leg_by_address[far], statement)
                 for far, statement in router.by_address.items()
-                if far in about.leg_by_address and router.leg_towards(far) is None
+                if far in about.leg_by_address
+                and (router.leg_towards(far) is None or (router.number, statement.key) in self._unanswered)
             ]
             self._far_statements[pair] = {
                 family: [row for row in rows if row.to.family == family] for family in FAMILIES
