@@ -64,7 +64,8 @@ def test_rows_that_say_all() -> None:
 
 
 def test_what_rows_leave_out_is_the_daemons_default() -> None:
-    found = read({"PORT": PORTS, "PORTCHANNEL": {"PortChannel1": {}}, "VLAN": {"Vlan7": {}}})
+    tables = {"PORTCHANNEL": {"PortChannel1": {}}, "PORTCHANNEL_MEMBER": {}, "VLAN": {"Vlan7": {}}}
+    found = read({"PORT": PORTS, **tables})
     assert found.device.port_channels == (channel(enabled=False),)
     assert found.device.vlans == (vlan(7),)
     reasons = {
@@ -125,6 +126,33 @@ def test_members_that_are_no_list_are_none() -> None:
     channels, vlans = {"PortChannel1": {"members": "Ethernet0"}}, {"Vlan100": {"members": "Ethernet0"}}
     found = read({"PORT": PORTS, "PORTCHANNEL": channels, "VLAN": vlans}).device
     assert (found.port_channels, found.vlans) == ((channel(enabled=False),), (vlan(),))
+
+
+def test_port_channels_of_which_no_file_has_members_are_unknown() -> None:
+    tables = {"PORT": PORTS, "PORTCHANNEL": {"PortChannel1": {}}, "DEVICE_METADATA": {"localhost": {}}}
+    assert read(tables).device.port_channels is UNKNOWN
+    assert read({**tables, "PORTCHANNEL_MEMBER": {}}).device.port_channels == (channel(enabled=False),)
+
+
+def test_listed_members_that_do_not_exist_are_reported() -> None:
+    channels = {"PortChannel1": {"members": ["Ethernet0", "Ethernet4"]}}
+    vlans = {"Vlan100": {"vlanid": "100", "members": ["PortChannel1", "PortChannel2", "Ethernet12"]}}
+    found = read({"PORT": PORTS, "PORTCHANNEL": channels, "VLAN": vlans})
+    assert [remark.facts for remark in found.remarks if remark.kind == "dangling-reference"] == [
+        {"kind": "PORT", "name": "Ethernet4", "field": "PORTCHANNEL/PortChannel1/members"},
+        {"kind": "PORT or PORTCHANNEL", "name": "PortChannel2", "field": "VLAN/Vlan100/members"},
+        {"kind": "PORT or PORTCHANNEL", "name": "Ethernet12", "field": "VLAN/Vlan100/members"},
+    ]
+
+
+def test_listed_members_of_a_dump_are_members() -> None:
+    rows = {"VLAN|Vlan100": {"vlanid": "100", "members@": "Ethernet0,Ethernet8"}, "PORT|Ethernet0": PORTS["Ethernet0"]}
+    rows |= {"PORT|Ethernet8": PORTS["Ethernet8"], "PORTCHANNEL|PortChannel1": {"members@": "Ethernet8"}}
+    found = read(rows)
+    assert found.device.port_channels == (channel(members=("Ethernet8",)),)
+    assert found.device.vlans == (
+        vlan(members=tuple(VlanMember(interface=name, tagged=False) for name in ("Ethernet0", "Ethernet8"))),
+    )
 
 
 def test_a_part_without_the_tables_is_silent() -> None:
@@ -196,6 +224,7 @@ def test_refused(changes: dict[str, Any], path: str, reason: str) -> None:
 
 def test_segments_of_bundles_are_not_read_and_not_denied() -> None:
     bundle = {"PORT": PORTS, "PORTCHANNEL": {"PortChannel1": {"admin_status": "up", "mtu": "9100"}}}
+    bundle["PORTCHANNEL_MEMBER"] = {}
     (alone,) = read(bundle).device.port_channels
     (shared,) = read({**bundle, "EVPN_ETHERNET_SEGMENT": {"PortChannel1": {}}}).device.port_channels
     assert alone.segment is None

@@ -304,7 +304,8 @@ def _is_table(name: str, rows: object) -> bool:
 def by_table(data: Tables) -> Tables:
     """Return the rows of a dump by table, and tables as they are.
 
-    In a dump, the database marks lists by `@`, and a row without fields by NULL.
+    In a dump, the database marks lists by `@`, with commas between the values, and a row without fields by NULL
+    (sonic-swss-common common/configdb.h, ConfigDBConnector.raw_to_typed).
     """
     if not any("|" in key for key in data):
         return data
@@ -317,11 +318,18 @@ def by_table(data: Tables) -> Tables:
         if isinstance(row, dict) and isinstance(row.get("value"), dict) and "type" in row:
             row = row["value"]
         if isinstance(row, dict):
-            row = {field.removesuffix("@"): value for field, value in row.items() if field != "NULL"}
+            row = dict(_read_dumped_field(field, value) for field, value in row.items() if field != "NULL")
         rows = tables.setdefault(table, {})
         if isinstance(rows, dict):
             rows[name] = row
     return tables
+
+
+def _read_dumped_field(field: str, value: object) -> tuple[str, object]:
+    """Return a field of a dump as a configuration has it."""
+    if not field.endswith("@"):
+        return field, value
+    return field.removesuffix("@"), [part for part in value.split(",") if part] if isinstance(value, str) else value
 
 
 def _merge_row(under: object, row: object) -> object:

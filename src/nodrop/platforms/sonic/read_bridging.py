@@ -7,7 +7,7 @@ alone (sonic-buildimage dockers/docker-teamd, October 2018), and is older than t
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
@@ -35,18 +35,22 @@ def bridging(config: Config, derived: Derived) -> dict[str, Any]:
 
 
 def _port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] | Unknown:
-    """Return the port channels, sorted by name; settings that a row leaves out are teammgrd's defaults."""
-    if not config.covers("PORTCHANNEL"):
+    """Return the port channels, sorted by name; settings that a row leaves out are teammgrd's defaults.
+
+    A file with port channels and nothing of their members is a part of a configuration.
+    """
+    inline = _read_inline_members(config, "PORTCHANNEL")
+    states_members = "PORTCHANNEL_MEMBER" in config.data or any(
+        value_at(config.data, "PORTCHANNEL", name, "members") is not None for name in config.rows("PORTCHANNEL")
+    )
+    if not config.covers("PORTCHANNEL") or (config.rows("PORTCHANNEL") and not states_members):
         return UNKNOWN
     members: dict[str, list[str]] = {}
     for name, port in _owner_member_pairs(config, "PORTCHANNEL_MEMBER", "PORTCHANNEL"):
         members.setdefault(name, []).append(port)
-    listed = (
-        {}
-        if "PORTCHANNEL_MEMBER" in config.data or config.database.text
-        else _read_inline_members(config, "PORTCHANNEL")
-    )
+    listed = {} if "PORTCHANNEL_MEMBER" in config.data or config.database.text else inline
     members |= listed
+    _check_inline_members(config, "PORTCHANNEL", listed)
     for name in listed:
         derived[_attribute_subject(config, ("PORTCHANNEL", name), "members")] = _OLD_MEMBERS
         config.old_forms |= {("PORTCHANNEL", name, field) for field in ("members", "admin_status")}
@@ -77,7 +81,9 @@ def _read_vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
         return UNKNOWN
     members: dict[str, list[VlanMember]] = {}
     modes = config.rows("VLAN_MEMBER")
-    for name, ports in _read_inline_members(config, "VLAN").items():
+    inline = _read_inline_members(config, "VLAN")
+    _check_inline_members(config, "VLAN", inline)
+    for name, ports in inline.items():
         untagged = (port for port in ports if f"{name}|{port}" not in modes)
         members[name] = [VlanMember(interface=port, tagged=False) for port in untagged]
         config.old_forms.add(("VLAN", name, "members"))
@@ -125,6 +131,18 @@ def _read_inline_members(config: Config, table: str) -> dict[str, list[str]]:
         for name, members in found.items()
         if isinstance(members, list)
     }
+
+
+def _check_inline_members(config: Config, table: str, members: Mapping[str, list[str]]) -> None:
+    """Remark members that are neither ports nor port channels, where the file has all ports."""
+    of_tables = ("PORT", "PORTCHANNEL") if table == "VLAN" else ("PORT",)
+    if not (config.lists_ports and all(map(config.covers, of_tables))):
+        return
+    for name, ports in members.items():
+        for port in ports:
+            if not any(port in config.rows(of_table) for of_table in of_tables):
+                keys, kind = (table, name, "members"), " or ".join(of_tables)
+                config.remark("dangling-reference", (), keys, kind=kind, name=port, field="/".join(keys))
 
 
 def addresses_in(config: Config, table: str) -> dict[str, tuple[str, ...]]:
