@@ -1,9 +1,10 @@
-"""Report phrases of `words.yaml`, and docstrings that do not begin with an imperative, in text that is new.
+"""Report phrases of `words.yaml`, and docstrings that do not begin with an imperative.
 
-New are the lines that differ from the commit `since` of words.yaml: of Markdown without code, of rule files, and of
-strings in Python that the module did not have then, which are docstrings, help texts and messages.
-D401 of ruff applies to modules that have changed.
-Without that commit in the history, which a shallow clone has not, nothing can be compared: reported, exit 0.
+Pages for readers (README.md, docs/) are checked as a whole, other text if it is new. New are the lines that differ from
+the commit `since` of words.yaml: of Markdown without code, of rule files, and of strings in Python that the module did
+not have then, which are docstrings, help texts and messages. D401 of ruff applies to modules that have changed.
+Without that commit in the history, which a shallow clone has not, nothing can be compared: reported, and only pages are
+checked.
 """
 
 import ast
@@ -21,6 +22,9 @@ WORDS = Path(__file__).with_name("words.yaml")
 TEXTS = ("*.md", "src/**/*.py", "rules/**/*.yaml", "tools/*.py", "scripts/*.py")
 SHOWN = ("docs/rules/", "tests/plan/golden/", "tests/project/story/")
 """Generated pages and snapshots of reports: their text comes from rule files and modules, which are checked."""
+PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md")
+MADE_OF_CODE = "docs/rule-words.md"
+"""A page that consists of docstrings, of which the old ones are not checked."""
 _HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 _CODE = re.compile(r"`[^`]*`")
 
@@ -61,6 +65,15 @@ def changed(top: Path, since: str) -> dict[str, set[int]] | None:
     for file in (_git(top, "ls-files", "--others", "--exclude-standard", "--", *pathspecs) or "").splitlines():
         lines[file] = set(range(1, len((top / file).read_text().splitlines()) + 1))
     return {file: new for file, new in lines.items() if new and not file.startswith(SHOWN)}
+
+
+def pages(top: Path) -> Iterator[str]:
+    """Yield the pages that are checked as a whole."""
+    for pattern in PAGES:
+        for path in sorted(top.glob(pattern)):
+            file = path.relative_to(top).as_posix()
+            if file != MADE_OF_CODE and not file.startswith(SHOWN):
+                yield file
 
 
 def prose(file: str, text: str, before: str = "") -> Iterator[tuple[int, str]]:
@@ -145,8 +158,9 @@ def main(top: Path = WORDS.parents[1], words: Path = WORDS) -> int:
     since, avoided = phrases(words)
     new = changed(top, since)
     if new is None:
-        print(f"words: skipped, for the history has no commit {since} (a shallow clone?)")
-        return 0
+        print(f"words: only pages, for the history has no commit {since} (a shallow clone?)")
+        new = {}
+    new |= {file: set(range(1, len((top / file).read_text().splitlines()) + 1)) for file in pages(top)}
     messages = []
     for file, lines in sorted(new.items()):
         text = (top / file).read_text()
@@ -155,7 +169,11 @@ def main(top: Path = WORDS.parents[1], words: Path = WORDS) -> int:
             messages += list(found(file, text, lines, avoided, before)) if before else faults
     modules = [file for file in sorted(new) if file.startswith("src/") and file.endswith(".py")]
     messages += moods(top, [file for file in modules if new[file] - imports((top / file).read_text())])
-    print("\n".join([*messages, f"words: {len(messages)} to change in lines that are new since {since[:12]}"]))
+    print(
+        "\n".join(
+            [*messages, f"words: {len(messages)} to change in pages, and in lines that are new since {since[:12]}"]
+        )
+    )
     return 1 if messages else 0
 
 

@@ -46,7 +46,7 @@ def told(one: str) -> str:
 def top(tmp_path: Path) -> Path:
     """A repository with old text, and lines in it that are new."""
     (tmp_path / "src").mkdir()
-    for name in ("docs/a.md", *UNCHECKED):
+    for name in ("examples/a.md", *UNCHECKED):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(OLD)
     (tmp_path / "src" / "old.py").write_text(MODULE.format(docstring="Judges old text."))
@@ -71,14 +71,27 @@ def test_old_lines_pass(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert checked(top, capsys) == (0, [])
 
 
+def test_old_lines_of_pages_for_readers_are_checked_too(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("README.md", "docs/concepts/a.md", "docs/rule-words.md"):
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text(OLD)
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "Add pages")
+    words = (top / "words.yaml").read_text().splitlines()
+    since = f"since: {git(top, 'rev-parse', 'HEAD').strip()}"
+    (top / "words.yaml").write_text("\n".join(since if line.startswith("since:") else line for line in words))
+    found = "avoid `is told`; write: is reported; nodrop reports"
+    assert checked(top, capsys) == (1, [f"README.md:1: {found}", f"docs/concepts/a.md:1: {found}"])
+
+
 def test_new_lines_of_prose_are_checked_and_code_is_not(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = (
         OLD
         + "\n```console\nIt is told twice.\n```\n\n    It is told in code.\n\nWrite `is told`, and it is told thrice.\n"
     )
-    for name in ("docs/a.md", *UNCHECKED):
+    for name in ("examples/a.md", *UNCHECKED):
         (top / name).write_text(new)
-    assert checked(top, capsys) == (1, ["docs/a.md:9: avoid `is told`; write: is reported; nodrop reports"])
+    assert checked(top, capsys) == (1, ["examples/a.md:9: avoid `is told`; write: is reported; nodrop reports"])
 
 
 def test_new_files_and_their_strings_and_docstrings_are_checked(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,11 +151,14 @@ def test_a_name_that_is_renamed_beside_a_text_makes_no_new_text(
 
 
 def test_without_the_commit_nothing_is_compared(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (top / "docs/a.md").write_text("It is told here.\n")
+    (top / "examples/a.md").write_text("It is told here.\n")
     missing = "0" * 40
     (top / "words.yaml").write_text(f"since: '{missing}'\nphrases: []\n")
     assert WORDS["main"](top, top / "words.yaml") == 0
-    assert capsys.readouterr().out == f"words: skipped, for the history has no commit {missing} (a shallow clone?)\n"
+    assert capsys.readouterr().out == (
+        f"words: only pages, for the history has no commit {missing} (a shallow clone?)\n"
+        f"words: 0 to change in pages, and in lines that are new since {missing[:12]}\n"
+    )
 
 
 @pytest.mark.parametrize(
