@@ -326,7 +326,7 @@ def test_every_order_is_the_whole_plan_and_ends_in_the_new_fabric(data: st.DataO
     ("words", "code", "told"),
     [
         ((), 1, True),
-        (("--rollout", "tell"), 0, True),
+        (("--rollout", "report"), 0, True),
         (("--rollout", "off"), 0, False),
         (("--fail-on", "never"), 0, True),
     ],

@@ -48,8 +48,8 @@ def test_a_hazard_is_a_result_at_the_fact_that_changes(intents: Path) -> None:
 
 
 def test_a_hazard_that_is_let_through_is_a_note_and_one_that_nobody_looks_for_is_none(intents: Path) -> None:
-    assert [one["level"] for one in results(*HAZARD, "--rollout", "tell")] == ["note"]
-    assert nodrop(*HAZARD, "--rollout", "tell", "--fail-on", "note", "--format", "github").code == 0
+    assert [one["level"] for one in results(*HAZARD, "--rollout", "report")] == ["note"]
+    assert nodrop(*HAZARD, "--rollout", "report", "--fail-on", "note", "--format", "github").code == 0
     assert results(*HAZARD, "--rollout", "off") == []
 
 

@@ -558,8 +558,15 @@ def test_output_names_neither_this_machine_nor_the_time(args: list[str], site: P
 def test_rules_in_every_form() -> None:
     names = [rule.name for rule in shipped()]
     text, markdown, listed = (nodrop("rules", "--format", form) for form in ("text", "markdown", "json"))
-    assert [line.split()[0] for line in text.out.splitlines() if not line.startswith(" ")] == names
+    assert sorted(line.split()[0] for line in text.out.splitlines() if line.startswith("  ")) == names
     assert text == nodrop("rules")
+    areas = [line for line in text.out.splitlines()[2:] if re.fullmatch(r"[a-z]+", line)]
+    assert areas == sorted({rule.area for rule in shipped()})
+    watchdog = nodrop("rules", "watchdog").out.splitlines()
+    of_watchdog = [rule.name for rule in shipped() if rule.area == "watchdog"]
+    assert watchdog[0].startswith(f"{len(of_watchdog)} rules in 1 area: ")
+    assert [line.split()[0] for line in watchdog if line.startswith("  ")] == of_watchdog
+    assert "no rule or area 'watchdgo' (did you mean `watchdog`?)" in nodrop("rules", "watchdgo").err
     assert [line.split("`")[1] for line in markdown.out.splitlines()[2:]] == names
     assert [rule["name"] for rule in json.loads(listed.out)] == names
     assert all(len(line) <= 110 for line in text.out.splitlines())

@@ -40,6 +40,17 @@ def test_a_page_says_what_there_is() -> None:
         assert words in text, words
 
 
+def test_a_page_has_the_headroom_of_the_written_hwsku_and_names_the_others() -> None:
+    text = run("hardware", "SN5600").out
+    heads = [line for line in text.splitlines() if line.startswith("headroom of ")]
+    assert heads[0] == "headroom of ACS-SN5600, Mellanox-SN5600-O128"
+    assert heads[1].startswith("headroom of Mellanox-SN5600-C224O8, Mellanox-SN5600-C256S1, ")
+    assert len(heads) == 2
+    assert " ".join(text.split()).find("see `nodrop hardware SN5600 --format json`") > 0
+    tables = json.loads(run("hardware", "SN5600", "--format", "json").out)["sonic"]["headroom"]
+    assert [table["hwskus"] for table in tables][1:], "JSON has all tables"
+
+
 def test_a_page_says_which_hwsku_has_which_ports() -> None:
     text = page("7060X6-64PE-B", "text")
     for words in (

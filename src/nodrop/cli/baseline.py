@@ -24,23 +24,29 @@ if TYPE_CHECKING:
     "--output",
     metavar="FILE",
     type=click.Path(),
-    help="File to write.  [default: that of `baseline` in nodrop.yaml, else nodrop.baseline.yaml beside it, or here]",
+    help="File to write.  [default: `baseline` of nodrop.yaml, else nodrop.baseline.yaml beside it, or here]",
 )
-@option(OUTPUT, "--prune", is_flag=True, help="Drop entries of findings that do not occur any more.")
-@option(INPUT, "--routing", is_flag=True, help="Also failures, as `nodrop validate` computes them.")
+@option(OUTPUT, "--prune", is_flag=True, help="Remove entries of findings that no longer occur.")
+@option(INPUT, "--routing", is_flag=True, help="Also record findings about failures (see `nodrop validate`).")
 @stating
 @choosing
 def command(
     paths: tuple[str, ...], output: str | None, prune: bool, routing: bool, stated: Stated, settings: "Settings"
 ) -> int:
-    """Keep what is found today, so that only new faults are told.
+    """Record today's findings so that only new ones are reported.
 
-    PATH is what `nodrop lint` takes. The file is read where nodrop.yaml names it (`baseline: nodrop.baseline.yaml`) or
-    `--baseline FILE` does; it holds rules, subjects, fingerprints and digests of facts. A finding whose facts are not
-    the same any more is told again. What is suppressed does not go into the file.
+    PATH is as for `nodrop lint`. The file holds rules, subjects, fingerprints and digests of facts. When the facts
+    of a finding change, it is reported again. Suppressed findings are not recorded.
 
-    Written again, the file gets what is new and keeps what was in it, also what does not occur any more, unless --prune
-    says otherwise, and what was not judged.
+    If the file exists, new findings are added. Entries of findings that no longer occur remain, unless --prune is
+    given.
+
+    nodrop uses the file that nodrop.yaml names (`baseline: nodrop.baseline.yaml`), or --baseline.
+
+    \b
+    Examples:
+      nodrop baseline configs
+      nodrop lint configs --baseline nodrop.baseline.yaml
     """
     from nodrop.cli.main import NOTHING, WRONG
     from nodrop.cli.output import tell

@@ -22,19 +22,22 @@ if TYPE_CHECKING:
 @click.command(cls=Sections)
 @click.argument("intents", nargs=-1, required=True, metavar="INTENT...", type=click.Path())
 @into
-@option(
-    OUTPUT, "--check", "check_only", is_flag=True, help="Write nothing; exit 1 where DIR is not what would be written."
-)
-@option(OUTPUT, "--write-anyway", is_flag=True, help="Write although findings reach --fail-on.")
+@option(OUTPUT, "--check", "check_only", is_flag=True, help="Write nothing; exit 1 if DIR is out of date.")
+@option(OUTPUT, "--write-anyway", is_flag=True, help="Write even if findings reach --fail-on.")
 @judging
 def command(intents: tuple[str, ...], output: str, check_only: bool, write_anyway: bool, choices: Choices) -> int:
-    """Build intents into configurations.
+    """Write the configurations of intents, and lint them.
 
-    DIR gets one folder per device, or per fabric and device where there are several intents, a fabric.yaml, in
-    plan/ what people carry to the rack (cabling, addresses and hosts as CSV), and in hosts/ what sets the NICs.
+    DIR gets a folder for each device (in a folder for each fabric, if there are several intents), fabric.yaml,
+    plan/ with cabling, addresses and hosts as CSV, and hosts/ with the settings of the NICs.
 
-    What is linted is the text that was rendered, never the intent. DIR is replaced in one step; anything in it that
-    an earlier build did not write is refused, never deleted.
+    The written files themselves are read and linted. DIR is replaced in one step. A file in DIR that no earlier
+    build wrote is an error; it is never deleted.
+
+    \b
+    Examples:
+      nodrop build intent.yaml -o build
+      nodrop build intent.yaml -o build --check
     """
     from nodrop.judging import chosen_rules
     from nodrop.publish import comparison, drafting, matching

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _COMPARING = "Comparing"
 RISKS = ("unknown", "traffic-affecting", "service restart", "port bounce", "reboot", "refused")
-"""What a change may do to a switch that runs, the least first: `nodrop.plan.model` has them, and takes long to load."""
+"""What a change may do to a running switch, the least first: `nodrop.plan.model` has them, and takes long to load."""
 _OWN = ("text", "markdown", "json")
 """Formats that tell of all; the others tell of new findings, and of what else ends with 1."""
 
@@ -27,33 +27,29 @@ _OWN = ("text", "markdown", "json")
     "--base",
     required=True,
     metavar="REV|DIR",
-    help="Compare with where HEAD left this revision, such as origin/main, or with a folder that holds the files as"
-    " they were, written with a slash: ./before.",
+    help="Compare with the merge base of HEAD and this revision, such as origin/main, or with a folder that holds the"
+    " earlier files under the same names, written with a slash: ./before.",
 )
-@option(_COMPARING, "--exact", is_flag=True, help="Compare with the revision itself, not with where HEAD left it.")
+@option(_COMPARING, "--exact", is_flag=True, help="Compare with the revision itself, not with the merge base.")
 @option(
     _COMPARING,
     "--routing/--no-routing",
     default=None,
-    help="Work out what becomes of sessions, routes and failures.  [default: where what changes may matter to it, up to"
-    " 500 switches]",
+    help="Compare sessions, routes and failures.  [default: if the change may affect them, up to 500 switches]",
 )
 @option(
-    _COMPARING, "--batfish", metavar="HOST[:PORT]", help="Ask a Batfish service too which packets fare differently."
+    _COMPARING,
+    "--batfish",
+    metavar="HOST[:PORT]",
+    help="Also ask Batfish which packets are forwarded differently.",
 )
-@rollout_option(
-    after="will be",
-    before="are",
-    group=_COMPARING,
-    gate="gate: exit 1 where any order of the switches brings a fault that reaches --fail-on; tell: say so; off: do"
-    " not look",
-)
+@rollout_option(group=_COMPARING, gate=True)
 @option(
     _COMPARING,
     "--fail-on-risk",
     type=Word(RISKS),
     metavar="RISK",
-    help="Exit 1 where a change does this to a switch that runs, or worse: unknown, traffic-affecting,"
+    help="Exit 1 if a change does this to a running switch, or worse: unknown, traffic-affecting,"
     " 'service restart', 'port bounce', reboot or refused.",
 )
 @patch_option("make the change, as `nodrop plan --patch` does")
@@ -64,8 +60,8 @@ _OWN = ("text", "markdown", "json")
     type=Word(["base", "work"]),
     default="base",
     show_default=True,
-    help="Take the policy (nodrop.yaml and the files that it names, comments that allow findings, what fabric.yaml"
-    " wants) from --base, or from the working tree.",
+    help="Take the policy (nodrop.yaml and the files that it names, comments that allow findings, fabric.yaml) from"
+    " --base, or from the working tree.",
 )
 @judging_into((*_OWN, *(report_format for report_format in FORMATS if report_format not in _OWN)), late=True)
 @no_cache
@@ -83,30 +79,25 @@ def command(
     config_from: str,
     flags: Flags,
 ) -> int:
-    """Tell what a change does before it is merged.
+    """Review a change before it is merged: impact, new findings, rollout order.
 
-    PATH is what `nodrop lint` takes, the working directory if there is none. Files as they lie there, committed or
-    not, are held against those of --base: of git, nothing is written, and nothing runs that a repository configures.
+    PATH is as for `nodrop lint`; without PATH, the working directory is checked. Its files, committed or not, are
+    compared with --base. The report lists changed switches and facts, traffic impact, rollout order, new and fixed
+    findings, and changed sessions and routes.
 
-    Told are, fabric by fabric, switches and facts that change, what that does to switches that run and in which order
-    they may be changed (as `nodrop plan` does); new findings with their lines, and those that are fixed; sessions,
-    routes and failures that fare differently. Findings that were there before are counted. Where an intent and its
-    build both lie there, the intent is told of, and a build that is not what it comes to.
+    Intermediate rollout states are checked too. The suggested order is one in which no intermediate state has an
+    error that is absent both before and after. If every order has one, it is a rollout hazard.
 
-    Both states are checked by the policy of --base: its nodrop.yaml with the rules, profile and baseline that it names,
-    its comments that allow findings, and mode, classes, roles and policy of its fabric.yaml; without a nodrop.yaml,
-    by nodrop's defaults. What the command line says wins. A change of policy is reported as policy-changed: an error
-    where it would let new findings pass. A switch that is no longer checked is reported as device-not-checked.
+    The policy (rules, baseline, suppressions) comes from --base, so that a change cannot hide its own findings. A
+    change of the policy is reported.
 
-    Formats other than text, markdown and json hold the new findings, and whatever else is a reason for exit 1:
-    rollout-hazard, build-unlike-intent, risk-of-change, policy-changed and device-not-checked, each at its line.
+    Exit 1 if a new finding or a hazard reaches --fail-on, the risk reaches --fail-on-risk, or a build is out of
+    date. A change by itself does not fail the check.
 
-    The states between are judged too, with some switches as they will be and the others as they are: the order told is
-    one in which none of them has an error that neither end has, wherever there is such an order; else what it brings is
-    told as a hazard on the way.
-
-    Exit 1 where a new finding reaches --fail-on, a hazard does (--rollout), the risk reaches --fail-on-risk, or a build
-    does not fit its intent. That something changes is no fault.
+    \b
+    Examples:
+      nodrop check --base origin/main
+      nodrop check build --base ./before      with the earlier files in before/build
     """
     from nodrop.checking.check import check
     from nodrop.checking.policy import Policy, policies

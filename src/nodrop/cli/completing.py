@@ -24,12 +24,17 @@ def rules(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[Comp
 
 def profiles(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer profiles that are shipped, and files."""
-    from nodrop.resources import home
-
     return [
-        *map(CompletionItem, _words_with_prefix(begun, (path.stem for path in home("profiles").glob("*.yaml")))),
+        *map(CompletionItem, _words_with_prefix(begun, profile_names())),
         FILE,
     ]
+
+
+def profile_names() -> list[str]:
+    """Return the names of the shipped profiles, sorted."""
+    from nodrop.resources import home
+
+    return sorted(path.stem for path in home("profiles").glob("*.yaml"))
 
 
 def platforms(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:

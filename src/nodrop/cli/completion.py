@@ -10,7 +10,7 @@ _SHELLS = ("bash", "zsh", "fish")
 @click.command()
 @click.argument("shell", type=Word(_SHELLS))
 def command(shell: str) -> None:
-    """Print a script by which SHELL (bash, zsh or fish) completes nodrop.
+    """Print the shell completion script.
 
     \b
     bash   eval "$(nodrop completion bash)"                               in ~/.bashrc

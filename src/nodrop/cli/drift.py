@@ -19,8 +19,8 @@ def _wrap_in_tuple(_ctx: click.Context, _param: click.Parameter, value: str) -> 
 @click.command(cls=Sections)
 @click.argument("running", nargs=-1, required=True, metavar="RUNNING...", type=click.Path())
 @click.argument("intents", metavar="INTENT", type=click.Path(), callback=_wrap_in_tuple)
-@patch_option("get back to INTENT; replaced as a whole")
-@rollout_option(after="are wanted", before="run")
+@patch_option("make it equal to INTENT")
+@rollout_option()
 @no_cache
 @stating
 @judging_into(FORMATS)
@@ -33,23 +33,23 @@ def command(
     no_cache: bool,
     choices: Choices,
 ) -> int:
-    """Show where switches run otherwise than is wanted.
+    """Compare running configurations with the intended ones.
 
-    RUNNING are files collected from switches as they run, or folders of them, one for each switch; docs/collecting.md
-    says how to get them. INTENT is an intent, the folder of its build, or any other configurations that are wanted.
+    RUNNING are files collected from switches, or folders of them, one for each switch. INTENT is an intent, the
+    folder of its build, or other intended configurations.
 
-    Told are switches that were not collected, or that INTENT does not have; and of the others, the facts that differ:
-    what runs, and what is wanted. What one side does not say is no drift, and told apart; neither is what a switch
-    writes into its configuration by itself (its MAC address, default tables), which -v tells. What else the tables of
-    SONiC or the settings of NVUE have otherwise (access lists, accounts) is told by table and row, never with values;
-    of files that are lines, such as frr.conf, the facts alone are compared. Findings are those that the running files
-    have, and INTENT has not. With each fact stands what the way back does to the switch, and last in
-    which order switches may be changed, as `nodrop plan` tells it.
+    The report lists switches that are on one side only, facts that differ, findings that only the running files
+    have, the impact of the correction on each switch, and the rollout order. Facts that one side does not state are
+    listed separately, and are not drift. With -v, so are settings that a switch adds by itself, such as its MAC
+    address. Other tables of SONiC and settings of NVUE (access lists, accounts) are compared by row; their values
+    are not shown.
 
-    --patch writes a folder for each switch that differs: what its own tool takes, as `nodrop fix --patch` does, files
-    whole where that cannot make the change, and in by-hand.txt what is left to a person.
+    Exit 1 if something differs, a switch is on one side only, or a finding reaches --fail-on.
 
-    Exit 1 where something differs, a switch was not collected or is not wanted, or such a finding reaches --fail-on.
+    \b
+    Examples:
+      nodrop drift running intent.yaml
+      nodrop drift running build --patch patches
     """
     from nodrop.checking.drifted import drifted
     from nodrop.cli.main import FOUND, NOTHING

@@ -13,27 +13,32 @@ if TYPE_CHECKING:
 
 @click.command(cls=Sections)
 @click.argument("words", nargs=-1, required=True, metavar="[RULE] [PATH]", shell_complete=completing.rules)
-@option(INPUT, "--at", metavar="SUBJECT", help="Explain what the configurations at PATH have there, and why.")
+@option(INPUT, "--at", metavar="SUBJECT", help="Explain the values at this part of the fabric at PATH.")
 @option(
     INPUT,
     "--platform",
     metavar="NAME",
     shell_complete=completing.platforms,
-    help="Of a rule, how its fault is spelt on this platform; of PATH, read every file as this platform's.",
+    help="Show the examples of the rule on this platform; with PATH, read every file as this platform's.",
 )
 @configured
 def command(words: tuple[str, ...], at: str | None, platform: str | None, settings: "Settings") -> None:
-    """Explain a rule, a part of a fabric, or what a rule sees there.
+    """Explain a rule, a part of a fabric, or a finding.
 
     \b
-    nodrop explain RULE                        its page: what it finds, why that matters, what to do, examples
-    nodrop explain RULE --platform NAME        its examples as the files of a platform have them
-    nodrop explain --at SUBJECT PATH           the value at a subject, and the line or reason that it comes from
-    nodrop explain RULE --at SUBJECT PATH      what the rule saw there, what decided, and the text to change
+    nodrop explain RULE                     the page of the rule: fault, reason, remedy, examples
+    nodrop explain RULE --platform NAME     its examples as configurations of a platform
+    nodrop explain --at SUBJECT PATH        the values of a part, with the line or reason of each
+    nodrop explain RULE --at SUBJECT PATH   the values that the rule used there, and the text to change
 
-    A subject is what findings name: leaf1/Ethernet0, leaf1/Ethernet0/qos/priority_groups/3, @fabric/classes/rdma. PATH
-    is an intent, a file or a folder of configurations. Of a part below what a rule looks at, the whole is explained; of
-    a part above, what the rule looks at in it is listed. Of headroom, it is told what that is made of.
+    SUBJECT is a part as findings name it: leaf1/Ethernet0, leaf1/Ethernet0/qos/priority_groups/3,
+    @fabric/classes/rdma. PATH is an intent, a file or a folder of configurations. For headroom, its parts are shown
+    too.
+
+    \b
+    Examples:
+      nodrop explain pfc-without-watchdog
+      nodrop explain pfc-without-watchdog --at leaf1/Ethernet0 intent.yaml
     """
     from nodrop import platforms
     from nodrop.cli.output import say

@@ -22,16 +22,14 @@ _FIX = "Fixing"
 
 @click.command(cls=Sections)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@option(_FIX, "--unsafe", is_flag=True, help="Make also fixes that change what traffic meets.")
-@option(_FIX, "--diff", is_flag=True, help="Write nothing; print what would change, and exit 1 where something would.")
+@option(_FIX, "--unsafe", is_flag=True, help="Also make fixes that change how traffic is treated.")
+@option(_FIX, "--diff", is_flag=True, help="Write nothing; print the changes as a diff, and exit 1 if there are any.")
 @folder_option(
     "--patch",
     group=_FIX,
-    help="Leave the files; write to DIR what the tools of each switch take to change it so.",
+    help="Change no file; write the changes to DIR, in the formats of each switch's own tools.",
 )
-@option(
-    _FIX, "--edit-generated", is_flag=True, help="Change files of a build too, which then are not its own any more."
-)
+@option(_FIX, "--edit-generated", is_flag=True, help="Also change files that `nodrop build` wrote.")
 @stating
 @judging
 def command(
@@ -43,19 +41,20 @@ def command(
     stated: Stated,
     choices: Choices,
 ) -> int:
-    """Fix findings in configurations, where a rule says how.
+    """Fix findings in configuration files.
 
-    PATH is what `nodrop lint` takes; of `-`, the fixed text goes to standard output.
+    PATH is as for `nodrop lint`; for `-`, the fixed text goes to standard output.
 
-    A fix is made in the files as they are, whoever wrote them, and all else in them stays. All files are then read and
-    judged again by every rule: a fix that brings something new about is left out, and told with what it would bring.
-    A file is replaced in one step, and not at all where it has changed since it was read. What only a person can
-    change is printed as lines to type.
+    Fixes are made in place; all other text of a file stays as it is. All rules then check the result: a fix that
+    would cause a new finding is skipped and reported. A file is replaced in one step, unless it changed in the
+    meantime. What nodrop cannot change is printed as commands to type.
 
-    --patch tells of each switch what the change does while it runs: nothing, services that start again, ports that go
-    down and up, or that its tool refuses it.
+    Files that `nodrop build` wrote are not changed, because the next build would revert it: change the intent.
 
-    What nodrop has built is not changed, since the next build would undo it: change the intent.
+    \b
+    Examples:
+      nodrop fix config_db.json --diff
+      nodrop fix config_db.json
     """
     from nodrop.cli.output import emit, say, wants_color
     from nodrop.report.difference import diff as difference

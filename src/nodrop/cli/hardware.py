@@ -9,10 +9,15 @@ from nodrop.cli.options import form_option
 @form_option("text", "json")
 @click.argument("model", required=False, metavar="[MODEL]")
 def command(form: str, model: str | None) -> None:
-    """List the hardware that is known, or show one model.
+    """List the known switches, NICs and media, or show one model.
 
-    Of every switch: its ports, its ASIC, the platforms that it is written for, and what no source says. Of one: ports,
-    lanes, breakouts, names, memory, shipped pools and headroom tables, and the source of it all. NICs and media too.
+    The list has the ports, the ASIC, the platforms and the missing data of each switch. The page of a MODEL has its
+    ports, lanes, breakouts, port names, memory, shipped buffer pools and headroom tables, with their sources.
+
+    \b
+    Examples:
+      nodrop hardware
+      nodrop hardware SN5600
     """
     from nodrop.cli.options import unknown
     from nodrop.cli.output import say

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     "--output",
     metavar="FILE",
     type=click.Path(),
-    help="File to write, one that is not there yet.  [default: standard output]",
+    help="File to write; must not exist.  [default: standard output]",
 )
 @option(
     INPUT,
     "--against",
     metavar="INTENT",
     type=click.Path(),
-    help="Write no intent; tell what this one, such as an import that was filled in, comes to otherwise.",
+    help="Write no intent; compare the fabric of this one with PATH.",
 )
 @option(
     INPUT,
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="[SWITCH=]MODEL",
     shell_complete=completing.models,
-    help="State the model of switches whose files do not say it: of all, or of those whose names fit, such as "
-    "'leaf*=SN4700'; the last that fits counts; may be repeated.",
+    help="Model of the switches whose files do not state it: of all, or of those whose names match, such as "
+    "'leaf*=SN4700'; the last match counts (repeatable).",
 )
 @stating
 @configured
@@ -59,18 +59,21 @@ def command(
 ) -> int:
     """Derive an intent from configurations.
 
-    PATH is as for `nodrop lint`: configurations of the switches of one fabric, of any platform that nodrop reads. What
-    a fabric.yaml beside them, nodrop.yaml or --assume states is used; roles that nobody states follow from names and
-    cables.
+    PATH is as for `nodrop lint`: the configurations of one fabric, of any supported platform. Facts in fabric.yaml,
+    nodrop.yaml and --assume are used; other roles follow from names and cables.
 
-    The intent states what is regular and leaves out what it comes to anyway; what no file says is guessed, with the
-    reason beside it, or stands at its place as a comment with an example, to be filled in. Settings beside the model go
-    to `extra`, secrets never. The intent is built and held against the files: what it does not carry is listed at its
-    end, alike facts as one, by switch and port as the files call them.
+    The intent contains what cannot be derived; values equal to the default are omitted. A guess has its reason
+    beside it. A missing value is a TODO comment with an example. Settings outside the model go to `extra`, secrets
+    never. Differences between the fabric of the intent and the files are listed at its end.
 
-    Once it is filled in, --against holds it against the same configurations.
+    Complete the intent, then compare it with the same configurations: --against.
 
-    Exit 0 where the intent comes to the fabric that was read, 1 where something is not carried or is to be added.
+    Exit 0 if the intent reproduces the input, 1 if a difference or a TODO remains.
+
+    \b
+    Examples:
+      nodrop import configs -o imported.yaml
+      nodrop import configs --against imported.yaml
     """
     from nodrop.cli.main import FOUND, WRONG
     from nodrop.cli.output import say, tell

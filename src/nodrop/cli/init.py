@@ -27,15 +27,20 @@ class PlatformOption(click.Option):
 @click.argument("path", required=False, default=".", metavar="[DIR|FILE]", type=click.Path())
 @click.option("--platform", cls=PlatformOption, show_default=True, metavar="NAME", help="Network OS of the switches.")
 @click.option("--model", default="SN4700", show_default=True, metavar="NAME", help="Model of the switches.")
-@click.option("--rule", metavar="AREA/NAME", help="Write a first rule of your own instead, to DIR/AREA/NAME.yaml.")
+@click.option("--rule", metavar="AREA/NAME", help="Write a custom rule instead, to DIR/AREA/NAME.yaml.")
 def command(path: str, platform: str, model: str, rule: str | None) -> None:
-    """Write a first intent, or a first rule.
+    """Write a first intent, or a first custom rule.
 
-    It has comments and builds as it is: two leaves and two spines full of GPU servers. A folder gets an intent.yaml;
-    a file that is there is never overwritten. Its JSON Schema goes beside it, to .nodrop/, where editors find it. Of
-    switches that are configured already, `nodrop import` derives an intent.
+    The intent has comments and builds as it is: two leaves and two spines, full of GPU servers. In a folder it is
+    called intent.yaml; existing files are never overwritten. Its JSON Schema goes to .nodrop/ beside it, for
+    editors. To start from configured switches, use `nodrop import`.
 
-    A rule goes to a folder of rules, `rules` where none is named, and passes `nodrop test-rules` as it is.
+    With --rule, DIR is a folder of rules (default: rules), and the new rule passes `nodrop test-rules`.
+
+    \b
+    Examples:
+      nodrop init site2 --platform nvue --model SN5600
+      nodrop init --rule hosts/mtu-of-servers
     """
     if rule is not None:
         _write_rule_and_schema(RULES if path == "." else path, rule)

@@ -33,23 +33,24 @@ def command(
     no_cache: bool,
     choices: Choices,
 ) -> int:
-    """Judge configurations, or intents.
+    """Check configurations or intents for RoCE faults.
 
-    PATH is a file, a folder of files, or `-` for standard input.
+    PATH is a file, a folder, or `-` for standard input. Files in one folder under their usual names
+    (config_db.json, frr.conf) are one device; any other file is a separate device. NIC settings of hosts (output of
+    mlnx_qos -i and mlxconfig query, scripts, NicConfigurationTemplate, NCCL environment) are checked with the
+    switches. Of an intent, the configurations that it results in are checked. A fabric.yaml beside a path states
+    what files cannot.
 
-    Files in one folder under their canonical names (config_db.json, frr.conf) are one device; any other file is a
-    device of its own. Files that say how NICs of hosts are set (what mlnx_qos -i and mlxconfig query print, scripts,
-    NicConfigurationTemplate, NCCL environment) are judged with the switches. Intents are built first, and what is
-    judged is what the switches would be given. A fabric.yaml beside a path states what the files cannot say.
+    Routing rules check the computed sessions and routes; `nodrop validate` adds failures. The last lines count the
+    rules that ran, and those that were skipped, with the reason. Files that are not configurations are listed with
+    -v.
 
-    Rules of routing run too, on sessions and routes computed from the files; `nodrop validate` adds failures. The last
-    lines say how many rules ran, and how many were skipped for which reason.
+    Exit 3 if a device has no file that nodrop can read, or if there is no port and no host.
 
-    Every file below a folder is read, known to be no configuration (-v lists these), or named as not read. The exit
-    code is 3 where a device has only files that are not read, and where no port and no host was found.
-
-    Profiles that are shipped are called nvidia, sonic, sonic-lossy and dell; `nodrop schema profile` says what a file
-    of your own has. Without one, the rules about profiles are silent.
+    \b
+    Examples:
+      nodrop lint config_db.json
+      ssh leaf1 show runningconfiguration all | nodrop lint -
     """
     from nodrop.cli.output import emit, exit_code
     from nodrop.cli.working import keeping

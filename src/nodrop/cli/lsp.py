@@ -6,14 +6,17 @@ import click
 
 
 @click.command()
-@click.option("--tcp", "port", type=click.IntRange(1, 65535), metavar="PORT", help="Listen at 127.0.0.1 instead.")
-@click.option("--stdio", is_flag=True, hidden=True, help="What it does anyhow; some editors say so.")
+@click.option("--tcp", "port", type=click.IntRange(1, 65535), metavar="PORT", help="Listen on 127.0.0.1 instead.")
+@click.option("--stdio", is_flag=True, hidden=True, help="The default; some editors pass it.")
 def command(port: int | None, *, stdio: bool) -> None:
-    """Serve an editor over standard input and output.
+    """Run the language server for editors, on standard input and output.
 
-    What nodrop finds shows up in intents, switch configurations, fabric.yaml, nodrop.yaml, profiles and rule files
-    while they are written, with explanations, quick fixes and completion. docs/editors.md has what each editor needs
-    to be told. It is an extra: pip install 'nodrop[lsp]'.
+    Editors show findings in intents, switch configurations, fabric.yaml, nodrop.yaml, profiles and rule files while
+    you type, with explanations, quick fixes and completion. Install it with: pip install 'nodrop[lsp]'
+
+    \b
+    Example:
+      nodrop lsp --tcp 2087
     """
     del stdio
     if find_spec("pygls") is None or find_spec("lsprotocol") is None:

@@ -44,13 +44,14 @@ COMPLETE = "_NODROP_COMPLETE"
 )
 @click.version_option(package_name="nodrop", message="nodrop %(version)s")
 def nodrop() -> None:
-    """Compile RoCEv2 fabric intents into switch configurations, and lint configurations, anybody's.
+    """Generate switch configurations for RoCEv2 fabrics, and lint any SONiC, Cumulus or Onyx configuration.
 
     \b
-    nodrop init                                        a first intent, to be made yours
-    nodrop show intents/reference-256.yaml             what an intent means
-    nodrop build intents/reference-256.yaml -o build   its configurations, linted
-    nodrop lint build                                  what is wrong with configurations
+    Examples:
+      nodrop lint config_db.json           check the configuration of a switch
+      nodrop init                          write a first intent, intent.yaml
+      nodrop show intent.yaml              show the fabric that it describes
+      nodrop build intent.yaml -o build    write its configurations, and lint them
     """
 
 

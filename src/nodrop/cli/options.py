@@ -1,7 +1,7 @@
 """Options that several commands have, and the choices that they make."""
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -67,10 +67,15 @@ def _file_identity(target: str | None) -> object:
 
 
 class Word(click.Choice[str]):
-    """One of a few words; another is refused with the nearest."""
+    """One of a few words; another is refused with the nearest. `aliases` map former words, which help does not list."""
+
+    def __init__(self, words: Sequence[str], *, aliases: Mapping[str, str] | None = None) -> None:
+        super().__init__(words)
+        self._aliases = aliases or {}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the word."""
+        value = self._aliases.get(value, value)
         if value not in self.choices:
             self.fail(unknown("value", str(value), self.choices), param, ctx)
         return str(value)
@@ -119,7 +124,7 @@ _CONFIGURED = (
         multiple=True,
         metavar="DIR",
         type=click.Path(),
-        help="Judge by the rules of this folder too, as by those that `rules` of nodrop.yaml names; may be repeated.",
+        help="Also load custom rules from DIR (repeatable).",
     ),
     option(
         RULES,
@@ -128,9 +133,9 @@ _CONFIGURED = (
         "config_file",
         metavar="FILE",
         type=click.Path(),
-        help="Judge as this file says.  [default: the nearest nodrop.yaml, or pyproject.toml with [tool.nodrop]]",
+        help="Configuration file.  [default: the nearest nodrop.yaml, or pyproject.toml with [tool.nodrop]]",
     ),
-    option(RULES, "--no-config", is_flag=True, help="Look for no such file."),
+    option(RULES, "--no-config", is_flag=True, help="Ignore configuration files."),
 )
 """What a site says of its rules."""
 
@@ -141,7 +146,7 @@ _CHOOSING = (
         multiple=True,
         metavar="RULE,AREA",
         shell_complete=completing.rules_and_areas,
-        help="Run only these rules or areas; may be repeated.",
+        help="Run only these rules or areas (repeatable).",
     ),
     option(
         RULES,
@@ -149,13 +154,13 @@ _CHOOSING = (
         multiple=True,
         metavar="RULE,AREA",
         shell_complete=completing.rules_and_areas,
-        help="Leave rules or areas out; may be repeated.",
+        help="Skip these rules or areas (repeatable).",
     ),
     option(
         RULES,
         "--strictness",
         type=Word(["regular", "pedantic", "auditor"]),
-        help="How far to go: pedantic adds what is possible or a matter of care, auditor what is worth knowing."
+        help="regular: faults; pedantic: also possible faults and good practice; auditor: also informational."
         "  [default: regular]",
     ),
     *_CONFIGURED,
@@ -169,16 +174,15 @@ _BEFORE = (
         "--baseline",
         metavar="FILE",
         type=click.Path(),
-        help="Tell only what this file of `nodrop baseline` does not have.  [default: `baseline` of nodrop.yaml]",
+        help="Report only findings that are not in this baseline.  [default: `baseline` of nodrop.yaml]",
     ),
-    option(RULES, "--no-suppressions", is_flag=True, help="Tell also what is suppressed, or in the baseline."),
+    option(RULES, "--no-suppressions", is_flag=True, help="Also report suppressed findings and those in the baseline."),
     option(
         RULES,
         "--fail-on",
         type=Word(THRESHOLDS),
-        help="Exit 1 from this severity up; unknown: from warning up, where a rule lacks a fact,"
-        " and where a file is not read."
-        "  [default: warning]",
+        help="Exit 1 if a finding has at least this severity; unknown: as warning, and if a rule lacks a fact or a file"
+        " is not read.  [default: warning]",
     ),
 )
 color_option = option(
@@ -192,16 +196,16 @@ color_option = option(
 """The option of commands that print text."""
 _AFTER = (
     color_option,
-    option(OUTPUT, "--statistics", is_flag=True, help="Say how many findings each rule has, and how long it took."),
+    option(OUTPUT, "--statistics", is_flag=True, help="Show the number of findings and the time of each rule."),
     option(OUTPUT, "-v", "--verbose", is_flag=True, help="List every finding and note instead of groups."),
-    option(OUTPUT, "-q", "--quiet", is_flag=True, help="Print findings and what is wrong, and nothing else."),
+    option(OUTPUT, "-q", "--quiet", is_flag=True, help="Print only findings and errors."),
     option(
         RUNNING,
         "-j",
         "--jobs",
         type=click.IntRange(1, 1024),
         metavar="N",
-        help="Work in N processes from 100 devices on.  [default: one for each processor]",
+        help="Worker processes, used from 100 devices up.  [default: one per processor]",
     ),
 )
 
@@ -211,7 +215,7 @@ no_cache = option(
     is_flag=True,
     envvar="NODROP_NO_CACHE",
     show_envvar=True,
-    help="Work everything out anew, and keep nothing of it for the next run.",
+    help="Do not read or write the cache.",
 )
 """The option of commands that keep what they work out."""
 
@@ -251,7 +255,7 @@ def format_option(names: tuple[str, ...]) -> Callable[[Callable[..., Any]], Call
         callback=formats_of(names),
         shell_complete=completing.formats,
         metavar="NAME[=FILE]",
-        help=f"{', '.join(names[:-1])} or {names[-1]}, to standard output or a file; may be repeated.  [default: text]",
+        help=f"{', '.join(names[:-1])} or {names[-1]}, to FILE or standard output (repeatable).  [default: text]",
     )
 
 
@@ -297,12 +301,10 @@ def _folder(_ctx: click.Context, param: click.Parameter, value: str | None) -> s
     return None if value is None else value.rstrip("/") or "/"
 
 
-into = folder_option("-o", "--output", required=True, help="Folder to write; replaced as a whole or not at all.")
+into = folder_option("-o", "--output", required=True, help="Folder to write; replaced as a whole, or not at all.")
 """The option of commands that make a folder."""
 
 
 def form_option(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add --format to a command that prints one thing."""
-    return click.option(
-        "--format", "form", type=Word(names), default="text", show_default=True, help="How to print it."
-    )
+    return click.option("--format", "form", type=Word(names), default="text", show_default=True, help="Output format.")

@@ -21,22 +21,30 @@ FOUND = 1
 @click.argument("src")
 @click.argument("dst")
 @click.argument("path", default=".", type=click.Path())
-@click.option("--dscp", type=click.IntRange(0, 63), help="The packet's DSCP.  [default: that of RDMA]")
+@click.option("--dscp", type=click.IntRange(0, 63), help="DSCP of the packet.  [default: that of RDMA]")
 @click.option(
     "--without",
     multiple=True,
     metavar="PORT|DEVICE",
-    help="Take a cable (leaf1:Ethernet0) or a switch away first; may be repeated.",
+    help="Trace with this cable (leaf1:Ethernet0) or switch removed (repeatable).",
 )
 @form_option("text", "json")
 def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str, ...], form: str) -> int:
-    """Show the way of packets from SRC to DST.
+    """Trace packets from SRC to DST.
 
-    SRC and DST are a host, one of its ports (gpu1:p1), a switch, a switch's port or an address; PATH is what `nodrop
-    lint` takes: a folder of configurations, or an intent. Every switch on the way is shown with the route that it
-    takes, the traffic class, priority group and queue that the packet lands in, and what these do. Access lists see it
-    as a RoCE packet (UDP 4791), and the entries that decide are shown. Of two hosts every pair of ports is tried, and
-    the first one shown. Exit 1 where packets do not arrive on every way of every pair.
+    SRC and DST are a host, a port of a host (gpu1:p1), a switch, a port of a switch, or an address. PATH is as for
+    `nodrop lint`; without PATH, the working directory is read.
+
+    Each hop is shown with its route and with the traffic class, priority group and queue of the packet. Access
+    lists see a RoCE packet (UDP 4791); the entries that match are shown. Between two hosts, every pair of ports is
+    traced, and the first is shown in full.
+
+    Exit 1 if packets of any pair do not arrive on all paths.
+
+    \b
+    Examples:
+      nodrop path gpu1 gpu2 intent.yaml
+      nodrop path gpu1 gpu2 intent.yaml --without spine1
     """
     from nodrop.cli.output import say
     from nodrop.judging import reading_at

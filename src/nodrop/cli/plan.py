@@ -30,9 +30,9 @@ FORMATS = ("text", "json", "markdown")
 @click.argument("paths", nargs=2, required=True, metavar="OLD NEW", type=click.Path())
 @format_option(FORMATS)
 @color_option
-@option(OUTPUT, "-v", "--verbose", is_flag=True, help="Show every value, also where only names and addresses differ.")
-@patch_option("get from OLD to NEW; replaced as a whole")
-@rollout_option(after="will be", before="are")
+@option(OUTPUT, "-v", "--verbose", is_flag=True, help="Show every value, even if only names and addresses differ.")
+@patch_option("make OLD equal to NEW")
+@rollout_option()
 @no_cache
 @configured
 def command(
@@ -45,22 +45,24 @@ def command(
     no_cache: bool,
     settings: "Settings",
 ) -> int:
-    """Show what changes from OLD to NEW, and what that does to switches that run.
+    """Compare OLD with NEW: changes, their impact on running switches, rollout order.
 
-    Each of OLD and NEW is an intent, or a folder of intents or of configurations, whoever wrote them; where there are
-    several fabrics, those of one name are held side by side. Told are switches that come, go
-    and change, and on them the facts that change: equal changes of many ports and switches once. With each stands what
-    it does to a switch that runs (traffic-affecting, service restart, port bounce, reboot, refused by the device), and
-    why; and what is to be done by hand. What one side does not say is no change, and told apart. Last comes the order
-    in which switches may be changed: one in which no state between has an error that neither OLD nor NEW has, wherever
-    there is such an order; else what it brings on the way.
+    OLD and NEW are each an intent, or a folder of intents or configurations. Several fabrics are matched by name.
 
-    --patch writes a folder for each switch: what its own tool takes, as `nodrop fix --patch` does, files whole where
-    that cannot make the change, and in by-hand.txt what is left to a person. Switches that come have all their files.
-    Where switches are changed in several passes, each stage has a folder of its own, by its number in the order: 3, or
-    3.1, 3.2 for switches that go one after the other.
+    The report lists added, removed and changed switches, and changed facts, grouped over ports and switches. For
+    each it shows the impact on a running switch (traffic-affecting, service restart, port bounce, reboot, refused),
+    the reason, and manual steps. Facts that one side does not state are listed separately, and are not changes.
+    Intermediate rollout states are checked: the suggested order is one without a temporary error, if there is one.
 
-    Exit 1 where something changes.
+    --patch writes a folder for each switch, or for each stage and switch: files for its own tools, and by-hand.txt
+    with the manual steps.
+
+    Exit 1 if anything changes.
+
+    \b
+    Examples:
+      nodrop plan build intent.yaml
+      nodrop plan before build --patch patches
     """
     from nodrop.cli.main import FOUND, WRONG
     from nodrop.cli.output import wants_color, write_report

@@ -8,23 +8,18 @@ from nodrop.cli.options import OUTPUT, Word, folder_option, option
 
 def patch_option(purpose: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add --patch to a command; the `purpose`, a verb with its object, ends the option's help."""
-    return folder_option("--patch", help=f"Write to DIR what the tools of each switch take to {purpose}.")
+    return folder_option("--patch", help=f"Write to DIR, for each switch, files for its own tools that {purpose}.")
 
 
-def rollout_option(
-    *, after: str, before: str, group: str = OUTPUT, gate: str = ""
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add --rollout to a command: `after` and `before` describe switches in an intermediate state, changed and not yet.
-
-    The first word is the default: `tell`, or `gate` if the command has it; the `gate` argument explains each word.
-    """
-    words = ["gate", "tell", "off"] if gate else ["tell", "off"]
-    states = f"with some switches as they {after} and the others as they {before}"
+def rollout_option(*, group: str = OUTPUT, gate: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add --rollout to a command, where the default is `report`; with `gate`, that is another word and the default."""
+    words = ["gate", "report", "off"] if gate else ["report", "off"]
+    meaning = "gate: exit 1 if every order has an error that reaches --fail-on; report: only report it; off: skip."
     return option(
         group,
         "--rollout",
-        type=Word(words),
+        type=Word(words, aliases={"tell": "report"}),
         default=words[0],
         show_default=True,
-        help=f"Judge the states between too, {states}{gate and ': '}{gate}.",
+        help=f"Check intermediate rollout states. {meaning}" if gate else "Check intermediate rollout states.",
     )

@@ -18,13 +18,18 @@ if TYPE_CHECKING:
     from nodrop.model.fabric import Mode, TrafficClass
     from nodrop.model.reading import Reading
 
+
+def _profile_help() -> str:
+    return f"Check thresholds, timers and shares against a profile: {', '.join(completing.profile_names())}, or a file."
+
+
 _OPTIONS = (
     option(
         INPUT,
         "--platform",
         metavar="NAME",
         shell_complete=completing.platforms,
-        help="Read every file as this platform's instead of recognising it.",
+        help="Read every file as a configuration of this platform.  [default: detected]",
     ),
     option(
         INPUT,
@@ -32,7 +37,7 @@ _OPTIONS = (
         "stdin_name",
         metavar="FILE",
         type=click.Path(),
-        help="What stands on standard input is this file's text, be the file there or not.",
+        help="Treat standard input as the content of this file (need not exist).",
     ),
     option(
         INPUT,
@@ -40,14 +45,14 @@ _OPTIONS = (
         multiple=True,
         metavar="KEY=VALUE",
         shell_complete=completing.assumptions,
-        help="State what no file says: mode=lossless|pfc-only|lossy|trim|uec, rdma=DSCP; may be repeated.",
+        help="State a fact that no file has: mode=lossless|pfc-only|lossy|trim|uec, rdma=DSCP (repeatable).",
     ),
     option(
         RULES,
         "--profile",
         metavar="NAME|FILE",
         shell_complete=completing.profiles,
-        help="Hold thresholds, timers and shares against the bands of a vendor, or of a file of your own.",
+        described=_profile_help,
     ),
 )
 

@@ -1,9 +1,11 @@
 """`nodrop rules`: the list of rules, and which are on."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
+from nodrop.cli import completing
 from nodrop.cli.options import OUTPUT, Sections, Word, choosing, option
 
 if TYPE_CHECKING:
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Sections)
+@click.argument("areas", nargs=-1, metavar="[AREA|RULE]...", shell_complete=completing.rules_and_areas)
 @choosing
 @option(
     OUTPUT,
@@ -19,17 +22,22 @@ if TYPE_CHECKING:
     type=Word(["text", "json", "markdown"]),
     default="text",
     show_default=True,
-    help="How to print it.",
+    help="Output format.",
 )
-def command(settings: "Settings", form: str) -> None:
-    """List the rules.
+def command(areas: tuple[str, ...], settings: "Settings", form: str) -> None:
+    """List the rules: a summary, and one line for each.
 
-    Name, area, severity, and why it matters: of the rules that are shipped, and of a site's own. A rule that is off
-    says why: it was ignored, a nodrop.yaml turns it off, or it waits for a stricter reader. JSON has all of them, the
-    others only those that were selected.
+    The list has the shipped rules and custom ones, by area, with their severity and message. A rule that is off has
+    the reason: --ignore, nodrop.yaml, or a higher strictness. JSON has all rules, text and Markdown only selected
+    ones.
+
+    \b
+    Examples:
+      nodrop rules
+      nodrop rules buffers ecn
     """
     from nodrop.cli.output import say
     from nodrop.judging import list_rules
     from nodrop.report.rule_list import render
 
-    say(render(list_rules(settings), form))
+    say(render(list_rules(replace(settings, select=(*settings.select, *areas))), form))

@@ -7,12 +7,16 @@ from nodrop.schemas import KINDS
 
 
 @click.command()
-@click.argument("kind", type=Word(KINDS))
+@click.argument("kind", metavar="KIND", type=Word(KINDS))
 def command(kind: str) -> None:
     """Print a JSON Schema.
 
-    Of intents, of fabric.yaml, of nodrop.yaml, of profiles, of rule files, or of what `--format json` prints: findings
-    of lint, validate and others, and what plan, check and drift tell. The same lie in the folder schemas/ of nodrop.
+    KIND is an input file (intent; fabric, for fabric.yaml; config, for nodrop.yaml; profile; rule), or what
+    `--format json` prints: findings (of lint, validate and others), plan, check or drift.
+
+    \b
+    Example:
+      nodrop schema intent > intent.schema.json
     """
     from nodrop.cli.output import say
     from nodrop.schemas import render_schema

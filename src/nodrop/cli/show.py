@@ -7,12 +7,18 @@ from nodrop.cli.options import form_option
 
 @click.command()
 @click.argument("intent", metavar="INTENT", type=click.Path())
-@click.option("--headroom", is_flag=True, help="Only the headroom: what it is made of and held against.")
+@click.option("--headroom", is_flag=True, help="Show only the headroom: its parts, and the available memory.")
 @form_option("text", "json")
 def command(intent: str, headroom: bool, form: str) -> None:
-    """Show what an intent means.
+    """Show the fabric that an intent describes.
 
-    Devices, links, bandwidth, classes, watchdogs, headroom, thresholds, pools, and which defaults hold and why.
+    The report has devices, links, bandwidth, classes, watchdogs, headroom, thresholds, pools, and the defaults in
+    effect with their reasons.
+
+    \b
+    Examples:
+      nodrop show intent.yaml
+      nodrop show intent.yaml --headroom
     """
     import nodrop
     from nodrop.cli.output import say

@@ -15,22 +15,26 @@ from nodrop.cli.options import form_option, unknown
     multiple=True,
     metavar="RULE,AREA",
     shell_complete=completing.rules_and_areas,
-    help="Try only these rules or areas; may be repeated.",
+    help="Test only these rules or areas (repeatable).",
 )
 @click.option(
-    "--mutants", is_flag=True, help="Also change each condition a little, and fail where no example notices that."
+    "--mutants", is_flag=True, help="Also change each condition slightly, and fail if no example notices the change."
 )
 @form_option("text", "json", "junit")
 def command(paths: tuple[str, ...], select: tuple[str, ...], mutants: bool, form: str) -> int:
-    """Test rules by their examples.
+    """Test rules with their examples.
 
-    DIR is a folder of rules, DIR/area/name.yaml, and FILE is one rule, area/name.yaml. Without either, nodrop tests the
-    folders that the nearest nodrop.yaml names under `rules`. docs/own-rules.md says how to write a rule.
-    In nodrop's repository, `rules` and its files are the shipped rules, which are tested where they are.
+    DIR is a folder of rules (DIR/area/name.yaml), FILE is one rule. Without either, the folders under `rules` in
+    the nearest nodrop.yaml are tested.
 
-    Every example is laid over the fabric intents/two-by-two.yaml, written as each platform that can say it, read back
-    and judged: the rule has to find its fault at exactly the subjects that the example names, and nowhere else. Rules
-    that are called as another is, that can never speak, or that ask for what no fabric has are refused with their line.
+    Each example is a change of a small fabric. It is written for each platform that supports it, read back and
+    checked: the rule must report exactly the subjects that the example names. Rules with a name that is taken, a
+    condition that can never apply, or a word that does not exist are errors.
+
+    \b
+    Examples:
+      nodrop test-rules rules
+      nodrop test-rules rules/hosts/mtu-of-servers.yaml --mutants
     """
     from nodrop.cli.main import FOUND
     from nodrop.cli.output import say

@@ -12,17 +12,22 @@ from nodrop.cli.options import Sections, judging, no_cache
     "--devices",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Start at most N switches, of more a sample of pods; the default is as many as this machine holds.",
+    help="Start at most N switches; of a larger fabric, a sample of its pods.  [default: what this machine can run]",
 )
 @judging
 @no_cache
 def command(paths: tuple[str, ...], devices: int | None, no_cache: bool, choices: Choices) -> int:
-    """Run a fabric in real FRR daemons, and see whether it does what it should.
+    """Run a fabric in real FRR daemons, and compare it with the computed fabric.
 
-    PATH is as for `nodrop lint`. Each switch is a network namespace with the daemons that its platform would start and
-    the frr.conf that it would have, each cable a pair of veth. Sessions, routes and packets of full size are looked at,
-    cables and switches taken away and brought back, and all of it is held against what nodrop computes. It needs FRR
-    and iproute2, and to be root or a user who may make user namespaces; nothing of it is left behind, however it ends.
+    PATH is as for `nodrop lint`. Each switch is a network namespace with its frr.conf and the FRR daemons of its
+    platform; each cable is a veth pair. Sessions, routes and full-size packets are compared with what nodrop
+    computes, and again while cables and switches fail and return.
+
+    Requires FRR, iproute2, and root or user namespaces. All of it is removed at the end, even after an interrupt.
+
+    \b
+    Example:
+      nodrop twin intent.yaml
     """
     from nodrop.cli.validate import Ask, validated
     from nodrop.validating.twin import Options

@@ -25,21 +25,21 @@ SERVICE = "NODROP_BATFISH"
 
 @click.command(cls=Sections)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@option(VALIDATORS, "--batfish", metavar="HOST[:PORT]", help="Ask a Batfish service too.")
+@option(VALIDATORS, "--batfish", metavar="HOST[:PORT]", help="Also ask a Batfish service.")
 @option(
     VALIDATORS,
     "--against",
     metavar="PATH",
     type=click.Path(),
-    help="Ask Batfish which packets this other build delivers that PATH does not.",
+    help="Ask Batfish which packets this other build delivers and PATH does not.",
 )
-@option(VALIDATORS, "--twin", is_flag=True, help="Run the fabric in real FRR daemons too, as `nodrop twin` does.")
+@option(VALIDATORS, "--twin", is_flag=True, help="Also run the fabric in real FRR daemons, as `nodrop twin` does.")
 @option(
     VALIDATORS,
     "--all",
     "every",
     is_flag=True,
-    help=f"Ask both; the service is that of --batfish, else ${SERVICE}, else the one on this machine.",
+    help=f"Use both; the Batfish service is that of --batfish, else ${SERVICE}, else on this machine.",
 )
 @judging
 @no_cache
@@ -52,14 +52,19 @@ def command(
     no_cache: bool,
     choices: Choices,
 ) -> int:
-    """Compute BGP sessions, routes and failures, and judge them.
+    """Compute BGP sessions, routes and failures, and check them.
 
-    PATH is as for `nodrop lint`. What every switch will learn is worked out from the configurations alone: which
-    sessions come up, what is reached over how many equal paths, and what is left of it after failures. The rules are
-    those of `nodrop lint` about routing, and those about failures and other validators, which only this command runs.
+    PATH is as for `nodrop lint`. From the configurations, nodrop computes which sessions come up, which addresses
+    are reached over how many equal paths, and what remains after failures. The routing rules of `nodrop lint` run,
+    and the rules about failures and other validators, which only this command has.
 
-    Others can be asked the same: Batfish, and the daemons that run on switches. What they see wrong are findings too,
-    and a table shows check by check where all agree, where they differ, and what each cannot see.
+    Batfish and FRR daemons can validate the same fabric. Faults that they see are findings too; a table shows for
+    each check where all agree, where they differ, and what each cannot see.
+
+    \b
+    Examples:
+      nodrop validate intent.yaml
+      nodrop validate build --batfish localhost
     """
     if batfish == "":
         raise click.UsageError("--batfish is empty: give HOST or HOST:PORT, or leave the option out")

@@ -27,8 +27,8 @@ MAX_BYTES = 256_000_000
 """What a baseline may hold: more than a million findings."""
 
 _HEAD = """\
-# Findings that were there before, made by `nodrop baseline`: they are counted, and told only if their facts change.
-# By rule and subject: the fingerprint of the finding and a digest of its facts, and how often where that is not once.
+# Findings recorded by `nodrop baseline`. They are counted, and reported only if their facts change.
+# For each rule and subject: the fingerprint of the finding, a digest of its facts, and the number of findings if not 1.
 """
 _MARK = re.compile(r"([0-9a-f]{32}) ([0-9a-f]{16})(?: x([1-9][0-9]{0,8}))?")
 _LONGEST = 900

@@ -191,8 +191,14 @@ def _page_lines(box: Switch) -> Iterator[str]:
             + (f", shared headroom {pool.shared_headroom_bytes} B" if pool.shared_headroom_bytes else "")
             for pool in shipped.rows
         )
-    for table in sku.headroom:
+    shown = [table for table in sku.headroom if not table.hwskus or sku.hwsku in table.hwskus] or sku.headroom[:1]
+    for table in shown:
         yield from _headroom(table)
+    others = [hwsku for table in sku.headroom if table not in shown for hwsku in table.hwskus]
+    if others:
+        yield ""
+        text = f"headroom of {', '.join(others)}: see `nodrop hardware {box.name} --format json`"
+        yield from textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     yield from _sources((*box.sources, *chip.sources))
 
 

@@ -1,17 +1,19 @@
 """The list of rules that `nodrop rules` prints: those that are shipped and a site's own, and which of them are off."""
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nodrop.engine.finding import Severity
+from nodrop.engine.finding import SEVERITIES, Severity
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import is_shipped, origin
 from nodrop.engine.skipped import NOT_SELECTED
 from nodrop.model.fabric import MODES
 from nodrop.report.escape import markdown_of_ours, terminal
 from nodrop.report.json import dumped
-from nodrop.report.rules import advises, finds, first_sentence, in_short, seen_on, spoken_modes
+from nodrop.report.names import count
+from nodrop.report.rules import advises, finds, in_short, seen_on, spoken_modes
 
 WIDTH = 110
 """Columns of the text."""
@@ -19,19 +21,19 @@ WIDTH = 110
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """A rule as it stands here."""
+    """A rule with its severity and options here."""
 
     rule: Rule
     off: str
-    """Why it is not run; empty where it is."""
+    """Why it is not run; empty if it is."""
     severity: Severity
-    """What it has here; of a rule that is off, its own."""
+    """That of the configuration; of a rule that is off, its default."""
     options: Mapping[str, object] = field(default_factory=dict)
-    """Those that are set otherwise than the rule has them."""
+    """Those with another value than the default."""
 
 
 def render(rules: Sequence[Listed], form: str) -> str:
-    """Write the rules as text, JSON or Markdown; of those that were not selected only JSON speaks."""
+    """Return the rules as text, JSON or Markdown; only JSON has those that were not selected."""
     if form == "json":
         return dumped([_rule_record(rule) for rule in rules]).decode()
     rules = [rule for rule in rules if rule.off != NOT_SELECTED]
@@ -39,13 +41,28 @@ def render(rules: Sequence[Listed], form: str) -> str:
 
 
 def _text(rules: Sequence[Listed]) -> Iterator[str]:
-    heads = [(row.rule.name, row.rule.area, "off" if row.off else row.severity) for row in rules]
-    widths = [max(map(len, column)) for column in zip(*heads, strict=True)]
-    indent = " " * (sum(widths) + 2 * len(widths))
-    for head, rule in zip(heads, rules, strict=True):
-        first_indent = "".join(f"{cell:{width}}  " for cell, width in zip(head, widths, strict=True))
-        text = f"({rule.off}) {first_sentence(rule.rule.why)}" if rule.off else first_sentence(rule.rule.why)
-        yield textwrap.fill(terminal(text), WIDTH, initial_indent=first_indent, subsequent_indent=indent)
+    """Yield a summary, and each area with a line for each rule."""
+    yield from _summary(rules)
+    width = max((len(row.rule.name) for row in rules), default=0)
+    for area in sorted({row.rule.area for row in rules}):
+        yield from ("", area)
+        for row in sorted((row for row in rules if row.rule.area == area), key=lambda row: row.rule.name):
+            text = f"({row.off}) {finds(row.rule)}" if row.off else finds(row.rule)
+            line = f"  {row.rule.name:{width}}  {'off' if row.off else row.severity:7}  {terminal(text)}"
+            yield line if len(line) <= WIDTH else f"{line[: WIDTH - 1].rstrip()}…"
+
+
+def _summary(rules: Sequence[Listed]) -> Iterator[str]:
+    """Yield how many rules there are and are on, and why the others are off, the most frequent reason first."""
+    areas = {row.rule.area for row in rules}
+    on = Counter(row.severity for row in rules if not row.off)
+    off = Counter(row.off for row in rules if row.off)
+    severities = ", ".join(count(on[severity], severity) for severity in SEVERITIES if on[severity])
+    yield f"{count(len(rules), 'rule')} in {count(len(areas), 'area')}: {on.total()} on ({severities or 'none'})"
+    if off:
+        reasons = "; ".join(f"{number} {reason}" for reason, number in off.most_common())
+        yield from textwrap.wrap(terminal(f"{off.total()} off: {reasons}"), WIDTH)
+    yield "`nodrop rules AREA` lists one area; `nodrop explain RULE` explains a rule."
 
 
 def _markdown_lines(rules: Sequence[Listed]) -> Iterator[str]:

@@ -32,31 +32,31 @@ class Ruling:
 
 HAZARD = Ruling(
     name="rollout-hazard",
-    why="Switches are changed one after the other. In a state between, with some as they will be and the others as "
-    "they are, the fabric has an error that it has neither before nor after the change, and no order that was tried "
-    "avoids it: whoever rolls the change out loses or stops traffic on the way.",
-    fix="make the change in two, so that each is safe by itself, or keep traffic off what breaks until all of it is "
-    "changed; `nodrop explain` has the page of the rule that the message names, and `--rollout tell` lets it through",
+    why="Switches are changed one after the other. In an intermediate state, with some switches changed and the others "
+    "not, the fabric has an error that is absent both before and after the change. No order that was tried avoids it, "
+    "so the rollout loses or stops traffic.",
+    fix="split the change into two that are each safe, or drain the affected switches until all of them are changed; "
+    "`nodrop explain RULE` explains the error, and `--rollout report` does not fail the check",
 )
 UNFIT = Ruling(
     name="build-unlike-intent",
-    why="An intent and what it was built into lie side by side, and the files are not what the intent comes to now: "
-    "what is loaded on switches is not what was reviewed.",
-    fix="run `nodrop build` and commit what it writes; where the files are right, change the intent",
+    why="The build is out of date with its intent: the configurations that switches would load are not those that the "
+    "intent describes.",
+    fix="run `nodrop build` and commit the result; if the files are right, change the intent",
 )
 RISK = Ruling(
     name="risk-of-change",
-    why="The change does to switches that run what `--fail-on-risk` does not let through.",
-    fix="roll it out in a maintenance window, with the switches drained, and ask for `--fail-on-risk` one step higher",
+    why="The impact of the change on running switches reaches `--fail-on-risk`.",
+    fix="roll it out in a maintenance window, with the switches drained, and set `--fail-on-risk` one step higher",
 )
 POLICY = Ruling(
     name="policy-changed",
     why="A check uses the policy of the base: nodrop.yaml or [tool.nodrop], the rules, profile and baseline that it "
     "names, comments that allow findings, and mode, classes, roles and policy of a fabric.yaml. This change alters "
-    "that policy. It is an error where findings that fail by the policy of the base would pass by the new one, or "
-    "where switches would no longer be checked; else it is a note.",
-    fix="change the policy in a pull request of its own that its owners approve, then make the change; "
-    "`--config-from work` checks both states by the policy of the working tree",
+    "that policy. It is an error if findings that fail under the policy of the base would pass under the new one, or "
+    "if switches would no longer be checked; else it is a note.",
+    fix="change the policy in a separate pull request that its owners approve, then make the change; "
+    "`--config-from work` checks both states with the policy of the working tree",
 )
 MISSING = Ruling(
     name="device-not-checked",

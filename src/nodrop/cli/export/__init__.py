@@ -7,4 +7,10 @@ from nodrop.cli.commands import Commands
 
 @click.group(cls=Commands, package="nodrop.cli.export")
 def command() -> None:
-    """Write a fabric in the form that another program reads."""
+    """Write a fabric in the format of another program.
+
+    \b
+    Examples:
+      nodrop export batfish intent.yaml -o snapshot
+      nodrop export containerlab intent.yaml -o lab
+    """

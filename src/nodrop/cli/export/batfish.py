@@ -17,14 +17,18 @@ if TYPE_CHECKING:
 @stating
 @configured
 def command(paths: tuple[str, ...], output: str, stated: Stated, settings: "Settings") -> int:
-    """Write a snapshot for Batfish.
+    """Write a Batfish snapshot of a fabric.
 
-    PATH is as for `nodrop lint`: configurations of one fabric, or an intent. DIR gets what Batfish takes of each
-    switch, its cables and its hosts, to be given to a service as it is (pybatfish: `init_snapshot("DIR")`).
+    PATH is as for `nodrop lint`: configurations of one fabric, or an intent. DIR gets the configurations, cables
+    and hosts in the form that Batfish reads (pybatfish: `init_snapshot("DIR")`).
 
-    SONiC's tables are cut down to those that Batfish reads. A switch with more than it reads of them (VRFs, port
-    channels, VXLAN), and any other switch, is written in the form of Cumulus Linux. frr.conf is the switch's own
-    wherever its files have one. What Batfish does not see of the fabric is told, with the reason.
+    SONiC tables that Batfish does not read are left out. A switch with VRFs, port channels or VXLAN, and any switch
+    that does not run SONiC, is written as Cumulus Linux. frr.conf is the switch's own if its files have one.
+    Everything that Batfish cannot see is listed, with the reason.
+
+    \b
+    Example:
+      nodrop export batfish intent.yaml -o snapshot
     """
     from nodrop.cli.main import WRONG
     from nodrop.cli.output import tell

@@ -16,7 +16,7 @@ def _image_help() -> str:
     from nodrop.platforms.kit.virtual_switches import makers
 
     able = sorted(makers(), key=lambda platform: (platform != default(), platform))
-    return f"The image of a platform's switches ({', '.join(able)}), or of hosts; may be repeated."
+    return f"Image of the switches of a platform ({', '.join(able)}), or of hosts (repeatable)."
 
 
 @click.command(cls=Sections)
@@ -33,13 +33,18 @@ def _image_help() -> str:
 @stating
 @configured
 def command(paths: tuple[str, ...], output: str, named: tuple[str, ...], stated: Stated, settings: "Settings") -> int:
-    """Write a lab for containerlab.
+    """Write a containerlab topology of a fabric.
 
-    PATH is as for `nodrop lint`: configurations of one fabric, or an intent. DIR gets a topology file, and what each
-    switch starts with: SONiC as a container of SONiC-VS, Cumulus Linux as a machine of Cumulus VX. Images are yours.
+    PATH is as for `nodrop lint`: configurations of one fabric, or an intent. DIR gets a topology file and the
+    startup files of each switch. SONiC runs as a container (SONiC-VS), Cumulus Linux as a virtual machine (Cumulus
+    VX). You provide the images.
 
-    Files of switches are used as they were read. What an image cannot take as it stands is changed; every change is
-    told, and stands at the head of the topology file.
+    The files of switches are used as they are, except for settings that an image does not support. Each of these
+    changes is printed, and listed at the head of the topology file.
+
+    \b
+    Example:
+      nodrop export containerlab intent.yaml -o lab
     """
     from nodrop.cli.main import WRONG
     from nodrop.cli.output import tell
