@@ -194,3 +194,11 @@ def test_names_of_generated_pages_become_links() -> None:
     assert pages.site_links("`reference/json.md` `x.md`", "docs/concepts/a.md", ROOT) == (
         "[JSON outputs](../reference/json.md) `x.md`"
     )
+
+
+def test_the_workflow_publishes_what_make_docs_builds() -> None:
+    workflow = (ROOT / ".github/workflows/docs.yml").read_text()
+    (site,) = re.findall(r"^site_dir: (\w+)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    assert "run: make docs\n" in workflow
+    assert f"git --work-tree {site} add" in workflow
+    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", used) for used in re.findall(r"uses: (\S+)", workflow))
