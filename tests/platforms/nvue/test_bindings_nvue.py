@@ -85,9 +85,10 @@ def test_every_field_of_bgp_has_a_row() -> None:
 
 @pytest.mark.parametrize(("subject", "row"), WRITTEN, ids=[f"{subject}/{row.field}" for subject, row in WRITTEN])
 def test_a_field_is_edited_read_back_and_found_at_its_place(subject: str, row: Row) -> None:
-    value = sample(row, getattr(part(read(BASE).device, subject), row.field))
+    base = BASE.replace("type: ipv4", "type: ipv6") if subject.endswith("ipv6") else BASE
+    value = sample(row, getattr(part(read(base).device, subject), row.field))
     path = (NAME, *subject.split("/"), row.field) if subject else (NAME, f"@{row.field}")
-    made = edit({FILE: BASE.encode()}, [Change(subject=path, old=UNKNOWN, new=value)], name=NAME)
+    made = edit({FILE: base.encode()}, [Change(subject=path, old=UNKNOWN, new=value)], name=NAME)
     assert made.by_hand == ()
     text = made.files[FILE].decode()
     assert getattr(part(read(text).device, subject), row.field) == value

@@ -314,9 +314,17 @@ def test_the_dynamic_model_computes_headroom_of_a_cable_at_once() -> None:
 
 
 def test_a_chip_may_keep_the_map_of_the_switch_that_is_removed() -> None:
-    old, new = switch("202505"), switch("202505")
+    old, new = switch("202505", hwsku="DellEMC-Z9432f-O32"), switch("202505", hwsku="DellEMC-Z9432f-O32")
     name = next(iter(old["DSCP_TO_TC_MAP"]))
     old["PORT_QOS_MAP"]["global"] = {"dscp_to_tc_map": name}
     kept = "the chip may keep the map of the switch after this: `config reload` removes it for certain"
     assert [step.reason for step in annotate_steps(operations(old, new), old, new, "202505")] == [kept]
     assert kept not in [step.reason for step in annotate_steps(operations(new, old), new, old, "202505")]
+
+
+@pytest.mark.parametrize(("hwsku", "keeps"), [("DellEMC-Z9432f-O32", True), ("ACS-MSN4700", False), ("mine", True)])
+def test_only_chips_of_broadcom_and_unknown_ones_may_keep_the_map_of_the_switch(hwsku: str, keeps: bool) -> None:
+    old, new = switch("202505", hwsku=hwsku), switch("202505", hwsku=hwsku)
+    old["PORT_QOS_MAP"]["global"] = {"dscp_to_tc_map": next(iter(old["DSCP_TO_TC_MAP"]))}
+    reasons = [step.reason or "" for step in annotate_steps(operations(old, new), old, new, "202505")]
+    assert any("the chip may keep the map" in reason for reason in reasons) is keeps

@@ -7,6 +7,7 @@ session. The first node that states a field counts. Paths are below these nodes.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from nodrop.platforms.frr.rows import NAMED_BY, Family
 from nodrop.platforms.kit.bindings import Binding, Refuses, Within, encoded
 from nodrop.platforms.kit.rendering import Quoted, line
 from nodrop.platforms.nvue.names import not_a_name
@@ -16,6 +17,11 @@ from nodrop.platforms.nvue.tree import Path
 
 IS, READS = Quoted(" = "), Quoted(" ~ ")
 """Between a path and its value: a word or number, and a text, which is quoted where need be (`stages.py`)."""
+
+
+_FAMILIES: Mapping[str, Family] = {"ipv4-unicast": "ipv4", "ipv6-unicast": "ipv6"}
+_PREFIX_LISTS = NAMED_BY["prefix-list"]
+"""What a list of a family's prefixes is called; FRR, which NVUE configures, has separate names for each."""
 
 
 class Line(NamedTuple):
@@ -141,7 +147,20 @@ def policy(node: View, key: str, kind: str = "") -> str | None:
         return None
     if name is not None and not node.config.top.below("router", "policy", kind).has(name):
         dangling(node, kind, name, key)
+    elif name is not None and kind == "prefix-list":
+        families = [family for word, family in _FAMILIES.items() if word in node.path]
+        check_prefix_list_family(node, name, families[0] if families else None, key)
     return name
+
+
+def check_prefix_list_family(node: View, name: str, family: Family | None, key: str) -> None:
+    """Remark that a node, for routes of a family, names a prefix list of the other one, which then is none."""
+    stated = node.config.top.below("router", "policy", "prefix-list", name).text("type")
+    own_family: Family = "ipv6" if stated == "ipv6" else "ipv4"
+    if family is not None and family != own_family:
+        path = (*node.path, key)
+        facts = {"kind": _PREFIX_LISTS[family], "other_kind": _PREFIX_LISTS[own_family], "name": name, "field": key}
+        node.config.remark("prefix-list-of-other-family", ("@bgp",), path, **facts)
 
 
 def dangling(node: View, kind: str, name: str, *below: str) -> None:

@@ -24,7 +24,7 @@ from nodrop.model.subject import natural
 from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.bindings import bound_fields, decoded
 from nodrop.platforms.nvue import communities, read_unread
-from nodrop.platforms.nvue.bindings import dangling
+from nodrop.platforms.nvue.bindings import check_prefix_list_family, dangling
 from nodrop.platforms.nvue.bindings_bgp import (
     COMMON,
     EITHER,
@@ -264,6 +264,8 @@ class RoutingReader:
                 continue
             if word in _LISTS and not self._policy.below(_LISTS[word]).has(value):
                 dangling(node, _LISTS[word], value, word)
+            elif word == "ip-prefix-list":
+                check_prefix_list_family(node, value, "ipv6" if family == "ipv6" else "ipv4", word)
             yield f"{family} address prefix-list" if word == "ip-prefix-list" else _MATCHES.get(word, word), value
 
     def _sets(self, node: View) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, cast
 
+from nodrop import hardware
 from nodrop.model.change import Disruption, Step, worst
 from nodrop.model.states import Unknown
 from nodrop.platforms.sonic.patch import Tables, parts
@@ -212,7 +213,7 @@ class _Judge:
         return replace(kept_step, disruption=worst((step, kept_step)))
 
     def note_kept_map(self, step: Step) -> Step:
-        """Return a step with the map of the switch that the chip may keep, of a step that removes it.
+        """Return a step with the map of the switch that a chip of Broadcom may keep, of a step that removes it.
 
         Source: sonic-buildimage issue 29487 (`config qos clear` on Broadcom; the map is gone after `config reload`).
         """
@@ -221,11 +222,18 @@ class _Judge:
             parts(step.path) != where[: len(parts(step.path))]
             or not value_at(self.old, *where)
             or value_at(self.new, *where)
+            or self._vendor_of_chip() not in (None, "Broadcom")
         ):
             return step
         reason = "the chip may keep the map of the switch after this: `config reload` removes it for certain"
         kept_step = replace(step, disruption="traffic-affecting", reason="; ".join(filter(None, (step.reason, reason))))
         return replace(kept_step, disruption=worst((step, kept_step)))
+
+    def _vendor_of_chip(self) -> str | None:
+        """Return the vendor of the switch's ASIC; None where the HWSKU is not known."""
+        metadata = mapping_at(self.old, "DEVICE_METADATA", "localhost")
+        model = hardware.model_of_sku(str(metadata.get("hwsku") or ""), str(metadata.get("platform") or ""))
+        return None if model is None else hardware.asic(hardware.switch(model).asic).vendor
 
     def _triggers_headroom_lookup(self, port: str) -> bool:
         """Whether a patch sets what makes the switch look up the headroom of a port, or states it itself."""
