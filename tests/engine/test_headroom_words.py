@@ -185,6 +185,15 @@ def test_a_row_below_what_is_on_the_cable_decides_nothing() -> None:
     assert of_row._replace(in_flight=5001, formula=7000).usual == 7000
 
 
+def test_an_unknown_buffer_model_leaves_open_only_whether_the_row_decides() -> None:
+    far = replace_fields(PORT, speed_mbps=100_000, mtu_bytes=9100, lanes=4)
+    device = replace_fields(_traditional("Mellanox-SN2700-D48C8", "SN2700", "202511"), buffer_model=UNKNOWN)
+    found = bounds(device, far, length_m=40)
+    assert found.least == 29_696
+    with pytest.raises(UnknownFact, match=r"device\.buffer_model"):
+        _ = found.usual
+
+
 def test_a_stated_traffic_pattern_replaces_that_of_sonic() -> None:
     settings = DynamicBuffers(dynamic_th=0, pattern_mtu_bytes=4096, small_packet_percent=50, over_subscribe_ratio=0)
     far = replace_fields(PORT, speed_mbps=50_000, mtu_bytes=9100, lanes=2)

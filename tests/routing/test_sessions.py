@@ -7,6 +7,7 @@ import pytest
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device, End, Fabric, Host, Loopback
 from nodrop.model.index import Index
+from nodrop.model.overlays import Tunnel
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
@@ -337,6 +338,18 @@ def test_an_interface_with_the_subnet_and_no_port_carries_no_session(part: dict[
         "r2 10.1.0.0": ("no-member", {"port": name}),
     }
     assert [one.there for one in found.down] == [False, True]
+
+
+def test_a_vlan_without_ports_may_lead_over_vxlan() -> None:
+    vxlan = Tunnel(name="vxlan", kind="vxlan", dscp_mode="uniform", dscp_after=None, remapped=False)
+    own = replace_fields(
+        router("r1", 65001, [port("e0")], [HERE]),
+        vlans=(Vlan(id=10, addresses=("10.1.0.0/31",)),),
+        tunnels=(vxlan,),
+    )
+    found = plane(own, router("r2", 65002, [port("e0", "10.1.0.1/31")], [THERE]))
+    unread = ("unread", {"node": "", "missing": "the other end of a session"})
+    assert down(found) == {"r1 10.1.0.1": unread, "r2 10.1.0.0": unread}
 
 
 EMPTY_VLAN = {"vlans": (Vlan(id=900, addresses=("10.0.0.254/24",)),)}

@@ -39,7 +39,7 @@ class Bounds(NamedTuple):
     """The ASIC's published formula in the switch's release, for the stated traffic pattern or SONiC's own."""
     ieee: int | None
     """IEEE 802.1Q Annex N, a lower bound."""
-    tabled: bool = False
+    tabled: bool | Unknown = False
     """Whether the switch takes its headroom from the row: the SKU's own, in the traditional buffer model."""
     assumed_mtu_bytes: int | None = None
     """The lossless MTU that the formula assumes; None where the configuration states it."""
@@ -59,7 +59,8 @@ class Bounds(NamedTuple):
     @property
     def by_row(self) -> bool:
         """Whether the row decides: the switch takes it, and it covers at least the bytes on the cable."""
-        return self.tabled and self.row is not None and self.row >= self.in_flight
+        has_row = self.row is not None and self.row >= self.in_flight
+        return has_row and require_fact(self.tabled, "device.buffer_model")
 
     @property
     def computed_bytes(self) -> int | None:
@@ -88,10 +89,15 @@ def bounds(device: Device, interface: Interface, *, length_m: int) -> Bounds:
         row=row,
         formula=by_formula,
         ieee=ieee_bound_bytes(speed_mbps=speed, mtu_bytes=mtu, cable_length_m=length_m),
-        tabled=own_table_xoff is not None and device.buffer_model != "dynamic",
+        tabled=own_table_xoff is not None and _may_use_table(device.buffer_model),
         assumed_mtu_bytes=STOCK_PATTERN_MTU_BYTES if by_formula is not None and pattern_mtu is None else None,
         in_flight=lossless_in_flight_bytes(device, interface, length_m=length_m),
     )
+
+
+def _may_use_table(buffer_model: str | None | Unknown) -> bool | Unknown:
+    """Whether a switch takes headroom from its table; UNKNOWN where its buffer model is."""
+    return buffer_model if isinstance(buffer_model, Unknown) else buffer_model != "dynamic"
 
 
 def lossless_in_flight_bytes(device: Device, interface: Interface, *, length_m: int) -> int:

@@ -117,6 +117,8 @@ class Sessions:
             down = partial(_make_down, (router, neighbor, leg))
         if leg is None:
             return down("no-subnet")
+        if leg.is_portless and _may_lead_over_tunnel(router, leg):
+            return down("unread", node="", missing="the other end of a session")
         if leg.is_portless:
             return down("no-member", leg.subject, port=leg.name)
         if not self._cabling.up(router.device.name, leg, self._failed):
@@ -130,6 +132,8 @@ class Sessions:
         if node is None:
             return down("nobody", port=leg.name)
         far, far_leg, cabled = node
+        if far_leg.is_portless and _may_lead_over_tunnel(far, far_leg):
+            return down("unread", node="", missing="the other end of a session")
         if far_leg.is_portless and self._has_no_other_way(far, far_leg, leg, neighbor):
             return down("no-member", far_leg.subject, port=far_leg.name, there=True)
         if not cabled:
@@ -290,6 +294,11 @@ def _find_unmodeled_fact(router: Router, neighbor: BgpNeighbor) -> str:
     traits = known_traits(router.device.platform)
     is_complete = traits is not None and traits.lists_ports and bool(router.device.interfaces)
     return "" if is_complete else "interface.enabled"
+
+
+def _may_lead_over_tunnel(router: Router, leg: Leg) -> bool:
+    """Whether a VLAN without ports may lead to other switches over VXLAN: the model has no VNIs."""
+    return leg.name.startswith("VLAN ") and (isinstance(router.device.tunnels, Unknown) or bool(router.device.tunnels))
 
 
 def address_over(neighbor: BgpNeighbor, leg: Leg) -> Address | None:
