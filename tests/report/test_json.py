@@ -232,6 +232,7 @@ def test_a_whole_report() -> None:
     "suppressed": 3,
     "baseline": 12,
     "evpn_not_computed": 0,
+    "leaks_not_computed": 0,
     "declared": 0
   }
 }

@@ -30,6 +30,7 @@ def test_the_summary_counts_findings_by_severity() -> None:
         suppressed=0,
         baseline=0,
         evpn_not_computed=0,
+        leaks_not_computed=0,
         declared=0,
     )
 

@@ -62,7 +62,8 @@ UNKNOWN_LINE = "unknown-line"
 DECLARED_LINE = "declared-line"
 """The kind that such a note has where the site declares the line harmless (`engine/declared_lines.py`)."""
 NOT_COMPUTED = "not-computed"
-"""The kind of the note that a device has routes which nobody computes, such as those of EVPN."""
+"""The kind of the note that a device has routes which nobody computes: `about` is `EVPN` or `LEAKS`."""
+EVPN, LEAKS = "EVPN", "leaks between VRFs"
 NOT_LISTED = "not-listed"
 """The kind of the note that a switch has more faults than are listed."""
 
@@ -80,7 +81,10 @@ class Note:
     file: str | None = None
     line: int | None = None
     about: str = ""
-    """Of an unknown line, what it sets, without names and values: lines with an equal one are one verdict."""
+    """Of an unknown line, what it sets, without names and values: lines with an equal one are one verdict.
+
+    Of routes that nobody computes, their kind.
+    """
     text: str = ""
     """Of an unknown line, all of it but secrets: what a site's declarations are held against."""
 

@@ -45,9 +45,13 @@ def render(outcome: Outcome) -> bytes:
         for unknown_verdict in outcome.unknown
         if unknown_verdict.places
     )
-    if devices := [uncomputed_note.device or "" for uncomputed_note in outcome.uncomputed_notes]:
-        text = f"{outcome.uncomputed_notes[0].message}: {listing(devices)}"
-        lines.append(_format_command("notice", {"title": NOT_COMPUTED}, text))
+    uncomputed: dict[str, list[str]] = {}
+    for note in outcome.uncomputed_notes:
+        uncomputed.setdefault(note.message, []).append(note.device or "")
+    lines.extend(
+        _format_command("notice", {"title": NOT_COMPUTED}, f"{message}: {listing(devices)}")
+        for message, devices in uncomputed.items()
+    )
     return utf8("".join(f"{line}\n" for line in lines)).encode()
 
 

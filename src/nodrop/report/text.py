@@ -95,6 +95,8 @@ def totals(outcome: Outcome) -> str:
     new_total = f"{opening}: {', '.join(counts)}" if counts else opening
     if total.evpn_not_computed:
         new_total += f"; EVPN routes of {count(total.evpn_not_computed, 'device')} not computed"
+    if total.leaks_not_computed:
+        new_total += f"; routes leaked between VRFs of {count(total.leaks_not_computed, 'device')} not computed"
     return new_total
 
 

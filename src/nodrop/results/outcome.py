@@ -16,10 +16,11 @@ from nodrop.inputs.contents import DEVICE_NOT_READ, UNREAD
 from nodrop.inputs.known import Ignored
 from nodrop.model.fabric import Fabric
 from nodrop.model.identifiers import Identifiers
-from nodrop.model.reading import DECLARED_LINE, NOT_COMPUTED, Assumption, Note, Reading
+from nodrop.model.reading import DECLARED_LINE, EVPN, LEAKS, NOT_COMPUTED, Assumption, Note, Reading
 from nodrop.model.routing import Bgp
 from nodrop.model.states import known_rows
 from nodrop.model.subject import natural, sort_key
+from nodrop.platforms.kit.unknown_lines import leaks_routes
 from nodrop.results.agreement import Validation
 
 LineOf = Callable[[str, int], str | None]
@@ -145,7 +146,17 @@ class Outcome:
             suppressed=sum(finding.suppressed is not None for finding in hidden),
             baseline=sum(finding.suppressed is None for finding in hidden),
             unknown=verdict.unknown,
-            notes=tuple(dict.fromkeys((*reading.notes, *verdict.notes, *_find_evpn_notes(reading.fabric), *notes))),
+            notes=tuple(
+                dict.fromkeys(
+                    (
+                        *reading.notes,
+                        *verdict.notes,
+                        *_find_evpn_notes(reading.fabric),
+                        *_find_leak_notes(reading.notes),
+                        *notes,
+                    )
+                )
+            ),
             problems=(*reading.problems, *verdict.problems),
             assumed=reading.assumed,
             crashed=any(is_shipped(problem.path) for problem in verdict.problems),
@@ -180,15 +191,22 @@ def _find_evpn_notes(fabric: Fabric) -> Iterator[Note]:
         processes = (device.bgp, *known_rows(device.vrf_bgp))
         sessions = (neighbor for bgp in processes if isinstance(bgp, Bgp) for neighbor in known_rows(bgp.neighbors))
         if any(session.evpn for session in sessions):
-            yield Note(kind=NOT_COMPUTED, message="EVPN routes were not computed", device=device.name)
+            yield Note(kind=NOT_COMPUTED, about=EVPN, message="EVPN routes were not computed", device=device.name)
+
+
+def _find_leak_notes(notes: Iterable[Note]) -> Iterator[Note]:
+    """Yield a note about each device with lines that leak routes from one VRF into another."""
+    message = "routes leaked between VRFs were not computed"
+    for device in sorted({note.device or "" for note in notes if leaks_routes(note)}):
+        yield Note(kind=NOT_COMPUTED, about=LEAKS, message=message, device=device)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """The totals, in the order of the JSON report; `error`, `warning` and `note` count findings, `unknown` verdicts.
 
-    `evpn_not_computed` counts devices with EVPN sessions whose routes were not computed;
-    `declared` counts lines that the site declares harmless.
+    `evpn_not_computed` counts devices with EVPN sessions whose routes were not computed; `leaks_not_computed` counts
+    those with routes that one VRF takes from another; `declared` counts lines that the site declares harmless.
     """
 
     devices: int
@@ -201,6 +219,7 @@ class Summary:
     suppressed: int
     baseline: int
     evpn_not_computed: int
+    leaks_not_computed: int
     declared: int
 
 
@@ -217,7 +236,8 @@ def summary(outcome: Outcome) -> Summary:
         unknown=len(outcome.unknown),
         suppressed=outcome.suppressed,
         baseline=outcome.baseline,
-        evpn_not_computed=len(outcome.uncomputed_notes),
+        evpn_not_computed=sum(note.about == EVPN for note in outcome.uncomputed_notes),
+        leaks_not_computed=sum(note.about == LEAKS for note in outcome.uncomputed_notes),
         declared=sum(note.kind == DECLARED_LINE for note in outcome.notes),
     )
 

@@ -15,6 +15,18 @@ _SHOWN = 80
 """Characters of a line that a message quotes."""
 
 
+_LEAKS = ("import vrf", "import vpn", "export vpn", "route-import from-vrf", "import_vrf")
+"""Words of settings that bring routes of one VRF into another."""
+_LEAK_OF_STATIC_ROUTE = "nexthop-vrf"
+
+
+def leaks_routes(note: Note) -> bool:
+    """Whether an unknown line brings routes of one VRF into another: it is said that these are not computed."""
+    about = f" {note.about} "
+    of_static_route = _LEAK_OF_STATIC_ROUTE in note.text.split()
+    return note.kind == UNKNOWN_LINE and (of_static_route or any(f" {words} " in about for words in _LEAKS))
+
+
 def unknown_line(text: str, about: str, device: str, file: str | None, line: int | None) -> Note:
     """Return the note about a setting that has `text`.
 
