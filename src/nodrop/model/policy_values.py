@@ -174,6 +174,11 @@ def preferred_next_hop(value: str) -> str | None:
     return value if value == "prefer-global" else None
 
 
+def kept_next_hop(value: str) -> str | None:
+    """Return the value of `set ip next-hop` where it names no address: the next hop that a route has in any case."""
+    return value if value in ("unchanged", "peer-address") else None
+
+
 def source(value: str) -> str | None:
     """Return the source address that a route gives to packets of the switch."""
     return value if "/" not in value and is_prefix(value) else None
@@ -223,6 +228,7 @@ _READ: Final[Mapping[tuple[str, str], Callable[[str], object]]] = {
     ("match", "metric"): number,
     ("set", "as-path prepend"): prepended,
     ("set", "community"): communities_set,
+    ("set", "ip next-hop"): kept_next_hop,
     ("set", "ipv6 next-hop"): preferred_next_hop,
     ("set", "local-preference"): number,
     ("set", "metric"): change,

@@ -313,6 +313,14 @@ def test_a_command_that_is_not_understood_is_noted_with_its_line(line: str) -> N
         "neighbor 10.0.0.1 ebgp-multihop x",
         "no neighbor 10.0.0.1 send-community",
         "neighbor 10.0.0.1 strict-capability-match",
+        "neighbor 10.0.0.1 override-capability",
+        "neighbor 10.0.0.1 dont-capability-negotiate",
+        "neighbor 10.0.0.1 capability orf prefix-list both",
+        "neighbor 10.0.0.1 capability link-local",
+        "neighbor 10.0.0.1 attribute-unchanged",
+        "neighbor 10.0.0.1 attribute-unchanged as-path next-hop med",
+        "neighbor 10.0.0.1 nexthop-local unchanged",
+        "neighbor 10.0.0.1 addpath-tx-all-paths",
         "neighbor 10.0.0.1 shutdown rtt 50",
         "neighbor 10.0.0.1 bfd strict",
         "redistribute ospf",
@@ -414,6 +422,13 @@ def test_how_bgp_starts_and_announces(line: str, field: str, value: object) -> N
         "neighbor 10.0.0.1 send-community both",
         "neighbor 10.0.0.1 maximum-prefix 100 90 warning-only",
         "neighbor 10.0.0.1 capability dynamic",
+        "no neighbor 10.0.0.1 capability dynamic",
+        "no neighbor 10.0.0.1 capability orf prefix-list both",
+        "no neighbor 10.0.0.1 dont-capability-negotiate",
+        "no neighbor 10.0.0.1 override-capability",
+        "no neighbor 10.0.0.1 strict-capability-match",
+        "no neighbor 10.0.0.1 attribute-unchanged",
+        "no neighbor 10.0.0.1 nexthop-local unchanged",
     ],
 )
 def test_what_changes_no_route_is_passed_over(line: str) -> None:
@@ -452,6 +467,25 @@ def test_what_bears_on_nothing_here_is_passed_over(line: str) -> None:
 def test_where_a_route_goes_from_an_entry(line: str, sets: Any, noted: bool) -> None:
     reading = read(None, f"router bgp 1\nroute-map A permit 10\n {line}\n")
     assert reading.device.bgp.route_maps[0].rules[0].sets == sets
+    assert notes(reading) == ([(line, 3)] if noted else [])
+
+
+@pytest.mark.parametrize(
+    ("line", "noted"),
+    [
+        ("set ip next-hop unchanged", False),
+        ("set ip next-hop peer-address", False),
+        ("set ip next-hop 10.1.0.1", True),
+        ("set ipv6 next-hop prefer-global", False),
+        ("set ipv6 next-hop peer-address", True),
+        ("set ipv6 next-hop global fd00::1", True),
+        ("set ipv6 next-hop local fe80::1", True),
+        ("set ipv4 vpn next-hop 10.1.0.1", True),
+        ("set ipv6 vpn next-hop fd00::1", True),
+    ],
+)
+def test_next_hops_that_are_not_computed_are_named_at_their_lines(line: str, noted: bool) -> None:
+    reading = read(None, f"router bgp 1\nroute-map A permit 10\n {line}\n")
     assert notes(reading) == ([(line, 3)] if noted else [])
 
 

@@ -66,10 +66,10 @@ def difference(before: State, now: State) -> str:
 
 def tried(fabric: Fabric, given: list[Harmless]) -> list[tuple[str, str]]:
     """Return what FRR says against a line, or what the line changes: nothing where all are harmless."""
-    return box.call(_try, fabric, [(row.block, row.command, row.takes_no) for row in given])
+    return box.call(_try, fabric, [(row.block, row.command, row.takes_line, row.takes_no) for row in given])
 
 
-def _try(_tell: box.Tell, fabric: Fabric, given: list[tuple[Block, str, bool]]) -> list[tuple[str, str]]:
+def _try(_tell: box.Tell, fabric: Fabric, given: list[tuple[Block, str, bool, bool]]) -> list[tuple[str, str]]:
     lab = Lab(fabric, start(Reading(fabric=fabric)).boots)
     lab.start()
     up = until_equal({"Established"}, lambda: set(state(lab)[1].values()))
@@ -83,11 +83,11 @@ def _try(_tell: box.Tell, fabric: Fabric, given: list[tuple[Block, str, bool]]) 
     asn = next(line for line in lab.vtysh(NODE, "show running-config").splitlines() if line.startswith("router bgp"))
     port = lab.plan.names.get(NODE, {}).get(PORT, PORT)
     found = []
-    for block, command, takes_no in given:
+    for block, command, takes_line, takes_no in given:
         line = command.removesuffix(" ...")
         line = f"neighbor {NEIGHBOR} {line}" if block == "session" else line
         lead = [{"router bgp": asn, f"interface {PORT}": f"interface {port}"}.get(one, one) for one in INSIDE[block]]
-        for spelt in (line, *((f"no {line}",) if takes_no else ())):
+        for spelt in (*((line,) if takes_line else ()), *((f"no {line}",) if takes_no else ())):
             words = [word for one in ("configure terminal", *lead, spelt) for word in ("-c", one)]
             done = lab.run(NODE, ["vtysh", "--vty_socket", str(home), "--config_dir", str(home), *words])
             said = (done.stdout + done.stderr).strip()

@@ -19,7 +19,8 @@ class Harmless(NamedTuple):
     """A harmless line.
 
     `*` is any word, `[*]` one that may be missing, `...` any words to the end; a block that it opens is ignored.
-    `takes_no` is whether the line with `no` is harmless, too. `example` is the line as a test gives it to FRR.
+    `takes_no` is whether the line with `no` is harmless, too, and `takes_line` whether that without is. `example` is
+    the line as a test gives it to FRR.
     """
 
     block: Block
@@ -28,6 +29,7 @@ class Harmless(NamedTuple):
     source: str
     example: str = ""
     takes_no: bool = True
+    takes_line: bool = True
 
     @property
     def command(self) -> str:
@@ -275,6 +277,26 @@ _ROWS: tuple[Harmless, ...] = (
         "bgpd/bgp_route.c (bgp_maximum_prefix_overflow)",
         "maximum-prefix 100 80 warning-only",
     ),
+    *(
+        Harmless(
+            "session",
+            line,
+            "with `no` it takes back what another line sets; without such a line it is the default",
+            "bgpd/bgpd.c (peer_flag_modify, peer_af_flag_modify)",
+            example,
+            takes_line=False,
+        )
+        for line, example in (
+            ("dont-capability-negotiate", ""),
+            ("override-capability", ""),
+            ("strict-capability-match", ""),
+            ("capability orf prefix-list *", "capability orf prefix-list both"),
+            ("attribute-unchanged ...", "attribute-unchanged next-hop"),
+            ("nexthop-local unchanged", ""),
+            ("route-server-client", ""),
+            ("addpath-tx-all-paths", ""),
+        )
+    ),
 )
 
 
@@ -289,7 +311,7 @@ class _Index:
     def row(self, words: Sequence[str], *, on: bool) -> Harmless | None:
         """Return the row of a line; `words` are its words without `no`."""
         for command_form, row in self._rows.get(words[0], ()) if words else ():
-            if (on or row.takes_no) and command_form.match(words, on=on) is not None:
+            if (row.takes_line if on else row.takes_no) and command_form.match(words, on=on) is not None:
                 return row
         return None
 
