@@ -1,4 +1,4 @@
-"""The list of upstream fixes: which of them nodrop finds, by rules that exist."""
+"""The lists of upstream fixes: which of them nodrop finds, by rules that exist."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from nodrop.engine.rules import shipped
 from support.places import TESTS
 
 FIXES: list[dict[str, Any]] = yaml.safe_load((TESTS / "data" / "acceptance" / "upstream_fixes.yaml").read_text())
+OTHERS: list[dict[str, Any]] = yaml.safe_load((TESTS / "data" / "acceptance" / "other_fixes.yaml").read_text())
 OUTCOMES = {"found_by", "found_after", "not_found"}
 HELD_BACK = 20
 
@@ -18,13 +19,13 @@ def test_the_newest_commits_are_held_back() -> None:
 
 
 def test_every_decidable_fix_has_one_outcome_and_no_other_has_any() -> None:
-    for fix in FIXES:
+    for fix in (*FIXES, *OTHERS):
         assert len(OUTCOMES & set(fix)) == int(fix["decidable"]), fix["commit"]
         assert ("fault" in fix) == fix["decidable"], fix["commit"]
 
 
 def test_the_rules_that_find_fixes_exist() -> None:
-    named = {fix[outcome] for fix in FIXES for outcome in ("found_by", "found_after") if outcome in fix}
+    named = {fix[outcome] for fix in (*FIXES, *OTHERS) for outcome in ("found_by", "found_after") if outcome in fix}
     assert named - {rule.name for rule in shipped()} == {"problem"}
 
 

@@ -35,6 +35,26 @@ def unscheduled_control_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ..
     return tuple(sorted(index for index in used if not _is_scheduled(qos, index)))
 
 
+@word("function", rests_on=("classes", "mode"))
+def unscheduled_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+    """Return the queues that some DSCP leaves by and that have no scheduler, where another queue has one.
+
+    Those of control traffic and RDMA are left out: other rules report them.
+    """
+    scheduled = {
+        queue.index: require_fact(queue.scheduler, "queue.scheduler") is not None
+        for queue in require_fact(qos.queues, "interface.qos.queues")
+    }
+    if True not in scheduled.values():
+        return ()
+    used = {effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)) for dscp in range(64)}
+    lacking = sorted(queue for queue in used if not scheduled.get(queue, False))
+    if not lacking:
+        return ()
+    others = {*unscheduled_control_queues(fabric, qos), *effects.rdma_queues(fabric, qos)}
+    return tuple(queue for queue in lacking if queue not in others)
+
+
 def _is_scheduled(qos: QosProfile, index: int) -> bool:
     queue = effects.queue(qos, index)
     return queue is not None and require_fact(queue.scheduler, "queue.scheduler") is not None
