@@ -49,11 +49,12 @@ class Settings:
     """Whether to count and time what each rule does."""
     whole: bool = True
     """Whether every finding gets its place, or only those that a short report shows."""
+    advised: bool = True
+    """Whether findings get the commands that end them."""
     store: Store | None = None
     """What was worked out before, if anything is kept."""
     both: bool = False
-    """Whether a command checks by the rules of failures too where it computes these: `select` and `ignore` may name
-    either kind."""
+    """Whether `select` and `ignore` may name rules of failures too, which the command computes in some cases."""
 
 
 def all_rules(config: Config) -> tuple[Rule, ...]:
@@ -112,9 +113,8 @@ def list_rules(settings: Settings) -> "tuple[Listed, ...]":
 
     def stands(rule: Rule) -> Listed:
         severity = severity_of(rule, config.severity)
-        options = options_of(rule, config.options)
         own_severity = rule.severity if severity == "off" else severity
-        return Listed(rule=rule, off=why_off(rule), severity=own_severity, options=options)
+        return Listed(rule=rule, off=why_off(rule), severity=own_severity, options=options_of(rule, config.options))
 
     return tuple(map(stands, every))
 
@@ -142,6 +142,7 @@ def run_rules(
     """Return the verdict of the rules on a reading, or on the part `near` in it, with the places for reports."""
     from nodrop import platforms
     from nodrop.accepted_findings import apply_suppressions, overlay_lines
+    from nodrop.advising import with_commands
     from nodrop.engine.declared_lines import declare
     from nodrop.engine.skipped import skipped
     from nodrop.engine.verdicts import judge
@@ -169,8 +170,9 @@ def run_rules(
     )
     only = None if settings.whole else heads(finding for finding in findings if not finding.hidden)
     pointed = locate(findings, reading, platforms.where, only=only)
+    told = with_commands(pointed.findings, reading, settings.advised, whole=settings.whole)
     line = overlay_lines(reading.written, pointed.line)
-    outcome = Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=line)
+    outcome = Outcome.of(reading, verdict, findings=told, notes=pointed.notes, line=line)
     config = settings.config
     left_out = skipped(
         all_rules(config),
@@ -204,8 +206,7 @@ def bench(rules: Sequence[Rule], settings: Settings) -> "Bench":
     from nodrop.accepted_findings import Bench, baseline_of
 
     config, every = settings.config, all_rules(settings.config)
-    known_baseline = baseline_of(config)
-    return Bench(config=config, every=every, chosen=rules, strictness=settings.strictness, baseline=known_baseline)
+    return Bench(config=config, every=every, chosen=rules, strictness=settings.strictness, baseline=baseline_of(config))
 
 
 def concluded(outcome: "Outcome", settings: Settings, *, failures: bool = False, observed: bool = False) -> "Outcome":

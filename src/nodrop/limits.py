@@ -44,6 +44,8 @@ MAX_FIX_ROUNDS = 8
 """How often what `fix` did may open the way for more."""
 MAX_FIX_TRIALS = 100
 """How often `fix` looks at a fabric again; fixes that are undecided then are refused."""
+MAX_ADVISED_EDITS = 64
+"""Edits of a switch's files that are made to show commands; causes beyond that have the commands of their rules."""
 MAX_TEXT_BYTES = 5_000_000
 """Bytes of an intent, of nodrop.yaml, and of a switch's file that is not JSON: ten times what 512 ports need."""
 MAX_TEMPLATES = 256

@@ -123,7 +123,8 @@ def test_a_whole_report() -> None:
               "history": null
             }
           }
-        ]
+        ],
+        "commands": []
       },
       "group": "no watchdog",
       "fingerprint": "fingerprint of leaf1/Ethernet8",

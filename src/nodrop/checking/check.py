@@ -206,7 +206,7 @@ def _check_pair(pair: Pair, both_sides: Sides, run: Run) -> tuple[Changed, Outco
         )
     was = Outcome()
     if before.fabric.devices or before.fabric.nics:
-        briefly = replace(run.settings, whole=False)
+        briefly = replace(run.settings, whole=False, advised=False)
         was = judging.run_rules(before, rules, briefly, index=indices[0], near=near[0], progress=run.progress)
     findings = compare_findings(was, outcome, whole=near[1] is None)
     if governed.proposed is not None:

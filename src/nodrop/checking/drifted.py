@@ -49,7 +49,7 @@ def drifted(
     rules = judging.chosen_rules(settings)
     whole_reading = _add_uncollected_switches(before, after)
     outcome = judging.run_rules(whole_reading, rules, settings, progress=progress)
-    rule = judging.run_rules(after, rules, replace(settings, whole=False), progress=progress)
+    rule = judging.run_rules(after, rules, replace(settings, whole=False, advised=False), progress=progress)
     fared = compare_findings(rule, outcome)
     plan = replace(new_drift.plan, problems=())
     if rollout and not plan.empty:

@@ -62,7 +62,10 @@ def command(
     beside = config.path.parent if config.path is not None else Path()
     path = Path(output) if output else config.baseline or beside / FILE
     settings = replace(
-        stated.settings(replace(settings, both=routing)), whole=False, config=replace(config, baseline=None)
+        stated.settings(replace(settings, both=routing)),
+        whole=False,
+        advised=False,
+        config=replace(config, baseline=None),
     )
     try:
         output_path = Path(resolve_output(path))

@@ -1,7 +1,7 @@
 """The results of the linter: findings, missing facts, and the verdict that holds them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from nodrop.errors import Problem
@@ -38,6 +38,16 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Commands:
+    """What to type on one switch or host to end a finding, and the other findings of its group there."""
+
+    device: str
+    language: str
+    """What takes the lines: a platform, `frr` (vtysh) or `hosts`."""
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
     """The remedy, in words; `changes` give it in terms of the model where the rule can.
 
@@ -50,6 +60,21 @@ class Fix:
     safe: bool = False
     changes: tuple[Change, ...] = ()
     intent: tuple[tuple[str, object], ...] = ()
+    default_changes: tuple[Change, ...] = ()
+    """The changes that are made where there are no others: `Fix.or_default` takes them."""
+    default_safe: bool = False
+    spelled: tuple[str, ...] = ()
+    """The commands of the rule for the device, with a slot for the port (`platforms/kit/command_lines.py`)."""
+    language: str = ""
+    """What takes `spelled`."""
+    commands: tuple[Commands, ...] = ()
+    """What to type, by device; filled late, for findings that are shown."""
+
+    def or_default(self) -> "Fix":
+        """Return the fix with its default changes, where it has no others."""
+        if self.changes or not self.default_changes:
+            return self
+        return replace(self, changes=self.default_changes, safe=self.default_safe)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,12 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
+from nodrop import platforms
 from nodrop.analyses import Hit
 from nodrop.engine.causes import names_of, names_only, unnamed
 from nodrop.engine.cells import Case, alike
@@ -90,7 +91,9 @@ class FindingBuilder:
     @cached_property
     def _fix_without_changes(self) -> Fix | None:
         """The fix without changes, where all findings have the same."""
-        return self._build_fix(()) if all(isinstance(piece, str) for piece in self.rule.fix) else None
+        rule = self.rule
+        alike = not rule.commands and all(isinstance(piece, str) for piece in rule.fix)
+        return self._build_fix(()) if alike else None
 
     def _shared_facts(self, item: Item) -> "_Shared":
         """Return the facts that equal items share, computed for the first of them."""
@@ -101,21 +104,21 @@ class FindingBuilder:
             else render_value(self._value_or_unknown(piece, item))
             for piece in rule.message
         ]
-        changes = [
-            (path(target) or (), self._value_or_unknown(target, item), self._value_or_unknown(new, item))
-            for target, new in rule.changes
-        ]
         facts = {text(leaf): self._value_or_unknown(leaf, item) for leaf in rule.leaves if not rule.only_names(leaf)}
         return _Shared(
             pieces=tuple(pieces),
             group=digest(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
             facts={name: fact for name, value in facts.items() for fact in _plain_facts(value)},
-            changes=tuple(
-                ((*where, *below), old, new)
-                for where, old_value, new_value in changes
-                for below, old, new in split_change(old_value, new_value)
-            ),
+            changes=tuple(self._changes_of_item(rule.changes, item)),
+            default_changes=tuple(self._changes_of_item(rule.default_changes, item)),
         )
+
+    def _changes_of_item(self, fields: Iterable[tuple[Node, Node]], item: Item) -> "Iterator[_SharedChange]":
+        """Yield the changes that set fields of an item, part by part."""
+        for target, new_node in fields:
+            old_value, new_value = self._value_or_unknown(target, item), self._value_or_unknown(new_node, item)
+            for below, old, new in split_change(old_value, new_value):
+                yield (*(path(target) or ()), *below), old, new
 
     def _build_finding(self, item: Item, shared: "_Shared") -> Finding:
         rule, scope = self.rule, self.rule.scope
@@ -133,9 +136,14 @@ class FindingBuilder:
             (scope.place(item, paths) for paths in sorted(resting) if paths[0] != "options"),
             (scope.place(item, paths) for paths in sorted(whole_paths) if paths[0] != "options"),
         )
-        changes = tuple(
-            Change(subject=scope.place(item, where), old=old, new=new) for where, old, new in shared.changes
+        changes, default_changes = (
+            tuple(Change(subject=scope.place(item, where), old=old, new=new) for where, old, new in rows)
+            for rows in (shared.changes, shared.default_changes)
         )
+        fix = self._build_fix(item, changes, device=_device(subject, at))
+        if default_changes:
+            safe = rule.default_safe_if is not None and self._value_or_unknown(rule.default_safe_if, item) is True
+            fix = replace(fix, default_changes=default_changes, default_safe=safe)
         return Finding(
             rule=rule.name,
             severity=self._severity_of_finding(item, assumed),
@@ -149,7 +157,7 @@ class FindingBuilder:
             fingerprint=fingerprint,
             facts=shared.facts,
             related=self._other_end_of_link(item),
-            fix=self._build_fix(item, changes),
+            fix=fix if rule.as_siblings else fix.or_default(),
             former=tuple(former),
         )
 
@@ -205,7 +213,8 @@ class FindingBuilder:
             fingerprint=about.fingerprint,
             facts=dict(facts),
             related=related,
-            fix=(None if changes else self._fix_without_changes) or self._build_fix(names, changes),
+            fix=(None if changes else self._fix_without_changes)
+            or self._build_fix(names, changes, device=about.device),
             located=located,
             former=about.former,
         )
@@ -235,7 +244,7 @@ class FindingBuilder:
                 return assumed
         return ""
 
-    def _build_fix(self, names: Sequence[Any], changes: tuple[Change, ...] = ()) -> Fix:
+    def _build_fix(self, names: Sequence[Any], changes: tuple[Change, ...] = (), device: str | None = None) -> Fix:
         r"""Return what to do, on one line as the rule's author wrote it: line breaks of values are written as `\n`."""
         rule = self.rule
         intent = tuple(rule.intent_fix.items())
@@ -243,7 +252,31 @@ class FindingBuilder:
             piece if isinstance(piece, str) else _escape_steering(render_value(self._value_or_unknown(piece, names)))
             for piece in rule.fix
         )
-        return Fix(text="".join(pieces), safe=rule.fix_safe and bool(changes or intent), changes=changes, intent=intent)
+        language, commands = self._spell_commands(names, device) if rule.commands else ("", ())
+        return Fix(
+            text="".join(pieces),
+            safe=rule.fix_safe and bool(changes or intent),
+            changes=changes,
+            intent=intent,
+            spelled=commands,
+            language=language,
+        )
+
+    def _spell_commands(self, names: Sequence[Any], device: str | None) -> tuple[str, tuple[str, ...]]:
+        """Return what takes the commands of the rule on a device, and the commands, with slots for its ports.
+
+        There are none where one of them needs a value that is unknown.
+        """
+        known = self.index.devices.get(device or "")
+        spoken = platforms.languages_of(known) if known is not None else (platforms.HOSTS,)
+        language = next((one for one in spoken if one in self.rule.commands), "")
+        lines = []
+        for line in self.rule.commands.get(language, ()):
+            values = [piece if isinstance(piece, str) else self._value_or_unknown(piece, names) for piece in line]
+            if any(value is None or isinstance(value, Unknown) for value in values):
+                return "", ()
+            lines.append("".join(_escape_steering(render_value(value)) for value in values))
+        return language, tuple(lines)
 
     def _build_fingerprints(self, subject: Subject, discriminator: str = "") -> tuple[str, ...]:
         """Return the fingerprint of a finding, then those that it had under former names of the rule."""
@@ -273,6 +306,10 @@ _OTHER = {"a": "b", "b": "a"}
 """The ends of a link, as rules name them."""
 
 
+_SharedChange = tuple[tuple[str, ...], object, object]
+"""The path of a field, its old and its new value."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shared:
     """What findings of one cause have in common; `pieces` still holds the nodes that name each item."""
@@ -280,7 +317,8 @@ class _Shared:
     pieces: tuple[str | Node, ...]
     group: str
     facts: Mapping[str, Fact]
-    changes: tuple[tuple[tuple[str, ...], object, object], ...]
+    changes: "tuple[_SharedChange, ...]"
+    default_changes: "tuple[_SharedChange, ...]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

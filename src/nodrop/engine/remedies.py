@@ -24,12 +24,12 @@ from nodrop.model.subject import FABRIC, Subject, cable_ends
 from nodrop.model.types import key_of
 
 ASKED = 64
-"""How many switches of a kind are asked, at most, for what is usual among them; they are built alike."""
+"""How many switches of a kind are asked, at most, for the usual value among them; they are built alike."""
 _MAP = 8
 """From how many entries on a list of numbers is a map: no port has that many of anything else that is one by one."""
 
 _OF_THE_CABLE = frozenset({"cable_length_m"})
-"""What is of each port's own cable: siblings tell where a port has nothing, and never another thing than it has."""
+"""What is of each port's own cable: siblings give it where a port has nothing, and never another thing than it has."""
 
 Parted = tuple[Subject, object, object]
 
@@ -85,7 +85,8 @@ def with_siblings(rule: Rule, findings: Sequence[Finding], index: Index, sick: S
             continue
         places = dict.fromkeys(siblings.reached(_subject_of_path(finding, path)) for path in rule.as_siblings)
         changes = tuple(change for place in places for change in siblings.changes(place))
-        yield replace(finding, fix=replace(finding.fix, safe=rule.fix_safe, changes=changes)) if changes else finding
+        fix = replace(finding.fix, safe=rule.fix_safe, changes=changes) if changes else finding.fix.or_default()
+        yield replace(finding, fix=fix)
 
 
 def _subject_of_path(finding: Finding, path: Path) -> Subject:

@@ -1,6 +1,6 @@
 """A rule: a fault, how to detect it, and its message. Plain data; its functions are made on first use."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -62,7 +62,7 @@ class Example:
 
     @property
     def keys(self) -> tuple[str | int, ...]:
-        """Where it stands in the rule's file."""
+        """Its place in the rule's file."""
         return "examples", self.kind, int(self.name.partition("[")[2].rstrip("]"))
 
 
@@ -103,13 +103,13 @@ class Rule:
     failures: bool
     """Whether the analysis computes failures of cables or switches: `nodrop validate` runs it, `nodrop lint` not."""
     observed: bool
-    """Whether the analysis looks at what other validators saw, and only `nodrop validate` with one of them asks it."""
+    """Whether the analysis reads results of other validators: only `nodrop validate` with one of them runs it."""
     beside: bool
     """Whether the analysis compares the fabric with others of the same command, and finds nothing without any."""
     looks_near: bool
     """Whether what the analysis says of a switch follows from that and what is cabled to it."""
     looks_at: frozenset[str]
-    """The attributes of switches and ports that the analysis looks at; nothing where it does not say."""
+    """The attributes of switches and ports that the analysis reads; nothing where it does not say."""
     gives_changes: bool
     """Whether the analysis says what would end a fault."""
     remark: str
@@ -118,11 +118,17 @@ class Rule:
     message: tuple[str | Node, ...]
     why: str
     fix: tuple[str | Node, ...]
+    commands: Mapping[str, tuple[tuple[str | Node, ...], ...]]
+    """What to type, by language, where the changes of a fix do not say it; a slot stands for the finding's port."""
     references: tuple[str, ...]
     since: str
     aliases: tuple[str, ...]
     options: tuple[Option, ...]
     changes: tuple[tuple[Attribute, Node], ...]
+    default_changes: tuple[tuple[Attribute, Node], ...]
+    """What a fix sets where neither `changes` nor siblings say anything."""
+    default_safe_if: Node | None
+    """Under which condition `default_changes` cannot make anything worse; None is never."""
     as_siblings: tuple[Path, ...]
     """What a fix makes as most sound siblings have it; of an analysis, nothing but the part that it points at: ()."""
     siblings_first: bool
@@ -154,7 +160,7 @@ class Rule:
     @property
     def changes_files(self) -> bool:
         """Whether its fix names changes to the configurations of switches, and not to an intent alone."""
-        return bool(self.changes or self.as_siblings or self.gives_changes)
+        return bool(self.changes or self.default_changes or self.as_siblings or self.gives_changes)
 
     @property
     def conditions(self) -> tuple[Node, ...]:
@@ -182,13 +188,9 @@ class Rule:
         """Whether its verdict on a switch follows from the switch, its cabled neighbors, and the owner's statements."""
         if self.claim is None:
             return self.looks_near
-        read_paths = (read_path[:2] for node in (*self.conditions, *self.message_nodes) for read_path in reads(node))
-        words = (
-            call.word
-            for node in (*self.conditions, *self.message_nodes)
-            for call in walk(node)
-            if isinstance(call, Call)
-        )
+        nodes = (*self.conditions, *self.message_nodes, *self.command_nodes)
+        read_paths = (read_path[:2] for node in nodes for read_path in reads(node))
+        words = (call.word for node in nodes for call in walk(node) if isinstance(call, Call))
         return (
             Device in self.scope.parts.values()
             and not any(read_path in (("fabric", "devices"), ("fabric", "links")) for read_path in read_paths)
@@ -197,7 +199,7 @@ class Rule:
 
     @cached_property
     def last(self) -> bool:
-        """Whether it looks at what other rules have found."""
+        """Whether it reads the findings of other rules."""
         return any(call.word.last for call in self._called_words)
 
     @cached_property
@@ -227,6 +229,12 @@ class Rule:
         """The expressions of the message and of the fix."""
         return tuple(piece for piece in (*self.message, *self.fix) if not isinstance(piece, str))
 
+    @property
+    def command_nodes(self) -> Iterator[Node]:
+        """The expressions of the commands."""
+        lines = chain.from_iterable(self.commands.values())
+        return (piece for piece in chain.from_iterable(lines) if not isinstance(piece, str))
+
     def only_names(self, node: Node) -> bool:
         """Whether a node yields only the item's name; the answer of a function is more than that."""
         looked_at = reads(node)
@@ -242,14 +250,14 @@ class Rule:
 
     @cached_property
     def sieve(self) -> Node | None:
-        """The beginning of `when` that items may share, where the rest looks at each by itself; it goes first."""
+        """The beginning of `when` that items may share, where the rest reads each by itself; it goes first."""
         node = self.when if self._is_unique_by(self.verdict_columns) else None
         while node is not None and self._is_unique_by(columns(self.scope, reads(node))):
             node = node.left if isinstance(node, Logic) and node.word == "and" else None
         return node
 
     def _is_unique_by(self, chosen: tuple[Column, ...]) -> bool:
-        """Whether no two items are equal in these columns: they are looked at as a whole, or by switch and name."""
+        """Whether no two items are equal in these columns: they are read as a whole, or by switch and name."""
         part_names = list(self.scope.parts)
         own_name = "interface" if self.scope.rows else self.scope.name
         chosen_fields = {(part_names[column.part], column.field) for column in chosen if column.part >= 0}
@@ -263,7 +271,9 @@ class Rule:
     @cached_property
     def finding_columns(self) -> tuple[Column, ...]:
         """Return the further columns that must be equal for two items to be reported alike, apart from their names."""
-        nodes: list[Node] = [*self.message_nodes, *chain.from_iterable(self.changes)]
+        set_nodes = chain.from_iterable((*self.changes, *self.default_changes))
+        safe_nodes = () if self.default_safe_if is None else (self.default_safe_if,)
+        nodes: list[Node] = [*self.message_nodes, *set_nodes, *safe_nodes]
         return columns(self.scope, frozenset().union(*(reads(node) for node in nodes if not self.only_names(node))))
 
     @cached_property
@@ -281,7 +291,7 @@ class Rule:
 
     @cached_property
     def judge(self) -> Callable[..., list[compiler.Outcome]]:
-        """The function that judges items."""
+        """The function that checks items."""
         assert self.claim is not None
         return compiler.compile_check(tuple(self.scope.parts), ("fabric", "options"), self.when, self.claim)
 

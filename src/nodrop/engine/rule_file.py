@@ -110,6 +110,14 @@ def _is_edit(edit: Any) -> bool:
     )
 
 
+def _check_command_languages(commands: Any) -> Any:
+    """Take commands by language: a platform, `frr` or `hosts`."""
+    for language in commands if isinstance(commands, dict) else ():
+        if language not in platforms.languages():
+            raise ValueError(f"no language {language}; expected one of {', '.join(platforms.languages())}")
+    return commands
+
+
 class RefusedLine(_Part):
     """A line that a validator rejects, and the validator's message about it."""
 
@@ -207,9 +215,12 @@ class RuleFile(_Part):
     message: _Text
     why: _Text
     fix: _Text
+    commands: Annotated[dict[_Text, tuple[_Text, ...]], BeforeValidator(_check_command_languages)] = {}
     options: dict[_Name, OptionFile] = {}
     set: dict[_Text, _Text] = {}
     as_siblings: tuple[_Text, ...] = ()
+    set_default: dict[_Text, _Text] = {}
+    default_safe_if: _Text | None = None
     fix_safety: FixSafety = "unsafe"
     intent_fix: dict[_Text, Any] = {}
     references: Annotated[tuple[_Text, ...], Field(min_length=1)]
@@ -227,9 +238,10 @@ class RuleFile(_Part):
                 f"{' and '.join(chosen) or 'no way to see the fault'}; expected one of {', '.join(checks)}"
             )
         keys: dict[str, object] = {"with": self.arguments, "facts": self.facts, "at": self.at, "set": self.set}
-        keys["as_siblings"] = self.as_siblings
+        keys |= {"as_siblings": self.as_siblings, "set_default": self.set_default}
+        keys["default_safe_if"] = self.default_safe_if
         allowed = {
-            "assert": {"at", "set", "as_siblings"},
+            "assert": {"at", "set", "as_siblings", "set_default", "default_safe_if"},
             "analysis": {"with", "facts", "as_siblings"},
             "remark": {"facts", "as_siblings"},
         }[chosen[0]]
@@ -237,6 +249,8 @@ class RuleFile(_Part):
             raise ValueError(f"{extra[0]} beside {chosen[0]}; expected it left out")
         if self.because is not None and self.confidence == "certain":
             raise ValueError("because with confidence certain; expected it left out, or confidence likely or possible")
+        if self.default_safe_if is not None and not self.set_default:
+            raise ValueError("default_safe_if without set_default; expected both, or set_default alone")
         if (self.severity_if_assumed is None) != (not self.assumed):
             raise ValueError("one key of two; expected severity_if_assumed and assumed, or neither")
         return self

@@ -120,11 +120,14 @@ class _Loader:
             message=self.parse_text("message", file.message, names, surely),
             why=file.why.strip(),
             fix=self.parse_text("fix", file.fix, names, surely),
+            commands=self.commands(names, surely),
             references=file.references,
             since=file.since,
             aliases=file.aliases,
             options=options,
-            changes=tuple(self.changes(names, surely)),
+            changes=tuple(self.changes("set", file.set, names, surely)),
+            default_changes=tuple(self.changes("set_default", file.set_default, names, surely)),
+            default_safe_if=self.expression(("default_safe_if",), file.default_safe_if, names, surely),
             as_siblings=tuple(self.as_siblings(names)),
             siblings_first=next((key for key in mapping(self.document.data) if key in ("as_siblings", "set")), "")
             != "set",
@@ -198,11 +201,24 @@ class _Loader:
             return expression.parse_message(self.locate_text((key,), text.strip()), names, surely)
         return ()
 
-    def changes(self, names: Names, surely: frozenset[Node]) -> Iterator[tuple[Attribute, Node]]:
+    def commands(self, names: Names, surely: frozenset[Node]) -> Mapping[str, tuple[tuple[str | Node, ...], ...]]:
+        """Return the pieces of each command, by language."""
+        commands: dict[str, list[tuple[str | Node, ...]]] = {}
+        for language, lines in self.file.commands.items():
+            for number, line in enumerate(lines):
+                with self.collecting():
+                    written = self.locate_text(("commands", language, number), line.strip())
+                    commands.setdefault(language, []).append(expression.parse_message(written, names, surely))
+        return {language: tuple(lines) for language, lines in commands.items()}
+
+    def changes(
+        self, key_of_fields: str, fields: Mapping[str, str], names: Names, surely: frozenset[Node]
+    ) -> Iterator[tuple[Attribute, Node]]:
         """Return the fields that a fix sets, with their values."""
-        for key, text in self.file.set.items():
+        for key, text in fields.items():
             with self.collecting():
-                keys, written = ("set", key), self.locate_text(("set", key), key, of="key")
+                keys = key_of_fields, key
+                written = self.locate_text(keys, key, of="key")
                 target = expression.parse_path(written, names, self.file.scope)
                 if (
                     not isinstance(target, Attribute)

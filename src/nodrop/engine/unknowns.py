@@ -115,6 +115,12 @@ def _locate_note(note: Note) -> Located:
     return Located(file=note.file or note.device or "", span=span)
 
 
+def is_statement_of_owner(path: str) -> bool:
+    """Whether a fact is stated by the owner of a fabric, so that no change of a switch's file makes it unknown."""
+    supply = advice(path)
+    return supply.endswith("in fabric.yaml") and supply != _WORKED_OUT
+
+
 def advice(path: str) -> str:
     """Return what would supply a fact: where an owner states it, else a file that has it.
 

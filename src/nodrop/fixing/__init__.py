@@ -46,7 +46,7 @@ def fix(
     """
     names = {rule.name for rule in chosen_rules(settings)}
     rules = of_files(all_rules(settings.config))
-    quick = replace(settings, whole=False)
+    quick = replace(settings, whole=False, advised=False)
 
     def fixable(finding: Finding) -> bool:
         allowed = finding.fix is not None and (unsafe or finding.fix.safe)

@@ -1,4 +1,4 @@
-"""Which of many fixes can be made: all that bring about nothing new, found with as few looks at the fabric as may be.
+"""Which of many fixes can be made: all that bring about nothing new, found with few checks of the fabric.
 
 Fixes are tried together. Where something new appears, those near it are set apart, the others are made, and the ones
 set apart are tried again, by rule and in halves, until each is made or refused with what would appear. One round of
@@ -12,6 +12,7 @@ from typing import Generic, Protocol, TypeVar
 
 from nodrop.engine.finding import SEVERITIES, Finding
 from nodrop.engine.suppressions import UNUSED
+from nodrop.engine.unknowns import is_statement_of_owner
 from nodrop.limits import MAX_FIX_ROUNDS, MAX_FIX_TRIALS
 from nodrop.model.change import Change
 from nodrop.model.subject import FABRIC, Subject, cable_ends, sort_key
@@ -200,7 +201,10 @@ def worse(before: Outcome, after: Outcome, fixed: Collection[Key]) -> Iterator[N
         (unknown_verdict.rule, unknown_verdict.missing): unknown_verdict.subjects_count
         for unknown_verdict in before.unknown
     }
+    fixed_rules = {key[0] for key in fixed}
     for verdict in after.unknown:
+        if verdict.rule not in fixed_rules and is_statement_of_owner(verdict.missing):
+            continue  # the fact was missing before: the fix has only given the rule something to ask about
         if verdict.subjects_count > unknown.get((verdict.rule, verdict.missing), 0):
             text = f"{verdict.rule} could not be decided any more: it needs {verdict.missing}"
             yield New(text=text, parts=frozenset((device,) for device in verdict.devices))

@@ -51,7 +51,7 @@ def fixed(look: Look, findings: Sequence[Finding], open_texts: Held) -> list[Rew
     keys = {key_of(finding) for finding in findings if finding.fix is not None}
     if not keys:
         return []
-    settings = replace(look.site.settings, whole=False)
+    settings = replace(look.site.settings, whole=False, advised=False)
 
     def matches_keys(finding: Finding) -> bool:
         return key_of(finding) in keys

@@ -191,7 +191,7 @@ class Desk:
 
     def _check_reading(self, reading: Reading, site: Site) -> Outcome:
         self.judged += 1
-        return judging.run_rules(reading, site.rules, site.settings)
+        return judging.run_rules(reading, site.rules, replace(site.settings, advised=False))
 
     def _find_problems(self, kind: Kind, path: Path, text: bytes, site: Site) -> tuple[Problem, ...]:
         """Return the faults of a file that is no fabric."""

@@ -58,6 +58,8 @@ class ByHand:
 
     change: Change
     line: str
+    commands: tuple[str, ...] = ()
+    """What to type for it, with slots for the port; none where that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -193,6 +193,37 @@ def editor(platform: str) -> Editor | None:
     return cast("Editor", _import_module(platform, "edit")) if (_HERE / platform / "edit.py").exists() else None
 
 
+class CommandLines(Protocol):
+    """A platform's `command_lines.py`: how changes are typed on a running switch, many ports at once."""
+
+    BEFORE: tuple[str, ...]
+    AFTER: tuple[str, ...]
+    """What is typed before and after all commands."""
+
+    def for_ports(self, command: str, ports: Sequence[str]) -> tuple[str, ...]:
+        """Return a command with its slot filled by ports, in as few lines as the platform allows."""
+
+    def of_edit(self, bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
+        """Return the commands that make an edit of a device's files, given by canonical name, on the running switch."""
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """Return what takes commands: platforms, `frr` and `hosts`, sorted."""
+    return tuple(sorted(path.parent.name for path in _HERE.glob("*/command_lines.py")))
+
+
+def languages_of(device: Device) -> tuple[str, ...]:
+    """Return what takes commands on a device, the preferred one first: its platform's, and FRR's where that is used."""
+    own = getattr(_import_package(device.platform), "languages_of", None)
+    return own(device) if own is not None else (device.platform,)
+
+
+def command_lines(language: str) -> CommandLines:
+    """Return how commands are typed in a language of `languages`."""
+    return cast("CommandLines", importlib.import_module(f"nodrop.platforms.{language}.command_lines"))
+
+
 def states_of(platform: str, bundle: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str, Mapping[str, bytes]]]:
     """Yield the states of a running switch while its own tool makes an edit: the last step done, and its files.
 

@@ -8,6 +8,7 @@ from nodrop.engine.finding import Finding, Fix, Located, Related
 from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.subject import Subject
+from nodrop.report.commands import SPOKEN
 from nodrop.report.escape import terminal
 from nodrop.report.links import Links, linked
 from nodrop.report.names import count, counts, label, listing, name
@@ -17,6 +18,10 @@ from nodrop.results.outcome import LineOf, openable, related_places
 
 _STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "unknown": "1;35", "frame": "1;34", "strong": "1"}
 _RELATED = 4
+_COMMANDED = 2
+"""On how many devices a short report shows commands."""
+_TYPED = 10
+"""How many lines of commands it shows for each."""
 _BY_RULE = "the files do not show all that decides it"
 """Why a finding is not certain whose rule says so itself."""
 
@@ -134,8 +139,18 @@ class _BlockBody:
         return (f"{'':{self.gutter + 3}}{text}" for text in texts)
 
     def fix(self, fix: Fix) -> list[str]:
-        """Return what to do, wrapped."""
-        return self.wrapped(f"fix: {fix.text.strip()}")
+        """Return what to do, wrapped, and the commands for it, as they are typed: a long one is not broken."""
+        lines = self.wrapped(f"fix: {fix.text.strip()}")
+        shown = fix.commands if self.page.verbose else fix.commands[:_COMMANDED]
+        for commands in shown:
+            lines += self.under([self.page.paint("", f"on {name(commands.device)} ({SPOKEN[commands.language]}):")])
+            typed = commands.lines if self.page.verbose else commands.lines[:_TYPED]
+            lines += self.under(f"  {self.page.paint('strong', line)}" for line in typed)
+            if left := len(commands.lines) - len(typed):
+                lines += self.under([self.page.paint("", f"  {count(left, 'more line')}; -v shows them")])
+        if left := len(fix.commands) - len(shown):
+            lines += self.under([self.page.paint("", f"and on {count(left, 'more switch')}; -v shows them")])
+        return lines
 
     def wrapped(self, text: str) -> list[str]:
         """Return a footer in lines that fit; the line breaks of its author stay."""

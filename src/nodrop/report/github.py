@@ -11,6 +11,7 @@ from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.reading import NOT_COMPUTED
 from nodrop.model.subject import Subject
+from nodrop.report.commands import command_lines
 from nodrop.report.escape import property_of_command, text_of_command, utf8
 from nodrop.report.names import listing
 from nodrop.results.outcome import Outcome, format_problem, groups, openable
@@ -66,7 +67,7 @@ def _format_finding(command: str, finding: Finding, other_subjects: list[Subject
         for ref in finding.related[:SHOWN]
         if ref.located and ref.located != place
     ]
-    lines += [f"Fix: {finding.fix.text}"] if finding.fix else []
+    lines += [f"Fix: {finding.fix.text}", *command_lines(finding.fix)] if finding.fix else []
     return _format_command(command, {"title": finding.rule} | _place_properties(place), "\n".join(lines))
 
 

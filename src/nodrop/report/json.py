@@ -132,7 +132,12 @@ def _related_document(related: Related) -> dict[str, Any]:
 
 
 def _fix_document(fix: Fix) -> dict[str, Any]:
-    return {"safe": fix.safe, "text": fix.text, "changes": [of_change(change) for change in fix.changes]}
+    return {
+        "safe": fix.safe,
+        "text": fix.text,
+        "changes": [of_change(change) for change in fix.changes],
+        "commands": [dataclasses.asdict(commands) for commands in fix.commands],
+    }
 
 
 def of_change(change: Change) -> dict[str, Any]:

@@ -90,6 +90,12 @@ def _result_document(finding: Finding, at: Mapping[str, int], *, compared: bool)
         "partialFingerprints": {_FINGERPRINT: _scope_fingerprint(finding.fingerprint, finding.within)},
         "properties": {"confidence": finding.confidence},
     }
+    if finding.fix is not None and finding.fix.commands:
+        result["properties"]["fix"] = _escape_text(finding.fix.text)
+        result["properties"]["commands"] = [
+            {"device": commands.device, "language": commands.language, "lines": list(commands.lines)}
+            for commands in finding.fix.commands
+        ]
     if finding.hidden:
         result["suppressions"] = [_suppression_document(finding)]
     if compared:

@@ -32,7 +32,9 @@ def finding() -> Schema:
         end_column=POSITION,
         facts={"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}},
         related=list_of(object_of(subject=TEXT, message=TEXT, file=TEXT_OR_NULL, line=POSITION, column=POSITION)),
-        fix=or_null(object_of(safe=FLAG, text=TEXT, changes=list_of(_change_schema()))),
+        fix=or_null(
+            object_of(safe=FLAG, text=TEXT, changes=list_of(_change_schema()), commands=list_of(_commands_schema()))
+        ),
         group=described_text("Equal for findings with the same cause."),
         fingerprint=described_text("Equal for the same fault in another run, whatever its line, file or figures."),
         suppressed=or_null(
@@ -48,6 +50,14 @@ def finding() -> Schema:
 
 def _change_schema() -> Schema:
     return object_of(subject=TEXT, old=VALUE, new=VALUE)
+
+
+def _commands_schema() -> Schema:
+    return object_of(
+        device=TEXT,
+        language=described_text("What takes the lines: a platform, `frr` (vtysh) or `hosts`."),
+        lines=list_of(TEXT),
+    )
 
 
 def note() -> Schema:

@@ -36,6 +36,25 @@ def own_watchdog(
     return next(_find_watchdogs(interfaces), UNKNOWN)
 
 
+@word("function")
+def usual_watchdog(device: Device, qos: QosProfile | None) -> PfcWatchdog | None | Unknown:
+    """Return the watchdog that a platform documents as its default, of the priorities that a port pauses.
+
+    Where a switch says of a watchdog only that it is on, its times are unknown.
+    """
+    if qos is None:
+        return UNKNOWN
+    paused = paused_priorities(qos)
+    if known_traits(device.platform) is None:
+        return PfcWatchdog(priorities=paused, detection_ms=UNKNOWN, restoration_ms=UNKNOWN, action=UNKNOWN)
+    known = isinstance(device.version, str)
+    usual = traits(device.platform, device.version if isinstance(device.version, str) else None).watchdog.usual
+    if usual is None:
+        return UNKNOWN
+    restores = known or traits(device.platform).watchdog.robustness is None
+    return replace_fields(usual, priorities=paused, restoration_ms=usual.restoration_ms if restores else None)
+
+
 @word("function", rests_on=("cables",))
 def true_length(device: Device, interface: Interface, *, index: Index) -> int | Unknown:
     """Return the stated length of a port's cable, m; UNKNOWN where no cable or no length is stated."""

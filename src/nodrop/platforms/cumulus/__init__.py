@@ -2,7 +2,13 @@
 
 from collections.abc import Mapping
 
+from nodrop.model.fabric import Device
 from nodrop.syntax.comments import Syntax
 
 COMMENTS: Mapping[str, Syntax] = {"frr.conf": "frr", "Quagga.conf": "frr", "": "shell"}
 """By how their names end, how files have comments."""
+
+
+def languages_of(device: Device) -> tuple[str, ...]:
+    """Return what takes commands: FRR for routing, else lines of files."""
+    return "frr", "cumulus"

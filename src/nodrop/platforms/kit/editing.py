@@ -63,9 +63,15 @@ def sources(bundle: Bundle) -> list[tuple[Source, bytes]]:
     return [(Source(name=file, display=file), raw) for file, raw in bundle.items()]
 
 
-def told_by_hand(changes: Iterable[Change], line: Callable[[Change], str]) -> Edit:
-    """Leave read-only files unchanged, and give for each change the manual step."""
-    return Edit(by_hand=tuple(ByHand(change=change, line=line(change)) for change in changes))
+def told_by_hand(
+    changes: Iterable[Change],
+    line: Callable[[Change], str],
+    commands: Callable[[Change], tuple[str, ...]] = lambda _: (),
+) -> Edit:
+    """Leave read-only files unchanged, and give for each change the manual step, and what to type for it."""
+    return Edit(
+        by_hand=tuple(ByHand(change=change, line=line(change), commands=commands(change)) for change in changes)
+    )
 
 
 class Budget:

@@ -47,6 +47,9 @@ class WatchdogTraits:
     stock_ms: int | None = None
     """Detection, restoration and polling of the watchdogs that the system starts by itself, for each 32 ports begun;
     None where it starts none."""
+    usual: PfcWatchdog | None = None
+    """What a watchdog does that is started with the documented defaults, whatever its priorities; None where no
+    document says it."""
     queue_polling_ms: int = 0
     """How often of ms a switch that looks at the fill of queues looks at most: polling is slower than that."""
 

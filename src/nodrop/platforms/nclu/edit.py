@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from nodrop.model.change import Change, Edit
 from nodrop.model.subject import text
+from nodrop.platforms.kit.command_lines import PORT
 from nodrop.platforms.kit.editing import Budget, told_by_hand
 
 _FECS = {"rs": "rs", "fc": "baser", "none": "off"}
@@ -13,22 +14,28 @@ def edit(
     bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
 ) -> Edit:
     """Leave the files unchanged, and give for each change the commands to type."""
-    return told_by_hand(changes, _describe_manual_change)
+    return told_by_hand(changes, _describe_manual_change, _slotted_commands)
+
+
+def _slotted_commands(change: Change) -> tuple[str, ...]:
+    """Return the command of a change with a slot for its port."""
+    command = _command_for_change(change, PORT)
+    return () if command is None else (command,)
 
 
 def _describe_manual_change(change: Change) -> str:
     subject = text(change.subject)
-    command = _command_for_change(change)
+    command = _command_for_change(change, change.subject[1] if len(change.subject) > 1 else "")
     if command is None:
         return f"{subject}: NCLU has no command for this; Cumulus Linux keeps it in traffic.conf and datapath.conf"
     return f"{subject}: type `{command}`, then `net commit`"
 
 
-def _command_for_change(change: Change) -> str | None:
+def _command_for_change(change: Change, spelled_port: str) -> str | None:
     """Return the command that makes a change; None where there is none."""
     name, *field_path = change.subject[1:] or ("",)
     new = change.new
-    port = f"interface {name}"
+    port = f"interface {spelled_port}"
     match field_path:
         case ["enabled"] if name.startswith("swp") and isinstance(new, bool):
             return f"net {'del' if new else 'add'} {port} link down"

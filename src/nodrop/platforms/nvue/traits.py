@@ -11,11 +11,12 @@ egress-mgmt-buffer` (traffic class 16 of BGP, OSPF and BFD); 5.16, Equal Cost Mu
 
 from dataclasses import replace
 
+from nodrop.model.qos import PfcWatchdog
 from nodrop.platforms.kit.traits import Before, Traits, TrimmingTraits, WatchdogTraits
 from nodrop.platforms.nvue.ageing import USUAL_MAC_AGEING_S, USUAL_REACHABLE_S
 from nodrop.platforms.nvue.conditions import QUEUE_POLLING_MS, USUAL
 from nodrop.platforms.nvue.hashing import FLAGS
-from nodrop.platforms.nvue.read_macro import MTU_BYTES
+from nodrop.platforms.nvue.read_macro import MTU_BYTES, POLLING_MS, RECOVERY_POLLINGS, ROBUSTNESS
 from nodrop.platforms.nvue.releases import RELEASES, SINCE
 
 _OF_SWITCH = "NVUE has one polling and robustness for the switch: its host ports are watched, which act first"
@@ -29,7 +30,10 @@ _TRIMMING = TrimmingTraits(
     by_service_port=True,
 )
 
-_WATCHDOG = WatchdogTraits(polling_ms=(100, 5000), detection_ms=(100, 5_000_000), robustness=(1, 1000), actions=False)
+_USUAL_WATCHDOG = PfcWatchdog(priorities=(), detection_ms=POLLING_MS * ROBUSTNESS, restoration_ms=None, action=None)
+_WATCHDOG = WatchdogTraits(
+    polling_ms=(100, 5000), detection_ms=(100, 5_000_000), robustness=(1, 1000), actions=False, usual=_USUAL_WATCHDOG
+)
 RECOVERY = (1, 1000)
 """In how many pollings without pause, one after the other, a queue is free again (5.19, Quality of Service)."""
 
@@ -47,6 +51,7 @@ TRAITS = Traits(
         _WATCHDOG,
         restoration_ms=(100, 5_000_000),
         recovery=RECOVERY,
+        usual=replace(_USUAL_WATCHDOG, restoration_ms=POLLING_MS * RECOVERY_POLLINGS),
         conditions=USUAL,
         queue_polling_ms=QUEUE_POLLING_MS,
     ),

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from nodrop.model.change import Change, Edit
 from nodrop.model.subject import text
+from nodrop.platforms.kit.command_lines import PORT
 from nodrop.platforms.kit.editing import Budget, told_by_hand
 from nodrop.platforms.onyx.read_values import KIBIBYTE
 
@@ -14,24 +15,30 @@ def edit(
     bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
 ) -> Edit:
     """Leave the files as they are, and return the commands to type for each change."""
-    return told_by_hand(changes, _describe_manual_change)
+    return told_by_hand(changes, _describe_manual_change, _slotted_commands)
+
+
+def _slotted_commands(change: Change) -> tuple[str, ...]:
+    """Return the commands of a change with a slot for its port."""
+    return _commands_for_change(change, PORT)
 
 
 def _describe_manual_change(change: Change) -> str:
     subject = text(change.subject)
-    commands = _commands_for_change(change)
+    port = change.subject[1].removeprefix("Eth") if len(change.subject) > 1 else ""
+    commands = _commands_for_change(change, f"ethernet {port}")
     if not commands:
         return f"{subject}: which command changes this is not known here"
     return f"{subject}: type {', then '.join(f'`{command}`' for command in commands)}"
 
 
-def _commands_for_change(change: Change) -> tuple[str, ...]:
+def _commands_for_change(change: Change, spelled_port: str) -> tuple[str, ...]:
     """Return the commands that make a change; none where they are not known."""
     name, *field_path = change.subject[1:] or ("",)
     new = change.new
     if not name.startswith("Eth"):
         return ()
-    port = f"interface ethernet {name.removeprefix('Eth')}"
+    port = f"interface {spelled_port}"
     match field_path:
         case ["enabled"] if isinstance(new, bool):
             return (f"{port} {'no ' if new else ''}shutdown",)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from nodrop.model.fabric import Device
 from nodrop.syntax.comments import Syntax
 
 COMMENTS: Mapping[str, Syntax] = {".conf": "frr", "": "lines"}
@@ -16,3 +17,8 @@ DEFAULT = True
 
 EXAMPLE: Mapping[str, Any] = {}
 """The changes to the tiers of the example intent, two-by-two, that put it on this platform."""
+
+
+def languages_of(device: Device) -> tuple[str, ...]:
+    """Return what takes commands: FRR first for what frr.conf holds, unless BGP is in tables of config_db.json."""
+    return ("sonic",) if device.routing_tables is True else ("frr", "sonic")

@@ -10,6 +10,7 @@ packet trimming, sonic-utilities scripts/db_migrator.py (master's database is th
 from dataclasses import replace
 
 from nodrop.model.fabric import COUNTER_GROUPS, HASH_FIELDS
+from nodrop.model.qos import PfcWatchdog
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.platforms.kit.traits import Before, RoutingTables, StreamTraits, Traits, TrimmingTraits, WatchdogTraits
 from nodrop.platforms.sonic.bgp_rows import HOLD_S, MOST_PATHS, supported_fields
@@ -45,6 +46,10 @@ _STREAMS = StreamTraits(counter_bytes=200, management_mbps=1000)
 attributes, 178 to 187 bytes by the name of its port, and TCP over Ethernet adds 6 %. sonic-mgmt_port.yang: 1000 Mb/s at
 most."""
 
+_USUAL_WATCHDOG = PfcWatchdog(priorities=(), detection_ms=200, restoration_ms=400, action="drop")
+"""sonic-utilities pfcwd/main.py: `start_default` detects in 200 ms for up to 32 ports and drops; `start` restores after
+twice the detection."""
+
 TRAITS = Traits(
     title="SONiC",
     releases=(*RELEASES, *SAME_AS),
@@ -57,7 +62,11 @@ TRAITS = Traits(
                 "routing_tables": None,
                 "wait_fault": _WAIT_FAULT,
                 "watchdog": WatchdogTraits(
-                    polling_ms=(100, 3000), detection_ms=(100, 5000), restoration_ms=(100, 60000), actions=True
+                    polling_ms=(100, 3000),
+                    detection_ms=(100, 5000),
+                    restoration_ms=(100, 60000),
+                    actions=True,
+                    usual=_USUAL_WATCHDOG,
                 ),
             },
         ),
@@ -83,6 +92,7 @@ TRAITS = Traits(
     ),
     watchdog=WatchdogTraits(
         stock_ms=200,  # sonic-utilities pfcwd/main.py, start_default
+        usual=_USUAL_WATCHDOG,
         polling_ms=(100, 1000),
         detection_ms=(100, 5000),
         restoration_ms=(100, 60000),

@@ -1,0 +1,152 @@
+"""From findings to what to type: the commands of fixes, for the switch or host at hand and all of its ports.
+
+Where a fix has changes, its commands are those of the edit that `nodrop fix` makes in the files of the switch, so that
+advice and fix cannot disagree. Else they are the `commands` of the rule. Findings of one group on one switch share
+their commands, in which the ports are lists or ranges.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from nodrop import platforms
+from nodrop.engine.finding import Commands, Finding
+from nodrop.errors import InputProblems
+from nodrop.limits import MAX_ADVISED_EDITS
+from nodrop.locate import load
+from nodrop.model.change import Change, Edit
+from nodrop.model.fabric import Device
+from nodrop.model.reading import Reading
+from nodrop.model.subject import FABRIC, cable_ends
+from nodrop.platforms.kit.command_lines import has_slot, merge_ports
+from nodrop.report.outcome import heads
+
+_Group = tuple[str, str, str | None]
+
+
+def with_commands(
+    findings: tuple[Finding, ...], reading: Reading, advised: bool = True, *, whole: bool = True
+) -> tuple[Finding, ...]:
+    """Return findings with the commands that end them and those of their group on the same switch.
+
+    Unless `whole`, only those get them that a short report shows; where nobody is `advised`, none does. What an intent
+    was built into gets no commands: its files are built again.
+    """
+    if reading.decided is not None or not advised:
+        return findings
+    shown = findings if whole else heads(finding for finding in findings if not finding.hidden)
+    chosen = {id(finding) for finding in shown if finding.fix is not None}
+    wanted = {_group_of(finding) for finding in findings if id(finding) in chosen}
+    groups: dict[_Group, list[Finding]] = {}
+    for finding in findings:
+        if not finding.hidden and finding.fix is not None and (group := _group_of(finding)) in wanted:
+            groups.setdefault(group, []).append(finding)
+    adviser = _Adviser(reading)
+    advice = {group: tuple(adviser.commands(members)) for group, members in groups.items()}
+
+    def advise(finding: Finding) -> Finding:
+        commands = advice.get(_group_of(finding), ()) if id(finding) in chosen else ()
+        if finding.fix is None or not commands:
+            return finding
+        return replace(finding, fix=replace(finding.fix, commands=commands))
+
+    return tuple(map(advise, findings))
+
+
+def _group_of(finding: Finding) -> _Group:
+    return finding.rule, finding.group, finding.device
+
+
+class _Adviser:
+    """The commands for groups of findings of a fabric."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._devices = {device.name: device for device in reading.fabric.devices}
+        self._known: dict[object, tuple[str, ...]] = {}
+        self._edits_left = MAX_ADVISED_EDITS
+
+    def commands(self, group: Sequence[Finding]) -> Iterator[Commands]:
+        """Yield the commands for a group, by device: derived from the changes, else those that the rule has."""
+        changes: dict[str, dict[tuple[object, str], Change]] = {}
+        for finding in group:
+            for change in finding.fix.changes if finding.fix else ():
+                changes.setdefault(change.subject[0], {})[change.subject, repr(change.new)] = change
+        derived = [self._of_changes(name, list(asked.values())) for name, asked in changes.items()]
+        if derived and all(derived):
+            yield from (commands for commands in derived if commands is not None)
+        else:
+            yield from self._of_rule(group)
+
+    def _of_rule(self, group: Sequence[Finding]) -> Iterator[Commands]:
+        """Yield the commands of the rule of a group, filled with its ports."""
+        spelled: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for finding in group:
+            assert finding.fix is not None
+            where = finding.device or "", finding.fix.language
+            port = _port_of(finding)
+            spelled.setdefault(where, []).extend(
+                (command, port if has_slot(command) else "")
+                for command in finding.fix.spelled
+                if port or not has_slot(command)
+            )
+        for (device, language), commands in spelled.items():
+            if commands:
+                yield Commands(device=device, language=language, lines=_with_ports(language, commands))
+
+    def _of_changes(self, name: str, changes: Sequence[Change]) -> Commands | None:
+        """Return the commands that make changes on a switch, all of them; None where they are not known."""
+        device = self._devices.get(name)
+        if device is None or name not in self._reading.sources or device.platform not in platforms.languages():
+            return None
+        key = (
+            device.platform,
+            str(device.version),
+            device.model,
+            tuple((change.subject[1:], repr(change.old), repr(change.new)) for change in changes),
+        )
+        if key not in self._known:
+            self._known[key] = self._lines_of_changes(device, changes) if self._edits_left > 0 else ()
+            self._edits_left -= 1
+        lines = self._known[key]
+        return Commands(device=name, language=device.platform, lines=lines) if lines else None
+
+    def _lines_of_changes(self, device: Device, changes: Sequence[Change]) -> tuple[str, ...]:
+        editor = platforms.editor(device.platform)
+        if editor is None:
+            return ()
+        try:
+            bundle = {source.name: load(source) for source in self._reading.sources[device.name]}
+            edit = editor.edit(bundle, changes, name=device.name)
+        except InputProblems:
+            return ()
+        return _lines_of_edit(device.platform, bundle, edit)
+
+
+def _lines_of_edit(platform: str, bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
+    """Return the commands of an edit and of its manual steps; none where some are not known."""
+    if not all(hand.commands for hand in edit.by_hand):
+        return ()
+    by_hand = [
+        (command, hand.change.subject[1] if has_slot(command) else "")
+        for hand in edit.by_hand
+        for command in hand.commands
+    ]
+    made = platforms.command_lines(platform).of_edit(bundle, edit)
+    return _with_ports(platform, [*((line, "") for line in made), *by_hand]) if made or by_hand else ()
+
+
+def _with_ports(language: str, commands: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return commands, given with a port each, in as few lines as a language allows, and what goes around them."""
+    spelling = platforms.command_lines(language)
+    lines = [line for command, ports in merge_ports(commands).items() for line in spelling.for_ports(command, ports)]
+    return (*spelling.BEFORE, *lines, *(line for line in spelling.AFTER if line not in lines))
+
+
+def _port_of(finding: Finding) -> str:
+    """Return the port that a finding points at or is about; "" where it is about none."""
+    for subject in (finding.at, finding.subject):
+        if subject[0] == finding.device and len(subject) > 1 and not subject[1].startswith("@"):
+            return subject[1]
+        if subject[:2] == (FABRIC, "links"):
+            return next((end.port for end in cable_ends(subject[2]) if end.node == finding.device), "")
+    return ""

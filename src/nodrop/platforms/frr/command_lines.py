@@ -1,0 +1,19 @@
+"""Commands of FRR, typed in vtysh in configuration mode."""
+
+from collections.abc import Mapping, Sequence
+
+from nodrop.model.change import Edit
+from nodrop.platforms.kit.command_lines import repeat_for_ports
+
+BEFORE = ("vtysh", "configure terminal")
+AFTER = ("end", "write memory")
+
+
+def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
+    """Return a command for each port."""
+    return repeat_for_ports(command, ports)
+
+
+def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
+    """Return nothing: platforms that have an frr.conf edit it with their other files."""
+    return ()

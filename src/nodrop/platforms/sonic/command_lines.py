@@ -1,0 +1,187 @@
+"""Commands of SONiC: those of sonic-utilities where one makes the change, else writes to CONFIG_DB; FRR's by vtysh.
+
+An edit is written from the rows that differ between the old and the new config_db.json. A command for one port is
+repeated by a loop of the shell. Sources: sonic-utilities config/main.py (`config interface mtu|speed|fec|autoneg|
+link-training|startup|shutdown`), pfcwd/main.py (`start`, `stop`, `interval`), scripts/ecnconfig and mmuconfig
+(gcu.yaml), sonic-swss-common sonic-db-cli (`HSET`, `HDEL`, `DEL` of CONFIG_DB; a row without fields holds NULL).
+"""
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from nodrop.model.change import Edit
+from nodrop.platforms.frr.changes import changes
+from nodrop.platforms.kit.command_lines import PORT, PORTS, fill_slots, has_slot, merge_ports, runs
+from nodrop.platforms.sonic.config import FILE
+from nodrop.platforms.sonic.gcu import facts
+from nodrop.platforms.sonic.starting import FRR_FILE
+from nodrop.syntax.json import parse
+from nodrop.syntax.shapes import mapping, mapping_at
+
+BEFORE: tuple[str, ...] = ()
+AFTER = ("sudo config save -y",)
+
+_WATCHDOG = "PFC_WD"
+_WATCHDOG_FIELDS = {"action", "detection_time", "restoration_time"}
+_ONOFF = {"up": "startup", "down": "shutdown"}
+_PORT_COMMANDS: Mapping[str, str] = {
+    "mtu": "mtu {port} {value}",
+    "speed": "speed {port} {value}",
+    "fec": "fec {port} {value}",
+    "link_training": "link-training {port} {value}",
+}
+_AUTONEG = {"on": "enabled", "off": "disabled"}
+
+Row = Mapping[str, Any]
+
+
+def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
+    """Return a command with a list of ports where it takes one, else in a loop of the shell over them."""
+    if not has_slot(command):
+        return (command,)
+    listed = " ".join(
+        entry if isinstance(entry, str) else f"{entry.before}{{{entry.first}..{entry.last}{_step(entry.step)}}}"
+        for entry in runs(ports, stepped=True)
+    )
+    if len(set(ports)) == 1 or PORT not in command:
+        return (fill_slots(command, listed),)
+    return (f"for port in {listed}; do {fill_slots(command, '$port')}; done",)
+
+
+def _step(step: int) -> str:
+    return f"..{step}" if step > 1 else ""
+
+
+def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
+    """Return the commands that make an edit; a setting that is read at start needs the configuration loaded again."""
+    lines: list[str] = []
+    if FILE in edit.files:
+        old, new = mapping(parse(bundle[FILE], FILE)), mapping(parse(edit.files[FILE], FILE))
+        for command, ports in merge_ports(_row_commands(old, new)).items():
+            lines += for_ports(command, ports)
+        if _is_read_at_start(old, new):
+            lines += [*AFTER, "sudo config reload -y"]
+    if FRR_FILE in edit.files:
+        texts = [files.get(FRR_FILE, b"").decode(errors="replace") for files in (bundle, edit.files)]
+        routing = changes(*texts)
+        if routing is None:
+            return ()
+        words = ["configure terminal", *(line for line in routing.splitlines() if line.strip(" !"))]
+        lines.append(f"sudo vtysh {' '.join(f'-c {shlex.quote(word)}' for word in words)} -c end -c 'write memory'")
+    return tuple(lines)
+
+
+def _is_read_at_start(old: Row, new: Row) -> bool:
+    """Whether a field differs that a service reads when it starts."""
+    return any(
+        mapping(row).get(name) != mapping(mapping_at(new, table).get(key)).get(name)
+        for table, fields in facts()["read_at_start"].items()
+        for key, row in mapping_at(old, table).items()
+        for name in fields
+    )
+
+
+def _row_commands(old: Row, new: Row) -> Iterator[tuple[str, str]]:
+    """Yield the commands for all rows that differ, each with a slot for the port, and the port."""
+    ports = {*mapping_at(old, "PORT"), *mapping_at(new, "PORT"), *mapping_at(new, "PORTCHANNEL")}
+    for table in dict.fromkeys((*new, *old)):
+        was, will = mapping_at(old, table), mapping_at(new, table)
+        for key in dict.fromkeys((*will, *was)):
+            if was.get(key) != will.get(key):
+                head, bar, rest = str(key).partition("|")
+                slotted = f"{PORT}{bar}{rest}" if head in ports else str(key)
+                for command in _commands_for_row(table, slotted, was.get(key), will.get(key)):
+                    if head in ports:
+                        yield command.replace(_FIELDS, " "), head
+                    else:
+                        yield from _slot_fields(command, ports)
+
+
+def _slot_fields(command: str, ports: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the commands of a row whose fields are named by ports, as CABLE_LENGTH is, with a slot for each port."""
+    head, mark, fields = command.partition(_FIELDS)
+    words = shlex.split(fields) if mark else []
+    if not words or not set(words[:: 2 if " HSET " in head else 1]) <= set(ports):
+        yield command.replace(_FIELDS, " "), ""
+        return
+    width = 2 if " HSET " in head else 1
+    for at in range(0, len(words), width):
+        yield f"{head} {PORT}{''.join(f' {shlex.quote(word)}' for word in words[at + 1 : at + width])}", words[at]
+
+
+_FIELDS = "\x1f"
+"""Parts the fields of a write to CONFIG_DB from the row."""
+
+
+def _commands_for_row(table: str, key: str, old: object, new: object) -> Iterator[str]:
+    """Yield the commands that make a row what it is to be."""
+    was, will = mapping(old), mapping(new)
+    fields = {name: value for name, value in will.items() if was.get(name) != value}
+    gone = [name for name in was if name not in will]
+    if new is None:
+        yield f"sudo pfcwd stop {PORTS}" if (table, key) == (_WATCHDOG, PORT) else _db("DEL", table, key)
+        return
+    if old is not None:
+        yield from _tool_commands(table, key, fields)
+    if table == _WATCHDOG and key == PORT and fields.keys() & _WATCHDOG_FIELDS and will.keys() >= _WATCHDOG_FIELDS:
+        times = f"--restoration-time {will['restoration_time']} {PORTS} {will['detection_time']}"
+        yield f"sudo pfcwd start --action {will['action']} {times}"
+        fields = {name: value for name, value in fields.items() if name not in _WATCHDOG_FIELDS}
+    if table == "PORT" and old is not None:
+        for name in list(fields):
+            command = _port_command(name, str(fields[name]))
+            if command is not None:
+                yield command
+                del fields[name]
+    if fields or (old is None and not will):
+        yield _db("HSET", table, key, fields or {"NULL": "NULL"})
+    if gone:
+        yield _db("HDEL", table, key, dict.fromkeys(_field_name(name, was[name]) for name in gone))
+
+
+def _tool_commands(table: str, key: str, fields: dict[str, Any]) -> Iterator[str]:
+    """Yield the command of a tool for fields of a row, and take these out of `fields`."""
+    if (table, key, *fields) == (_WATCHDOG, "GLOBAL", "POLL_INTERVAL"):
+        yield f"sudo pfcwd interval {fields.pop('POLL_INTERVAL')}"
+    tool = facts()["typed"].get(table)
+    options = {name: tool["options"][name] for name in fields if name in tool["options"]} if tool else {}
+    refused = tool.get("without", {"values": ()})["values"] if tool else ()
+    options = {name: option for name, option in options.items() if str(fields[name]) not in refused}
+    if options:
+        words = [word for name, option in options.items() for word in (option, str(fields.pop(name)))]
+        yield f"sudo {tool['command']} {shlex.join((key, *words))}"
+
+
+def _port_command(name: str, value: str) -> str | None:
+    """Return the command for a field of a port, if there is one."""
+    if name == "admin_status" and value in _ONOFF:
+        return f"sudo config interface {_ONOFF[value]} {PORT}"
+    if name == "autoneg" and value in _AUTONEG:
+        return f"sudo config interface autoneg {PORT} {_AUTONEG[value]}"
+    if name in _PORT_COMMANDS:
+        return f"sudo config interface {_PORT_COMMANDS[name].replace('{value}', shlex.quote(value))}"
+    return None
+
+
+def _db(operation: str, table: str, key: str, fields: Mapping[str, Any] | None = None) -> str:
+    """Return a write to CONFIG_DB: fields that it sets, or only names that it removes."""
+    words = (
+        []
+        if fields is None
+        else [
+            shlex.quote(word)
+            for name, value in fields.items()
+            for word in ((name,) if operation == "HDEL" else (_field_name(name, value), _field_value(value)))
+        ]
+    )
+    return f'sudo sonic-db-cli CONFIG_DB {operation} "{table}|{key}"' + (_FIELDS + " ".join(words) if words else "")
+
+
+def _field_name(name: str, value: object) -> str:
+    """Return the name of a field as the database has it: a list's ends with @."""
+    return f"{name}@" if isinstance(value, list) else name
+
+
+def _field_value(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)

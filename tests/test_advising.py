@@ -1,0 +1,159 @@
+"""What to type for a finding: commands of the platform at hand, all of its ports in one line, as `fix` would edit."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.command import nodrop
+from support.sonic_configs import stock
+
+NVUE = """\
+# model: SN5600, release 5.16
+nv set system hostname tor1
+nv set qos roce
+nv set interface swp1-4 link speed 400G
+"""
+ONYX = """\
+##
+## Running database "initial"
+## Generated at 2026/01/01 00:00:00 +0000
+## Hostname: tor1
+## Product release: 3.10.4100
+##
+dcb priority-flow-control enable force
+dcb priority-flow-control priority 3 enable
+interface ethernet 1/1-1/4 dcb priority-flow-control mode on force
+interface ethernet 1/1-1/4 qos trust L3
+"""
+
+
+@pytest.fixture(autouse=True)
+def in_scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test has a folder to itself."""
+    monkeypatch.chdir(tmp_path)
+
+
+def commands(*args: str, rule: str) -> list[list[dict[str, Any]]]:
+    """Return the commands of each finding of a rule."""
+    told = json.loads(nodrop("lint", *args, "--format", "json", "--strictness", "auditor").out)
+    return [finding["fix"]["commands"] for finding in told["findings"] if finding["rule"] == rule]
+
+
+def sonic(ports: int = 2, **tables: Any) -> None:
+    """Write a stock SONiC switch with so many ports, some tables changed."""
+    config = stock(**tables)
+    first = config["PORT"]["Ethernet0"]
+    for number in range(2, ports):
+        lanes = ",".join(str(lane) for lane in range(8 * number, 8 * number + 8))
+        config["PORT"][f"Ethernet{8 * number}"] = {**first, "index": str(number + 1), "lanes": lanes}
+        config["PORT_QOS_MAP"][f"Ethernet{8 * number}"] = config["PORT_QOS_MAP"]["Ethernet0"]
+    Path("config_db.json").write_text(json.dumps(config, indent=1))
+
+
+def test_a_missing_watchdog_of_a_stock_sonic_switch_is_one_line_for_all_ports() -> None:
+    sonic(4)
+    told = commands("config_db.json", rule="pfc-without-watchdog")
+    line = "sudo pfcwd start --action drop --restoration-time 400 Ethernet{0..24..8} 200"
+    assert told == [[{"device": "sw1", "language": "sonic", "lines": [line, "sudo config save -y"]}]] * 4
+
+
+def test_a_command_for_one_port_is_repeated_by_a_loop() -> None:
+    sonic(4)
+    config = json.loads(Path("config_db.json").read_text())
+    for port in ("Ethernet0", "Ethernet8", "Ethernet16"):
+        config["PORT"][port] |= {"fec": "none"}
+    Path("config_db.json").write_text(json.dumps(config))
+    (told, *_) = commands("config_db.json", rule="pam4-without-rs-fec")
+    assert told[0]["lines"][0] == "for port in Ethernet{0..16..8}; do sudo config interface fec $port rs; done"
+
+
+def test_nvue_has_ranges_and_an_apply() -> None:
+    Path("tor1.nv").write_text(NVUE)
+    told = commands("tor1.nv", rule="pfc-without-watchdog")
+    assert told[0] == [
+        {
+            "device": "tor1",
+            "language": "nvue",
+            "lines": [
+                "nv set interface swp1-4 qos pfc-watchdog state enable",
+                "nv set qos pfc-watchdog robustness 3",
+                "nv config apply",
+            ],
+        }
+    ]
+
+
+def test_onyx_has_ranges_though_its_files_are_not_edited() -> None:
+    Path("tor1.txt").write_text(ONYX)
+    told = commands("tor1.txt", rule="pfc-without-watchdog")
+    assert told[0] == [
+        {
+            "device": "tor1",
+            "language": "onyx",
+            "lines": ["enable", "configure terminal", "interface ethernet 1/1-1/4 pfc-wd", "configuration write"],
+        }
+    ]
+
+
+def test_the_text_shows_the_platform_at_hand_alone() -> None:
+    Path("tor1.nv").write_text(NVUE)
+    told = nodrop("lint", "tor1.nv").out
+    assert "on tor1 (NVUE):\n      nv set interface swp1-4 qos pfc-watchdog state enable\n" in told
+    assert "pfcwd" not in told
+
+
+def test_a_switch_whose_commands_are_typed_has_the_fault_no_more() -> None:
+    Path("tor1.nv").write_text(NVUE)
+    (device, *_) = commands("tor1.nv", rule="pfc-without-watchdog")[0]
+    Path("tor1.nv").write_text(NVUE + "".join(f"{line}\n" for line in device["lines"]))
+    assert commands("tor1.nv", rule="pfc-without-watchdog") == []
+
+
+def test_github_and_sarif_carry_the_commands() -> None:
+    Path("tor1.nv").write_text(NVUE)
+    assert "%0AOn tor1 (NVUE):%0A  nv set interface swp1-4 qos pfc-watchdog state enable" in (
+        nodrop("lint", "tor1.nv", "--format", "github").out
+    )
+    (run,) = json.loads(nodrop("lint", "tor1.nv", "--format", "sarif").out)["runs"]
+    properties = [one["properties"] for one in run["results"] if one["ruleId"] == "pfc-without-watchdog"]
+    assert properties[0]["commands"][0]["lines"][-1] == "nv config apply"
+
+
+def test_an_intent_is_changed_and_built_again_so_it_has_no_commands() -> None:
+    from nodrop.resources import home
+
+    text = (home("intents") / "two-by-two.yaml").read_text()
+    Path("intent.yaml").write_text(text.replace("mode: lossless", "mode: pfc-only"))
+    told = json.loads(nodrop("lint", "intent.yaml", "--format", "json", "--strictness", "auditor").out)
+    assert {str(finding["fix"]["commands"]) for finding in told["findings"] if finding["fix"]} <= {"[]"}
+
+
+def test_fix_repairs_a_stock_sonic_switch_and_a_stock_nvue_switch() -> None:
+    sonic()
+    Path("tor1.nv").write_text(NVUE)
+    done = nodrop("fix", "config_db.json", "--unsafe")
+    assert "fixed: config_db.json: marks-not-counted, pfc-without-watchdog (2)\n" in done.out
+    row = {"action": "drop", "detection_time": "200", "restoration_time": "400"}
+    assert json.loads(Path("config_db.json").read_text())["PFC_WD"] == {"Ethernet0": row, "Ethernet8": row}
+    done = nodrop("fix", "tor1.nv", "--unsafe")
+    assert "fixed: tor1.nv: pfc-without-watchdog (4)\n" in done.out
+    assert Path("tor1.nv").read_text().splitlines()[3:] == [
+        "nv set qos pfc-watchdog robustness 3",
+        "nv set interface swp1-4 link speed 400G",
+        "nv set interface swp1-4 qos pfc-watchdog state enable",
+    ]
+
+
+def test_the_default_is_safe_where_the_port_is_known_to_face_a_host() -> None:
+    Path("tor1").mkdir()
+    sonic()
+    Path("config_db.json").rename("tor1/config_db.json")
+    Path("fabric.yaml").write_text(
+        "roles: {sw1: leaf, sw2: spine}\n"
+        "hosts: {gpu1: {ports: {nic1: {}}}}\n"
+        'cables: ["sw1:Ethernet0--gpu1:nic1 40m", "sw1:Ethernet8--sw2:Ethernet8 40m"]\n'
+    )
+    told = json.loads(nodrop("fix", ".", "--format", "json").out)
+    assert [finding["subject"] for finding in told["fixed"]] == ["sw1/Ethernet0"]
