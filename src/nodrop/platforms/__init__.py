@@ -196,6 +196,8 @@ def editor(platform: str) -> Editor | None:
 class CommandLines(Protocol):
     """A platform's `command_lines.py`: how changes are typed on a running switch, many ports at once."""
 
+    TITLE: str
+    """What takes the commands, as reports name it."""
     BEFORE: tuple[str, ...]
     AFTER: tuple[str, ...]
     """What is typed before and after all commands."""

@@ -8,7 +8,7 @@ from nodrop.engine.finding import Finding, Fix, Located, Related
 from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.subject import Subject
-from nodrop.report.commands import SPOKEN
+from nodrop.report.commands import where_typed
 from nodrop.report.escape import terminal
 from nodrop.report.links import Links, linked
 from nodrop.report.names import count, counts, label, listing, name
@@ -143,7 +143,7 @@ class _BlockBody:
         lines = self.wrapped(f"fix: {fix.text.strip()}")
         shown = fix.commands if self.page.verbose else fix.commands[:_COMMANDED]
         for commands in shown:
-            lines += self.under([self.page.paint("", f"on {name(commands.device)} ({SPOKEN[commands.language]}):")])
+            lines += self.under([self.page.paint("", f"on {where_typed(commands)}:")])
             typed = commands.lines if self.page.verbose else commands.lines[:_TYPED]
             lines += self.under(f"  {self.page.paint('strong', line)}" for line in typed)
             if left := len(commands.lines) - len(typed):

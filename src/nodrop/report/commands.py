@@ -1,23 +1,18 @@
-"""Commands of fixes in reports: how the languages that take them are called."""
+"""Commands of fixes in reports: below a line that names the device and what takes them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from nodrop.engine.finding import Fix
+from nodrop import platforms
+from nodrop.engine.finding import Commands, Fix
 
-SPOKEN: Mapping[str, str] = {
-    "cumulus": "Cumulus Linux files",
-    "frr": "FRR",
-    "hosts": "host",
-    "nclu": "NCLU",
-    "nvue": "NVUE",
-    "onyx": "Onyx",
-    "sonic": "SONiC",
-}
-"""Names of what takes commands, by language."""
+
+def where_typed(commands: Commands) -> str:
+    """Return the device of commands and what takes them: `leaf1 (NVUE)`."""
+    return f"{commands.device} ({platforms.command_lines(commands.language).TITLE})"
 
 
 def command_lines(fix: Fix) -> Iterator[str]:
     """Yield the commands of a fix below a line for each device."""
     for commands in fix.commands:
-        yield f"On {commands.device} ({SPOKEN[commands.language]}):"
+        yield f"On {where_typed(commands)}:"
         yield from (f"  {line}" for line in commands.lines)

@@ -6,6 +6,7 @@ from nodrop.model.change import Edit
 from nodrop.model.subject import natural
 from nodrop.platforms.kit.command_lines import PORTS, repeat_for_ports
 
+TITLE = "Cumulus Linux files"
 BEFORE: tuple[str, ...] = ()
 AFTER: tuple[str, ...] = ()
 

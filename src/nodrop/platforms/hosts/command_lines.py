@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from nodrop.model.change import Edit
 from nodrop.platforms.kit.command_lines import repeat_for_ports
 
+TITLE = "host"
 BEFORE: tuple[str, ...] = ()
 AFTER: tuple[str, ...] = ()
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from nodrop.model.change import Edit
 from nodrop.platforms.kit.command_lines import fill_slots, has_slot, runs
 
+TITLE = "NCLU"
 BEFORE: tuple[str, ...] = ()
 AFTER = ("net commit",)
 

@@ -7,6 +7,7 @@ from nodrop.platforms.kit.command_lines import fill_slots, has_slot
 from nodrop.platforms.nvue.edit_document import spelt_key
 from nodrop.platforms.nvue.edit_steps import COMMANDS
 
+TITLE = "NVUE"
 BEFORE: tuple[str, ...] = ()
 AFTER = ("nv config apply",)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from nodrop.model.change import Edit
 from nodrop.platforms.kit.command_lines import Run, fill_slots, has_slot, runs
 
+TITLE = "Onyx"
 BEFORE = ("enable", "configure terminal")
 AFTER = ("configuration write",)
 _PORT = re.compile(r"Eth([0-9]+/[0-9]+)")

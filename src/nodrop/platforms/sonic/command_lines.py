@@ -19,6 +19,7 @@ from nodrop.platforms.sonic.starting import FRR_FILE
 from nodrop.syntax.json import parse
 from nodrop.syntax.shapes import mapping, mapping_at
 
+TITLE = "SONiC"
 BEFORE: tuple[str, ...] = ()
 AFTER = ("sudo config save -y",)
 
