@@ -82,7 +82,7 @@ class _Adviser:
         spelled: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for finding in group:
             assert finding.fix is not None
-            where = finding.device or "", finding.fix.language
+            where = finding.device or _host_of(finding), finding.fix.language
             port = _port_of(finding)
             spelled.setdefault(where, []).extend(
                 (command, port if has_slot(command) else "")
@@ -140,6 +140,11 @@ def _with_ports(language: str, commands: Iterable[tuple[str, str]]) -> tuple[str
     spelling = platforms.command_lines(language)
     lines = [line for command, ports in merge_ports(commands).items() for line in spelling.for_ports(command, ports)]
     return (*spelling.BEFORE, *lines, *(line for line in spelling.AFTER if line not in lines))
+
+
+def _host_of(finding: Finding) -> str:
+    """Return the host that a finding is about; "" where it is about none."""
+    return next((subject[2] for subject in (finding.subject, finding.at) if subject[1:2] == ("hosts",)), "")
 
 
 def _port_of(finding: Finding) -> str:

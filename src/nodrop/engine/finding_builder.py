@@ -28,6 +28,8 @@ from nodrop.model.subject import text as subject_text
 _SEPARATOR = "\x1f"
 _STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 """Control characters and line breaks."""
+_AND_MORE = re.compile(r" and \d+ more$")
+"""The end of a list that leaves names out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,7 +267,7 @@ class FindingBuilder:
     def _spell_commands(self, names: Sequence[Any], device: str | None) -> tuple[str, tuple[str, ...]]:
         """Return what takes the commands of the rule on a device, and the commands, with slots for its ports.
 
-        There are none where one of them needs a value that is unknown.
+        There are none where one of them needs a value that is unknown, or that stands for more than it names.
         """
         known = self.index.devices.get(device or "")
         spoken = platforms.languages_of(known) if known is not None else (platforms.HOSTS,)
@@ -273,7 +275,7 @@ class FindingBuilder:
         lines = []
         for line in self.rule.commands.get(language, ()):
             values = [piece if isinstance(piece, str) else self._value_or_unknown(piece, names) for piece in line]
-            if any(value is None or isinstance(value, Unknown) for value in values):
+            if any(value is None or isinstance(value, Unknown) or _AND_MORE.search(str(value)) for value in values):
                 return "", ()
             lines.append("".join(_escape_steering(render_value(value)) for value in values))
         return language, tuple(lines)

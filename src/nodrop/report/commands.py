@@ -8,7 +8,8 @@ from nodrop.engine.finding import Commands, Fix
 
 def where_typed(commands: Commands) -> str:
     """Return the device of commands and what takes them: `leaf1 (NVUE)`."""
-    return f"{commands.device} ({platforms.command_lines(commands.language).TITLE})"
+    title = platforms.command_lines(commands.language).TITLE
+    return f"{commands.device} ({title})" if commands.device else f"the {title}"
 
 
 def command_lines(fix: Fix) -> Iterator[str]:

@@ -12,6 +12,7 @@ from nodrop.engine.evidence import SPOKEN
 from nodrop.engine.nodes import Attribute, Call, Name, Node, leaves
 from nodrop.engine.rule import Example, Rule
 from nodrop.model.fabric import MODES
+from nodrop.platforms.kit.command_lines import PORT, PORTS
 from nodrop.report.escape import markdown_of_ours, terminal
 from nodrop.report.table import wrap_text
 
@@ -82,6 +83,8 @@ def sheet(rule: Rule) -> Sheet:
         Part(title="Why", blocks=(rule.why,), prose=True),
         Part(title="What to do", blocks=(advises(rule), *_describe_automatic_fix(rule)), prose=True),
     ]
+    if rule.commands:
+        sections.append(Part(title="What to type", blocks=tuple(_describe_commands(rule))))
     if rule.options:
         option_lines = (
             f"{option.name} = {_format_yaml_value(option.default)}: {option.description}" for option in rule.options
@@ -92,6 +95,13 @@ def sheet(rule: Rule) -> Sheet:
         sections.append(Part(title=f"{title}, in the fabric intents/two-by-two.yaml,", blocks=examples))
     sections.append(Part(title="References", blocks=rule.references))
     return Sheet(name=rule.name, finds=finds(rule), facts=tuple(_fact_rows(rule)), parts=tuple(sections))
+
+
+def _describe_commands(rule: Rule) -> Iterator[str]:
+    """Yield the commands of a rule by what takes them, the words that differ from finding to finding in brackets."""
+    for language, lines in rule.commands.items():
+        typed = (_render_message_pieces(line).replace(PORTS, "[ports]").replace(PORT, "[port]") for line in lines)
+        yield f"{platforms.command_lines(language).TITLE}: {', '.join(f'`{line}`' for line in typed)}"
 
 
 def _describe_automatic_fix(rule: Rule) -> Iterator[str]:

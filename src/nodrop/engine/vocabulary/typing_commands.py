@@ -1,0 +1,28 @@
+"""Words for commands of rules: values as they are typed."""
+
+from nodrop.engine.vocabulary import word
+from nodrop.units import show_ids
+
+
+@word("filter")
+def as_key(numbers: tuple[int, ...] | None) -> str | None:
+    """Numbers as one key of a command: (24, 25, 27) is `24-25,27`; none where there are none."""
+    return show_ids(numbers).replace(" ", "") if numbers else None
+
+
+@word("filter")
+def as_list(names: str) -> str:
+    """Names as one word of a command: `swp1, swp2` is `swp1,swp2`."""
+    return names.replace(", ", ",")
+
+
+@word("filter")
+def family_of(prefix: str) -> str:
+    """Return the address family of a prefix or address: `ipv4` or `ipv6`."""
+    return "ipv6" if ":" in prefix else "ipv4"
+
+
+@word("filter")
+def ip_word(prefix: str) -> str:
+    """Return how commands begin about a prefix or address: `ip` or `ipv6`."""
+    return "ipv6" if ":" in prefix else "ip"

@@ -1,0 +1,143 @@
+"""The commands of all rules, over their bad examples on all platforms: filled in, of that platform, and valid."""
+
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator
+
+import pytest
+
+from nodrop import platforms
+from nodrop.advising import with_commands
+from nodrop.engine.example_setup import TIERS, CannotSay, Setting
+from nodrop.engine.examples import View, run_rule, views_of
+from nodrop.engine.finding import Commands
+from nodrop.engine.rule import Rule
+from nodrop.engine.rules import shipped
+from nodrop.model.reading import Source
+from nodrop.platforms.nvue import reader as nvue
+from nodrop.platforms.onyx import reader as onyx
+from nodrop.platforms.sonic.schema import schema
+from support.places import TESTS
+
+TABLE = TESTS / "rules" / "commands.txt"
+PLATFORM_WORDS = re.compile(
+    r"`?nv (?:un)?set|NVUE|SONiC|Onyx|Cumulus|FRR\b|config_db|pfcwd|counterpoll|vtysh"
+    r"|DEVICE_METADATA|BUFFER_|PFC_WD|_map\b"
+)
+"""What belongs into the commands of a rule, and not into its sentence."""
+TOOLS = {
+    "config interface": {"mtu", "speed", "fec", "autoneg", "link-training", "startup", "shutdown"},
+    "config save": {"-y"},
+    "config reload": {"-y"},
+    "config vrf": {"add"},
+    "pfcwd": {"start", "stop", "interval"},
+    "counterpoll port": {"enable", "interval"},
+    "counterpoll queue": {"enable", "interval"},
+    "counterpoll pg-drop": {"enable", "interval"},
+    "sonic-db-cli CONFIG_DB": {"HSET", "HDEL", "DEL"},
+    "systemctl restart": {"bgp"},
+    "ecnconfig": {"-p"},
+    "mmuconfig": {"-p"},
+    "vtysh": {"-c"},
+}
+"""The commands of sonic-utilities that are used, as its click groups have them."""
+
+
+def views(rule: Rule) -> Iterator[tuple[str, View]]:
+    """Yield the bad examples of a rule on every platform that can express them."""
+    for example in rule.examples:
+        for platform in TIERS if example.kind == "bad" else ():
+            setting = Setting(platform)
+            try:
+                setting.check_support(example)
+                seen = views_of(example, setting.base, setting.views, setting.artifact)
+                yield from ((example.name, view) for view in seen if view.platform == platform or example.artifact)
+            except (CannotSay, ValueError):
+                continue
+
+
+def advised(rule: Rule, view: View) -> Iterator[Commands]:
+    """Yield the commands of the findings of a rule."""
+    verdict = run_rule(rule, view.reading, view.observed, view.beside)
+    for finding in with_commands(verdict.findings, view.reading):
+        yield from finding.fix.commands if finding.fix else ()
+
+
+def faults(rule: Rule, view: View, commands: Commands) -> Iterator[str]:
+    """Yield what is wrong with commands."""
+    device = next((each for each in view.reading.fabric.devices if each.name == commands.device), None)
+    spoken = platforms.languages_of(device) if device else (platforms.HOSTS,)
+    if commands.language not in spoken:
+        yield f"{commands.language} on {commands.device}"
+    for line in commands.lines:
+        if re.search(r"\{\{|\}\}|\{ports?\}|\bunknown\b|\bNone\b|\x1f|  |, | more\b", line):
+            yield f"not filled in: {line}"
+    check = {"nvue": nvue_faults, "sonic": sonic_faults, "onyx": onyx_faults}.get(commands.language)
+    yield from check(commands.lines) if check else ()
+
+
+def nvue_faults(lines: tuple[str, ...]) -> Iterator[str]:
+    """Yield the commands that NVUE's schema of paths does not know."""
+    typed = [line.replace("nv unset", "nv set", 1) for line in lines if line != "nv config apply"]
+    text = "# model: SN5600, release 5.16\n" + "".join(f"{line}\n" for line in typed)
+    reading = nvue.read_device("x", [(Source(name="x.nv", display="x.nv"), text.encode())])
+    yield from (problem.found for problem in reading.problems)
+    for remark in reading.remarks:
+        if remark.kind in ("unknown-setting", "setting-of-another-release", "malformed-value", "mixed-dialect"):
+            yield f"{remark.kind}: {remark.facts}"
+
+
+def onyx_faults(lines: tuple[str, ...]) -> Iterator[str]:
+    """Yield the commands that Onyx's command reference does not have."""
+    text = "## Running database\n" + "".join(
+        f"   {line}\n" for line in lines if line not in ("enable", "configure terminal")
+    )
+    reading = onyx.read_device("x", [(Source(name="x.txt", display="x.txt"), text.encode())])
+    yield from (str(remark.facts) for remark in reading.remarks if remark.kind == "unknown-command")
+
+
+def sonic_faults(lines: tuple[str, ...]) -> Iterator[str]:
+    """Yield the commands that no tool of SONiC has, and the fields that no YANG model has."""
+    for line in lines:
+        inner = re.sub(r"^for port in .+?; do (.+); done$", r"\1", line).removeprefix("sudo ")
+        group = next((tool for tool in TOOLS if inner.startswith(f"{tool} ")), "")
+        word, *rest = shlex.split(inner.removeprefix(group)) or [""]
+        if not group or word not in TOOLS[group]:
+            yield f"no such command: {line}"
+        elif group == "sonic-db-cli CONFIG_DB":
+            (key, *fields) = rest
+            table = schema("202505").table(key.partition("|")[0])
+            if table is None:
+                yield f"no such table: {line}"
+                continue
+            named = {field.removesuffix("@") for field in (fields[::2] if word == "HSET" else ())} - {"NULL"}
+            rows = [*table.fixed.values(), *table.keyed.values()]
+            known = {name for row in rows for name in row.fields}
+            open_named = any(row.each for row in rows)
+            yield from (f"no field {name}: {line}" for name in sorted(named - known) if not open_named)
+
+
+def test_a_sentence_has_no_words_of_a_platform_where_commands_have_them() -> None:
+    wrong = []
+    for rule in shipped():
+        text = "".join(piece for piece in rule.fix if isinstance(piece, str))
+        if rule.commands and rule.area not in ("sonic", "nvue") and PLATFORM_WORDS.search(text):
+            wrong.append(f"{rule.name}: {text}")
+    assert wrong == []
+
+
+@pytest.mark.slow
+def test_commands_of_examples_are_filled_in_and_valid(update_golden: bool) -> None:
+    wrong: list[str] = []
+    languages: defaultdict[str, set[str]] = defaultdict(set)
+    for rule in shipped():
+        for example, view in views(rule) if rule.commands or rule.changes_files else ():
+            for commands in advised(rule, view):
+                languages[rule.name].add(commands.language)
+                wrong += [f"{rule.name}: {example}: {fault}" for fault in faults(rule, view, commands)]
+    assert sorted(set(wrong)) == []
+    found = "".join(f"{name}: {', '.join(sorted(which))}\n" for name, which in sorted(languages.items()))
+    if update_golden:
+        TABLE.write_text(found)
+    assert TABLE.read_text() == found
