@@ -18,7 +18,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading
 from nodrop.model.subject import FABRIC, cable_ends
 from nodrop.platforms.kit.command_lines import has_slot, merge_ports
-from nodrop.report.outcome import heads
+from nodrop.results.outcome import heads
 
 _Group = tuple[str, str, str | None]
 
