@@ -131,8 +131,8 @@ FAULTS = {
     "version: 2": "nodrop.yaml:1:10: version: 2; expected 1",
     "options:\n  pfc-without-watchdog: {max: 3}": "nodrop.yaml:2:26: options.pfc-without-watchdog.max: no option `max` "
     "of pfc-without-watchdog (it has none)",
-    "suppress:\n- {rule: x, at: leaf1}": "nodrop.yaml:2:3: suppress.0: reason is missing (why this is all right, for "
-    "whoever meets it later)",
+    "suppress:\n- {rule: x, at: leaf1}": "nodrop.yaml:2:3: suppress.0: reason is missing (why the finding may stay, "
+    "for later readers)",
     "suppress:\n- {rule: x, at: leaf1, reason: so, until: tomorrow}": "nodrop.yaml:2:43: suppress.0.until: tomorrow; "
     "expected a day, such as 2027-06-30",
     "fabric: {mode: lossles}": "nodrop.yaml:1:16: fabric.mode: lossles; expected lossless, pfc-only, lossy, trim "

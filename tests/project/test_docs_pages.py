@@ -1,6 +1,7 @@
 """Pages of docs/: their links, and tables that say what the program does."""
 
 import re
+import runpy
 import subprocess
 from itertools import pairwise
 from pathlib import Path
@@ -148,8 +149,10 @@ def test_every_command_and_option_is_in_the_reference() -> None:
     assert set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", help_page, re.MULTILINE)) <= set(
         re.findall(r"--[a-z-]+", sections["nodrop lint"])
     )
-    assert "| `--fail-on [error\\|warning\\|note\\|unknown\\|never]` |" in sections["nodrop lint"]
-    assert re.search(r"^\| `--fail-on [^`]*` \| .* \| warning \|$", sections["nodrop lint"], re.MULTILINE)
+    assert (
+        "| <code>--fail-on [error&#124;warning&#124;note&#124;unknown&#124;never]</code> |" in sections["nodrop lint"]
+    )
+    assert re.search(r"^\| <code>--fail-on [^<]*</code> \| .* \| warning \|$", sections["nodrop lint"], re.MULTILINE)
 
 
 def test_platforms_and_hardware_are_those_of_the_data() -> None:
@@ -188,6 +191,13 @@ def test_links_of_the_top_folder_lead_to_pages_of_the_site_and_others_become_tex
     assert (
         pages.site_links("[g](../gone.md) [h](../faq.md)", "docs/rules/a.md", ROOT) == "[g](../gone.md) [h](../faq.md)"
     )
+
+
+def test_generated_pages_are_plain() -> None:
+    words = runpy.run_path(str(ROOT / "scripts/check_words.py"), run_name="check_words")
+    _, avoided = words["phrases"]()
+    for name, text in pages.generated_pages().items():
+        assert list(words["found"](name, text, {*range(1, len(text.splitlines()) + 1)}, avoided)) == []
 
 
 def test_names_of_generated_pages_become_links() -> None:

@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Iterator
+from html import escape
 from typing import Any
 
 import click
@@ -65,8 +66,9 @@ def _option_row(context: click.Context, option: click.Option) -> str:
     meaning = _STATED.split(text)[0]
     stated = _DEFAULT.search(text.removeprefix(meaning))
     default = "required" if option.required else markdown_of_ours(stated[1], cell=True) if stated else ""
-    shown = f"`{names}`".replace("|", "\\|")
-    return f"| {shown} | {markdown_of_ours(meaning, cell=True)} | {default} |"
+    # a code span of the site shows the backslash of an escaped `|`
+    shown = escape(names).replace("|", "&#124;")
+    return f"| <code>{shown}</code> | {markdown_of_ours(meaning, cell=True)} | {default} |"
 
 
 def render_json() -> str:

@@ -70,7 +70,7 @@ class Suppress(Part):
 
     rule: Text = Field(description="name of the rule")
     at: Text = Field(description="subjects, with `*` inside a part and `**` for all that follows: leaf*/Ethernet0/**")
-    reason: Text = Field(description="why this is all right, for whoever meets it later")
+    reason: Text = Field(description="why the finding may stay, for later readers")
     until: Day | None = Field(None, description="last day on which it holds: 2027-06-30; default: for good")
 
 

@@ -142,7 +142,8 @@ class Endpoints(Part):
     ports: Annotated[int, whole(1, 64)] = Field(1, description="network ports of each")
     spread: Literal["leaves", "rails", "one-leaf"] = Field(
         "leaves",
-        description="each port on a leaf of its own, port k of all hosts on the leaf of rail k, or all on one leaf",
+        description="leaves: each port on another leaf; rails: port k of all hosts on the leaf of rail k; "
+        "one-leaf: all on one leaf",
     )
     leaf_group: Annotated[int, whole(1, 4096)] = Field(description="how many of them share a leaf, or a set of leaves")
     leaf_ports: Ids | None = Field(
@@ -295,7 +296,7 @@ class Additions(Part):
 
 
 class DeviceSettings(Part):
-    """What holds for one switch."""
+    """Settings of one switch."""
 
     drained: Bool = Field(
         False, description="keep its sessions, and have all others route around it (BGP GRACEFUL_SHUTDOWN)"
@@ -328,7 +329,7 @@ class Intent(Part):
     )
     extra: dict[Name, Additions] = Field(
         default_factory=dict,
-        description="settings of one's own by platform, role or switch; merged last, the switch's over the role's",
+        description="additional settings by platform, role or switch; merged last, the switch's over the role's",
     )
     _document: Document | None = PrivateAttr(None)
     _entries: Entries | None = PrivateAttr(None)

@@ -91,11 +91,11 @@ def drift_schema() -> Schema:
         wanted=described_text("What is wanted, as it was named."),
         plans={**list_of(_plan()), "minItems": 1, "maxItems": 1},
         uncollected={**TEXTS, "description": "Switches that are wanted, without running files."},
-        foreign={**TEXTS, "description": "Switches that run, and that nobody wants."},
+        foreign={**TEXTS, "description": "Running switches that are not intended."},
         own={**list_of(_fact_group_schema()), "description": "What switches wrote by themselves, which is no drift."},
         own_outside={
             **list_of(object_of(devices=TEXTS, file=TEXT, at=TEXTS)),
-            "description": "The same of what is no fact of the model, by table or part of the configuration.",
+            "description": "The same beyond the facts of the model, by table or part of the configuration.",
         },
         findings=list_of(finding()),
         notes=list_of(note()),

@@ -18,7 +18,7 @@ THRESHOLD = "link-utilization-threshold"
 PERCENT = (1, 100)
 SWITCH = ("@adaptive_routing", "@weighs_utilization")
 PORT = ("adaptive_routing", "utilization_threshold_percent")
-_TOLD = "adaptive routing that the switch is told"
+_TOLD = "adaptive routing as a setting of the switch"
 _DERIVED = "up to Cumulus Linux 5.12 a port that has adaptive routing turns it on for the switch"
 
 

@@ -18,7 +18,7 @@ SINCE = {
     "a state that is saved by itself": "5.12",
     "servers of syslog beside the VRF": "5.13",
     "a gNMI server": "5.13",
-    "adaptive routing that the switch is told": "5.13",
+    "adaptive routing as a setting of the switch": "5.13",
     "packet trimming": "5.14",
     "the community internet as a number": "5.14",
     "a DHCP client by family": "5.15",
