@@ -36,6 +36,13 @@ def unknown(reading: DeviceReading) -> list[tuple[str, list[int | None]]]:
     return [(one.missing, [place.span.line if place.span else None for place in one.places]) for one in verdicts]
 
 
+def test_a_line_of_no_block_ends_the_block_that_it_is_in_and_is_unknown_there() -> None:
+    """FRR has `bgp update-delay` outside of processes alone: what follows it in one is refused."""
+    process = "router bgp 65000\n neighbor 10.0.0.1 remote-as 65001\n"
+    assert unknown(read(None, f"bgp update-delay 10\n{process}")) == []
+    assert unknown(read(None, f"{process} bgp update-delay 10\n")) == [("bgp update-delay", [3])]
+
+
 def test_lines_that_set_the_same_are_one_verdict_with_every_place() -> None:
     assert unknown(read(None, LINES)) == [
         ("bgp dampening", [5]),

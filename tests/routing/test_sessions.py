@@ -312,6 +312,16 @@ def test_a_session_over_a_port_channel_lasts_as_long_as_it_has_ports_enough() ->
         assert up(compute(Index(made), frozenset({End("r1", "e0"), End("r1", "e1")}))) == []
 
 
+@pytest.mark.parametrize(("platform", "reason"), [("sonic", "port-down"), ("nvue", "unread")])
+def test_members_of_a_bundle_may_be_stated_there_alone_if_files_need_not_list_ports(platform: str, reason: str) -> None:
+    """As the peer link of an MLAG pair in a startup.yaml, over a sub-interface of which sessions go."""
+    channel = PortChannel(name="peerlink", members=("swp49", "swp50"))
+    over = BgpNeighbor(interface="peerlink.4094", remote_asn="external")
+    alone = router("r1", 65001, [port("e0")], [over], port_channels=(channel,))
+    found = plane(replace_fields(alone, platform=platform), cables=())
+    assert [one.reason for one in found.down] == [reason]
+
+
 def test_a_session_over_a_vlan() -> None:
     def bridged(name: str, asn: int, address: str, far: str) -> Device:
         vlan = Vlan(id=10, members=(VlanMember(interface="e0", tagged=False),), addresses=(address,))

@@ -8,6 +8,7 @@ from nodrop.model.fabric import Device, End, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.model.subject import Subject
+from nodrop.platforms.kit.traits import known_traits
 from nodrop.routing.prefixes import Address, Prefix, address, prefix
 from nodrop.units import whole_number
 
@@ -119,6 +120,12 @@ def _make_interface_leg(
     return Leg(name, vrf, subject, addresses, subnets, ports, least, enabled)
 
 
+def lists_every_port(device: Device) -> bool:
+    """Whether a switch has no port besides those that its files state."""
+    traits = known_traits(device.platform)
+    return traits is not None and traits.lists_ports and bool(device.interfaces)
+
+
 class Cabling:
     """Which ports carry anything: enabled at both ends, and not among those that have `failed`."""
 
@@ -126,9 +133,16 @@ class Cabling:
         self._index = index
 
     def works(self, device: str, port: str, failed: frozenset[End] = frozenset()) -> bool:
-        """Whether a port and the one at the other end of its cable are on; the port alone without a known cable."""
+        """Whether a port and the one at the other end of its cable are on; the port alone without a known cable.
+
+        A member of a bundle may be stated at the bundle alone, where files need not list all ports (NVUE).
+        """
         interface = self._index.interface(device, port)
-        if interface is None or self._is_port_shut(device, interface):
+        if (
+            lists_every_port(self._index.devices[device])
+            if interface is None
+            else self._is_port_shut(device, interface)
+        ):
             return False
         if End(device, port) in failed:
             return False

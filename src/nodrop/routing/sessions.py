@@ -15,9 +15,8 @@ from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, StaticRoute
 from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
-from nodrop.platforms.kit.traits import known_traits
 from nodrop.routing.agreement import carries, goes_far, may_use_hops_of_ipv4, mismatch, opens
-from nodrop.routing.legs import Cabling, Leg
+from nodrop.routing.legs import Cabling, Leg, lists_every_port
 from nodrop.routing.prefixes import FAMILIES, Address, Family, address
 from nodrop.routing.routers import Down, Reason, Router, Session, Side
 from nodrop.routing.session_filters import Half, Stop, find_stop
@@ -291,9 +290,7 @@ def _find_unmodeled_fact(router: Router, neighbor: BgpNeighbor) -> str:
     """
     if neighbor.interface is None:
         return ""
-    traits = known_traits(router.device.platform)
-    is_complete = traits is not None and traits.lists_ports and bool(router.device.interfaces)
-    return "" if is_complete else "interface.enabled"
+    return "" if lists_every_port(router.device) else "interface.enabled"
 
 
 def _may_lead_over_tunnel(router: Router, leg: Leg) -> bool:

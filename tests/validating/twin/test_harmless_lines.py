@@ -1,6 +1,12 @@
-"""Each line on the list of harmless ones, added to real FRR and removed: sessions and tables stay as they are."""
+"""Each line on the list of harmless ones, added to real FRR and removed: sessions and tables stay as they are.
+
+So they do with all of them in the file that FRR reads as it starts.
+"""
 
 import time
+from collections.abc import Mapping
+from dataclasses import replace
+from unittest import mock
 
 import pytest
 
@@ -8,7 +14,8 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
 from nodrop.platforms.frr.harmless import Block, Harmless, rows
 from nodrop.validating.twin import box, looking
-from nodrop.validating.twin.daemons import HOME
+from nodrop.validating.twin import lab as lab_module
+from nodrop.validating.twin.daemons import HOME, Boot, Daemons
 from nodrop.validating.twin.lab import Lab
 from nodrop.validating.twin.plan import Space
 from nodrop.validating.twin.starting import start
@@ -18,18 +25,23 @@ from support.twin_runs import Tables, needed, tables, until_equal
 NODE, NEIGHBOR, PORT = "leaf1", "10.1.1.225", "Ethernet224"
 PRINTED = frozenset({"Building ...", "Current ..."})
 """Rows of what vtysh prints, which are no commands."""
-NEEDS_MORE = frozenset({"agentx", "fpm ...", "bmp ...", "ipv6 nd reachable-time *"})
-"""Rows of modules that the twin does not load."""
+NEEDS_MORE = frozenset({"agentx"})
+"""Rows of modules that Debian has in packages of their own (frr-snmp)."""
+MODULES = {"bgpd": ("bmp",), "zebra": ("dplane_fpm_nl",)}
+"""The modules of rows, which the twin does not load of itself."""
 NOT_TAKEN = (
     "no line vty",
-    "banner motd default",
-    "no banner motd default",
+    "no banner motd line welcome",
     "no password 8 abcdefghijklm",
     "no enable password 8 abcdefghijk",
     "no username admin nopassword",
     "no description to leaf1",
 )
 """Lines that vtysh of FRR 8.4 does not take in this form, in the order of the rows."""
+CONFLICTING = frozenset({"update-delay ..."})
+"""Rows of a process that FRR takes only without another row of no block (`bgp update-delay`)."""
+OPENS_A_BLOCK = frozenset({"line ...", "bmp ..."})
+"""Rows after which `exit` leads back to the block that they are in."""
 INSIDE: dict[Block, tuple[str, ...]] = {
     "top": (),
     "process": ("router bgp",),
@@ -66,11 +78,22 @@ def difference(before: State, now: State) -> str:
 
 def tried(fabric: Fabric, given: list[Harmless]) -> list[tuple[str, str]]:
     """Return what FRR says against a line, or what the line changes: nothing where all are harmless."""
-    return box.call(_try, fabric, [(row.block, row.command, row.takes_line, row.takes_no) for row in given])
+    boots = start(Reading(fabric=fabric)).boots
+    return box.call(_try, fabric, boots, [(row.block, row.command, row.takes_line, row.takes_no) for row in given])
 
 
-def _try(_tell: box.Tell, fabric: Fabric, given: list[tuple[Block, str, bool, bool]]) -> list[tuple[str, str]]:
-    lab = Lab(fabric, start(Reading(fabric=fabric)).boots)
+class WithModules(Daemons):
+    """Daemons with the modules of rows."""
+
+    def _daemon_command(self, daemon: str) -> str:
+        return super()._daemon_command(daemon) + "".join(f" -M {module}" for module in MODULES.get(daemon, ()))
+
+
+def _try(
+    _tell: box.Tell, fabric: Fabric, boots: Mapping[str, Boot], given: list[tuple[Block, str, bool, bool]]
+) -> list[tuple[str, str]]:
+    with mock.patch.object(lab_module, "Daemons", WithModules):
+        lab = Lab(fabric, boots)
     lab.start()
     up = until_equal({"Established"}, lambda: set(state(lab)[1].values()))
     assert up == {"Established"}, up
@@ -101,6 +124,57 @@ def _try(_tell: box.Tell, fabric: Fabric, given: list[tuple[Block, str, bool, bo
             if now != before:
                 return [*found, (spelt, f"changes {difference(before, now)}")]
     return found
+
+
+def with_every_line(text: str) -> str:
+    """Return a frr.conf with all harmless lines in their blocks, those of a session for one neighbor.
+
+    A `no` of what is off, as FRR would not write it, is tried alone.
+    """
+    blocks: dict[Block, list[str]] = {}
+    for row in (one for one in typed() if one.takes_line and one.line not in CONFLICTING):
+        line = row.command.removesuffix(" ...")
+        line = f"neighbor {NEIGHBOR} {line}" if row.block == "session" else line
+        blocks.setdefault(row.block, []).append(line)
+        blocks[row.block] += ["exit"] if row.line in OPENS_A_BLOCK else []
+    of_process = [f" {line}" for block in ("process", "session") for line in blocks[block]]
+    lines = []
+    for line in text.splitlines():
+        lines += [line, *(of_process if f"neighbor {NEIGHBOR} remote-as" in line else ())]
+    assert len(lines) == len(text.splitlines()) + len(of_process)
+    named: tuple[Block, ...] = ("interface", "vrf", "bfd profile")
+    for block in named:
+        lines += [*INSIDE[block], *(f" {line}" for line in blocks.get(block, ())), *("exit" for _ in INSIDE[block])]
+    return "\n".join([*blocks["top"], *lines, ""])
+
+
+def _started(_tell: box.Tell, fabric: Fabric, boots: Mapping[str, Boot]) -> tuple[Tables, list[str]]:
+    """Return the tables and sessions once nothing changes any more, and the refused lines of the switch."""
+    with mock.patch.object(lab_module, "Daemons", WithModules):
+        lab = Lab(fabric, boots)
+    lab.start()
+    up = until_equal({"Established"}, lambda: set(state(lab)[1].values()))
+    assert up == {"Established"}, up
+    before = tables(lab)
+    time.sleep(10)
+    while (now := tables(lab)) != before:
+        before = now
+        time.sleep(5)
+    return now, [said.said for said in lab.refused.get(NODE, ())]
+
+
+@pytest.mark.nightly
+def test_without_its_harmless_lines_a_switch_has_the_same_sessions_and_routes() -> None:
+    """All lines at once, in the file that the daemons read as they start, and without them."""
+    needed()
+    fabric = build(shipped("two-by-two"))
+    boots = dict(start(Reading(fabric=fabric)).boots)
+    boot = boots[NODE]
+    given = boots | {NODE: replace(boot, text=with_every_line(boot.text), daemons=(*boot.daemons, "bfdd"))}
+    with_lines, refused = box.call(_started, fabric, given)
+    without, _ = box.call(_started, fabric, boots)
+    assert with_lines == without
+    assert refused == []
 
 
 @pytest.mark.nightly

@@ -1,8 +1,8 @@
 """Lines of FRR that change no session, no route and no forwarding: the list that a reader ignores.
 
 A line is in the model, on this list, or unknown: its effect is not known, and the run reports that. Each row has the
-reason and its source in FRR. A nightly test adds and removes every example in running FRR and compares tables and
-sessions.
+reason and its source in FRR. A nightly test adds and removes every example in running FRR, starts FRR with all of them
+and without, and compares tables and sessions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,7 +51,7 @@ _ROWS: tuple[Harmless, ...] = (
     Harmless("top", "debug ...", _LOGS, "bgpd/bgp_debug.c, zebra/debug.c", "debug bgp updates"),
     Harmless("top", "service ...", _VTY, "lib/command.c (service_cmd)", "service advanced-vty"),
     Harmless("top", "line ...", _VTY, "lib/vty.c (line_vty_cmd)", "line vty"),
-    Harmless("top", "banner ...", _VTY, "lib/command.c (banner_motd_cmd)", "banner motd default"),
+    Harmless("top", "banner ...", _VTY, "lib/command.c (banner_motd_cmd)", "banner motd line welcome"),
     Harmless("top", "password ...", _VTY, "lib/command.c (config_password_cmd)", "password 8 abcdefghijklm"),
     Harmless("top", "enable ...", _VTY, "lib/command.c (config_enable_password_cmd)", "enable password 8 abcdefghijk"),
     Harmless("top", "username ...", _VTY, "vtysh/vtysh_user.c (username_cmd)", "username admin nopassword"),
@@ -71,7 +71,7 @@ _ROWS: tuple[Harmless, ...] = (
         "fpm ...",
         "it is how zebra hands over the routes that it has chosen",
         "zebra/dplane_fpm_nl.c (fpm_set_address_cmd)",
-        takes_no=True,
+        "fpm address 127.0.0.1",
     ),
     Harmless(
         "top",
@@ -79,6 +79,13 @@ _ROWS: tuple[Harmless, ...] = (
         "it is how long zebra keeps groups that no route uses",
         "zebra/zebra_vty.c (nexthop_group_keep)",
         "zebra nexthop-group keep 1",
+    ),
+    Harmless(
+        "top",
+        "bgp update-delay ...",
+        _PACE,
+        "bgpd/bgp_vty.c (bgp_global_update_delay_config_vty, of no block: inside one it ends the block)",
+        "bgp update-delay 10",
     ),
     Harmless("top", "zebra route-map delay-timer *", _PACE, "zebra/zebra_routemap.c", "zebra route-map delay-timer 5"),
     Harmless("top", "zebra work-queue *", _PACE, "zebra/zebra_vty.c (zebra_workqueue_timer)", "zebra work-queue 20"),
@@ -180,7 +187,6 @@ _ROWS: tuple[Harmless, ...] = (
     *(
         Harmless("process", f"{words} ...", _PACE, source, f"{words} {values}")
         for words, values, source in (
-            ("bgp update-delay", "10", "bgpd/bgp_vty.c (bgp_global_update_delay_config_vty)"),
             ("update-delay", "10", "bgpd/bgp_vty.c (bgp_update_delay_config_vty)"),
             ("bgp route-map delay-timer", "3", "bgpd/bgp_vty.c (bgp_set_route_map_delay_timer)"),
             ("coalesce-time", "1000", "bgpd/bgp_vty.c (bgp_coalesce_config_vty)"),
