@@ -34,7 +34,7 @@ def terminal_svg(command: str, output: str, columns: int = 108) -> str:
 
 
 def without_rule_counts(output: str) -> str:
-    """Return what lint prints without the numbers of rules, which would change a picture with each rule that is added."""
+    """Return what lint prints without the numbers of rules: each new rule would change the picture."""
     lines = [line for line in output.splitlines() if " rules skipped: " not in line]
     return re.sub(r", \d+ rules:", ":", "\n".join(lines))
 
