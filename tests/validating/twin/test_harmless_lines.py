@@ -36,8 +36,9 @@ NOT_TAKEN = (
     "no enable password 8 abcdefghijk",
     "no username admin nopassword",
     "no description to leaf1",
+    f"no neighbor {NEIGHBOR} nexthop-local unchanged",
 )
-"""Lines that vtysh of FRR 8.4 does not take in this form, in the order of the rows."""
+"""Lines that vtysh of FRR 8.4 does not take in this form, or takes for IPv6 alone, in the order of the rows."""
 CONFLICTING = frozenset({"update-delay ..."})
 """Rows of a process that FRR takes only without another row of no block (`bgp update-delay`)."""
 OPENS_A_BLOCK = frozenset({"line ...", "bmp ..."})

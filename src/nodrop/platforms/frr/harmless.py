@@ -300,7 +300,6 @@ _ROWS: tuple[Harmless, ...] = (
             ("attribute-unchanged ...", "attribute-unchanged next-hop"),
             ("nexthop-local unchanged", ""),
             ("route-server-client", ""),
-            ("addpath-tx-all-paths", ""),
         )
     ),
 )
