@@ -62,8 +62,7 @@ def _missing_policies(router: Router, bgp: Bgp) -> Iterator[_Missing]:
                 used |= {referenced_policy.name} if referenced_policy.kind == "route map" else set()
                 if not referenced_policy.there and not referenced_policy.of_other_family:
                     at = (*router.at(neighbor), *referenced_policy.field.split("/"))
-                    verb_phrase = "is taken from" if "import" in referenced_policy.field else "is told to"
-                    effect = f"nothing {verb_phrase} the neighbor"
+                    effect = f"no route is {'accepted' if 'import' in referenced_policy.field else 'announced'}"
                     yield _Missing(
                         f"{referenced_policy.kind} {referenced_policy.name}", at, f"neighbor {neighbor.key}", effect
                     )
@@ -73,14 +72,14 @@ def _missing_policies(router: Router, bgp: Bgp) -> Iterator[_Missing]:
             used.add(row.policy)
             if row.policy not in maps:
                 at = (*router.subject, "redistributions", row.key, "policy")
-                yield _Missing(f"route map {row.policy}", at, f"redistribute {row.source}", "no route is taken over")
+                yield _Missing(f"route map {row.policy}", at, f"redistribute {row.source}", "no route is redistributed")
     for name in sorted(used & maps.keys()):
         for rule in maps[name].rules:
             for kind, value in rule.matches:
                 if kind in _MATCHES and value.split() and not _is_list_defined(bgp, kind, value.split()[0]):
                     at = (*router.subject, "route_maps", name, "rules", str(rule.sequence))
                     by = f"rule {rule.sequence} of route map {name}"
-                    yield _Missing(f"{_MATCHES[kind]} {value.split()[0]}", at, by, "the rule is for no route")
+                    yield _Missing(f"{_MATCHES[kind]} {value.split()[0]}", at, by, "it matches no route")
 
 
 def _is_list_defined(bgp: Bgp, kind: str, name: str) -> bool:

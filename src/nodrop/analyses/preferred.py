@@ -71,7 +71,7 @@ def _preference_cause(used: _Offer, other_offer: _Offer, usual: int) -> _Cause |
         cause_text = f"local preference {a.preference} against {b.preference}"
         return _Cause("preference", cause_text, a.preference != usual)
     if len(a.path) != len(b.path):
-        return _Cause("path", f"a path of {len(a.path)} AS numbers against {len(b.path)}")
+        return _Cause("path", f"path length {len(a.path)} against {len(b.path)}")
     if a.origin != b.origin:
         return _Cause("origin", f"origin {_ORIGINS[a.origin]} against {_ORIGINS[b.origin]}")
     if (a.med or 0) != (b.med or 0):

@@ -162,4 +162,4 @@ def _expected(session: BgpNeighbor, own_asn: int, far: int) -> str:
         return "another" if own_asn == far else ""
     if wanted_remote_asn == "internal":
         return "the same" if own_asn != far else ""
-    return "none, for none is stated" if wanted_remote_asn is None else f"AS {wanted_remote_asn}"
+    return "a stated AS" if wanted_remote_asn is None else f"AS {wanted_remote_asn}"

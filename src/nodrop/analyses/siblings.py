@@ -5,6 +5,7 @@ have a separate analysis (`alphas`). PFC and the presence of a watchdog have sep
 """
 
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
 from nodrop import units
@@ -125,7 +126,14 @@ def _differing_traits(own_traits: Traits, usual: Traits) -> Iterator[tuple[str, 
         pair = [traits[label] for traits in (own_trait, other_trait) if label in traits]
         texts = [traits[label].text if label in traits else NOTHING for traits in (own_trait, other_trait)]
         if texts[0] != texts[1] and (len(pair) == 2 or not pair[0].optional):
-            yield f"{label} {texts[0]} (siblings: {texts[1]})", pair[0].place
+            yield f"{label} {texts[0]} (siblings: {_without_common_words(*texts)})", pair[0].place
+
+
+def _without_common_words(own: str, usual: str) -> str:
+    """Return the usual text without the words that both texts begin with: `150 kB` of `marks at 150 kB`."""
+    words = usual.split(" ")
+    common = [word for word, _ in takewhile(lambda pair: pair[0] == pair[1], zip(words, own.split(" "), strict=False))]
+    return " ".join(words[len(common) :]) or usual
 
 
 def _classification_traits(qos: QosProfile) -> Iterator[Trait]:

@@ -90,7 +90,7 @@ def _find_tos_fault(fabric: Fabric, hosts: Hosts, nic: Nic, purpose: StorageProt
     )
     tos_text = f"ToS {sent} (DSCP {sent >> 2})"
     if len(forced) == 1:
-        tos_text += ", which the driver gives all RoCE (tc/1/traffic_class)"
+        tos_text += ", the driver's default (tc/1/traffic_class)"
     elif tos == UNSET:
         tos_text = f"no separate ToS, so {tos_text}"
     dscps = [

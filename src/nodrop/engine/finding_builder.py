@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -13,7 +13,7 @@ from nodrop.engine.causes import names_of, names_only, unnamed
 from nodrop.engine.cells import Case, alike
 from nodrop.engine.evidence import Evidence
 from nodrop.engine.finding import Confidence, Fact, Finding, Fix, Located, Related, Severity
-from nodrop.engine.nodes import Node, path, text
+from nodrop.engine.nodes import Call, Node, path, text
 from nodrop.engine.remedies import changed_to, split_change
 from nodrop.engine.rule import Rule
 from nodrop.engine.scopes import Item
@@ -106,6 +106,7 @@ class FindingBuilder:
             else render_value(self._value_or_unknown(piece, item))
             for piece in rule.message
         ]
+        self._distinguish_sizes(pieces, item)
         facts = {text(leaf): self._value_or_unknown(leaf, item) for leaf in rule.leaves if not rule.only_names(leaf)}
         return _Shared(
             pieces=tuple(pieces),
@@ -189,11 +190,14 @@ class FindingBuilder:
         """
         rule, names, about = self.rule, (facts,), self._build_about(subject, at, discriminator)
         rows = tuple(sorted(filter(None, rows), key=len, reverse=True)) if rows else ()
-        pieces, cause = [], []
+        pieces = [
+            written if node is None else render_value(self._value_or_unknown(node, names))
+            for written, node in self._message_pieces
+        ]
+        self._distinguish_sizes(pieces, names)
+        cause = []
         naming: dict[str, str] = {}  # the parts of the subject, and what names each first
-        for written, node in self._message_pieces:
-            piece = written if node is None else render_value(self._value_or_unknown(node, names))
-            pieces.append(piece)
+        for (written, node), piece in zip(self._message_pieces, pieces, strict=True):
             if (
                 node is None
                 or not names_only(piece, subject, about.names)
@@ -220,6 +224,20 @@ class FindingBuilder:
             located=located,
             former=about.former,
         )
+
+    def _distinguish_sizes(self, pieces: MutableSequence[Any], names: Sequence[Any]) -> None:
+        """Write sizes in bytes, exactly, in the pieces of a message where two different ones are rounded to one text."""
+        sizes = {
+            number: self._value_or_unknown(node.arguments[0], names)
+            for number, (_, node) in enumerate(self._message_pieces)
+            if isinstance(node, Call) and (node.word.kind, node.word.name) == ("filter", "bytes")
+        }
+        exact = {number: f"{round(size)} B" for number, size in sizes.items() if isinstance(size, int | float)}
+        texts = [pieces[number] for number in {exact[number]: number for number in exact}.values()]
+        ambiguous = {text for text in texts if texts.count(text) > 1}
+        for number in exact:
+            if pieces[number] in ambiguous:
+                pieces[number] = exact[number]
 
     def _severity_of_finding(self, names: Sequence[Any], assumed: str) -> Severity:
         """Return the severity of a finding; an owner's choice for the rule counts regardless of statements about the

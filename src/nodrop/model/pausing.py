@@ -43,13 +43,13 @@ def misplaced(qos: QosProfile) -> Iterator[Misplaced]:
         stops = "no queue" if queue is None else f"queue {queue}"
         if group is not None and not paused:
             for tc, enters in stopped:
-                is_for = f"priority {priority}, which stops {stops}, is paused for priority group {group}"
-                why = f"{is_for}, but traffic class {tc} of that queue is in group {enters}"
+                is_for = f"priority group {group} pauses priority {priority}, which stops {stops}"
+                why = f"{is_for}, but traffic class {tc} enters group {enters}"
                 yield Misplaced(tc, priority, why, _find_deciding_row(qos, tc, priority))
         elif all(leaves != queue for _, leaves in paused):
             for tc, leaves in paused:
-                is_for = f"priority {priority}, which is paused for priority group {group}, stops {stops}"
-                why = f"{is_for}, but traffic class {tc} of that group leaves by queue {leaves}"
+                is_for = f"priority group {group} pauses priority {priority}, which stops {stops}"
+                why = f"{is_for}, but traffic class {tc} leaves by queue {leaves}"
                 yield Misplaced(tc, priority, why, _find_deciding_row(qos, tc, priority))
 
 

@@ -310,7 +310,7 @@ def ends_at_once(buffer: _Buffer) -> str:
     if not headroom.xon_bytes and headroom.xon_offset_bytes == 0:
         return "it ends at the very level that begins it"
     if not headroom.xon_bytes and not headroom.xon_offset_bytes:
-        return "it has neither an xon threshold nor an offset from the pause threshold"
+        return "it has neither an xon threshold nor an xon offset"
     limit = buffer.static_th_bytes
     if limit is not None and (headroom.xon_bytes or 0) >= limit:
         xon, most = units.show_bytes(headroom.xon_bytes or 0), units.show_bytes(limit)

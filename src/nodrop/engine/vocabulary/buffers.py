@@ -75,7 +75,8 @@ def unlike_the_port(
     speeds = _possible_port_speeds(model, port, lanes) or ETHERNET_MBPS
     if mbps in speeds:
         return ""
-    return " or ".join(map(units.show_speed, sorted(speeds, reverse=True)))
+    *most, least = map(units.show_speed, sorted(speeds, reverse=True))
+    return f"{', '.join(most)} or {least}" if most else least
 
 
 ETHERNET_MBPS = frozenset(

@@ -18,7 +18,7 @@ _BULK = frozenset({"storage", *TCP_STORAGE, "inband", "default", "unknown"})
 
 @word("function")
 def lacking_maps(qos: QosProfile | None) -> str:
-    """Return the maps that a port with PFC has not, and what it then does: `no map of DSCPs, so that …`; else nothing.
+    """Return the maps that a port with PFC has not, and what it then does: `no DSCP map (all …)`; else nothing.
 
     What SAI does without a map (inc/saiport.h). A port that goes by PCP needs no map of DSCPs, and without a map of
     PFC priorities each stops the queue of its number: whether that is the right one is judged elsewhere.
@@ -30,13 +30,13 @@ def lacking_maps(qos: QosProfile | None) -> str:
         require_fact(qos.pcp_to_tc, "interface.qos.pcp_to_tc"),
     )
     lacking = (
-        ("map of DSCPs, so that all lands in traffic class 0", by_dscp is None and by_pcp is None),
+        ("DSCP map (all packets land in traffic class 0)", by_dscp is None and by_pcp is None),
         (
-            "map to priority groups, so that all enters group 0",
+            "map to priority groups (all enter group 0)",
             require_fact(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") is None,
         ),
         (
-            "map to queues, so that all leaves by queue 0",
+            "map to queues (all leave by queue 0)",
             require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue") is None,
         ),
     )

@@ -60,7 +60,7 @@ def headroom_in_any_release_bytes(device: Device, interface: Interface, *, index
 def headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
     """Return by what `headroom_by_formula_bytes` goes: the SKU's table, the formula of the chip, or IEEE 802.1Q."""
     found_bounds = bounds(device, interface, length_m=cable_m(device, interface, index=index))
-    return "the table of its SKU" if found_bounds.by_row else _headroom_formula_name(found_bounds)
+    return "its SKU's table" if found_bounds.by_row else _headroom_formula_name(found_bounds)
 
 
 @word("function", rests_on=("cables",))
@@ -70,7 +70,7 @@ def computed_headroom_rule(device: Device, interface: Interface, *, index: Index
 
 
 def _headroom_formula_name(found_bounds: Bounds) -> str:
-    return "IEEE 802.1Q" if found_bounds.formula is None else "the formula of its chip"
+    return "IEEE 802.1Q" if found_bounds.formula is None else "its chip's formula"
 
 
 @word("function", rests_on=("cables",))
@@ -86,7 +86,7 @@ def assumed_lossless_mtu(device: Device, interface: Interface, needed_bytes: int
         or needed_bytes != found_bounds.formula
     ):
         return ""
-    return f" (lossless MTU assumed: {found_bounds.assumed_mtu_bytes} bytes)"
+    return f" (assumed lossless MTU: {found_bounds.assumed_mtu_bytes} bytes)"
 
 
 @word("function", rests_on=("cables",))

@@ -77,19 +77,19 @@ def marks(pools: _Pools, qos: QosProfile, queue: Queue) -> bool:
 
 @word("function")
 def inverted_thresholds(wred: WredProfile) -> str:
-    """Return the colors of a WRED profile whose minimum is above their maximum: `green (1500 to 150 bytes)`.
+    """Return the colors of a WRED profile whose minimum is above their maximum: `green 1500 > 150 bytes`.
 
     A maximum that is not stated is 0 (sonic-swss orchagent/qosorch.cpp, WredMapHandler).
     """
     color_settings = (("green", wred.green), ("yellow", wred.yellow), ("red", wred.red))
     return ", ".join(
         [
-            f"{name} ({color.min_bytes} to {'no' if color.max_bytes is None else color.max_bytes} bytes)"
+            f"{name} {color.min_bytes} > {color.max_bytes or 0} bytes"
             for name, color in color_settings
             if (color.min_bytes or 0) > (color.max_bytes or 0)
         ]
         + [
-            f"{name} ({color.min_percent} to {color.max_percent} %)"
+            f"{name} {color.min_percent} > {color.max_percent or 0} %"
             for name, color in color_settings
             if color.min_percent is not None and color.min_percent > (color.max_percent or 0)
         ]
@@ -105,16 +105,18 @@ def sooner_colors(wred: WredProfile | None) -> str:
     colors = [("yellow", wred.yellow), ("red", wred.red)]
     acting = [(name, wred_color) for name, wred_color in colors if wred_color.enabled or name in wred.ecn_colors]
     lower = [
-        f"{name} from {_format_bytes(wred_color.min_bytes)} to {_format_bytes(wred_color.max_bytes)}"
+        (name, wred_color)
         for name, wred_color in acting
         if _is_below_green(wred_color.min_bytes, green.min_bytes)
         or _is_below_green(wred_color.max_bytes, green.max_bytes)
     ]
-    return (
-        f"{' and '.join(lower)}, green from {_format_bytes(green.min_bytes)} to {_format_bytes(green.max_bytes)}"
-        if lower
-        else ""
-    )
+    if not lower:
+        return ""
+    shown = [("green", green), *lower]
+    ranges = {name: f"{_format_bytes(color.min_bytes)} to {_format_bytes(color.max_bytes)}" for name, color in shown}
+    if any(ranges[name] == ranges["green"] for name, _ in lower):
+        ranges = {name: f"{color.min_bytes} to {color.max_bytes} bytes" for name, color in shown}
+    return f"{' and '.join(f'{name} from {ranges[name]}' for name, _ in lower)}, green from {ranges['green']}"
 
 
 def _is_below_green(color_bytes: int | None, green_bytes: int | None) -> bool:
@@ -224,7 +226,7 @@ def _reason_wred_is_inert(wred: WredProfile, limit_bytes: int | None, *, colors:
     if green.probability_percent == 0:
         return "marks with probability 0"
     if green.min_percent is not None:
-        full = f"would mark from {green.min_percent} % of what it may take, which it never holds more than"
+        full = f"would mark from {green.min_percent} % of its limit, which it never exceeds"
         return full if green.min_percent >= 100 else ""
     if green.min_bytes is None or green.max_bytes is None:
         return "has no threshold to mark at"

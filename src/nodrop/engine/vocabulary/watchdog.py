@@ -153,10 +153,10 @@ def outlasted_timeout(watchdog: PfcWatchdog, polling_ms: int | None, timeout_ms:
         return ""
     acts_ms = watchdog.detection_ms + (polling_ms or 0)
     if acts_ms >= timeout_ms:
-        return f"acts after up to {acts_ms} ms, but QPs time out after {timeout_ms} ms"
+        return f"acts after up to {acts_ms} ms; expected before QPs time out, at {timeout_ms} ms"
     freed_ms, given_up_ms = acts_ms + (watchdog.restoration_ms or 0), timeout_ms * (retries + 1)
     if freed_ms >= given_up_ms:
-        return f"drops until {freed_ms} ms have passed, but QPs give up after {given_up_ms} ms"
+        return f"drops for up to {freed_ms} ms; expected to end before QPs give up, at {given_up_ms} ms"
     return ""
 
 
@@ -197,11 +197,10 @@ def unmet_condition(platform: str, polling_ms: int | None, conditions: WatchdogC
     if conditions.pause_ten_thousandths is None and conditions.sent_frames is None and fill is None:
         return "all of its conditions are off"
     if fill is not None and fill >= 100:
-        return f"a queue would have to be more than {fill} % full"
+        return f"a queue would have to exceed {fill} % of its limit"
     slowest_ms = settings.queue_polling_ms if settings is not None else 0
     if fill is not None and polling_ms is not None and polling_ms <= slowest_ms:
-        cause_text = "it is set to read how full queues are"
-        return f"{cause_text}, which takes a polling slower than {slowest_ms} ms, and polls every {polling_ms} ms"
+        return f"reading queue fill needs a polling above {slowest_ms} ms (now {polling_ms} ms)"
     return ""
 
 

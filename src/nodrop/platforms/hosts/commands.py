@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from nodrop.limits import MAX_LINE
+from nodrop.model.types import meant
 from nodrop.platforms.hosts import environment, firmware, nvme
 from nodrop.platforms.hosts.boot import RESTORES
 from nodrop.platforms.hosts.environment import Environment
@@ -172,7 +173,7 @@ class _Script:
             name, equals, value = word.partition("=") if word.startswith("--") else (word[:2], "", word[2:])
             known_option = _resolve_option(name)
             if known_option is None:
-                close = "its options are " + ", ".join(f"--{long_option}" for long_option in _LONG)
+                close = meant(name, [f"--{long_option}" for long_option in _LONG]) or "see `mlnx_qos --help`"
                 self._found.noticed.append(Noticed("nic-option", {"found": name, "expected": close}, span))
                 continue
             if known_option not in _FLAGS and not equals and not value and remaining_words:

@@ -201,7 +201,7 @@ def _breakout_refusal(group: PortGroup, panel: int, breakout: Breakout, split: S
         counts = ", ".join(str(option.into) for option in group.splits_on("nvue"))
         return f"ports {show_ids(group.panels)} are broken out into {counts}" if counts else "such a port stays whole"
     if split.blocks_next and panel % 2 == 0:
-        return f"only ports of odd number are broken out into {into}, and take the port after them"
+        return f"only odd ports split into {into}, and use the next port"
     lanes = breakout.lanes or split.lanes
     enough = into * lanes <= group.lanes
     return "" if enough else f"it has {group.lanes} lanes, and {into} ports of {lanes} need {into * lanes}"

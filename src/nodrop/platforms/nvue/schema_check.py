@@ -143,7 +143,7 @@ def _report_release_faults(config: Config, release: Release | None, faults: Iter
                 config.remark("mixed-dialect", (), fault.path, path=render_path(fault.path), **facts)
         elif not any(span.has(release) for span in fault.spans):
             facts = {"path": f"{render_path(fault.path)} {fault.text}".strip(), "releases": _render_spans(fault.spans)}
-            instead = f", which says {first_span.instead}" if first_span.instead else ""
+            instead = f"; use {first_span.instead}" if first_span.instead else ""
             config.remark("setting-of-another-release", (), fault.path, **facts, because=because + instead)
 
 

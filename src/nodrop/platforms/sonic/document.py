@@ -27,12 +27,12 @@ _LAYERS = ("init_cfg.json", FILE, "buffers.json", "qos.json", GOLDEN_FILE)
 reload` adds buffers and QoS, the golden configuration replaces tables as a whole (sonic-utilities config/main.py)."""
 _LOADED_AT_START = _LAYERS[:2]
 
-_BY_HAND = f"a switch starts with {FILE}, and loads this file only by hand"
+_BY_HAND = f"a switch starts with {FILE}, not this file"
 _OTHERS = {
-    "init_cfg.json": f"a switch starts with {FILE} over the init_cfg.json that its image brings",
+    "init_cfg.json": f"a switch starts with {FILE} and the init_cfg.json of its image",
     "buffers.json": _BY_HAND,
     "qos.json": _BY_HAND,
-    GOLDEN_FILE: f"a switch starts with {FILE}; only `config load_minigraph --override_config` loads this file",
+    GOLDEN_FILE: "only `config load_minigraph --override_config` loads this file",
 }
 """How a switch comes by files beside config_db.json. At boot it loads init_cfg.json and that over it, no other (sonic-
 buildimage files/build_templates/docker_image_ctl.j2, files/image_config/config-setup)."""

@@ -264,7 +264,7 @@ def _read_packet_family(row: Mapping[str, str]) -> Any:
     """Return the family that IP_TYPE or ETHER_TYPE names; `other` for packets that are not of IP."""
     kind = row.get("IP_TYPE")
     if kind is not None and kind.upper() not in _FAMILY_OF_TYPE:
-        raise _Refused(f"IP_TYPE {quote_text(kind)} is no word of orchagent's (IPV4ANY, IPV6ANY, IP, ANY, …)")
+        raise _Refused(f"IP_TYPE {quote_text(kind)} is unknown to orchagent (IPV4ANY, IPV6ANY, IP, ANY, …)")
     family = _FAMILY_OF_TYPE[kind.upper()] if kind is not None else None
     number = _parse_ethertype(row)
     if number is not None:
@@ -356,9 +356,7 @@ def _action_fields(row: Mapping[str, str], kind: str) -> Iterator[tuple[str, Any
         return
     if stated is not None and (word not in ("FORWARD", "DROP", "COPY", "DO_NOT_NAT", "DISABLE_TRIM") or colon):
         if word != "REDIRECT" or not target:
-            raise _Refused(
-                f"PACKET_ACTION {quote_text(stated)} is no action of orchagent's (FORWARD, DROP, REDIRECT:…)"
-            )
+            raise _Refused(f"PACKET_ACTION {quote_text(stated)} is unknown to orchagent (FORWARD, DROP, REDIRECT:…)")
         yield "redirects", target
     if not any(field in row for field in _ACTIONS):
         raise _Refused("it has no action")

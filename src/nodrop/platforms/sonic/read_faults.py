@@ -32,8 +32,8 @@ TAKEN: dict[str, frozenset[str]] = {
 
 _WITHOUT = {
     "PFC_WD": "the port has no PFC watchdog",
-    "SCHEDULER": "the queues that name it stay without a scheduler",
-    "WRED_PROFILE": "the queues that name it neither mark nor drop early",
+    "SCHEDULER": "its queues have no scheduler",
+    "WRED_PROFILE": "its queues neither mark nor drop early",
 }
 LARGEST_THRESHOLD = 2**31 - 1
 """What orchagent reads by `stoi` (qosorch.cpp)."""
@@ -283,10 +283,10 @@ _NAMES = (
     (
         "ecnconfig",
         ("WRED_PROFILE", "AZURE_LOSSLESS"),
-        "it binds that profile only, and before 202505 `config apply-patch` changes that one only",
+        "it binds only that profile; before 202505 `config apply-patch` changes only that",
     ),
     ("buffermgrd", ("BUFFER_POOL", "ingress_lossless_pool"), "it makes lossless profiles in that pool only"),
-    ("db_migrator", ("CABLE_LENGTH", "AZURE"), "it brings the lengths of that list only to a new release"),
+    ("db_migrator", ("CABLE_LENGTH", "AZURE"), "it migrates only that list"),
 )
 """Tools, the name that is written into each, and what a switch without it goes without (sonic-utilities
 scripts/ecnconfig, scripts/db_migrator.py; sonic-swss cfgmgr/buffermgr.h)."""

@@ -9,6 +9,7 @@ from nodrop.limits import MAX_REMARKS
 from nodrop.model.types import meant
 from nodrop.platforms.sonic.config import bare, type_name
 from nodrop.platforms.sonic.schema import Row, Schema, Table
+from nodrop.platforms.sonic.condition_words import describe_condition
 from nodrop.platforms.sonic.schema_conditions import Condition, Tables
 from nodrop.platforms.sonic.schema_types import Field, Kind
 from nodrop.syntax.places import quote_text
@@ -154,9 +155,11 @@ def unmet(condition: Condition, path: Path, row: Mapping[str, object], tables: T
     ]
     for table, key, name in dict.fromkeys(_ELSEWHERE.findall(condition.text)):
         value = tables.row(table, key).get(name)
-        field_texts.append(f"{table}/{key}/{name} is {_format_value(value)}")
+        field_texts.append(f"{name} of {table} {key} is {_format_value(value)}")
     place = (*path, condition.subject) if condition.subject in row and condition.subject != "row" else path
-    return fault("broken-condition", place, {"found": ", ".join(field_texts), "expected": condition.text})
+    return fault(
+        "broken-condition", place, {"found": ", ".join(field_texts), "expected": describe_condition(condition.text)}
+    )
 
 
 def _format_value(value: object) -> str:

@@ -37,7 +37,7 @@ def remark_unloaded_files(
     if _essential_routing(file_routing) == _essential_routing(routing(config, localhost, frr_text, frr_routing)[0]):
         return
     state = f"is {start.mode}" if start.mode else "is not set"
-    by = "" if start.taken_from == FILE else f", as db_migrator takes it from {start.taken_from} at each start"
+    by = "" if start.taken_from == FILE else f", from {start.taken_from} (db_migrator)"
     facts = {"file": ", ".join(names), "fate": start.fates[names[0]], "mode": f"{MODE} {state}{by}"}
     _add_remark(config, "frr-file-not-kept", _mode_place(config, start), facts)
 
