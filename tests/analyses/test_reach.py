@@ -69,7 +69,7 @@ def test_policies_that_are_not_there_are_told_by_name_and_not_as_filters() -> No
             "device": "spine1",
             "name": "route map FABRIC-OUT",
             "by": "neighbor 10.1.1.224",
-            "effect": "nothing is told to the neighbor",
+            "effect": "no route is announced",
         }
     }
     assert look("filtered", changes, lost=False) == {}
@@ -89,7 +89,7 @@ def test_a_prefix_list_of_the_other_family_is_not_reported_a_second_time() -> No
         "device": "spine1",
         "name": "prefix list FABRICS",
         "by": "rule 10 of route map FABRIC-OUT",
-        "effect": "the rule is for no route",
+        "effect": "it matches no route",
     }
 
 
@@ -130,7 +130,7 @@ MAKES = [
             "leaf1/@neighbors/10.1.1.241/import_policy": "LONG",
         },
         "leaf1/@bgp/route_maps/LONG",
-        "a path of 2 AS numbers against 4",
+        "path length 2 against 4",
     ),
     (
         "foreign number two hops away",
@@ -143,7 +143,7 @@ MAKES = [
             "leaf2/@neighbors/10.1.2.233/export_policy": "LONG",
         },
         "leaf2/@bgp/route_maps/LONG",
-        "a path of 2 AS numbers against 3",
+        "path length 2 against 3",
     ),
     (
         "origin",

@@ -61,7 +61,7 @@ def test_nvme_over_roce_without_an_option_has_the_tos_of_the_gpus() -> None:
     assert findings_of(with_nvme("two-by-two"), text, own=True) == [
         (
             "storage-tos-unlike-class",
-            f"NVMe over RoCE is sent with no separate ToS, so ToS 106 (DSCP 26); {expected}",
+            f"NVMe over RoCE uses no separate ToS, so ToS 106 (DSCP 26); {expected}",
         )
     ]
     assert missing(with_nvme("two-by-two"), text) == {"nic.tos"}
@@ -76,7 +76,7 @@ def test_storage_may_have_the_tos_of_the_connection_manager() -> None:
 
 def test_what_the_driver_gives_all_roce_overrides_the_option() -> None:
     forced = "echo 106 > /sys/class/infiniband/mlx5_0/tc/1/traffic_class\n"
-    found = "NVMe over RoCE is sent with ToS 106 (DSCP 26), which the driver gives all RoCE (tc/1/traffic_class)"
+    found = "NVMe over RoCE uses ToS 106 (DSCP 26), the driver's default (tc/1/traffic_class)"
     assert findings_of(with_nvme("two-by-two"), forced, f"{CONNECT.format('rdma')} --tos 138\n") == [
         ("storage-tos-unlike-class", f"{found}; expected DSCP 34 (--tos=138 of nvme connect)")
     ]
@@ -88,7 +88,7 @@ def test_nvme_over_tcp_has_dscp_0_without_an_option() -> None:
     assert findings_of(data, CONNECT.format("tcp") + "\n") == [
         (
             "storage-tos-unlike-class",
-            "NVMe over TCP is sent with no separate ToS, so ToS 0 (DSCP 0); "
+            "NVMe over TCP uses no separate ToS, so ToS 0 (DSCP 0); "
             "expected DSCP 10 (--tos=40 of nvme connect)",
         )
     ]
@@ -100,7 +100,7 @@ def test_storage_over_tcp_with_a_lossless_dscp() -> None:
     (found,) = findings_of(data, "options ksocklnd tos=104\n")
     assert found == (
         "tcp-storage-marked-lossless",
-        "Lustre over TCP is sent with ToS 104 (DSCP 26), which is lossless on leaf1 Ethernet0; "
+        "Lustre over TCP uses ToS 104 (DSCP 26), lossless on leaf1 Ethernet0; "
         "expected DSCP 10 (options ksocklnd tos=40)",
     )
     assert findings_of(data, "options ksocklnd tos=40\n") == []

@@ -40,13 +40,13 @@ def test_maps_that_a_port_with_pfc_lacks() -> None:
     bare = replace(MAPPED, dscp_to_tc=None, tc_to_queue=None, tc_to_priority_group=None)
     assert classes.lacking_maps(MAPPED) == classes.lacking_maps(None) == ""
     assert classes.lacking_maps(bare) == (
-        "no map of DSCPs, so that all lands in traffic class 0, "
-        "and no map to priority groups, so that all enters group 0, "
-        "and no map to queues, so that all leaves by queue 0"
+        "no DSCP map (all packets land in traffic class 0), "
+        "and no map to priority groups (all enter group 0), "
+        "and no map to queues (all leave by queue 0)"
     )
     assert classes.lacking_maps(replace(bare, pfc_rx_priorities=(), pfc_tx_priorities=())) == ""
     obeying = replace(MAPPED, tc_to_queue=None, pfc_tx_priorities=())
-    assert classes.lacking_maps(obeying) == "no map to queues, so that all leaves by queue 0"
+    assert classes.lacking_maps(obeying) == "no map to queues (all leave by queue 0)"
     assert classes.lacking_maps(replace(MAPPED, dscp_to_tc=None, pcp_to_tc=tuple(range(8)))) == ""
 
 

@@ -142,7 +142,7 @@ def test_a_row_of_a_chip_without_formula_goes_before_the_bound_of_ieee() -> None
     own = _traditional("Arista-7170-64C", "7170-64C")
     assert takes_table_row(own, port, index=index)
     assert (headroom_rule(own, port, index=index), headroom_by_formula_bytes(own, port, index=index)) == (
-        "the table of its SKU",
+        "its SKU's table",
         35_840,
     )
     computed = computed_headroom_bytes(own, port, index=index)
@@ -173,7 +173,7 @@ def test_a_headroom_is_told_beside_the_row_and_the_bound(xoff_bytes: int, stated
     rules = [rule for rule in shipped_rules() if rule.name == "headroom-row-below-formula"]
     (finding,) = judge(Reading(fabric=replace_fields(FABRIC, devices=(own,), links=())), rules).findings
     assert finding.message == (
-        f"priority group 3 of Ethernet224 has {stated} of headroom; "
+        f"priority group 3 of Ethernet224: headroom {stated}; "
         "its SKU's table gives 35.84 kB, IEEE 802.1Q 48.54 kB"
     )
 

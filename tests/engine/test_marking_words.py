@@ -115,8 +115,8 @@ def test_inverted_thresholds_by_color() -> None:
     assert marking.inverted_thresholds(WRED) == ""
     assert marking.inverted_thresholds(replace(WRED, green=WredColor(min_bytes=5, max_bytes=5))) == ""
     both = replace(WRED, green=WredColor(min_bytes=6, max_bytes=5), red=WredColor(min_bytes=9, max_bytes=0))
-    assert marking.inverted_thresholds(both) == "green (6 to 5 bytes), red (9 to 0 bytes)"
-    assert marking.inverted_thresholds(replace(WRED, green=WredColor(min_bytes=6))) == "green (6 to no bytes)"
+    assert marking.inverted_thresholds(both) == "green 6 > 5 bytes, red 9 > 0 bytes"
+    assert marking.inverted_thresholds(replace(WRED, green=WredColor(min_bytes=6))) == "green 6 > 0 bytes"
     assert marking.inverted_thresholds(replace(WRED, green=WredColor(max_bytes=6))) == ""
 
 

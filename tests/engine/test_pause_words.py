@@ -43,8 +43,8 @@ def test_pause_stops_the_queue_of_its_traffic() -> None:
     assert sides.misplaced_pause(LOSSY) == ""
     assert sides.misplaced_pause(replace(MAPPED, pfc_to_queue=(0, 1, 2, 3, 4, 5, 6, 7))) == ""
     assert sides.misplaced_pause(replace(MAPPED, pfc_to_queue=(0, 1, 2, 4, 4, 5, 6, 7))) == (
-        "priority 3, which is paused for priority group 3, stops queue 4, "
-        "but traffic class 3 of that group leaves by queue 3"
+        "priority group 3 pauses priority 3, which stops queue 4, "
+        "but traffic class 3 leaves by queue 3"
     )
     nowhere = replace(MAPPED, pfc_to_queue=(None,) * 8)
     assert "stops no queue" in sides.misplaced_pause(nowhere)
@@ -53,8 +53,8 @@ def test_pause_stops_the_queue_of_its_traffic() -> None:
 def test_pause_is_for_the_group_of_its_traffic() -> None:
     elsewhere = replace(MAPPED, tc_to_priority_group=(*[0] * 8, *[None] * 8))
     assert sides.misplaced_pause(elsewhere) == (
-        "priority 3, which stops queue 3, is paused for priority group 3, "
-        "but traffic class 3 of that queue is in group 0"
+        "priority group 3 pauses priority 3, which stops queue 3, "
+        "but traffic class 3 enters group 0"
     )
     for_another = replace(MAPPED, pfc_to_priority_group=(None, None, None, 4, None, None, None, None))
     assert sides.misplaced_tcs(for_another) == (3,)
@@ -68,7 +68,7 @@ def test_pause_is_for_the_group_of_its_traffic() -> None:
 def test_pause_for_another_priority_than_the_groups_number() -> None:
     groups = (None, None, None, None, 3, None, None, None)
     other = replace(MAPPED, pfc_rx_priorities=(4,), pfc_tx_priorities=(4,), pfc_to_priority_group=groups)
-    assert "priority 4, which is paused for priority group 3, stops queue 4" in sides.misplaced_pause(other)
+    assert "priority group 3 pauses priority 4, which stops queue 4" in sides.misplaced_pause(other)
     assert sides.misplaced_tcs(other) == (3,)
     assert sides.misplaced_tcs(replace(other, pfc_to_queue=(0, 1, 2, 3, 3, 5, 6, 7))) == ()
 
@@ -152,11 +152,11 @@ def test_a_class_beside_lossless_storage_is_told() -> None:
     ("detection", "restoration", "polling", "said"),
     [
         (4193, None, 100, ""),
-        (4194, None, 100, "acts after up to 4294 ms, but QPs time out after 4294 ms"),
+        (4194, None, 100, "acts after up to 4294 ms; expected before QPs time out, at 4294 ms"),
         (4293, None, None, ""),
-        (4294, None, None, "acts after up to 4294 ms, but QPs time out after 4294 ms"),
+        (4294, None, None, "acts after up to 4294 ms; expected before QPs time out, at 4294 ms"),
         (200, 34051, 100, ""),
-        (200, 34052, 100, "drops until 34352 ms have passed, but QPs give up after 34352 ms"),
+        (200, 34052, 100, "drops for up to 34352 ms; expected to end before QPs give up, at 34352 ms"),
         (None, 60000, 100, ""),
     ],
 )

@@ -67,8 +67,8 @@ def test_secrets_of_frr_are_told_and_not_shown(tmp_path: Path) -> None:
     file = tmp_path / "frr.conf"
     file.write_text(FRR)
     assert _told(file) == [
-        ("a password of the daemon stands here for everyone to use who reads the file", 2),
-        ("the password of a BGP session stands here for everyone to use who reads the file", 5),
+        ("the file contains a password of the daemon, which all its readers can use", 2),
+        ("the file contains the password of a BGP session, which all its readers can use", 5),
     ]
 
 
@@ -98,7 +98,7 @@ def test_secrets_of_onyx_are_told_and_not_shown(tmp_path: Path) -> None:
     }
     file.write_text("\n".join(["hostname a", "interface ethernet 1/1 mtu 9216 force", *lines]))
     told = sorted(
-        (f"{what} stands here for everyone to use who reads the file", line)
+        (f"the file contains {what}, which all its readers can use", line)
         for line, what in enumerate(lines.values(), 3)
         if what
     )
@@ -111,7 +111,7 @@ def test_a_private_key_in_a_database_is_told(tmp_path: Path) -> None:
     file.write_text(
         json.dumps({"PORT": {}, "DEVICE_METADATA": {"localhost": {}}, "CERTS": {"a": {"key": key}}}, indent=1)
     )
-    assert _told(file) == [("a private key stands here for everyone to use who reads the file", 8)]
+    assert _told(file) == [("the file contains a private key, which all its readers can use", 8)]
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_ports_beyond_those_that_are_looked_up_are_counted() -> None:
     [
         ("SN4700", "swp1: {link: {breakout: {8x: {}}}}", 0, ""),
         ("SN4700", "swp2: {link: {breakout: {8x: {}}}}", 2,
-         "swp2 | SN4700 | only ports of odd number are broken out into 8, and take the port after them"),
+         "swp2 | SN4700 | only odd ports split into 8, and use the next port"),
         ("SN5640", "swp2: {link: {breakout: {8x: {}}}}", 0, ""),
         ("SN3700", "swp2-4: {link: {breakout: {8x: {}}}}", 2,
          "swp2, swp3, swp4 | SN3700 | ports 1-32 are broken out into 2, 4"),

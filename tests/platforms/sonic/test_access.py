@@ -84,10 +84,10 @@ def test_what_a_rule_matches(row: Row, kind: str, fields: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     ("row", "kind", "why"),
     [
-        ({**DROP, "IP_TYPE": "IPV4", "IP_PROTOCOL": "17"}, "L3", "IP_TYPE 'IPV4' is no word of orchagent's"),
+        ({**DROP, "IP_TYPE": "IPV4", "IP_PROTOCOL": "17"}, "L3", "IP_TYPE 'IPV4' is unknown to orchagent"),
         ({**DROP, "DSCP": "26"}, "L3", "DSCP is no match of a table of type L3"),
         ({**DROP, "L4_DST_PORT_RANGE": "1-9"}, "L3V4V6", "L4_DST_PORT_RANGE is no match of a table of type L3V4V6"),
-        ({**DROP, "PACKET_ACTION": "ACCEPT", "IP_PROTOCOL": "17"}, "L3", "PACKET_ACTION 'ACCEPT' is no action"),
+        ({**DROP, "PACKET_ACTION": "ACCEPT", "IP_PROTOCOL": "17"}, "L3", "PACKET_ACTION 'ACCEPT' is unknown"),
         (DROP, "L3", "it matches on nothing"),
         ({**DROP, "BTH_OPCODE": "0x81/0xff"}, "L3", "BTH_OPCODE is no match of a table of type L3"),
         ({"PRIORITY": "10", "IP_PROTOCOL": "17"}, "L3", "it has no action"),
