@@ -88,8 +88,7 @@ def test_nvme_over_tcp_has_dscp_0_without_an_option() -> None:
     assert findings_of(data, CONNECT.format("tcp") + "\n") == [
         (
             "storage-tos-unlike-class",
-            "NVMe over TCP uses no separate ToS, so ToS 0 (DSCP 0); "
-            "expected DSCP 10 (--tos=40 of nvme connect)",
+            "NVMe over TCP uses no separate ToS, so ToS 0 (DSCP 0); expected DSCP 10 (--tos=40 of nvme connect)",
         )
     ]
     assert findings_of(data, f"{CONNECT.format('tcp')} --tos 40\n") == []

@@ -43,8 +43,7 @@ def test_pause_stops_the_queue_of_its_traffic() -> None:
     assert sides.misplaced_pause(LOSSY) == ""
     assert sides.misplaced_pause(replace(MAPPED, pfc_to_queue=(0, 1, 2, 3, 4, 5, 6, 7))) == ""
     assert sides.misplaced_pause(replace(MAPPED, pfc_to_queue=(0, 1, 2, 4, 4, 5, 6, 7))) == (
-        "priority group 3 pauses priority 3, which stops queue 4, "
-        "but traffic class 3 leaves by queue 3"
+        "priority group 3 pauses priority 3, which stops queue 4, but traffic class 3 leaves by queue 3"
     )
     nowhere = replace(MAPPED, pfc_to_queue=(None,) * 8)
     assert "stops no queue" in sides.misplaced_pause(nowhere)
@@ -53,8 +52,7 @@ def test_pause_stops_the_queue_of_its_traffic() -> None:
 def test_pause_is_for_the_group_of_its_traffic() -> None:
     elsewhere = replace(MAPPED, tc_to_priority_group=(*[0] * 8, *[None] * 8))
     assert sides.misplaced_pause(elsewhere) == (
-        "priority group 3 pauses priority 3, which stops queue 3, "
-        "but traffic class 3 enters group 0"
+        "priority group 3 pauses priority 3, which stops queue 3, but traffic class 3 enters group 0"
     )
     for_another = replace(MAPPED, pfc_to_priority_group=(None, None, None, 4, None, None, None, None))
     assert sides.misplaced_tcs(for_another) == (3,)

@@ -1,5 +1,6 @@
 """Every shipped rule, by its own examples: exactly the subjects that it says, on every platform that can say them."""
 
+import re
 from collections.abc import Iterable
 from functools import cache
 
@@ -33,17 +34,37 @@ UNSAYABLE = {(rule.name, platform) for rule in shipped() for platform in rule.un
 """Faults that cannot be on a platform, as their rules say; every other rule catches its own there."""
 
 
+MOST_WORDS = 20
+_UNIT = re.compile(r"(\d[\d.]*) (B|kB|MB|GB|ms|s|m|%|bytes|Gbit/s|Gb/s)(?=[\s,;:.)]|$)")
+
+
+def count_words(message: str) -> int:
+    """The number of words of a message; a number with its unit is one, and so is a quotation of a file."""
+    return len(_UNIT.sub(r"\1\2", re.sub(r"`[^`]*`|'[^']*'", "quoted", message)).split())
+
+
+def test_words_are_counted() -> None:
+    assert count_words("Ethernet0 takes 1.5 MB at 100 %; `a b c` is 'd e'") == 8
+
+
 @cache
 def run(case: int, platform: str) -> tuple[str, str]:
-    """Run an example on a platform: what is wrong with it, and why the platform cannot say it."""
+    """Run an example on a platform: what is wrong with it or its messages, and why the platform cannot say it."""
     rule, example = CASES[case]
     setting = Setting(platform)
+    long_messages: list[str] = []
+
+    def places_and_words(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
+        found = list(findings)
+        long_messages.extend(f"long: {one.message}" for one in found if count_words(one.message) > MOST_WORDS)
+        return places(found, reading)
+
     try:
         setting.check_support(example)
-        failures = run_example(rule, example, setting.base, setting.views, setting.artifact, places)
+        failures = run_example(rule, example, setting.base, setting.views, setting.artifact, places_and_words)
     except CannotSay as reason:
         return "", str(reason)
-    return "\n".join(map(str, failures)), ""
+    return "\n".join([*map(str, failures), *long_messages]), ""
 
 
 @pytest.mark.parametrize("platform", [NAMES, *OTHERS])

@@ -226,7 +226,7 @@ class FindingBuilder:
         )
 
     def _distinguish_sizes(self, pieces: MutableSequence[Any], names: Sequence[Any]) -> None:
-        """Write sizes in bytes, exactly, in the pieces of a message where two different ones are rounded to one text."""
+        """Write sizes exactly in the pieces of a message where two different ones are rounded to one text."""
         sizes = {
             number: self._value_or_unknown(node.arguments[0], names)
             for number, (_, node) in enumerate(self._message_pieces)

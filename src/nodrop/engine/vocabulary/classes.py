@@ -21,7 +21,7 @@ def lacking_maps(qos: QosProfile | None) -> str:
     """Return the maps that a port with PFC has not, and what it then does: `no DSCP map (all …)`; else nothing.
 
     What SAI does without a map (inc/saiport.h). A port that goes by PCP needs no map of DSCPs, and without a map of
-    PFC priorities each stops the queue of its number: whether that is the right one is judged elsewhere.
+    PFC priorities each stops the queue of its number: another rule checks whether that is the right one.
     """
     if qos is None or not _uses_pfc(qos):
         return ""
@@ -87,7 +87,7 @@ def company_of_cnps(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
 def rewritten_dscps(fabric: Fabric, trimming: Trimming | None | Unknown, qos: QosProfile) -> str:
     """Return the DSCPs of classes that a port sends on as another one: `26 to 34`; else nothing.
 
-    A map that trimmed packets get their DSCP by is not for the others. What has no class of its own may be rewritten.
+    A map that trimmed packets get their DSCP by is not for the others. DSCPs without a class may be rewritten.
     """
     table = require_fact(qos.tc_to_dscp, "interface.qos.tc_to_dscp")
     if table is None or (isinstance(trimming, Trimming) and trimming.dscp == "from-tc"):
@@ -142,7 +142,7 @@ def routing_with_cnps(fabric: Fabric, bgp: Bgp | None, qos: QosProfile) -> tuple
 def unmarkable_in(fabric: Fabric, qos: QosProfile, queue: int) -> tuple[str, ...]:
     """Return what leaves by a lossy queue and mostly is not ECN-capable: control traffic, and beside RDMA all else.
 
-    CNPs are left out, and lossless queues: other rules tell of what else is in those.
+    CNPs are left out, and lossless queues: other rules report what else is in those.
     """
     if queue in lossless_queues(qos):
         return ()

@@ -23,7 +23,7 @@ _FAMILIES = {":": "IPv6", ".": "IPv4"}
 
 
 def describe_condition(text: str) -> str:
-    """Return the condition of a line of schema.yaml in words: `pir is at least cir`, `cir is set and cir is above 0`."""
+    """Return a condition of schema.yaml in words: `pir is at least cir`, `cir is set and cir is above 0`."""
     return _describe(ast.parse(text, mode="eval").body)
 
 
@@ -73,7 +73,7 @@ def _fields_of_one_family(values: list[ast.expr]) -> tuple[str, ...]:
 
 
 def _families(node: ast.expr) -> list[tuple[str, str]]:
-    """Return the fields whose address family a conjunction states, with the family, sorted; nothing of another clause."""
+    """Return the fields whose address family a conjunction states, with the family, sorted; nothing for others."""
     found = []
     for clause in node.values if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And) else ():
         match clause:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from nodrop.limits import MAX_REMARKS
 from nodrop.model.types import meant
+from nodrop.platforms.sonic.condition_words import describe_condition
 from nodrop.platforms.sonic.config import bare, type_name
 from nodrop.platforms.sonic.schema import Row, Schema, Table
-from nodrop.platforms.sonic.condition_words import describe_condition
 from nodrop.platforms.sonic.schema_conditions import Condition, Tables
 from nodrop.platforms.sonic.schema_types import Field, Kind
 from nodrop.syntax.places import quote_text
