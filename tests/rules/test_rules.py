@@ -35,6 +35,7 @@ UNSAYABLE = {(rule.name, platform) for rule in shipped() for platform in rule.un
 
 
 MOST_WORDS = 20
+MAY_BE_LONG = {"broken-condition": "a condition of SONiC's model has as many parts as it needs"}
 _UNIT = re.compile(r"(\d[\d.]*) (B|kB|MB|GB|ms|s|m|%|bytes|Gbit/s|Gb/s)(?=[\s,;:.)]|$)")
 
 
@@ -56,7 +57,8 @@ def run(case: int, platform: str) -> tuple[str, str]:
 
     def places_and_words(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
         found = list(findings)
-        long_messages.extend(f"long: {one.message}" for one in found if count_words(one.message) > MOST_WORDS)
+        limited = [] if rule.name in MAY_BE_LONG else found
+        long_messages.extend(f"long: {one.message}" for one in limited if count_words(one.message) > MOST_WORDS)
         return places(found, reading)
 
     try:
