@@ -26,7 +26,7 @@ from nodrop import collect
 from nodrop.cli.main import calm_collector
 from nodrop.context import FILE
 from nodrop.context import loads as loads_stated
-from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads
 from nodrop.model.assemble import assemble
@@ -88,7 +88,7 @@ def measure(text: str, stages: Stages, folder: Path) -> dict[str, object]:
     readings = stages.run("read back", lambda: list(collect.read_artifacts(devices, platform_of, "build")))
     declared_text = next(artifact.text for artifact in artifacts if artifact.path == FILE).encode()
     reading = stages.run("assemble", lambda: assemble(readings, loads_stated(declared_text, FILE)))
-    verdict = stages.run("lint", lambda: judge(reading, of_files(rules)))
+    verdict = stages.run("lint", lambda: judge(reading, select_file_rules(rules)))
     if verdict.findings or verdict.unknown or verdict.problems:
         sys.exit("the pod does not lint clean; the figures would mean nothing")
     files = {f"{one.device}/{one.path}".lstrip("/"): one.text.encode() for one in artifacts}

@@ -28,9 +28,9 @@ from nodrop.model.index import Index
 from nodrop.parallel import map_chunks
 from nodrop.resources import home
 from nodrop.routing import ControlPlane, compute
-from nodrop.routing.failures import Failures, Outcome
+from nodrop.routing.failures import FailureAnalysis, FailureOutcome
 
-_found: dict[str, Failures] = {}
+_found: dict[str, FailureAnalysis] = {}
 
 
 def main() -> None:
@@ -103,7 +103,7 @@ def reference_figures(intent: str) -> dict[str, float]:
     plane = compute(Index(fabric))
     count = 0
     for family in plane.families:
-        failures = Failures(plane, plane.of(family))
+        failures = FailureAnalysis(plane, plane.of(family))
         outcomes = [failures.of_link(link) for link in failures.links]
         outcomes += [failures.of_device(device.name) for device in fabric.devices]
         count += len(outcomes)
@@ -133,11 +133,11 @@ def failure_figures(switches: int, jobs: int) -> dict[str, float]:
     }
 
 
-def failures_of(switches: int) -> Failures:
+def failures_of(switches: int) -> FailureAnalysis:
     """Return the failures of a fabric; a process that is forked behind it has them too."""
     if not _found:
         plane, _, _ = planned(sized(switches))
-        _found["all"] = Failures(plane, plane.ipv4)
+        _found["all"] = FailureAnalysis(plane, plane.ipv4)
         _ = _found["all"].links
     return _found["all"]
 
@@ -145,7 +145,7 @@ def failures_of(switches: int) -> Failures:
 def _fail(what: tuple[int, int]) -> bool:
     switches, number = what
     failures = failures_of(switches)
-    outcome: Outcome = failures.of_link(list(failures.alike)[number])
+    outcome: FailureOutcome = failures.of_link(list(failures.alike)[number])
     return bool(outcome.unreachable)
 
 

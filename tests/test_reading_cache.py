@@ -65,7 +65,7 @@ def site(devices: int = 3) -> None:
 
 def read(store: Store | None, *paths: str) -> Reading:
     inputs = find(paths or ("site",))
-    return read_inputs(inputs, Declared(), runs=Runs(inputs.bundles, None, store))
+    return read_inputs(inputs, Declared(), cached_runs=Runs(inputs.bundles, None, store))
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_what_a_reading_depends_on_makes_it_another(store: Store, parsed: list[s
         platform = "nvue"
     parsed.clear()
     inputs = find(["site"], platform)
-    found = read_inputs(inputs, Declared(), runs=Runs(inputs.bundles, None, store))
+    found = read_inputs(inputs, Declared(), cached_runs=Runs(inputs.bundles, None, store))
     assert len(parsed) == 1
     assert found == read_inputs(inputs, Declared())
 

@@ -127,10 +127,10 @@ def read_back(artifacts: Sequence["Artifact"], fabric: "Fabric", below: str = ""
 
 def lint(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":
     """Judge a reading by the shipped rules, or by `rules`."""
-    from nodrop.engine.rules import of_files, shipped
+    from nodrop.engine.rules import select_file_rules, shipped
     from nodrop.engine.verdicts import judge
 
-    return judge(reading, of_files(shipped()) if rules is None else rules)
+    return judge(reading, select_file_rules(shipped()) if rules is None else rules)
 
 
 def fix(sources: "Sequence[str]", *, unsafe: bool = False, platform: str | None = None) -> "Fixed":
@@ -147,10 +147,10 @@ def fix(sources: "Sequence[str]", *, unsafe: bool = False, platform: str | None 
 
 def validate(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":
     """Compute the control plane of a reading and check its behavior, by the shipped rules of routing or by `rules`."""
-    from nodrop.engine.rules import of_routing, shipped
+    from nodrop.engine.rules import select_routing_rules, shipped
     from nodrop.engine.verdicts import judge
 
-    return judge(reading, of_routing(shipped()) if rules is None else rules)
+    return judge(reading, select_routing_rules(shipped()) if rules is None else rules)
 
 
 def plan(old: "Reading", new: "Reading") -> "Plan":

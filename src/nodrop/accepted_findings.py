@@ -10,12 +10,22 @@ from typing import TYPE_CHECKING
 from nodrop import platforms
 from nodrop.config import Config
 from nodrop.engine import baseline
-from nodrop.engine.baseline import Baseline, Entry, Key
-from nodrop.engine.declared_lines import wrong_of_lines
+from nodrop.engine.baseline import Baseline, BaselineKey, Entry
+from nodrop.engine.declared_lines import find_declaration_faults
 from nodrop.engine.finding import Finding, Located, Verdict
 from nodrop.engine.rule import Rule, Strictness
-from nodrop.engine.suppressions import KINDS, Ran, Settled, lasting, nothing_but, settle, today, written_in, wrong
-from nodrop.engine.verdicts import judge, speaks
+from nodrop.engine.suppressions import (
+    SUPPRESSION_REMARK_KINDS,
+    Ran,
+    Settled,
+    find_suppression_faults,
+    find_unchanged_period,
+    inline_suppressions,
+    reading_of_remarks,
+    settle,
+    today,
+)
+from nodrop.engine.verdicts import applies_to_reading, judge
 from nodrop.locate import locate
 from nodrop.model.reading import Note, Reading, Remark
 from nodrop.model.subject import parse, sort_key
@@ -44,13 +54,13 @@ class Bench:
         if reading.problems:
             return Ran()
         every = [rule for rule in self.chosen if not rule.beside]  # what they find depends on what the command names
-        rules = [rule for rule in every if speaks(rule, reading, self.strictness, self.config.severity)]
+        rules = [rule for rule in every if applies_to_reading(rule, reading, self.strictness, self.config.severity)]
         return Ran.of(rules, verdict, reading)
 
     def of_remarks(self, remarks: Iterable[Remark]) -> tuple[Finding, ...]:
         """Return the findings of the chosen rules about remarks on suppressions."""
-        rules = [rule for rule in self.chosen if rule.remark in KINDS]
-        reading = nothing_but(remarks)
+        rules = [rule for rule in self.chosen if rule.remark in SUPPRESSION_REMARK_KINDS]
+        reading = reading_of_remarks(remarks)
         if not reading.remarks or not rules:
             return ()
         verdict = judge(reading, rules, strictness=self.strictness, severity_overrides=self.config.severity)
@@ -62,7 +72,7 @@ def apply_suppressions(verdict: Verdict, reading: Reading, bench: Bench) -> tupl
 
     Among the findings are those about suppressions in its files, and in its intent.
     """
-    stated, written = bench.config.suppress, tuple(written_in(reading))
+    stated, written = bench.config.suppress, tuple(inline_suppressions(reading))
     ran = bench.ran(verdict, reading)
     findings: Sequence[Finding] = verdict.findings
     further_findings: tuple[Finding, ...] = ()
@@ -71,11 +81,13 @@ def apply_suppressions(verdict: Verdict, reading: Reading, bench: Bench) -> tupl
         day, names = today(), bench.names
         findings, hits = settle(findings, (*stated, *written), names, day, partial(_places, reading))
         further_findings = bench.of_remarks(
-            wrong(written, (hits[suppression] for suppression in written), names, day, (ran,))
+            find_suppression_faults(written, (hits[suppression] for suppression in written), names, day, (ran,))
         )
-        usage = Settled(hits=tuple(hits[suppression] for suppression in stated), ran=ran, days=lasting(written, day))
+        usage = Settled(
+            hits=tuple(hits[suppression] for suppression in stated), ran=ran, days=find_unchanged_period(written, day)
+        )
     if bench.baseline is not None:
-        findings, met = baseline.settle(findings, bench.baseline)
+        findings, met = baseline.mark_known_findings(findings, bench.baseline)
         usage = replace(usage, met=met)
     return (*findings, *further_findings), usage
 
@@ -110,8 +122,8 @@ def concluded(
     )
     ran = [fabric.ran for fabric in fabrics] if whole else []
     remarks = (
-        *wrong(suppressions, hits, bench.names, today(), ran, findings),
-        *wrong_of_lines(harmless, lines, ran),
+        *find_suppression_faults(suppressions, hits, bench.names, today(), ran, findings),
+        *find_declaration_faults(harmless, lines, ran),
     )
     return bench.of_remarks(remarks)
 
@@ -145,7 +157,7 @@ def _load_baseline(path: Path, _state: tuple[int, ...] | None) -> Baseline:
 
 def told_again(outcome: "Outcome", known_baseline: Baseline) -> "Outcome":
     """Return an outcome with the findings that occur more often than the baseline has them, over all fabrics."""
-    back = baseline.surplus(outcome.hidden, known_baseline, _count_finding_keys(outcome))
+    back = baseline.find_surplus_findings(outcome.hidden, known_baseline, _count_finding_keys(outcome))
     if not back:
         return outcome
     reported_findings = tuple(replace(finding, baselined=False) for finding in outcome.hidden if id(finding) in back)
@@ -154,23 +166,27 @@ def told_again(outcome: "Outcome", known_baseline: Baseline) -> "Outcome":
     return replace(outcome, findings=findings, hidden=hidden, baseline=outcome.baseline - len(reported_findings))
 
 
-def gone(outcome: "Outcome", known_baseline: Baseline, names: Mapping[str, str]) -> dict[Key, Entry]:
+def gone(outcome: "Outcome", known_baseline: Baseline, rule_names: Mapping[str, str]) -> dict[BaselineKey, Entry]:
     """Return the entries of a baseline that no finding of a command has any more, nothing where not all was read."""
     ran = [fabric.ran for fabric in outcome.settled]
-    return {} if outcome.problems else baseline.gone(known_baseline, _count_finding_keys(outcome), ran, names)
+    return (
+        {}
+        if outcome.problems
+        else baseline.find_ended_entries(known_baseline, _count_finding_keys(outcome), ran, rule_names)
+    )
 
 
-def _count_finding_keys(outcome: "Outcome") -> Counter[Key]:
-    met = Counter[Key]()
+def _count_finding_keys(outcome: "Outcome") -> Counter[BaselineKey]:
+    met = Counter[BaselineKey]()
     for fabric in outcome.settled:
         met.update(fabric.met)
     return met
 
 
-def notes_of(ended: Mapping[Key, Entry], path: str) -> tuple[Note, ...]:
+def notes_of(ended_entries: Mapping[BaselineKey, Entry], path: str) -> tuple[Note, ...]:
     """Return a note for each rule with entries that have ended."""
     subjects: dict[str, list[str]] = {}
-    for entry in ended.values():
+    for entry in ended_entries.values():
         subjects.setdefault(entry.rule, []).append(entry.subject)
     return tuple(
         Note(kind="baseline", message=f"{rule} is not found any more at {_list_some_subjects(at)}; {_PRUNE}", file=path)
@@ -211,24 +227,24 @@ class Updated:
         return f"{counted} ({', '.join(change_counts)})" if change_counts else counted
 
 
-def updated(before: Baseline, outcome: "Outcome", names: Mapping[str, str], *, prune: bool) -> Updated:
+def updated(former_baseline: Baseline, outcome: "Outcome", rule_names: Mapping[str, str], *, prune: bool) -> Updated:
     """Return a baseline with the findings of an outcome or the old baseline, but no findings about suppressions."""
     known_findings = [
         finding
         for finding in (*outcome.findings, *outcome.hidden)
-        if finding.suppressed is None and finding.rule not in KINDS
+        if finding.suppressed is None and finding.rule not in SUPPRESSION_REMARK_KINDS
     ]
     met = [key for finding in known_findings for key in baseline.keys(finding)]
-    ended = baseline.gone(before, met, [fabric.ran for fabric in outcome.settled], names)
-    new_baseline, new, changed_count = baseline.updated(before, known_findings, ended, prune=prune)
+    ended = baseline.find_ended_entries(former_baseline, met, [fabric.ran for fabric in outcome.settled], rule_names)
+    new_baseline, new, changed_count = baseline.update_baseline(former_baseline, known_findings, ended, prune=prune)
     fingerprints = {fingerprint for finding in known_findings for fingerprint in (finding.fingerprint, *finding.former)}
     ended_count = sum(fingerprint not in fingerprints for fingerprint, _ in ended)
     return Updated(baseline=new_baseline, new=new, other=changed_count, ended=ended_count, pruned=prune)
 
 
-def overlay_lines(written: Mapping[tuple[str, int], str], line: "LineOf") -> "LineOf":
+def overlay_lines(lines_by_place: Mapping[tuple[str, int], str], line: "LineOf") -> "LineOf":
     """Return a function that knows, besides other lines, those that are given."""
-    return partial(_line_of_finding, written, line) if written else line
+    return partial(_line_of_finding, lines_by_place, line) if lines_by_place else line
 
 
 def _line_of_finding(written: Mapping[tuple[str, int], str], line: "LineOf", file: str, number: int) -> str | None:

@@ -18,7 +18,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading
 from nodrop.model.subject import FABRIC, cable_ends
 from nodrop.platforms.kit.command_lines import has_slot, merge_ports
-from nodrop.results.outcome import heads
+from nodrop.results.outcome import first_shown_findings
 
 _Group = tuple[str, str, str | None]
 
@@ -33,7 +33,7 @@ def with_commands(
     """
     if reading.decided is not None or not advised:
         return findings
-    shown = findings if whole else heads(finding for finding in findings if not finding.hidden)
+    shown = findings if whole else first_shown_findings(finding for finding in findings if not finding.hidden)
     chosen = {id(finding) for finding in shown if finding.fix is not None}
     wanted = {_group_of(finding) for finding in findings if id(finding) in chosen}
     groups: dict[_Group, list[Finding]] = {}

@@ -111,14 +111,14 @@ class Store:
         except OSError:
             return
 
-    def prune(self, most: int = MAX_BYTES) -> None:
-        """Take away the entries that were used longest ago until no more than `most` bytes are left."""
+    def prune(self, max_bytes: int = MAX_BYTES) -> None:
+        """Take away the entries that were used longest ago until no more than `max_bytes` bytes are left."""
         entries = sorted(_entries(self.folder), key=lambda entry: (-entry[0], entry[2]))
         begun_before, total_bytes = time.time() - _UNFINISHED_S, 0
         for used, size, name in entries:
             unfinished = name.startswith(_UNFINISHED)
             total_bytes += size
-            if total_bytes > most or (unfinished and used < begun_before):
+            if total_bytes > max_bytes or (unfinished and used < begun_before):
                 self.drop(name)
 
 
@@ -134,18 +134,18 @@ def _hash_chunks(begun: hashlib.blake2b, chunks: Iterable[bytes]) -> bytes:
     return begun.digest()
 
 
-def open_user_store(checked: Iterable[str | Path]) -> Store | None:
+def open_user_store(checked_paths: Iterable[str | Path]) -> Store | None:
     """Return the user's own store; None where there can be none, which `why_not` explains.
 
-    `checked` are the paths that the command reads.
+    `checked_paths` are the paths that the command reads.
     """
-    store = _find_store_or_fault(checked)
+    store = _find_store_or_fault(checked_paths)
     return store if isinstance(store, Store) else None
 
 
-def why_not(checked: Iterable[str | Path]) -> str:
+def why_not(checked_paths: Iterable[str | Path]) -> str:
     """Return why nothing is kept, in words for the user."""
-    return f"nothing is kept for the next run: {_find_store_or_fault(checked)}"
+    return f"nothing is kept for the next run: {_find_store_or_fault(checked_paths)}"
 
 
 def _find_store_or_fault(checked: Iterable[str | Path]) -> Store | str:

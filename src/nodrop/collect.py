@@ -24,37 +24,41 @@ from nodrop.reading_cache import Runs
 
 def read_inputs(
     inputs: Inputs,
-    declared: Declared,
+    declared_context: Declared,
     executor: Executor | None = None,
     *,
-    otherwise: Declared | None = None,
-    runs: Runs | None = None,
-    held: Sequence[DeviceReading] | None = None,
+    default_context: Declared | None = None,
+    cached_runs: Runs | None = None,
+    cached_readings: Sequence[DeviceReading] | None = None,
     progress: Callable[[str], None] | None = None,
     store: Store | None = None,
     shared: Shared | None = None,
     beside: Declared | None = None,
 ) -> Reading:
-    """Read the bundles of one fabric, with an executor in its processes, unless they are in `runs` or a store.
+    """Read the bundles of one fabric, with an executor in its processes, unless they are in `cached_runs` or a store.
 
-    `declared` is stronger than the facts next to the files, and `otherwise` weaker. The facts given as `beside` count
-    instead of those next to the files. `held` are the readings of the bundles,
+    `declared_context` is stronger than the facts next to the files, and `default_context` weaker. The facts given as
+    `beside` count instead of those next to the files. `cached_readings` are the readings of the bundles,
     if they have been read before. `progress` receives the progress. The parts `shared` with other
     states of the fabric are made once.
     """
     problems = list(inputs.problems)
     if beside is not None:
-        declared = declared.over(beside)
+        declared_context = declared_context.over(beside)
     for text in inputs.stated if beside is None else ():
         try:
-            declared = declared.over(context.loads(text.read_bytes(context.MAX_BYTES), text.display))
+            declared_context = declared_context.over(context.loads(text.read_bytes(context.MAX_BYTES), text.display))
         except InputProblems as error:
             problems.extend(error.problems)
-    if otherwise is not None:
-        declared = declared.over(otherwise)
+    if default_context is not None:
+        declared_context = declared_context.over(default_context)
     readings = []
     notes = list(inputs.notes)
-    devices = (runs or Runs(inputs.bundles, executor, store, progress)).all() if held is None else held
+    devices = (
+        (cached_runs or Runs(inputs.bundles, executor, store, progress)).all()
+        if cached_readings is None
+        else cached_readings
+    )
     for bundle, reading in zip(inputs.bundles, devices, strict=True):
         if reading.problems and not reading.device.interfaces:
             problems.extend(reading.problems)
@@ -64,7 +68,7 @@ def read_inputs(
             notes += _notes_on_missing_ports(bundle)
     hosts_read = read_hosts(inputs.hosts)
     notes += [note for host in hosts_read for note in host.notes]
-    found_reading = assemble(readings, declared, hosts_read, shared)
+    found_reading = assemble(readings, declared_context, hosts_read, shared)
     return replace(
         found_reading,
         notes=(*notes, *found_reading.notes),
@@ -119,20 +123,20 @@ def _read_host(host: str, files: Mapping[str, Text]) -> HostReading:
     return replace(reading, problems=(*problems, *reading.problems), notes=tuple(cut_short(read)))
 
 
-def host_artifacts(artifacts: Iterable[Artifact], below: str) -> list[HostReading]:
+def host_artifacts(artifacts: Iterable[Artifact], parent_folder: str) -> list[HostReading]:
     """Read the rendered files of hosts as `read_hosts` reads them from a disk."""
     bundles = []
     for artifact in artifacts:
         path, raw = Path(artifact.path), artifact.text.encode()
         if not artifact.device and path.parts[0] == hosts.FOLDER and hosts.may_be(path.suffix) and hosts.detect(raw):
-            text = Text(display=f"{below}/{path}" if below else str(path), held=raw)
+            text = Text(display=f"{parent_folder}/{path}" if parent_folder else str(path), held=raw)
             files = ((path.name, text),)
             bundles.append(Bundle(name=hosts.name_of(path), platform=platforms.HOSTS, files=files))
     return read_hosts(bundles)
 
 
 def read_artifacts(
-    artifacts: Iterable[Artifact], platform_of: Mapping[str, str], below: str
+    artifacts: Iterable[Artifact], platform_of: Mapping[str, str], parent_folder: str
 ) -> Iterator[DeviceReading]:
     """Read rendered artifacts as `read_bundle` reads files, without touching a disk."""
     by_device: dict[str, list[Artifact]] = {}
@@ -140,7 +144,7 @@ def read_artifacts(
         by_device.setdefault(artifact.device, []).append(artifact)
     for device, own_artifacts in by_device.items():
         yield _read_artifacts(
-            platform_of[device], device, f"{below}/{device}" if below else device, tuple(own_artifacts)
+            platform_of[device], device, f"{parent_folder}/{device}" if parent_folder else device, tuple(own_artifacts)
         )
 
 

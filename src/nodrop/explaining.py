@@ -7,8 +7,8 @@ from functools import partial
 from nodrop import context
 from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Rule
-from nodrop.engine.rules import of_files
-from nodrop.engine.verdicts import options_of, severity_of
+from nodrop.engine.rules import select_file_rules
+from nodrop.engine.verdicts import rule_options, rule_severity
 from nodrop.judging import Settings, all_rules, reading_at, run_rules
 from nodrop.model.declared import Declared
 from nodrop.model.index import Index
@@ -34,7 +34,7 @@ def at_subject(name: str, at: str, path: str, settings: Settings, platform: str 
 
     InputProblems where the files are wrong; ValueError where there is no such rule, or it checks nothing there.
     """
-    from nodrop.report.witnessed import Asked, page
+    from nodrop.report.witnessed import Asked, render_witness_page
 
     rule = rule_called(name, settings)
     if rule.observed:
@@ -42,7 +42,7 @@ def at_subject(name: str, at: str, path: str, settings: Settings, platform: str 
             f"{name} looks at what a validator saw: `nodrop validate --batfish` or `--twin` says what that is"
         )
     config = settings.config
-    off = f"severity off in {config.path}" if severity_of(rule, config.severity) == "off" else ""
+    off = f"severity off in {config.path}" if rule_severity(rule, config.severity) == "off" else ""
     severity = {rule_name: level for rule_name, level in config.severity.items() if level != "off"}
     settings = replace(settings, strictness="auditor", config=replace(config, severity=severity), whole=True)
     reading = reading_at(path, settings, platform)
@@ -50,7 +50,7 @@ def at_subject(name: str, at: str, path: str, settings: Settings, platform: str 
     before = (
         [
             earlier_rule
-            for earlier_rule in of_files(all_rules(config))
+            for earlier_rule in select_file_rules(all_rules(config))
             if not earlier_rule.last and earlier_rule.name != rule.name
         ]
         if rule.last
@@ -62,13 +62,13 @@ def at_subject(name: str, at: str, path: str, settings: Settings, platform: str 
         reading=reading,
         index=index,
         outcome=run_rules(reading, [*before, rule], settings, index=index),
-        options=options_of(rule, config.options),
+        options=rule_options(rule, config.options),
         set_at=_places_of_options(rule, settings),
         stated_by=_make_source_lookup(path, settings),
         in_intent=partial(_diff_intent_fix, path, reading),
         off=off,
     )
-    return page(asked)
+    return render_witness_page(asked)
 
 
 def _diff_intent_fix(path: str, reading: Reading, finding: Finding) -> list[str]:
@@ -76,7 +76,7 @@ def _diff_intent_fix(path: str, reading: Reading, finding: Finding) -> list[str]
     from nodrop.fixing.intents import edits_of
     from nodrop.inputs import find
     from nodrop.intent.load import MAX_BYTES
-    from nodrop.report.text_change import diff
+    from nodrop.report.text_change import diff_file_texts
     from nodrop.syntax.yaml_set import set_in
 
     if reading.decided is None or not (edits := edits_of(finding, reading)):
@@ -88,7 +88,7 @@ def _diff_intent_fix(path: str, reading: Reading, finding: Finding) -> list[str]
             new = set_in(new, keys, value)
         except ValueError as error:
             return [f"{'.'.join(keys)}: {error}"]
-    return list(diff(text.display, old, new))
+    return list(diff_file_texts(text.display, old, new))
 
 
 def _places_of_options(rule: Rule, settings: Settings) -> Mapping[str, str]:

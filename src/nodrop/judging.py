@@ -74,16 +74,19 @@ def chosen_rules(
 
     InputProblems where a word names none, or the configuration names a rule that does not exist.
     """
-    from nodrop.engine.rules import of_files, of_routing
-    from nodrop.engine.skipped import unselected
+    from nodrop.engine.rules import select_file_rules, select_routing_rules
+    from nodrop.engine.skipped import explain_not_selected
 
     every = all_rules(settings.config)
     settings.config.check(every)
-    halves = (of_files(every) if files else (), of_routing(every, observed=observed) if failures else ())
+    halves = (
+        select_file_rules(every) if files else (),
+        select_routing_rules(every, observed=observed) if failures else (),
+    )
     rules = tuple({rule.name: rule for half in halves for rule in half}.values())
     words = {word for rule in (every if settings.both else rules) for word in rule.words}
     selection, unwanted = (_checked_words(option, words, getattr(settings, option)) for option in ("select", "ignore"))
-    return tuple(rule for rule in rules if not unselected(rule, selection, unwanted))
+    return tuple(rule for rule in rules if not explain_not_selected(rule, selection, unwanted))
 
 
 def list_rules(settings: Settings) -> "tuple[Listed, ...]":
@@ -92,8 +95,8 @@ def list_rules(settings: Settings) -> "tuple[Listed, ...]":
     InputProblems as of `chosen_rules`. In which modes a rule speaks is no reason: that depends on the fabric.
     """
     from nodrop.engine.rule import STRICTNESSES
-    from nodrop.engine.skipped import unselected
-    from nodrop.engine.verdicts import options_of, severity_of
+    from nodrop.engine.skipped import explain_not_selected
+    from nodrop.engine.verdicts import rule_options, rule_severity
     from nodrop.report.rule_list import Listed
 
     every, config = all_rules(settings.config), settings.config
@@ -103,27 +106,27 @@ def list_rules(settings: Settings) -> "tuple[Listed, ...]":
     allowed = STRICTNESSES.index(settings.strictness)
 
     def why_off(rule: Rule) -> str:
-        if off := unselected(rule, selection, unwanted):
+        if off := explain_not_selected(rule, selection, unwanted):
             return off
-        if severity_of(rule, config.severity) == "off":
+        if rule_severity(rule, config.severity) == "off":
             return f"severity off in {config.path}"
         if STRICTNESSES.index(rule.strictness) > allowed:
             return f"strictness {rule.strictness}"
         return "only possible, so strictness pedantic" if rule.confidence == "possible" and not allowed else ""
 
     def stands(rule: Rule) -> Listed:
-        severity = severity_of(rule, config.severity)
+        severity = rule_severity(rule, config.severity)
         own_severity = rule.severity if severity == "off" else severity
-        return Listed(rule=rule, off=why_off(rule), severity=own_severity, options=options_of(rule, config.options))
+        return Listed(rule=rule, off=why_off(rule), severity=own_severity, options=rule_options(rule, config.options))
 
     return tuple(map(stands, every))
 
 
 def _checked_words(option: str, known_words: set[str], values: Sequence[str]) -> frozenset[str]:
     """Return the rules and areas that an option names; raise InputProblems for unknown ones."""
-    from nodrop.engine.skipped import words_of
+    from nodrop.engine.skipped import split_rule_words
 
-    names = words_of(values)
+    names = split_rule_words(values)
     if wrong := sorted(names - known_words):
         place, hints = f"--{option}", {word: nearest(word, known_words) for word in wrong}
         raise InputProblems(Problem(path=place, found=f"no rule or area {word!r}", hint=hints[word]) for word in wrong)
@@ -136,20 +139,20 @@ def run_rules(
     settings: Settings,
     *,
     index: "Index | None" = None,
-    near: "Part | None" = None,
+    rechecked_part: "Part | None" = None,
     progress: Callable[[str], None] | None = None,
 ) -> "Outcome":
-    """Return the verdict of the rules on a reading, or on the part `near` in it, with the places for reports."""
+    """Return the verdict of the rules on a reading, or on its part `rechecked_part`, with the places for reports."""
     from nodrop import platforms
     from nodrop.accepted_findings import apply_suppressions, overlay_lines
     from nodrop.advising import with_commands
-    from nodrop.engine.declared_lines import declare
+    from nodrop.engine.declared_lines import apply_declared_lines
     from nodrop.engine.skipped import skipped
     from nodrop.engine.verdicts import judge
     from nodrop.locate import locate
-    from nodrop.results.outcome import Outcome, RuleWork, heads
+    from nodrop.results.outcome import Outcome, RuleWork, first_shown_findings
 
-    reading, lines = declare(reading, settings.config.harmless if settings.suppressing else ())
+    reading, lines = apply_declared_lines(reading, settings.config.harmless if settings.suppressing else ())
     evaluations, seconds = Counter[str](), dict[str, float]()
     verdict = judge(
         reading,
@@ -160,7 +163,7 @@ def run_rules(
         evaluations=evaluations,
         seconds=seconds if settings.statistics else None,
         index=index,
-        near=near,
+        near=rechecked_part,
         progress=progress,
     )
     findings, fared = (
@@ -168,7 +171,7 @@ def run_rules(
         if settings.suppressing
         else (verdict.findings, None)
     )
-    only = None if settings.whole else heads(finding for finding in findings if not finding.hidden)
+    only = None if settings.whole else first_shown_findings(finding for finding in findings if not finding.hidden)
     pointed = locate(findings, reading, platforms.where, only=only)
     told = with_commands(pointed.findings, reading, settings.advised, whole=settings.whole)
     line = overlay_lines(reading.written, pointed.line)
@@ -231,11 +234,11 @@ def concluded(outcome: "Outcome", settings: Settings, *, failures: bool = False,
     return replace(outcome, findings=(*outcome.findings, *further_findings), line=line) if further_findings else outcome
 
 
-def baselined(before: "Baseline", outcome: "Outcome", settings: Settings, *, prune: bool) -> "Updated":
+def baselined(former_baseline: "Baseline", outcome: "Outcome", settings: Settings, *, prune: bool) -> "Updated":
     """Return a baseline with a command's findings, and without those not found any more if `prune` is set."""
     from nodrop import accepted_findings
 
-    return accepted_findings.updated(before, outcome, bench((), settings).names, prune=prune)
+    return accepted_findings.updated(former_baseline, outcome, bench((), settings).names, prune=prune)
 
 
 def read_source(
@@ -243,15 +246,16 @@ def read_source(
     settings: Settings,
     executor: "Executor | None" = None,
     *,
-    runs: "Runs | None" = None,
-    held: "Sequence[DeviceReading] | None" = None,
+    cached_runs: "Runs | None" = None,
+    cached_readings: "Sequence[DeviceReading] | None" = None,
     shared: "Shared | None" = None,
-    beside: Declared | None = None,
+    declared_context: Declared | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> "Reading":
-    """Read the files of a fabric, those in `runs`, or `held`, as they are there; other states use the `shared` parts.
+    """Read the files of a fabric, those in `cached_runs`, or `cached_readings`, as they are there; other states use
+    the `shared` parts.
 
-    Statements next to the files are read there unless they are given as `beside`.
+    Statements next to the files are read there unless they are given as `declared_context`.
 
     For an intent, return the configurations that its switches would be given, as if they lay next to the intent.
 
@@ -266,11 +270,11 @@ def read_source(
             source,
             settings.declared,
             executor,
-            otherwise=otherwise,
-            runs=runs,
-            held=held,
+            default_context=otherwise,
+            cached_runs=cached_runs,
+            cached_readings=cached_readings,
             shared=shared,
-            beside=beside,
+            beside=declared_context,
             store=settings.store,
             progress=progress,
         )
@@ -284,22 +288,22 @@ def profiled(reading: "Reading", settings: Settings) -> "Reading":
     return replace(reading, fabric=replace(reading.fabric, profile=profile)) if profile else reading
 
 
-def intent_of(text: "Text") -> "tuple[bytes, Intent]":
+def intent_of(source_text: "Text") -> "tuple[bytes, Intent]":
     """Read an intent, and return its text too; a file that is no intent at all is reported in one line."""
     from nodrop.inputs import is_intent
     from nodrop.intent.load import MAX_BYTES, loads
 
-    if text.path is not None and text.path.is_dir():
+    if source_text.path is not None and source_text.path.is_dir():
         hint = "`nodrop import` derives one from configurations"
         raise InputProblems(
-            [Problem(path=text.display, found="a folder", expected="an intent, which is a file", hint=hint)]
+            [Problem(path=source_text.display, found="a folder", expected="an intent, which is a file", hint=hint)]
         )
-    raw = text.read_bytes(MAX_BYTES)
+    raw = source_text.read_bytes(MAX_BYTES)
     if not is_intent(raw) and b"topology" not in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         hint = "`nodrop lint` judges configurations"
         expected = "an intent, YAML with the key `nodrop: 1`"
-        raise InputProblems([Problem(path=text.display, found="no intent", expected=expected, hint=hint)])
-    return raw, loads(raw, text.display)
+        raise InputProblems([Problem(path=source_text.display, found="no intent", expected=expected, hint=hint)])
+    return raw, loads(raw, source_text.display)
 
 
 @contextmanager
@@ -313,8 +317,8 @@ def collecting(outcomes: "list[Outcome]") -> Iterator[None]:
         outcomes.append(Outcome(problems=error.problems))
 
 
-def built(intent: "Intent", display: str, below: str) -> "tuple[tuple[Artifact, ...], Reading]":
-    """Return the files that an intent results in, and their content when they are read back as if from `below`.
+def built(intent: "Intent", display: str, parent_folder: str) -> "tuple[tuple[Artifact, ...], Reading]":
+    """Return the files that an intent results in, and their content when they are read back as if from `parent_folder`.
 
     For every part of that, the reading gives the place where the intent decides it.
     """
@@ -326,7 +330,7 @@ def built(intent: "Intent", display: str, below: str) -> "tuple[tuple[Artifact, 
         artifacts = (*nodrop.write(fabric), *nodrop.host_files(fabric))
     except Unsupported as error:
         raise InputProblems([Problem(path=display, where=error.path, found=error.reason)]) from None
-    reading = replace(nodrop.read_back(artifacts, fabric, below), decided=partial(decision, intent))
+    reading = replace(nodrop.read_back(artifacts, fabric, parent_folder), decided=partial(decision, intent))
     return (*artifacts, *nodrop.rack(fabric)), _apply_allow_comments(reading, intent)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 
-from nodrop.design.deciding import Keys, decision
+from nodrop.design.deciding import IntentKeys, decision
 from nodrop.engine.finding import Finding, Located, Related
 from nodrop.errors import InputProblems, Problem
 from nodrop.intent.schema import Intent
@@ -43,7 +43,7 @@ class Pointed:
 
 
 def locate(
-    findings: Iterable[Finding], reading: Reading, where: Where, *, only: Collection[Finding] | None = None
+    findings: Iterable[Finding], reading: Reading, locations: Where, *, only: Collection[Finding] | None = None
 ) -> Pointed:
     """Fill in the places of findings and of the parts related to them.
 
@@ -59,7 +59,7 @@ def locate(
     targets_of_device: dict[str, dict[_Target, None]] = {}
     for device, target in (aimed for finding in findings if id(finding) in chosen for aimed in aim.all_of(finding)):
         targets_of_device.setdefault(device, {})[target] = None
-    atlas = _Atlas(reading, where)
+    atlas = _Atlas(reading, locations)
     for device in sorted(targets_of_device, key=natural):
         atlas.chart(device, reading.sources[device], targets_of_device[device])
     lines = dict(atlas.lines)
@@ -78,7 +78,7 @@ def locate(
     return Pointed(reported_findings, tuple(atlas.notes), lines)
 
 
-def decided(intent: Intent, fabric_part: Subject) -> tuple[Keys, Located] | None:
+def decided(intent: Intent, fabric_part: Subject) -> tuple[IntentKeys, Located] | None:
     """Return the keys of the intent that decide a part of the fabric built from it, and their place.
 
     None where no key decides the part, or where the text of the intent is not known.
@@ -116,7 +116,7 @@ class Stands:
     line: str | None
 
 
-def place_of(fabric_part: Subject, reading: Reading, where: Where) -> Stands | None:
+def place_of(fabric_part: Subject, reading: Reading, locations: Where) -> Stands | None:
     """Return where a part of a fabric stands, a link at the end that was read; None where no file was read for it.
 
     InputProblems where a file has changed since it was read.
@@ -127,7 +127,7 @@ def place_of(fabric_part: Subject, reading: Reading, where: Where) -> Stands | N
     device, fabric_part = aimed
     platform = _platforms(reading)[device]
     loaded = [(source, load(source)) for source in reading.sources[device]]
-    find = where(platform, {source.name: raw for source, raw in loaded})
+    find = locations(platform, {source.name: raw for source, raw in loaded})
     displays = {source.name: source.display for source, _ in loaded}
     lines = _visible_lines_of_device(reading.secret_lines, device, loaded)
     for length in range(len(fabric_part), 0, -1):
@@ -231,13 +231,13 @@ class _Atlas:
             return None
 
 
-def lines_of(raw: bytes) -> list[str]:
+def lines_of(file_content: bytes) -> list[str]:
     """Return the lines of a text as `syntax.places` counts them, regardless of its content."""
-    return split_lines(_text(raw))
+    return split_lines(_text(file_content))
 
 
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "surrogateescape").removeprefix(BOM)
+def _text(file_content: bytes) -> str:
+    return file_content.decode("utf-8", "surrogateescape").removeprefix(BOM)
 
 
 class _LinesOf:

@@ -18,9 +18,9 @@ Opened = tuple[list[tuple[Source, bytes]], list[Problem]]
 """Sources with their bytes, and why there are no more of them."""
 
 
-def digest(raw: bytes) -> str:
+def digest(file_content: bytes) -> str:
     """Return the digest that detects a changed file."""
-    return hashlib.blake2b(raw, digest_size=16).hexdigest()
+    return hashlib.blake2b(file_content, digest_size=16).hexdigest()
 
 
 def open_files(files: Iterable[tuple[str, Text]], max_bytes: int = MAX_BYTES) -> Opened:

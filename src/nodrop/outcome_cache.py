@@ -59,7 +59,7 @@ def outcome_of(
         outcome = _load_outcome(settings.store, key, source, runs)
         if outcome is not None:
             return judging.with_own(outcome, settings)
-    reading = judging.read_source(source, settings, runs=runs)
+    reading = judging.read_source(source, settings, cached_runs=runs)
     new_outcome = _check_reading(reading, source, settings, progress)
     if key is not None and key == _key(source, settings, settings.store, runs):  # nothing has changed in between
         _keep(settings.store, key, new_outcome)
@@ -85,7 +85,7 @@ def check(settings: Settings) -> None:
         settings.store.put(key, b"good")
 
 
-def _load_outcome(store: Store, key: str, inputs: Inputs, runs: Runs) -> Outcome | None:
+def _load_outcome(store: Store, key: str, inputs: Inputs, cached_runs: Runs) -> Outcome | None:
     """Return the outcome kept under a key; None where nothing was kept, or it cannot be decoded."""
     packed = store.get(key)
     if packed is None:
@@ -93,7 +93,7 @@ def _load_outcome(store: Store, key: str, inputs: Inputs, runs: Runs) -> Outcome
     try:
         stored_outcome, shown = _TABLE.unpack(packed, _FORM)
         field_values = {name: getattr(stored_outcome, name) for name in _KEPT}
-        outcome = Outcome(**field_values, line=_Lines(_files(inputs, runs), frozenset(shown)))
+        outcome = Outcome(**field_values, line=_Lines(_files(inputs, cached_runs), frozenset(shown)))
     except (Unreadable, TypeError, ValueError, AttributeError):
         store.drop(key)
         return None
@@ -131,9 +131,9 @@ def _available_lines(outcome: Outcome) -> set[tuple[str, int]]:
     return {place for place in places if outcome.line(*place) is not None}
 
 
-def _files(inputs: Inputs, runs: Runs) -> dict[str, tuple[Path, str | None]]:
+def _files(inputs: Inputs, cached_runs: Runs) -> dict[str, tuple[Path, str | None]]:
     """Return where each file of a fabric lies, and its digest, by the name under which it is shown."""
-    digests = iter([one for bundle_digests in runs.digests or () for one in bundle_digests])
+    digests = iter([one for bundle_digests in cached_runs.digests or () for one in bundle_digests])
     switches = [(text, next(digests)) for bundle in inputs.bundles for _, text in bundle.files]
     texts = [*inputs.stated, *(text for bundle in inputs.hosts for _, text in bundle.files)]
     text_digests = [(text, _digest_text(text)) for text in texts]
@@ -166,17 +166,17 @@ class _Lines:
         return lines_of(raw) if digest(raw) == stored_digest else ()
 
 
-def _key(inputs: Inputs, settings: Settings, store: Store, runs: Runs) -> str | None:
+def _key(inputs: Inputs, settings: Settings, store: Store, cached_runs: Runs) -> str | None:
     """Return the key of a fabric's outcome; None where something that it depends on has no bytes to compare."""
     texts = [*inputs.stated, *(text for bundle in inputs.hosts for _, text in bundle.files)]
     digests = [_digest_text(text) for text in texts]
     key_parts = _settings_key_parts(settings)
-    if runs.digests is None or None in digests or key_parts is None:
+    if cached_runs.digests is None or None in digests or key_parts is None:
         return None
     names = [
         (bundle.name, bundle.platform, *((name, text.display) for name, text in bundle.files), *bundle_digests)
         for bundle, bundle_digests in zip(
-            (*inputs.bundles, *inputs.hosts), (*runs.digests, *((),) * len(inputs.hosts)), strict=True
+            (*inputs.bundles, *inputs.hosts), (*cached_runs.digests, *((),) * len(inputs.hosts)), strict=True
         )
     ]
     facts = ([text.display for text in inputs.stated], digests, _day_for_cache_key(settings))

@@ -76,7 +76,8 @@ def processes(
 ) -> Iterator[Executor | None]:
     """Provide an executor of `jobs` processes, one per processor unless stated; None where that is of no use.
 
-    `preload` names modules that every process will need, which are then loaded once for all; each process calls `begin`
+    `preload` names modules that every process will need, which are then loaded once for all; each process calls
+    `start_worker`
     first. Processes end with the block, in the middle of their work if it ends by an exception, and with this process,
     however that ends.
     """
@@ -102,12 +103,15 @@ def processes(
 
 
 def _pool(
-    workers: int, context: ForkServerContext, alive: Connection, begin: Callable[[], None] | None
+    workers: int, context: ForkServerContext, alive: Connection, start_worker: Callable[[], None] | None
 ) -> ProcessPoolExecutor | None:
     """Return a pool whose processes begin with `_begin_worker_process`; None in a sandbox without shared semaphores."""
     try:
         return ProcessPoolExecutor(
-            workers, mp_context=context, initializer=_begin_worker_process, initargs=(alive, _current_folder(), begin)
+            workers,
+            mp_context=context,
+            initializer=_begin_worker_process,
+            initargs=(alive, _current_folder(), start_worker),
         )
     except (ImportError, NotImplementedError, OSError):
         return None

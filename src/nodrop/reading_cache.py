@@ -163,26 +163,26 @@ def _read_uncached_run(run: _Run) -> _Answer:
     return _Answer(readings=tuple(readings))
 
 
-def _key(run: _Run, digests: Sequence[tuple[str, ...]]) -> str:
+def _key(cached_run: _Run, digests: Sequence[tuple[str, ...]]) -> str:
     """Return the key of a run: the names and display names of its devices and files, and the content of the files."""
     bundle_keys = [
         (bundle.name, bundle.platform, *((name, text.display) for name, text in bundle.files), *file_digests)
-        for bundle, file_digests in zip(run.bundles, digests, strict=True)
+        for bundle, file_digests in zip(cached_run.bundles, digests, strict=True)
     ]
-    return run.store.key("readings", *(ascii(bundle_key).encode() for bundle_key in bundle_keys))
+    return cached_run.store.key("readings", *(ascii(bundle_key).encode() for bundle_key in bundle_keys))
 
 
-def _readings(run: _Run, answer: _Answer) -> tuple[DeviceReading, ...]:
+def _readings(cached_run: _Run, answer: _Answer) -> tuple[DeviceReading, ...]:
     """Return the readings of a run; stored readings that cannot be decoded are read again."""
     if answer.readings is not None:
         return answer.readings
-    packed = run.store.get(answer.key or "") if answer.packed is None else answer.packed
+    packed = cached_run.store.get(answer.key or "") if answer.packed is None else answer.packed
     try:
         if packed is not None:
-            return tuple(_attach_sources(run, answer.digests, *_TABLE.unpack(packed, _FORM)))
+            return tuple(_attach_sources(cached_run, answer.digests, *_TABLE.unpack(packed, _FORM)))
     except (Unreadable, TypeError, ValueError, LookupError):
-        run.store.drop(answer.key or "")
-    return tuple(map(read_bundle, run.bundles))
+        cached_run.store.drop(answer.key or "")
+    return tuple(map(read_bundle, cached_run.bundles))
 
 
 def _attach_sources(

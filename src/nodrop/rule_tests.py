@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nodrop import platforms
-from nodrop.engine.example_setup import CannotSay, Setting
+from nodrop.engine.example_setup import Setting, UnsupportedExample
 from nodrop.engine.examples import run_example
 from nodrop.engine.finding import Finding
-from nodrop.engine.mutants import Mutant, survivors
+from nodrop.engine.mutants import Mutant, find_surviving_mutants
 from nodrop.engine.mutants import mutants as mutants_of
 from nodrop.engine.rule import Example, Rule
-from nodrop.engine.rules import place
+from nodrop.engine.rules import locate_rule_key
 from nodrop.locate import locate
 from nodrop.model.reading import Reading
 from nodrop.platforms.kit.examples import TIERS
@@ -62,7 +62,7 @@ def _test_rule(rule: Rule, *, mutants: bool) -> Tested:
         for platform in TIERS:
             try:
                 messages = _example_failures(rule, example, Setting(platform))
-            except CannotSay as reason:
+            except UnsupportedExample as reason:
                 reasons[platform] = str(reason)
                 continue
             kinds_by_platform[platform].add(example.kind)
@@ -80,7 +80,7 @@ def _test_rule(rule: Rule, *, mutants: bool) -> Tested:
     remaining_mutants = (
         []
         if faults or not tries
-        else survivors(rule, TIERS, lambda example, platform: Setting(platform).render_example(example))
+        else find_surviving_mutants(rule, TIERS, lambda example, platform: Setting(platform).render_example(example))
     )
     faults += [_unnoticed_change_fault(rule, mutant) for mutant in remaining_mutants]
     return Tested(
@@ -109,18 +109,18 @@ def _unseen_platform_faults(rule: Rule, kinds_by_platform: dict[str, set[str]]) 
     """Yield the platforms that the rule lists as never having the fault, although an example shows one."""
     for platform in rule.unseen:
         if "bad" in kinds_by_platform.get(platform, ()):
-            line, column = place(rule, ("unseen", platform), of="key")
+            line, column = locate_rule_key(rule, ("unseen", platform), of="key")
             message = f"{platform} can say a bad example, and so have the fault"
             where = f"unseen.{platform}"
             yield Fault(where=where, line=line, column=column, platforms=(platform,), message=message)
 
 
 def _make_example_fault(rule: Rule, example: Example, message: str, on: Iterable[str]) -> Fault:
-    line, column = place(rule, example.keys)
+    line, column = locate_rule_key(rule, example.keys)
     return Fault(where=example.name, line=line, column=column, platforms=tuple(on), message=message)
 
 
 def _unnoticed_change_fault(rule: Rule, mutant: Mutant) -> Fault:
-    line, column = place(rule, (mutant.key,))
+    line, column = locate_rule_key(rule, (mutant.key,))
     message = f"no example notices the change {mutant.change.partition(': ')[2]}"
     return Fault(where=mutant.key, line=line, column=column, platforms=(), message=message)

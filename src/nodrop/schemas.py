@@ -26,9 +26,9 @@ def render_schema(kind: str) -> str:
 
 def _schema_of_kind(kind: str) -> dict[str, Any]:
     if kind in REPORTED:
-        from nodrop.report.schema import REPORTS
+        from nodrop.report.schema import REPORT_SCHEMAS
 
-        return REPORTS[kind]()
+        return REPORT_SCHEMAS[kind]()
     return model(kind).model_json_schema()
 
 

@@ -11,18 +11,18 @@ from dataclasses import dataclass, field, replace
 
 from nodrop import platforms
 from nodrop.accepted_findings import overlay_lines
-from nodrop.analyses._beside import KEPT, OTHER, Beside
+from nodrop.analyses._beside import OTHER_FABRICS_KEY, OTHER_FABRICS_SUBJECT, Beside
 from nodrop.engine.finding import Finding, Located, Related
 from nodrop.engine.rule import Rule
-from nodrop.engine.verdicts import severity_of
+from nodrop.engine.verdicts import rule_severity
 from nodrop.judging import Settings, run_rules
 from nodrop.locate import locate
 from nodrop.model.identifiers import Identifiers, Sharing, same_fabric, sharing
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject
-from nodrop.results.merged import work_of_all
-from nodrop.results.outcome import Outcome, heads, openable
+from nodrop.results.merged import merge_rule_work
+from nodrop.results.outcome import Outcome, first_shown_findings, fix_location
 
 _HELD = 4
 """How many fabrics are held in memory at a time."""
@@ -77,14 +77,14 @@ def compare_fabrics(
     if not shared.pairs:
         return outcomes
     severity = settings.config.severity
-    comparing = [rule for rule in rules() if rule.beside and severity_of(rule, severity) != "off"]
+    comparing = [rule for rule in rules() if rule.beside and rule_severity(rule, severity) != "off"]
     if not comparing:
         return outcomes
     shelf = _Shelf([members[at] for at in chosen])
     for later in shared.pairs:
         reading = shelf.reading(later)
         index = Index(reading.fabric)
-        index.kept[KEPT] = tuple(shelf.earlier_fabrics(later, shared, one_site=one_site))
+        index.kept[OTHER_FABRICS_KEY] = tuple(shelf.earlier_fabrics(later, shared, one_site=one_site))
         outcomes[chosen[later]] = run_rules(reading, comparing, settings, index=index)
     _locate_related_parts(outcomes, shelf, settings)
     return outcomes
@@ -147,11 +147,11 @@ class _Shelf:
 def _locate_related_parts(outcomes: list[Outcome | None], shelf: _Shelf, settings: Settings) -> None:
     """Fill in where the parts of other fabrics stand: of all findings, or of those that a short report shows."""
     every = [candidate for new_outcome in outcomes if new_outcome is not None for candidate in new_outcome.every]
-    shown = every if settings.whole else heads(candidate for candidate in every if not candidate.hidden)
+    shown = every if settings.whole else first_shown_findings(candidate for candidate in every if not candidate.hidden)
     findings_by_fabric: dict[str, dict[Subject, Finding]] = {}
     for finding in shown:
         for related in finding.related:
-            if related.subject[0] == OTHER:
+            if related.subject[0] == OTHER_FABRICS_SUBJECT:
                 findings_by_fabric.setdefault(related.subject[1], {})[related.subject] = finding
     places: dict[Subject, Located] = {}
     lines: dict[tuple[str, int], str] = {}
@@ -163,7 +163,7 @@ def _locate_related_parts(outcomes: list[Outcome | None], shelf: _Shelf, setting
         ]
         pointed = locate(aimed, reading, platforms.where)
         for related_subject, located_finding in zip(findings, pointed.findings, strict=True):
-            if (place := openable(located_finding)) is None:
+            if (place := fix_location(located_finding)) is None:
                 continue
             places[related_subject] = place
             if place.span is not None and (text := pointed.line(place.file, place.span.line)) is not None:
@@ -210,6 +210,6 @@ def _extend_outcome(outcome: Outcome, further_outcome: Outcome) -> Outcome:
         notes=tuple(dict.fromkeys((*outcome.notes, *further_outcome.notes))),
         settled=(*outcome.settled, *further_outcome.settled),
         crashed=outcome.crashed or further_outcome.crashed,
-        work=work_of_all((outcome, further_outcome)),
+        work=merge_rule_work((outcome, further_outcome)),
         line=line,
     )

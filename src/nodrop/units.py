@@ -35,60 +35,60 @@ class Misread(ValueError):
         super().__init__(f"{actual_text}; expected {expected}" if actual_text else f"expected {expected}")
 
 
-def whole_number(text: str, most: int | None = None) -> int | None:
+def whole_number(quantity_text: str, most: int | None = None) -> int | None:
     """Return the number that ASCII digits form; None for other text, more than MAX_DIGITS digits, or above `most`."""
-    if not text.isdecimal() or len(text) > MAX_DIGITS or not text.isascii():
+    if not quantity_text.isdecimal() or len(quantity_text) > MAX_DIGITS or not quantity_text.isascii():
         return None
-    number = int(text)
+    number = int(quantity_text)
     return None if most is not None and number > most else number
 
 
-def integer(text: str) -> int:
+def integer(quantity_text: str) -> int:
     """Read `4096`."""
-    return _parse_whole_quantity(INTEGER, text, {"": 1}, "a whole number")
+    return _parse_whole_quantity(INTEGER, quantity_text, {"": 1}, "a whole number")
 
 
-def number(text: str) -> float:
+def number(quantity_text: str) -> float:
     """Read `1` or `3.5`."""
-    if not re.fullmatch(NUMBER, text):
+    if not re.fullmatch(NUMBER, quantity_text):
         raise Misread("a number such as 1 or 3.5")
-    return float(text)
+    return float(quantity_text)
 
 
-def speed_mbps(text: str) -> int:
+def speed_mbps(quantity_text: str) -> int:
     """Read `400G`, `1.6T` or `1000M` as Mb/s."""
     expected = "a speed such as 400G"
-    speed = _parse_whole_quantity(SPEED, text, _MBPS, expected)
+    speed = _parse_whole_quantity(SPEED, quantity_text, _MBPS, expected)
     if not speed:
         raise Misread(expected)
     return speed
 
 
-def size_bytes(text: str) -> int:
+def size_bytes(quantity_text: str) -> int:
     """Read `150kB` (10³ bytes), `1.5MB` (10⁶), `128KiB` (2¹⁰) or `1MiB` (2²⁰) as bytes."""
     return _parse_whole_quantity(
-        SIZE, text, _BYTES, "bytes as 150kB, 1.5MB, 128KiB or 1MiB (kB is 1000 bytes, KiB is 1024)"
+        SIZE, quantity_text, _BYTES, "bytes as 150kB, 1.5MB, 128KiB or 1MiB (kB is 1000 bytes, KiB is 1024)"
     )
 
 
-def time_ms(text: str) -> int:
+def time_ms(quantity_text: str) -> int:
     """Read `200ms` or `1s` as milliseconds."""
-    return _parse_whole_quantity(TIME, text, _MS, "a time such as 200ms or 1s")
+    return _parse_whole_quantity(TIME, quantity_text, _MS, "a time such as 200ms or 1s")
 
 
-def time_us(text: str) -> int:
+def time_us(quantity_text: str) -> int:
     """Read `500us`, `12.75ms` or `1s` as microseconds."""
-    return _parse_whole_quantity(SHORT_TIME, text, _US, "a time such as 10ms or 500us")
+    return _parse_whole_quantity(SHORT_TIME, quantity_text, _US, "a time such as 10ms or 500us")
 
 
-def length_m(text: str) -> int:
+def length_m(quantity_text: str) -> int:
     """Read `30m` as metres."""
-    return _parse_whole_quantity(LENGTH, text, {"m": 1}, "a length in whole metres such as 30m")
+    return _parse_whole_quantity(LENGTH, quantity_text, {"m": 1}, "a length in whole metres such as 30m")
 
 
-def percent(text: str) -> int:
+def percent(quantity_text: str) -> int:
     """Read `60%` as 60; no more than 100%."""
-    value = _parse_whole_quantity(PERCENT, text, {"%": 1}, "a percentage such as 60%")
+    value = _parse_whole_quantity(PERCENT, quantity_text, {"%": 1}, "a percentage such as 60%")
     if value > 100:
         raise Misread("at most 100%")
     return value
@@ -104,12 +104,12 @@ def _parse_whole_quantity(pattern: str, text: str, factors: Mapping[str, int], e
     raise Misread(expected)
 
 
-def ids(text: str) -> tuple[int, ...]:
+def ids(quantity_text: str) -> tuple[int, ...]:
     """Read `1-16, 20` as the numbers meant, sorted; reversed, repeated and absurdly long ranges are refused."""
-    if not re.fullmatch(IDS, text.strip()):
+    if not re.fullmatch(IDS, quantity_text.strip()):
         raise Misread("numbers such as 1-16 or 1-4, 7")
     numbers: list[int] = []
-    for range_text in text.split(","):
+    for range_text in quantity_text.split(","):
         start_text, _, last = range_text.strip().partition("-")
         span = range(int(start_text), int(last or start_text) + 1)
         if not span:

@@ -6,12 +6,12 @@ import pytest
 
 from clos import three_tier, two_tier
 from nodrop.analyses._drops import reaches
-from nodrop.analyses._failed import Case, case, cases
+from nodrop.analyses._failed import FailureCase, build_failure_case, failure_cases
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
 from nodrop.model.values import replace_fields
-from nodrop.routing.failures import Failures
+from nodrop.routing.failures import FailureAnalysis
 
 Hit = tuple[object, ...]
 
@@ -47,18 +47,18 @@ def _without_cables(fabric: Fabric, count: int, seed: int) -> Fabric:
     )
 
 
-def _of(one: Case) -> Hit:
+def _of(one: FailureCase) -> Hit:
     return one.link, one.device, one.lost, one.valleys
 
 
 def _all(index: Index) -> list[Hit]:
     found = []
     for reach in reaches(index):
-        failures = Failures(reach.plane, reach.routes)
+        failures = FailureAnalysis(reach.plane, reach.routes)
         for link in failures.links:
-            found += [_of(one) for one in case(reach, failures.of_link(link), link)]
+            found += [_of(one) for one in build_failure_case(reach, failures.of_link(link), link)]
         for device in dict.fromkeys(one.router.device.name for one in reach.world.speakers.values()):
-            found += [_of(one) for one in case(reach, failures.of_device(device), None, device)]
+            found += [_of(one) for one in build_failure_case(reach, failures.of_device(device), None, device)]
     return found
 
 
@@ -68,14 +68,18 @@ def test_what_is_left_out_of_leaves_and_spines_hits_nobody(seed: int, *, shared:
     fabric = _with_hosts(two_tier(5, 2 + seed % 2, parallel=1 + seed % 3 // 2, shared=shared, filtered=False))
     index = Index(_without_cables(fabric, seed % 4, seed))
     assert reaches(index)[0].hosts
-    assert {_of(one) for one in cases(index)} == set(_all(index))
+    assert {_of(one) for one in failure_cases(index)} == set(_all(index))
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_left_out_of_three_tiers_hits_nobody(seed: int) -> None:
     index = Index(_without_cables(_with_hosts(three_tier(3, 2, 2, 2)), seed, seed))
-    assert {_of(one) for one in cases(index)} == set(_all(index))
+    assert {_of(one) for one in failure_cases(index)} == set(_all(index))
 
 
 def test_a_sound_fabric_needs_no_failure_tried() -> None:
-    assert cases(Index(_with_hosts(two_tier(6, 2)))) == cases(Index(_with_hosts(three_tier(2, 2, 2, 2)))) == []
+    assert (
+        failure_cases(Index(_with_hosts(two_tier(6, 2))))
+        == failure_cases(Index(_with_hosts(three_tier(2, 2, 2, 2))))
+        == []
+    )

@@ -7,7 +7,7 @@ import pytest
 
 import nodrop
 from nodrop.engine.finding import Verdict
-from nodrop.engine.rules import of_files
+from nodrop.engine.rules import select_file_rules
 from nodrop.engine.rules import shipped as shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.model.fabric import Fabric
@@ -28,7 +28,7 @@ def verdict(data: Data, *texts: str, own: bool = False) -> Verdict:
     fabric, switches = written(json.dumps(data))
     files = [Artifact(device="", path=f"hosts/gpu1/{number}.sh", text=text) for number, text in enumerate(texts)]
     reading = nodrop.read_back([*switches, *(nodrop.host_files(fabric) if own else ()), *files], fabric)
-    return judge(reading, [one for one in of_files(shipped_rules()) if one.name in RULES])
+    return judge(reading, [one for one in select_file_rules(shipped_rules()) if one.name in RULES])
 
 
 @cache

@@ -10,10 +10,10 @@ import pytest
 
 from nodrop.engine.example_setup import Setting
 from nodrop.engine.finding import Finding
-from nodrop.engine.nearby import nearby
+from nodrop.engine.nearby import find_parts_to_recheck
 from nodrop.engine.rule import Example, Rule
-from nodrop.engine.rules import of_files, shipped
-from nodrop.engine.verdicts import hits, judge, options_of
+from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.verdicts import analysis_hits, judge, rule_options
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Device, End, Fabric, Link
 from nodrop.model.index import Index
@@ -21,7 +21,7 @@ from nodrop.model.reading import Reading
 from nodrop.model.subject import parse
 from nodrop.model.values import replace_fields
 
-RULES = of_files(shipped())
+RULES = select_file_rules(shipped())
 CASES = [
     (rule, example)
     for rule in RULES
@@ -81,7 +81,13 @@ def _own(end: End, at: int) -> End:
 def told(pair: tuple[Reading, Reading], rules: Sequence[Rule], *, near: bool) -> tuple[list[Any], list[Any], int]:
     """Return what is new, with its fix, what is fixed, and how many switches were looked at."""
     indices = Index(pair[0].fabric), Index(pair[1].fabric)
-    parts = nearby(pair, indices, rules, lambda rule, index: hits(rule, index, options_of(rule, {}))) if near else None
+    parts = (
+        find_parts_to_recheck(
+            pair, indices, rules, lambda rule, index: analysis_hits(rule, index, rule_options(rule, {}))
+        )
+        if near
+        else None
+    )
     found: list[dict[Any, Finding]] = []
     for number, index in enumerate(indices):
         part = parts[number] if parts else None

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop.checking import rollout
-from nodrop.checking.rollout import reroutes, rolled_out
+from nodrop.checking.rollout import order_rollout, should_compute_routing
 from nodrop.cli.check import RISKS
 from nodrop.config import Config
 from nodrop.engine.finding import Verdict
@@ -28,12 +28,12 @@ from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse
 from nodrop.plan import model
-from nodrop.plan.effects import bundle, uncomputed
-from nodrop.plan.model import Plan, Share, Stage
-from nodrop.plan.order import orders, turns
-from nodrop.plan.patches import patches
-from nodrop.plan.shares import Shares
-from nodrop.plan.states import States, done_after, moments
+from nodrop.plan.effects import stated_changes, unchanged_files
+from nodrop.plan.model import ChangeShare, Plan, Stage
+from nodrop.plan.order import number_stages, orders
+from nodrop.plan.patches import make_patches
+from nodrop.plan.shares import ChangeShares
+from nodrop.plan.states import RolloutStates, done_after, rollout_moments
 from nodrop.platforms.sonic import applying
 from nodrop.platforms.sonic import edit as sonic_edit
 from nodrop.report import plan_json, plan_text
@@ -62,7 +62,7 @@ def edited(of: Reading, *changes: tuple[str, Any]) -> Reading:
 
 def made(old: Reading, new: Reading, settings: Settings | None = None) -> Plan:
     plan = nodrop.plan(old, new)
-    return rolled_out(plan, old, new, settings or Settings(), routing=reroutes(plan, old, new))
+    return order_rollout(plan, old, new, settings or Settings(), routing=should_compute_routing(plan, old, new))
 
 
 def devices(plan: Plan) -> list[tuple[str, ...]]:
@@ -135,7 +135,7 @@ def test_both_ends_of_a_cable_change_together(changes: list[tuple[str, Any]], ru
     slow = edited(reading(), *((f"{port}/{key}", to) for port in links for key, to in SLOW.items()))
     plan = made(slow, edited(slow, *changes, *far))
     assert (devices(plan), hazards(plan)) == (SPINES, [])
-    assert plan.order[0].shares == (Share(), *[Share("towards", ("spine1",))] * 2)
+    assert plan.order[0].shares == (ChangeShare(), *[ChangeShare("towards", ("spine1",))] * 2)
     assert plan.rollout is not None
     assert plan.rollout.avoided is not None
     assert plan.rollout.avoided.rule == rule
@@ -155,11 +155,11 @@ def test_a_stage_has_one_number() -> None:
     plan = made(*slower(reading()))
     assert plan.rollout is not None
     assert plan.rollout.avoided is not None
-    said = plan_json.document(plan)
+    said = plan_json.plan_record(plan)
     assert [one["number"] for one in said["order"]] == ["1.1", "1.2"]
     assert said["rollout"]["avoided"]["stage"] is None
     at_second = replace(plan.rollout, hazards=(replace(plan.rollout.avoided, stage=2),))
-    said = plan_json.document(replace(plan, rollout=at_second))
+    said = plan_json.plan_record(replace(plan, rollout=at_second))
     assert [one["stage"] for one in said["rollout"]["hazards"]] == ["1.2"]
 
 
@@ -283,7 +283,7 @@ def test_states_are_tried_as_long_as_there_is_time_and_the_others_told(monkeypat
 def test_of_switches_one_after_the_other_the_first_middle_and_last_are_tried() -> None:
     stages = [Stage(devices=(f"spine{number}",), why="alone", tier=1) for number in range(9)]
     first = Stage(devices=("leaf1", "leaf2"), why="pod")
-    found, alike = moments([first, *stages])
+    found, alike = rollout_moments([first, *stages])
     assert [(one.when, one.stage, len(one.done)) for one in found] == [
         ("between", 1, 2),
         ("between", 2, 3),
@@ -309,8 +309,8 @@ def test_every_order_is_the_whole_plan_and_ends_in_the_new_fabric(data: st.DataO
     if data.draw(st.booleans()):
         old, new = new, old
     plan = nodrop.plan(old, new)
-    shares = Shares(plan.devices, old.fabric, new.fabric)
-    states = States(plan.devices, old, new, shares)
+    shares = ChangeShares(plan.devices, old.fabric, new.fabric)
+    states = RolloutStates(plan.devices, old, new, shares)
     assert states.at({}, "old").fabric == old.fabric
     for order in orders(plan.devices, shares, new.fabric, restated=False):
         assert {name for stage in order.stages for name in stage.devices} == {one.name for one in plan.devices}
@@ -358,7 +358,7 @@ def test_a_risk_stops_a_pipeline(intents: Path, risk: str, code: int) -> None:
 
 
 def test_the_risks_of_the_command_are_those_of_a_plan() -> None:
-    assert ("none", *RISKS) == model.RISKS
+    assert ("none", *RISKS) == model.CHANGE_RISKS
 
 
 def changed_files(change: Callable[[dict[str, Any]], None], *names: str) -> tuple[Reading, Reading]:
@@ -383,7 +383,7 @@ def test_a_watchdog_goes_after_the_pfc_that_it_watches() -> None:
     plan = made(old, new)
     assert hazards(plan) == []
     assert devices(plan) == [*USUAL[:2], *USUAL[:2]]
-    assert [stage.shares for stage in plan.order] == [(Share("safe"),)] * 2 + [(Share("daring"),)] * 2
+    assert [stage.shares for stage in plan.order] == [(ChangeShare("safe"),)] * 2 + [(ChangeShare("daring"),)] * 2
     assert plan.rollout is not None
     assert plan.rollout.avoided is not None
     assert plan.rollout.avoided.moment == "while leaf1 changes, after PFC_WD (remove)"
@@ -410,10 +410,10 @@ def test_a_watchdog_that_comes_is_there_before_the_pfc() -> None:
 
 def test_the_updater_takes_rows_before_fields_and_shuts_ports_last() -> None:
     old, new = changed_files(unpaused, "leaf1")
-    files = bundle(old, "leaf1")
+    files = unchanged_files(old, "leaf1")
     assert files is not None
     (change,) = nodrop.plan(old, new).devices
-    edit = sonic_edit.edit(files, uncomputed(change), name="leaf1")
+    edit = sonic_edit.edit(files, stated_changes(change), name="leaf1")
     ((after, then),) = applying.states(files, edit)
     config, before = json.loads(then["config_db.json"]), json.loads(files["config_db.json"])
     assert after == "PFC_WD (remove)"
@@ -451,10 +451,10 @@ def test_a_patch_that_is_refused_is_no_way_at_all() -> None:
 def test_the_patches_of_each_stage_make_what_was_judged(platform: str, changes: dict[str, Any]) -> None:
     old, new = reading(platform), reading_of(platform, changes)
     plan = made(old, new)
-    shares = Shares(plan.devices, old.fabric, new.fabric)
-    files = {one.name: bundle(old, one.name) for one in plan.devices}
-    found = {(one.turn, one.device): one for one in patches(plan, old, new)}
-    done: dict[str, frozenset[Share]] = {}
+    shares = ChangeShares(plan.devices, old.fabric, new.fabric)
+    files = {one.name: unchanged_files(old, one.name) for one in plan.devices}
+    found = {(one.turn, one.device): one for one in make_patches(plan, old, new)}
+    done: dict[str, frozenset[ChangeShare]] = {}
     follows = {
         ("interfaces", port, *entry.path) if port else entry.path
         for one in plan.devices
@@ -464,9 +464,9 @@ def test_the_patches_of_each_stage_make_what_was_judged(platform: str, changes: 
         if entry.computed
     }
     """What switches work out by themselves, once in each pass."""
-    numbers = [number for number, _ in turns(plan.order)]
+    numbers = [number for number, _ in number_stages(plan.order)]
     assert numbers in (["1", "2", "3.1", "3.2"], ["1.1", "1.2"])
-    for number, stage in turns(plan.order):
+    for number, stage in number_stages(plan.order):
         for name in stage.devices:
             was = as_read(platform, name, dict(files[name] or {}))
             files[name] = {**(files[name] or {}), **found.pop((number, name)).result}

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from nodrop.results.rulings import RULINGS
+from nodrop.results.rulings import BUILTIN_VERDICTS
 from support.check_repositories import Git, built_pods, commit, of_json, written
 from support.command import built, nodrop
 
@@ -126,7 +126,7 @@ def test_verdicts_of_several_fabrics_are_told_apart(pods: Git) -> None:
     assert [one["rule"] for one in of_json("--base", "HEAD")["stops"]] == ["rollout-hazard"] * 2
 
 
-@pytest.mark.parametrize("name", RULINGS)
+@pytest.mark.parametrize("name", BUILTIN_VERDICTS)
 def test_each_verdict_has_a_page(name: str) -> None:
     done = nodrop("explain", name)
     assert done.code == 0

@@ -19,8 +19,8 @@ import nodrop.cli.main as cli
 from nodrop.cli.export import command as group
 from nodrop.engine import rules as rule_files
 from nodrop.engine import verdicts
-from nodrop.engine.rule_loader import loads_rule
-from nodrop.engine.rules import of_files, of_routing, shipped
+from nodrop.engine.rule_loader import parse_rule
+from nodrop.engine.rules import select_file_rules, select_routing_rules, shipped
 from nodrop.resources import home
 from support.command import SCRIPT, Done, built, nodrop, process
 from support.gitops import committed, git
@@ -91,7 +91,7 @@ def without_watchdogs(device: Path) -> None:
 
 @pytest.fixture
 def crashing_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    rule = loads_rule(CRASHES.encode(), str(home("rules") / "pfc" / "crashes.yaml"), name="crashes", area="pfc")
+    rule = parse_rule(CRASHES.encode(), str(home("rules") / "pfc" / "crashes.yaml"), name="crashes", area="pfc")
     rules = (*shipped(), rule)
     monkeypatch.setattr(rule_files, "shipped", lambda: rules)
 
@@ -704,8 +704,10 @@ def test_a_switch_alone_is_not_told_that_its_neighbors_are_nobody(tmp_path: Path
 def test_validate_says_what_it_has_computed(tmp_path: Path) -> None:
     built(home("intents") / "dual-stack.yaml", tmp_path / "build")
     done = nodrop("validate", tmp_path / "build")
-    rules = [rule for rule in of_routing(shipped()) if rule.strictness == "regular"]
-    shared = len({one.name for one in of_files(shipped())} & {one.name for one in of_routing(shipped())})
+    rules = [rule for rule in select_routing_rules(shipped()) if rule.strictness == "regular"]
+    shared = len(
+        {one.name for one in select_file_rules(shipped())} & {one.name for one in select_routing_rules(shipped())}
+    )
     observed = sum(rule.observed for rule in shipped())
     assert done == Done(
         code=0,
@@ -713,8 +715,9 @@ def test_validate_says_what_it_has_computed(tmp_path: Path) -> None:
         "note: IPv4: 6 prefixes announced, reached over up to 4 next hops\n"
         "note: IPv6: 6 prefixes announced, reached over up to 4 next hops\n"
         "\n"
-        f"{len(shipped()) - len(rules)} rules skipped: {len(of_files(shipped())) - shared} run by nodrop lint, "
-        f"{observed} need other validators (nodrop validate --all), 1 above strictness regular\n"
+        f"{len(shipped()) - len(rules)} rules skipped: "
+        f"{len(select_file_rules(shipped())) - shared} run by nodrop lint, {observed} need other validators "
+        "(nodrop validate --all), 1 above strictness regular\n"
         f"no findings in 4 devices, 128 interfaces, {len(rules)} rules\n",
         err="",
     )

@@ -6,7 +6,7 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.hardware import asic, buildable, switch
 from nodrop.intent.first import first
@@ -42,7 +42,9 @@ def test_it_builds_without_a_finding(platform: str, model: str) -> None:
     text = first(platform, model, file="intent.yaml")
     fabric = nodrop.build(loads(text.encode(), "intent.yaml"))
     assert {(device.platform, device.model) for device in fabric.devices} == {(platform, model)}
-    verdict = judge(nodrop.read_back(list(nodrop.write(fabric)), fabric), of_files(shipped()), strictness="auditor")
+    verdict = judge(
+        nodrop.read_back(list(nodrop.write(fabric)), fabric), select_file_rules(shipped()), strictness="auditor"
+    )
     low = {"headroom-row-below-formula"} if model in LOW_ROWS else set()
     found = {one.rule for one in verdict.findings}
     assert found <= WORTH_KNOWING | low

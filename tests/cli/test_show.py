@@ -12,13 +12,13 @@ from typing import Any, get_args, get_origin
 
 import pytest
 
-from nodrop.design.defaults import defaulted
+from nodrop.design.defaults import applied_defaults
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
 from nodrop.report.bandwidth import FabricBandwidth
 from nodrop.report.fabric import facts
 from nodrop.report.page import text
-from nodrop.report.table import section
+from nodrop.report.table import format_table_section
 from support.command import nodrop
 from support.designs import build, changed, load, shipped
 
@@ -29,12 +29,12 @@ Data = dict[str, Any]
 @cache
 def shown(name: str) -> Data:
     data = shipped(name)
-    return facts(build(data), defaulted(load(data)))
+    return facts(build(data), applied_defaults(load(data)))
 
 
 def changed_facts(changes: Data) -> Data:
     data = shipped("two-by-two", changes)
-    return facts(build(data), defaulted(load(data)))
+    return facts(build(data), applied_defaults(load(data)))
 
 
 def test_bandwidth_of_the_reference() -> None:
@@ -331,7 +331,7 @@ def test_leaves_that_nothing_joins_have_no_bisection() -> None:
 
 def test_tables_wrap_cells_of_words_and_nothing_else() -> None:
     rows = [("a" * 60, "many words " * 20), ("b", "\x1b[31mred")]
-    lines = list(section("Title", ("one", "two"), rows))
+    lines = list(format_table_section("Title", ("one", "two"), rows))
     assert lines[:2] == ["", "Title"]
     assert max(len(line.rstrip()) for line in lines) <= 100
     assert (
@@ -339,7 +339,7 @@ def test_tables_wrap_cells_of_words_and_nothing_else() -> None:
         == ("many words " * 20).strip()
     )
     assert "\x1b" not in "".join(lines)
-    assert list(section("Nothing", ("one",), [])) == []
+    assert list(format_table_section("Nothing", ("one",), [])) == []
 
 
 def test_rails_and_split_ports() -> None:

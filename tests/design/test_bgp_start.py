@@ -5,7 +5,7 @@ import json
 import pytest
 
 import nodrop
-from nodrop.design.defaults import defaulted
+from nodrop.design.defaults import applied_defaults
 from nodrop.model.routing import Bgp
 from support.designs import build, changed, load, shipped
 
@@ -89,7 +89,7 @@ def test_nvue_states_it_for_all_vrfs(release: str, on: str) -> None:
 )
 def test_show_names_when_bgp_announces_and_how_long_neighbors_wait(leaves: str, expected: dict[str, str]) -> None:
     intent = load(changed(shipped("two-by-two"), {"topology.leaves.version": leaves}))
-    shown = {one.key: one.value for one in defaulted(intent)}
+    shown = {one.key: one.value for one in applied_defaults(intent)}
     assert {key: value for key, value in shown.items() if key.startswith("BGP")} == expected
     assert shown["graceful restart of leaves"] == "240s"
 
@@ -107,7 +107,7 @@ def test_show_names_when_bgp_announces_and_how_long_neighbors_wait(leaves: str, 
 def test_show_names_the_tiers_whose_bgpd_can_lose_the_wait(leaves: str, spines: str, tiers: str) -> None:
     versions = {"topology.leaves.version": leaves, "topology.spines.version": spines}
     intent = load(changed(shipped("two-by-two"), versions))
-    (source,) = (one.source for one in defaulted(intent) if one.value == "once installed")
+    (source,) = (one.source for one in applied_defaults(intent) if one.value == "once installed")
     _, _, fault = source.partition("; ")
     lost = "bgpd can lose the setting at its start and then announces no routes; fixed in 202511"
     assert fault == (f"{tiers}: {lost}" if tiers else "")

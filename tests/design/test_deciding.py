@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from nodrop.design.deciding import decision
-from nodrop.design.decisions import Aspect, groups
-from nodrop.engine.rules import of_files, shipped
+from nodrop.design.decisions import FabricPart, groups
+from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
@@ -65,15 +65,15 @@ def test_every_field_is_decided_by_a_key_or_has_a_reason() -> None:
 
 
 def test_a_row_of_a_place_wins_over_that_of_the_class() -> None:
-    assert groups(Aspect("port", ("qos", "priority_groups", "3", "buffer", "discard"))) == (("mode",),)
-    assert groups(Aspect("port", ("qos", "ingress_buffers", "0", "discard"))) == (
+    assert groups(FabricPart("port", ("qos", "priority_groups", "3", "buffer", "discard"))) == (("mode",),)
+    assert groups(FabricPart("port", ("qos", "ingress_buffers", "0", "discard"))) == (
         ("buffers",),
         ("topology.{tier}.model",),
     )
-    assert groups(Aspect("device", ("bgp", "asn"))) == (("routing.asn.{tier}",),)
-    assert groups(Aspect("device", ("vrf_bgp", "red", "asn"))) == ()
-    assert groups(Aspect("device", ("bgp", "neighbors", "10.0.0.1", "bfd"))) == (("routing.bfd",),)
-    assert groups(Aspect("device", ("neighbors", "10.0.0.1", "bfd"))) == (("routing.bfd",),)
+    assert groups(FabricPart("device", ("bgp", "asn"))) == (("routing.asn.{tier}",),)
+    assert groups(FabricPart("device", ("vrf_bgp", "red", "asn"))) == ()
+    assert groups(FabricPart("device", ("bgp", "neighbors", "10.0.0.1", "bfd"))) == (("routing.bfd",),)
+    assert groups(FabricPart("device", ("neighbors", "10.0.0.1", "bfd"))) == (("routing.bfd",),)
 
 
 def test_keys_of_rows_are_keys_of_the_schema() -> None:
@@ -273,7 +273,7 @@ def test_findings_of_what_is_built_speak_of_the_intent() -> None:
         .replace(b"min: 150kB", b"min: 1kB")
     )
     _, reading = built(loads(raw, "pod.yaml"), "pod.yaml", "out")
-    verdict = judge(reading, of_files(shipped()))
+    verdict = judge(reading, select_file_rules(shipped()))
     pointed = locate(verdict.findings, reading, where)
     told = {one.related[0].message for one in pointed.findings if one.rule == "ecn-below-one-packet"}
     assert told == {"decided here: classes.rdma.ecn.max"}

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from nodrop import design
-from nodrop.design.blocks import halving
-from nodrop.design.defaults import defaulted
-from nodrop.design.endpoints import places
+from nodrop.design.blocks import halving_position
+from nodrop.design.defaults import applied_defaults
+from nodrop.design.endpoints import host_port_places
 from nodrop.design.watchdog import derive_timers
 from nodrop.engine.vocabulary.watchdog import outlasted_timeout
 from nodrop.errors import InputProblems
@@ -226,9 +226,9 @@ def test_routing_of_the_reference() -> None:
 
 
 def test_blocks_halve_the_largest_gap() -> None:
-    assert [halving(index, 32) for index in range(8)] == [0, 16, 8, 24, 4, 20, 12, 28]
-    assert [halving(index, 6) for index in range(4)] == [0, 3, 1, 4]
-    assert sorted(halving(index, 64) for index in range(64)) == list(range(64))
+    assert [halving_position(index, 32) for index in range(8)] == [0, 16, 8, 24, 4, 20, 12, 28]
+    assert [halving_position(index, 6) for index in range(4)] == [0, 3, 1, 4]
+    assert sorted(halving_position(index, 64) for index in range(64)) == list(range(64))
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_blocks_halve_the_largest_gap() -> None:
 def test_places_follow_from_ids(changes: dict[str, str], expected: str) -> None:
     """`host:leaf:slot` for every port."""
     data = shipped("two-by-two", {f"endpoints.gpu.{key}": value for key, value in changes.items()})
-    found = (f"{place.host}:{place.leaf}:{place.slot}" for place in places(load(data).endpoints["gpu"]))
+    found = (f"{place.host}:{place.leaf}:{place.slot}" for place in host_port_places(load(data).endpoints["gpu"]))
     assert " ".join(found) == expected
 
 
@@ -391,7 +391,7 @@ def test_the_pattern_mtu_is_one_for_a_tier() -> None:
         *((f"leaf{number}", 1024) for number in range(1, 5)),
         *((f"spine{number}", 4096) for number in (1, 2)),
     }
-    printed = {one.key: one.value for one in defaulted(load(shipped("two-by-two", few | hosts)))}
+    printed = {one.key: one.value for one in applied_defaults(load(shipped("two-by-two", few | hosts)))}
     assert printed["buffers.pattern_mtu"] == "leaves 1024, spines 4096"
     assert set(pattern_mtus(shipped("two-by-two", few | {"buffers.pattern_mtu": "2048"})).values()) == {2048}
 
@@ -402,7 +402,7 @@ def test_watchdogs_that_have_no_room_are_off() -> None:
     assert qos_of(fabric, "spine1", "Ethernet0").pfc_watchdog is None
     assert qos_of(fabric, "leaf1", "Ethernet0").pfc_watchdog.detection_ms == 3000  # type: ignore[union-attr]
     intent = load(shipped("two-by-two", {"pfc.watchdog.hosts.detection": "3s"}))
-    (off,) = [one for one in defaulted(intent) if one.key == "pfc.watchdog.fabric"]
+    (off,) = [one for one in applied_defaults(intent) if one.key == "pfc.watchdog.fabric"]
     assert off.source == "none is later than the hosts' side and acts before queue pairs time out (4294 ms)"
 
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import nodrop
-from nodrop.design.defaults import defaulted
+from nodrop.design.defaults import applied_defaults
 from nodrop.errors import InputProblems
 from nodrop.model.fabric import Device, End, Fabric, Interface
 from support.designs import Data, build, changed, data_of, links_between, load, port
@@ -204,7 +204,9 @@ def test_more_uplinks_than_ports_are_refused_with_what_works(data: Data, spines:
 
 @given(intents())
 def test_defaults_written_out_give_the_same_fabric(data: Data) -> None:
-    printed = {one.key: one.value for one in defaulted(load(data)) if " " not in one.key and "," not in one.value}
+    printed = {
+        one.key: one.value for one in applied_defaults(load(data)) if " " not in one.key and "," not in one.value
+    }
     whole = changed(data, {key: data_of(f"x: {value}\n")["x"] for key, value in printed.items()})
     assert build(whole) == build(data)
 

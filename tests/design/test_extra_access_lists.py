@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads
 from nodrop.judging import built
@@ -25,7 +25,7 @@ def told(platform: str, entries: tuple[Entry, ...], port: str) -> dict[str, set[
     text = json.dumps(intent_with(platform, ("SITE", entries, (port,)), bfd=True), indent=1)
     _, reading = built(loads(text.encode(), "pod.yaml"), "pod.yaml", "out")
     found: dict[str, set[str]] = {}
-    for one in locate(judge(reading, of_files(shipped())).findings, reading, where).findings:
+    for one in locate(judge(reading, select_file_rules(shipped())).findings, reading, where).findings:
         if one.rule.startswith("access-list"):
             place = next(each for each in one.related if each.message.startswith("decided here: "))
             assert place.located is not None

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nodrop import design
-from nodrop.design.defaults import defaulted
+from nodrop.design.defaults import applied_defaults
 from nodrop.errors import InputProblems
 from nodrop.intent.load import loads
 from nodrop.model.states import UNKNOWN
@@ -70,7 +70,7 @@ def test_of_several_rdma_classes_it_is_the_one_of_that_name(names: tuple[str, st
 
 def test_the_reasons_name_the_classes() -> None:
     changes = {"classes.rdma.dscp": "24", "classes.cnp.dscp": "46", "classes.storage": lossless("20", 4, 20)}
-    told = {key: (value, source) for key, value, source in defaulted(load(shipped("two-by-two", changes)))}
+    told = {key: (value, source) for key, value, source in applied_defaults(load(shipped("two-by-two", changes)))}
     assert [told[f"hosts.{key}"] for key in ("tos", "cnp_dscp", "pfc")] == [
         ("98", "DSCP 24 of rdma, ECN-capable"),
         ("46", "DSCP of cnp"),

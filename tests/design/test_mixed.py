@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop.design import adaptations
-from nodrop.design.adapting import Adaptation, below
+from nodrop.design.adapting import Adaptation, subject_below_device
 from nodrop.engine.rules import shipped as rules
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
@@ -153,7 +153,7 @@ def subjects(name: str, mix: tuple[str, str]) -> Iterator[Subject]:
     base, other = (named_by_port(read_back(name, *one).fabric) for one in (MIXES[0], mix))
     for device, its in zip(base.devices, other.devices, strict=True):
         for difference in differences(comparable(device), comparable(its)):
-            yield (device.name, *below(difference.path))
+            yield (device.name, *subject_below_device(difference.path))
 
 
 def covers(note: Adaptation, subject: Subject) -> bool:
@@ -166,7 +166,7 @@ def covers(note: Adaptation, subject: Subject) -> bool:
 def test_platforms_differ_in_what_is_noted_and_in_nothing_else(name: str, mix: tuple[str, str]) -> None:
     noted, found = notes(name, *mix), set(subjects(name, mix))
     assert [text(one) for one in sorted(found) if not any(covers(note, one) for note in noted)] == []
-    unsaid = [f"*/{'/'.join(below(tuple(path.split('/'))))}" for path in unsupported_paths("nvue")]
+    unsaid = [f"*/{'/'.join(subject_below_device(tuple(path.split('/'))))}" for path in unsupported_paths("nvue")]
     idle = [note.path for note in noted if not any(covers(note, one) for one in found)]
     assert [path for path in idle if not any(matches(parse(one), parse(path)) for one in unsaid)] == []
 

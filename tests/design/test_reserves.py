@@ -6,7 +6,7 @@ import pytest
 
 import nodrop
 from nodrop.design import adaptations
-from nodrop.design.defaults import defaulted
+from nodrop.design.defaults import applied_defaults
 from nodrop.design.reserves import queue_reserve
 from nodrop.design.static_buffers import is_static
 from nodrop.hardware import asic, switch, switches
@@ -87,7 +87,7 @@ def test_it_survives_the_round_trip() -> None:
 
 
 def test_show_has_the_number_and_its_source() -> None:
-    told = {one.key: (one.value, one.source) for one in defaulted(load(shipped("two-by-two", {})))}
+    told = {one.key: (one.value, one.source) for one in applied_defaults(load(shipped("two-by-two", {})))}
     source = (
         "for cnp and control: as NVIDIA's files reserve at a port for all lossy queues; "
         "for spectrum-3 they have none by queue"
@@ -100,8 +100,8 @@ def test_nvue_has_none_and_that_is_noted() -> None:
     intent = load(shipped("two-by-two", NVUE))
     (note,) = [one for one in adaptations(intent) if one.path == "spine*/*/qos/queues/*/buffer/size_bytes"]
     assert (note.wanted, note.made) == ("9216", "0")
-    assert {one.key for one in defaulted(intent)} >= {"queue reserve at leaves"}
-    assert "queue reserve at spines" not in {one.key for one in defaulted(intent)}
+    assert {one.key for one in applied_defaults(intent)} >= {"queue reserve at leaves"}
+    assert "queue reserve at spines" not in {one.key for one in applied_defaults(intent)}
     assert set(reserves(build(shipped("two-by-two", NVUE)).device("spine1")).values()) == {0}
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from nodrop.design.defaults import defaulted
-from nodrop.design.endpoints import places
+from nodrop.design.defaults import applied_defaults
+from nodrop.design.endpoints import host_port_places
 from nodrop.errors import InputProblems
 from nodrop.model.fabric import Fabric, Port
 from nodrop.model.qos import QosProfile
@@ -38,7 +38,7 @@ def test_sets_of_rails_follow_one_another() -> None:
     """`host:port:leaf:slot`: hosts past leaf_group are on the next set of leaves."""
     group = {"ids": "1-3", "ports": "3", "leaf_group": "2", "spread": "rails"}
     data = shipped("two-by-two", {f"endpoints.gpu.{key}": value for key, value in group.items()})
-    found = [":".join(map(str, place)) for place in places(load(data).endpoints["gpu"])]
+    found = [":".join(map(str, place)) for place in host_port_places(load(data).endpoints["gpu"])]
     assert found == ["1:1:1:0", "1:2:2:0", "1:3:3:0", "2:1:1:1", "2:2:2:1", "2:3:3:1", "3:1:4:0", "3:2:5:0", "3:3:6:0"]
 
 
@@ -116,7 +116,7 @@ def test_routing_and_timers_follow_from_the_ports_there_may_be() -> None:
 
     A spine has no more to any leaf than `per_spine` may be.
     """
-    printed = {one.key: one.value for one in defaulted(load(shipped("rail-256", {"pfc": None})))}
+    printed = {one.key: one.value for one in applied_defaults(load(shipped("rail-256", {"pfc": None})))}
     assert printed["pfc.watchdog.hosts.detection"] == "800ms"
     assert {device.name: device.bgp.maximum_paths for device in rails().devices if device.bgp} == {
         **{f"leaf{number}": 64 for number in range(1, 9)},
@@ -132,7 +132,9 @@ def test_routing_and_timers_follow_from_the_ports_there_may_be() -> None:
 def test_the_split_of_spines_is_that_of_leaves_unless_it_is_stated() -> None:
     stated = {"topology.uplinks.spine_split": "2"}
     found = [
-        {one.key: one.value for one in defaulted(load(shipped(name, changes)))}.get("topology.uplinks.spine_split")
+        {one.key: one.value for one in applied_defaults(load(shipped(name, changes)))}.get(
+            "topology.uplinks.spine_split"
+        )
         for name, changes in (("rail-256", {}), ("rail-256", stated), ("reference-256", {}))
     ]
     assert found == ["2", None, None]

@@ -4,7 +4,7 @@ import pytest
 
 import nodrop
 from nodrop import design
-from nodrop.design.classes import with_one_lossless
+from nodrop.design.classes import keep_one_lossless_class
 from nodrop.errors import InputProblems
 from nodrop.model.fabric import Fabric
 from nodrop.model.qos import QosProfile
@@ -74,8 +74,8 @@ def test_hosts_map_the_dscp_of_storage_over_roce_and_keep_its_own_tos() -> None:
 
 def test_the_lossless_class_that_stays_alone_is_that_of_rdma() -> None:
     intent = load(with_nvme("two-by-two", {"hosts.pfc": ["2", "3"]}, priority="2"))
-    alone = with_one_lossless(intent)
+    alone = keep_one_lossless_class(intent)
     assert alone is not None
     assert [one.name for one in design.build(alone).classes if one.lossless is True] == ["rdma"]
     assert [one.name for one in design.build(intent).classes if one.lossless is True] == ["nvme", "rdma"]
-    assert with_one_lossless(load(shipped("two-by-two"))) is None
+    assert keep_one_lossless_class(load(shipped("two-by-two"))) is None

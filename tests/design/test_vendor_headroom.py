@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from nodrop.design.boxes import Boxes, boxes
-from nodrop.design.buffers import Fit
+from nodrop.design.boxes import Boxes, resolve_switches
+from nodrop.design.buffers import TableHeadroomFit
 from nodrop.design.hwskus import hwsku_of
 from nodrop.design.static_buffers import is_static, static_buffers, static_faults
 from nodrop.errors import InputProblems
@@ -81,7 +81,7 @@ def least_xoff(model: Switch, speed_mbps: int, length_m: int) -> int:
     return max((r.xoff_bytes for r in rows if r.speed_mbps <= speed_mbps and r.cable_m <= length_m), default=0)
 
 
-def fit_of(use: Ports, intent: Intent, length_m: int) -> tuple[str, Fit]:
+def fit_of(use: Ports, intent: Intent, length_m: int) -> tuple[str, TableHeadroomFit]:
     """Return the HWSKU of the spines and what their ports have."""
     model = switch(use.model)
     made = static_buffers(intent, "spine", model)
@@ -96,7 +96,7 @@ def check(use: Ports, lengths_m: tuple[int, ...], releases: tuple[str, ...]) -> 
         for length_m in lengths_m:
             intent = intent_of(use, length_m, release)
             if not has_rows:
-                spines = boxes(intent, []).spines
+                spines = resolve_switches(intent, []).spines
                 found = [problem.found for problem in static_faults(intent, Boxes(leaves=spines, spines=spines))]
                 assert any("no HWSKU" in one for one in found), (use, found)
                 break

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.engine.unknowns import advice
+from nodrop.engine.unknowns import advise_on_missing_fact
 from nodrop.engine.vocabulary import admission, marking, memory
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Device, TrafficClass
@@ -186,7 +186,8 @@ def test_packet_memory_is_what_a_source_says_and_no_shipped_pool() -> None:
 
 def test_a_chip_without_a_source_of_its_memory_asks_the_owner_nothing() -> None:
     assert (
-        advice("packet memory of teralynx-10") == "nothing that an owner can state: the catalogue has no source for it"
+        advise_on_missing_fact("packet memory of teralynx-10")
+        == "nothing that an owner can state: the catalogue has no source for it"
     )
 
 

@@ -14,7 +14,7 @@ from nodrop.engine import compiler
 from nodrop.engine.expression import parse
 from nodrop.engine.located_text import Written
 from nodrop.engine.rules import load_rules
-from nodrop.engine.scopes import SCOPES, names_of
+from nodrop.engine.scopes import SCOPES, typed_names
 from nodrop.errors import InputProblems
 from nodrop.model.index import Index
 from support.small_fabrics import device, fabric, port, rule, text
@@ -375,7 +375,7 @@ def test_any_text_is_refused_or_means_something_harmless(words: str) -> None:
     written = Written(text=words, path="x.yaml", where="assert", line=1, column=1)
     names = ("device", "interface", "fabric")
     try:
-        node = parse(written, names_of(SCOPES["interface"].parts))
+        node = parse(written, typed_names(SCOPES["interface"].parts))
     except InputProblems:
         return
     function = compiler.value(names, node)

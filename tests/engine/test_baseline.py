@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.engine.baseline import Baseline, Entry, digest, load, settle, spell
+from nodrop.engine.baseline import Baseline, Entry, digest_finding_facts, format_baseline, load, mark_known_findings
 from nodrop.engine.finding import Finding
 from nodrop.errors import InputProblems
 from nodrop.resources import home
@@ -213,17 +213,19 @@ def test_nothing_is_written_where_not_all_can_be_read(site: Path) -> None:
 
 def test_a_former_name_of_a_rule_will_do() -> None:
     one = finding("leaf1/Ethernet0", former=("0" * 32,), fingerprint="1" * 32)
-    before = Baseline(entries={("0" * 32, digest(one)): Entry(rule="old-name", subject="leaf1/Ethernet0")})
-    (settled,), met = settle([one], before)
+    before = Baseline(
+        entries={("0" * 32, digest_finding_facts(one)): Entry(rule="old-name", subject="leaf1/Ethernet0")}
+    )
+    (settled,), met = mark_known_findings([one], before)
     assert settled.baselined
-    assert met == {("0" * 32, digest(one)): 1}
+    assert met == {("0" * 32, digest_finding_facts(one)): 1}
 
 
 def test_lines_are_no_facts_that_count() -> None:
     one, other, third = (
         finding("leaf1", facts=facts) for facts in ({"first_line": "3"}, {"first_line": "4"}, {"a": 1})
     )
-    assert digest(one) == digest(other) != digest(third)
+    assert digest_finding_facts(one) == digest_finding_facts(other) != digest_finding_facts(third)
 
 
 WORDS = st.text("abcdef0123456789", min_size=32, max_size=32)
@@ -237,20 +239,20 @@ ENTRIES = st.dictionaries(
 @given(ENTRIES)
 def test_a_baseline_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, entries: Any) -> None:
     path = tmp_path_factory.mktemp("b") / FILE
-    text = spell(Baseline(entries=entries))
+    text = format_baseline(Baseline(entries=entries))
     path.write_bytes(text.encode())
     read = load(path).entries
     assert {key: (one.rule, one.times) for key, one in read.items()} == {
         key: (one.rule, one.times) for key, one in entries.items()
     }
-    assert spell(Baseline(entries=read)) == text
+    assert format_baseline(Baseline(entries=read)) == text
 
 
 @given(st.lists(st.sampled_from(["leaf1", "leaf2", "leaf1/Ethernet0"])), ENTRIES)
 def test_settling_marks_and_neither_adds_nor_drops(subjects: list[str], entries: Any) -> None:
     findings: list[Finding] = [finding(one, fingerprint=f"{number:032x}") for number, one in enumerate(subjects)]
-    known = {(one.fingerprint, digest(one)): Entry(rule=one.rule, subject="x") for one in findings[::2]}
-    settled, _ = settle(findings, Baseline(entries={**entries, **known}))
+    known = {(one.fingerprint, digest_finding_facts(one)): Entry(rule=one.rule, subject="x") for one in findings[::2]}
+    settled, _ = mark_known_findings(findings, Baseline(entries={**entries, **known}))
     assert [one.fingerprint for one in settled] == [one.fingerprint for one in findings]
     assert [one.baselined for one in settled] == [number % 2 == 0 for number in range(len(findings))]
 

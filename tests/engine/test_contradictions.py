@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.engine.contradictions import contradiction
+from nodrop.engine.contradictions import find_contradiction
 from nodrop.engine.rule import Rule
-from nodrop.engine.rule_loader import loads_rule
+from nodrop.engine.rule_loader import parse_rule
 from nodrop.engine.rules import shipped
 
 
@@ -31,7 +31,7 @@ examples:
   bad: [{{model: {{leaf1/Ethernet0/mtu_bytes: 1500}}, at: [leaf1/Ethernet0]}}]
   good: [{{model: {{}}}}]
 """
-    return loads_rule(raw.encode(), "rules/links/small.yaml", name="small", area="links")
+    return parse_rule(raw.encode(), "rules/links/small.yaml", name="small", area="links")
 
 
 MTU = "interface.mtu_bytes"
@@ -66,7 +66,7 @@ MTU = "interface.mtu_bytes"
 def test_a_rule_that_can_never_speak_is_told_with_what_contradicts(
     when: str | None, claim: str, key: str, parts: tuple[str, ...] | None
 ) -> None:
-    found = contradiction(rule(when, claim))
+    found = find_contradiction(rule(when, claim))
     assert found is not None
     assert found.key == key
     assert parts is None or found.parts == parts
@@ -85,11 +85,11 @@ def test_a_rule_that_can_never_speak_is_told_with_what_contradicts(
     ],
 )
 def test_a_rule_that_may_speak_is_let_be(when: str | None, claim: str) -> None:
-    assert contradiction(rule(when, claim)) is None
+    assert find_contradiction(rule(when, claim)) is None
 
 
 def test_every_shipped_rule_may_speak() -> None:
-    assert [one.name for one in shipped() if contradiction(one)] == []
+    assert [one.name for one in shipped() if find_contradiction(one)] == []
 
 
 VALUES = {
@@ -150,4 +150,4 @@ def test_what_is_said_never_to_speak_finds_nothing_whatever_a_port_has(when: str
         outcome is True for outcome in made.judge([(None, port) for port in ports], fabric, {"least": 1}, index=None)
     )
     if speaks:
-        assert contradiction(made) is None
+        assert find_contradiction(made) is None

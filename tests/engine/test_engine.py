@@ -14,7 +14,7 @@ from nodrop import analyses
 from nodrop.engine import expression_types, vocabulary
 from nodrop.engine.finding import Change, Finding, Related, Verdict
 from nodrop.engine.rules import shipped
-from nodrop.engine.unknowns import advice
+from nodrop.engine.unknowns import advise_on_missing_fact
 from nodrop.engine.verdicts import judge
 from nodrop.engine.vocabulary import word
 from nodrop.errors import InputProblems
@@ -432,7 +432,7 @@ UNKNOWNS: list[tuple[str, str, str, object, str, str, int]] = [
     ],
 )
 def test_what_a_word_could_not_work_out_is_settled_by_what_it_is_given(missing: str, settled: str) -> None:
-    assert advice(missing) == settled
+    assert advise_on_missing_fact(missing) == settled
 
 
 def test_nobody_misses_facts_of_queues_where_nothing_carries_rdma() -> None:
@@ -511,7 +511,7 @@ def test_the_configurations_that_would_tell(unread: list[str], settled_by: str) 
     ],
 )
 def test_who_states_what_no_switch_file_says(path: str, expected: str) -> None:
-    assert advice(path) == expected
+    assert advise_on_missing_fact(path) == expected
 
 
 def test_ports_without_qos_have_no_queues_and_devices_without_bgp_no_neighbors() -> None:

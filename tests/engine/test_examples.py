@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.engine.examples import View, run_example
+from nodrop.engine.examples import PlatformView, run_example
 from nodrop.engine.finding import Finding, Located
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Fabric
@@ -26,10 +26,10 @@ def base(intent: Mapping[str, Any]) -> Fabric:
     return set_value(two_leaves(), parse("@fabric/mode"), intent.get("mode", "lossless"))
 
 
-def views(fabric: Fabric) -> Iterable[View]:
+def views(fabric: Fabric) -> Iterable[PlatformView]:
     """As two platforms say it: one loses what is at the far end of a cable on spines."""
-    yield View("sonic", Reading(fabric=fabric))
-    yield View("nvue", Reading(fabric=set_value(fabric, parse("spine1/*/side"), "host")))
+    yield PlatformView("sonic", Reading(fabric=fabric))
+    yield PlatformView("nvue", Reading(fabric=set_value(fabric, parse("spine1/*/side"), "host")))
 
 
 def told(bad: object = BAD, good: object = GOOD, **keys: Any) -> list[str]:
@@ -37,9 +37,9 @@ def told(bad: object = BAD, good: object = GOOD, **keys: Any) -> list[str]:
     return [str(failure) for example in made.examples for failure in run_example(made, example, base, views, artifact)]
 
 
-def artifact(edits: Mapping[str, Any], _: Mapping[str, Any]) -> Iterable[View]:
+def artifact(edits: Mapping[str, Any], _: Mapping[str, Any]) -> Iterable[PlatformView]:
     remark = Remark(kind="syntax", subject=("leaf1",), place=None, facts={"file": next(iter(edits["sonic"]))})
-    yield View("sonic", Reading(fabric=two_leaves(), remarks=(remark,)))
+    yield PlatformView("sonic", Reading(fabric=two_leaves(), remarks=(remark,)))
 
 
 def test_examples_that_hold_are_silent() -> None:
@@ -71,9 +71,11 @@ def test_a_platform_s_own_names_are_spelt_as_in_the_example() -> None:
     made = rule(**KEYS, examples={"bad": [BAD], "good": [GOOD]})
     renamed = {"swp2": "Ethernet8"}
 
-    def own(fabric: Fabric) -> Iterable[View]:
+    def own(fabric: Fabric) -> Iterable[PlatformView]:
         named = set_value(set_value(fabric, parse("leaf*/Ethernet8/name"), "swp2"), parse("spine1/*/side"), "host")
-        yield View("nvue", Reading(fabric=named), lambda subject: tuple(renamed.get(part, part) for part in subject))
+        yield PlatformView(
+            "nvue", Reading(fabric=named), lambda subject: tuple(renamed.get(part, part) for part in subject)
+        )
 
     bad = {"model": {"leaf*/swp2/qos/pfc_watchdog": None}, "at": ["leaf1/Ethernet8"]}
     made = rule(**KEYS, examples={"bad": [BAD, bad], "good": [GOOD]})

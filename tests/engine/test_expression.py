@@ -9,9 +9,9 @@ import pytest
 from nodrop.engine import compiler
 from nodrop.engine.expression import parse, parse_message, parse_path
 from nodrop.engine.located_text import Written
-from nodrop.engine.nodes import Node, leaves, path, present, reads
+from nodrop.engine.nodes import Node, leaves, nodes_not_none, path, reads
 from nodrop.engine.nodes import text as spelt
-from nodrop.engine.scopes import SCOPES, names_of
+from nodrop.engine.scopes import SCOPES, typed_names
 from nodrop.errors import InputProblems
 from nodrop.model.fabric import Interface
 from nodrop.model.index import Index
@@ -33,8 +33,8 @@ def written(text: str, column: int = 11) -> Written:
 
 
 def checked(text: str, *, scope: str = "interface", when: str = "") -> Node:
-    names = names_of(SCOPES[scope].parts, OPTIONS)
-    surely = present(parse(written(when), names), holds=True) if when else frozenset()
+    names = typed_names(SCOPES[scope].parts, OPTIONS)
+    surely = nodes_not_none(parse(written(when), names), holds=True) if when else frozenset()
     return parse(written(text), names, surely)
 
 
@@ -315,7 +315,7 @@ def test_an_expression_can_be_written_again() -> None:
 
 
 def test_a_path_begins_with_a_name_or_goes_on_from_the_scope() -> None:
-    names = names_of(SCOPES["link"].parts)
+    names = typed_names(SCOPES["link"].parts)
     assert path(parse_path(written("length_m"), names, "link")) == ("link", "length_m")
     assert path(parse_path(written("a.mtu_bytes"), names, "link")) == ("a", "mtu_bytes")
     assert path(parse_path(written("device_b.role"), names, "link")) == ("device_b", "role")
@@ -327,7 +327,7 @@ def test_a_path_begins_with_a_name_or_goes_on_from_the_scope() -> None:
 
 @pytest.fixture
 def pieces() -> Iterator[Any]:
-    names = names_of(SCOPES["interface"].parts)
+    names = typed_names(SCOPES["interface"].parts)
     return lambda text: [
         piece if isinstance(piece, str) else spelt(piece) for piece in parse_message(written(text), names, frozenset())
     ]  # type: ignore[return-value]
@@ -355,7 +355,7 @@ def test_messages_are_text_and_expressions(pieces: Any) -> None:
 def test_limits_are_what_they_say() -> None:
     assert checked("interface.enabled or " + "(" * 10 + "1" + ")" * 10 + " " * 458)
     assert "501 characters" in refusal("interface.enabled" + " " * 484)
-    names = names_of(SCOPES["interface"].parts)
+    names = typed_names(SCOPES["interface"].parts)
     assert parse_message(written("x" * 2000), names) == ("x" * 2000,)
     assert checked("not " * 31 + "true")
     assert "expressions in expressions" in refusal("not " * 32 + "true")
@@ -409,7 +409,7 @@ def test_the_deepest_expression_still_is_python(deep: str) -> None:
 
 
 def test_wred_of_a_queue_is_reached_by_its_names() -> None:
-    names = names_of(SCOPES["queue"].parts)
+    names = typed_names(SCOPES["queue"].parts)
     function = compiler.value(("device", "interface", "queue"), parse(written("queue.wred.green.min_bytes"), names))
     queue = LOSSLESS.queues[1]  # type: ignore[index]
     assert function(None, port(0), queue, index=None) == WRED.green.min_bytes

@@ -3,7 +3,7 @@
 import pytest
 
 from nodrop.engine.rules import shipped as shipped_rules
-from nodrop.engine.unknowns import advice
+from nodrop.engine.unknowns import advise_on_missing_fact
 from nodrop.engine.verdicts import judge
 from nodrop.engine.vocabulary.headroom import (
     computed_headroom_bytes,
@@ -73,7 +73,7 @@ def test_the_reason_is_what_is_missing(device: Device, missing: str, settled: st
     with pytest.raises(UnknownFact) as raised:
         headroom_needed_bytes(device, far, index=Index(FABRIC))
     assert str(raised.value) == missing
-    assert advice(missing) == settled
+    assert advise_on_missing_fact(missing) == settled
 
 
 def facing(model: object, speed_mbps: object) -> int | None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from nodrop.engine.areas import areas
+from nodrop.engine.areas import rule_area_names
 from nodrop.engine.mutants import mutants
 from nodrop.engine.rules import shipped
-from nodrop.engine.site_rules import load_own, with_own
+from nodrop.engine.site_rules import load_site_rules, with_own
 from nodrop.errors import InputProblems
 from nodrop.resources import home
 from support.command import Done, built, nodrop
@@ -55,13 +55,13 @@ def write(name: str, text: str = RULE, *changes: tuple[str, str]) -> None:
 def refused(*folders: str) -> list[str]:
     """Return what is wrong with the rules of folders."""
     with pytest.raises(InputProblems) as error:
-        load_own([Path(folder) for folder in folders or ("ours",)])
+        load_site_rules([Path(folder) for folder in folders or ("ours",)])
     return [str(problem) for problem in error.value.problems]
 
 
 def test_own_rules_stand_among_the_shipped_ones() -> None:
     write("links/site-mtu")
-    (own,) = load_own([Path("ours"), Path("./ours")])
+    (own,) = load_site_rules([Path("ours"), Path("./ours")])
     assert (own.name, own.area, own.path) == ("site-mtu", "links", "ours/links/site-mtu.yaml")
     every = [rule.name for rule in with_own([Path("ours")])]
     assert every == sorted([*(rule.name for rule in shipped()), "site-mtu"])
@@ -194,7 +194,7 @@ examples:
 )
 def test_facts_and_arguments_are_those_of_the_analysis(old: str, new: str, told: str) -> None:
     write("links/site-speed", LINKS)
-    assert [rule.name for rule in load_own([Path("ours")])] == ["site-speed"]
+    assert [rule.name for rule in load_site_rules([Path("ours")])] == ["site-speed"]
     write("links/site-speed", LINKS, (old, new))
     assert refused() == [f"ours/links/site-speed.yaml{told}"]
 
@@ -268,7 +268,7 @@ def test_a_file_that_is_no_rule_is_reported(path: str, told: str, tmp_path: Path
     Path("site-mtu.yaml").write_text(RULE)
     done = nodrop("test-rules", path)
     assert (done.code, done.out) == (2, "")
-    known = ", ".join(sorted(areas()))
+    known = ", ".join(sorted(rule_area_names()))
     assert done.err == f"error: {told.format(here=tmp_path.name, areas=known)}\n"
 
 

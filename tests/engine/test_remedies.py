@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nodrop.engine.finding import Finding
-from nodrop.engine.remedies import changed_to, split_change
+from nodrop.engine.remedies import changes_making_part, split_change
 from nodrop.engine.rules import shipped
 from nodrop.engine.verdicts import judge
 from nodrop.model.change import Change
@@ -60,7 +60,7 @@ def test_what_is_not_there_is_added() -> None:
     index = Index(fabric())
     queue = next(one for one in index.devices["leaf1"].interfaces[0].qos.queues if one.index == 3)
     at = ("leaf1", "Ethernet0", "qos", "queues", "9")
-    assert list(changed_to(index, at, queue)) == [Change(subject=at, old=None, new=queue)]
+    assert list(changes_making_part(index, at, queue)) == [Change(subject=at, old=None, new=queue)]
 
 
 def test_the_ports_of_the_same_switch_decide_before_others() -> None:

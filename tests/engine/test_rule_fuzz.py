@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nodrop.engine.rules import shipped
-from nodrop.engine.site_rules import load_own
+from nodrop.engine.site_rules import load_site_rules
 from nodrop.errors import InputProblems
 from nodrop.rule_tests import try_rules
 
@@ -58,7 +58,7 @@ def outcome(raw: bytes, area: str, folder: Path) -> str:
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(raw)
     try:
-        rules = load_own([folder])
+        rules = load_site_rules([folder])
     except InputProblems as error:
         for problem in error.problems:
             assert problem.path == str(path)
@@ -103,7 +103,7 @@ def tried(times: int, folder: Path, seed: int) -> int:
         path = folder / area / "fuzzed.yaml"
         path.write_bytes((head + key).encode() + mutated(examples, chance))
         try:
-            rules = load_own([folder])
+            rules = load_site_rules([folder])
         except InputProblems:
             path.unlink()
             continue

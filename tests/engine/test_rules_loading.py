@@ -14,7 +14,7 @@ from nodrop.engine.nodes import Node, path
 from nodrop.engine.nodes import text as spelt
 from nodrop.engine.rule import Example, FromOption, Rule
 from nodrop.engine.rule_file import RuleFile
-from nodrop.engine.rule_loader import loads_rule
+from nodrop.engine.rule_loader import parse_rule
 from nodrop.engine.rules import load_rules
 from nodrop.errors import InputProblems
 from nodrop.model.fabric import MODES
@@ -59,7 +59,7 @@ examples:
 
 
 def load(content: str, name: str = "pfc-watchdog-hasty") -> Rule:
-    return loads_rule(dedent(content).encode(), f"rules/watchdog/{name}.yaml", name=name, area="watchdog")
+    return parse_rule(dedent(content).encode(), f"rules/watchdog/{name}.yaml", name=name, area="watchdog")
 
 
 def told(content: str) -> list[str]:
@@ -97,7 +97,7 @@ def test_a_rule_is_what_its_file_says() -> None:
         ("share", 2.5, "a number"),
         ("loud", True, "true or false"),
     ]
-    assert loaded.pointed == ("interface", "qos", "pfc_watchdog")
+    assert loaded.pointed_path == ("interface", "qos", "pfc_watchdog")
     assert [piece if isinstance(piece, str) else spelt(piece) for piece in loaded.message] == [
         "interface.name",
         " waits ",

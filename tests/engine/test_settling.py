@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nodrop.engine import suppressions
 from nodrop.engine.finding import Finding, Located
-from nodrop.engine.suppressions import Ran, Suppression, lasting, settle, wrong
+from nodrop.engine.suppressions import Ran, Suppression, find_suppression_faults, find_unchanged_period, settle
 from nodrop.model.subject import matches, parse
 from nodrop.syntax.places import Span
 from support.report_samples import finding
@@ -115,14 +115,14 @@ def test_places_are_asked_for_only_where_a_comment_names_the_rule() -> None:
     ],
 )
 def test_unused_is_told_only_where_that_is_known(at: str, ran: Ran, told: bool) -> None:
-    found = [remark.kind for remark in wrong([suppression("a-rule", at)], [0], NAMES, TODAY, [ran])]
+    found = [remark.kind for remark in find_suppression_faults([suppression("a-rule", at)], [0], NAMES, TODAY, [ran])]
     assert found == (["unused-suppression"] if told else [])
-    assert list(wrong([suppression("a-rule", at)], [1], NAMES, TODAY, [ran])) == []
+    assert list(find_suppression_faults([suppression("a-rule", at)], [1], NAMES, TODAY, [ran])) == []
 
 
 def test_an_outcome_lasts_until_the_first_comment_ends() -> None:
     days = [date(2027, 6, 29), date(2027, 7, 9), date(2027, 8, 1)]
     given = [suppression("a-rule", "", day) for day in days]
-    assert lasting(given, TODAY) == ("2027-06-30", "2027-07-09")
-    assert lasting(given[:1], TODAY) == ("2027-06-30", "9999-12-31")
-    assert lasting([suppression("a-rule", "")], TODAY) is None
+    assert find_unchanged_period(given, TODAY) == ("2027-06-30", "2027-07-09")
+    assert find_unchanged_period(given[:1], TODAY) == ("2027-06-30", "9999-12-31")
+    assert find_unchanged_period([suppression("a-rule", "")], TODAY) is None

@@ -8,7 +8,14 @@ import pytest
 
 from nodrop.config import Config
 from nodrop.engine.rules import shipped
-from nodrop.engine.skipped import FAILURES, MODE, OBSERVED, Skipped, skipped, skipped_by_all
+from nodrop.engine.skipped import (
+    REASON_NEEDS_FAILURES,
+    REASON_NEEDS_VALIDATORS,
+    REASON_OTHER_MODE,
+    Skipped,
+    find_never_run_rules,
+    skipped,
+)
 from nodrop.judging import Settings, chosen_rules, reading_at, run_rules
 from nodrop.report.json import render as json_of
 from nodrop.report.text import render
@@ -40,10 +47,10 @@ def by_reason(settings: Settings | None = None, *, mode: str = "lossless") -> Ma
 
 def test_only_failures_and_other_validators_are_left_to_validate() -> None:
     left = by_reason(Settings(strictness="auditor"))
-    assert left.keys() == {FAILURES, OBSERVED, MODE}
-    assert left[FAILURES] == FAILING
-    assert left[OBSERVED] == tuple(rule.name for rule in shipped() if rule.observed)
-    assert left[MODE] == tuple(rule.name for rule in shipped() if "lossless" not in rule.modes)
+    assert left.keys() == {REASON_NEEDS_FAILURES, REASON_NEEDS_VALIDATORS, REASON_OTHER_MODE}
+    assert left[REASON_NEEDS_FAILURES] == FAILING
+    assert left[REASON_NEEDS_VALIDATORS] == tuple(rule.name for rule in shipped() if rule.observed)
+    assert left[REASON_OTHER_MODE] == tuple(rule.name for rule in shipped() if "lossless" not in rule.modes)
 
 
 def test_each_reason_has_its_rules() -> None:
@@ -52,7 +59,9 @@ def test_each_reason_has_its_rules() -> None:
     assert left["off in nodrop.yaml"] == ("pfc-without-watchdog",)
     assert left["ignored"] == ("session-to-nobody",)
     strict = {rule.name for rule in shipped() if rule.strictness != "regular" or rule.confidence == "possible"}
-    assert strict - {*left[MODE], *left[OBSERVED], *FAILING} == {*left["above strictness regular"]}
+    assert strict - {*left[REASON_OTHER_MODE], *left[REASON_NEEDS_VALIDATORS], *FAILING} == {
+        *left["above strictness regular"]
+    }
     selected = by_reason(Settings(select=("pfc-without-watchdog",)))
     assert selected == {"not selected": tuple(one.name for one in shipped() if one.name != "pfc-without-watchdog")}
 
@@ -65,7 +74,7 @@ def test_what_ran_and_what_did_not_are_all_rules_and_json_says_the_same() -> Non
     assert document["skipped"] == [{"reason": one.reason, "rules": [*one.rules]} for one in outcome.skipped]
 
 
-TWO = (Skipped(reason="ignored", rules=("a",)), Skipped(reason=MODE, rules=("b",)))
+TWO = (Skipped(reason="ignored", rules=("a",)), Skipped(reason=REASON_OTHER_MODE, rules=("b",)))
 
 
 def test_the_line_before_the_totals_says_how_many_and_why() -> None:
@@ -83,4 +92,4 @@ def test_of_several_fabrics_a_rule_is_skipped_that_ran_in_none(places: tuple[int
     both = (Outcome(devices=1, rules=7, skipped=TWO), Outcome(devices=1, rules=8, skipped=TWO[:1]))
     made = merge_outcomes([*(both[at] for at in places), Outcome(devices=0)])
     assert (made.rules, made.skipped) == (8, TWO[:1])
-    assert skipped_by_all([TWO, (Skipped(reason="not selected", rules=("b",)),)]) == TWO[1:]
+    assert find_never_run_rules([TWO, (Skipped(reason="not selected", rules=("b",)),)]) == TWO[1:]

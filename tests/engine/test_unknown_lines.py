@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.engine.unknowns import of_lines
+from nodrop.engine.unknowns import unknown_line_verdicts
 from nodrop.model.reading import DeviceReading
 from nodrop.platforms.frr import harmless as frr_harmless
 from nodrop.platforms.frr.harmless import Harmless, harmless
@@ -28,11 +28,11 @@ router ospf
  ospf router-id 10.0.0.9
 """
 ABOUT = ("bgp dampening", "neighbor ... strict-capability-match", "router ospf")
-WHOLE = outcome(unknown=of_lines(read(None, LINES).notes))
+WHOLE = outcome(unknown=unknown_line_verdicts(read(None, LINES).notes))
 
 
 def unknown(reading: DeviceReading) -> list[tuple[str, list[int | None]]]:
-    verdicts = of_lines(reading.notes)
+    verdicts = unknown_line_verdicts(reading.notes)
     return [(one.missing, [place.span.line if place.span else None for place in one.places]) for one in verdicts]
 
 

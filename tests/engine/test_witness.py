@@ -2,27 +2,27 @@
 
 import pytest
 
-from nodrop.engine.example_setup import CannotSay, Setting
-from nodrop.engine.examples import View, views_of
+from nodrop.engine.example_setup import Setting, UnsupportedExample
+from nodrop.engine.examples import PlatformView, build_example_views
 from nodrop.engine.nodes import Logic, Not
 from nodrop.engine.rule import Example, Rule
-from nodrop.engine.rules import of_files, shipped
-from nodrop.engine.witness import Step, Unseen, Witness, meant
+from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.witness import AbsentValue, Step, Witness, meant
 from nodrop.model.index import Index
 from nodrop.model.subject import parse
 from nodrop.platforms.kit.examples import TIERS
 
-RULES = [rule for rule in of_files(shipped()) if rule.claim is not None and rule.scope.parts and not rule.last]
+RULES = [rule for rule in select_file_rules(shipped()) if rule.claim is not None and rule.scope.parts and not rule.last]
 
 
-def said(example: Example) -> View:
+def said(example: Example) -> PlatformView:
     """Return an example as the first platform that can say it has it."""
     for platform in TIERS:
         setting = Setting(platform)
         try:
             setting.check_support(example)
-            return views_of(example, setting.base, setting.views, setting.artifact)[0]
-        except CannotSay:
+            return build_example_views(example, setting.base, setting.views, setting.artifact)[0]
+        except UnsupportedExample:
             continue
     raise AssertionError(example.name)
 
@@ -34,7 +34,7 @@ def found(step: Step) -> bool | None:
 
 def consistent(step: Step) -> None:
     """Check that a step is what its parts make it, and that nothing after the one that decided was looked at."""
-    parts = [part for part in step.parts if part.value is not Unseen.NOT_REACHED]
+    parts = [part for part in step.parts if part.value is not AbsentValue.NOT_REACHED]
     if isinstance(step.node, Not) and step.has_value and parts:
         assert step.value == (not parts[0].value)
     if isinstance(step.node, Logic):

@@ -26,7 +26,7 @@ from nodrop.model.states import UNKNOWN, known_rows
 from nodrop.model.subject import link as link_subject
 from nodrop.model.values import replace_fields
 from nodrop.resources import home
-from nodrop.routing.legs import legs
+from nodrop.routing.legs import routed_interfaces
 from nodrop.routing.prefixes import prefix
 from support import random_fabrics, random_nvue
 from support.command import built
@@ -109,7 +109,7 @@ def check(reading: Reading) -> Snapshot:
     by_leg = {(device, leg) for (device, _), leg in found.ports.items()}
     for device in fabric.devices:
         if device.name not in left_out:
-            assert {(device.name, leg.name) for leg in legs(device)} <= by_leg
+            assert {(device.name, leg.name) for leg in routed_interfaces(device)} <= by_leg
     check_tables(found)
     check_places(found, reading)
     return found

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nodrop.config import Config
-from nodrop.engine.example_setup import EXAMPLES, names, renamed
+from nodrop.engine.example_setup import EXAMPLES, names, rename_ports
 from nodrop.hardware.dynamic import resolve
 from nodrop.judging import Settings
 from nodrop.model.edit import set_value
@@ -41,11 +41,11 @@ def built(platform: str, changes: Mapping[str, Any]) -> dict[str, str]:
     """Return the files of two-by-two with changes of the model, by subject."""
     release = {"sonic": "202505", "nvue": "5.16"}[platform]
     fabric = clean("two-by-two", platform, release, "{}")
-    fabric = renamed(fabric, names(fabric, EXAMPLES))
+    fabric = rename_ports(fabric, names(fabric, EXAMPLES))
     for subject, value in changes.items():
         fabric = set_value(fabric, parse(subject), value)
     fabric = replace(fabric, devices=tuple(map(resolve, fabric.devices)))
-    return written(renamed(fabric, names(fabric, platform)))
+    return written(rename_ports(fabric, names(fabric, platform)))
 
 
 UNWATCHED = {"leaf1/Ethernet0/qos/pfc_watchdog": None, "spine2/Ethernet0/qos/pfc_watchdog": None}

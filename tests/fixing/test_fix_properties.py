@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.errors import Unsupported
 from nodrop.judging import Settings
 from nodrop.results.fixed import Fixed
@@ -46,4 +46,4 @@ def test_several_faults_at_once(platform: str, data: st.DataObject) -> None:
 def _all(files: dict[str, str]) -> tuple[object, ...]:
     from nodrop.judging import run_rules
 
-    return run_rules(said(files), of_files(shipped()), Settings()).findings
+    return run_rules(said(files), select_file_rules(shipped()), Settings()).findings

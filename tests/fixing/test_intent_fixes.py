@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from nodrop.engine.example_setup import laid_over
+from nodrop.engine.example_setup import merge_overlay
 from nodrop.engine.rules import shipped
 from nodrop.fixing import fix
 from nodrop.inputs import Text
@@ -29,7 +29,7 @@ FAULTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def intent(overlay: Mapping[str, Any]) -> bytes:
-    data = laid_over(parse((home("intents") / "two-by-two.yaml").read_bytes(), "two-by-two.yaml").data, overlay)
+    data = merge_overlay(parse((home("intents") / "two-by-two.yaml").read_bytes(), "two-by-two.yaml").data, overlay)
     out = StringIO()
     YAML(typ="safe", pure=True).dump(data, out)
     return out.getvalue().encode()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.fixing import fix
 from nodrop.inputs import find
 from nodrop.judging import Settings
@@ -89,7 +89,7 @@ def test_changes_come_from_rules_that_say_so() -> None:
 @pytest.mark.nightly
 def test_nodrop_fix_makes_what_a_fix_says(fault: Fault, tmp_path: Path) -> None:
     """What a fix is said to do, `nodrop fix --unsafe` does, in files as users have them and past all other rules."""
-    known = {rule.name for rule in of_files(shipped())}
+    known = {rule.name for rule in select_file_rules(shipped())}
     if f"{fault.name}: " in TABLE.read_text() or fault.row["rule"] not in known:
         return
     for name, text in inject(fault).items():

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import nodrop
-from nodrop.design.decisions import Aspect, keys_in_words
+from nodrop.design.decisions import FabricPart, format_deciding_keys
 from nodrop.importing import derive
 from nodrop.importing.losses import render_differences
 from nodrop.importing.tier_view import see
@@ -76,7 +76,7 @@ def test_values_are_spelt_for_people() -> None:
 
 
 def test_keys_that_decide_are_told_without_what_stands_for_others() -> None:
-    every = {keys_in_words(Aspect(kind, ("addresses",))) for kind in ("port", "device")}
+    every = {format_deciding_keys(FabricPart(kind, ("addresses",))) for kind in ("port", "device")}
     assert not any("{" in one for one in every)
     assert "addressing.links or addressing.endpoints" in every
 

@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 import nodrop
 from nodrop.cli.main import run
-from nodrop.design.defaults import Default, defaulted
+from nodrop.design.defaults import AppliedDefault, applied_defaults
 from nodrop.errors import InputProblems
 from nodrop.intent.load import LATER_VALUES, loads
 from nodrop.intent.schema import Intent
@@ -342,7 +342,7 @@ WITHOUT_A_KEY = {
 
 
 def test_defaults_of_the_smallest_intent() -> None:
-    assert {key: value for key, value, _ in defaulted(load(shipped("two-by-two")))} == {
+    assert {key: value for key, value, _ in applied_defaults(load(shipped("two-by-two")))} == {
         "mode": "lossless",
         "mtu": "9216",
         "topology.max_oversubscription": "1",
@@ -380,7 +380,7 @@ def test_defaults_of_the_smallest_intent() -> None:
 
 
 def test_every_default_has_a_source() -> None:
-    assert all(default.source for default in defaulted(load(shipped("two-by-two"))))
+    assert all(default.source for default in applied_defaults(load(shipped("two-by-two"))))
 
 
 @pytest.mark.parametrize(
@@ -401,7 +401,7 @@ def test_every_default_has_a_source() -> None:
 )
 def test_defaults_of_the_watchdogs(changes: dict[str, Any], expected: dict[str, str]) -> None:
     data = changed(shipped("two-by-two"), changes)
-    printed = {key.removeprefix("pfc.watchdog."): value for key, value, _ in defaulted(load(data))}
+    printed = {key.removeprefix("pfc.watchdog."): value for key, value, _ in applied_defaults(load(data))}
     assert expected.items() <= printed.items()
     build(data)
     timers = ("fabric", "fabric.detection", "fabric.restoration", "fabric.action")
@@ -413,7 +413,9 @@ def test_defaults_of_the_watchdogs(changes: dict[str, Any], expected: dict[str, 
 
 def written_out(data: Data) -> Data:
     """The data with every default that is a key of an intent written out."""
-    settings = {one.key: one.value for one in defaulted(load(data)) if " " not in one.key and "," not in one.value}
+    settings = {
+        one.key: one.value for one in applied_defaults(load(data)) if " " not in one.key and "," not in one.value
+    }
     return changed(data, {key: data_of(f"x: {value}\n")["x"] for key, value in settings.items()})
 
 
@@ -421,8 +423,8 @@ def written_out(data: Data) -> Data:
 def test_defaults_written_out_give_the_same_fabric(name: str) -> None:
     whole = written_out(shipped(name))
     assert build(whole) == build(shipped(name))
-    assert {default.key for default in defaulted(load(whole)) if default.key not in WITHOUT_A_KEY} == set()
+    assert {default.key for default in applied_defaults(load(whole)) if default.key not in WITHOUT_A_KEY} == set()
 
 
 def test_a_default_is_what_it_says() -> None:
-    assert Default("mtu", "9216", "why") == ("mtu", "9216", "why")
+    assert AppliedDefault("mtu", "9216", "why") == ("mtu", "9216", "why")

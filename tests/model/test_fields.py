@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nodrop.analyses.siblings import ASPECTS
+from nodrop.analyses.siblings import SIBLING_ASPECTS
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.fields import TABLE, entry_label, field_names, impacts, label_of, own, unit_of
 from nodrop.model.types import Type, attributes, fields
@@ -73,7 +73,7 @@ def test_no_label_repeats_what_follows_from_the_name() -> None:
 
 
 def test_aspects_are_those_of_siblings() -> None:
-    assert {row.aspect for rows in TABLE.values() for row in rows.values()} - {""} == ASPECTS.keys()
+    assert {row.aspect for rows in TABLE.values() for row in rows.values()} - {""} == SIBLING_ASPECTS.keys()
 
 
 def test_words_and_units_of_fields() -> None:

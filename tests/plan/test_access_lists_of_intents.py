@@ -9,7 +9,7 @@ from nodrop.judging import built
 from nodrop.model.compare import differences
 from nodrop.model.reading import Reading
 from nodrop.plan.model import Plan
-from nodrop.plan.patches import patches
+from nodrop.plan.patches import make_patches
 from support.designs import build, load
 from support.extra_lists import OWNERS, PORTS, changes, intent_with
 from support.imported_fabrics import imported
@@ -63,7 +63,7 @@ def test_a_plan_tells_the_change_and_what_it_disturbs(platform: str, kind: str) 
 def test_a_patch_makes_the_change_and_no_other(platform: str, kind: str) -> None:
     before, after = pair(platform, kind)
     for one, other in ((before, after), (after, before)):
-        made = {patch.device: patch for patch in patches(nodrop.plan(one, other), one, other)}
+        made = {patch.device: patch for patch in make_patches(nodrop.plan(one, other), one, other)}
         assert list(made) == ["leaf1", "leaf2"]
         for device, patch in made.items():
             assert patch.by_hand == ()

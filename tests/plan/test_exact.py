@@ -12,9 +12,9 @@ from nodrop.errors import InputProblems
 from nodrop.judging import built
 from nodrop.model.change import worst
 from nodrop.model.reading import Reading
-from nodrop.plan.effects import bundle
-from nodrop.plan.model import RISKS, Plan
-from nodrop.plan.patches import Patch, patches
+from nodrop.plan.effects import unchanged_files
+from nodrop.plan.model import CHANGE_RISKS, Plan
+from nodrop.plan.patches import Patch, make_patches
 from nodrop.platforms.frr.changes import changes
 from nodrop.platforms.sonic.edit import PATCH, between
 from nodrop.platforms.sonic.patch import operations
@@ -40,8 +40,8 @@ def made(old: Reading, new: Reading) -> Iterator[tuple[Plan, Patch, dict[str, by
     """The plan and the patch of each switch that changes, with its old files and its new ones."""
     plan = nodrop.plan(old, new)
     kinds = {one.name: one.kind for one in plan.devices}
-    for patch in patches(plan, old, new):
-        before, after = bundle(old, patch.device), bundle(new, patch.device)
+    for patch in make_patches(plan, old, new):
+        before, after = unchanged_files(old, patch.device), unchanged_files(new, patch.device)
         if kinds[patch.device] == "changed":
             assert before is not None
             assert after is not None
@@ -77,7 +77,7 @@ def test_a_sonic_switch_comes_to_its_new_file(wanted: dict[str, Any]) -> None:
             assert patch.result["frr.conf"] == after["frr.conf"]
             direct = between(before, after, name=patch.device)
             assert direct is not None
-            assert RISKS.index(plan.effects[patch.device]) >= RISKS.index(worst(direct.steps))
+            assert CHANGE_RISKS.index(plan.effects[patch.device]) >= CHANGE_RISKS.index(worst(direct.steps))
 
 
 @pytest.mark.slow
@@ -101,7 +101,7 @@ def test_names_that_say_the_same_are_not_worth_it_that_ports_are_shut() -> None:
     old, new = reading("sonic"), reading_of("sonic", {"classes.cnp.max_rate": None})
     plan = nodrop.plan(old, new)
     assert set(plan.effects.values()) == {"none"}
-    for patch in patches(plan, old, new):
+    for patch in make_patches(plan, old, new):
         assert [step["path"] for step in json.loads(patch.files[PATCH])] == [
             "/SCHEDULER/scheduler.6.400G/cir",
             "/SCHEDULER/scheduler.6.400G/pir",
@@ -113,7 +113,7 @@ def test_what_runs_is_changed_in_what_the_model_says_of_it_alone() -> None:
     old, new = reading("sonic"), reading_of("sonic", {"topology.leaves.ids": "1-3"})
     plan = nodrop.plan(old, new)
     for exact in (True, False):
-        for patch in patches(replace(plan, exact=exact), old, new):
+        for patch in make_patches(replace(plan, exact=exact), old, new):
             tables = {step["path"].split("/")[1] for step in steps_of(patch.files)}
             assert ("DEVICE_NEIGHBOR" in tables) is (exact and patch.device != "leaf3")
             assert ("changes.vtysh" in patch.files) is (exact and patch.device != "leaf3")
@@ -133,7 +133,7 @@ def test_a_table_without_rows_is_none() -> None:
 @pytest.mark.parametrize("knob", ["endpoints.storage.split", "hwsku"])
 def test_other_lanes_and_another_hwsku_are_for_no_patch(knob: str) -> None:
     old = reading("sonic")
-    files = bundle(old, "leaf1")
+    files = unchanged_files(old, "leaf1")
     assert files is not None
     config = json.loads(files["config_db.json"])
     if knob == "hwsku":
@@ -147,7 +147,7 @@ def test_other_lanes_and_another_hwsku_are_for_no_patch(knob: str) -> None:
 def test_no_map_is_without_rows(name: str) -> None:
     """libyang 1, with which SONiC reads files up to 202511, refuses the whole file for one."""
     for device in ("leaf1", "spine1"):
-        files = bundle(built(load(shipped(name)), "intent.yaml", "build")[1], device)
+        files = unchanged_files(built(load(shipped(name)), "intent.yaml", "build")[1], device)
         assert files is not None
         tables = json.loads(files["config_db.json"])
         maps = {table: rows for table, rows in tables.items() if table.endswith("_MAP") or "MAP_" in table}

@@ -14,7 +14,7 @@ from nodrop.model.assemble import assemble
 from nodrop.model.declared import Declared
 from nodrop.model.reading import Reading, Source
 from nodrop.plan.model import Plan
-from nodrop.plan.patches import patches
+from nodrop.plan.patches import make_patches
 from nodrop.platforms.kit.settings import Opened
 from nodrop.report import plan_json, plan_markdown, plan_text
 from nodrop.resources import home
@@ -73,7 +73,7 @@ def test_tables_that_the_model_does_not_hold_are_told_of_all_switches_once() -> 
     assert (plan.told, plan.empty, [one.devices for one in plan.order]) == ((), False, [("leaf1",), ("leaf2",)])
     assert plan.effects == dict.fromkeys(both, "service restart")
     assert SECRET not in plan_text.render([plan]) + plan_markdown.render([plan]) + plan_json.render([plan]).decode()
-    for one in patches(plan, old, new):
+    for one in make_patches(plan, old, new):
         assert json.loads(one.result["config_db.json"]) == json.loads(new.sources[one.device][0].held or b"")
         assert not one.by_hand
 

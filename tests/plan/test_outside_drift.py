@@ -13,13 +13,13 @@ from nodrop.model.assemble import assemble
 from nodrop.model.declared import Declared
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading, Source
-from nodrop.plan.drifting import declared_by
-from nodrop.plan.effects import bundle
+from nodrop.plan.drifting import declared_facts_of
+from nodrop.plan.effects import unchanged_files
 from nodrop.plan.model import Drift
-from nodrop.plan.patches import patches
+from nodrop.plan.patches import make_patches
 from nodrop.platforms.kit.own_additions import own_setting
-from nodrop.report.drift_page import KEYS
-from nodrop.report.plan_page import outside
+from nodrop.report.drift_page import KEY_VERBS
+from nodrop.report.plan_page import format_other_file_changes
 from nodrop.syntax.yaml import parse
 from support.as_it_runs import as_it_runs
 from support.json_text import applied
@@ -34,11 +34,11 @@ Change = Callable[[Tables], object]
 def read(platform: str, files: dict[str, bytes], stated: Fabric | None = None) -> Reading:
     sources = [(Source(name=name, display=name, held=raw), raw) for name, raw in files.items()]
     found = platforms.reader(platform).read_device("leaf1", sources)
-    return assemble([found], declared_by(stated) if stated else Declared())
+    return assemble([found], declared_facts_of(stated) if stated else Declared())
 
 
 def files_of(platform: str = "sonic") -> dict[str, bytes]:
-    return dict(bundle(reading(platform), "leaf1") or {})
+    return dict(unchanged_files(reading(platform), "leaf1") or {})
 
 
 def sonic(change: Change, want: Change = lambda _: None) -> tuple[Reading, Reading]:
@@ -77,7 +77,7 @@ def test_an_access_list_that_somebody_has_added() -> None:
     found = nodrop.drift(before, wanted)
     (fact,) = found.plan.told[0].facts
     assert ([entry.path for entry in fact.entries], told(found)) == ([("access_lists", "DATA")], [])
-    (patch,) = patches(found.plan, before, wanted)
+    (patch,) = make_patches(found.plan, before, wanted)
     assert [step["path"] for step in json.loads(patch.files["patch.json"])] == ["/ACL_RULE", "/ACL_TABLE"]
     assert patch.by_hand == ()
 
@@ -220,7 +220,7 @@ def test_settings_of_nvue_in_either_form(commands: bool) -> None:
         ("system message", [("pre-login", "changed")]),
     ]
     assert SECRET not in str(found.plan.outside)
-    (patch,) = patches(found.plan, read("nvue", shown), wanted)
+    (patch,) = make_patches(found.plan, read("nvue", shown), wanted)
     assert (patch.by_hand, SECRET in str(patch.files)) == ((), False)
     lines = patch.files["changes.nv"].decode().splitlines()
     assert {"nv set system message pre-login 'keep out'", "nv unset acl", "nv unset system aaa user ops"} <= {*lines}
@@ -255,7 +255,7 @@ def test_the_way_back_is_in_the_patch_and_what_is_not_is_said() -> None:
 
     before, wanted = sonic(by_hand, extra)
     found = nodrop.drift(before, wanted)
-    (patch,) = patches(found.plan, before, wanted)
+    (patch,) = make_patches(found.plan, before, wanted)
     assert patch.by_hand == ("FEATURE lldp state: left as it runs, to be set by hand",)
     assert SECRET not in str(patch.files)
     tables = json.loads(before.sources["leaf1"][0].held or b"")
@@ -270,9 +270,9 @@ def test_the_way_back_is_in_the_patch_and_what_is_not_is_said() -> None:
 def test_what_is_written_over_what_was_given() -> None:
     """The version of the database is the image's own, whatever a configuration says; a polling interval is not."""
     version, polling = ("VERSIONS", "DATABASE", "VERSION"), ("CRM", "Config", "polling_interval")
-    assert own_setting("sonic", version, "version_202505_02", over=True)
+    assert own_setting("sonic", version, "version_202505_02", overwrite=True)
     assert own_setting("sonic", polling, "300")
-    assert not own_setting("sonic", polling, "300", over=True)
+    assert not own_setting("sonic", polling, "300", overwrite=True)
     assert not own_setting("sonic", polling, "60")
     assert own_setting("nvue", ("system", "api", "state", "enabled"), {})
     assert not own_setting("nvue", ("system", "api", "state", "disabled"), {})
@@ -286,4 +286,6 @@ def test_ports_of_which_the_same_is_told_are_one_line() -> None:
     both = (read("nvue", {"startup.yaml": json.dumps(one).encode()}) for one in (shown, given))
     plan = nodrop.drift(*both).plan
     assert [one.at[1:] for one in plan.outside] == [("interface", f"swp{number}") for number in (1, 2, 3)]
-    assert [line for line, _ in outside(plan, KEYS)] == ["leaf1: interface swp[1-3]: acl not wanted"]
+    assert [line for line, _ in format_other_file_changes(plan, KEY_VERBS)] == [
+        "leaf1: interface swp[1-3]: acl not wanted"
+    ]

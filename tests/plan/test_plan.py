@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop import platforms
-from nodrop.checking.rollout import reroutes, rolled_out
+from nodrop.checking.rollout import order_rollout, should_compute_routing
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.judging import Settings
 from nodrop.model.compare import differences
@@ -21,9 +21,9 @@ from nodrop.model.reading import Assumption, Reading
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse
 from nodrop.model.types import fields
-from nodrop.plan.effects import bundle
+from nodrop.plan.effects import unchanged_files
 from nodrop.plan.model import Plan
-from nodrop.plan.patches import BY_HAND, Patch, patches
+from nodrop.plan.patches import MANUAL_STEPS_FILE, Patch, make_patches
 from nodrop.platforms.kit import change_effects
 from nodrop.platforms.kit.traits import traits
 from nodrop.platforms.sonic.edit import PATCH
@@ -88,10 +88,10 @@ def whole(one: Plan) -> list[str]:
 def test_what_a_reviewer_reads(name: str, form: str, update_golden: bool) -> None:
     old, new = story(name)
     made = nodrop.plan(old, new)
-    made = rolled_out(made, old, new, Settings(), routing=reroutes(made, old, new))
+    made = order_rollout(made, old, new, Settings(), routing=should_compute_routing(made, old, new))
     said = {
         "txt": lambda: plan_text.page(made),
-        "md": lambda: plan_markdown.page(made),
+        "md": lambda: plan_markdown.render_plan_markdown(made),
         "json": lambda: plan_json.render([made]).decode(),
     }[form]()
     golden = HERE / "golden" / f"{name}.{form}"
@@ -159,7 +159,7 @@ def test_equal_changes_are_told_once() -> None:
 def applied_by_its_tool(platform: str, patch: Patch, old: Reading) -> None:
     """What the switch's own tool makes of the patch alone is what the patch promises of the file."""
     file = platforms.reader(platform).FILES[0]
-    had = bundle(old, patch.device)
+    had = unchanged_files(old, patch.device)
     assert had is not None
     if platform == "sonic":
         assert applied(steps_of(patch.files), json.loads(had[file])) == json.loads(patch.result[file])
@@ -183,7 +183,7 @@ def test_a_patch_makes_the_new_fabric_of_the_old_files(platform: str, data: st.D
     made = nodrop.plan(old, new)
     before = {device.name for device in old.fabric.devices}
     seen = set()
-    for patch in patches(made, old, new):
+    for patch in make_patches(made, old, new):
         seen.add(patch.device)
         left = [line for line in patch.by_hand if not line.startswith("refused as a whole")]
         now = as_read(platform, patch.device, dict(patch.result))
@@ -211,7 +211,7 @@ def test_a_patch_mends_or_breaks_nothing_but_what_is_asked(platform: str, data: 
         for render in (plan_text.render, plan_json.render, plan_markdown.render):
             assert render([made])
         changed = {change.name for change in made.devices if change.kind == "changed"}
-        for patch in (patch for patch in patches(made, old, new) if patch.device in changed):
+        for patch in (patch for patch in make_patches(made, old, new) if patch.device in changed):
             now = as_read(platform, patch.device, dict(patch.result))
             left = [line for line in patch.by_hand if not line.startswith("refused as a whole")]
             assert left or not list(differences(now, device_in(new, patch.device)))
@@ -224,7 +224,7 @@ def test_what_stands_in_one_field_with_a_change_and_is_to_stay_stays() -> None:
     config = json.loads(clean[file])
     config["PORT"]["Ethernet0"]["pfc_asym"] = "on"
     old, new = said(clean), said({**clean, file: json.dumps(config)})
-    (patch,) = patches(nodrop.plan(old, new), old, new)
+    (patch,) = make_patches(nodrop.plan(old, new), old, new)
     assert patch.by_hand == ()
     assert as_read("sonic", "spine1", dict(patch.result)) == device_in(new, "spine1")
 
@@ -244,7 +244,7 @@ def test_what_no_patch_makes_makes_the_rest_no_worse() -> None:
         "queue 3: ECN minimum (green)": ("none", "patch"),
     }
     assert made.together == ()
-    (patch,) = patches(made, old, new)
+    (patch,) = make_patches(made, old, new)
     (step,) = json.loads(patch.files[PATCH])
     assert (step["path"], step["value"]) == ("/WRED_PROFILE/AZURE_LOSSLESS/green_min_threshold", "160000")
     assert json.loads(patch.files["config_db.json"]) == config
@@ -281,7 +281,7 @@ def test_what_the_updater_refuses_and_a_command_does_is_typed() -> None:
     made = nodrop.plan(old, new)
     assert made.effects == dict.fromkeys(("leaf1", "leaf2", "spine1", "spine2"), "none")
     assert {fact.effect.means for block in made.told for fact in block.facts if block.devices} == {"commands"}
-    patch = next(iter(patches(made, old, new)))
+    patch = next(iter(make_patches(made, old, new)))
     assert list(patch.files) == ["commands.sh"]
     assert patch.files["commands.sh"].startswith(b"sudo ecnconfig -p AZURE_LOSSLESS -gm")
     assert as_read("sonic", "leaf1", dict(patch.result)) == device_in(new, "leaf1")
@@ -292,20 +292,20 @@ def test_a_refused_patch_comes_with_the_whole_file() -> None:
     new = replace(old, fabric=set_value(old.fabric, parse("leaf1/@watchdog_polling_ms"), None))
     made = nodrop.plan(old, new)
     assert made.effects == {"leaf1": "refused"}
-    patch = next(iter(patches(made, old, new)))
+    patch = next(iter(make_patches(made, old, new)))
     file = platforms.reader("sonic").FILES[0]
-    assert sorted(patch.files) == sorted([PATCH, file, BY_HAND])
+    assert sorted(patch.files) == sorted([PATCH, file, MANUAL_STEPS_FILE])
     assert as_read("sonic", "leaf1", {**patch.result, file: patch.files[file]}).watchdog_polling_ms is None
-    assert patch.files[BY_HAND].decode().startswith(f"refused as a whole, load {file} instead: ")
+    assert patch.files[MANUAL_STEPS_FILE].decode().startswith(f"refused as a whole, load {file} instead: ")
 
 
 def test_switches_that_come_get_their_files_and_those_that_go_a_line() -> None:
     old, new = story("leaf-added")
-    by_name = {one.device: one for one in patches(nodrop.plan(old, new), old, new)}
+    by_name = {one.device: one for one in make_patches(nodrop.plan(old, new), old, new)}
     assert sorted(by_name) == ["leaf3", "spine1", "spine2"]
     assert device_in(new, "leaf3") == as_read("sonic", "leaf3", dict(by_name["leaf3"].files))
-    gone = {one.device: one for one in patches(nodrop.plan(new, old), new, old)}
-    assert list(gone["leaf3"].files) == [BY_HAND]
+    gone = {one.device: one for one in make_patches(nodrop.plan(new, old), new, old)}
+    assert list(gone["leaf3"].files) == [MANUAL_STEPS_FILE]
 
 
 def test_a_switch_of_another_system_is_replaced() -> None:
@@ -313,8 +313,8 @@ def test_a_switch_of_another_system_is_replaced() -> None:
     made = nodrop.plan(old, new)
     assert [one.name for one in made.devices if one.kind == "replaced"] == ["spine1", "spine2"]
     assert made.effects == {"leaf1": "none", "leaf2": "none", "spine1": "reboot", "spine2": "reboot"}
-    patch = next(one for one in patches(made, old, new) if one.device == "spine1")
-    files = {name: raw for name, raw in patch.files.items() if name != BY_HAND}
+    patch = next(one for one in make_patches(made, old, new) if one.device == "spine1")
+    files = {name: raw for name, raw in patch.files.items() if name != MANUAL_STEPS_FILE}
     assert as_read("nvue", "spine1", files) == device_in(new, "spine1")
     assert patch.by_hand
 
@@ -435,7 +435,7 @@ def test_names_steer_neither_terminals_nor_pages() -> None:
     new = replace(old, fabric=set_value(old.fabric, parse("leaf1/Ethernet0/description"), text))
     made = nodrop.plan(old, new)
     assert "\x1b" not in plan_text.page(made)
-    page = re.sub(r"(`+)[^`\n]+\1", "", plan_markdown.page(made))
+    page = re.sub(r"(`+)[^`\n]+\1", "", plan_markdown.render_plan_markdown(made))
     assert "<img" not in page.replace("\\<img", "")
     assert "**b**" not in page
     assert json.loads(plan_json.render([made]))["plans"][0]["changes"][0]["facts"][0]["entries"][0]["new"] == text
@@ -445,12 +445,12 @@ def test_the_work_does_not_grow_with_ports_of_equal_design(monkeypatch: pytest.M
     from nodrop.plan import effects
 
     tried: list[str] = []
-    before = effects.Effects._edit
+    before = effects.ChangeEffects._edit
 
-    def counted(self: effects.Effects, change: Any, wanted: Any) -> Any:
+    def counted(self: effects.ChangeEffects, change: Any, wanted: Any) -> Any:
         tried.append(change.name)
         return before(self, change, wanted)
 
-    monkeypatch.setattr(effects.Effects, "_edit", counted)
+    monkeypatch.setattr(effects.ChangeEffects, "_edit", counted)
     nodrop.plan(*story("ecn-thresholds"))
     assert tried == ["leaf1", "leaf1", "leaf1", "spine1"]  # each of two facts, and all of a leaf and of a spine

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.checking.policy import FILES
+from nodrop.checking.policy import POLICY_FILES
 from nodrop.config import load
 from support.command import nodrop
 from support.gitops import EXAMPLE, site
@@ -65,7 +65,7 @@ def owner(path: str) -> str:
 
 
 @pytest.mark.parametrize("folder", ["", "build/pod1/"])
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", POLICY_FILES)
 def test_every_file_that_decides_what_passes_has_owners_of_its_own(name: str, folder: str) -> None:
     assert owner(f"{folder}{name}") == "@example/network-leads"
 

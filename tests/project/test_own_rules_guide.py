@@ -7,7 +7,7 @@ import pytest
 
 from nodrop.engine.rule_file import RuleFile
 from nodrop.engine.vocabulary import vocabulary
-from nodrop.report.rule_words import reference
+from nodrop.report.rule_words import render_word_reference
 from nodrop.resources import home
 from support.command import built, nodrop
 from support.documented_commands import pattern
@@ -53,7 +53,7 @@ def test_every_key_of_a_rule_is_told_of() -> None:
 
 def test_the_words_are_those_of_the_code(update_golden: bool) -> None:
     if update_golden:
-        WORDS.write_text(reference())
-    assert WORDS.read_text() == reference(), "make golden"
+        WORDS.write_text(render_word_reference())
+    assert WORDS.read_text() == render_word_reference(), "make golden"
     rows = set(re.findall(r"^\| `(?:[^`]*→ )?(\w+)[(`]", WORDS.read_text(), re.MULTILINE))
     assert {name for _, name in vocabulary()} <= rows

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import nodrop.validating
-from nodrop.report.agreement import TITLES
+from nodrop.report.agreement import CHECK_TITLES
 from support.command import nodrop as run
 from support.places import ROOT
 
@@ -61,4 +61,4 @@ def test_the_table_is_one_that_is_printed() -> None:
     (table,) = blocks("")
     rows = [re.split(r"\s{2,}", line.strip())[0] for line in table.splitlines()]
     head = rows.index("check")
-    assert rows[head + 1 : head + 1 + len(TITLES)] == list(TITLES.values())
+    assert rows[head + 1 : head + 1 + len(CHECK_TITLES)] == list(CHECK_TITLES.values())

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.report.difference import diff, painted
+from nodrop.report.difference import color_diff, diff
 from nodrop.results.fixed import Rewritten
 
 lines = st.lists(st.sampled_from(["a", "b", "c", "", "}", "-- x", "+y", "\\ z"]), max_size=12)
@@ -91,7 +91,7 @@ def test_what_is_no_utf_8_and_carriage_returns_stay() -> None:
 
 
 def test_a_terminal_is_not_steered() -> None:
-    text = painted(diff(rewritten("a\x1b[2J\n", "b\u202e\n", display="f\x1b[2J\nx")))
+    text = color_diff(diff(rewritten("a\x1b[2J\n", "b\u202e\n", display="f\x1b[2J\nx")))
     assert "\x1b[2J" not in text
     assert "\u202e" not in text
     assert "\x1b[31m-a\\x1b[2J\x1b[0m\n" in text

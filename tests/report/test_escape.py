@@ -5,8 +5,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nodrop.report.escape import json_text, terminal, utf8
-from nodrop.report.json import dumped
+from nodrop.report.escape import escape_json_text, escape_lone_surrogates, terminal
+from nodrop.report.json import encode_json_document
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
@@ -57,15 +57,16 @@ def test_no_line_is_a_command_to_a_ci(text: str, shown: str) -> None:
 @given(st.text())
 def test_json_of_any_text_means_the_same_and_shows_nothing_unseen(text: str) -> None:
     plain = json.dumps([text], ensure_ascii=False, indent=2)
-    made = json_text(plain)
+    made = escape_json_text(plain)
     assert json.loads(made) == [text]
     assert terminal(made.replace("\n", "")) == made.replace("\n", "") or "::" in made or "##" in made
-    assert json_text(made) == made
+    assert escape_json_text(made) == made
 
 
 def test_reports_in_json_show_nothing_unseen() -> None:
     assert (
-        dumped({"name": "a\u202e\x9b\x7fé\u200d"}) == b'{\n  "name": "a\\u202e\\u009b\\u007f\xc3\xa9\xe2\x80\x8d"\n}\n'
+        encode_json_document({"name": "a\u202e\x9b\x7fé\u200d"})
+        == b'{\n  "name": "a\\u202e\\u009b\\u007f\xc3\xa9\xe2\x80\x8d"\n}\n'
     )
 
 
@@ -92,9 +93,9 @@ def test_what_was_escaped_is_not_escaped_again(text: str, lines: bool) -> None:
 @given(ANY_TEXT)
 @example("leaf\udcff")
 def test_any_text_can_be_made_utf8(text: str) -> None:
-    utf8(text).encode()
-    assert utf8(utf8(text)) == utf8(text)
+    escape_lone_surrogates(text).encode()
+    assert escape_lone_surrogates(escape_lone_surrogates(text)) == escape_lone_surrogates(text)
 
 
 def test_only_lone_surrogates_are_replaced_for_utf8() -> None:
-    assert utf8("a\x1b\u202e界\udcff") == "a\x1b\u202e界\\udcff"
+    assert escape_lone_surrogates("a\x1b\u202e界\udcff") == "a\x1b\u202e界\\udcff"

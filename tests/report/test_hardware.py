@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nodrop.hardware import switches
-from nodrop.report.hardware import names, page
+from nodrop.report.hardware import names, render_model_page
 from support.command import nodrop as run
 
 
@@ -52,13 +52,13 @@ def test_a_page_has_the_headroom_of_the_written_hwsku_and_names_the_others() -> 
 
 
 def test_a_page_says_which_hwsku_has_which_ports() -> None:
-    text = page("7060X6-64PE-B", "text")
+    text = render_model_page("7060X6-64PE-B", "text")
     for words in (
         "HWSKU by ports  where the base one does not have the declared ports, one that has them is written",
         "ports           Arista-7060X6-64PE-B-P28O72, from 202511 on: 1x800G on ports 1-28, 2x400G on ports 29-64",
     ):
         assert words in text, words
-    assert "HWSKU by ports" not in page("SN4700", "text")
+    assert "HWSKU by ports" not in render_model_page("SN4700", "text")
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,10 @@ def test_a_page_says_what_is_not_known() -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_every_page_can_be_printed(name: str) -> None:
-    lines = page(name, "text").splitlines()
+    lines = render_model_page(name, "text").splitlines()
     assert lines[0].startswith(name)
     assert "sources" in lines
-    assert json.loads(page(name, "json"))["name"] == name
+    assert json.loads(render_model_page(name, "json"))["name"] == name
 
 
 def test_the_list_is_json_too() -> None:
@@ -125,18 +125,21 @@ def test_a_wrong_name_is_told() -> None:
 
 
 def test_the_page_of_a_cable_has_lanes_reach_and_fec() -> None:
-    lines = page("DAC", "text").splitlines()
+    lines = render_model_page("DAC", "text").splitlines()
     assert "  link            25G on 1 lane, up to 2m, FEC fc (BASE-R)" in lines
     assert "  link            100G on 4 lanes, up to 5m, FEC rs" in lines
-    assert "  link            100G on 4 lanes, up to 10000m, no FEC" in page("LR4", "text").splitlines()
+    assert "  link            100G on 4 lanes, up to 10000m, no FEC" in render_model_page("LR4", "text").splitlines()
 
 
 def test_pages_say_which_modules_and_ports_there_are() -> None:
     assert (
         "  cage            QSFP-DD: also takes QSFP modules, on four of its lanes"
-        in page("SN4700", "text").splitlines()
+        in render_model_page("SN4700", "text").splitlines()
     )
-    assert "cage" not in page("SN5600", "text")
-    gaudi = page("Gaudi2", "text").splitlines()
+    assert "cage" not in render_model_page("SN5600", "text")
+    gaudi = render_model_page("Gaudi2", "text").splitlines()
     assert "  ports           3 of each GPU leave the server, 21 join it to the others" in gaudi
-    assert "  lanes           400G on 4, 200G on 2 or 4, 100G on 1 or 2 or 4" in page("ConnectX-7", "text").splitlines()
+    assert (
+        "  lanes           400G on 4, 200G on 2 or 4, 100G on 1 or 2 or 4"
+        in render_model_page("ConnectX-7", "text").splitlines()
+    )

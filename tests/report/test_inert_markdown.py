@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nodrop.report.escape import markdown, terminal
+from nodrop.report.escape import escape_markdown, terminal
 
 HOSTILE = (
     "@octocat",
@@ -207,7 +207,7 @@ def plain(text: str) -> str:
 @pytest.mark.parametrize("around", ["{}", "leaf1: {} is bad", "({})", "{}, {}.", '"{}"', "'{}':", "x{}"])
 def test_what_a_configuration_holds_is_inert(text: str, around: str, cell: bool) -> None:
     said = around.format(text, text)
-    made = markdown(said, cell=cell)
+    made = escape_markdown(said, cell=cell)
     assert live(made) == []
     assert plain(read(made.replace("\\|", "|") if cell else made)) == plain(terminal(" ".join(said.split())))
 
@@ -222,7 +222,7 @@ def test_what_a_configuration_holds_is_inert(text: str, around: str, cell: bool)
     ],
 )
 def test_what_is_ordinary_stays_as_it_is(text: str) -> None:
-    assert markdown(text) == text
+    assert escape_markdown(text) == text
 
 
 @given(
@@ -231,14 +231,14 @@ def test_what_is_ordinary_stays_as_it_is(text: str) -> None:
 @example("`a`@octocat`b`", False)
 @example("\\`@octocat`", False)
 def test_no_mixture_is_live(text: str, cell: bool) -> None:
-    made = markdown(text, cell=cell)
+    made = escape_markdown(text, cell=cell)
     assert live(made) == [], made
     assert "\n" not in made
 
 
 @given(st.text(alphabet="@#!~%$&^[](){}<>:/*_-+=|`\\.,;\"' aG1fx\n", max_size=30), st.booleans())
 def test_no_text_is_live(text: str, cell: bool) -> None:
-    made = markdown(text, cell=cell)
+    made = escape_markdown(text, cell=cell)
     assert live(made) == [], made
     assert not cell or not re.search(r"(?<!\\)\|", made)
 

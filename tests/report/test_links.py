@@ -19,7 +19,7 @@ from nodrop.engine.finding import Finding, UnknownVerdict
 from nodrop.engine.rules import shipped
 from nodrop.errors import Problem
 from nodrop.report import links
-from nodrop.report.links import Links, linked
+from nodrop.report.links import TerminalLinks, format_link
 from nodrop.report.text import render
 from nodrop.resources import home
 from support.command import SCRIPT, nodrop
@@ -38,29 +38,29 @@ def written(path: Path, text: str = "one\ntwo\n") -> Path:
 def test_a_rule_leads_to_its_page_else_to_its_own_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     rules = shipped()
     page = home("rules").parent / "docs" / "rules" / "pfc-without-watchdog.md"
-    assert Links(rules).rule("pfc-without-watchdog") == f"file://{HERE}{page}"
-    assert Links(rules).rule("no-such-rule") is None
+    assert TerminalLinks(rules).rule("pfc-without-watchdog") == f"file://{HERE}{page}"
+    assert TerminalLinks(rules).rule("no-such-rule") is None
     monkeypatch.setattr(links, "home", lambda name: tmp_path / name)
     (rule,) = (one for one in rules if one.name == "pfc-without-watchdog")
-    assert Links([rule]).rule(rule.name) == f"file://{HERE}{rule.path}"
+    assert TerminalLinks([rule]).rule(rule.name) == f"file://{HERE}{rule.path}"
 
 
 def test_a_place_leads_to_its_file_and_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     written(tmp_path / "a b;%\u202e.json")
     address = f"file://{HERE}{tmp_path}/a%20b%3B%25%E2%80%AE.json"
-    assert Links(()).place("a b;%\u202e.json", 7) == f"{address}#7"
-    assert Links(()).place("a b;%\u202e.json") == address
-    assert Links(()).place("missing.json", 7) is None
-    assert Links(()).place(str(tmp_path), 7) is None
-    assert Links(()).place("a\0b") is None
+    assert TerminalLinks(()).place("a b;%\u202e.json", 7) == f"{address}#7"
+    assert TerminalLinks(()).place("a b;%\u202e.json") == address
+    assert TerminalLinks(()).place("missing.json", 7) is None
+    assert TerminalLinks(()).place(str(tmp_path), 7) is None
+    assert TerminalLinks(()).place("a\0b") is None
 
 
 def test_what_terminals_would_cut_is_not_linked(tmp_path: Path) -> None:
     deep = tmp_path
     for _ in range(8):
         deep = deep / ("é" * 100)
-    assert Links(()).place(str(written(deep / "x.json"))) is None
+    assert TerminalLinks(()).place(str(written(deep / "x.json"))) is None
 
 
 def test_rules_and_places_of_a_report_are_links(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_rules_and_places_of_a_report_are_links(monkeypatch: pytest.MonkeyPatch,
     lacking = UnknownVerdict(rule="headroom-too-small", missing="x", subjects_count=1, devices=(), settled_by="")
     whole = outcome(one, other, unknown=(lacking,), problems=(Problem(path="leaf1.json", line=2, found="x"),))
     for color in (False, True):
-        text = render(whole, color=color, verbose=True, links=Links(shipped()))
+        text = render(whole, color=color, verbose=True, links=TerminalLinks(shipped()))
         strip = re.compile(r"\x1b\[[0-9;]*m")
         found = [(strip.sub("", shown), urlsplit(address)) for address, shown in LINK.findall(text)]
         assert [shown for shown, _ in found] == [
@@ -96,15 +96,15 @@ NAMES = st.text(st.sampled_from("a/.;#%\x1b\\\n\r\x07\x9c ]8:\u202e\udcff`"), mi
 @given(name=NAMES, rule=NAMES)
 def test_no_name_breaks_out_of_a_link(name: str, rule: str) -> None:
     given_rule = (one for one in shipped()[:1])
-    made = Links(given_rule)
-    with patch.object(Links, "_is_file", lambda *_: True):
+    made = TerminalLinks(given_rule)
+    with patch.object(TerminalLinks, "_is_file", lambda *_: True):
         hostile: Finding = finding("leaf1/Ethernet0", at(name, 1, 1, 2), rule=rule)
         text = render(outcome(hostile), links=made)
     for address, _ in LINK.findall(text):
         assert re.fullmatch(r"file://[\w.%~-]*/[\w.%/~-]*(#\d+)?", address, re.ASCII)
     rest = LINK.sub(r"\2", text)
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", rest)
-    assert linked(None, "x") == "x"
+    assert format_link(None, "x") == "x"
 
 
 @pytest.mark.parametrize(

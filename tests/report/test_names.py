@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop.model.subject import parse
-from nodrop.report.names import collapse, count, counts, kind, label, listing
+from nodrop.report.names import collapse_names, count, counts, format_name_list, subject_kind, subject_label
 
 
 def eights(first: int, last: int) -> list[str]:
@@ -36,12 +36,12 @@ def eights(first: int, last: int) -> list[str]:
     ],
 )
 def test_numbers_that_run_are_drawn_together(names: list[str], text: str) -> None:
-    assert listing(names) == text
+    assert format_name_list(names) == text
 
 
 def test_a_long_list_says_how_many_names_it_leaves_out() -> None:
     names = [f"port{letter}" for letter in "abcdefgh"] + [f"x{number}" for number in range(30)]
-    assert listing(names) == "porta, portb, portc, portd, porte, portf, portg, porth and 30 more"
+    assert format_name_list(names) == "porta, portb, portc, portd, porte, portf, portg, porth and 30 more"
 
 
 def spelt_out(text: str) -> set[str]:
@@ -60,7 +60,7 @@ def _fours(pieces: list[str]) -> list[list[str]]:
 
 @given(st.sets(st.from_regex(r"\A[a-c]{0,1}[0-9]{1,2}(s[0-9]{0,2})?\Z"), max_size=60))
 def test_a_run_means_exactly_the_names_it_was_made_of(names: set[str]) -> None:
-    entries = collapse(names)
+    entries = collapse_names(names)
     spelt = [spelt_out(entry.text) for entry in entries]
     assert [len(each) for each in spelt] == [entry.names for entry in entries]
     assert set().union(*spelt) == names
@@ -69,7 +69,7 @@ def test_a_run_means_exactly_the_names_it_was_made_of(names: set[str]) -> None:
 
 @given(st.lists(st.from_regex(r"\A[a-c]{0,1}[0-9]{1,3}\Z"), max_size=40))
 def test_the_order_of_the_names_does_not_matter(names: list[str]) -> None:
-    assert collapse(names) == collapse(reversed(names))
+    assert collapse_names(names) == collapse_names(reversed(names))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_the_order_of_the_names_does_not_matter(names: list[str]) -> None:
     ],
 )
 def test_parts_are_called_by_their_names_in_the_field(subject: str, called: str, what: str) -> None:
-    assert (label(parse(subject)), kind(parse(subject))) == (called, what)
+    assert (subject_label(parse(subject)), subject_kind(parse(subject))) == (called, what)
 
 
 @pytest.mark.parametrize(
@@ -105,12 +105,15 @@ def test_parts_are_called_by_their_names_in_the_field(subject: str, called: str,
     ],
 )
 def test_a_link_is_called_as_its_port_on_a_device(device: str | None, called: str) -> None:
-    assert label(parse("@fabric/links/leaf7:Ethernet128--spine1:Ethernet0"), device) == called
-    assert label(parse("@fabric/links/a:1--a:2"), "a") == "a:1--a:2", "both ends are there"
+    assert subject_label(parse("@fabric/links/leaf7:Ethernet128--spine1:Ethernet0"), device) == called
+    assert subject_label(parse("@fabric/links/a:1--a:2"), "a") == "a:1--a:2", "both ends are there"
 
 
 def test_names_in_quotes_are_never_drawn_together() -> None:
-    assert listing([label(("leaf1", f"port {number}")) for number in range(3)]) == '"port 0", "port 1", "port 2"'
+    assert (
+        format_name_list([subject_label(("leaf1", f"port {number}")) for number in range(3)])
+        == '"port 0", "port 1", "port 2"'
+    )
 
 
 def test_counts_are_of_different_parts_by_kind() -> None:

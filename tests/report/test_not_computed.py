@@ -30,14 +30,14 @@ def _outcome(*, evpn: bool = True) -> Outcome:
 
 
 def test_the_last_line_says_of_how_many_devices_the_routes_of_evpn_were_not_computed() -> None:
-    assert text.totals(_outcome()).endswith("; EVPN routes of 2 devices not computed")
+    assert text.format_outcome_totals(_outcome()).endswith("; EVPN routes of 2 devices not computed")
     assert "EVPN" not in text.render(_outcome(evpn=False))
     assert text.render(_outcome()).count("EVPN") == 1
     assert text.render(_outcome(), verbose=True).count("EVPN") > 1
 
 
 def test_it_is_counted_over_several_fabrics() -> None:
-    assert "EVPN routes of 4 devices" in text.totals(merge_outcomes((_outcome(), _outcome())))
+    assert "EVPN routes of 4 devices" in text.format_outcome_totals(merge_outcomes((_outcome(), _outcome())))
 
 
 def test_json_counts_the_devices_and_has_a_note_of_each() -> None:
@@ -92,7 +92,7 @@ def _leaking() -> Outcome:
 
 def test_the_last_line_says_of_how_many_devices_leaked_routes_were_not_computed() -> None:
     expected = "; EVPN routes of 1 device not computed; routes leaked between VRFs of 4 devices not computed"
-    assert text.totals(_leaking()).endswith(expected)
+    assert text.format_outcome_totals(_leaking()).endswith(expected)
     summary = json.loads(as_json.render(_leaking()))["summary"]
     assert (summary["evpn_not_computed"], summary["leaks_not_computed"]) == (1, 4)
 

@@ -5,7 +5,15 @@ from nodrop.engine.finding import Finding, Located, UnknownVerdict, Verdict
 from nodrop.errors import Problem
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.reading import Assumption, Note, Reading
-from nodrop.results.outcome import SHOWN, Outcome, Summary, foremost, groups, heads, summary
+from nodrop.results.outcome import (
+    SHOWN_GROUPS,
+    Outcome,
+    Summary,
+    first_shown_findings,
+    group_findings,
+    select_shown_groups,
+    summary,
+)
 from nodrop.syntax.places import Span
 from support.report_samples import at, finding, outcome
 
@@ -79,14 +87,14 @@ def test_the_first_of_a_group_is_the_same_before_and_after_places_are_known() ->
         ]
 
     for places in (False, True):
-        (only,) = groups(group(places))
+        (only,) = group_findings(group(places))
         assert [each.subject for each in only] == [
             ("leaf1", "Ethernet8"),
             ("leaf1", "Ethernet16"),
             ("leaf2", "Ethernet8"),
             ("leaf2", "Ethernet16"),
         ]
-        assert heads(group(places)) == only[:1]
+        assert first_shown_findings(group(places)) == only[:1]
 
 
 def many(rule: str, causes: int, **other: Any) -> list[Finding]:
@@ -106,8 +114,8 @@ def test_of_too_many_groups_the_worst_go_first_then_each_rule_then_the_largest()
         *many("d-notes", 40, severity="note"),
         *many("e-warnings", 12, severity="warning"),
     ]
-    shown = [(group[0].rule, len(group)) for group in foremost(groups(every))]
-    assert len(shown) == SHOWN
+    shown = [(group[0].rule, len(group)) for group in select_shown_groups(group_findings(every))]
+    assert len(shown) == SHOWN_GROUPS
     assert [size for rule, size in shown if rule == "b-errors"] == list(range(1, 16))
     assert ("c-error", 1) in shown
     assert sorted(each for each in shown if each[0] not in ("b-errors", "c-error")) == [
@@ -120,9 +128,9 @@ def test_of_too_many_groups_the_worst_go_first_then_each_rule_then_the_largest()
 
 
 def test_twenty_groups_are_all_shown() -> None:
-    twenty = groups(many("a", SHOWN))
-    assert foremost(twenty) == twenty
-    assert len(foremost(groups(many("a", SHOWN + 1)))) == SHOWN
+    twenty = group_findings(many("a", SHOWN_GROUPS))
+    assert select_shown_groups(twenty) == twenty
+    assert len(select_shown_groups(group_findings(many("a", SHOWN_GROUPS + 1)))) == SHOWN_GROUPS
 
 
 def test_which_groups_are_shown_does_not_depend_on_places() -> None:
@@ -130,11 +138,13 @@ def test_which_groups_are_shown_does_not_depend_on_places() -> None:
     placed = [
         dataclasses.replace(each, located=at("z.json", 10_000 - number, 1, 2)) for number, each in enumerate(bare)
     ]
-    assert {each.subject for each in heads(bare)} == {each.subject for each in heads(placed)}
-    assert len(heads(bare)) == SHOWN
+    assert {each.subject for each in first_shown_findings(bare)} == {
+        each.subject for each in first_shown_findings(placed)
+    }
+    assert len(first_shown_findings(bare)) == SHOWN_GROUPS
 
 
 def test_of_several_fabrics_a_finding_with_a_place_stands_first() -> None:
     there = finding("leaf2/Ethernet0", at("pod2/leaf2.json", 1, 1, 2))
-    (only,) = groups([finding("leaf1/Ethernet0"), there])
+    (only,) = group_findings([finding("leaf1/Ethernet0"), there])
     assert only[0] == there

@@ -10,12 +10,12 @@ from functools import cache
 import pytest
 
 from nodrop import platforms
-from nodrop.engine.areas import areas
+from nodrop.engine.areas import rule_area_names
 from nodrop.engine.rule import Example, Option, Rule
 from nodrop.engine.rules import shipped
-from nodrop.report.escape import fenced, markdown_of_ours
-from nodrop.report.rule_book import INDEX, Row, book
-from nodrop.report.rules import advises, finds, page, seen_on
+from nodrop.report.escape import fence_code_block, format_trusted_markdown
+from nodrop.report.rule_book import INDEX_FILE, Row, render_rule_book
+from nodrop.report.rules import advises, finds, render_rule_page, rule_platforms
 from nodrop.syntax.yaml import parse
 from support.command import nodrop
 from support.places import ROOT
@@ -36,7 +36,7 @@ def catalogue() -> tuple[Row, ...]:
 
 @cache
 def made() -> dict[str, str]:
-    return book(shipped(), catalogue())
+    return render_rule_book(shipped(), catalogue())
 
 
 def test_the_pages_in_docs_are_those_of_the_rules(update_golden: bool) -> None:
@@ -53,8 +53,8 @@ def test_the_pages_in_docs_are_those_of_the_rules(update_golden: bool) -> None:
 
 
 def test_there_is_a_page_for_each_rule_and_all_links_lead_somewhere() -> None:
-    assert made().keys() == {INDEX, *(f"{name}.md" for name in RULES)}
-    anchors = {re.sub(r"[^a-z -]", "", title.lower()).replace(" ", "-") for title in _titles(made()[INDEX])}
+    assert made().keys() == {INDEX_FILE, *(f"{name}.md" for name in RULES)}
+    anchors = {re.sub(r"[^a-z -]", "", title.lower()).replace(" ", "-") for title in _titles(made()[INDEX_FILE])}
     for name, text in made().items():
         for link in re.findall(r"\]\(([^)]+)\)", text):
             file, _, anchor = link.partition("#")
@@ -68,7 +68,7 @@ def _titles(text: str) -> list[str]:
 
 def _under(title: str, level: int) -> str:
     """The part of the index below a title."""
-    rest = made()[INDEX].partition(f"\n{'#' * level} {title}\n")[2]
+    rest = made()[INDEX_FILE].partition(f"\n{'#' * level} {title}\n")[2]
     return re.split(rf"^#{{1,{level}}} ", rest, flags=re.MULTILINE)[0]
 
 
@@ -81,10 +81,10 @@ def _of_key(part: str, key: str) -> list[str]:
 
 
 def test_the_index_has_every_rule_where_it_belongs() -> None:
-    assert [name for name in areas() if _under(name, 3)] == [
-        area for area in areas() if any(rule.area == area for rule in shipped())
+    assert [name for name in rule_area_names() if _under(name, 3)] == [
+        area for area in rule_area_names() if any(rule.area == area for rule in shipped())
     ]
-    for area in areas():
+    for area in rule_area_names():
         assert _linked(_under(area, 3)) == [name for name, rule in RULES.items() if rule.area == area]
     for severity in ("error", "warning", "note"):
         assert _of_key("By severity", severity) == [name for name, one in RULES.items() if one.severity == severity]
@@ -101,8 +101,8 @@ def test_the_index_has_every_rule_where_it_belongs() -> None:
 @pytest.mark.parametrize("name", [next(iter(RULES)), "watchdog-tier-order", next(reversed(RULES))])
 def test_a_new_rule_adds_lines_to_the_index_and_changes_none(name: str) -> None:
     """Two branches that each add a rule then merge without a conflict."""
-    after = iter(book(shipped())[INDEX].splitlines())
-    before = book([rule for rule in shipped() if rule.name != name])[INDEX].splitlines()
+    after = iter(render_rule_book(shipped())[INDEX_FILE].splitlines())
+    before = render_rule_book([rule for rule in shipped() if rule.name != name])[INDEX_FILE].splitlines()
     assert all(line in after for line in before)
 
 
@@ -111,7 +111,7 @@ def test_the_index_has_every_row_of_what_is_known_to_go_wrong() -> None:
     assert rows.keys() == {row.id for row in catalogue()}
     for row in catalogue():
         assert _linked(rows[row.id]) == [name for name in row.rules if name in RULES]
-        assert not row.undecided or markdown_of_ours(row.undecided, cell=True) == rows[row.id]
+        assert not row.undecided or format_trusted_markdown(row.undecided, cell=True) == rows[row.id]
 
 
 def test_a_page_says_all_there_is_to_say() -> None:
@@ -131,7 +131,7 @@ def test_a_page_says_all_there_is_to_say() -> None:
     for fact in ("severity | warning", "confidence | likely", "modes | lossless, pfc-only", "looks at | each port"):
         assert f"| {fact} |" in text
     assert "| seen on | nvue, sonic |" in text
-    assert markdown_of_ours(rule.why) in text
+    assert format_trusted_markdown(rule.why) in text
     assert "\n* timeout_ms = 4294: after how long a QP" in text
     bad = "```text\nspine1/Ethernet0/qos/pfc_watchdog/detection_ms is 4194\n```\n\nis found at `spine1/Ethernet0`\n"
     assert bad in text
@@ -172,10 +172,10 @@ def test_what_a_rule_finds_names_what_will_stand_there() -> None:
 
 
 def test_seen_on_is_what_the_examples_can_be_written_on() -> None:
-    assert seen_on(RULES["pfc-without-watchdog"]) == ("nvue", "sonic")
-    assert seen_on(RULES["unit-suffix"]) == ("nvue",)
-    assert seen_on(RULES["nic-tos-not-rdma"]) == (platforms.HOSTS,)
-    assert {"nclu", "onyx", "sonic"} & set(seen_on(RULES["unknown-command"])) == {"nclu", "onyx", "sonic"}
+    assert rule_platforms(RULES["pfc-without-watchdog"]) == ("nvue", "sonic")
+    assert rule_platforms(RULES["unit-suffix"]) == ("nvue",)
+    assert rule_platforms(RULES["nic-tos-not-rdma"]) == (platforms.HOSTS,)
+    assert {"nclu", "onyx", "sonic"} & set(rule_platforms(RULES["unknown-command"])) == {"nclu", "onyx", "sonic"}
 
 
 HOSTILE = "# x <b>&amp; [l](http://a.example/b_c) *e* _f_ a_b ~~g~~ $h$ `i|<j>` k|l \x1b[31m\u202e \\` m\n\n- n ``"
@@ -203,17 +203,18 @@ SAFE = (
     ],
 )
 def test_prose_stays_prose(text: str, expected: str) -> None:
-    assert markdown_of_ours(text) == expected
+    assert format_trusted_markdown(text) == expected
 
 
 def test_a_cell_stays_a_cell() -> None:
     assert (
-        markdown_of_ours("a|b `c|d` https://e.example/f|g\nh", cell=True) == r"a\|b `c\|d` <https://e.example/f>\|g h"
+        format_trusted_markdown("a|b `c|d` https://e.example/f|g\nh", cell=True)
+        == r"a\|b `c\|d` <https://e.example/f>\|g h"
     )
 
 
 def test_no_line_ends_a_block_of_code() -> None:
-    assert fenced(["a", "```", "````` b", "\x1b[2J"], "text") == [
+    assert fence_code_block(["a", "```", "````` b", "\x1b[2J"], "text") == [
         "``````text",
         "a",
         "```",
@@ -247,7 +248,7 @@ def replace_option(text: str) -> Option:
 
 
 def test_a_hostile_rule_has_a_page_like_any_other() -> None:
-    files = book(
+    files = render_rule_book(
         (hostile(),), (Row(id="X1", says=HOSTILE, rules=("pfc-without-watchdog",)), Row(id="X2", says=HOSTILE))
     )
     text = files["pfc-without-watchdog.md"]
@@ -262,10 +263,10 @@ def test_a_hostile_rule_has_a_page_like_any_other() -> None:
         "References",
         "What it belongs to",
     ]
-    for part in (text, files[INDEX], page(hostile())):
+    for part in (text, files[INDEX_FILE], render_rule_page(hostile())):
         assert "\x1b" not in part
         assert "\u202e" not in part
     assert "<b>" not in re.sub(r"`[^`\n]+`", "", outside)
-    for row in re.findall(r"^\|.*\|$", text + files[INDEX], re.MULTILINE):
+    for row in re.findall(r"^\|.*\|$", text + files[INDEX_FILE], re.MULTILINE):
         columns = len(re.findall(r"(?<!\\)\|", row)) - 1
         assert columns in (2, 3, 5), row

@@ -8,7 +8,7 @@ import pytest
 
 from nodrop.engine import verdicts
 from nodrop.report.json import render as render_json
-from nodrop.report.statistics import table
+from nodrop.report.statistics import format_statistics_table
 from nodrop.report.text import render
 from nodrop.resources import home
 from nodrop.results.outcome import Outcome, RuleWork
@@ -25,14 +25,14 @@ ASKED = outcome(finding("leaf1/Ethernet0"), finding("leaf1/Ethernet8"), work=WOR
 
 
 def test_the_table_has_the_slowest_rules_and_those_that_found_something() -> None:
-    assert table(ASKED, verbose=False) == [
+    assert format_statistics_table(ASKED, verbose=False) == [
         "rule                  findings  evaluations  seconds",
         *(f"slow-{number}                       0            1  {1 + number:7.3f}" for number in range(9, -1, -1)),
         "pfc-without-watchdog         2           12    0.250",
         "(2 more rules)               0            3    0.000",
         "(13 rules together)          2           25   55.250",
     ]
-    last = [line.split()[0] for line in table(ASKED, verbose=True)][-4:]
+    last = [line.split()[0] for line in format_statistics_table(ASKED, verbose=True)][-4:]
     assert last == ["pfc-without-watchdog", "quick", "idle", "(13"]
 
 
@@ -53,7 +53,7 @@ def test_json_has_every_rule_the_slowest_first() -> None:
 
 def test_a_hostile_rule_name_stays_a_name() -> None:
     hostile = Outcome(work=(RuleWork(rule="a\n\x1b[31m\u202eb", evaluations=1, seconds=0.0),))
-    assert table(hostile, verbose=False)[1].startswith(r"a\n\x1b[31m\u202eb ")
+    assert format_statistics_table(hostile, verbose=False)[1].startswith(r"a\n\x1b[31m\u202eb ")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from nodrop.engine.finding import Finding, Fix, Located, UnknownVerdict
 from nodrop.errors import Problem
 from nodrop.model.reading import Assumption, Note
 from nodrop.report.text import render
-from nodrop.results.outcome import Outcome, heads
+from nodrop.results.outcome import Outcome, first_shown_findings
 from nodrop.syntax.places import Span
 from support.report_samples import at, finding, outcome, related
 
@@ -165,7 +165,7 @@ def test_the_order_in_which_things_are_found_does_not_matter() -> None:
 
 
 def test_it_is_enough_to_locate_the_first_of_each_group() -> None:
-    first = heads(WHOLE.findings)
+    first = first_shown_findings(WHOLE.findings)
     assert [finding.subject for finding in first] == [LINK.subject, ("leaf7", "Ethernet0")]
     bare = tuple(each if each in first else dataclasses.replace(each, located=None) for each in WHOLE.findings)
     assert render(dataclasses.replace(WHOLE, findings=bare)) == render(WHOLE)

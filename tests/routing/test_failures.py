@@ -10,8 +10,8 @@ from clos import three_tier
 from nodrop.model.fabric import Fabric, Link
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane, compute
-from nodrop.routing.failures import Failures, Outcome
-from nodrop.routing.routes import Routes
+from nodrop.routing.failures import FailureAnalysis, FailureOutcome
+from nodrop.routing.routes import FamilyRoutes
 from support.random_routed import routed
 
 Lost = set[tuple[str, str]]
@@ -25,7 +25,7 @@ def numbers(bits: int) -> Iterator[int]:
         bits ^= low
 
 
-def told(routes: Routes, outcome: Outcome) -> tuple[Lost, Weaker]:
+def told(routes: FamilyRoutes, outcome: FailureOutcome) -> tuple[Lost, Weaker]:
     """An outcome in names: who loses what, and who reaches what over fewer links."""
     routers, members = routes.plane.routers, routes.world.destinations.members
     lost = {
@@ -43,7 +43,7 @@ def told(routes: Routes, outcome: Outcome) -> tuple[Lost, Weaker]:
     return lost, weaker
 
 
-def compared(before: Routes, after: Routes, without: frozenset[str] = frozenset()) -> tuple[Lost, Weaker]:
+def compared(before: FamilyRoutes, after: FamilyRoutes, without: frozenset[str] = frozenset()) -> tuple[Lost, Weaker]:
     """The same from two computations."""
     lost: Lost = set()
     weaker: Weaker = set()
@@ -63,14 +63,14 @@ def compared(before: Routes, after: Routes, without: frozenset[str] = frozenset(
     return lost, weaker
 
 
-def _originated(routes: Routes, number: int, without: frozenset[str]) -> Iterator[object]:
+def _originated(routes: FamilyRoutes, number: int, without: frozenset[str]) -> Iterator[object]:
     if routes.plane.routers[number].name in without:
         for part in routes.state.local(number):
             for one in numbers(part.bits):
                 yield from routes.world.destinations.members[one]
 
 
-def _learned(routes: Routes, number: int, prefix: object) -> int | None:
+def _learned(routes: FamilyRoutes, number: int, prefix: object) -> int | None:
     """Over how many links BGP reaches a prefix; 0 where the router originates it, None where it has no path."""
     found = routes.world.destinations.class_of.get(prefix)  # type: ignore[call-overload]
     if found is None:
@@ -85,7 +85,7 @@ def assert_exact(fabric: Fabric) -> None:
     base = compute(Index(fabric))
     for family in base.families:
         routes = base.of(family)
-        failures = Failures(base, routes)
+        failures = FailureAnalysis(base, routes)
         for link in failures.links:
             after = compute(Index(fabric), frozenset((link.a, link.b))).of(family)
             outcome = failures.of_link(link)
@@ -103,9 +103,9 @@ def test_a_fabric_of_three_tiers_without_a_cable() -> None:
     assert_exact(three_tier(pods=3, leaves=3, spines=2, superspines=2))
 
 
-def plane_of(fabric: Fabric) -> tuple[ControlPlane, Failures]:
+def plane_of(fabric: Fabric) -> tuple[ControlPlane, FailureAnalysis]:
     plane = compute(Index(fabric))
-    return plane, Failures(plane, plane.ipv4)
+    return plane, FailureAnalysis(plane, plane.ipv4)
 
 
 def link_of(fabric: Fabric, one: str, other: str) -> Link:

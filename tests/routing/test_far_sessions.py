@@ -9,8 +9,8 @@ from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, PrefixList, PrefixRule, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.values import replace_fields
 from nodrop.routing import ControlPlane, compute
-from nodrop.routing.control_plane import Gap
-from nodrop.routing.failures import Failures
+from nodrop.routing.control_plane import UncomputedPart
+from nodrop.routing.failures import FailureAnalysis
 from nodrop.routing.prefixes import Prefix
 from support.routed_runs import compare
 from support.twin_runs import needed
@@ -178,7 +178,7 @@ def test_a_failure_takes_down_a_session_whose_loopback_is_behind_it() -> None:
     (link,) = (one for one in made.links if one.a == End("r2", "e1"))
     assert of_far(compute(Index(made), frozenset({link.a, link.b}))) == ("no-route", "no-route")
     plane = compute(Index(made))
-    lost = {(one.router, one.bits) for one in Failures(plane, plane.ipv4).of_link(link).unreachable}
+    lost = {(one.router, one.bits) for one in FailureAnalysis(plane, plane.ipv4).of_link(link).unreachable}
     number = plane.ipv4.world.destinations.class_of[Prefix("ipv4", 0x0A080300, 24)]
     assert any(router == 0 and bits >> number & 1 for router, bits in lost)
 
@@ -296,7 +296,7 @@ def test_a_session_that_is_not_known_may_bring_the_route_of_another(*, is_carryi
     plane = compute(Index(replace_fields(made, devices=(first, *made.devices[1:]))))
     assert states(plane)["r1 10.0.0.9"] == "unread"
     assert of_far(plane) == (("unread", "unread") if is_carrying else ("no-route", "no-route"))
-    gap = Gap(("r1", "@neighbors", "10.0.0.9"), "sessions over several hops")
+    gap = UncomputedPart(("r1", "@neighbors", "10.0.0.9"), "sessions over several hops")
     assert (gap in plane.gaps) is is_carrying
 
 

@@ -4,15 +4,15 @@ from typing import Any
 
 from nodrop.model.access import AccessEntry, AccessList, Bits, PortRange
 from nodrop.model.states import UNKNOWN
-from nodrop.routing.filtering import Atom, Packets, decide
+from nodrop.routing.filtering import AddressRange, Packets, decide_packets
 from nodrop.routing.prefixes import prefix
 from nodrop.routing.roce_opcodes import DATA_OPCODES, POSSIBLE_OPCODES
 
 
-def atom(text: str) -> Atom:
+def atom(text: str) -> AddressRange:
     found = prefix(text)
     assert found is not None
-    return Atom(found)
+    return AddressRange(found)
 
 
 HOSTS = (atom("10.2.1.1"), atom("10.2.1.9"))
@@ -27,7 +27,7 @@ def deny(name: str = "drop", **conditions: Any) -> AccessEntry:
 
 def decided(*entries: AccessEntry, packets: Packets = ROCE, **fields: Any) -> set[tuple[str, str | None, bool]]:
     rules = AccessList(name="SITE", entries=entries, **fields)
-    found = decide(rules, "Ethernet0", packets)
+    found = decide_packets(rules, "Ethernet0", packets)
     return {(one.action, None if one.entry is None else one.entry.name, one.sure) for one in found}
 
 
@@ -83,9 +83,11 @@ def test_a_list_for_one_family_may_match_the_other_unless_it_says_which() -> Non
 def test_marks_of_entries_that_go_on_and_of_the_last_one() -> None:
     classed = AccessEntry(name="class", action="next", traffic_class=0)
     marked = AccessEntry(name="mark", dscp=10)
-    (found,) = decide(AccessList(name="SITE", entries=(classed, marked)), "Ethernet0", ROCE)
+    (found,) = decide_packets(AccessList(name="SITE", entries=(classed, marked)), "Ethernet0", ROCE)
     assert (found.action, found.marks.traffic_class, found.marks.dscp) == ("permit", (classed, 0), (marked, 10))
-    (kept,) = decide(AccessList(name="SITE", entries=(AccessEntry(name="x", dscps=(10,), dscp=0), marked)), "", ROCE)
+    (kept,) = decide_packets(
+        AccessList(name="SITE", entries=(AccessEntry(name="x", dscps=(10,), dscp=0), marked)), "", ROCE
+    )
     assert kept.marks.dscp == (marked, 10)
 
 
@@ -117,4 +119,6 @@ def test_an_entry_for_ports_of_the_other_side_matches_only_what_passes_there() -
 
 
 def test_a_list_that_is_not_read_is_unknown() -> None:
-    assert [one.action for one in decide(AccessList(name="SITE", entries=UNKNOWN), "Ethernet0", ROCE)] == ["unknown"]
+    assert [one.action for one in decide_packets(AccessList(name="SITE", entries=UNKNOWN), "Ethernet0", ROCE)] == [
+        "unknown"
+    ]

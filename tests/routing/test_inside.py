@@ -5,7 +5,7 @@ import pytest
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.routing import compute
-from nodrop.routing.failures import Failures
+from nodrop.routing.failures import FailureAnalysis
 from nodrop.routing.prefixes import prefix
 from support.inside_as import BLOCK, SELF, cases, pair
 from support.routed_runs import compare
@@ -46,7 +46,7 @@ def test_a_failed_uplink_leaves_the_way_over_the_other_leaf(peer: dict[str, bool
     announced = {"networks": ("10.1.2.0/31", "10.8.1.0/24")}
     made = pair(peer, peer2=peer, bgp2={"networks": ("10.1.2.0/31",)}, bgp=announced)
     plane = compute(Index(made))
-    failures = Failures(plane, plane.ipv4)
+    failures = FailureAnalysis(plane, plane.ipv4)
     links = {f"{link.a.node}-{link.b.node}": link for link in failures.links}
     assert failures.of_link(links["r1-r3"]).unreachable == ()
     lost = failures.of_link(links["r1-r3"], links["r2-r3"]).unreachable

@@ -11,7 +11,7 @@ from nodrop.model.routing import Aggregate, PrefixList, PrefixRule, Redistributi
 from nodrop.model.states import require_fact
 from nodrop.model.values import replace_fields
 from nodrop.routing import compute
-from nodrop.routing.failures import Failures
+from nodrop.routing.failures import FailureAnalysis
 from nodrop.routing.prefixes import Prefix
 from support.routed_runs import tables
 from support.twin_runs import Table
@@ -196,7 +196,7 @@ def test_a_failure_takes_nothing_that_an_aggregate_drops(installs: tuple[int, in
         cables=["r1 e0 - r2 e0", "r1 e1 - r2 e1"],
     )
     plane = compute(Index(of))
-    failures, classes = Failures(plane, plane.ipv4), plane.ipv4.world.destinations.members
+    failures, classes = FailureAnalysis(plane, plane.ipv4), plane.ipv4.world.destinations.members
     one, both = failures.of_link(of.links[0]), failures.of_link(*of.links)
     assert [(row.router, row.hops, row.before, _prefixes(classes, row.bits)) for row in one.weaker] == [
         (1, 1, 2, {"10.9.0.0/24"})

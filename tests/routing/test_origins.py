@@ -12,7 +12,7 @@ from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.adverts import IGP, INCOMPLETE
-from nodrop.routing.failures import Failures
+from nodrop.routing.failures import FailureAnalysis
 from nodrop.routing.prefixes import Prefix
 from support.wired_routers import fabric, following, port, router, to
 
@@ -151,7 +151,7 @@ def test_a_failure_takes_the_static_routes_over_the_port_with_it() -> None:
         (link,) = (one for one in plane.index.fabric.links if "r3" in (one.a.node, one.b.node))
         lost = {
             (plane.routers[row.router].name, str(one))
-            for row in Failures(plane, plane.ipv4).of_link(link).unreachable
+            for row in FailureAnalysis(plane, plane.ipv4).of_link(link).unreachable
             for number, members in enumerate(plane.ipv4.world.destinations.members)
             for one in members
             if row.bits >> number & 1

@@ -13,39 +13,39 @@ from nodrop.model.routing import (
     RouteMap,
     RouteMapRule,
 )
-from nodrop.routing.adverts import EGP, Attributes, Part
-from nodrop.routing.destinations import Destinations
-from nodrop.routing.policy import Policy
+from nodrop.routing.adverts import EGP, AdvertPart, PathAttributes
+from nodrop.routing.destinations import DestinationClasses
+from nodrop.routing.policy import CompiledPolicy
 from nodrop.routing.prefixes import Prefix, prefix
-from nodrop.routing.words import Reader, shapes
+from nodrop.routing.words import PolicyReader, prefix_lists_read_by
 from support.policy_lists import listed
 
 NAMES = ("10.8.0.0/24", "10.8.1.0/24", "10.9.0.1/32")
-A = Attributes(path=(65001, 65002))
-Kept = dict[str, Attributes]
+A = PathAttributes(path=(65001, 65002))
+Kept = dict[str, PathAttributes]
 
 
 def rule(*matches: tuple[str, str], sets: Any = (), action: Any = "permit", sequence: int = 10) -> RouteMapRule:
     return RouteMapRule(sequence=sequence, action=action, matches=matches, sets=tuple(sets))
 
 
-def passed(bgp: Bgp, neighbor: BgpNeighbor, attributes: Attributes = A, names: tuple[str, ...] = NAMES) -> Kept:
+def passed(bgp: Bgp, neighbor: BgpNeighbor, attributes: PathAttributes = A, names: tuple[str, ...] = NAMES) -> Kept:
     """What a session lets in of these prefixes, all with the same attributes."""
-    words = Reader(bgp, "ipv4").inbound(neighbor)
+    words = PolicyReader(bgp, "ipv4").inbound(neighbor)
     known: list[Prefix] = [one for name in names if (one := prefix(name)) is not None]
-    destinations = Destinations("ipv4", {one: (one,) for one in known}, shapes(words))
+    destinations = DestinationClasses("ipv4", {one: (one,) for one in known}, prefix_lists_read_by(words))
     every = destinations.bits(known)
-    left = Policy(0, words, destinations).parts((Part(attributes, every),), every)
+    left = CompiledPolicy(0, words, destinations).parts((AdvertPart(attributes, every),), every)
     return {str(one): changed for one in known for changed, bits in left if bits >> destinations.class_of[one] & 1}
 
 
-def through(*rules: RouteMapRule, attributes: Attributes = A, **bgp: Any) -> Kept:
+def through(*rules: RouteMapRule, attributes: PathAttributes = A, **bgp: Any) -> Kept:
     """What a route map of these rules lets in."""
     process = Bgp(asn=65000, route_maps=(RouteMap(name="IN", rules=rules),), **bgp)
     return passed(process, BgpNeighbor(address="10.0.0.1", import_policy="IN"), attributes)
 
 
-def all_with(attributes: Attributes) -> Kept:
+def all_with(attributes: PathAttributes) -> Kept:
     return dict.fromkeys(NAMES, attributes)
 
 
@@ -176,7 +176,7 @@ def test_matches_of_communities(match: str, own: set[str], *, passes: bool) -> N
 )
 def test_matches_of_as_paths(expression: str, path: tuple[int, ...], *, passes: bool) -> None:
     paths = (AsPathList(name="A", rules=(("permit", expression),)),)
-    own = Attributes(path=path)
+    own = PathAttributes(path=path)
     found = through(rule(("as-path", "A")), attributes=own, as_path_lists=paths)
     assert found == (all_with(own) if passes else {})
     assert through(rule(("as-path", "GONE")), attributes=own, as_path_lists=paths) == {}
@@ -204,7 +204,7 @@ def test_matches_of_as_paths(expression: str, path: tuple[int, ...], *, passes: 
         ("ipv6 next-hop", "prefer-global", A),
     ],
 )
-def test_what_a_route_map_sets(kind: str, value: str, expected: Attributes) -> None:
+def test_what_a_route_map_sets(kind: str, value: str, expected: PathAttributes) -> None:
     assert through(rule(sets=[(kind, value)])) == all_with(expected)
 
 
@@ -227,13 +227,13 @@ def test_policies_of_ipv6_are_those_of_its_own_family() -> None:
         route_maps=(RouteMap(name="IN", rules=(rule(("ipv6 address prefix-list", "P")),)),),
     )
     session = BgpNeighbor(address="fd00::1", ipv6=Ipv6Unicast(active=True, import_policy="IN"))
-    words = Reader(bgp, "ipv6").inbound(session)
+    words = PolicyReader(bgp, "ipv6").inbound(session)
     known = [one for name in ("fd08::/64", "fd09::/64") if (one := prefix(name)) is not None]
-    destinations = Destinations("ipv6", {one: (one,) for one in known}, shapes(words))
+    destinations = DestinationClasses("ipv6", {one: (one,) for one in known}, prefix_lists_read_by(words))
     every = destinations.bits(known)
-    (left,) = Policy(0, words, destinations).parts((Part(A, every),), every)
-    assert left == Part(A, 1 << destinations.class_of[known[0]])
-    assert Reader(bgp, "ipv6").outbound(session, 65009).rules is None
+    (left,) = CompiledPolicy(0, words, destinations).parts((AdvertPart(A, every),), every)
+    assert left == AdvertPart(A, 1 << destinations.class_of[known[0]])
+    assert PolicyReader(bgp, "ipv6").outbound(session, 65009).rules is None
 
 
 ODD = AsPathList(name="ODD", rules=(("deny", "_65002_"), ("permit", ".*")))
@@ -249,7 +249,7 @@ def test_a_session_weighs_what_it_hears_unless_its_route_map_does() -> None:
 
 @pytest.mark.parametrize(("path", "left"), [((65001, 65002), False), ((65001, 65003), True)])
 def test_a_list_of_as_paths_of_a_session(path: tuple[int, ...], left: bool) -> None:
-    attributes = Attributes(path=path)
+    attributes = PathAttributes(path=path)
     found = passed(
         Bgp(asn=65000, as_path_lists=(ODD,)), BgpNeighbor(address="10.0.0.1", import_path_list="ODD"), attributes
     )
@@ -275,7 +275,7 @@ def test_a_list_of_as_paths_that_is_not_there_denies_all() -> None:
 def test_as_numbers_that_a_session_does_not_tell(
     said: dict[str, Any], path: tuple[int, ...], told: tuple[int, ...]
 ) -> None:
-    words = Reader(Bgp(asn=65000), "ipv4").outbound(BgpNeighbor(address="10.0.0.1", **said), 65009)
+    words = PolicyReader(Bgp(asn=65000), "ipv4").outbound(BgpNeighbor(address="10.0.0.1", **said), 65009)
     assert words.rewrite is not None
     assert words.rewrite.of(path) == told
     assert words.reads_paths

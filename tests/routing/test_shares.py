@@ -10,7 +10,7 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
 from nodrop.routing import compute
-from nodrop.routing.convergence import Makers, State
+from nodrop.routing.convergence import ConvergedState, Makers
 from support.random_routed import routed
 
 ROLES = ("leaf", "spine", "superspine")
@@ -21,7 +21,7 @@ def assert_equal(fabric: Fabric) -> None:
     for family in plane.families:
         shares = plane.of(family).state
         world = shares.world
-        whole = State(Makers(world)).run(world.speakers)
+        whole = ConvergedState(Makers(world)).run(world.speakers)
         for number in world.speakers:
             for one in range(world.destinations.count):
                 mine, other = shares.table(number).entry(one), whole.table(number).entry(one)

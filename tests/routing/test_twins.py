@@ -14,16 +14,16 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, PrefixList, PrefixRule
 from nodrop.model.values import replace_fields
 from nodrop.routing import compute
-from nodrop.routing.failures import Failures, Outcome
+from nodrop.routing.failures import FailureAnalysis, FailureOutcome
 from support.random_routed import routed
 
 
-def failures_of(fabric: Fabric) -> Failures:
+def failures_of(fabric: Fabric) -> FailureAnalysis:
     plane = compute(Index(fabric))
-    return Failures(plane, plane.ipv4)
+    return FailureAnalysis(plane, plane.ipv4)
 
 
-def sizes(outcome: Outcome) -> tuple[Any, ...]:
+def sizes(outcome: FailureOutcome) -> tuple[Any, ...]:
     """An outcome without names."""
     return (
         Counter(one.bits.bit_count() for one in outcome.unreachable),
@@ -35,7 +35,7 @@ def sizes(outcome: Outcome) -> tuple[Any, ...]:
 def assert_alike(fabric: Fabric) -> None:
     plane = compute(Index(fabric))
     for family in plane.families:
-        failures = Failures(plane, plane.of(family))
+        failures = FailureAnalysis(plane, plane.of(family))
         assert Counter(one for group in failures.alike.values() for one in group) == Counter(failures.links)
         for first, group in failures.alike.items():
             expected = sizes(failures.of_link(first))

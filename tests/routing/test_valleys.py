@@ -12,7 +12,7 @@ from clos import two_tier
 from nodrop.model.fabric import End, Fabric, Link
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane, compute
-from nodrop.routing.failures import Failures
+from nodrop.routing.failures import FailureAnalysis
 from nodrop.routing.tiers import rank
 
 LEAVES = [f"l{number}" for number in range(1, 7)]
@@ -174,7 +174,7 @@ def test_a_double_failure_is_told_from_what_was_before(lost: set[Pair], bottoms:
     """Whoever sends up again what came down is told, with what; with one number two leaves are lost to each other."""
     fabric = fabric_of(2, shared=shared)
     plane = compute(Index(fabric))
-    outcome = Failures(plane, plane.ipv4).of_link(*links_of(fabric, "l1-s1 l2-s2"))
+    outcome = FailureAnalysis(plane, plane.ipv4).of_link(*links_of(fabric, "l1-s1 l2-s2"))
     blocks = {row.prefix: one.name for one in fabric.devices for row in one.static_routes}  # type: ignore[union-attr]
 
     def told(rows: tuple[object, ...]) -> set[Pair]:

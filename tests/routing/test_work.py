@@ -9,14 +9,14 @@ from nodrop.model.fabric import Fabric, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import StaticRoute
 from nodrop.routing import compute
-from nodrop.routing.convergence import State
+from nodrop.routing.convergence import ConvergedState
 from nodrop.routing.prefixes import Prefix
 from nodrop.routing.routers import Router
-from nodrop.routing.routes import Routes
+from nodrop.routing.routes import FamilyRoutes
 from support.wired_routers import fabric, port, router, to
 
 
-def state(pods: int, leaves: int) -> State:
+def state(pods: int, leaves: int) -> ConvergedState:
     return compute(Index(three_tier(pods=pods, leaves=leaves, spines=2, superspines=2))).ipv4.state
 
 
@@ -89,7 +89,7 @@ def count_calls(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[
 
 def test_routes_over_routes_are_looked_up_once_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each loopback is reached over all the others, which grows with their number and not with its factorial."""
-    lookups = count_calls(monkeypatch, Routes, "route")
+    lookups = count_calls(monkeypatch, FamilyRoutes, "route")
     work = []
     for count in (4, 8, 12):
         lookups[0] = 0

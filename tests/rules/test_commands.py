@@ -9,8 +9,8 @@ import pytest
 
 from nodrop import platforms
 from nodrop.advising import with_commands
-from nodrop.engine.example_setup import TIERS, CannotSay, Setting
-from nodrop.engine.examples import View, run_rule, views_of
+from nodrop.engine.example_setup import TIERS, Setting, UnsupportedExample
+from nodrop.engine.examples import PlatformView, build_example_views, run_rule
 from nodrop.engine.finding import Commands
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import shipped
@@ -44,27 +44,27 @@ TOOLS = {
 """The commands of sonic-utilities that are used, as its click groups have them."""
 
 
-def views(rule: Rule) -> Iterator[tuple[str, View]]:
+def views(rule: Rule) -> Iterator[tuple[str, PlatformView]]:
     """Yield the bad examples of a rule on every platform that can express them."""
     for example in rule.examples:
         for platform in TIERS if example.kind == "bad" else ():
             setting = Setting(platform)
             try:
                 setting.check_support(example)
-                seen = views_of(example, setting.base, setting.views, setting.artifact)
+                seen = build_example_views(example, setting.base, setting.views, setting.artifact)
                 yield from ((example.name, view) for view in seen if view.platform == platform or example.artifact)
-            except (CannotSay, ValueError):
+            except (UnsupportedExample, ValueError):
                 continue
 
 
-def advised(rule: Rule, view: View) -> Iterator[Commands]:
+def advised(rule: Rule, view: PlatformView) -> Iterator[Commands]:
     """Yield the commands of the findings of a rule."""
     verdict = run_rule(rule, view.reading, view.observed, view.beside)
     for finding in with_commands(verdict.findings, view.reading):
         yield from finding.fix.commands if finding.fix else ()
 
 
-def faults(rule: Rule, view: View, commands: Commands) -> Iterator[str]:
+def faults(rule: Rule, view: PlatformView, commands: Commands) -> Iterator[str]:
     """Yield what is wrong with commands."""
     device = next((each for each in view.reading.fabric.devices if each.name == commands.device), None)
     spoken = platforms.languages_of(device) if device else (platforms.HOSTS,)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import nodrop
-from nodrop.engine.example_setup import laid_over
+from nodrop.engine.example_setup import merge_overlay
 from nodrop.engine.finding import Verdict
 from nodrop.engine.rule import STRICTNESSES
 from nodrop.engine.rules import shipped
@@ -29,7 +29,7 @@ def verdict(intent: str, platform: str, version: str, strictness: str = "regular
     """Build an intent for a release of a platform, as it is where none is named, read it back and judge it."""
     path = home("intents") / f"{intent}.yaml"
     tiers: dict[str, Any] = {tier: {"platform": platform, "version": version} for tier in ("spines", "leaves")}
-    data = laid_over(parse(path.read_bytes(), path.name).data, {"topology": tiers} if platform else {})
+    data = merge_overlay(parse(path.read_bytes(), path.name).data, {"topology": tiers} if platform else {})
     fabric = nodrop.build(Intent.model_validate(data))
     reading = nodrop.read_back([*nodrop.write(fabric), *nodrop.host_files(fabric)], fabric)
     return judge(reading, shipped(), strictness=strictness)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.locate import locate
 from nodrop.model.subject import text
@@ -36,7 +36,7 @@ def findings(where: Path, files: dict[str, str], strictness: str = "regular") ->
         path.write_text(said)
     reading = nodrop.read([str(where)])
     assert reading.problems == ()
-    verdict = judge(reading, of_files(shipped()), strictness=strictness)
+    verdict = judge(reading, select_file_rules(shipped()), strictness=strictness)
     rows: dict[tuple[str, str, str], list[str]] = {}
     for one in locate(verdict.findings, reading, platforms.where).findings:
         assert one.located is not None, one.rule

@@ -9,11 +9,11 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.engine.example_setup import TIERS, CannotSay, Setting
-from nodrop.engine.examples import View, views_of
+from nodrop.engine.example_setup import TIERS, Setting, UnsupportedExample
+from nodrop.engine.examples import PlatformView, build_example_views
 from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Example, Rule
-from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.model.change import Change
 from nodrop.model.fabric import Fabric
@@ -38,7 +38,7 @@ class Writing:
         self.artifacts, self.fabric = list(artifacts), fabric
         return self.read_back(artifacts, fabric, below)
 
-    def repaired(self, rule: Rule, view: View) -> str:
+    def repaired(self, rule: Rule, view: PlatformView) -> str:
         """What becomes of an example where the fixes of a rule's findings are made; nothing where all is well."""
         assert self.fabric is not None
         before = _found(rule, view.reading)
@@ -71,7 +71,7 @@ class Writing:
 
 
 def _found(rule: Rule, reading: Reading) -> tuple[Finding, ...]:
-    rules = [*of_files(shipped()), *([rule] if rule not in of_files(shipped()) else [])]
+    rules = [*select_file_rules(shipped()), *([rule] if rule not in select_file_rules(shipped()) else [])]
     return judge(reading, rules, strictness="auditor").findings
 
 
@@ -82,8 +82,8 @@ def _changes(finding: Finding) -> tuple[Change, ...]:
 def _views(setting: Setting, example: Example) -> Iterator[Any]:
     try:
         setting.check_support(example)
-        yield from views_of(example, setting.base, setting.views, setting.artifact)
-    except (CannotSay, ValueError):
+        yield from build_example_views(example, setting.base, setting.views, setting.artifact)
+    except (UnsupportedExample, ValueError):
         return
 
 

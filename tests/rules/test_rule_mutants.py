@@ -8,7 +8,7 @@ import pytest
 
 from nodrop.engine.mutants import mutants
 from nodrop.engine.rule import Rule
-from nodrop.engine.rule_loader import loads_rule
+from nodrop.engine.rule_loader import parse_rule
 from nodrop.engine.rules import shipped
 from nodrop.syntax.yaml import parse
 from support import rule_mutants
@@ -57,7 +57,7 @@ examples:
   bad: [{{model: {{leaf1/Ethernet0/mtu_bytes: 1500}}, at: [leaf1/Ethernet0]}}]
   good: [{{{good}}}]
 """
-    return loads_rule(raw.encode(), "rules/links/small.yaml", name="small", area="links")
+    return parse_rule(raw.encode(), "rules/links/small.yaml", name="small", area="links")
 
 
 def changes(when: str, claim: str) -> list[str]:

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from nodrop import platforms
-from nodrop.engine.example_setup import CannotSay, Setting
+from nodrop.engine.example_setup import Setting, UnsupportedExample
 from nodrop.engine.examples import run_example
 from nodrop.engine.finding import Finding
 from nodrop.engine.rules import shipped
@@ -64,7 +64,7 @@ def run(case: int, platform: str) -> tuple[str, str]:
     try:
         setting.check_support(example)
         failures = run_example(rule, example, setting.base, setting.views, setting.artifact, places_and_words)
-    except CannotSay as reason:
+    except UnsupportedExample as reason:
         return "", str(reason)
     return "\n".join([*map(str, failures), *long_messages]), ""
 

@@ -13,7 +13,7 @@ from nodrop.model.subject import Subject
 from nodrop.platforms import frr
 from nodrop.routing.observation import Observation
 from nodrop.syntax.places import Span
-from nodrop.validating.batfish.observing import Observing
+from nodrop.validating.batfish.observing import SnapshotObserver
 
 Rows = list[dict[str, Any]]
 NODES = ("leaf1", "spine1")
@@ -183,4 +183,4 @@ def observed(
     """What is seen of a fabric in such answers."""
     reading = Reading(fabric=fabric)
     answers: Any = Answers(changes, fates or {})
-    return Observing(reading, Index(fabric), snapshot or exported(fabric), answers).observation("versions")
+    return SnapshotObserver(reading, Index(fabric), snapshot or exported(fabric), answers).observation("versions")

@@ -17,7 +17,7 @@ from ruamel.yaml import YAML
 import nodrop
 from nodrop.model.reading import Reading
 from nodrop.model.subject import text
-from nodrop.routing.observation import CHECKS, Observation
+from nodrop.routing.observation import OBSERVATION_CHECKS, Observation
 from support.designs import build, shipped
 from support.places import TESTS
 
@@ -104,7 +104,7 @@ def shown(seen: Observation, computed: Observation, sound: Observation | None = 
 
 
 def _changed(seen: Observation, sound: Observation) -> Iterator[str]:
-    for check in CHECKS:
+    for check in OBSERVATION_CHECKS:
         now, before = seen.seen.get(check, {}), sound.seen.get(check, {})
         for item in sorted(now.keys() | before.keys()):
             hidden = item not in now and seen.blind(check, item)
@@ -115,7 +115,7 @@ def _changed(seen: Observation, sound: Observation) -> Iterator[str]:
 
 
 def _shown(seen: Observation, computed: Observation) -> Iterator[str]:
-    for check in CHECKS:
+    for check in OBSERVATION_CHECKS:
         items, there = seen.seen.get(check, {}), computed.seen.get(check, {})
         alike = {item for item in there if item in items and items[item] == there[item]}
         yield f"{check}: {len(alike)} of {len(there)} as computed"

@@ -5,13 +5,13 @@ import socket
 import struct
 from collections.abc import Sequence
 
-from nodrop.validating.twin.bpf import Row
+from nodrop.validating.twin.bpf import BpfInstruction
 
 _SO_ATTACH_FILTER = 26
 _SIZES = {0x00: 4, 0x08: 2, 0x10: 1}
 
 
-def interpreted(rows: Sequence[Row], packet: bytes) -> int:
+def interpreted(rows: Sequence[BpfInstruction], packet: bytes) -> int:
     """Return what a program ends with on a packet: 0 where it loads what is beyond the end (RFC 9669, classic BPF)."""
     accumulator = index = at = 0
     while True:
@@ -47,7 +47,7 @@ def interpreted(rows: Sequence[Row], packet: bytes) -> int:
             return row.value
 
 
-def run_by_kernel(rows: Sequence[Row], packets: Sequence[bytes]) -> list[int]:
+def run_by_kernel(rows: Sequence[BpfInstruction], packets: Sequence[bytes]) -> list[int]:
     """Return the same of the kernel: how many bytes of each packet its filter of sockets keeps, 0 for none."""
     sender, receiver = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     with sender, receiver:

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from functools import cache
 
-from nodrop.engine.example_setup import EXAMPLES, names, renamed
+from nodrop.engine.example_setup import EXAMPLES, names, rename_ports
 from nodrop.engine.rule import Example
-from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.hardware.dynamic import resolve
 from nodrop.inputs import find
 from nodrop.judging import Settings, read_source
@@ -20,7 +20,7 @@ RELEASES = {"sonic": "202505", "nvue": "5.16"}
 @cache
 def bad_examples() -> tuple[Example, ...]:
     """Return the bad examples of all rules that change nothing but the model."""
-    rules = of_files(shipped())
+    rules = select_file_rules(shipped())
     every = (one for rule in rules for one in rule.examples if one.name.startswith("bad"))
     return tuple(one for one in every if one.model and one.intent is None)
 
@@ -28,12 +28,12 @@ def bad_examples() -> tuple[Example, ...]:
 def broken(platform: str, examples: list[Example]) -> dict[str, str]:
     """Return the files of two-by-two with the faults of examples; ValueError where they do not go together."""
     fabric = clean("two-by-two", platform, RELEASES[platform], "{}")
-    fabric = renamed(fabric, names(fabric, EXAMPLES))
+    fabric = rename_ports(fabric, names(fabric, EXAMPLES))
     for example in examples:
         for subject, value in (example.model or {}).items():
             fabric = set_value(fabric, parse(subject), value)
     fabric = replace(fabric, devices=tuple(map(resolve, fabric.devices)))
-    return written(renamed(fabric, names(fabric, platform)))
+    return written(rename_ports(fabric, names(fabric, platform)))
 
 
 def said(files: dict[str, str] | dict[str, str | bytes]) -> Reading:

@@ -9,7 +9,7 @@ from typing import Any
 
 import nodrop
 from nodrop.analyses import OBSERVATIONS
-from nodrop.engine.rules import of_routing, shipped
+from nodrop.engine.rules import select_routing_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
@@ -35,7 +35,7 @@ def caught_by(reading: Reading, observe: Observe) -> list[str]:
     """The rules that catch what a validator sees of a fabric."""
     index = Index(reading.fabric)
     index.kept[OBSERVATIONS] = (observe(reading, index),)
-    rules = [rule for rule in of_routing(shipped(), observed=True) if rule.observed]
+    rules = [rule for rule in select_routing_rules(shipped(), observed=True) if rule.observed]
     verdict = judge(reading, rules, index=index)
     assert verdict.problems == ()
     return sorted({finding.rule for finding in verdict.findings})

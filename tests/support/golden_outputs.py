@@ -14,7 +14,7 @@ from pathlib import Path
 
 import nodrop
 from nodrop.design import adaptations
-from nodrop.design.defaults import defaulted
+from nodrop.design.defaults import applied_defaults
 from nodrop.engine.rules import shipped
 from nodrop.engine.verdicts import judge
 from nodrop.export.batfish import snapshot
@@ -60,7 +60,7 @@ def outputs(intent: str) -> Files:
     reading = nodrop.read_back([*nodrop.write(fabric), *hosts], fabric)
     verdict = judge(reading, shipped(), strictness="auditor")
     return {
-        "show.txt": page(facts(fabric, defaulted(loaded), adaptations(loaded))),
+        "show.txt": page(facts(fabric, applied_defaults(loaded), adaptations(loaded))),
         "findings.txt": without_counts(render(Outcome.of(reading, verdict))),
         **configurations(intent),
         **{one.path: one.text for one in (*nodrop.host_files(fabric), *nodrop.rack(fabric))},

@@ -9,7 +9,7 @@ from nodrop import platforms
 from nodrop.judging import built
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading, Source
-from nodrop.plan.effects import bundle
+from nodrop.plan.effects import unchanged_files
 from support.designs import load, shipped
 
 NAME = "two-by-two"
@@ -55,7 +55,7 @@ def as_read(platform: str, name: str, files: dict[str, bytes]) -> Device:
 
 def device_in(of: Reading, name: str) -> Device:
     """Return what the files of a switch say, in a reading of a whole fabric."""
-    files = bundle(of, name)
+    files = unchanged_files(of, name)
     assert files is not None
     return as_read(of.fabric.device(name).platform, name, files)
 

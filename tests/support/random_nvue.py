@@ -206,7 +206,7 @@ def profiles(
         pfc_watchdog=PfcWatchdog(priorities=rx, detection_ms=detection_ms, restoration_ms=restoration_ms, action=None)
         if watches
         else None,
-        priority_groups=effects.priority_groups(pausing, dynamic_th, stated=stated),
+        priority_groups=effects.priority_groups(pausing, dynamic_th, stated_headroom=stated),
         queues=draw(queues(effects.lossless_queues(pausing, classes), trims, relative)),
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from nodrop import platforms
 from nodrop.engine.finding import Finding, Verdict
-from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
 from nodrop.model.change import Change, Edit
@@ -72,7 +72,7 @@ def repair(found: Outcome) -> Repair:
             lines += [(f"{device}/{name}", line) for line in _different(old, new)]
             astray += _astray(old, new) if name.endswith((".json", ".yaml")) else ()
             files[f"{device}/{name}"] = new
-    rules = (*of_files(shipped()), *(rule for rule in shipped() if rule.failures))
+    rules = (*select_file_rules(shipped()), *(rule for rule in shipped() if rule.failures))
     after = judge(reading_of(fault, files), rules, strictness=fault.row.get("strictness", "regular")) if lines else None
     now = after.findings if after else ()
     were = {(one.rule, one.subject) for one in found.verdict.findings}

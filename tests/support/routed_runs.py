@@ -7,7 +7,7 @@ from nodrop.model.fabric import End, Fabric, Link
 from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
 from nodrop.routing import ControlPlane, compute
-from nodrop.routing.failures import Failures
+from nodrop.routing.failures import FailureAnalysis
 from support.patience import END_S
 from support.twin_runs import Table, played
 
@@ -82,7 +82,7 @@ def told(plane: ControlPlane, links: tuple[Link, ...]) -> Losses:
     found: Losses = set()
     for family in plane.families:
         routes = plane.of(family)
-        for loss in Failures(plane, routes).of_link(*links).unreachable:
+        for loss in FailureAnalysis(plane, routes).of_link(*links).unreachable:
             for number, members in enumerate(routes.world.destinations.members):
                 if loss.bits >> number & 1:
                     found |= {(plane.routers[loss.router].name, str(prefix)) for prefix in members}

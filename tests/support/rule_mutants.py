@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from nodrop.engine.example_setup import Setting
-from nodrop.engine.examples import View
-from nodrop.engine.mutants import survivors as surviving
+from nodrop.engine.examples import PlatformView
+from nodrop.engine.mutants import find_surviving_mutants as surviving
 from nodrop.engine.rule import Example, Rule
 from nodrop.engine.rules import shipped
 from nodrop.platforms.kit.examples import TIERS
@@ -22,7 +22,7 @@ def _key(example: Example) -> str:
     return repr((example.intent, example.model, example.artifact))
 
 
-def views(example: Example, platform: str) -> list[View]:
+def views(example: Example, platform: str) -> list[PlatformView]:
     """Return an example as a platform says it, made once for all rules; nothing where it cannot say it."""
     key = _key(example)
     if (key, platform) not in _KEPT:
@@ -33,7 +33,7 @@ def views(example: Example, platform: str) -> list[View]:
     return _KEPT[key, platform]
 
 
-_KEPT: dict[tuple[str, str], list[View]] = {}
+_KEPT: dict[tuple[str, str], list[PlatformView]] = {}
 
 
 def survivors(rule: Rule) -> list[str]:

@@ -17,9 +17,9 @@ from ruamel.yaml import YAML
 import nodrop
 from nodrop import platforms
 from nodrop.context import FILE
-from nodrop.engine.example_setup import EXAMPLES, laid_over, names, renamed, spelt_as
+from nodrop.engine.example_setup import EXAMPLES, merge_overlay, names, rename_ports, rename_subject_ports
 from nodrop.engine.finding import Verdict
-from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.errors import Unsupported
 from nodrop.hardware.dynamic import resolve
@@ -96,8 +96,8 @@ def clean(intent: str, platform: str, release: str, overlay: str) -> Fabric:
     """Return the fabric of an intent with an overlay, built for a release of a platform."""
     path = home("intents") / f"{intent}.yaml"
     tiers = {tier: {"platform": platform, "version": release} for tier in ("spines", "leaves")}
-    data = laid_over(parse(path.read_bytes(), path.name).data, {"topology": tiers} if platform != EXAMPLES else {})
-    fabric = nodrop.build(Intent.model_validate(laid_over(data, literal_eval(overlay))))
+    data = merge_overlay(parse(path.read_bytes(), path.name).data, {"topology": tiers} if platform != EXAMPLES else {})
+    fabric = nodrop.build(Intent.model_validate(merge_overlay(data, literal_eval(overlay))))
     return replace(fabric, devices=tuple(map(resolve, fabric.devices)))
 
 
@@ -111,13 +111,13 @@ def inject(fault: Fault) -> dict[str, str]:
     """Return the files of a build that has the fault; ValueError where it cannot be put there."""
     fabric = fault.fabric
     if fault.platform in fault.row.get("model", {}).get("on", ()):
-        changed = renamed(fabric, names(fabric, EXAMPLES))
+        changed = rename_ports(fabric, names(fabric, EXAMPLES))
         for subject, value in fault.row["model"].items():
             if subject != "on":
                 changed = set_value(changed, parse_subject(subject), value)
         try:
             settled = replace(changed, devices=tuple(map(resolve, changed.devices)))
-            return written(renamed(settled, names(settled, fault.platform)))
+            return written(rename_ports(settled, names(settled, fault.platform)))
         except Unsupported as error:
             raise ValueError(f"{fault.name}: {error}") from None
     return edited(fault, written(fabric))
@@ -177,11 +177,11 @@ def outcome(fault: Fault) -> Outcome:
     """Return what is found of a fault: in the whole fabric, and in as little of it as shows the fault."""
     files = inject(fault)
     level = fault.row.get("strictness", "regular")
-    rules = (*of_files(shipped()), *(rule for rule in shipped() if rule.failures))
+    rules = (*select_file_rules(shipped()), *(rule for rule in shipped() if rule.failures))
     verdict = judge(reading_of(fault, files), rules, strictness=level)
     missed = [*_missing(fault, verdict)]
     if fault.row["from"] != "fabric":
-        alone = judge(_alone(fault, files), of_files(shipped()), strictness=level)
+        alone = judge(_alone(fault, files), select_file_rules(shipped()), strictness=level)
         missed += (f"{subject} from the {WORDS[fault.row['from']]}" for subject in _missing(fault, alone))
     others = {f"{one.severity} {one.rule}" for one in verdict.findings if one.rule != fault.row["rule"]}
     return Outcome(fault, verdict, tuple(missed), tuple(sorted(others)))
@@ -191,7 +191,7 @@ def _missing(fault: Fault, verdict: Verdict) -> Iterator[str]:
     """Where the rule that must find a fault does not, in either platform's names of ports."""
     spelling = names(fault.fabric, EXAMPLES)
     found = {one.subject for one in verdict.findings if one.rule == fault.row["rule"]}
-    found |= {spelt_as(one, spelling) for one in found}
+    found |= {rename_subject_ports(one, spelling) for one in found}
     for expected in fault.row["at"]:
         if not any(matches(parse_subject(expected), subject) for subject in found):
             yield expected

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from nodrop.engine.rule import Rule
-from nodrop.engine.rule_loader import loads_rule
+from nodrop.engine.rule_loader import parse_rule
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link, Policy, Port, TrafficClass
 from nodrop.model.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue, WredColor, WredProfile
@@ -112,7 +112,7 @@ def _nic() -> HostPort:
 
 def rule(name: str = "fault", /, **keys: Any) -> Rule:
     """A rule of these keys; `claim` is `assert`, and what every rule must have is there already."""
-    return loads_rule(text(**keys).encode(), f"rules/hygiene/{name}.yaml", name=name, area="hygiene")
+    return parse_rule(text(**keys).encode(), f"rules/hygiene/{name}.yaml", name=name, area="hygiene")
 
 
 def text(**keys: Any) -> str:

@@ -7,11 +7,11 @@ from typing import Final
 
 from nodrop.model.fabric import Device, Fabric
 from nodrop.validating.twin import box, looking
-from nodrop.validating.twin.crossing import crossings
+from nodrop.validating.twin.crossing import test_cable_crossings
 from nodrop.validating.twin.daemons import Boot
-from nodrop.validating.twin.lab import Lab
-from nodrop.validating.twin.outward import leave_out
-from nodrop.validating.twin.packets import Posts
+from nodrop.validating.twin.lab import TwinLab
+from nodrop.validating.twin.outward import remove_outward_lines
+from nodrop.validating.twin.packets import TwinSockets
 from support.twin_attacks import ATTACKS
 
 _SETTLE_S: Final = 4
@@ -34,19 +34,19 @@ def plant(guard: Path) -> None:
 
 def run(guard: str, token: str, filtered: str) -> dict[str, str]:
     """Run the twin, with the lines that are left out or without."""
-    return box.call(attacked, guard, token, filtered == "filtered")
+    return box.call_in_sandbox(attacked, guard, token, filtered == "filtered")
 
 
-def attacked(tell: box.Tell, guard: str, token: str, filtered: bool) -> dict[str, str]:
+def attacked(tell: box.ReportProgress, guard: str, token: str, filtered: bool) -> dict[str, str]:
     """Start a device for each attack; return what the bgpd of each runs with and refused, or why it did not start."""
     devices = tuple(Device(name=attack.name, platform="nvue") for attack in ATTACKS)
     boots = {}
     for attack in ATTACKS:
         text = "\n".join(("router bgp 65000", " bgp router-id 10.0.0.1", "exit", *given(attack.lines, guard, token)))
         if filtered:
-            text = leave_out(text).text
+            text = remove_outward_lines(text).text
         boots[attack.name] = Boot(text=text, daemons=("zebra", "bgpd", "staticd"), profile="datacenter")
-    lab = Lab(Fabric(name="attacked", mode="lossless", devices=devices), boots)
+    lab = TwinLab(Fabric(name="attacked", mode="lossless", devices=devices), boots)
     lab.start()
     time.sleep(_SETTLE_S)
     said = {name: "\n".join(one.said for one in rows) for name, rows in lab.refused.items()}
@@ -58,13 +58,13 @@ def given(lines: tuple[str, ...], guard: str, token: str) -> list[str]:
     return [line.replace("{guard}", guard).replace("{token}", token) for line in lines]
 
 
-def named(tell: box.Tell, fabric: Fabric) -> tuple[dict[str, bool], dict[str, str], dict[str, str]]:
+def named(tell: box.ReportProgress, fabric: Fabric) -> tuple[dict[str, bool], dict[str, str], dict[str, str]]:
     """Run devices with hostile names; return which cables packets cross, who does not start, and who answers."""
     text = "router bgp 65000\n bgp router-id 10.0.0.1\nexit\n"
     boots = {device.name: Boot(text=text, daemons=("zebra", "bgpd"), profile="datacenter") for device in fabric.devices}
-    lab = Lab(fabric, boots)
+    lab = TwinLab(fabric, boots)
     lab.start()
     time.sleep(0.5)
-    with closing(Posts(lab.plan)) as sockets:
-        crossed = {link.a.port: one.crosses for link, one in crossings(sockets, lab.plan).items()}
-    return crossed, lab.dead, {name: looking.router_id(lab, name) for name in lab.devices}
+    with closing(TwinSockets(lab.plan)) as sockets:
+        crossed = {link.a.port: one.crosses for link, one in test_cable_crossings(sockets, lab.plan).items()}
+    return crossed, lab.dead, {name: looking.observed_router_id(lab, name) for name in lab.devices}

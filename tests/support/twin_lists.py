@@ -6,13 +6,13 @@ from typing import Final
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject, natural
-from nodrop.routing.observation import Check, Observation
+from nodrop.routing.observation import Observation, ObservationCheck
 from nodrop.validating import compute_observation
 from nodrop.validating.twin import Options, observe
 from support.running_faults import read
 from support.single_faults import Fault
 
-CHECKS: Final[frozenset[Check]] = frozenset({"sessions", "routes", "reach"})
+CHECKS: Final[frozenset[ObservationCheck]] = frozenset({"sessions", "routes", "reach"})
 _UNAPPLIED: Final = "not applied in the twin: "
 
 
@@ -27,7 +27,7 @@ def seen_of(reading: Reading) -> tuple[Observation, Observation]:
     return compute_observation(index), observe(reading, index, options=Options(checks=CHECKS))
 
 
-def different(own: Observation, twin: Observation) -> dict[tuple[Check, Subject], tuple[Hashable, Hashable]]:
+def different(own: Observation, twin: Observation) -> dict[tuple[ObservationCheck, Subject], tuple[Hashable, Hashable]]:
     """Return the items that both have to see and that they see differently: computed, and in the twin."""
     return {
         (check, item): (found, twin.seen[check].get(item))

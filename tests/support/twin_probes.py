@@ -41,12 +41,14 @@ def run(guard: str) -> dict[str, str]:
         listening.bind(f"\0{name}")
         listening.listen()
         try:
-            return box.call(probes, canary, os.getpid(), name, key) | box.call(as_programs, canary)
+            return box.call_in_sandbox(probes, canary, os.getpid(), name, key) | box.call_in_sandbox(
+                as_programs, canary
+            )
         finally:
             _LIBC.shmctl(memory, 0, None)
 
 
-def probes(tell: box.Tell, canary: str, caller: int, name: str, key: int) -> dict[str, str]:
+def probes(tell: box.ReportProgress, canary: str, caller: int, name: str, key: int) -> dict[str, str]:
     """Try everything; return what each got.
 
     `canary` is a file of the host that says "precious", `caller` the process that asked for the tree, `name` that of
@@ -61,7 +63,7 @@ def probes(tell: box.Tell, canary: str, caller: int, name: str, key: int) -> dic
     return found
 
 
-def as_programs(tell: box.Tell, canary: str) -> dict[str, str]:
+def as_programs(tell: box.ReportProgress, canary: str) -> dict[str, str]:
     """Try what a program can that is started in the tree, as daemons are; return what each script printed."""
     found = {}
     for name, script in _SCRIPTS.items():
@@ -347,7 +349,7 @@ def _others(caller: int, name: str, key: int) -> list[Callable[[], object]]:
     return [kill_caller, abstract_socket, path_sockets, shared_memory, processes, interfaces, session_keys]
 
 
-def forks(tell: box.Tell, most: int) -> int:
+def forks(tell: box.ReportProgress, most: int) -> int:
     """Start processes that do nothing until no more can be, or so many; return how many there were."""
     count = 0
     while count < most:
@@ -362,7 +364,7 @@ def forks(tell: box.Tell, most: int) -> int:
     return count
 
 
-def memory(tell: box.Tell, size_bytes: int) -> bool:
+def memory(tell: box.ReportProgress, size_bytes: int) -> bool:
     """Whether so much memory can be had, without touching it."""
     try:
         bytearray(size_bytes)
@@ -371,7 +373,7 @@ def memory(tell: box.Tell, size_bytes: int) -> bool:
     return True
 
 
-def disk(tell: box.Tell, size_bytes: int) -> int:
+def disk(tell: box.ReportProgress, size_bytes: int) -> int:
     """How many bytes can be had of the folders that are written to, in files of 32 MiB."""
     had = 0
     for folder in ("/run", "/tmp"):
@@ -385,14 +387,14 @@ def disk(tell: box.Tell, size_bytes: int) -> int:
     return had
 
 
-def forged(tell: box.Tell) -> str:
+def forged(tell: box.ReportProgress) -> str:
     """Answer with a pickle that would run a program of the caller, by every descriptor that can be written to."""
     text = b"cos\nsystem\n(S'touch forged'\ntR."
     _write_everywhere(struct.pack(">BQ", 1, len(text)) + text)
     return "done"
 
 
-def families(tell: box.Tell) -> list[int]:
+def families(tell: box.ReportProgress) -> list[int]:
     """The families of sockets that the kernel does not call unsupported for every type."""
     found = set()
     for family in range(64):
@@ -407,7 +409,7 @@ def families(tell: box.Tell) -> list[int]:
     return sorted(found)
 
 
-def refused_calls(tell: box.Tell, numbers: list[int]) -> list[str]:
+def refused_calls(tell: box.ReportProgress, numbers: list[int]) -> list[str]:
     """What the kernel says to calls of these numbers, each with words that none of them can do anything with."""
     said = []
     for number in numbers:
@@ -417,13 +419,13 @@ def refused_calls(tell: box.Tell, numbers: list[int]) -> list[str]:
     return said
 
 
-def lied(tell: box.Tell, kind: int, size: int) -> str:
+def lied(tell: box.ReportProgress, kind: int, size: int) -> str:
     """Answer with the head of something of a kind, by its number, and a size that does not come."""
     _write_everywhere(struct.pack(">BQ", kind, size))
     return "done"
 
 
-def talks(tell: box.Tell, times: int) -> str:
+def talks(tell: box.ReportProgress, times: int) -> str:
     """Tell a line of 1 MB so many times."""
     for _ in range(times):
         tell("x" * (1 << 20))

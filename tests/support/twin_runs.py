@@ -9,8 +9,8 @@ from nodrop.model.fabric import End, Fabric
 from nodrop.model.reading import Reading
 from nodrop.validating.twin import available, box, looking
 from nodrop.validating.twin.daemons import Boot
-from nodrop.validating.twin.lab import Lab
-from nodrop.validating.twin.starting import start
+from nodrop.validating.twin.lab import TwinLab
+from nodrop.validating.twin.starting import prepare_start
 from support.patience import END_S
 from support.requirements import require
 
@@ -40,13 +40,13 @@ def until_equal(expected: _Seen, look: Callable[[], _Seen], times: int = 1, pati
         time.sleep(0.7)
 
 
-def tables(lab: Lab) -> Tables:
+def tables(lab: TwinLab) -> Tables:
     """Return the routes that every switch uses, those of links themselves (fe80::/64) aside, and its sessions."""
     found: dict[str, Table] = {}
     for name in lab.devices:
         found[name] = {prefix: row for (*_, prefix), row in looking.routes(lab, name, _CONNECTED).items()}
         for (*_, key), session in looking.sessions(lab, name).items():
-            state = "up" if session.state == looking.UP else "down"
+            state = "up" if session.state == looking.ESTABLISHED_STATE else "down"
             found[name][f"session {key}"] = ("session", frozenset({state}))
     return found
 
@@ -60,12 +60,12 @@ def played(
     patience_s: float = END_S,
 ) -> list[Tables]:
     """The routes of a fabric with some ports down, and those once more are; each as soon as they are as expected."""
-    boots = start(Reading(fabric=fabric)).boots
-    return box.call(_play, fabric, dict(boots), failed, expected, tuple(more), later, patience_s)
+    boots = prepare_start(Reading(fabric=fabric)).boots
+    return box.call_in_sandbox(_play, fabric, dict(boots), failed, expected, tuple(more), later, patience_s)
 
 
 def _play(
-    _tell: box.Tell,
+    _tell: box.ReportProgress,
     fabric: Fabric,
     boots: dict[str, Boot],
     failed: frozenset[End],
@@ -74,7 +74,7 @@ def _play(
     later: Tables,
     patience_s: float,
 ) -> list[Tables]:
-    lab = Lab(fabric, boots, failed)
+    lab = TwinLab(fabric, boots, failed)
     lab.start()
     seen = [until_equal(expected, lambda: tables(lab), times=2, patience_s=patience_s)]
     if more:

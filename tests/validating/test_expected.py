@@ -16,9 +16,9 @@ from nodrop.model.edit import set_value
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, parse
-from nodrop.report.agreement import text
+from nodrop.report.agreement import render_comparison
 from nodrop.results.agreement import validation
-from nodrop.routing.observation import CHECKS, Check, Observation
+from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, ObservationCheck
 from support.designs import build, load, shipped
 from support.random_designs import intents
 
@@ -33,7 +33,7 @@ def index(changes: dict[str, object] | None = None, of: Fabric = TWO_BY_TWO) -> 
     return Index(of)
 
 
-def told(changes: dict[str, object]) -> list[tuple[Check, Subject]]:
+def told(changes: dict[str, object]) -> list[tuple[ObservationCheck, Subject]]:
     """What is told of a fabric in which a validator sees what nodrop computes."""
     found = index(changes)
     return [(one.check, one.item) for one in faults(found, compute_observation(found))]
@@ -95,7 +95,7 @@ def test_a_session_towards_what_was_not_read_is_no_fault_of_a_validator_that_see
 
 def test_every_check_has_the_items_that_the_fabric_has() -> None:
     seen = compute_observation(index()).seen
-    assert tuple(seen) == tuple(sorted(CHECKS, key=list(seen).index))
+    assert tuple(seen) == tuple(sorted(OBSERVATION_CHECKS, key=list(seen).index))
     assert list(seen["configuration"]) == [("leaf1",), ("leaf2",), ("spine1",), ("spine2",)]
     assert seen["routes"]["leaf1", "@routes", "", "10.2.2.0/24"] == UPLINKS
     assert seen["routes"]["leaf1", "@routes", "", "10.0.64.1/32"] == SPINE_1
@@ -184,8 +184,8 @@ def test_a_failure_tells_what_it_loses_where_cables_alone_would_not() -> None:
     }
 
 
-@pytest.mark.parametrize("check", [check for check in CHECKS if check not in ("routes", "failures")])
-def test_silence_of_a_validator_is_a_fault(check: Check) -> None:
+@pytest.mark.parametrize("check", [check for check in OBSERVATION_CHECKS if check not in ("routes", "failures")])
+def test_silence_of_a_validator_is_a_fault(check: ObservationCheck) -> None:
     item = next(iter(compute_observation(index()).seen[check]))
     silent = as_seen(**{check: {item: None}})
     assert [(one.check, one.item, one.seen) for one in faults(index(), silent)] == [(check, item, "nothing")]
@@ -216,7 +216,7 @@ def test_the_table_says_what_each_saw_where_they_differ_and_what_they_cannot_see
     )
     half = replace(half, unseen={"packets": {(): "it has no question for it"}}, told=("version 0",))
     found = index()
-    shown = text(validation(found, (half, as_seen("real FRR"))))
+    shown = render_comparison(validation(found, (half, as_seen("real FRR"))))
     assert [line.rstrip() for line in shown] == [
         "validation",
         "  check                     nodrop  Batfish   real FRR  verdict",

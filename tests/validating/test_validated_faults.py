@@ -9,7 +9,7 @@ import pytest
 
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.routing.observation import CHECKS, Observation
+from nodrop.routing.observation import OBSERVATION_CHECKS, Observation
 from nodrop.validating import batfish, compute_observation, twin
 from support.fault_columns import DIFFER, Observe, caught_by, caught_here, explained, reading_of, table, written
 from support.routing_faults import FAULTS
@@ -52,11 +52,11 @@ def test_what_real_daemons_show(update_golden: bool) -> None:
     def observe(reading: Reading, index: Index) -> Observation:
         """Look and send packets; to let something fail beside the fault shows no more of it, and takes minutes."""
         found = twin.observe(reading, index, options=options, progress=lambda _: None)
-        left = {check: {(): "not tried beside a fault"} for check in CHECKS[-2:]}
+        left = {check: {(): "not tried beside a fault"} for check in OBSERVATION_CHECKS[-2:]}
         return replace(found, unseen={**found.unseen, **left})
 
     options = twin.Options()
-    options = replace(options, checks=options.checks - {*CHECKS[-2:]})
+    options = replace(options, checks=options.checks - {*OBSERVATION_CHECKS[-2:]})
 
     compare("real FRR", every_fault(observe), update=update_golden)
 

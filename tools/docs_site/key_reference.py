@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodrop import units
-from nodrop.report.escape import markdown_of_ours
+from nodrop.report.escape import format_trusted_markdown
 from nodrop.resources import home
 from nodrop.schemas import schema
 from nodrop.syntax.yaml import parse
@@ -85,10 +85,10 @@ def render(kind: str) -> str:
     for section in sections(kind):
         if section.path:
             lines += [f"## `{'.'.join(section.path)}`", ""]
-            lines += [markdown_of_ours(section.meaning), ""] if section.meaning else []
+            lines += [format_trusted_markdown(section.meaning), ""] if section.meaning else []
         lines += ["| key | value | default | example | meaning |", "|---|---|---|---|---|"]
         for key in section.keys:
-            value, meaning = (markdown_of_ours(text, cell=True) for text in (key.value, key.meaning))
+            value, meaning = (format_trusted_markdown(text, cell=True) for text in (key.value, key.meaning))
             example = f"`{key.example}`" if key.example else ""
             lines.append(f"| `{key.path[-1]}` | {value} | {key.default} | {example} | {meaning} |")
         lines.append("")
@@ -141,7 +141,7 @@ def _key(root: _Json, spec: _Json, path: tuple[str, ...], needed: bool, examples
     if needed:
         default = "required"
     elif described:
-        default = markdown_of_ours(described[1], cell=True)
+        default = format_trusted_markdown(described[1], cell=True)
     else:
         default = f"`{literal}`" if literal else UNSTATED
     such_as = re.search(r"such as ([\w.:/+%*-]*[\w+%*])(?:$|[,;])", meaning)

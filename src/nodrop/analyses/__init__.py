@@ -35,7 +35,7 @@ from types import ModuleType
 from nodrop.model.reading import Place
 from nodrop.model.subject import Subject
 
-Fact = str | int | float | bool | None
+HitFact = str | int | float | bool | None
 OBSERVATIONS = "observations"
 """Under which name an index keeps what validators saw: a tuple of `routing.observation.Observation`."""
 
@@ -50,7 +50,7 @@ class Hit:
 
     subject: Subject
     at: Subject | None = None
-    facts: Mapping[str, Fact] = field(default_factory=dict)
+    facts: Mapping[str, HitFact] = field(default_factory=dict)
     related: tuple[tuple[Subject, str], ...] = ()
     also: tuple[Subject, ...] = ()
     """Other parts with the same fault, such as the other ports of a map: no rule reports it there again."""

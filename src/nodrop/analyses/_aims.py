@@ -4,14 +4,22 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from nodrop.analyses._drops import Reach, reaches
+from nodrop.analyses._drops import RouteReach, reaches
 from nodrop.analyses._hosts import cabled_hosts
-from nodrop.analyses._targets import MANAGEMENT_VRFS, Target
+from nodrop.analyses._targets import MANAGEMENT_VRFS, RoutedTarget
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
-from nodrop.routing.prefixes import BITS, FAMILIES, Address, Family, Prefix, address, network_address
+from nodrop.routing.prefixes import (
+    ADDRESS_BITS,
+    ADDRESS_FAMILIES,
+    Address,
+    AddressFamily,
+    Prefix,
+    address,
+    network_address,
+)
 from nodrop.routing.routers import Router
-from nodrop.routing.static_routes import statics
+from nodrop.routing.static_routes import usable_static_routes
 from nodrop.routing.tiers import rank
 
 
@@ -20,7 +28,7 @@ def leaf(router: Router) -> bool:
     return router.bgp is not None and router.vrf not in MANAGEMENT_VRFS and rank(router.device) in (0, None)
 
 
-class Aim(NamedTuple):
+class RequiredDestination(NamedTuple):
     """A destination of packets: a prefix announced for hosts or a loopback, else their own subnet; with its router."""
 
     prefix: Prefix
@@ -31,32 +39,32 @@ class Aim(NamedTuple):
     """Those of them that routers can treat differently, the first of each kind."""
 
 
-def aims(index: Index) -> list[Aim]:
+def aims(index: Index) -> list[RequiredDestination]:
     """Return what must be reached, each announced prefix of a router once."""
     return index.keep("aims", lambda: list(_aims(index)))
 
 
-def _aims(index: Index) -> Iterator[Aim]:
+def _aims(index: Index) -> Iterator[RequiredDestination]:
     hosts = _addresses_of_hosts(index)
     for reach in reaches(index):
         kinds = _Kinds(reach)
-        subnets: defaultdict[int, dict[Prefix, Target]] = defaultdict(dict)
+        subnets: defaultdict[int, dict[Prefix, RoutedTarget]] = defaultdict(dict)
         for target in reach.targets:
             subnets[target.router].setdefault(target.prefix, target)
         for number, targets_by_prefix in subnets.items():
             to: dict[Prefix, dict[Address, None]] = {}
             inside = _addresses_by_subnet(hosts.get(reach.plane.routers[number].device.name, ()), targets_by_prefix)
             for subnet, target in targets_by_prefix.items():
-                shown = reach.announced.covering(subnet, number) or subnet
+                shown = reach.announced.longest_covering_prefix(subnet, number) or subnet
                 at_router = next(address for address in target.leg.addresses if subnet.has(address))
                 to.setdefault(shown, {}).update(dict.fromkeys(inside.get(subnet) or [at_router]))
             for outside in inside.get(None, ()):
-                alone = Prefix(outside.family, outside.number, BITS[outside.family])
-                if (prefix := reach.announced.covering(alone, number)) is not None and prefix in to:
+                alone = Prefix(outside.family, outside.number, ADDRESS_BITS[outside.family])
+                if (prefix := reach.announced.longest_covering_prefix(alone, number)) is not None and prefix in to:
                     to[prefix][outside] = None
             for shown, addresses in to.items():
                 samples = {kinds.of(address): address for address in reversed(addresses)}
-                yield Aim(shown, number, tuple(addresses), tuple(sorted(samples.values())))
+                yield RequiredDestination(shown, number, tuple(addresses), tuple(sorted(samples.values())))
 
 
 def _addresses_of_hosts(index: Index) -> Mapping[str, list[Address]]:
@@ -71,10 +79,10 @@ def _addresses_of_hosts(index: Index) -> Mapping[str, list[Address]]:
 
 
 def _addresses_by_subnet(
-    addresses: Iterable[Address], subnets: Mapping[Prefix, Target]
+    addresses: Iterable[Address], subnets: Mapping[Prefix, RoutedTarget]
 ) -> Mapping[Prefix | None, list[Address]]:
     """Return addresses by their subnet, None for those in no subnet."""
-    lookup = Lookup(subnets)
+    lookup = LongestPrefixLookup(subnets)
     addresses_by_prefix: defaultdict[Prefix | None, list[Address]] = defaultdict(list)
     for target_address in addresses:
         row = lookup(target_address)
@@ -85,13 +93,17 @@ def _addresses_by_subnet(
 class _Kinds:
     """Which addresses every router treats alike: in the same routes, and in subnets of the same routers."""
 
-    def __init__(self, reach: Reach) -> None:
+    def __init__(self, reach: RouteReach) -> None:
         plane, family = reach.plane, reach.routes.family
         routes = [
             *reach.announced.prefixes,
-            *(own_prefix for plane_router in plane.routers for _, own_prefix in statics(plane_router, family)),
+            *(
+                own_prefix
+                for plane_router in plane.routers
+                for _, own_prefix in usable_static_routes(plane_router, family)
+            ),
         ]
-        self._routes = Lookup(dict.fromkeys(routes))
+        self._routes = LongestPrefixLookup(dict.fromkeys(routes))
         self._subnets: defaultdict[Prefix, list[int]] = defaultdict(list)
         for router in plane.routers:
             for leg in router.legs:
@@ -113,7 +125,7 @@ class _Kinds:
         )
 
 
-def find_required_aims(index: Index, plane: ControlPlane) -> Iterator[tuple[Router, Aim]]:
+def find_required_aims(index: Index, plane: ControlPlane) -> Iterator[tuple[Router, RequiredDestination]]:
     """Yield what must be reached from where: all that others have, from every leaf of its VRF."""
     for router in plane.routers:
         for aim in aims(index) if leaf(router) else ():
@@ -121,13 +133,14 @@ def find_required_aims(index: Index, plane: ControlPlane) -> Iterator[tuple[Rout
                 yield router, aim
 
 
-class Lookup:
+class LongestPrefixLookup:
     """The routes of one router, by the longest prefix."""
 
     def __init__(self, rows: Mapping[Prefix, object]) -> None:
         self._rows = rows
-        self._lengths: dict[Family, list[int]] = {
-            family: sorted({row.length for row in rows if row.family == family}, reverse=True) for family in FAMILIES
+        self._lengths: dict[AddressFamily, list[int]] = {
+            family: sorted({row.length for row in rows if row.family == family}, reverse=True)
+            for family in ADDRESS_FAMILIES
         }
 
     def __call__(self, to: Address) -> tuple[Prefix, object] | None:

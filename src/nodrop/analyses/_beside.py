@@ -1,7 +1,7 @@
 """The other fabrics of a command, used by the analyses that set `BESIDE = True`.
 
 Such an analysis compares one fabric with earlier ones of the same command that are known to have an identifier in
-common (`model/identifiers.py`). A part of another fabric has a subject that begins with `OTHER` and
+common (`model/identifiers.py`). A part of another fabric has a subject that begins with `OTHER_FABRICS_SUBJECT` and
 the name of that fabric; `nodrop.shared_identifiers` finds its place.
 """
 
@@ -12,8 +12,8 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
 
-OTHER = "@fabrics"
-KEPT = "beside"
+OTHER_FABRICS_SUBJECT = "@fabrics"
+OTHER_FABRICS_KEY = "beside"
 """Under which name an index keeps the other fabrics."""
 _SHOWN = 3
 
@@ -37,7 +37,7 @@ class Beside:
 
     def subject(self, *subject_path: str) -> Subject:
         """Return the subject of a part of it."""
-        return (OTHER, self.name, *subject_path)
+        return (OTHER_FABRICS_SUBJECT, self.name, *subject_path)
 
     def same_names(self, index: Index) -> bool:
         """Whether a name means the same switch or host in both."""
@@ -46,18 +46,18 @@ class Beside:
 
 def overlapping_fabrics(index: Index) -> Sequence[Beside]:
     """Return the earlier fabrics of the command that have something in common with this one."""
-    fabrics: Sequence[Beside] = index.kept.get(KEPT, ())
+    fabrics: Sequence[Beside] = index.kept.get(OTHER_FABRICS_KEY, ())
     return fabrics
 
 
-def hosts_of(index: Index) -> Iterator[str]:
+def cabled_host_names(index: Index) -> Iterator[str]:
     """Yield what cables lead to and no file describes."""
     for link in index.fabric.links:
         yield from (end.node for end in (link.a, link.b) if end.node not in index.devices)
 
 
-def some(words: Iterable[str]) -> str:
+def format_first_words(phrases: Iterable[str]) -> str:
     """Return the first words, and how many more there are."""
-    every = list(words)
+    every = list(phrases)
     count_suffix = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
     return f"{', '.join(every[:_SHOWN])}{count_suffix}"

@@ -5,9 +5,9 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from nodrop.analyses._aims import aims, leaf
-from nodrop.analyses._drops import Reach, reaches
-from nodrop.analyses._fates import fates, lists_on_data
-from nodrop.analyses._plane import of
+from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses._fates import explain_acl_doubt, fates
+from nodrop.analyses._plane import control_plane_of
 from nodrop.analyses._targets import MANAGEMENT_VRFS
 from nodrop.model.effects import probed_dscps
 from nodrop.model.fabric import End, Interface, Link
@@ -17,15 +17,23 @@ from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
 from nodrop.model.subject import link as link_subject
 from nodrop.routing import ControlPlane
-from nodrop.routing.failures import Failures, Loss
-from nodrop.routing.legs import Leg
-from nodrop.routing.observation import FATES, Check, Fate, Observation, address_item, failure_item, route_item
-from nodrop.routing.prefixes import FAMILIES, Address
+from nodrop.routing.failures import FailureAnalysis, RouteLoss
+from nodrop.routing.legs import RoutedInterface
+from nodrop.routing.observation import (
+    DELIVERY_FATES,
+    DeliveryFate,
+    Observation,
+    ObservationCheck,
+    address_item,
+    failure_item,
+    route_item,
+)
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address
 from nodrop.routing.routers import Router
-from nodrop.routing.routes import Routes
-from nodrop.routing.static_routes import statics
+from nodrop.routing.routes import FamilyRoutes
+from nodrop.routing.static_routes import usable_static_routes
 
-BY: Final = "nodrop"
+OBSERVER_NAME: Final = "nodrop"
 _WORDS: Final[Mapping[str, str]] = {
     "shutdown": "shut down",
     "no-subnet": "no port in its subnet",
@@ -60,10 +68,10 @@ class _Computed:
     """One fabric, check by check."""
 
     def __init__(self, index: Index) -> None:
-        self.index, self.plane = index, of(index)
-        self.seen: dict[Check, dict[Subject, Hashable]] = {}
-        self.said: dict[tuple[Check, Subject], str] = {}
-        self.unseen: dict[Check, dict[Subject, str]] = defaultdict(dict)
+        self.index, self.plane = index, control_plane_of(index)
+        self.seen: dict[ObservationCheck, dict[Subject, Hashable]] = {}
+        self.said: dict[tuple[ObservationCheck, Subject], str] = {}
+        self.unseen: dict[ObservationCheck, dict[Subject, str]] = defaultdict(dict)
 
     def observation(self) -> Observation:
         """Return the whole observation."""
@@ -72,24 +80,26 @@ class _Computed:
         self._record_session_states()
         self.seen["addresses"] = {**dict(_address_owners(self.plane)), **dict(_router_id_owners(self.plane))}
         tables = self.seen["routes"] = {}
-        for family in FAMILIES:
-            if family in self.plane.families or any(any(statics(router, family)) for router in self.plane.routers):
+        for family in ADDRESS_FAMILIES:
+            if family in self.plane.families or any(
+                any(usable_static_routes(router, family)) for router in self.plane.routers
+            ):
                 tables.update(_next_hops_by_route(self.plane, self.plane.of(family)))
         self._record_reachability()
         lost = self.seen["failures"] = dict(_losses_by_failure(self.index))
         self.seen["recoveries"] = dict.fromkeys(lost, "as before")
-        if doubt := lists_on_data(self.index):
+        if doubt := explain_acl_doubt(self.index):
             self.unseen["failures"][()] = self.unseen["recoveries"][()] = doubt
         for gap in self.plane.gaps:
             for check in ("routes", "reach", "failures", "recoveries"):
                 self.unseen[check][()] = f"nodrop does not compute {gap.what} of {gap.subject[0]}"
-        return Observation(by=BY, seen=self.seen, said=self.said, unseen=self.unseen)
+        return Observation(by=OBSERVER_NAME, seen=self.seen, said=self.said, unseen=self.unseen)
 
     def _record_reachability(self) -> None:
         first, *_ = probed_dscps(self.index.fabric)
-        worst: dict[Subject, Fate] = {}
+        worst: dict[Subject, DeliveryFate] = {}
         for item, dscp, fate, to, doubt in fates(self.index, self.plane):
-            if FATES.index(fate) < FATES.index(worst.setdefault(item, "delivered")):
+            if DELIVERY_FATES.index(fate) < DELIVERY_FATES.index(worst.setdefault(item, "delivered")):
                 worst[item] = fate
                 self.said["reach", item] = f"to {to}" if dscp == first else f"DSCP {dscp} to {to}"
             if doubt:
@@ -109,7 +119,9 @@ class _Computed:
             if None in sizes:
                 self.unseen["packets"][item] = "the configuration does not say the MTU of both ends"
             else:
-                packets[item] = "crosses" if reached(self.index, joint) and sizes[0] == sizes[1] else "lost"
+                packets[item] = (
+                    "crosses" if is_reached_both_ways(self.index, joint) and sizes[0] == sizes[1] else "lost"
+                )
         self.seen |= {"links": links, "packets": packets}
 
     def _record_session_states(self) -> None:
@@ -135,23 +147,23 @@ def _mtu_of_port(port: Interface | None) -> int | None:
     return None if port is None or isinstance(port.mtu_bytes, Unknown) else port.mtu_bytes
 
 
-class Joint(NamedTuple):
+class RoutedCable(NamedTuple):
     """What routes at both ends of cables, which are ports or bundles: each with its router."""
 
     a: Router
-    at_a: Leg
+    at_a: RoutedInterface
     b: Router
-    at_b: Leg
+    at_b: RoutedInterface
     links: tuple[Link, ...]
 
 
-def joints(index: Index, plane: ControlPlane) -> list[Joint]:
+def joints(index: Index, plane: ControlPlane) -> list[RoutedCable]:
     """Return the cables between switches that route at both ends, except those that are shut or for management."""
     return index.keep("joints", lambda: list(_find_joints(index, plane)))
 
 
-def _find_joints(index: Index, plane: ControlPlane) -> Iterator[Joint]:
-    places: dict[tuple[str, str], tuple[Router, Leg]] = {}
+def _find_joints(index: Index, plane: ControlPlane) -> Iterator[RoutedCable]:
+    places: dict[tuple[str, str], tuple[Router, RoutedInterface]] = {}
     for router in plane.routers:
         for leg in router.legs:
             if (
@@ -166,7 +178,7 @@ def _find_joints(index: Index, plane: ControlPlane) -> Iterator[Joint]:
         if a is not None and b is not None and not (_is_port_shut(index, link.a) or _is_port_shut(index, link.b)):
             found_links.setdefault((a[1].subject, b[1].subject), []).append(link)
     for links in found_links.values():
-        yield Joint(*places[links[0].a], *places[links[0].b], tuple(links))
+        yield RoutedCable(*places[links[0].a], *places[links[0].b], tuple(links))
 
 
 def _is_port_shut(index: Index, end: End) -> bool:
@@ -174,14 +186,18 @@ def _is_port_shut(index: Index, end: End) -> bool:
     return port is not None and surely_off(port.enabled)
 
 
-def _is_routed_leg(index: Index, router: Router, leg: Leg) -> bool:
+def _is_routed_leg(index: Index, router: Router, leg: RoutedInterface) -> bool:
     port = index.interface(router.device.name, leg.name)
-    return bool(leg.addresses) or leg.name in router.by_interface or (port is not None and port.link_local is True)
+    return (
+        bool(leg.addresses)
+        or leg.name in router.neighbors_by_interface
+        or (port is not None and port.link_local is True)
+    )
 
 
-def neighbors(joint: Joint) -> bool:
+def neighbors(joint: RoutedCable) -> bool:
     """Whether both ends are each other's next router: in one subnet, or found by router advertisements."""
-    if joint.at_a.name in joint.a.by_interface and joint.at_b.name in joint.b.by_interface:
+    if joint.at_a.name in joint.a.neighbors_by_interface and joint.at_b.name in joint.b.neighbors_by_interface:
         return True
     return any(
         subnet.has(other_address) and other_address != own_address
@@ -190,7 +206,7 @@ def neighbors(joint: Joint) -> bool:
     )
 
 
-def reached(index: Index, joint: Joint) -> bool:
+def is_reached_both_ways(index: Index, joint: RoutedCable) -> bool:
     """Whether packets get from each end to the other: in one subnet at both, or between link-local addresses."""
     ends = ((joint.a, joint.at_a), (joint.b, joint.at_b))
     if all(_has_link_local(index, router, leg) for router, leg in ends):
@@ -203,11 +219,11 @@ def reached(index: Index, joint: Joint) -> bool:
     )
 
 
-def _has_link_local(index: Index, router: Router, leg: Leg) -> bool:
+def _has_link_local(index: Index, router: Router, routed_interface: RoutedInterface) -> bool:
     """Return whether a leg has a link-local address; a leg with a session over it does unless its port forbids it."""
-    port = index.interface(router.device.name, leg.name)
+    port = index.interface(router.device.name, routed_interface.name)
     stated = None if port is None else port.link_local
-    return leg.name in router.by_interface if isinstance(stated, Unknown) else stated is True
+    return routed_interface.name in router.neighbors_by_interface if isinstance(stated, Unknown) else stated is True
 
 
 def _address_owners(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]]:
@@ -241,7 +257,7 @@ def _router_id_owners(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str,
         yield address_item(f"router id {owner}"), tuple(sorted(owners[owner]))
 
 
-def _next_hops_by_route(plane: ControlPlane, routes: Routes) -> Iterator[tuple[Subject, frozenset[str]]]:
+def _next_hops_by_route(plane: ControlPlane, routes: FamilyRoutes) -> Iterator[tuple[Subject, frozenset[str]]]:
     for router in plane.routers:
         if router.vrf in MANAGEMENT_VRFS:
             continue
@@ -253,13 +269,13 @@ def _next_hops_by_route(plane: ControlPlane, routes: Routes) -> Iterator[tuple[S
 
 def unlike_data(index: Index, dscp: int) -> frozenset[Subject]:
     """Return the items of `reach` whose worst fate is not that of packets of a DSCP."""
-    found_fates: defaultdict[Subject, dict[int, Fate]] = defaultdict(dict)
-    for row in fates(index, of(index)):
+    found_fates: defaultdict[Subject, dict[int, DeliveryFate]] = defaultdict(dict)
+    for row in fates(index, control_plane_of(index)):
         found_fates[row.item][row.dscp] = row.fate
     return frozenset(
         item
         for item, by_dscp in found_fates.items()
-        if dscp in by_dscp and by_dscp[dscp] != min(by_dscp.values(), key=FATES.index)
+        if dscp in by_dscp and by_dscp[dscp] != min(by_dscp.values(), key=DELIVERY_FATES.index)
     )
 
 
@@ -269,7 +285,7 @@ def destinations(index: Index) -> Mapping[str, frozenset[str]]:
     Leaves announce them. A failure loses those of them that a leaf had a route to and has none to any more, except the
     failed device's own. A spine's own loopback is no loss: the only cable to it may fail.
     """
-    plane = of(index)
+    plane = control_plane_of(index)
     devices_by_prefix: defaultdict[str, set[str]] = defaultdict(set)
     for aim in aims(index):
         if leaf(plane.routers[aim.router]):
@@ -282,15 +298,15 @@ def _losses_by_failure(index: Index) -> Iterator[tuple[Subject, frozenset[tuple[
     lost: dict[str, set[tuple[str, str]]] = {}
     counted = destinations(index)
     for reach in reaches(index):
-        failures = Failures(reach.plane, reach.routes)
+        failures = FailureAnalysis(reach.plane, reach.routes)
 
-        def find_lost_prefixes(rows: tuple[Loss, ...], reach: Reach = reach) -> Iterator[tuple[str, str]]:
+        def find_lost_prefixes(rows: tuple[RouteLoss, ...], reach: RouteReach = reach) -> Iterator[tuple[str, str]]:
             for row in rows:
                 router = reach.plane.routers[row.router]
                 for lost_prefix in reach.prefixes(row.bits) if leaf(router) else ():
                     yield router.device.name, str(lost_prefix)
 
-        for device in failures.devices_alike:
+        for device in failures.equivalent_devices:
             rows = find_lost_prefixes(failures.of_device(device).unreachable)
             lost.setdefault(device, set()).update(
                 (router, prefix) for router, prefix in rows if counted.get(prefix, frozenset({device})) != {device}

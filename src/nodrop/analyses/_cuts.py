@@ -5,19 +5,19 @@ hosts neither end nor go down and up again. Routers are taken by the length of t
 shorter ones.
 """
 
-from nodrop.analyses._drops import Reach
-from nodrop.routing.decision import Entry
+from nodrop.analyses._drops import RouteReach
+from nodrop.routing.decision import TableEntry
 
-Through = dict[int, int]
+CutRouters = dict[int, int]
 """By router, the destinations to which all ways go through it."""
 
 
-class Cuts:
+class UnavoidableRouters:
     """The `routers` that a leaf cannot do without, and `pairs` of a leaf and a neighbor whose hosts it has from it."""
 
-    def __init__(self, reach: Reach) -> None:
+    def __init__(self, reach: RouteReach) -> None:
         self._reach = reach
-        self._through: dict[int, Through] = {}
+        self._through: dict[int, CutRouters] = {}
         self.routers: set[int] = set()
         self.pairs: set[tuple[int, int]] = set()
         rows = [
@@ -29,7 +29,7 @@ class Cuts:
         for _, number, entry in sorted(rows, key=lambda row: row[:2]):
             self._take(number, entry)
 
-    def _take(self, number: int, entry: Entry) -> None:
+    def _take(self, number: int, entry: TableEntry) -> None:
         links = self._reach.world.speakers[number].links
         bits = entry.bits & self._reach.hosts & ~self._reach.own(number)
         fars = list(dict.fromkeys(links[hop].far for hop in entry.hops))
@@ -49,11 +49,13 @@ class Cuts:
             if len(fars) == 1 and bits & self._reach.own(fars[0]):
                 self.pairs.add((number, fars[0]))
 
-    def _find_cuts_via(self, number: int, bits: int) -> Through:
+    def _find_cuts_via(self, router_number: int, destination_bits: int) -> CutRouters:
         """Return the nodes that all paths over a next hop cross, itself included; none where it is the end."""
-        far_bits = bits & ~self._reach.own(number)
+        far_bits = destination_bits & ~self._reach.own(router_number)
         if not far_bits:
             return {}
-        cuts = {node: overlap for node, mask in self._through.get(number, {}).items() if (overlap := mask & far_bits)}
-        cuts[number] = far_bits
+        cuts = {
+            node: overlap for node, mask in self._through.get(router_number, {}).items() if (overlap := mask & far_bits)
+        }
+        cuts[router_number] = far_bits
         return cuts

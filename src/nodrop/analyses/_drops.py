@@ -7,17 +7,17 @@ came down and goes up again (a valley) is no loss.
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from nodrop.analyses._plane import of
-from nodrop.analyses._targets import Announced, Target, targets
+from nodrop.analyses._plane import control_plane_of
+from nodrop.analyses._targets import AnnouncedPrefixes, RoutedTarget, targets
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
-from nodrop.routing.adverts import Advert, Part, together
-from nodrop.routing.prefixes import BITS, FAMILIES, Family, Prefix
-from nodrop.routing.speakers import Link
+from nodrop.routing.adverts import AdvertPart, RouteAdvert, union_of_bits
+from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily, Prefix
+from nodrop.routing.speakers import SpeakerLink
 from nodrop.routing.tiers import rank
 
 
-class Drop(NamedTuple):
+class DroppedRoutes(NamedTuple):
     """Destinations that a router removes on a session: it does not announce them, or not accept them (`inbound`).
 
     It rejects the `loop` ones because its AS number is in their paths. `lost` are those that a leaf then has no
@@ -25,20 +25,22 @@ class Drop(NamedTuple):
     """
 
     router: int
-    link: Link
+    link: SpeakerLink
     kind: Literal["inbound", "outbound", "loop"]
     bits: int
     lost: int
 
 
-class Reach:
+class RouteReach:
     """The routes that each router has in one family, and where routes end."""
 
-    def __init__(self, index: Index, plane: ControlPlane, family: Family) -> None:
+    def __init__(self, index: Index, plane: ControlPlane, family: AddressFamily) -> None:
         self.plane, self.routes = plane, plane.of(family)
         self.world, self.state = self.routes.world, self.routes.state
-        self.announced = Announced(self.routes)
-        self.targets: tuple[Target, ...] = tuple(target for target in targets(index) if target.prefix.family == family)
+        self.announced = AnnouncedPrefixes(self.routes)
+        self.targets: tuple[RoutedTarget, ...] = tuple(
+            target for target in targets(index) if target.prefix.family == family
+        )
         self.hosts = self._classes("hosts")
         """The classes of what hosts are announced in."""
         self.wanted = self.hosts | self._classes("loopback")
@@ -49,19 +51,21 @@ class Reach:
 
     def _classes(self, kind: str) -> int:
         prefixes = (
-            self.announced.covering(target.prefix, target.router) for target in self.targets if target.kind == kind
+            self.announced.longest_covering_prefix(target.prefix, target.router)
+            for target in self.targets
+            if target.kind == kind
         )
         return self.world.destinations.bits({prefix for prefix in prefixes if prefix is not None})
 
     def own(self, number: int) -> int:
         """Return the destinations that a router announces itself."""
-        return together(self.state.local(number))
+        return union_of_bits(self.state.local(number))
 
     def has(self, number: int) -> int:
         """Return the destinations that a router has a route to."""
         return self.state.table(number).bits | self.own(number)
 
-    def drops(self) -> Iterator[Drop]:
+    def drops(self) -> Iterator[DroppedRoutes]:
         """Yield the destinations that are removed, session by session."""
         lacked = 0
         for number, tier in self.ranks.items():
@@ -73,17 +77,17 @@ class Reach:
             for link, whom in zip(speaker.links, speaker.hears, strict=True):
                 far_link = self.world.speakers[link.far].links[link.far_position]
                 adverts = self.state.tells(*whom)
-                should = self.wanted & ~self.own(number) & self.should(link.far, number, missing)
+                should = self.wanted & ~self.own(number) & self.expected_destinations(link.far, number, missing)
                 lost = missing if leaf else missing & lacked
                 kept_should = should & ~_bits_of_adverts(adverts)
                 if kept_should := kept_should & ~self._find_covered_destinations(number, link, kept_should):
-                    yield Drop(link.far, far_link, "outbound", kept_should, kept_should & lost)
+                    yield DroppedRoutes(link.far, far_link, "outbound", kept_should, kept_should & lost)
                 loop, refused = self._find_rejected_routes(number, link, adverts)
                 if leaf and (loop & should & missing):
-                    yield Drop(number, link, "loop", loop & should, loop & should & missing)
+                    yield DroppedRoutes(number, link, "loop", loop & should, loop & should & missing)
                 refused &= should
                 if refused := refused & ~self._find_covered_destinations(number, link, refused):
-                    yield Drop(number, link, "inbound", refused, refused & lost)
+                    yield DroppedRoutes(number, link, "inbound", refused, refused & lost)
 
     def ways(self, number: int) -> tuple[dict[int, int], int]:
         """Return the destinations that a router reaches over each neighbor, and over any neighbor above, except own."""
@@ -103,23 +107,25 @@ class Reach:
                     above |= entry.bits & remote_bits
         return over, above
 
-    def should(self, number: int, far: int, missing: int) -> int:
+    def expected_destinations(self, router_number: int, far_router: int, missing: int) -> int:
         """Return the destinations that a router should announce to another: of those that it has from elsewhere.
 
         If one of the two has no tier, only the destinations that the other misses count.
         """
-        over, above = self.ways(number)
-        has = self.has(number) & ~over.get(far, 0)
-        own_rank, far_rank = self.ranks[number], self.ranks[far]
+        over, above = self.ways(router_number)
+        has = self.has(router_number) & ~over.get(far_router, 0)
+        own_rank, far_rank = self.ranks[router_number], self.ranks[far_router]
         if own_rank is None or far_rank is None:
             return has & missing
         if own_rank == far_rank:
             return 0
         return has & ~above if far_rank > own_rank else has
 
-    def _find_rejected_routes(self, number: int, link: Link, adverts: tuple[Advert, ...]) -> tuple[int, int]:
+    def _find_rejected_routes(
+        self, router_number: int, link: SpeakerLink, adverts: tuple[RouteAdvert, ...]
+    ) -> tuple[int, int]:
         """Return the routes that a router hears and rejects: because of its AS number, and by its policy."""
-        asn = self.world.speakers[number].bgp.asn
+        asn = self.world.speakers[router_number].bgp.asn
         loop = refused = 0
         for advert in adverts:
             key = (advert.number, link.inbound.number, asn if asn in advert.numbers else 0, link.repeats)
@@ -127,59 +133,59 @@ class Reach:
                 loop_free_parts = tuple(
                     route_part for route_part in advert.parts if route_part.attributes.path.count(asn) <= link.repeats
                 )
-                loop_bits = advert.bits & ~together(loop_free_parts)
-                passed: list[Part] = link.inbound.parts(loop_free_parts, together(loop_free_parts))
-                self._taken[key] = loop_bits, advert.bits & ~loop_bits & ~together(passed)
+                loop_bits = advert.bits & ~union_of_bits(loop_free_parts)
+                passed: list[AdvertPart] = link.inbound.parts(loop_free_parts, union_of_bits(loop_free_parts))
+                self._taken[key] = loop_bits, advert.bits & ~loop_bits & ~union_of_bits(passed)
             loop |= self._taken[key][0]
             refused |= self._taken[key][1]
         return loop, refused
 
-    def _find_covered_destinations(self, number: int, link: Link, bits: int) -> int:
+    def _find_covered_destinations(self, router_number: int, link: SpeakerLink, destination_bits: int) -> int:
         """Of some destinations, those for which a router has a wider route over a link instead."""
-        if not bits:
+        if not destination_bits:
             return 0
         covered = []
-        for prefix in self.prefixes(bits):
+        for prefix in self.prefixes(destination_bits):
             for wider in self.announced.find_covering_prefixes(prefix):
-                if wider != prefix and (route := self.routes.route(number, wider)) is not None:
+                if wider != prefix and (route := self.routes.route(router_number, wider)) is not None:
                     if any(hop.router == link.far for hop in route.hops):
                         covered.append(prefix)
                     break
         return self.world.destinations.bits(covered)
 
-    def prefixes(self, bits: int) -> list[Prefix]:
+    def prefixes(self, destination_bits: int) -> list[Prefix]:
         """Return the prefixes of some classes, those of loopbacks last."""
         members = self.world.destinations.members
         found_prefixes: list[Prefix] = []
-        while bits:
-            low = bits & -bits
+        while destination_bits:
+            low = destination_bits & -destination_bits
             found_prefixes += members[low.bit_length() - 1]
-            bits ^= low
-        return sorted(found_prefixes, key=lambda prefix: (prefix.length == BITS[prefix.family], prefix))
+            destination_bits ^= low
+        return sorted(found_prefixes, key=lambda prefix: (prefix.length == ADDRESS_BITS[prefix.family], prefix))
 
 
-def _bits_of_adverts(adverts: tuple[Advert, ...]) -> int:
+def _bits_of_adverts(adverts: tuple[RouteAdvert, ...]) -> int:
     bits = 0
     for advert in adverts:
         bits |= advert.bits
     return bits
 
 
-def reaches(index: Index) -> list[Reach]:
+def reaches(index: Index) -> list[RouteReach]:
     """Return the routes that each router has, by family that a session carries."""
-    plane = of(index)
+    plane = control_plane_of(index)
     return index.keep(
-        "reaches", lambda: [Reach(index, plane, family) for family in FAMILIES if family in plane.families]
+        "reaches", lambda: [RouteReach(index, plane, family) for family in ADDRESS_FAMILIES if family in plane.families]
     )
 
 
-def drops(index: Index) -> list[tuple[Reach, Drop]]:
+def drops(index: Index) -> list[tuple[RouteReach, DroppedRoutes]]:
     """Return all that is taken away, the same to every rule."""
     return index.keep("drops", lambda: list(_drops(index)))
 
 
-def _drops(index: Index) -> Iterator[tuple[Reach, Drop]]:
-    unknown = {gap.subject[0] for gap in of(index).gaps}
+def _drops(index: Index) -> Iterator[tuple[RouteReach, DroppedRoutes]]:
+    unknown = {gap.subject[0] for gap in control_plane_of(index).gaps}
     for reach in reaches(index):
         for drop in reach.drops():
             if reach.plane.routers[drop.router].device.name not in unknown:

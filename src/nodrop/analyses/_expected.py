@@ -7,17 +7,17 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from nodrop.analyses._aims import Lookup, aims, leaf
-from nodrop.analyses._computed import Joint, compute_observation, destinations, joints
-from nodrop.analyses._plane import of
+from nodrop.analyses._aims import LongestPrefixLookup, aims, leaf
+from nodrop.analyses._computed import RoutedCable, compute_observation, destinations, joints
+from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, cable_ends
 from nodrop.model.subject import link as link_subject
-from nodrop.routing.observation import CHECKS, Check, Observation, route_item
+from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, ObservationCheck, route_item
 from nodrop.routing.prefixes import Address, Prefix, prefix
 from nodrop.routing.tiers import rank
 
-SOUND: Final[Mapping[Check, Hashable]] = {
+EXPECTED_STATES: Final[Mapping[ObservationCheck, Hashable]] = {
     "configuration": "whole",
     "links": "up",
     "packets": "crosses",
@@ -28,55 +28,57 @@ SOUND: Final[Mapping[Check, Hashable]] = {
 }
 """What every item of a check should be; addresses should have one owner, and routes the ports that cables allow."""
 
-NOTHING: Final = "nothing"
+NOTHING_SEEN: Final = "nothing"
 """What is seen of an item of which a validator neither says what it sees nor why it does not."""
 
 
-class Fault(NamedTuple):
+class ObservedFault(NamedTuple):
     """An item that is not seen as it should be."""
 
-    check: Check
+    check: ObservationCheck
     item: Subject
     seen: Hashable
     expected: Hashable
 
 
-def faults(index: Index, seen: Observation) -> list[Fault]:
+def faults(index: Index, observation: Observation) -> list[ObservedFault]:
     """Return the unexpected items of a validator's observation, in the order of the checks."""
-    key = f"faults {seen.by}"
-    return index.keep(key, lambda: list(_Judged(index, seen).faults()))
+    key = f"faults {observation.by}"
+    return index.keep(key, lambda: list(_Judged(index, observation).faults()))
 
 
-def sound(check: Check, item: Subject, value: Hashable, expected: Mapping[Subject, Hashable]) -> bool:
+def sound(
+    check: ObservationCheck, checked_subject: Subject, value: Hashable, expected: Mapping[Subject, Hashable]
+) -> bool:
     """Whether an item is seen as it should be; `expected` are the ports that routes should have."""
     if check == "addresses":
         return isinstance(value, tuple) and len(value) == 1
     if check == "routes":
-        should = expected.get(item, frozenset())
+        should = expected.get(checked_subject, frozenset())
         return isinstance(value, frozenset) and isinstance(should, frozenset) and should <= value
-    return value == SOUND[check]
+    return value == EXPECTED_STATES[check]
 
 
 class _Judged:
     """One observation against what should be."""
 
     def __init__(self, index: Index, seen: Observation) -> None:
-        self.index, self.seen, self.plane = index, seen, of(index)
+        self.index, self.seen, self.plane = index, seen, control_plane_of(index)
 
-    def faults(self) -> Iterator[Fault]:
+    def faults(self) -> Iterator[ObservedFault]:
         """Yield them."""
         own_observation = compute_observation(self.index)
         routes = expected_routes(self.index, self.seen)
         hurt: set[str] = set()
-        for check in CHECKS:
+        for check in OBSERVATION_CHECKS:
             values = self.seen.seen.get(check, {})
             for item in dict.fromkeys((*own_observation.seen.get(check, {}), *values)):
                 if item not in values and self.seen.blind(check, item):
                     continue
-                value = values.get(item, NOTHING)
+                value = values.get(item, NOTHING_SEEN)
                 if check == "sessions" and own_observation.blind(check, item):
                     continue  # towards what was not read, where nobody can see who answers
-                if check == "routes" and (item not in routes or value == NOTHING):
+                if check == "routes" and (item not in routes or value == NOTHING_SEEN):
                     continue  # whether there is a route at all is a matter of reach
                 if check == "reach" and value != "loop" and route_item(item[0], item[3], item[2]) not in routes:
                     continue  # no way is left: what is down was told
@@ -84,7 +86,7 @@ class _Judged:
                     value = frozenset(pair for pair in value if not self._is_loss_already_reported(pair, hurt))
                 if not sound(check, item, value, routes):
                     hurt |= _devices(check, item)
-                    yield Fault(check, item, value, SOUND.get(check, routes.get(item, "one owner")))
+                    yield ObservedFault(check, item, value, EXPECTED_STATES.get(check, routes.get(item, "one owner")))
 
     def _is_loss_already_reported(self, lost: tuple[str, str], hurt: set[str]) -> bool:
         """Whether a leaf that loses a prefix, or all routers that announce it, have been reported already."""
@@ -92,25 +94,25 @@ class _Judged:
         return leaf in hurt or destinations(self.index).get(prefix, frozenset()) <= hurt
 
 
-def _devices(check: Check, item: Subject) -> set[str]:
+def _devices(check: ObservationCheck, checked_subject: Subject) -> set[str]:
     """Whose ways a fault narrows before anything else fails."""
     if check == "links":
-        return {end.node for end in cable_ends(item[2])}
-    return {item[0]} if check in ("configuration", "sessions", "routes", "reach") else set()
+        return {end.node for end in cable_ends(checked_subject[2])}
+    return {checked_subject[0]} if check in ("configuration", "sessions", "routes", "reach") else set()
 
 
-def expected_routes(index: Index, seen: Observation) -> Mapping[Subject, frozenset[str]]:
+def expected_routes(index: Index, observation: Observation) -> Mapping[Subject, frozenset[str]]:
     """Return the ports that leaves should use towards their destinations: all shortest paths without valley.
 
     Cables over which the observation has no session, or whose ends it does not see as neighbors, carry nothing; nothing
     goes through a switch that asks to be routed around. A key is an item of the observation: the target's route, or the
     target itself.
     """
-    key = f"expected {seen.by}"
-    return index.keep(key, lambda: _expected_routes(index, seen))
+    key = f"expected {observation.by}"
+    return index.keep(key, lambda: _expected_routes(index, observation))
 
 
-class Way(NamedTuple):
+class LegToNeighbor(NamedTuple):
     """A leg that leads from a router to another, and whether that stands above, below, or in no order to it."""
 
     leg: str
@@ -119,25 +121,27 @@ class Way(NamedTuple):
     down: bool
 
 
-def _expected_routes(index: Index, seen: Observation) -> dict[Subject, frozenset[str]]:
-    plane = of(index)
-    links: defaultdict[int, list[Way]] = defaultdict(list)
+def _expected_routes(index: Index, observation: Observation) -> dict[Subject, frozenset[str]]:
+    plane = control_plane_of(index)
+    links: defaultdict[int, list[LegToNeighbor]] = defaultdict(list)
     for joint in joints(index, plane):
-        if joint.a.bgp is None or joint.b.bgp is None or not _carries_session(joint, seen):
+        if joint.a.bgp is None or joint.b.bgp is None or not _carries_session(joint, observation):
             continue
         for near, leg, far in ((joint.a, joint.at_a, joint.b), (joint.b, joint.at_b, joint.a)):
             own_rank, far_rank = rank(near.device), rank(far.device)
             if own_rank is None or far_rank is None:
-                links[near.number].append(Way(leg.name, far.number, up=True, down=True))
+                links[near.number].append(LegToNeighbor(leg.name, far.number, up=True, down=True))
             elif own_rank != far_rank:
-                links[near.number].append(Way(leg.name, far.number, up=far_rank > own_rank, down=far_rank < own_rank))
+                links[near.number].append(
+                    LegToNeighbor(leg.name, far.number, up=far_rank > own_rank, down=far_rank < own_rank)
+                )
     owners: defaultdict[Prefix, list[int]] = defaultdict(list)
     for aim in aims(index):
         owners[aim.prefix].append(aim.router)
     leaves = [router for router in plane.routers if leaf(router)]
     passing = {router.number: router.bgp is not None and not router.bgp.graceful_shutdown for router in plane.routers}
     found_expected_routes: dict[Subject, frozenset[str]] = {}
-    tables = _build_route_tables(seen)
+    tables = _build_route_tables(observation)
     legs_by_group: dict[tuple[int, ...], dict[int, frozenset[str]]] = {}
     samples: defaultdict[Prefix, set[Address]] = defaultdict(set)
     for aim in aims(index):
@@ -145,7 +149,7 @@ def _expected_routes(index: Index, seen: Observation) -> dict[Subject, frozenset
     for to, holders in owners.items():
         group = tuple(sorted(holders))
         if group not in legs_by_group:
-            legs_by_group[group] = towards(group, links, passing)
+            legs_by_group[group] = legs_to_owners(group, links, passing)
         for router in leaves:
             legs = legs_by_group[group].get(router.number)
             if legs is None or router.number in group or plane.routers[group[0]].vrf != router.vrf:
@@ -161,7 +165,7 @@ def _expected_routes(index: Index, seen: Observation) -> dict[Subject, frozenset
     return found_expected_routes
 
 
-def _carries_session(joint: Joint, seen: Observation) -> bool:
+def _carries_session(joint: RoutedCable, seen: Observation) -> bool:
     links, sessions = seen.seen.get("links", {}), seen.seen.get("sessions", {})
     if all(links.get(link_subject(link.a, link.b)) == "down" for link in joint.links):
         return False
@@ -175,17 +179,17 @@ def _carries_session(joint: Joint, seen: Observation) -> bool:
     return True
 
 
-def _build_route_tables(seen: Observation) -> Mapping[tuple[str, str], Lookup]:
+def _build_route_tables(seen: Observation) -> Mapping[tuple[str, str], LongestPrefixLookup]:
     """Return the routes that were seen, by device and VRF."""
     rows: defaultdict[tuple[str, str], dict[Prefix, object]] = defaultdict(dict)
     for (device, _, vrf, text), hops in seen.seen.get("routes", {}).items():
         if (found_prefix := prefix(text)) is not None:
             rows[device, vrf][found_prefix] = hops
-    return {key: Lookup(own_rows) for key, own_rows in rows.items()}
+    return {key: LongestPrefixLookup(own_rows) for key, own_rows in rows.items()}
 
 
-def towards(
-    owners: tuple[int, ...], adjacencies: Mapping[int, list[Way]], passing: Mapping[int, bool]
+def legs_to_owners(
+    owners: tuple[int, ...], adjacencies: Mapping[int, list[LegToNeighbor]], passing: Mapping[int, bool]
 ) -> dict[int, frozenset[str]]:
     """Return the legs that every router should use towards given owners: over the fewest cables, never up again."""
     far = len(passing) + 1

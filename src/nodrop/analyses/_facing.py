@@ -12,7 +12,7 @@ from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
 
 
-class Facing(NamedTuple):
+class FacedPort(NamedTuple):
     """A port of a switch that a NIC faces; without a cable it is any port at which a host may be."""
 
     device: Device
@@ -30,12 +30,12 @@ class Facing(NamedTuple):
         return f"{self.device.name} {self.port.name}"
 
 
-class Hosts:
+class FileHosts:
     """The hosts and ports of a fabric that a file is about; each is searched once."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._found: dict[tuple[str, ...], tuple[Facing, ...]] = {}
+        self._found: dict[tuple[str, ...], tuple[FacedPort, ...]] = {}
         self._names: dict[tuple[str, ...], frozenset[str]] = {}
         self._models = sorted(hardware.nics(), key=len, reverse=True)
 
@@ -54,7 +54,7 @@ class Hosts:
             self._names[key] = frozenset(host.name for host in self.of(nic))
         return self._names[key]
 
-    def facing(self, nic: Nic) -> tuple[Facing, ...]:
+    def facing(self, nic: Nic) -> tuple[FacedPort, ...]:
         """Return the ports that its NICs face, of those with equal settings the first; any host port without hosts."""
         named_host = self._find_host_by_name(nic)
         if named_host is not None and not _has_nic_model(named_host, nic):
@@ -69,7 +69,7 @@ class Hosts:
             else ("", *(nic.models or self._model_from_file_name(nic)))
         )
         if key not in self._found:
-            distinct: dict[tuple[object, ...], Facing] = {}
+            distinct: dict[tuple[object, ...], FacedPort] = {}
             for facing_port in (
                 self._cabled_facings(self.of(nic), port) if self._index.fabric.hosts else self._possible_host_facings()
             ):
@@ -99,7 +99,7 @@ class Hosts:
         """Return the NIC model with whose name a file begins."""
         return next(((model,) for model in self._models if _begins_with_model(nic.host, model)), ())
 
-    def _cabled_facings(self, hosts: list[Host], port: str) -> Iterator[Facing]:
+    def _cabled_facings(self, hosts: list[Host], port: str) -> Iterator[FacedPort]:
         for host in hosts:
             for own_port in host.ports:
                 if (not port or own_port.name == port) and (
@@ -107,20 +107,22 @@ class Hosts:
                 ) is not None:
                     yield facing_port
 
-    def _find_facing_port(self, host: Host, own_host_port: HostPort) -> Facing | None:
+    def _find_facing_port(self, host: Host, own_host_port: HostPort) -> FacedPort | None:
         link = self._index.link(host.name, own_host_port.name)
         if link is None:
             return None
         far = link.b if link.a == (host.name, own_host_port.name) else link.a
         port = self._index.interface(*far)
-        return None if port is None or surely_off(port.enabled) else Facing(self._index.devices[far.node], port, link)
+        return (
+            None if port is None or surely_off(port.enabled) else FacedPort(self._index.devices[far.node], port, link)
+        )
 
-    def _possible_host_facings(self) -> Iterator[Facing]:
+    def _possible_host_facings(self) -> Iterator[FacedPort]:
         for device in self._index.fabric.devices:
             for port in device.interfaces:
                 side = None if isinstance(port.side, Unknown) else port.side
                 if side != "fabric" and isinstance(port.qos, QosProfile) and not surely_off(port.enabled):
-                    yield Facing(device, port)
+                    yield FacedPort(device, port)
 
 
 def _has_nic_model(host: Host, nic: Nic) -> bool:
@@ -140,6 +142,6 @@ def _unknown_to_none(value: object) -> object:
     return None if isinstance(value, Unknown) else value
 
 
-def hosts_of(index: Index) -> Hosts:
+def hosts_by_file(index: Index) -> FileHosts:
     """Return the hosts of a fabric, the same to every rule."""
-    return index.keep("hosts", lambda: Hosts(index))
+    return index.keep("hosts", lambda: FileHosts(index))

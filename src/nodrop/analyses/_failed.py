@@ -3,54 +3,58 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodrop.analyses._cuts import Cuts
-from nodrop.analyses._drops import Reach, reaches
+from nodrop.analyses._cuts import UnavoidableRouters
+from nodrop.analyses._drops import RouteReach, reaches
 from nodrop.model.fabric import Link
 from nodrop.model.index import Index
-from nodrop.routing.failures import Failures, Loss, Outcome
+from nodrop.routing.failures import FailureAnalysis, FailureOutcome, RouteLoss
 
 
-class Case(NamedTuple):
+class FailureCase(NamedTuple):
     """A failure of a cable or a switch, and whom it hits."""
 
-    reach: Reach
+    reach: RouteReach
     link: Link | None
     device: str
-    lost: tuple[Loss, ...]
+    lost: tuple[RouteLoss, ...]
     """Hosts that a leaf no longer reaches."""
-    valleys: tuple[Loss, ...]
+    valleys: tuple[RouteLoss, ...]
     """Hosts to which a way goes down and up again."""
 
 
-def cases(index: Index) -> list[Case]:
+def failure_cases(index: Index) -> list[FailureCase]:
     """Return the failures that hit anybody, those of cables first."""
     return index.keep("failed", lambda: list(_build_failure_cases(index)))
 
 
-def _build_failure_cases(index: Index) -> Iterator[Case]:
+def _build_failure_cases(index: Index) -> Iterator[FailureCase]:
     for reach in reaches(index):
         if reach.state.unstable:
             continue
-        cuts = Cuts(reach)
+        cuts = UnavoidableRouters(reach)
         names = {number: reach.plane.routers[number].device.name for number in reach.world.speakers}
         devices = dict.fromkeys(names[number] for number in sorted(cuts.routers))
         pairs = {frozenset((names[router_number], names[far_number])) for router_number, far_number in cuts.pairs}
-        failures = Failures(reach.plane, reach.routes)
+        failures = FailureAnalysis(reach.plane, reach.routes)
         for link in failures.links if devices or pairs else ():
             ends = {link.a.node, link.b.node}
             if not ends.isdisjoint(devices) or frozenset(ends) in pairs:
-                yield from case(reach, failures.of_link(link), link)
+                yield from build_failure_case(reach, failures.of_link(link), link)
         for device in devices:
-            yield from case(reach, failures.of_device(device), None, device)
+            yield from build_failure_case(reach, failures.of_device(device), None, device)
 
 
-def case(reach: Reach, outcome: Outcome, link: Link | None, device: str = "") -> Iterator[Case]:
+def build_failure_case(
+    route_reach: RouteReach, outcome: FailureOutcome, link: Link | None, device: str = ""
+) -> Iterator[FailureCase]:
     """Yield a failure if it hits hosts; a router that is no leaf only forwards, and its loss alone is no failure."""
     lost = tuple(
         loss._replace(bits=bits)
         for loss in outcome.unreachable
-        if reach.ranks[loss.router] in (0, None) and (bits := loss.bits & reach.hosts)
+        if route_reach.ranks[loss.router] in (0, None) and (bits := loss.bits & route_reach.hosts)
     )
-    valleys = tuple(valley._replace(bits=bits) for valley in outcome.valleys if (bits := valley.bits & reach.hosts))
+    valleys = tuple(
+        valley._replace(bits=bits) for valley in outcome.valleys if (bits := valley.bits & route_reach.hosts)
+    )
     if lost or valleys:
-        yield Case(reach, link, device, lost, valleys)
+        yield FailureCase(route_reach, link, device, lost, valleys)

@@ -6,7 +6,7 @@ Access lists may treat data and CNPs differently; the packets of each DSCP there
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
-from nodrop.analyses._aims import Aim, Lookup, find_required_aims
+from nodrop.analyses._aims import LongestPrefixLookup, RequiredDestination, find_required_aims
 from nodrop.analyses._hosts import cabled_hosts
 from nodrop.model.access import FORWARDING
 from nodrop.model.effects import RDMA_DSCP, probed_dscps, roce_dscps
@@ -14,26 +14,26 @@ from nodrop.model.index import Index
 from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing import ControlPlane
-from nodrop.routing.filtering import Atom, Decision, Packets, decide, prefixes_of
-from nodrop.routing.hop_filters import Filtered, at_legs
-from nodrop.routing.observation import FATES, Fate, route_item
-from nodrop.routing.prefixes import FAMILIES, Address, Prefix, address
+from nodrop.routing.filtering import AddressRange, FilterDecision, Packets, decide_packets, parse_prefixes
+from nodrop.routing.hop_filters import FilterResult, filters_at_legs
+from nodrop.routing.observation import DELIVERY_FATES, DeliveryFate, route_item
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix, address
 from nodrop.routing.roce_packets import roce_packet, roce_packets
 from nodrop.routing.routers import Router
-from nodrop.routing.routes import Hop, Route
+from nodrop.routing.routes import NextHop, RouterRoute
 
-_ANYWHERE: Final = tuple((family, Atom(Prefix(family, 0, 0))) for family in FAMILIES)
+_ANYWHERE: Final = tuple((family, AddressRange(Prefix(family, 0, 0))) for family in ADDRESS_FAMILIES)
 _Way = Literal["ingress", "egress"]
 
 
-class Ending(NamedTuple):
+class PacketFate(NamedTuple):
     """What becomes of packets to an address; `doubt` names the access list that drops some of them, or may."""
 
-    fate: Fate
+    fate: DeliveryFate
     doubt: str = ""
 
 
-class Row(NamedTuple):
+class DestinationFate(NamedTuple):
     """An item of the check `reach` for packets of a DSCP: the worst fate of all addresses and equal paths.
 
     `to` is an address that has it.
@@ -41,17 +41,17 @@ class Row(NamedTuple):
 
     item: Subject
     dscp: int
-    fate: Fate
+    fate: DeliveryFate
     to: Address
     doubt: str
 
 
-def fates(index: Index, plane: ControlPlane) -> Sequence[Row]:
+def fates(index: Index, plane: ControlPlane) -> Sequence[DestinationFate]:
     """Return what becomes of packets to every destination: of those of each DSCP where a list acts on any of them."""
     return index.keep("fates", lambda: list(_find_fates(index, plane)))
 
 
-def _find_fates(index: Index, plane: ControlPlane) -> Iterator[Row]:
+def _find_fates(index: Index, plane: ControlPlane) -> Iterator[DestinationFate]:
     dscps = probed_dscps(index.fabric)
     filtered = any(_uncomputed_drops(index, frozenset(dscps)))
     fates_by_dscp = {dscp: _Fates(index, plane, dscp, filtered=filtered) for dscp in (dscps if filtered else dscps[:1])}
@@ -59,13 +59,13 @@ def _find_fates(index: Index, plane: ControlPlane) -> Iterator[Row]:
         item = route_item(router.device, str(aim.prefix), router.vrf, "reach")
         for dscp, found_fates in fates_by_dscp.items():
             rows = [(found_fates.of(router.number, to, frozenset()), to) for to in found_fates.samples(aim)]
-            worst, to = min(rows, key=lambda row: FATES.index(row[0].fate))
+            worst, to = min(rows, key=lambda row: DELIVERY_FATES.index(row[0].fate))
             doubts = (ending.doubt for ending, _ in rows if ending.doubt)
             doubt = next(doubts, "") or found_fates.of_hosts(router, rows[0][1])
-            yield Row(item, dscp, worst.fate, to, doubt)
+            yield DestinationFate(item, dscp, worst.fate, to, doubt)
 
 
-def lists_on_data(index: Index) -> str:
+def explain_acl_doubt(index: Index) -> str:
     """Return a doubt about what failures lose; "" where no list acts on forwarded RoCE data."""
     dscps = frozenset(roce_dscps(index.fabric)) | {RDMA_DSCP}
     return index.keep("lists on data", lambda: next(_uncomputed_drops(index, dscps), ""))
@@ -85,12 +85,12 @@ def _uncomputed_drops(index: Index, dscps: frozenset[int]) -> Iterator[str]:
                 _filters_or_redirects(decision)
                 for port in at
                 for packet in packets
-                for decision in decide(rules, port, packet)
+                for decision in decide_packets(rules, port, packet)
             ):
                 yield f"what access list {rules.name} of {device.name} drops after a failure is not computed"
 
 
-def _filters_or_redirects(decision: Decision) -> bool:
+def _filters_or_redirects(decision: FilterDecision) -> bool:
     """Whether a list does anything but let packets pass by the way that they have."""
     return decision.action != "permit" or decision.marks.redirects is not None
 
@@ -100,21 +100,21 @@ class _Fates:
 
     def __init__(self, index: Index, plane: ControlPlane, dscp: int, *, filtered: bool) -> None:
         self._index, self._plane, self._dscp = index, plane, dscp
-        self._tables: dict[tuple[int, str], Lookup] = {}
-        self._fates: dict[tuple[int, Address], Ending] = {}
+        self._tables: dict[tuple[int, str], LongestPrefixLookup] = {}
+        self._fates: dict[tuple[int, Address], PacketFate] = {}
         self._filtered = filtered
         self._ports = dict(_switch_ports_by_address(index)) if self._filtered else {}
         """The switch port of each address of a host."""
 
-    def samples(self, aim: Aim) -> Sequence[Address]:
+    def samples(self, required_destination: RequiredDestination) -> Sequence[Address]:
         """Return addresses of a destination, one of each kind that routes and access lists treat alike."""
         if not self._filtered:
-            return aim.samples
+            return required_destination.samples
         kinds: dict[tuple[object, ...], Address] = {}
-        for to in aim.to:
+        for to in required_destination.to:
             inside = tuple(number for number, prefix in enumerate(self._access_list_destinations) if prefix.has(to))
             kinds.setdefault((inside, self._ports.get(to)), to)
-        return tuple(dict.fromkeys((*aim.samples, *kinds.values())))
+        return tuple(dict.fromkeys((*required_destination.samples, *kinds.values())))
 
     @property
     def _access_list_destinations(self) -> tuple[Prefix, ...]:
@@ -125,26 +125,26 @@ class _Fates:
                 access_list for device in self._index.fabric.devices for access_list in known_rows(device.access_lists)
             ]
             entries = [entry for access_list in lists for entry in known_rows(access_list.entries)]
-            return prefixes_of(tuple(sorted({text for entry in entries for text in entry.destinations})))
+            return parse_prefixes(tuple(sorted({text for entry in entries for text in entry.destinations})))
 
         return self._index.keep("destinations of access lists", find_destinations)
 
-    def of(self, number: int, to: Address, behind: frozenset[int]) -> Ending:
+    def of(self, number: int, to: Address, behind: frozenset[int]) -> PacketFate:
         """Return what becomes of packets at a router, which came over others."""
         if number in behind:
-            return Ending("loop")
+            return PacketFate("loop")
         if (number, to) not in self._fates:
             self._fates[number, to] = self._trace_ending(number, to, behind)
         return self._fates[number, to]
 
-    def _trace_ending(self, number: int, to: Address, behind: frozenset[int]) -> Ending:
+    def _trace_ending(self, number: int, to: Address, behind: frozenset[int]) -> PacketFate:
         table_row = self._table(number, to)(to)
         route = table_row[1] if table_row else None
-        if not isinstance(route, Route) or route.discard:
-            return Ending("no route")
+        if not isinstance(route, RouterRoute) or route.discard:
+            return PacketFate("no route")
         if route.source == "connected" or any(hop.router is None for hop in route.hops):
             return self._filter_last_leg(number, route, to)
-        ends: list[Ending] = []
+        ends: list[PacketFate] = []
         for hop in route.hops:
             if hop.router is None:
                 continue
@@ -155,21 +155,23 @@ class _Fates:
             if leaves.fate == "denied":  # probes of validators that the switch sends itself may pass
                 doubt = doubt or self._describe_filter(number, (hop.leg,), "egress", to)
             denied = "denied" in (leaves.fate, enters.fate)
-            ends.append(Ending("denied" if denied else onward.fate, doubt))
-        worst = min(ends, key=lambda ending: FATES.index(ending.fate), default=Ending("delivered"))
-        return Ending(worst.fate, next((end.doubt for end in ends if end.doubt), ""))
+            ends.append(PacketFate("denied" if denied else onward.fate, doubt))
+        worst = min(ends, key=lambda ending: DELIVERY_FATES.index(ending.fate), default=PacketFate("delivered"))
+        return PacketFate(worst.fate, next((end.doubt for end in ends if end.doubt), ""))
 
-    def _table(self, number: int, to: Address) -> Lookup:
+    def _table(self, number: int, to: Address) -> LongestPrefixLookup:
         if (number, to.family) not in self._tables:
             routes = self._plane.of(to.family)
-            self._tables[number, to.family] = Lookup({route.prefix: route for route in routes.routes(number)})
+            self._tables[number, to.family] = LongestPrefixLookup(
+                {route.prefix: route for route in routes.routes(number)}
+            )
         return self._tables[number, to.family]
 
-    def _filter_last_leg(self, number: int, route: Route, to: Address) -> Ending:
+    def _filter_last_leg(self, number: int, route: RouterRoute, to: Address) -> PacketFate:
         """Return what becomes of packets on their last leg; those to the switch itself do not leave it."""
         router = self._plane.routers[number]
         if not self._filtered or any(to in leg.addresses for leg in router.legs):
-            return Ending("delivered")
+            return PacketFate("delivered")
         legs = tuple(hop.leg for hop in route.hops)
         ending = self._filter_at_legs(number, legs, "egress", to)
         if (
@@ -177,52 +179,58 @@ class _Fates:
             and to not in self._ports
             and any(len(router.by_name[leg].ports) > 1 for leg in legs)
         ):
-            return Ending("delivered", self._describe_filter(number, legs, "egress", to))
+            return PacketFate("delivered", self._describe_filter(number, legs, "egress", to))
         return ending
 
-    def _filter_next_router_ingress(self, hop: Hop, to: Address) -> Ending:
+    def _filter_next_router_ingress(self, hop: NextHop, to: Address) -> PacketFate:
         """Return what lists do where packets enter the next router."""
         if not self._filtered or hop.router is None:
-            return Ending("delivered")
+            return PacketFate("delivered")
         if hop.session is None:
             lists = known_rows(self._plane.routers[hop.router].device.access_lists)
             doubtful = next((access_list for access_list in lists if access_list.bindings), None)
-            return Ending("delivered", "" if doubtful is None else self._words(hop.router, doubtful.name))
+            return PacketFate("delivered", "" if doubtful is None else self._words(hop.router, doubtful.name))
         return self._filter_at_legs(hop.router, (self._plane.side(hop.router, hop.session).leg.name,), "ingress", to)
 
-    def of_hosts(self, router: Router, to: Address) -> str:
+    def of_hosts(self, router: Router, destination: Address) -> str:
         """Return a doubt where a list acts on what hosts at a router send: it is not the router that sends it."""
         for end in dict.fromkeys(self._ports.values()):
             if end[0] == router.device.name:
                 legs = tuple(leg.name for leg in router.legs if end[1] in leg.ports)
-                if legs and self._non_permit_decisions(router.number, legs, "ingress", to, end[1]):
-                    return self._describe_filter(router.number, legs, "ingress", to, end[1])
+                if legs and self._non_permit_decisions(router.number, legs, "ingress", destination, end[1]):
+                    return self._describe_filter(router.number, legs, "ingress", destination, end[1])
         return ""
 
-    def _filter_at_legs(self, number: int, legs: tuple[str, ...], direction: _Way, to: Address) -> Ending:
+    def _filter_at_legs(self, number: int, legs: tuple[str, ...], direction: _Way, to: Address) -> PacketFate:
         """Return the effect of the lists at legs of a router on packets to an address."""
         decisions = self._non_permit_decisions(number, legs, direction, to)
         if not decisions:
-            return Ending("delivered")
+            return PacketFate("delivered")
         packet = self._build_packet(to)
         denies_all = any(decision.action == "deny" and decision.decision.packets == packet for decision in decisions)
-        return Ending("denied") if denies_all else Ending("delivered", self._words(number, decisions[0].rules.name))
+        return (
+            PacketFate("denied")
+            if denies_all
+            else PacketFate("delivered", self._words(number, decisions[0].rules.name))
+        )
 
-    def _describe_filter(self, number: int, legs: tuple[str, ...], direction: _Way, to: Address, port: str = "") -> str:
-        decisions = self._non_permit_decisions(number, legs, direction, to, port)
-        return self._words(number, decisions[0].rules.name) if decisions else ""
+    def _describe_filter(
+        self, router_number: int, legs: tuple[str, ...], direction: _Way, destination: Address, port: str = ""
+    ) -> str:
+        decisions = self._non_permit_decisions(router_number, legs, direction, destination, port)
+        return self._words(router_number, decisions[0].rules.name) if decisions else ""
 
     def _words(self, number: int, name: str) -> str:
         return f"access list {name} of {self._plane.routers[number].device.name} drops some of the packets, or may"
 
     def _non_permit_decisions(
         self, number: int, legs: tuple[str, ...], direction: _Way, to: Address, port: str = ""
-    ) -> list[Filtered]:
+    ) -> list[FilterResult]:
         """Return what lists do to packets other than to let them pass."""
         if not self._filtered:
             return []
         at_host = port or (self._ports[to][1] if direction == "egress" and to in self._ports else "")
-        every = at_legs(self._plane, number, direction, legs, self._build_packet(to), port=at_host)
+        every = filters_at_legs(self._plane, number, direction, legs, self._build_packet(to), port=at_host)
         return [
             decision for decision in every if decision.action != "permit" or _filters_or_redirects(decision.decision)
         ]

@@ -12,17 +12,17 @@ from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, known_rows, surely_off
-from nodrop.routing.filtering import Atom, Packets, prefixes_of
-from nodrop.routing.legs import Leg, legs
-from nodrop.routing.prefixes import BITS, FAMILIES, Address, Family, Prefix, address
+from nodrop.routing.filtering import AddressRange, Packets, parse_prefixes
+from nodrop.routing.legs import RoutedInterface, routed_interfaces
+from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, Address, AddressFamily, Prefix, address
 from nodrop.routing.roce_packets import Kind, roce_packets
-from nodrop.routing.session_packets import LINK_LOCAL, atom, bfd_packets, bgp_packets, nd_packets
+from nodrop.routing.session_packets import LINK_LOCAL_RANGE, bfd_packets, bgp_packets, nd_packets, single_address_range
 
 USUAL_CNP = 48
 """The DSCP that ConnectX and Thor 2 give to CNPs unless told otherwise (reference designs of NVIDIA and Juniper)."""
 
 
-class Flow(NamedTuple):
+class PacketFlow(NamedTuple):
     """Packets of a kind (`rdma`, `cnp`, `bgp`, `bfd`, `nd`) that pass a port at a stage.
 
     A `reply` is of BGP and comes from port 179.
@@ -38,10 +38,10 @@ class Flow(NamedTuple):
     """Whether packets of this kind may have any DSCP, `USUAL_CNP` for one."""
 
 
-Sets = Mapping[Family, tuple[Atom, ...]]
+AddressSets = Mapping[AddressFamily, tuple[AddressRange, ...]]
 
 
-class Hosts:
+class HostAddresses:
     """The addresses of hosts by the switches and ports that they are at; subnets where no host is known."""
 
     def __init__(self, index: Index) -> None:
@@ -56,11 +56,11 @@ class Hosts:
                 ]
                 if isinstance(host.tos, Unknown) or host.tos >> 2 in dscps:
                     self.of[cable.far] += [
-                        Prefix(host_address.family, host_address.number, BITS[host_address.family])
+                        Prefix(host_address.family, host_address.number, ADDRESS_BITS[host_address.family])
                         for host_address in addresses
                     ]
         for device in index.fabric.devices:
-            for leg in legs(device):
+            for leg in routed_interfaces(device):
                 free = [at for port in leg.ports if (at := End(device.name, port)) not in stated]
                 if free and leg.subnets and all(_faces_host(index, device, leg, at.port) for at in free):
                     for at in free:
@@ -75,7 +75,7 @@ class Hosts:
         return found_prefixes
 
 
-def _faces_host(index: Index, device: Device, leg: Leg, port: str) -> bool:
+def _faces_host(index: Index, device: Device, routed_interface: RoutedInterface, port: str) -> bool:
     """Whether a port leads to a host: as stated, else because no switch and no BGP session is there."""
     interface = index.interface(device.name, port)
     if interface is None or surely_off(interface.enabled) or interface.side is None:
@@ -85,22 +85,24 @@ def _faces_host(index: Index, device: Device, leg: Leg, port: str) -> bool:
     end = index.far_end(device.name, port)
     if end is not None and end.node in index.devices:
         return False
-    return not any(_is_session_over_leg(neighbor, leg) for neighbor in _neighbors_of_leg_vrf(device, leg))
+    return not any(
+        _is_session_over_leg(neighbor, routed_interface) for neighbor in _neighbors_of_leg_vrf(device, routed_interface)
+    )
 
 
-class Classes:
+class AddressClasses:
     """Addresses of hosts that the entries of a list treat alike, each with one that stands for all."""
 
-    def __init__(self, hosts: Hosts, rules: AccessList) -> None:
+    def __init__(self, hosts: HostAddresses, rules: AccessList) -> None:
         texts = {
             text
             for access_entry in known_rows(rules.entries)
             for text in (*access_entry.sources, *access_entry.destinations)
         }
-        self._wanted = prefixes_of(tuple(sorted(texts)))
+        self._wanted = parse_prefixes(tuple(sorted(texts)))
         self._hosts = hosts
         self._kinds: dict[Prefix, tuple[object, ...]] = {}
-        self._atoms: dict[tuple[object, ...], Atom] = {}
+        self._atoms: dict[tuple[object, ...], AddressRange] = {}
         self._by_device: dict[str, Counter[tuple[object, ...]]] = {}
 
     def count(self, prefixes: Iterable[Prefix]) -> Counter[tuple[object, ...]]:
@@ -118,11 +120,11 @@ class Classes:
         """The classes of all hosts."""
         return sum((self.of_device(name) for name in self._hosts.by_device), Counter())
 
-    def atoms(self, counted: Counter[tuple[object, ...]], family: Family) -> tuple[Atom, ...]:
+    def atoms(self, counted: Counter[tuple[object, ...]], family: AddressFamily) -> tuple[AddressRange, ...]:
         """Return one address of each class; all addresses where there are none."""
         found_atoms = sorted(self._atoms[kind] for kind, count in counted.items() if count > 0)
         return tuple(class_atom for class_atom in found_atoms if class_atom.prefix.family == family) or (
-            Atom(Prefix(family, 0, 0)),
+            AddressRange(Prefix(family, 0, 0)),
         )
 
     def _prefix_kind(self, own_prefix: Prefix) -> tuple[object, ...]:
@@ -131,33 +133,43 @@ class Classes:
             around = any(own_prefix.covers(prefix) and own_prefix != prefix for prefix in self._wanted)
             kind = (own_prefix.family, inside, own_prefix if around else None)
             self._kinds[own_prefix] = kind
-            self._atoms.setdefault(kind, Atom(own_prefix))
+            self._atoms.setdefault(kind, AddressRange(own_prefix))
         return self._kinds[own_prefix]
 
 
 def roce_flows(
-    index: Index, classes: Classes, hosts: Hosts, at: End, *, enters: bool, by_far_port: bool = False
-) -> Iterator[Flow]:
+    index: Index,
+    classes: AddressClasses,
+    hosts: HostAddresses,
+    link_end: End,
+    *,
+    enters: bool,
+    by_far_port: bool = False,
+) -> Iterator[PacketFlow]:
     """Yield the RoCE packets that enter or leave by a port, where hosts are behind it or it leads to a switch.
 
     Packets are separate `by_far_port`, which is where they leave the switch, or entered it.
     """
     if not by_far_port:
-        beyond = _classes_beyond(index, classes, hosts, at)
+        beyond = _classes_beyond(index, classes, hosts, link_end)
         if beyond is not None:
-            yield from _roce_flows_between(index, hosts, at.port, classes, beyond, classes.all - beyond, enters=enters)
+            yield from _roce_flows_between(
+                index, hosts, link_end.port, classes, beyond, classes.all - beyond, enters=enters
+            )
         return
-    here = _hosts_beyond(index, hosts, at)
-    for port in index.devices[at.node].interfaces if here else ():
-        if port.name == at.port or surely_off(port.enabled) or port.side is None:
+    here = _hosts_beyond(index, hosts, link_end)
+    for port in index.devices[link_end.node].interfaces if here else ():
+        if port.name == link_end.port or surely_off(port.enabled) or port.side is None:
             continue
-        if there := _hosts_beyond(index, hosts, End(at.node, port.name)) - here:
+        if there := _hosts_beyond(index, hosts, End(link_end.node, port.name)) - here:
             near, far = classes.count(here), classes.count(there)
-            for flow in _roce_flows_between(index, hosts, at.port, classes, near, far, enters=enters):
+            for flow in _roce_flows_between(index, hosts, link_end.port, classes, near, far, enters=enters):
                 yield flow._replace(packets=flow.packets._replace(far_port=port.name))
 
 
-def _classes_beyond(index: Index, classes: Classes, hosts: Hosts, at: End) -> Counter[tuple[object, ...]] | None:
+def _classes_beyond(
+    index: Index, classes: AddressClasses, hosts: HostAddresses, at: End
+) -> Counter[tuple[object, ...]] | None:
     """Return the classes of the hosts that packets by a port come from or go to; None where it leads to neither."""
     if own_prefixes := hosts.of.get(at):
         return classes.count(own_prefixes)
@@ -166,7 +178,7 @@ def _classes_beyond(index: Index, classes: Classes, hosts: Hosts, at: End) -> Co
     return classes.all - classes.of_device(at.node) if leads_to_switch(index, at) else None
 
 
-def _hosts_beyond(index: Index, hosts: Hosts, at: End) -> frozenset[Prefix]:
+def _hosts_beyond(index: Index, hosts: HostAddresses, at: End) -> frozenset[Prefix]:
     """Return the addresses of those hosts."""
     if own_prefixes := hosts.of.get(at):
         return frozenset(own_prefixes)
@@ -182,56 +194,62 @@ def _hosts_beyond(index: Index, hosts: Hosts, at: End) -> frozenset[Prefix]:
 
 def _roce_flows_between(
     index: Index,
-    hosts: Hosts,
+    hosts: HostAddresses,
     port: str,
-    classes: Classes,
+    classes: AddressClasses,
     beyond: Counter[tuple[object, ...]],
     behind: Counter[tuple[object, ...]],
     *,
     enters: bool,
-) -> Iterator[Flow]:
+) -> Iterator[PacketFlow]:
     """Yield the RoCE packets between hosts beyond a port and those behind it."""
     families = {prefix.family for prefixes in hosts.by_device.values() for prefix in prefixes} or {"ipv4"}
     data, cnps = roce_dscps(index.fabric), cnp_dscps(index.fabric)
     kinds: tuple[tuple[str, Kind, Iterable[int]], ...] = (("rdma", "data", data), ("cnp", "cnp", cnps or range(64)))
-    for family in FAMILIES if data else ():
+    for family in ADDRESS_FAMILIES if data else ():
         if family in families:
             near, far = classes.atoms(beyond, family), classes.atoms(behind, family)
             source, destination = (near, far) if enters else (far, near)
             for flow_kind, kind, dscps in kinds:
                 packets = roce_packets(index.fabric, family, source, destination, dscps, (kind,))
-                yield Flow(flow_kind, port, packets, assumed=flow_kind == "cnp" and not cnps)
+                yield PacketFlow(flow_kind, port, packets, assumed=flow_kind == "cnp" and not cnps)
 
 
-def leads_to_switch(index: Index, at: End) -> bool:
+def leads_to_switch(index: Index, link_end: End) -> bool:
     """Whether a port leads to another switch: as stated, else because BGP sessions go over it."""
-    interface = index.interface(*at)
+    interface = index.interface(*link_end)
     if interface is None or not isinstance(interface.side, Unknown):
         return interface is not None and interface.side == "fabric"
-    device = index.devices[at.node]
-    own_legs = [leg for leg in legs(device) if at.port in leg.ports]
+    device = index.devices[link_end.node]
+    own_legs = [leg for leg in routed_interfaces(device) if link_end.port in leg.ports]
     return any(
         _is_session_over_leg(neighbor, leg) for leg in own_legs for neighbor in _neighbors_of_leg_vrf(device, leg)
     )
 
 
-def session_flows(device: Device, port: str, leg: Leg, *, enters: bool, to_switch: bool) -> Iterator[Flow]:
+def session_flows(
+    device: Device, port: str, routed_interface: RoutedInterface, *, enters: bool, to_switch: bool
+) -> Iterator[PacketFlow]:
     """Yield the packets of BGP, BFD and ND that enter or leave by a leg, for sessions of the switch itself."""
-    for neighbor in _neighbors_of_leg_vrf(device, leg):
-        ends = _session_end_addresses(device, leg, neighbor, to_switch=to_switch) if neighbor.enabled else None
+    for neighbor in _neighbors_of_leg_vrf(device, routed_interface):
+        ends = (
+            _session_end_addresses(device, routed_interface, neighbor, to_switch=to_switch)
+            if neighbor.enabled
+            else None
+        )
         if ends is None:
             continue
         own_atom, far, hops = ends
         source, destination = (far, own_atom) if enters else (own_atom, far)
         for reply in (False, True):
-            yield Flow("bgp", port, bgp_packets(source, destination, reply=reply), neighbor.key, reply)
+            yield PacketFlow("bgp", port, bgp_packets(source, destination, reply=reply), neighbor.key, reply)
         if hops == 1 and own_atom.prefix.family == "ipv6":
-            yield Flow("nd", port, nd_packets(source, destination), neighbor.key)
+            yield PacketFlow("nd", port, nd_packets(source, destination), neighbor.key)
         if neighbor.bfd:
-            yield Flow("bfd", port, bfd_packets(source, destination, hops), neighbor.key)
+            yield PacketFlow("bfd", port, bfd_packets(source, destination, hops), neighbor.key)
 
 
-def _neighbors_of_leg_vrf(device: Device, leg: Leg) -> tuple[BgpNeighbor, ...]:
+def _neighbors_of_leg_vrf(device: Device, leg: RoutedInterface) -> tuple[BgpNeighbor, ...]:
     """Return the sessions of the process of a leg's VRF."""
     processes: list[Bgp] = [*known_rows(device.vrf_bgp)]
     if not isinstance(device.bgp, Unknown) and device.bgp is not None:
@@ -241,7 +259,7 @@ def _neighbors_of_leg_vrf(device: Device, leg: Leg) -> tuple[BgpNeighbor, ...]:
     )
 
 
-def _is_session_over_leg(neighbor: BgpNeighbor, leg: Leg) -> bool:
+def _is_session_over_leg(neighbor: BgpNeighbor, leg: RoutedInterface) -> bool:
     """Whether a session goes over a leg: to an address in its subnets, or over the interface."""
     if neighbor.interface is not None:
         return neighbor.interface == leg.name
@@ -250,14 +268,14 @@ def _is_session_over_leg(neighbor: BgpNeighbor, leg: Leg) -> bool:
 
 
 def _session_end_addresses(
-    device: Device, leg: Leg, neighbor: BgpNeighbor, *, to_switch: bool
-) -> tuple[Atom, Atom, int] | None:
+    device: Device, leg: RoutedInterface, neighbor: BgpNeighbor, *, to_switch: bool
+) -> tuple[AddressRange, AddressRange, int] | None:
     """Return the addresses of a session's ends and its most hops, if its packets pass a leg."""
     if neighbor.interface is not None:
         if neighbor.interface != leg.name:
             return None
         pair = _addresses_of_ipv4_31(leg)
-        return (*pair, 1) if pair else (LINK_LOCAL, LINK_LOCAL, 1)
+        return (*pair, 1) if pair else (LINK_LOCAL_RANGE, LINK_LOCAL_RANGE, 1)
     far = address(neighbor.address or "")
     if far is None:
         return None
@@ -265,22 +283,26 @@ def _session_end_addresses(
         (own_address for own_address, subnet in zip(leg.addresses, leg.subnets, strict=True) if subnet.has(far)), None
     )
     if near_address is not None:
-        return atom(near_address), atom(far), 1
-    if not to_switch or any(_is_session_over_leg(neighbor, other_leg) for other_leg in legs(device)):
+        return single_address_range(near_address), single_address_range(far), 1
+    if not to_switch or any(_is_session_over_leg(neighbor, other_leg) for other_leg in routed_interfaces(device)):
         return None
     source = _source_address(device, neighbor, far.family)
-    return None if source is None else (atom(source), atom(far), neighbor.ebgp_multihop or 255)
+    return (
+        None
+        if source is None
+        else (single_address_range(source), single_address_range(far), neighbor.ebgp_multihop or 255)
+    )
 
 
-def _addresses_of_ipv4_31(leg: Leg) -> tuple[Atom, Atom] | None:
+def _addresses_of_ipv4_31(leg: RoutedInterface) -> tuple[AddressRange, AddressRange] | None:
     """Return both addresses of a /31 of IPv4, between which FRR opens a session over an interface."""
     for own_address, subnet in zip(leg.addresses, leg.subnets, strict=True):
-        if subnet.family == "ipv4" and subnet.length == BITS["ipv4"] - 1:
-            return atom(own_address), atom(Address("ipv4", own_address.number ^ 1))
+        if subnet.family == "ipv4" and subnet.length == ADDRESS_BITS["ipv4"] - 1:
+            return single_address_range(own_address), single_address_range(Address("ipv4", own_address.number ^ 1))
     return None
 
 
-def _source_address(device: Device, neighbor: BgpNeighbor, family: Family) -> Address | None:
+def _source_address(device: Device, neighbor: BgpNeighbor, family: AddressFamily) -> Address | None:
     """Return the source address of a session over several hops: the stated address, else a loopback's."""
     if neighbor.update_source and (source := address(neighbor.update_source)) is not None:
         return source

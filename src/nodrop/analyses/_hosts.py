@@ -7,7 +7,7 @@ from nodrop.model.fabric import End, Host, HostPort
 from nodrop.model.index import Index
 
 
-class Cabled(NamedTuple):
+class CabledHostPort(NamedTuple):
     """A port of a host: its number, from 0, the port itself, and the end of its cable at a switch."""
 
     number: int
@@ -15,14 +15,16 @@ class Cabled(NamedTuple):
     far: End
 
 
-def cabled_hosts(index: Index) -> Sequence[tuple[Host, Sequence[Cabled]]]:
+def cabled_hosts(index: Index) -> Sequence[tuple[Host, Sequence[CabledHostPort]]]:
     """Return all hosts with their cabled ports, found once."""
-    return index.keep("cabled hosts", lambda: [(host, list(cabled(index, host))) for host in index.fabric.hosts])
+    return index.keep(
+        "cabled hosts", lambda: [(host, list(cabled_host_ports(index, host))) for host in index.fabric.hosts]
+    )
 
 
-def cabled(index: Index, host: Host) -> Iterator[Cabled]:
+def cabled_host_ports(index: Index, host: Host) -> Iterator[CabledHostPort]:
     """Yield the ports of a host that are cabled to switches that were read."""
     for number, port in enumerate(host.ports):
         far = index.far_end(host.name, port.name)
         if far is not None and far.node in index.devices:
-            yield Cabled(number, port, far)
+            yield CabledHostPort(number, port, far)

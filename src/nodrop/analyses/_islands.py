@@ -6,6 +6,6 @@ from nodrop.model.index import Index
 from nodrop.model.modes import find_components
 
 
-def islands(index: Index) -> Mapping[str, str]:
+def group_cabled_devices(index: Index) -> Mapping[str, str]:
     """By device, one device of all that cables join, itself included."""
     return find_components(index.devices, index.fabric.links)

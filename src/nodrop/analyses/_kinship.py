@@ -17,14 +17,14 @@ from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, surely_off
 
-Family = tuple[Hashable, ...]
+PortFamily = tuple[Hashable, ...]
 _V = TypeVar("_V", bound=Hashable)
 
-UNKNOWN_SIDE = "unknown"
-SERVICE = "service"
+UNKNOWN_SIDE_NAME = "unknown"
+SERVICE_SIDE = "service"
 
 
-class Member(NamedTuple):
+class FamilyPort(NamedTuple):
     """A port in use with a QoS profile."""
 
     device: Device
@@ -35,7 +35,7 @@ class Member(NamedTuple):
 class Kind(NamedTuple):
     """The ports of a family that are alike: the first of them, how many there are, and on which switches."""
 
-    first: Member
+    first: FamilyPort
     ports: int
     devices: frozenset[str]
 
@@ -43,31 +43,31 @@ class Kind(NamedTuple):
         return Kind(self.first, self.ports + other.ports, self.devices | other.devices)
 
 
-class Kinship:
+class PortFamilies:
     """The ports of a fabric by family and profile; with `sides`, ports that face different things are no family."""
 
     def __init__(self, index: Index, *, sides: bool) -> None:
-        self._kinds: defaultdict[Family, defaultdict[int, list[_Alike]]] = defaultdict(lambda: defaultdict(list))
+        self._kinds: defaultdict[PortFamily, defaultdict[int, list[_Alike]]] = defaultdict(lambda: defaultdict(list))
         for family, alike in _group_ports_by_family(index):
             self._kinds[family if sides else _family_without_side(family)][id(alike.qos)].append(alike)
-        self.families: Mapping[Family, Mapping[int, Kind]] = {
+        self.families: Mapping[PortFamily, Mapping[int, Kind]] = {
             family: {key: _build_kind(found_kinds) for key, found_kinds in kinds.items()}
             for family, kinds in self._kinds.items()
         }
 
-    def kinds(self, family: Family) -> Iterable[tuple[Member, Iterator[Member]]]:
+    def kinds(self, family: PortFamily) -> Iterable[tuple[FamilyPort, Iterator[FamilyPort]]]:
         """Yield the ports of a family, those with one profile together: the first, as which they all are, and all."""
         for rows in self._kinds[family].values():
-            yield rows[0].first, (Member(row.device, port, row.qos) for row in rows for port in row.ports)
+            yield rows[0].first, (FamilyPort(row.device, port, row.qos) for row in rows for port in row.ports)
 
-    def usual(self, value: Callable[[Member], _V | None]) -> dict[Family, tuple[_V, Member, int]]:
+    def usual(self, value: Callable[[FamilyPort], _V | None]) -> dict[PortFamily, tuple[_V, FamilyPort, int]]:
         """Return the value that most switches of each family have, a port that has it, and how many ports do.
 
         None as a value does not take part. What not even half of them have is not usual. Where as many have another
         value, more of the whole fabric decide, then more ports; where those are equal too, nothing is usual.
         """
         everywhere: defaultdict[_V, set[str]] = defaultdict(set)
-        by_family: dict[Family, dict[_V, Kind]] = {}
+        by_family: dict[PortFamily, dict[_V, Kind]] = {}
         for family, kinds in self.families.items():
             tally: dict[_V, Kind] = {}
             for kind in kinds.values():
@@ -96,14 +96,14 @@ class _Alike(NamedTuple):
     qos: QosProfile
 
     @property
-    def first(self) -> Member:
-        return Member(self.device, self.ports[0], self.qos)
+    def first(self) -> FamilyPort:
+        return FamilyPort(self.device, self.ports[0], self.qos)
 
 
-def _group_ports_by_family(index: Index) -> Iterator[tuple[Family, _Alike]]:
+def _group_ports_by_family(index: Index) -> Iterator[tuple[PortFamily, _Alike]]:
     """Yield the ports in use that have QoS, in groups, with their family by sides."""
     for device in index.fabric.devices:
-        root = root_of(index, device)
+        root = switch_family(index, device)
         for ports in index.alike(device):
             qos = ports[0].qos
             if isinstance(qos, QosProfile) and not surely_off(ports[0].enabled):
@@ -113,35 +113,35 @@ def _group_ports_by_family(index: Index) -> Iterator[tuple[Family, _Alike]]:
 
 def _group_ports_by_kind(
     index: Index, device: Device, ports: Sequence[Interface]
-) -> Mapping[Family, Sequence[Interface]]:
+) -> Mapping[PortFamily, Sequence[Interface]]:
     """Return what ports of one speed and side are compared with, each; which of them are for service, or face whom."""
     side = ports[0].side
     if not _service_panels(device.model) and (isinstance(side, Unknown) or side != "host" or not index.hosts):
-        return {kind_of(index, device, ports[0]): ports}
-    interfaces: dict[Family, list[Interface]] = {}
+        return {port_family(index, device, ports[0]): ports}
+    interfaces: dict[PortFamily, list[Interface]] = {}
     for port in ports:
-        interfaces.setdefault(kind_of(index, device, port), []).append(port)
+        interfaces.setdefault(port_family(index, device, port), []).append(port)
     return interfaces
 
 
-def _family_without_side(family: Family) -> Family:
-    return family if family[-1] == SERVICE else (*family[:-1], "")
+def _family_without_side(family: PortFamily) -> PortFamily:
+    return family if family[-1] == SERVICE_SIDE else (*family[:-1], "")
 
 
 def _build_kind(rows: Sequence[_Alike]) -> Kind:
     return Kind(rows[0].first, sum(len(row.ports) for row in rows), frozenset(row.device.name for row in rows))
 
 
-def kind_of(index: Index, device: Device, port: Interface) -> Family:
+def port_family(index: Index, device: Device, port: Interface) -> PortFamily:
     """Return the key of the ports that a switch port is compared with: others of its speed that face the same side."""
-    speed = UNKNOWN_SIDE if isinstance(port.speed_mbps, Unknown) else port.speed_mbps
-    return speed, SERVICE if is_service(device, port) else _side_of_port(index, device, port)
+    speed = UNKNOWN_SIDE_NAME if isinstance(port.speed_mbps, Unknown) else port.speed_mbps
+    return speed, SERVICE_SIDE if is_service(device, port) else _side_of_port(index, device, port)
 
 
 def _side_of_port(index: Index, device: Device, port: Interface) -> str | None:
     """Return the side that a port faces: the fabric, a group of hosts, nothing (None), or unknown to all sources."""
     if isinstance(port.side, Unknown):
-        return UNKNOWN_SIDE
+        return UNKNOWN_SIDE_NAME
     if port.side != "host":
         return port.side
     end = index.far_end(device.name, port.name)
@@ -163,12 +163,12 @@ def service_of(device: Device, port: Interface) -> Literal[False, True, "extra"]
 
 
 @cache
-def _service_panels(model: str | Unknown) -> Mapping[int, Literal[False, True, "extra"]]:
-    groups = switch(model).ports if not isinstance(model, Unknown) and model in switches() else ()
+def _service_panels(model_name: str | Unknown) -> Mapping[int, Literal[False, True, "extra"]]:
+    groups = switch(model_name).ports if not isinstance(model_name, Unknown) and model_name in switches() else ()
     return {panel: group.service for group in groups if group.service for panel in group.panels}
 
 
-def root_of(index: Index, device: Device) -> Family:
+def switch_family(index: Index, device: Device) -> PortFamily:
     """Return the key of the switches that a switch is compared with.
 
     These are others of its group, role, platform and model, or only itself.

@@ -6,13 +6,13 @@ A route with no-export, no-advertise or local-AS goes to no other AS, so a route
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodrop.analyses._drops import Reach
+from nodrop.analyses._drops import RouteReach
 from nodrop.model.subject import Subject
-from nodrop.routing.adverts import NOT_PASSED_ON, Attributes, passed_on
-from nodrop.routing.words import of_family
+from nodrop.routing.adverts import NOT_EXPORTED_COMMUNITIES, PathAttributes, may_be_exported
+from nodrop.routing.words import neighbor_family_statement
 
 
-class Mark(NamedTuple):
+class CommunityMark(NamedTuple):
     """The destinations that one policy of a router marks: `what` in the words of a message, and its subject."""
 
     router: int
@@ -23,17 +23,17 @@ class Mark(NamedTuple):
     bits: int
 
 
-def marks(reach: Reach, number: int, bits: int) -> Iterator[Mark]:
+def marks(route_reach: RouteReach, router_number: int, destination_bits: int) -> Iterator[CommunityMark]:
     """Yield the policies that mark some destinations of a router to keep them from any other AS."""
-    for local_part in reach.state.local(number):
-        if (marked_bits := local_part.bits & bits) and not passed_on(local_part.attributes):
-            yield _mark_from_redistribution(reach, number, local_part.attributes, marked_bits)
-    for entry in reach.state.table(number).entries:
-        if (marked_bits := entry.bits & bits) and not passed_on(entry.attributes):
-            yield _mark_from_policy(reach, number, entry.hops[0], entry.attributes, marked_bits)
+    for local_part in route_reach.state.local(router_number):
+        if (marked_bits := local_part.bits & destination_bits) and not may_be_exported(local_part.attributes):
+            yield _mark_from_redistribution(route_reach, router_number, local_part.attributes, marked_bits)
+    for entry in route_reach.state.table(router_number).entries:
+        if (marked_bits := entry.bits & destination_bits) and not may_be_exported(entry.attributes):
+            yield _mark_from_policy(route_reach, router_number, entry.hops[0], entry.attributes, marked_bits)
 
 
-def _mark_from_redistribution(reach: Reach, number: int, attributes: Attributes, bits: int) -> Mark:
+def _mark_from_redistribution(reach: RouteReach, number: int, attributes: PathAttributes, bits: int) -> CommunityMark:
     router, family = reach.plane.routers[number], reach.routes.family
     rows = () if router.bgp is None else router.bgp.redistributions
     row = next(
@@ -42,24 +42,28 @@ def _mark_from_redistribution(reach: Reach, number: int, attributes: Attributes,
         if redistribution.family == family and redistribution.policy is not None
     )
     policy_text = f"route map {row.policy}, which sets {_render_blocking_communities(attributes)},"
-    return Mark(number, policy_text, (*router.subject, "route_maps", str(row.policy)), "export", router.subject, bits)
+    return CommunityMark(
+        number, policy_text, (*router.subject, "route_maps", str(row.policy)), "export", router.subject, bits
+    )
 
 
-def _mark_from_policy(reach: Reach, number: int, position: int, attributes: Attributes, bits: int) -> Mark:
+def _mark_from_policy(
+    reach: RouteReach, number: int, position: int, attributes: PathAttributes, bits: int
+) -> CommunityMark:
     """Return the mark of a route that is heard over a link: by the policy of imports here, or of exports there."""
     speaker = reach.world.speakers[number]
     link = speaker.links[position]
     adverts = reach.state.tells(*speaker.hears[position])
     path_attributes = [route.attributes for advert in adverts for route in advert.parts if route.bits & bits]
-    inbound = all(passed_on(part_attributes) for part_attributes in path_attributes)
+    inbound = all(may_be_exported(part_attributes) for part_attributes in path_attributes)
     holder = number if inbound else link.far
     router, neighbor = reach.plane.routers[holder], reach.plane.side(holder, link.session).neighbor
-    family_config = of_family(neighbor, reach.routes.family)
+    family_config = neighbor_family_statement(neighbor, reach.routes.family)
     policy = family_config.import_policy if inbound else family_config.export_policy
     policy_text = f"route map {policy}, which sets {_render_blocking_communities(attributes)},"
     at = (*router.subject, "route_maps", str(policy))
-    return Mark(holder, policy_text, at, "import" if inbound else "export", router.at(neighbor), bits)
+    return CommunityMark(holder, policy_text, at, "import" if inbound else "export", router.at(neighbor), bits)
 
 
-def _render_blocking_communities(attributes: Attributes) -> str:
-    return " and ".join(sorted(attributes.communities & NOT_PASSED_ON))
+def _render_blocking_communities(attributes: PathAttributes) -> str:
+    return " and ".join(sorted(attributes.communities & NOT_EXPORTED_COMMUNITIES))

@@ -9,17 +9,17 @@ from nodrop.model.states import surely_off
 
 UNREAD_END = "the other end of a link"
 
-Pair = tuple[Link, Interface | HostPort, Interface | HostPort]
+LinkWithPorts = tuple[Link, Interface | HostPort, Interface | HostPort]
 
 
-class Pairs:
+class CablePairs:
     """The cables of a fabric; after all are processed, `unread` yields the ends whose switches were not read."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
         self._unread: dict[str, set[str]] = {}
 
-    def both_up(self) -> Iterator[Pair]:
+    def links_in_use(self) -> Iterator[LinkWithPorts]:
         """Yield each cable with its two ports where neither is shut; nothing runs where one is."""
         index = self._index
         for link in index.fabric.links:
@@ -38,7 +38,7 @@ class Pairs:
             yield Unsettled(subject=(device,), missing=UNREAD_END, others=frozenset(unread_switches))
 
 
-def in_service(index: Index, *ends: End) -> bool:
+def is_in_service(index: Index, *ends: End) -> bool:
     """Whether no end of a cable is a port that is surely off."""
     return not any(port is not None and _is_port_shut(port) for port in map(index.at, ends))
 

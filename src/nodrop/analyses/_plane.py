@@ -7,12 +7,12 @@ from nodrop.model.index import Index
 from nodrop.routing import ControlPlane, compute
 
 
-def of(index: Index) -> ControlPlane:
+def control_plane_of(index: Index) -> ControlPlane:
     """Return the control plane of a fabric, the same to every rule."""
     return index.keep("plane", lambda: compute(index))
 
 
-def unsettled(plane: ControlPlane) -> Iterator[Unsettled]:
+def uncomputed_gaps(plane: ControlPlane) -> Iterator[Unsettled]:
     """Yield the parts of a configuration that are not computed, which leaves all that depends on them unknown."""
     for gap in plane.gaps:
         yield Unsettled(subject=gap.subject, missing=gap.what)

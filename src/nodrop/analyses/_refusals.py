@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap
 from nodrop.model.subject import Subject
-from nodrop.routing.destinations import permits
-from nodrop.routing.prefixes import Family, Prefix
+from nodrop.routing.destinations import is_prefix_permitted
+from nodrop.routing.prefixes import AddressFamily, Prefix
 from nodrop.routing.routers import Router
-from nodrop.routing.words import of_family
+from nodrop.routing.words import neighbor_family_statement
 
 
-class Named(NamedTuple):
+class NamedPolicy(NamedTuple):
     """A route map or prefix list that a session names, with the field of the neighbor that does."""
 
     kind: str
@@ -22,29 +22,29 @@ class Named(NamedTuple):
     """Whether it is not there, but a prefix list of its name for the other address family is."""
 
 
-def find_referenced_policies(bgp: Bgp, neighbor: BgpNeighbor, family: Family) -> Iterator[Named]:
+def find_referenced_policies(bgp: Bgp, neighbor: BgpNeighbor, family: AddressFamily) -> Iterator[NamedPolicy]:
     """Yield the policies that a neighbor statement names."""
-    family_config = of_family(neighbor, family)
+    family_config = neighbor_family_statement(neighbor, family)
     prefix = "" if family == "ipv4" else "ipv6/"
     maps = {route_map.name for route_map in bgp.route_maps}
     lists = {prefix_list.name for prefix_list in bgp.prefix_lists if prefix_list.family == family}
     other_lists = {prefix_list.name for prefix_list in bgp.prefix_lists} - lists
     for direction in ("import", "export"):
         if (name := getattr(family_config, f"{direction}_policy")) is not None:
-            yield Named("route map", name, f"{prefix}{direction}_policy", name in maps)
+            yield NamedPolicy("route map", name, f"{prefix}{direction}_policy", name in maps)
         if (name := getattr(family_config, f"{direction}_prefix_list")) is not None:
             field = f"{prefix}{direction}_prefix_list"
-            yield Named("prefix list", name, field, name in lists, name in other_lists)
+            yield NamedPolicy("prefix list", name, field, name in lists, name in other_lists)
 
 
-class Refusal(NamedTuple):
+class PolicyRefusal(NamedTuple):
     """The cause that removes a prefix: `what` in words, and its part; None if another rule reports it."""
 
     what: str
     at: Subject
 
 
-def refusal(router: Router, neighbor: BgpNeighbor, direction: str, prefix: Prefix) -> Refusal | None:
+def find_refusal(router: Router, neighbor: BgpNeighbor, direction: str, prefix: Prefix) -> PolicyRefusal | None:
     """Return the part of a session's policy (`import` or `export`) that removes a prefix.
 
     None if there is no policy at all, or a named policy does not exist: separate rules report these.
@@ -64,8 +64,8 @@ def refusal(router: Router, neighbor: BgpNeighbor, direction: str, prefix: Prefi
             listed = next(
                 row for row in bgp.prefix_lists if (row.name, row.family) == (referenced_policy.name, prefix.family)
             )
-            if not permits(listed, prefix):
-                return Refusal(
+            if not is_prefix_permitted(listed, prefix):
+                return PolicyRefusal(
                     f"prefix list {referenced_policy.name}", (*router.subject, "prefix_lists", referenced_policy.name)
                 )
     name = next((policy.name for policy in own_referenced_policies if policy.kind == "route map"), None)
@@ -75,7 +75,7 @@ def refusal(router: Router, neighbor: BgpNeighbor, direction: str, prefix: Prefi
     return _find_refusal_in_map(router, bgp, route_map, prefix)
 
 
-def _find_refusal_in_map(router: Router, bgp: Bgp, route_map: RouteMap, prefix: Prefix) -> Refusal | None:
+def _find_refusal_in_map(router: Router, bgp: Bgp, route_map: RouteMap, prefix: Prefix) -> PolicyRefusal | None:
     """Return the rule that denies a prefix, the list without which no rule is for it, or the whole route map."""
     subject = (*router.subject, "route_maps", route_map.name)
     kind = "ip address prefix-list" if prefix.family == "ipv4" else "ipv6 address prefix-list"
@@ -85,12 +85,12 @@ def _find_refusal_in_map(router: Router, bgp: Bgp, route_map: RouteMap, prefix: 
         list_names = [value for match, value in rule.matches if match == kind]
         if any(value not in lists for value in list_names):
             return None
-        if any(not permits(lists[value], prefix) for value in list_names):
+        if any(not is_prefix_permitted(lists[value], prefix) for value in list_names):
             looked += list_names if rule.action == "permit" else ()
         elif rule.action == "deny":
             where = (*subject, "rules", str(rule.sequence))
-            return Refusal(f"rule {rule.sequence} of route map {route_map.name}", where)
+            return PolicyRefusal(f"rule {rule.sequence} of route map {route_map.name}", where)
     if len(dict.fromkeys(looked)) == 1:
         policy_text = f"prefix list {looked[0]} in route map {route_map.name}"
-        return Refusal(policy_text, (*router.subject, "prefix_lists", looked[0]))
-    return Refusal(f"route map {route_map.name}", subject)
+        return PolicyRefusal(policy_text, (*router.subject, "prefix_lists", looked[0]))
+    return PolicyRefusal(f"route map {route_map.name}", subject)

@@ -4,35 +4,35 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from nodrop.analyses._plane import of
+from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
-from nodrop.routing.legs import Leg
-from nodrop.routing.prefixes import BITS, Prefix, network_address, prefix
+from nodrop.routing.legs import RoutedInterface
+from nodrop.routing.prefixes import ADDRESS_BITS, Prefix, network_address, prefix
 from nodrop.routing.routers import Router
-from nodrop.routing.routes import Routes
+from nodrop.routing.routes import FamilyRoutes
 
 MANAGEMENT_VRFS = ("mgmt", "management")
 
 
-class Target(NamedTuple):
+class RoutedTarget(NamedTuple):
     """A subnet of hosts, or the address of a loopback, at the router that has it."""
 
     prefix: Prefix
     router: int
-    leg: Leg
+    leg: RoutedInterface
     kind: Literal["hosts", "loopback"]
 
 
-def targets(index: Index) -> tuple[Target, ...]:
+def targets(index: Index) -> tuple[RoutedTarget, ...]:
     """Return the targets of routers with BGP: working legs that lead to no switch and carry no session, and loopbacks.
 
     Of loopbacks only addresses without a separate network, which are the addresses that reach switches.
     """
-    return index.keep("targets", lambda: tuple(_find_targets(index, of(index))))
+    return index.keep("targets", lambda: tuple(_find_targets(index, control_plane_of(index))))
 
 
-def _find_targets(index: Index, plane: ControlPlane) -> Iterator[Target]:
+def _find_targets(index: Index, plane: ControlPlane) -> Iterator[RoutedTarget]:
     for router in plane.routers:
         if router.bgp is None or router.vrf in MANAGEMENT_VRFS:
             continue
@@ -41,21 +41,21 @@ def _find_targets(index: Index, plane: ControlPlane) -> Iterator[Target]:
             if not plane.up[router.number][leg.name] or (not loopback and _leads_to_switch(index, router, leg)):
                 continue
             for address, subnet in zip(leg.addresses, leg.subnets, strict=True):
-                if not address.link_local and (not loopback or subnet.length == BITS[subnet.family]):
-                    yield Target(subnet, router.number, leg, "loopback" if loopback else "hosts")
+                if not address.link_local and (not loopback or subnet.length == ADDRESS_BITS[subnet.family]):
+                    yield RoutedTarget(subnet, router.number, leg, "loopback" if loopback else "hosts")
 
 
-def _leads_to_switch(index: Index, router: Router, leg: Leg) -> bool:
+def _leads_to_switch(index: Index, router: Router, leg: RoutedInterface) -> bool:
     ends = (index.far_end(router.device.name, port) for port in leg.ports)
-    if leg.name in router.by_interface or any(end is not None and end.node in index.devices for end in ends):
+    if leg.name in router.neighbors_by_interface or any(end is not None and end.node in index.devices for end in ends):
         return True
     return not router.subnets_with_neighbors.isdisjoint(leg.subnets)
 
 
-class Announced:
+class AnnouncedPrefixes:
     """The prefixes that each router puts into BGP, in one family."""
 
-    def __init__(self, routes: Routes) -> None:
+    def __init__(self, routes: FamilyRoutes) -> None:
         self.of: defaultdict[int, set[Prefix]] = defaultdict(set)
         for found_prefix, rows in routes.world.origins.items():
             for row in rows:
@@ -69,7 +69,7 @@ class Announced:
         """What anybody announces, aggregates too."""
         self._lengths = sorted({announced_prefix.length for announced_prefix in self.prefixes}, reverse=True)
 
-    def covering(self, inner: Prefix, router: int) -> Prefix | None:
+    def longest_covering_prefix(self, inner: Prefix, router: int) -> Prefix | None:
         """Return the longest prefix announced by a router that contains another."""
         own_prefixes = self.of.get(router, ())
         return next(

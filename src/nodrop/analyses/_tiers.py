@@ -9,7 +9,7 @@ from nodrop.model.states import Unknown
 from nodrop.routing.tiers import rank
 
 
-class Uplink(NamedTuple):
+class UplinkCable(NamedTuple):
     """A cable from a device to one of the tier above."""
 
     lower: Device
@@ -18,7 +18,7 @@ class Uplink(NamedTuple):
     upper_port: str
 
 
-def uplinks(index: Index) -> Iterator[Uplink]:
+def uplink_cables(index: Index) -> Iterator[UplinkCable]:
     """Yield the cables between devices of neighboring tiers, in the fabric's order."""
     devices = index.devices
     ranks = {name: tier for name, device in devices.items() if (tier := rank(device)) is not None}
@@ -27,9 +27,9 @@ def uplinks(index: Index) -> Iterator[Uplink]:
         if a is None or b is None:
             continue
         if b == a + 1:
-            yield Uplink(devices[link.a.node], link.a.port, devices[link.b.node], link.b.port)
+            yield UplinkCable(devices[link.a.node], link.a.port, devices[link.b.node], link.b.port)
         elif a == b + 1:
-            yield Uplink(devices[link.b.node], link.b.port, devices[link.a.node], link.a.port)
+            yield UplinkCable(devices[link.b.node], link.b.port, devices[link.a.node], link.a.port)
 
 
 def peers(index: Index, device: Device) -> dict[str, Device]:
@@ -42,10 +42,10 @@ def peers(index: Index, device: Device) -> dict[str, Device]:
             continue
         devices[port.name] = far
         interface = index.interface(*end)
-        devices.update(dict.fromkeys(hosts_of(interface), far) if interface else {})
+        devices.update(dict.fromkeys(port_addresses(interface), far) if interface else {})
     return devices
 
 
-def hosts_of(port: Interface) -> tuple[str, ...]:
+def port_addresses(port: Interface) -> tuple[str, ...]:
     """Return the addresses of a port, without their prefix lengths; none where they are not known."""
     return () if isinstance(port.addresses, Unknown) else tuple(text.partition("/")[0] for text in port.addresses)

@@ -5,7 +5,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._flows import USUAL_CNP, Classes, Flow, Hosts, leads_to_switch, roce_flows, session_flows
+from nodrop.analyses._flows import (
+    USUAL_CNP,
+    AddressClasses,
+    HostAddresses,
+    PacketFlow,
+    leads_to_switch,
+    roce_flows,
+    session_flows,
+)
 from nodrop.model.access import ENTERING, FORWARDING, OWN, AccessEntry, AccessList, Binding
 from nodrop.model.effects import tc_of_dscp
 from nodrop.model.fabric import Device, End, TrafficClass
@@ -14,8 +22,8 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.routing import FAMILY_NAMES
 from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.model.subject import Subject, natural
-from nodrop.routing.filtering import Decision, decide
-from nodrop.routing.legs import Leg, legs
+from nodrop.routing.filtering import FilterDecision, decide_packets
+from nodrop.routing.legs import RoutedInterface, routed_interfaces
 from nodrop.routing.roce_opcodes import format_opcodes
 
 RESTS_ON = frozenset({"cables", "hosts"})
@@ -37,8 +45,8 @@ class _Seen(NamedTuple):
     device: str
     rules: AccessList
     binding: Binding
-    flow: Flow
-    decision: Decision
+    flow: PacketFlow
+    decision: FilterDecision
 
 
 def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
@@ -49,7 +57,7 @@ def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
     it is unknown whether hosts have an address in a prefix, the answer is unknown.
     """
     for device in index.fabric.devices if (what, does) == _FIRST else ():
-        if isinstance(device.access_lists, Unknown) and any(leg.addresses for leg in legs(device)):
+        if isinstance(device.access_lists, Unknown) and any(leg.addresses for leg in routed_interfaces(device)):
             yield Unsettled(subject=(device.name,), missing="device.access_lists")
     seens: defaultdict[Subject, list[_Seen]] = defaultdict(list)
     doubtful: dict[Subject, str] = {}
@@ -207,14 +215,14 @@ def _has_bound_access_lists(device: Device) -> bool:
 
 
 def _access_list_decisions(index: Index) -> Iterator[_Seen]:
-    hosts = Hosts(index)
-    classes: dict[int, Classes] = {}
-    decided: dict[tuple[object, ...], list[Decision]] = {}
+    hosts = HostAddresses(index)
+    classes: dict[int, AddressClasses] = {}
+    decided: dict[tuple[object, ...], list[FilterDecision]] = {}
     for device in filter(_has_bound_access_lists, index.fabric.devices):
-        own_legs = list(legs(device))
+        own_legs = list(routed_interfaces(device))
         for rules in known_rows(device.access_lists):
             if id(rules.entries) not in classes:
-                classes[id(rules.entries)] = Classes(hosts, rules)
+                classes[id(rules.entries)] = AddressClasses(hosts, rules)
             groups = classes[id(rules.entries)]
             by_far_port = any(access_entry.far_interfaces for access_entry in known_rows(rules.entries))
             per_port = any(access_entry.interfaces for access_entry in known_rows(rules.entries))
@@ -223,7 +231,7 @@ def _access_list_decisions(index: Index) -> Iterator[_Seen]:
                     at = binding.interface or flow.port
                     key = (id(rules.entries), rules.family, str(rules.otherwise), at if per_port else "", flow.packets)
                     if key not in decided:
-                        every = list(decide(rules, at, flow.packets))
+                        every = list(decide_packets(rules, at, flow.packets))
                         if flow.assumed:
                             every = [decision for decision in every if USUAL_CNP in decision.packets.dscps]
                         passes_nd = flow.what == "nd" and not all(
@@ -233,20 +241,20 @@ def _access_list_decisions(index: Index) -> Iterator[_Seen]:
                     yield from (_Seen(device.name, rules, binding, flow, decision) for decision in decided[key])
 
 
-def _affects_packets(decision: Decision) -> bool:
+def _affects_packets(decision: FilterDecision) -> bool:
     return decision.action != "permit" or any(decision.marks)
 
 
 def _flows_at_binding(
     index: Index,
-    classes: Classes,
-    hosts: Hosts,
+    classes: AddressClasses,
+    hosts: HostAddresses,
     device: Device,
-    own_legs: Sequence[Leg],
+    own_legs: Sequence[RoutedInterface],
     binding: Binding,
     *,
     by_far_port: bool,
-) -> Iterator[Flow]:
+) -> Iterator[PacketFlow]:
     """Yield the packets that matter where a list is bound."""
     enters = binding.stage in ENTERING
     for port in _ports(device, own_legs, binding.interface):
@@ -263,7 +271,7 @@ def _flows_at_binding(
                 yield from (flow for flow in flows if flow.what == "bfd" or binding.stage != "services")
 
 
-def _ports(device: Device, own_legs: Sequence[Leg], name: str | None) -> Sequence[str]:
+def _ports(device: Device, own_legs: Sequence[RoutedInterface], name: str | None) -> Sequence[str]:
     """Return the ports of an interface; of no interface, all ports of the switch."""
     if name is None:
         return [port.name for port in device.interfaces]

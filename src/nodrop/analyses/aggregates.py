@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.analyses._drops import Reach, reaches
+from nodrop.analyses._drops import RouteReach, reaches
 from nodrop.model.index import Index
-from nodrop.routing.adverts import together
+from nodrop.routing.adverts import union_of_bits
 
 RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True
@@ -21,9 +21,9 @@ def find(index: Index) -> Iterator[Hit]:
             yield from _aggregates_hiding_hosts(reach, number)
 
 
-def _aggregates_hiding_hosts(reach: Reach, number: int) -> Iterator[Hit]:
+def _aggregates_hiding_hosts(reach: RouteReach, number: int) -> Iterator[Hit]:
     speaker = reach.world.speakers[number]
-    router, own_bits = reach.plane.routers[number], together(speaker.local)
+    router, own_bits = reach.plane.routers[number], union_of_bits(speaker.local)
     active = reach.state.summed(number)
     for summary in speaker.summaries:
         if not summary.only or not active & summary.own:

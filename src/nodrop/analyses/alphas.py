@@ -7,7 +7,7 @@ on each of its ports.
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._kinship import Kinship, Member
+from nodrop.analyses._kinship import FamilyPort, PortFamilies
 from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows
@@ -18,16 +18,16 @@ REPAIRS = True
 GROUP, QUEUE = "priority group", "queue"
 _ROWS = {GROUP: "priority_groups", QUEUE: "queues"}
 
-Key = tuple[str, int, bool]
+AlphaKey = tuple[str, int, bool]
 """A priority group or a queue, by its number, and whether it is lossless."""
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield the priority groups, queues and switches whose alpha is not the usual one."""
-    kinship = Kinship(index, sides=False)
-    seen: dict[int, dict[Key, int]] = {}
+    kinship = PortFamilies(index, sides=False)
+    seen: dict[int, dict[AlphaKey, int]] = {}
 
-    def read_thresholds(member: Member) -> dict[Key, int]:
+    def read_thresholds(member: FamilyPort) -> dict[AlphaKey, int]:
         key = id(member.qos)
         if key not in seen:
             seen[key] = dict(_dynamic_thresholds(member))
@@ -51,14 +51,16 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                         yield hit
 
 
-def _dynamic_thresholds(member: Member) -> Iterator[tuple[Key, int]]:
+def _dynamic_thresholds(member: FamilyPort) -> Iterator[tuple[AlphaKey, int]]:
     for row_kind, rows in ((GROUP, member.qos.priority_groups), (QUEUE, member.qos.queues)):
         for row in () if isinstance(rows, Unknown) else rows:
             if isinstance(row.buffer, BufferProfile) and row.buffer.dynamic_th is not None:
                 yield (row_kind, row.index, isinstance(row.buffer.headroom, Headroom)), row.buffer.dynamic_th
 
 
-def _build_hit(member: Member, key: Key, own_threshold: int, expected: int, sibling: Member, count: int) -> Hit:
+def _build_hit(
+    member: FamilyPort, key: AlphaKey, own_threshold: int, expected: int, sibling: FamilyPort, count: int
+) -> Hit:
     row_kind, number, _ = key
     device, port = member.device.name, member.port.name
     row = ("qos", _ROWS[row_kind], str(number))
@@ -89,7 +91,7 @@ def _build_hit(member: Member, key: Key, own_threshold: int, expected: int, sibl
     )
 
 
-def _is_computed_threshold(member: Member, key: Key) -> bool:
+def _is_computed_threshold(member: FamilyPort, key: AlphaKey) -> bool:
     """Whether a threshold is that of all profiles which the switch computes."""
     row_kind, number, _ = key
     groups = known_rows(member.qos.priority_groups)

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.analyses._drops import Reach, reaches
-from nodrop.analyses._targets import Target, networks
+from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses._targets import RoutedTarget, networks
 from nodrop.model.index import Index
 from nodrop.routing.prefixes import prefix
 from nodrop.routing.routers import Router
-from nodrop.routing.static_routes import statics
+from nodrop.routing.static_routes import usable_static_routes
 
 RESTS_ON = frozenset({"cables", "hosts", "roles"})
 ROUTED = True
@@ -28,7 +28,7 @@ def find(index: Index, *, what: str) -> Iterator[Hit]:
             yield from _missing_announcements(reach, what)
 
 
-def _ineffective_network_hits(reach: Reach) -> Iterator[Hit]:
+def _ineffective_network_hits(reach: RouteReach) -> Iterator[Hit]:
     for router in reach.plane.routers:
         if router.bgp is None or router.bgp.import_check is not True or router.unsaid:
             continue
@@ -40,23 +40,23 @@ def _ineffective_network_hits(reach: Reach) -> Iterator[Hit]:
             )
 
 
-def _ineffective_networks(reach: Reach, router: Router) -> Iterator[tuple[object, int]]:
+def _ineffective_networks(reach: RouteReach, router: Router) -> Iterator[tuple[object, int]]:
     """Yield network statements whose prefix is neither that of a leg, even one that is down, nor of a static route."""
     known_prefixes = {subnet for leg in router.legs for subnet in leg.subnets}
-    known_prefixes |= {found_prefix for _, found_prefix in statics(router, reach.routes.family)}
+    known_prefixes |= {found_prefix for _, found_prefix in usable_static_routes(router, reach.routes.family)}
     for network, position in networks(router).items():
         if network.family == reach.routes.family and network not in known_prefixes:
             yield network, position
 
 
-def _missing_announcements(reach: Reach, kind: str) -> Iterator[Hit]:
-    open_: dict[int, list[Target]] = {}
+def _missing_announcements(reach: RouteReach, kind: str) -> Iterator[Hit]:
+    open_: dict[int, list[RoutedTarget]] = {}
     announced_legs: set[tuple[int | None, str]] = set()
     telling: set[int] = set()
     for target in reach.targets:
         if target.kind != kind or target.router not in reach.ranks:
             continue
-        if reach.announced.covering(target.prefix, target.router) is not None:
+        if reach.announced.longest_covering_prefix(target.prefix, target.router) is not None:
             announced_legs |= {(reach.ranks[target.router], ""), (reach.ranks[target.router], target.leg.name)}
             telling.add(target.router)
         else:
@@ -85,7 +85,7 @@ def _missing_announcements(reach: Reach, kind: str) -> Iterator[Hit]:
             )
 
 
-def _has_other_explanation(reach: Reach, router: Router, target: Target) -> bool:
+def _has_other_explanation(reach: RouteReach, router: Router, target: RoutedTarget) -> bool:
     """Whether a statement is there though without effect, or another router announces more than a default route."""
     texts = () if router.bgp is None else router.bgp.networks
     if any((stated := prefix(text)) is not None and stated.covers(target.prefix) for text in texts):

@@ -4,20 +4,20 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 
 from nodrop.analyses import Hit
-from nodrop.analyses._aims import Aim, aims
+from nodrop.analyses._aims import RequiredDestination, aims
 from nodrop.analyses._computed import compute_observation, joints
-from nodrop.analyses._expected import Fault, faults
-from nodrop.analyses._naming import abbreviate_list, name_of, place_of, words_of
-from nodrop.analyses._plane import of
+from nodrop.analyses._expected import ObservedFault, faults
+from nodrop.analyses._naming import abbreviate_list, format_observed_value, item_name, item_place
+from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.subject import FABRIC, Subject, cable_ends
-from nodrop.routing.observation import Check
+from nodrop.routing.observation import ObservationCheck
 
 RESTS_ON = frozenset({"cables", "roles", "hosts"})
 ROUTED = True
 FAILURES = True
 
-_CHECKS: tuple[Check, ...] = ("links", "packets", "sessions", "addresses", "reach")
+_CHECKS: tuple[ObservationCheck, ...] = ("links", "packets", "sessions", "addresses", "reach")
 
 
 def find(index: Index) -> Iterator[Hit]:
@@ -29,36 +29,36 @@ def find(index: Index) -> Iterator[Hit]:
     own_observation = compute_observation(index)
     holders = _announced_aims(index)
     adjacent = _adjacent_devices(index)
-    groups: defaultdict[tuple[Check, Subject, Hashable], list[Fault]] = defaultdict(list)
+    groups: defaultdict[tuple[ObservationCheck, Subject, Hashable], list[ObservedFault]] = defaultdict(list)
     for fault in faults(index, own_observation):
         if fault.check not in _CHECKS or own_observation.blind(fault.check, fault.item):
             continue
-        subject = place_of(index, fault.item)[0]
+        subject = item_place(index, fault.item)[0]
         if fault.check == "reach":
             if (aim := holders.get(fault.item[3])) is None:
                 continue
-            subject = (of(index).routers[aim.router].device.name, "@bgp")
+            subject = (control_plane_of(index).routers[aim.router].device.name, "@bgp")
         groups[fault.check, subject, fault.seen].append(fault)
     for (check, subject, _), rows in groups.items():
         devices = {device for row in rows for device in _devices(subject, row)}
         if check in ("sessions", "reach"):
             devices |= {near for device in devices for near in adjacent.get(device, ())}
-        names = list(dict.fromkeys(name_of(row.item) for row in rows))
+        names = list(dict.fromkeys(item_name(row.item) for row in rows))
         message = own_observation.said.get((check, rows[0].item), "")
         yield Hit(
             subject=subject,
-            at=place_of(index, rows[0].item)[1] if check != "reach" else None,
+            at=item_place(index, rows[0].item)[1] if check != "reach" else None,
             facts={
                 "what": f"{_SUBJECTS[check]} {abbreviate_list(names, 2)}{f' ({message})' if message else ''}",
-                "seen": words_of(rows[0].seen),
-                "expected": words_of(rows[0].expected),
+                "seen": format_observed_value(rows[0].seen),
+                "expected": format_observed_value(rows[0].expected),
                 "devices": ", ".join(sorted(devices)),
             },
-            discriminator=f"{check} {words_of(rows[0].seen)}",
+            discriminator=f"{check} {format_observed_value(rows[0].seen)}",
         )
 
 
-_SUBJECTS: Mapping[Check, str] = {
+_SUBJECTS: Mapping[ObservationCheck, str] = {
     "links": "neighbors over",
     "packets": "full-size packets over",
     "sessions": "the session from",
@@ -67,9 +67,9 @@ _SUBJECTS: Mapping[Check, str] = {
 }
 
 
-def _announced_aims(index: Index) -> Mapping[str, Aim]:
+def _announced_aims(index: Index) -> Mapping[str, RequiredDestination]:
     """Return the destinations that are announced, by their prefix."""
-    plane = of(index)
+    plane = control_plane_of(index)
     announced = {prefix for family in plane.families for prefix in plane.of(family).world.origins}
     return {str(aim.prefix): aim for aim in aims(index) if aim.prefix in announced}
 
@@ -77,14 +77,14 @@ def _announced_aims(index: Index) -> Mapping[str, Aim]:
 def _adjacent_devices(index: Index) -> Mapping[str, set[str]]:
     """Return the devices that are cabled to each device."""
     adjacent_devices: defaultdict[str, set[str]] = defaultdict(set)
-    for joint in joints(index, of(index)):
+    for joint in joints(index, control_plane_of(index)):
         a, b = joint.a.device.name, joint.b.device.name
         adjacent_devices[a].add(b)
         adjacent_devices[b].add(a)
     return adjacent_devices
 
 
-def _devices(subject: Subject, fault: Fault) -> Iterator[str]:
+def _devices(subject: Subject, fault: ObservedFault) -> Iterator[str]:
     """Yield the devices at which a fault shows."""
     for subject_path in (subject, fault.item):
         if subject_path[0] != FABRIC:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from nodrop.analyses import Hit
-from nodrop.analyses._tiers import hosts_of
+from nodrop.analyses._tiers import port_addresses
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
@@ -14,7 +14,7 @@ RESTS_ON = frozenset({"cables"})
 REPAIRS = True
 NEAR = True
 
-Session = tuple[Subject, BgpNeighbor]
+SessionEnd = tuple[Subject, BgpNeighbor]
 
 
 def find(index: Index) -> Iterator[Hit]:
@@ -22,7 +22,7 @@ def find(index: Index) -> Iterator[Hit]:
     watching = {device.name for device in index.fabric.devices if any(map(_uses_bfd, _bgp_processes(device)))}
     if not watching:
         return
-    sessions: dict[str, Mapping[tuple[str | None, str], Session]] = {}
+    sessions: dict[str, Mapping[tuple[str | None, str], SessionEnd]] = {}
     for link in index.fabric.links:
         if link.a.node not in watching and link.b.node not in watching:
             continue
@@ -53,7 +53,7 @@ def _uses_bfd(bgp: Bgp) -> bool:
     return any(neighbor.bfd for neighbor in known_rows(bgp.neighbors))
 
 
-def _sessions_of_device(device: Device) -> Mapping[tuple[str | None, str], Session]:
+def _sessions_of_device(device: Device) -> Mapping[tuple[str | None, str], SessionEnd]:
     """Return the sessions of a device by VRF and key, with their subjects."""
     return {
         (bgp.vrf, neighbor.key): (_session_subject(device, bgp, neighbor), neighbor)
@@ -68,9 +68,9 @@ def _session_subject(device: Device, bgp: Bgp, neighbor: BgpNeighbor) -> Subject
 
 
 def _find_session_over_port(
-    sessions: Mapping[tuple[str | None, str], Session], port: Interface, far: Interface
-) -> Session | None:
+    sessions: Mapping[tuple[str | None, str], SessionEnd], port: Interface, far: Interface
+) -> SessionEnd | None:
     """Return the session over a port: to it, or to an address of the far end."""
     vrf = None if isinstance(port.vrf, Unknown) else port.vrf
-    keys = ((vrf, name) for name in (port.name, *hosts_of(far)))
+    keys = ((vrf, name) for name in (port.name, *port_addresses(far)))
     return next((sessions[key] for key in keys if key in sessions), None)

@@ -4,11 +4,11 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.analyses._drops import Reach, reaches
-from nodrop.analyses._targets import Target
+from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses._targets import RoutedTarget
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
-from nodrop.routing.prefixes import BITS, Prefix, network_address, prefix
+from nodrop.routing.prefixes import ADDRESS_BITS, Prefix, network_address, prefix
 
 RESTS_ON = frozenset({"cables", "hosts"})
 ROUTED = True
@@ -23,8 +23,8 @@ def find(index: Index, *, twice: bool) -> Iterator[Hit]:
         yield from _duplicate_subnets(reach, hosts) if twice else _dropping_static_routes(reach, hosts)
 
 
-def _duplicate_subnets(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
-    first_target: dict[tuple[str | None, Prefix], Target] = {}
+def _duplicate_subnets(reach: RouteReach, hosts: list[RoutedTarget]) -> Iterator[Hit]:
+    first_target: dict[tuple[str | None, Prefix], RoutedTarget] = {}
     routers = reach.plane.routers
     for host in hosts:
         earlier = first_target.setdefault((routers[host.router].vrf, host.prefix), host)
@@ -46,7 +46,7 @@ def _duplicate_subnets(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
         )
 
 
-def _dropping_static_routes(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
+def _dropping_static_routes(reach: RouteReach, hosts: list[RoutedTarget]) -> Iterator[Hit]:
     firsts = [host.prefix.first for host in hosts]
     for router in reach.plane.routers:
         if router.bgp is None:
@@ -58,7 +58,9 @@ def _dropping_static_routes(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
         for found_prefix, route in reach.routes.own(router.number).items():
             if not route.discard:
                 continue
-            end = bisect_left(firsts, found_prefix.first + (1 << (BITS[found_prefix.family] - found_prefix.length)))
+            end = bisect_left(
+                firsts, found_prefix.first + (1 << (ADDRESS_BITS[found_prefix.family] - found_prefix.length))
+            )
             inside = hosts[bisect_left(firsts, found_prefix.first) : end]
             gone = [target for target in inside if _drops_target(reach, router.number, found_prefix, target)]
             if gone:
@@ -79,7 +81,7 @@ def _dropping_static_routes(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
                 )
 
 
-def _drops_target(reach: Reach, number: int, dropped: Prefix, target: Target) -> bool:
+def _drops_target(reach: RouteReach, number: int, dropped: Prefix, target: RoutedTarget) -> bool:
     """Whether a router drops packets to a subnet of another, having no route to it that is longer."""
     routers = reach.plane.routers
     if target.router == number or routers[target.router].vrf != routers[number].vrf:
@@ -87,7 +89,9 @@ def _drops_target(reach: Reach, number: int, dropped: Prefix, target: Target) ->
     if not dropped.covers(target.prefix):
         return False
     around, own_route_by_prefix = target.prefix, reach.routes.own(number)
-    lengths = [length for length in reach.routes.own_lengths(number) if dropped.length < length <= around.length]
+    lengths = [
+        length for length in reach.routes.non_bgp_prefix_lengths(number) if dropped.length < length <= around.length
+    ]
     wider = [Prefix(around.family, network_address(around.family, around.first, length), length) for length in lengths]
     for covering_prefix in (
         *(wide_prefix for wide_prefix in wider if wide_prefix in own_route_by_prefix),

@@ -7,7 +7,7 @@ also have the next row above it in its SKU's table, as the traditional buffer mo
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._pairs import Pairs
+from nodrop.analyses._pairs import CablePairs
 from nodrop.hardware.bounds import headroom_rows
 from nodrop.model.fabric import Device, HostPort, Interface
 from nodrop.model.index import Index
@@ -21,8 +21,8 @@ NEAR = True
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield the cables whose ends have lengths that cannot both be right, or one that is too short."""
-    pairs = Pairs(index)
-    for link, a, b in pairs.both_up():
+    pairs = CablePairs(index)
+    for link, a, b in pairs.links_in_use():
         ends = [(node, port) for node, port in ((link.a, a), (link.b, b)) if isinstance(port, Interface)]
         true_m = None if isinstance(link.length_m, Unknown) else link.length_m
         if all(port.cable_length_m is true_m or _has_cable_length(port, true_m) for _, port in ends):

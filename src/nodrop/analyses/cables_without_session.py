@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.analyses._plane import of
+from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.states import surely_off
 from nodrop.model.subject import FABRIC
@@ -14,7 +14,7 @@ ROUTED = True
 
 def find(index: Index) -> Iterator[Hit]:
     """Yield the cables between two BGP processes that no neighbor statement of either end goes over."""
-    plane = of(index)
+    plane = control_plane_of(index)
     used = {
         (plane.routers[side.router].device.name, port)
         for session in plane.sessions

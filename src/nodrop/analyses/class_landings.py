@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.analyses import Hit
-from nodrop.analyses._islands import islands
+from nodrop.analyses._islands import group_cabled_devices
 from nodrop.model import effects
 from nodrop.model.fabric import Device, Fabric, Interface, TrafficClass
 from nodrop.model.index import Index
@@ -24,7 +24,7 @@ RESTS_ON = frozenset({"cables", "classes", "roles"})
 REPAIRS = True
 
 
-class Landing(NamedTuple):
+class ClassLanding(NamedTuple):
     """Where a class lands: in lossless traffic classes or not, the priorities of those, else the classes; all of them.
 
     Where the traffic classes are the same, whether they are lossless is for rules about PFC and priority groups.
@@ -86,7 +86,7 @@ def _ports_by_profile(index: Index, device: Device) -> tuple[Ports, ...]:
 def _cabled_switch_groups(index: Index) -> list[list[Device]]:
     """Return the switches of the fabric by the cables that join them, each group of two or more."""
     devices: dict[str, list[Device]] = {}
-    for name, island in islands(index).items():
+    for name, island in group_cabled_devices(index).items():
         devices.setdefault(island, []).append(index.devices[name])
     return [group for group in devices.values() if len(group) > 1]
 
@@ -94,19 +94,19 @@ def _cabled_switch_groups(index: Index) -> list[list[Device]]:
 def _split_class_hits(
     fabric: Fabric, group: list[tuple[Ports, ...]], wanted_traffic_class: TrafficClass
 ) -> Iterator[tuple[bool, Hit]]:
-    landings: dict[int, Landing | None] = {}
+    landings: dict[int, ClassLanding | None] = {}
     by_device = [
         usual for profiles in group if (usual := _usual_landing(fabric, profiles, wanted_traffic_class, landings))
     ]
-    whole_counts = Counter[Landing]()
-    tiers: dict[str, Counter[Landing]] = {}
+    whole_counts = Counter[ClassLanding]()
+    tiers: dict[str, Counter[ClassLanding]] = {}
     for landing, ports in by_device:
         whole_counts[landing] += ports.number
         tiers.setdefault(_tier_of_device(ports.device), Counter())[landing] += ports.number
     if len(whole_counts) < 2:
         return
     most = _most_common_landing(whole_counts)
-    ports_by_landing: dict[Landing, Ports] = {}
+    ports_by_landing: dict[ClassLanding, Ports] = {}
     for landing, ports in by_device:
         tier = tiers[_tier_of_device(ports.device)]
         alone = landing != most and tier[most] >= tier[landing] and landing.lossless is wanted_traffic_class.lossless
@@ -141,10 +141,10 @@ def _split_class_hits(
 
 def _traffic_class_changes(
     devices: Iterable[Device],
-    landings: Mapping[int, Landing | None],
+    landings: Mapping[int, ClassLanding | None],
     wanted_traffic_class: TrafficClass,
-    odd: Landing,
-    most: Landing,
+    odd: ClassLanding,
+    most: ClassLanding,
 ) -> Iterator[tuple[Subject, object]]:
     """Yield what brings a class to the traffic class that most switches have for it, where that is another and one."""
     if odd.tcs == most.tcs or len(most.tcs) != 1:
@@ -156,7 +156,7 @@ def _traffic_class_changes(
                     yield (device.name, port.name, "qos", "dscp_to_tc", str(dscp)), most.tcs[0]
 
 
-def _most_common_landing(counts: Counter[Landing]) -> Landing:
+def _most_common_landing(counts: Counter[ClassLanding]) -> ClassLanding:
     """Return the most frequent landing; of equally frequent ones the lossless one, then that of the lower number."""
     return min(counts, key=lambda landing: (-counts[landing], not landing.lossless, landing.numbers))
 
@@ -166,7 +166,7 @@ def _tier_of_device(device: Device) -> str:
     return f"@{device.name}" if isinstance(device.role, Unknown) else device.role
 
 
-def _hidden(wanted_traffic_class: TrafficClass, *ends: tuple[Landing, Ports]) -> bool:
+def _hidden(wanted_traffic_class: TrafficClass, *ends: tuple[ClassLanding, Ports]) -> bool:
     """Whether a lossless class is split and all else is well, which hides it from every rule about a port or a cable.
 
     Lossy RDMA is reported on the port, and a priority that is not obeyed on the cable.
@@ -185,13 +185,16 @@ def _dscp_map_place(ports: Ports) -> Subject:
 
 
 def _usual_landing(
-    fabric: Fabric, profiles: tuple[Ports, ...], wanted_traffic_class: TrafficClass, landings: dict[int, Landing | None]
-) -> tuple[Landing, Ports] | None:
+    fabric: Fabric,
+    profiles: tuple[Ports, ...],
+    wanted_traffic_class: TrafficClass,
+    landings: dict[int, ClassLanding | None],
+) -> tuple[ClassLanding, Ports] | None:
     """Return where a class lands on most ports of a switch; None if no port shows it.
 
     Equal profiles are computed once.
     """
-    ports_by_landing: dict[Landing, Ports] = {}
+    ports_by_landing: dict[ClassLanding, Ports] = {}
     for ports in profiles:
         key = id(ports.qos)
         if key not in landings:
@@ -205,7 +208,7 @@ def _usual_landing(
     return best, ports_by_landing[best]
 
 
-def _compute_landing(fabric: Fabric, qos: QosProfile, wanted_traffic_class: TrafficClass) -> Landing | None:
+def _compute_landing(fabric: Fabric, qos: QosProfile, wanted_traffic_class: TrafficClass) -> ClassLanding | None:
     """Return where a class lands by a profile; None if that is not known.
 
     CNPs that share a queue, and ports that do not trust DSCP, are reported on the port and need no second check.
@@ -218,12 +221,12 @@ def _compute_landing(fabric: Fabric, qos: QosProfile, wanted_traffic_class: Traf
         tcs = sorted({effects.tc_of_dscp(qos, dscp) for dscp in wanted_traffic_class.dscp})
         paused = [tc for tc in tcs if effects.is_lossless(qos, tc)]
         if len(paused) < len(tcs):
-            return Landing(lossless=False, numbers=tuple(tc for tc in tcs if tc not in paused), tcs=tuple(tcs))
+            return ClassLanding(lossless=False, numbers=tuple(tc for tc in tcs if tc not in paused), tcs=tuple(tcs))
         priorities = {
             pausing_priority
             for tc in paused
             for pausing_priority in effects.pausing_priorities(qos, effects.group_of_tc(qos, tc))
         }
-        return Landing(lossless=True, numbers=tuple(sorted(priorities)), tcs=tuple(tcs))
+        return ClassLanding(lossless=True, numbers=tuple(sorted(priorities)), tcs=tuple(tcs))
     except UnknownFact:
         return None

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations_with_replacement
 
 from nodrop.analyses import Hit
-from nodrop.analyses._drops import Reach, reaches
-from nodrop.analyses._failed import case
-from nodrop.analyses._tiers import Uplink, uplinks
+from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses._failed import build_failure_case
+from nodrop.analyses._tiers import UplinkCable, uplink_cables
 from nodrop.model.fabric import Link
 from nodrop.model.index import Index
 from nodrop.model.subject import link as subject_of
-from nodrop.routing.failures import Failures
+from nodrop.routing.failures import FailureAnalysis
 from nodrop.routing.tiers import rank
 
 RESTS_ON = frozenset({"cables", "roles"})
@@ -27,8 +27,8 @@ _Kind = frozenset[tuple[str, int]]
 
 def find(index: Index) -> Iterator[Hit]:
     """Yield one hit for the fabric: the first pair of cables, what their failure does, and how many pairs have such."""
-    below: defaultdict[str, list[Uplink]] = defaultdict(list)
-    for cable in uplinks(index):
+    below: defaultdict[str, list[UplinkCable]] = defaultdict(list)
+    for cable in uplink_cables(index):
         if rank(cable.lower) == 0:
             below[cable.lower.name].append(cable)
     kinds: defaultdict[_Kind, list[str]] = defaultdict(list)
@@ -61,7 +61,7 @@ def _find_spine_pair(leaf_cables: Mapping[str, int], other_cables: Mapping[str, 
 
 
 def _build_hits(
-    index: Index, below: Mapping[str, list[Uplink]], example: tuple[str, str, str, str], pairs: int
+    index: Index, below: Mapping[str, list[UplinkCable]], example: tuple[str, str, str, str], pairs: int
 ) -> Iterator[Hit]:
     leaf, other_leaf, first_spine, second_spine = example
     links = [
@@ -88,17 +88,17 @@ def _build_hits(
         )
 
 
-def _find_cable_to_spine(index: Index, cables: list[Uplink], spine: str) -> Link | None:
+def _find_cable_to_spine(index: Index, cables: list[UplinkCable], spine: str) -> Link | None:
     uplink = next(cable for cable in cables if cable.upper.name == spine)
     return index.link(uplink.lower.name, uplink.lower_port)
 
 
-def _failure_effects(reach: Reach, links: list[Link]) -> Iterator[str]:
+def _failure_effects(reach: RouteReach, links: list[Link]) -> Iterator[str]:
     """Describe the effect of the failure."""
     if reach.state.unstable:
         return
-    outcome = Failures(reach.plane, reach.routes).of_link(*links)
-    for failure_case in case(reach, outcome, links[0]):
+    outcome = FailureAnalysis(reach.plane, reach.routes).of_link(*links)
+    for failure_case in build_failure_case(reach, outcome, links[0]):
         if failure_case.lost:
             yield "neither reaches the other's hosts"
         if failure_case.valleys:

@@ -5,8 +5,8 @@ A link with a shut end is not checked: nothing runs there, and the shut end is a
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Fact, Hit, Unsettled
-from nodrop.analyses._pairs import Pairs
+from nodrop.analyses import Hit, HitFact, Unsettled
+from nodrop.analyses._pairs import CablePairs
 from nodrop.hardware import medium, nics, switches
 from nodrop.hardware.lanes import Plugs, in_use, of_nic, of_switch
 from nodrop.model.fabric import End, HostPort, Interface, Link, Port
@@ -19,15 +19,15 @@ RESTS_ON = frozenset({"cables", "hosts"})
 REPAIRS = frozenset({"speed"})
 NEAR = True
 
-Fault = tuple[str, dict[str, Fact]] | str | None
+EndFault = tuple[str, dict[str, HitFact]] | str | None
 """The field at fault with the facts of the message, the path of a fact that is missing, or nothing."""
 
 
 def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
     """Yield the links whose ends differ in `what`: `speed`, or `lanes` where the cable is passive."""
     check = {"speed": _check_speeds, "lanes": _check_lanes}[what]
-    pairs = Pairs(index)
-    for link, a, b in pairs.both_up():
+    pairs = CablePairs(index)
+    for link, a, b in pairs.links_in_use():
         fault = check(index, link, a, b)
         if fault is None:
             continue
@@ -90,7 +90,7 @@ def _fact_path(port: Interface | HostPort, field: str) -> str:
     return f"{'interface' if isinstance(port, Interface) else 'host_port'}.{field}"
 
 
-def _check_speeds(_index: Index, _link: Link, a: Interface | HostPort, b: Interface | HostPort) -> Fault:
+def _check_speeds(_index: Index, _link: Link, a: Interface | HostPort, b: Interface | HostPort) -> EndFault:
     for port in (a, b):
         if isinstance(port.speed_mbps, Unknown) or port.speed_mbps is None:
             return _fact_path(port, "speed_mbps")
@@ -99,7 +99,7 @@ def _check_speeds(_index: Index, _link: Link, a: Interface | HostPort, b: Interf
     return "speed_mbps", {"speed_a": _require_number(a.speed_mbps), "speed_b": _require_number(b.speed_mbps)}
 
 
-def _check_lanes(index: Index, link: Link, a: Interface | HostPort, b: Interface | HostPort) -> Fault:
+def _check_lanes(index: Index, link: Link, a: Interface | HostPort, b: Interface | HostPort) -> EndFault:
     """Return that a passive cable joins no lanes of its ends; an active one has a retimer at each end that joins any.
 
     Where the speeds differ too the lanes follow from that, and are not reported again.

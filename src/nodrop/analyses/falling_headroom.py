@@ -6,7 +6,7 @@ One of the two is then wrong: the shorter cable takes memory for nothing, or the
 from collections.abc import Iterator
 from itertools import pairwise
 
-from nodrop.analyses import Fact, Hit
+from nodrop.analyses import Hit, HitFact
 from nodrop.analyses._headroom_points import NOTABLE_SHARE, points_by_speed
 from nodrop.model.index import Index
 
@@ -24,7 +24,7 @@ def find(index: Index) -> Iterator[Hit]:
                 least, _ = min((xoff, at) for metres, xoff, at in points if metres == short)
                 most, at = max((xoff, at) for metres, xoff, at in points if metres == long)
                 if least > most * (1 + NOTABLE_SHARE):
-                    facts: dict[str, Fact] = {"device": device.name, "speed": speed, "short": short, "long": long}
+                    facts: dict[str, HitFact] = {"device": device.name, "speed": speed, "short": short, "long": long}
                     yield Hit(
                         subject=(device.name,),
                         at=at,

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._drops import Drop, Reach, drops
+from nodrop.analyses._drops import DroppedRoutes, RouteReach, drops
 from nodrop.analyses._marks import marks
-from nodrop.analyses._plane import of, unsettled
-from nodrop.analyses._refusals import refusal
+from nodrop.analyses._plane import control_plane_of, uncomputed_gaps
+from nodrop.analyses._refusals import find_refusal
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
 
@@ -21,8 +21,8 @@ ROUTED = True
 class _Row(NamedTuple):
     """The loss caused by a policy: `what` in the words of a message, and the router, session and part that cause it."""
 
-    reach: Reach
-    drop: Drop
+    reach: RouteReach
+    drop: DroppedRoutes
     what: str
     at: Subject
     router: int
@@ -33,7 +33,7 @@ class _Row(NamedTuple):
 
 def find(index: Index, *, lost: bool) -> Iterator[Hit | Unsettled]:
     """Yield the policies that leave a leaf with no route at all to a destination (`lost`), or with fewer paths."""
-    yield from unsettled(of(index))
+    yield from uncomputed_gaps(control_plane_of(index))
     every = index.keep("filtered", lambda: list(_build_hits(index)))
     yield from (hit for gone, hit in every if gone == lost)
 
@@ -48,28 +48,46 @@ def _build_hits(index: Index) -> Iterator[tuple[bool, Hit]]:
         yield bool(gone), _build_hit(gone or found_rows)
 
 
-def _rows(reach: Reach, drop: Drop) -> Iterator[_Row]:
+def _rows(route_reach: RouteReach, dropped_routes: DroppedRoutes) -> Iterator[_Row]:
     """Yield what takes away the destinations of a drop: marks that keep them here, else the session's policy."""
-    bits = drop.bits
-    for mark in marks(reach, drop.router, drop.bits) if drop.kind == "outbound" else ():
+    bits = dropped_routes.bits
+    for mark in (
+        marks(route_reach, dropped_routes.router, dropped_routes.bits) if dropped_routes.kind == "outbound" else ()
+    ):
         bits &= ~mark.bits
-        yield _Row(reach, drop, mark.what, mark.at, mark.router, mark.related, mark.way, mark.bits)
-    if inside := bits & _unreflected_bits(reach, drop):
+        yield _Row(route_reach, dropped_routes, mark.what, mark.at, mark.router, mark.related, mark.way, mark.bits)
+    if inside := bits & _unreflected_bits(route_reach, dropped_routes):
         bits &= ~inside
-        own_router = reach.plane.routers[drop.router]
-        session = own_router.at(reach.plane.side(drop.router, drop.link.session).neighbor)
+        own_router = route_reach.plane.routers[dropped_routes.router]
+        session = own_router.at(route_reach.plane.side(dropped_routes.router, dropped_routes.link.session).neighbor)
         cause = "internal BGP without a route reflector"
-        yield _Row(reach, drop, cause, own_router.subject, drop.router, session, "export", inside)
+        yield _Row(
+            route_reach, dropped_routes, cause, own_router.subject, dropped_routes.router, session, "export", inside
+        )
     if not bits:
         return
-    router, direction = reach.plane.routers[drop.router], "import" if drop.kind == "inbound" else "export"
-    neighbor = reach.plane.side(drop.router, drop.link.session).neighbor
-    found_refusal = refusal(router, neighbor, direction, reach.prefixes(bits & drop.lost or bits)[0])
+    router, direction = (
+        route_reach.plane.routers[dropped_routes.router],
+        "import" if dropped_routes.kind == "inbound" else "export",
+    )
+    neighbor = route_reach.plane.side(dropped_routes.router, dropped_routes.link.session).neighbor
+    found_refusal = find_refusal(
+        router, neighbor, direction, route_reach.prefixes(bits & dropped_routes.lost or bits)[0]
+    )
     if found_refusal is not None:
-        yield _Row(reach, drop, found_refusal.what, found_refusal.at, drop.router, router.at(neighbor), direction, bits)
+        yield _Row(
+            route_reach,
+            dropped_routes,
+            found_refusal.what,
+            found_refusal.at,
+            dropped_routes.router,
+            router.at(neighbor),
+            direction,
+            bits,
+        )
 
 
-def _unreflected_bits(reach: Reach, drop: Drop) -> int:
+def _unreflected_bits(reach: RouteReach, drop: DroppedRoutes) -> int:
     """Return the destinations that a router has from its AS and announces to no other router of it (RFC 4456)."""
     peering = drop.link.outbound.peering
     if drop.kind != "outbound" or peering is None or peering.client:

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._facing import hosts_of
-from nodrop.analyses._hosts import cabled
+from nodrop.analyses._facing import hosts_by_file
+from nodrop.analyses._hosts import cabled_host_ports
 from nodrop.analyses._link_layers import is_roce
-from nodrop.analyses._pairs import in_service
-from nodrop.analyses._tiers import uplinks
+from nodrop.analyses._pairs import is_in_service
+from nodrop.analyses._tiers import uplink_cables
 from nodrop.model.fabric import End, Host
 from nodrop.model.index import Index
 from nodrop.model.nics import value_or_none
@@ -59,7 +59,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
 def _list_stated_flows(index: Index) -> Iterator[_Stated]:
     """Yield the flows stated in files of hosts, then those that the owner states of hosts without such a file."""
-    hosts, by_file = hosts_of(index), set[str]()
+    hosts, by_file = hosts_by_file(index), set[str]()
     for nic in index.fabric.nics:
         flows = value_or_none(nic, "queue_pairs")
         if flows is not None and is_roce(index, nic) is not False:
@@ -75,13 +75,13 @@ def _list_stated_flows(index: Index) -> Iterator[_Stated]:
 def _uplinks_per_leaf(index: Index) -> Counter[str]:
     """Return the number of cables in service from each leaf to the tier above."""
     uplink_counts, above = Counter[str](), set[str]()
-    for uplink in uplinks(index):
+    for uplink in uplink_cables(index):
         above.add(uplink.upper.name)
-        if in_service(index, End(uplink.lower.name, uplink.lower_port), End(uplink.upper.name, uplink.upper_port)):
+        if is_in_service(index, End(uplink.lower.name, uplink.lower_port), End(uplink.upper.name, uplink.upper_port)):
             uplink_counts[uplink.lower.name] += 1
     return Counter({name: count for name, count in uplink_counts.items() if name not in above})
 
 
 def _leaves_of_hosts(index: Index, hosts: Iterable[Host]) -> list[str]:
     """Return the leaves that hosts are cabled to, each once."""
-    return list(dict.fromkeys(cabled_port.far.node for host in hosts for cabled_port in cabled(index, host)))
+    return list(dict.fromkeys(cabled_port.far.node for host in hosts for cabled_port in cabled_host_ports(index, host)))

@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._facing import Hosts, hosts_of
-from nodrop.analyses._hosts import cabled
+from nodrop.analyses._facing import FileHosts, hosts_by_file
+from nodrop.analyses._hosts import cabled_host_ports
 from nodrop.analyses._link_layers import is_roce
 from nodrop.model.fabric import End, HostPort
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
 from nodrop.model.routing import FAMILY_NAMES
 from nodrop.model.states import Unknown, known_rows
-from nodrop.routing.legs import legs, unsaid
-from nodrop.routing.prefixes import Family, address
+from nodrop.routing.legs import routed_interfaces, unsaid
+from nodrop.routing.prefixes import AddressFamily, address
 
 RESTS_ON = frozenset({"cables", "hosts"})
 _FIRST_CONFIGURED = 2
@@ -27,7 +27,7 @@ _FIRST_CONFIGURED = 2
 class _Chosen(NamedTuple):
     """The family of a GID, and what chooses it: a field of the file, and its words."""
 
-    family: Family
+    family: AddressFamily
     field: str
     by: str
 
@@ -38,7 +38,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     Each file once, with the first such port. A switch without an address there routes the host elsewhere, and decides
     nothing. Facts: family, by, expected and port.
     """
-    hosts, unsettled = hosts_of(index), set[str]()
+    hosts, unsettled = hosts_by_file(index), set[str]()
     for nic in index.fabric.nics:
         if is_roce(index, nic) is False:
             continue
@@ -58,7 +58,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                 break
 
 
-def _build_hit(nic: Nic, chosen: _Chosen, routed: set[Family], far: End) -> Hit:
+def _build_hit(nic: Nic, chosen: _Chosen, routed: set[AddressFamily], far: End) -> Hit:
     return Hit(
         subject=nic.subject,
         at=(*nic.subject, chosen.field),
@@ -88,7 +88,7 @@ def _find_gid_family(nic: Nic, own_host_port: HostPort | None, *, by_default: bo
     return _Chosen("ipv4", "traffic_class", "NCCL's default") if by_default else None
 
 
-def _uses_default_gid(index: Index, nic: Nic, hosts: Hosts) -> bool:
+def _uses_default_gid(index: Index, nic: Nic, hosts: FileHosts) -> bool:
     """Whether NCCL has RDMA by a file, and neither it nor another file for its hosts states which GID."""
     if value_or_none(nic, "traffic_class") is None:
         return False
@@ -103,21 +103,21 @@ def _uses_default_gid(index: Index, nic: Nic, hosts: Hosts) -> bool:
     )
 
 
-def _switch_ports_of_nic(index: Index, nic: Nic, hosts: Hosts) -> Iterator[tuple[End, HostPort | None]]:
+def _switch_ports_of_nic(index: Index, nic: Nic, hosts: FileHosts) -> Iterator[tuple[End, HostPort | None]]:
     """Yield the ports of switches that its NICs face, with the port of the host where that is known."""
     if not index.fabric.hosts:
         yield from ((End(*facing_port.subject), None) for facing_port in hosts.facing(nic))
     for host in hosts.of(nic):
-        yield from ((cabled_port.far, cabled_port.port) for cabled_port in cabled(index, host))
+        yield from ((cabled_port.far, cabled_port.port) for cabled_port in cabled_host_ports(index, host))
 
 
-def _routed_families(index: Index, end: End) -> set[Family]:
+def _routed_families(index: Index, end: End) -> set[AddressFamily]:
     """Return the families of a switch's subnets at a port, link-local ones not counted.
 
     None of a port with a BGP session to the host, which may announce addresses of the other family.
     """
     device = index.devices[end.node]
-    own_legs = [leg for leg in legs(device) if end.port in leg.ports]
+    own_legs = [leg for leg in routed_interfaces(device) if end.port in leg.ports]
     subnets = {subnet for leg in own_legs for subnet in leg.subnets if not subnet.link_local}
     for process in (device.bgp, *known_rows(device.vrf_bgp)):
         for neighbor in () if process is None or isinstance(process, Unknown) else process.neighbors:

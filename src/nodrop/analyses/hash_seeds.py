@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._tiers import uplinks
+from nodrop.analyses._tiers import uplink_cables
 from nodrop.hardware import asic_of
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
@@ -24,7 +24,9 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
     Of two such devices the one is named that differs from its own tier, else the upper one.
     """
-    cables: Counter[tuple[str, str]] = Counter((uplink.lower.name, uplink.upper.name) for uplink in uplinks(index))
+    cables: Counter[tuple[str, str]] = Counter(
+        (uplink.lower.name, uplink.upper.name) for uplink in uplink_cables(index)
+    )
     ups: Counter[str] = Counter()
     for (below, _), count in cables.items():
         ups[below] += count

@@ -4,14 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.analyses import Hit
-from nodrop.analyses._drops import Reach, reaches
+from nodrop.analyses._drops import RouteReach, reaches
 from nodrop.model.index import Index
 from nodrop.model.routing import StaticRoute
 from nodrop.model.states import known_rows
-from nodrop.routing.paths import Start, Walk
+from nodrop.routing.paths import PathWalk, Start
 from nodrop.routing.prefixes import Address, Prefix, prefix
 from nodrop.routing.routers import Router
-from nodrop.routing.routes import Route
+from nodrop.routing.routes import RouterRoute
 
 RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True
@@ -23,7 +23,10 @@ def find(index: Index) -> Iterator[Hit]:
     Those that drop packets to hosts, or send them round in a circle, have separate rules.
     """
     for reach in reaches(index):
-        announced = [(target.kind, reach.announced.covering(target.prefix, target.router)) for target in reach.targets]
+        announced = [
+            (target.kind, reach.announced.longest_covering_prefix(target.prefix, target.router))
+            for target in reach.targets
+        ]
         wanted_prefixes = {found_prefix for _, found_prefix in announced if found_prefix is not None}
         hosts = {found_prefix for kind, found_prefix in announced if kind == "hosts"}
         for number in reach.world.speakers:
@@ -50,7 +53,7 @@ def _group_static_routes(router: Router) -> Mapping[Prefix, Sequence[tuple[int, 
 
 
 def _hidden_path_hits(
-    reach: Reach, number: int, route: Route, to: Prefix, rows: Sequence[tuple[int, StaticRoute]]
+    reach: RouteReach, number: int, route: RouterRoute, to: Prefix, rows: Sequence[tuple[int, StaticRoute]]
 ) -> Iterator[Hit]:
     bit = 1 << reach.world.destinations.class_of[to]
     entry = reach.state.table(number).entry(bit.bit_length() - 1)
@@ -59,7 +62,7 @@ def _hidden_path_hits(
     learned = {hop.leg for hop in reach.routes.hops(number, entry.hops)}
     taken = learned & {hop.leg for hop in route.hops}
     start, to_first = Start(number, None), Address(route.prefix.family, route.prefix.first)
-    if taken == learned or any(path.outcome == "loop" for path in Walk(reach.plane, start, to_first).ways):
+    if taken == learned or any(path.outcome == "loop" for path in PathWalk(reach.plane, start, to_first).ways):
         return
     router = reach.plane.routers[number]
     yield Hit(

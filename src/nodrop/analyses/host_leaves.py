@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from nodrop.analyses import Hit
-from nodrop.analyses._hosts import Cabled, cabled_hosts
+from nodrop.analyses._hosts import CabledHostPort, cabled_hosts
 from nodrop.model.fabric import End, Host
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
@@ -13,7 +13,7 @@ from nodrop.model.subject import link as subject_of_link
 
 RESTS_ON = frozenset({"cables", "hosts"})
 
-Pattern = tuple[tuple[int, str], ...]
+LeafPattern = tuple[tuple[int, str], ...]
 """The leaf of each port of a host by the port's number."""
 
 
@@ -27,7 +27,7 @@ def find(index: Index, *, what: str) -> Iterator[Hit]:
     if what == "one-leaf":
         yield from (_single_leaf_hit(host, ports) for host, ports in hosts if _are_on_one_leaf(ports))
         return
-    groups: defaultdict[str, list[tuple[Host, Sequence[Cabled]]]] = defaultdict(list)
+    groups: defaultdict[str, list[tuple[Host, Sequence[CabledHostPort]]]] = defaultdict(list)
     for host, ports in hosts:
         if ports and not _are_on_one_leaf(ports):
             groups[host.group].append((host, ports))
@@ -39,13 +39,13 @@ def _has_spread(host: Host, spread: tuple[str, ...]) -> bool:
     return not isinstance(host.spread, Unknown) and host.spread in spread
 
 
-def _are_on_one_leaf(ports: Sequence[Cabled]) -> bool:
+def _are_on_one_leaf(ports: Sequence[CabledHostPort]) -> bool:
     return (
         len({(port.port.bond or port.port.name) for port in ports}) > 1 and len({port.far.node for port in ports}) == 1
     )
 
 
-def _single_leaf_hit(host: Host, ports: Sequence[Cabled]) -> Hit:
+def _single_leaf_hit(host: Host, ports: Sequence[CabledHostPort]) -> Hit:
     first_port, *other_ports = ports
     return Hit(
         subject=(FABRIC, "hosts", host.name),
@@ -55,10 +55,10 @@ def _single_leaf_hit(host: Host, ports: Sequence[Cabled]) -> Hit:
     )
 
 
-def _miscabled_host_hits(hosts: list[tuple[Host, Sequence[Cabled]]]) -> Iterator[Hit]:
+def _miscabled_host_hits(hosts: list[tuple[Host, Sequence[CabledHostPort]]]) -> Iterator[Hit]:
     """Yield the cables that make a host of a group unlike most of the hosts that it shares leaves with."""
     patterns = [tuple((cabled_port.number, cabled_port.far.node) for cabled_port in ports) for _, ports in hosts]
-    usual: dict[Pattern, dict[int, str]] = {}
+    usual: dict[LeafPattern, dict[int, str]] = {}
     taken: set[str] = set()
     for pattern, _ in Counter(patterns).most_common():
         own_leaves = {leaf for _, leaf in pattern}
@@ -85,7 +85,7 @@ def _miscabled_host_hits(hosts: list[tuple[Host, Sequence[Cabled]]]) -> Iterator
                 )
 
 
-def _similarity_to_pattern(usual: dict[int, str], pattern: Pattern) -> tuple[int, int]:
+def _similarity_to_pattern(usual: dict[int, str], pattern: LeafPattern) -> tuple[int, int]:
     """How much a host is like others: by the ports that lie as theirs do, else by the leaves that it shares."""
     alike = sum(usual.get(number) == leaf for number, leaf in pattern)
     return alike, len({leaf for _, leaf in pattern}.intersection(usual.values()))

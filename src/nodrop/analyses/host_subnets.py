@@ -10,7 +10,7 @@ from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, known_rows
-from nodrop.routing.legs import Leg, legs, unsaid
+from nodrop.routing.legs import RoutedInterface, routed_interfaces, unsaid
 from nodrop.routing.prefixes import Address, address
 
 RESTS_ON = frozenset({"cables", "hosts"})
@@ -20,7 +20,7 @@ LOOKS_AT = frozenset({"addresses", "vrf", "port_channels", "vlans", "bgp", "vrf_
 class _Way(NamedTuple):
     """A leg that a port belongs to; `tagged` is whether its frames carry the tag of the leg's VLAN there."""
 
-    leg: Leg
+    leg: RoutedInterface
     tagged: bool
 
 
@@ -33,7 +33,7 @@ class _Attached(NamedTuple):
     host: str
     nic: str
     end: End
-    leg: Leg | None
+    leg: RoutedInterface | None
     lacking: Address | None
     ways: Sequence[_Way]
 
@@ -88,7 +88,7 @@ def _ways(device: Device) -> Mapping[str, Sequence[_Way]]:
         for port in members.get(member.interface, (member.interface,))
     }
     legs_by_port: defaultdict[str, list[_Way]] = defaultdict(list)
-    for leg in legs(device):
+    for leg in routed_interfaces(device):
         for port in leg.ports:
             legs_by_port[port].append(_Way(leg, (leg.name, port) in tagged))
     return legs_by_port
@@ -96,9 +96,9 @@ def _ways(device: Device) -> Mapping[str, Sequence[_Way]]:
 
 def _find_leg_of_addresses(
     port_legs: Sequence[_Way], addresses: Sequence[Address]
-) -> tuple[Leg | None, Address | None]:
+) -> tuple[RoutedInterface | None, Address | None]:
     """Return the leg of the first address, or the first address that is in the subnet of no leg without a tag."""
-    first_leg: Leg | None = None
+    first_leg: RoutedInterface | None = None
     for host_address in addresses:
         legs_of = (
             port_leg.leg
@@ -151,7 +151,7 @@ def _non_bgp_vrf_ports(index: Index, rows: Sequence[_Attached]) -> Iterator[Hit]
 def _vrfs_with_possible_bgp(device: Device) -> set[str | None]:
     """Return the VRFs of a device that may run BGP."""
     if isinstance(device.vrf_bgp, Unknown):
-        return {None, *(leg.vrf for leg in legs(device))}
+        return {None, *(leg.vrf for leg in routed_interfaces(device))}
     every: list[Bgp | None | Unknown] = [device.bgp, *device.vrf_bgp]
     return {None if isinstance(bgp, Unknown) else bgp.vrf for bgp in every if bgp is not None}
 

@@ -7,9 +7,9 @@ guarantee that no connection crosses rails (NVIDIA/nccl issues 836, 2193 and 234
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._facing import hosts_of
-from nodrop.analyses._hosts import Cabled, cabled_hosts
-from nodrop.analyses._pairs import UNREAD_END, in_service
+from nodrop.analyses._facing import hosts_by_file
+from nodrop.analyses._hosts import CabledHostPort, cabled_hosts
+from nodrop.analyses._pairs import UNREAD_END, is_in_service
 from nodrop.model.fabric import Host, Interface
 from nodrop.model.index import Index
 from nodrop.model.modes import find_components
@@ -69,10 +69,12 @@ def _switch_group_by_name(index: Index) -> Mapping[str, str]:
     hosts = index.hosts.keys()
     links = [link for link in index.fabric.links if not (link.a.node in hosts or link.b.node in hosts)]
     names = [*index.devices, *(end.node for link in links for end in (link.a, link.b))]
-    return find_components(dict.fromkeys(names), [link for link in links if in_service(index, link.a, link.b)])
+    return find_components(dict.fromkeys(names), [link for link in links if is_in_service(index, link.a, link.b)])
 
 
-def _ports_on_unjoined_leaves(ports: Sequence[Cabled], groups: Mapping[str, str]) -> tuple[Cabled, Cabled] | None:
+def _ports_on_unjoined_leaves(
+    ports: Sequence[CabledHostPort], groups: Mapping[str, str]
+) -> tuple[CabledHostPort, CabledHostPort] | None:
     """Return the first two ports of a host whose leaves are not joined."""
     for port in ports[1:]:
         if groups[port.far.node] != groups[ports[0].far.node]:
@@ -82,12 +84,14 @@ def _ports_on_unjoined_leaves(ports: Sequence[Cabled], groups: Mapping[str, str]
 
 def _hosts_with_setting_off(index: Index, field: str) -> set[str]:
     """Return the hosts with a file that turns a setting of NCCL off."""
-    hosts = hosts_of(index)
+    hosts = hosts_by_file(index)
     files = [nic for nic in index.fabric.nics if value_or_none(nic, field) is False]
     return {host.name for nic in files for host in hosts.of(nic)}
 
 
-def _find_possible_join(index: Index, groups: Mapping[str, str], parted: tuple[Cabled, Cabled]) -> Unsettled | None:
+def _find_possible_join(
+    index: Index, groups: Mapping[str, str], parted: tuple[CabledHostPort, CabledHostPort]
+) -> Unsettled | None:
     """Return the possible joints of two leaves: switches that were not read, or ports without a known cable."""
     first_leaf, other_leaf = (cabled_port.far.node for cabled_port in parted)
     switch_names = [name for name, group in groups.items() if group in (groups[first_leaf], groups[other_leaf])]

@@ -4,14 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.analyses._drops import Reach, reaches
+from nodrop.analyses._drops import RouteReach, reaches
 from nodrop.analyses._targets import networks
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
-from nodrop.routing.originating import redistributed
+from nodrop.routing.originating import redistribute_routes
 from nodrop.routing.prefixes import Prefix, prefix
 from nodrop.routing.routers import Router
-from nodrop.routing.words import Reader
+from nodrop.routing.words import PolicyReader
 
 RESTS_ON = frozenset({"cables"})
 ROUTED = True
@@ -29,7 +29,7 @@ def find(index: Index, *, what: str) -> Iterator[Hit]:
                 yield hit
 
 
-def _leaked_management_port(reach: Reach, router: Router) -> Hit | None:
+def _leaked_management_port(reach: RouteReach, router: Router) -> Hit | None:
     """Return a management port in the default VRF that is redistributed, as it is connected like any other."""
     port, bgp, family = router.device.management, router.bgp, reach.routes.family
     if bgp is None or isinstance(port, Unknown) or port is None or port.own_vrf or router.vrf is not None:
@@ -38,8 +38,8 @@ def _leaked_management_port(reach: Reach, router: Router) -> Hit | None:
     subnets = sorted({subnet for subnet in prefixes if subnet is not None and subnet.family == family})
     for row in bgp.redistributions:
         if row.source == "connected" and row.family == family:
-            words = Reader(bgp, family).of(row.policy, None, external=False)
-            for leaked_prefix, _ in redistributed(dict.fromkeys(subnets, port.interface), words, family):
+            words = PolicyReader(bgp, family).of(row.policy, None, external=False)
+            for leaked_prefix, _ in redistribute_routes(dict.fromkeys(subnets, port.interface), words, family):
                 return Hit(
                     subject=(*router.subject, "redistributions", row.key),
                     facts={"device": router.name, "port": port.interface, "prefix": str(leaked_prefix)},
@@ -48,18 +48,18 @@ def _leaked_management_port(reach: Reach, router: Router) -> Hit | None:
     return None
 
 
-def _links(reach: Reach) -> Iterator[Hit]:
+def _links(route_reach: RouteReach) -> Iterator[Hit]:
     carrying: defaultdict[int, set[str]] = defaultdict(set)
-    for session in reach.plane.sessions:
+    for session in route_reach.plane.sessions:
         for side in (session.a, session.b):
             carrying[side.router].add(side.leg.name)
     prefixes_by_router: defaultdict[int, list[Prefix]] = defaultdict(list)
-    for subnet, rows in reach.world.origins.items():
+    for subnet, rows in route_reach.world.origins.items():
         for number, _, legs in rows:
             if any(leg.name in carrying[number] for leg in legs):
                 prefixes_by_router[number].append(subnet)
     for number, announced in sorted(prefixes_by_router.items()):
-        router = reach.plane.routers[number]
+        router = route_reach.plane.routers[number]
         statements = networks(router)
         subnet = min(announced, key=lambda each: (each not in statements, each))
         count_suffix = f" and {len(announced) - 1} more" if len(announced) > 1 else ""

@@ -6,7 +6,7 @@ from nodrop.analyses import Hit
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.model.subject import FABRIC
-from nodrop.routing.prefixes import BITS, FAMILIES, Family, Prefix, prefix
+from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily, Prefix, prefix
 
 RESTS_ON = frozenset({"cables"})
 NEAR = True
@@ -23,7 +23,7 @@ def find(index: Index) -> Iterator[Hit]:
         ours, other_prefixes = (set(map(prefix, known_rows(port.addresses))) for port in (a, b))
         if ours == other_prefixes or not ours or not other_prefixes:
             continue
-        for family in FAMILIES:
+        for family in ADDRESS_FAMILIES:
             prefixes, far_prefixes = (
                 _subnets_of_family(found_prefixes, family) for found_prefixes in (ours, other_prefixes)
             )
@@ -48,9 +48,11 @@ def find(index: Index) -> Iterator[Hit]:
                 )
 
 
-def _subnets_of_family(prefixes: set[Prefix | None], family: Family) -> set[Prefix]:
+def _subnets_of_family(prefixes: set[Prefix | None], family: AddressFamily) -> set[Prefix]:
     """Return the subnets of a family, without link-local ones and addresses borrowed from a loopback."""
     own_prefixes = {
-        subnet for subnet in prefixes if subnet is not None and subnet.family == family and subnet.length < BITS[family]
+        subnet
+        for subnet in prefixes
+        if subnet is not None and subnet.family == family and subnet.length < ADDRESS_BITS[family]
     }
     return {subnet for subnet in own_prefixes if not any(wide.covers(subnet) for wide in _LINK_LOCAL)}

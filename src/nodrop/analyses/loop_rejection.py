@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from itertools import chain
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._plane import of
+from nodrop.analyses._plane import control_plane_of
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor
 from nodrop.model.states import Unknown
 from nodrop.routing import ControlPlane
-from nodrop.routing.prefixes import FAMILIES, address
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, address
 from nodrop.routing.routers import Router
 from nodrop.routing.tiers import rank
-from nodrop.routing.words import of_family
+from nodrop.routing.words import neighbor_family_statement
 
 RESTS_ON = frozenset({"roles"})
 ROUTED = True
@@ -29,7 +29,7 @@ _UNREAD_END = "the other end of a session"
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield each router with such sessions once, unless it is a leaf that shares its number with other leaves."""
-    plane = of(index)
+    plane = control_plane_of(index)
     taking = [(router, rows) for router in plane.routers if (rows := list(_neighbors_with_allowas_in(router)))]
     if not taking:
         return
@@ -65,8 +65,8 @@ def _hit(router: Router, rows: list[tuple[BgpNeighbor, str]], alike: str) -> Hit
 
 def _neighbors_with_allowas_in(router: Router) -> Iterator[tuple[BgpNeighbor, str]]:
     for neighbor in router.neighbors:
-        for family in FAMILIES:
-            if neighbor.enabled and of_family(neighbor, family).allowas_in:
+        for family in ADDRESS_FAMILIES:
+            if neighbor.enabled and neighbor_family_statement(neighbor, family).allowas_in:
                 yield neighbor, "allowas_in" if family == "ipv4" else "ipv6/allowas_in"
                 break
 

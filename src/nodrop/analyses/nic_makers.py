@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.analyses._hosts import cabled
+from nodrop.analyses._hosts import cabled_host_ports
 from nodrop.hardware import nic, nics
 from nodrop.model.fabric import Host
 from nodrop.model.index import Index
@@ -27,5 +27,5 @@ def find(index: Index) -> Iterator[Hit]:
                 "nic": f"{maker} {host.nic}",
                 "others": f"{nic(str(usual[0].nic)).vendor} {usual[0].nic}",
             }
-            port = next(cabled(index, host), None)
+            port = next(cabled_host_ports(index, host), None)
             yield Hit(subject=(FABRIC, "hosts", host.name), at=tuple(port.far) if port else None, facts=facts)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.analyses._facing import Hosts, hosts_of
+from nodrop.analyses._facing import FileHosts, hosts_by_file
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
 
@@ -15,7 +15,7 @@ def find(index: Index) -> Iterator[Hit]:
 
     A unit that starts the file, by its name, or a template of an operator for the same hosts sets them again.
     """
-    hosts = hosts_of(index)
+    hosts = hosts_by_file(index)
     seen: set[tuple[str, str]] = set()
     for nic in index.fabric.nics:
         if value_or_none(nic, "kept") is not False or (nic.host, nic.file) in seen:
@@ -27,7 +27,7 @@ def find(index: Index) -> Iterator[Hit]:
             yield Hit(subject=nic.subject, at=(*nic.subject, "kept"), facts={"file": nic.file})
 
 
-def is_lost(index: Index, nic: Nic, hosts: Hosts) -> bool:
+def is_lost(index: Index, nic: Nic, hosts: FileHosts) -> bool:
     """Whether a file sets NICs for as long as the host runs, and no other file that was read starts it again."""
     if value_or_none(nic, "kept") is not False:
         return False
@@ -42,7 +42,7 @@ def is_lost(index: Index, nic: Nic, hosts: Hosts) -> bool:
 class _Restoring:
     """The files that set NICs again at each boot: templates, and units, by the names of the files that they restore."""
 
-    def __init__(self, index: Index, hosts: Hosts) -> None:
+    def __init__(self, index: Index, hosts: FileHosts) -> None:
         self._hosts = hosts if index.fabric.hosts else None
         self._templates: list[Nic] = []
         self._units_by_stem: dict[str, list[Nic]] = {}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._facing import Facing, Hosts, hosts_of
+from nodrop.analyses._facing import FacedPort, FileHosts, hosts_by_file
 from nodrop.analyses._link_layers import LINK_LAYER, is_roce
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric
@@ -23,25 +23,25 @@ HEADERS_BYTES = 100
 """What the headers of an RDMA packet come to at most, IPv6 and extended transport headers included."""
 
 
-class Fault(NamedTuple):
+class SettingFault(NamedTuple):
     """The value of a NIC and the expected value, in the words of messages."""
 
     found: str
     expected: str
 
 
-Check = Callable[[Nic, int, Fabric, Facing | None], Fault | None]
+SettingCheck = Callable[[Nic, int, Fabric, FacedPort | None], SettingFault | None]
 """Judges a setting of a NIC, given its value, before one port, or before none where no switch was read."""
 
 
 def find(index: Index, *, setting: str) -> Iterator[Hit | Unsettled]:
     """Yield the NICs whose `setting` is wrong; facts: found, expected and port, the first at which it is."""
-    hosts = hosts_of(index)
+    hosts = hosts_by_file(index)
     for nic in index.fabric.nics:
         if value_or_none(nic, "link_layer") == "infiniband":
             continue
-        for field in FIELDS.get(setting, (setting,)):
-            check = OF_FIELD.get((setting, field), CHECKS[setting])
+        for field in FIELDS_BY_SETTING.get(setting, (setting,)):
+            check = CHECKS_BY_FIELD.get((setting, field), CHECKS_BY_SETTING[setting])
             if (value := value_or_none(nic, field)) is not None and not (
                 nic.spectrum_x and setting == "dcqcn_priorities"
             ):
@@ -49,7 +49,7 @@ def find(index: Index, *, setting: str) -> Iterator[Hit | Unsettled]:
 
 
 def _check_setting(
-    index: Index, nic: Nic, field: str, value: int, check: Check, hosts: Hosts
+    index: Index, nic: Nic, field: str, value: int, check: SettingCheck, hosts: FileHosts
 ) -> Iterator[Hit | Unsettled]:
     for facing in hosts.facing(nic) or ((None,) if hosts.of(nic) or not index.fabric.hosts else ()):
         try:
@@ -73,11 +73,11 @@ def _check_setting(
             return
 
 
-def _require_qos(facing: Facing | None) -> QosProfile | None:
+def _require_qos(facing: FacedPort | None) -> QosProfile | None:
     return None if facing is None else require_fact(facing.port.qos, "interface.qos")
 
 
-def _pfc_priorities_of_port(facing: Facing | None) -> tuple[int, ...] | None:
+def _pfc_priorities_of_port(facing: FacedPort | None) -> tuple[int, ...] | None:
     """Return the priorities on which a port obeys pause; None without a port."""
     qos = _require_qos(facing)
     if qos is None:
@@ -89,44 +89,48 @@ def _format_ids(numbers: tuple[int, ...]) -> str:
     return show_ids(tuple(sorted(numbers))) or "none"
 
 
-def _check_pfc_priorities(nic: Nic, _: int, __: Fabric, facing: Facing | None) -> Fault | None:
+def _check_pfc_priorities(nic: Nic, _: int, __: Fabric, facing: FacedPort | None) -> SettingFault | None:
     numbers, wanted_numbers = require_fact(nic.pfc_priorities), _pfc_priorities_of_port(facing)
     return (
         None
         if wanted_numbers is None or sorted(numbers) == sorted(wanted_numbers)
-        else Fault(_format_ids(numbers), _format_ids(wanted_numbers))
+        else SettingFault(_format_ids(numbers), _format_ids(wanted_numbers))
     )
 
 
-def _check_trust(nic: Nic, _: int, __: Fabric, facing: Facing | None) -> Fault | None:
+def _check_trust(nic: Nic, _: int, __: Fabric, facing: FacedPort | None) -> SettingFault | None:
     qos = _require_qos(facing)
     port_trust = None if qos is None else require_fact(qos.trust, "interface.qos.trust")
     trust = str(require_fact(nic.trust))
-    return Fault(trust, port_trust) if port_trust is not None and port_trust != "both" and trust != port_trust else None
+    return (
+        SettingFault(trust, port_trust)
+        if port_trust is not None and port_trust != "both" and trust != port_trust
+        else None
+    )
 
 
-def _check_rdma_tos(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+def _check_rdma_tos(_: Nic, tos: int, fabric: Fabric, __: FacedPort | None) -> SettingFault | None:
     wanted_rdma_dscps = effects.rdma_dscps(fabric)
     if not wanted_rdma_dscps or tos >> 2 in wanted_rdma_dscps:
         return None
-    return Fault(
+    return SettingFault(
         f"ToS {tos} (DSCP {tos >> 2})", " or ".join(f"ToS {dscp << 2 | 2} (DSCP {dscp})" for dscp in wanted_rdma_dscps)
     )
 
 
-def _check_manager_tos(nic: Nic, tos: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
+def _check_manager_tos(nic: Nic, tos: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
     """Check the ToS of the connection manager, which storage over RoCE may have as its own."""
     return None if tos >> 2 in effects.roce_dscps(fabric) else _check_rdma_tos(nic, tos, fabric, facing)
 
 
-def _check_ecn_bits(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+def _check_ecn_bits(_: Nic, tos: int, fabric: Fabric, __: FacedPort | None) -> SettingFault | None:
     """Check a ToS with the right DSCP; another DSCP is reported already."""
     if tos >> 2 not in effects.roce_dscps(fabric) or tos & 3 in ECN_CAPABLE:
         return None
-    return Fault(f"ToS {tos}", f"ToS {tos & ~3 | 2}")
+    return SettingFault(f"ToS {tos}", f"ToS {tos & ~3 | 2}")
 
 
-def _check_cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
+def _check_cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
     """Check against the CNP class; if none is stated, against the port's traffic of strict priority without pause."""
     dscps = sorted(
         {
@@ -137,7 +141,11 @@ def _check_cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: Facing | None) ->
         }
     )
     if dscps:
-        return None if dscp in dscps else Fault(f"DSCP {dscp}", " or ".join(f"DSCP {cnp_dscp}" for cnp_dscp in dscps))
+        return (
+            None
+            if dscp in dscps
+            else SettingFault(f"DSCP {dscp}", " or ".join(f"DSCP {cnp_dscp}" for cnp_dscp in dscps))
+        )
     qos = _require_qos(facing)
     if qos is None:
         return None
@@ -147,10 +155,10 @@ def _check_cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: Facing | None) ->
     strict = scheduler is not None and scheduler.type == "strict"
     if strict and not effects.is_lossless(qos, tc):
         return None
-    return Fault(f"DSCP {dscp}, which lands in traffic class {tc}", "a DSCP of a strict, lossy traffic class")
+    return SettingFault(f"DSCP {dscp}, which lands in traffic class {tc}", "a DSCP of a strict, lossy traffic class")
 
 
-def _check_cnp_priority(_: Nic, priority: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+def _check_cnp_priority(_: Nic, priority: int, fabric: Fabric, __: FacedPort | None) -> SettingFault | None:
     cnp_tcs = sorted(
         {
             require_fact(traffic_class.tc, "traffic_class.tc")
@@ -158,18 +166,18 @@ def _check_cnp_priority(_: Nic, priority: int, fabric: Fabric, __: Facing | None
             if traffic_class.purpose == "cnp"
         }
     )
-    return None if not cnp_tcs or priority in cnp_tcs else Fault(str(priority), " or ".join(map(str, cnp_tcs)))
+    return None if not cnp_tcs or priority in cnp_tcs else SettingFault(str(priority), " or ".join(map(str, cnp_tcs)))
 
 
-def _check_dscp_to_priority(nic: Nic, _: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
+def _check_dscp_to_priority(nic: Nic, _: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
     table, wanted_numbers = require_fact(nic.dscp_to_priority), _pfc_priorities_of_port(facing)
     for dscp in effects.roce_dscps(fabric) if fabric.mode in WITH_PFC else ():
         if table[dscp] is not None and wanted_numbers and table[dscp] not in wanted_numbers:
-            return Fault(f"DSCP {dscp} to priority {table[dscp]}", f"priority {_format_ids(wanted_numbers)}")
+            return SettingFault(f"DSCP {dscp} to priority {table[dscp]}", f"priority {_format_ids(wanted_numbers)}")
     return None
 
 
-def _check_dcqcn_priorities(nic: Nic, _: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
+def _check_dcqcn_priorities(nic: Nic, _: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
     """Where switches mark, NICs have to answer; where the mode has no marking, it is only an effort for nothing."""
     if fabric.mode == "pfc-only":
         return None
@@ -177,28 +185,28 @@ def _check_dcqcn_priorities(nic: Nic, _: int, fabric: Fabric, facing: Facing | N
     wanted_numbers = (_pfc_priorities_of_port(facing) or ()) if fabric.mode == "lossless" else ()
     if numbers and set(wanted_numbers) <= set(numbers):
         return None
-    return Fault(_format_ids(numbers), _format_ids(wanted_numbers) if wanted_numbers else "the priority of RDMA")
+    return SettingFault(_format_ids(numbers), _format_ids(wanted_numbers) if wanted_numbers else "the priority of RDMA")
 
 
-def _check_mtu(_: Nic, mtu_bytes: int, __: Fabric, facing: Facing | None) -> Fault | None:
+def _check_mtu(_: Nic, mtu_bytes: int, __: Fabric, facing: FacedPort | None) -> SettingFault | None:
     max_bytes = None if facing is None else require_fact(facing.port.mtu_bytes, "interface.mtu_bytes")
-    return None if max_bytes is None or mtu_bytes <= max_bytes else Fault(str(mtu_bytes), f"at most {max_bytes}")
+    return None if max_bytes is None or mtu_bytes <= max_bytes else SettingFault(str(mtu_bytes), f"at most {max_bytes}")
 
 
-def _check_rdma_mtu(_: Nic, mtu_bytes: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+def _check_rdma_mtu(_: Nic, mtu_bytes: int, fabric: Fabric, __: FacedPort | None) -> SettingFault | None:
     """Against the RDMA MTU that the owner states of all hosts, and headers; where none is stated, nothing is asked."""
     stated_bytes = fabric.policy.rdma_mtu_bytes
     least = 0 if isinstance(stated_bytes, Unknown) else stated_bytes + HEADERS_BYTES
-    return None if mtu_bytes >= least else Fault(str(mtu_bytes), f"{least} or more")
+    return None if mtu_bytes >= least else SettingFault(str(mtu_bytes), f"{least} or more")
 
 
-def _check_cable_length(_: Nic, length_m: int, __: Fabric, facing: Facing | None) -> Fault | None:
+def _check_cable_length(_: Nic, length_m: int, __: Fabric, facing: FacedPort | None) -> SettingFault | None:
     link = facing.link if facing else None
     true_m = None if link is None else require_fact(link.length_m, "link.length_m")
-    return None if true_m is None or length_m >= true_m else Fault(f"{length_m} m", f"{true_m} m")
+    return None if true_m is None or length_m >= true_m else SettingFault(f"{length_m} m", f"{true_m} m")
 
 
-def _check_priority_buffers(nic: Nic, _: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+def _check_priority_buffers(nic: Nic, _: int, fabric: Fabric, __: FacedPort | None) -> SettingFault | None:
     buffers, paused = require_fact(nic.priority_to_buffer), value_or_none(nic, "pfc_priorities")
     if fabric.mode not in WITH_PFC:
         return None
@@ -207,44 +215,44 @@ def _check_priority_buffers(nic: Nic, _: int, fabric: Fabric, __: Facing | None)
             number for number in range(8) if buffers[number] == buffers[priority] and number not in paused
         )
         if other_numbers:
-            return Fault(
+            return SettingFault(
                 f"priority {priority} with {_format_ids(other_numbers)} in buffer {buffers[priority]}",
                 "a separate buffer",
             )
     return None
 
 
-def _check_roce_version(_: Nic, version: int, __: Fabric, ___: Facing | None) -> Fault | None:
-    return None if version != 1 else Fault("RoCE version 1", "version 2")
+def _check_roce_version(_: Nic, version: int, __: Fabric, ___: FacedPort | None) -> SettingFault | None:
+    return None if version != 1 else SettingFault("RoCE version 1", "version 2")
 
 
-def _check_gid_index(_: Nic, index: int, __: Fabric, ___: Facing | None) -> Fault | None:
+def _check_gid_index(_: Nic, index: int, __: Fabric, ___: FacedPort | None) -> SettingFault | None:
     """Drivers list each address twice, version 1 first; 0 and 1 are link-local (`show_gids`)."""
     if index >= 2 and index % 2:
         return None
-    return Fault(f"GID index {index}, {'link-local' if index == 1 else 'RoCE version 1'}", "3, or none")
+    return SettingFault(f"GID index {index}, {'link-local' if index == 1 else 'RoCE version 1'}", "3, or none")
 
 
-def _check_link_pause(nic: Nic, on: int, _: Fabric, __: Facing | None) -> Fault | None:
-    return Fault("on", "off") if on and value_or_none(nic, "pfc_priorities") != () else None
+def _check_link_pause(nic: Nic, on: int, _: Fabric, __: FacedPort | None) -> SettingFault | None:
+    return SettingFault("on", "off") if on and value_or_none(nic, "pfc_priorities") != () else None
 
 
-def _check_storm_guard(_: Nic, guarded: int, fabric: Fabric, __: Facing | None) -> Fault | None:
-    return None if guarded or fabric.mode not in WITH_PFC else Fault("off", "auto")
+def _check_storm_guard(_: Nic, guarded: int, fabric: Fabric, __: FacedPort | None) -> SettingFault | None:
+    return None if guarded or fabric.mode not in WITH_PFC else SettingFault("off", "auto")
 
 
-def _check_pcie_speed(_: Nic, pcie_mbps: int, __: Fabric, facing: Facing | None) -> Fault | None:
+def _check_pcie_speed(_: Nic, pcie_mbps: int, __: Fabric, facing: FacedPort | None) -> SettingFault | None:
     """Check against the port that a cable leads to, because a host also has NICs that are no part of the fabric."""
     if facing is None or facing.link is None:
         return None
     port_mbps = require_fact(facing.port.speed_mbps, "interface.speed_mbps")
     if port_mbps is None or pcie_mbps >= port_mbps:
         return None
-    return Fault(f"{pcie_mbps / 1000:.0f} Gb/s", f"at least {port_mbps // 1000} Gb/s")
+    return SettingFault(f"{pcie_mbps / 1000:.0f} Gb/s", f"at least {port_mbps // 1000} Gb/s")
 
 
-def _check_loopback(_: Nic, on: int, __: Fabric, ___: Facing | None) -> Fault | None:
-    return Fault("through the NICs", "by NVLink or shared memory") if on else None
+def _check_loopback(_: Nic, on: int, __: Fabric, ___: FacedPort | None) -> SettingFault | None:
+    return SettingFault("through the NICs", "by NVLink or shared memory") if on else None
 
 
 _TOS = (
@@ -255,14 +263,14 @@ _TOS = (
     "gin_traffic_class",
     "nvshmem_traffic_class",
 )
-FIELDS: Mapping[str, tuple[str, ...]] = {
+FIELDS_BY_SETTING: Mapping[str, tuple[str, ...]] = {
     "tos": _TOS,
     "ecn_capable": (*_TOS, "nvme_rdma_tos", "lustre_o2ib_tos"),
     "rdma_mtu": ("mtu_bytes",),
 }
 """By setting the fields of a NIC that say it, where they are not called so themselves."""
 
-CHECKS: Mapping[str, Check] = {
+CHECKS_BY_SETTING: Mapping[str, SettingCheck] = {
     "pfc_priorities": _check_pfc_priorities,
     "trust": _check_trust,
     "tos": _check_rdma_tos,
@@ -283,5 +291,5 @@ CHECKS: Mapping[str, Check] = {
     "pcie_mbps": _check_pcie_speed,
 }
 
-OF_FIELD: Mapping[tuple[str, str], Check] = {("tos", "tos"): _check_manager_tos}
+CHECKS_BY_FIELD: Mapping[tuple[str, str], SettingCheck] = {("tos", "tos"): _check_manager_tos}
 """By setting and field the checks of fields that allow more than the setting's own check."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nodrop import hardware
 from nodrop.analyses import Hit
-from nodrop.analyses._facing import Hosts, hosts_of
+from nodrop.analyses._facing import FileHosts, hosts_by_file
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
@@ -23,7 +23,7 @@ def find(index: Index) -> Iterator[Hit]:
     device = next((switch for switch in index.fabric.devices if switch.adaptive_routing is True), None)
     if device is None:
         return
-    hosts = hosts_of(index)
+    hosts = hosts_by_file(index)
     nics = [nic for nic in index.fabric.nics if value_or_none(nic, "link_layer") != "infiniband"]
     seen: set[tuple[str, str]] = set()
     on = [nic for nic in nics if value_or_none(nic, "adaptive_routing")]
@@ -37,7 +37,7 @@ def find(index: Index) -> Iterator[Hit]:
             yield _build_hit(nic, device, "NIC", "not set", nic.subject)
 
 
-def _lacks_adaptive_routing(nic: Nic, on: list[Nic], hosts: Hosts) -> bool:
+def _lacks_adaptive_routing(nic: Nic, on: list[Nic], hosts: FileHosts) -> bool:
     """Whether a file sets RoCE of NICs with adaptive routing, and neither it nor another for them turns that on."""
     if isinstance(nic.adaptive_routing, bool) or not _sets_roce(nic):
         return False

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from nodrop.analyses import Hit
-from nodrop.analyses._hosts import cabled
+from nodrop.analyses._hosts import cabled_host_ports
 from nodrop.model.addresses import interface_of
 from nodrop.model.fabric import Host
 from nodrop.model.index import Index
@@ -21,7 +21,11 @@ def find(index: Index) -> Iterator[Hit]:
         for subnet, ports in (_nics_by_subnet(host) if _may_share_subnet(host) else {}).items():
             if len(ports) < 2:
                 continue
-            ends = [cable.far for cable in cabled(index, host) if cable.port.name in ports or cable.port.bond in ports]
+            ends = [
+                cable.far
+                for cable in cabled_host_ports(index, host)
+                if cable.port.name in ports or cable.port.bond in ports
+            ]
             yield Hit(
                 subject=(FABRIC, "hosts", host.name),
                 at=tuple(ends[0]) if ends else None,

@@ -6,12 +6,12 @@ from collections.abc import Hashable, Iterator, Mapping
 from nodrop.analyses import OBSERVATIONS, Hit
 from nodrop.analyses._aims import aims
 from nodrop.analyses._computed import compute_observation
-from nodrop.analyses._expected import NOTHING, Fault, expected_routes, faults
-from nodrop.analyses._naming import abbreviate_list, name_of, place_of, words_of
-from nodrop.analyses._plane import of
+from nodrop.analyses._expected import NOTHING_SEEN, ObservedFault, expected_routes, faults
+from nodrop.analyses._naming import abbreviate_list, format_observed_value, item_name, item_place
+from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
-from nodrop.routing.observation import CHECKS, Check, Flow, Observation
+from nodrop.routing.observation import OBSERVATION_CHECKS, Flow, Observation, ObservationCheck
 
 RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True
@@ -23,11 +23,11 @@ def find(index: Index, *, check: str) -> Iterator[Hit]:
 
     Three are no such check: the `differences` from nodrop's computation, the `silence` of a validator that reports
     neither its view of an item nor the reason for not doing so, and the `flows` that another build of the fabric
-    delivered. The facts are `what` it is about, how that is `seen` and how it is `expected`, and the message of the
-    validator (`said`), after a colon.
+    delivered. The facts are `what` it is about, how that is `observation` and how it is `expected`, and the message of
+    the validator (`said`), after a colon.
     """
     for seen in index.kept.get(OBSERVATIONS, ()):
-        own_faults = [fault for fault in faults(index, seen) if fault.check == check and fault.seen != NOTHING]
+        own_faults = [fault for fault in faults(index, seen) if fault.check == check and fault.seen != NOTHING_SEEN]
         match check:
             case "differences":
                 yield from _computed_differences(index, seen)
@@ -48,62 +48,62 @@ def find(index: Index, *, check: str) -> Iterator[Hit]:
 
 
 def _finding_facts(
-    seen: Observation, subject_text: str, fault: Fault, validator_message: str = ""
+    seen: Observation, subject_text: str, fault: ObservedFault, validator_message: str = ""
 ) -> Mapping[str, str]:
     return {
         "validator": seen.by,
         "what": subject_text,
-        "seen": words_of(fault.seen),
-        "expected": words_of(fault.expected),
+        "seen": format_observed_value(fault.seen),
+        "expected": format_observed_value(fault.expected),
         "said": f": {validator_message}" if validator_message else "",
     }
 
 
-def _build_hit(index: Index, seen: Observation, fault: Fault) -> Hit:
-    subject, at = place_of(index, fault.item)
+def _build_hit(index: Index, seen: Observation, fault: ObservedFault) -> Hit:
+    subject, at = item_place(index, fault.item)
     validator_message = seen.said.get((fault.check, fault.item), "")
-    facts = _finding_facts(seen, name_of(fault.item), fault, validator_message)
+    facts = _finding_facts(seen, item_name(fault.item), fault, validator_message)
     return Hit(subject=subject, at=at, facts=facts, discriminator=f"{seen.by} {fault.item[-1]}")
 
 
-def _find_rejected_lines(seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
+def _find_rejected_lines(observation: Observation, own_faults: list[ObservedFault]) -> Iterator[Hit]:
     """Yield the lines that a validator rejected, and devices that it rejected completely without naming a line."""
     named_devices = set()
-    for rejected_line in seen.refused:
+    for rejected_line in observation.refused:
         if rejected_line.matters:
             named_devices.add(rejected_line.device)
-            fault = Fault("configuration", (rejected_line.device,), "refused", "whole")
+            fault = ObservedFault("configuration", (rejected_line.device,), "refused", "whole")
             yield Hit(
                 subject=(rejected_line.device,),
-                facts=_finding_facts(seen, f"`{rejected_line.text}`", fault, rejected_line.said),
+                facts=_finding_facts(observation, f"`{rejected_line.text}`", fault, rejected_line.said),
                 place=rejected_line.place,
-                discriminator=f"{seen.by} {rejected_line.text}",
+                discriminator=f"{observation.by} {rejected_line.text}",
             )
     for fault in own_faults:
         if fault.item[0] not in named_devices:
-            validator_message = seen.said.get((fault.check, fault.item), "")
-            facts = _finding_facts(seen, f"the configuration of {fault.item[0]}", fault, validator_message)
-            yield Hit(subject=fault.item, facts=facts, discriminator=seen.by)
+            validator_message = observation.said.get((fault.check, fault.item), "")
+            facts = _finding_facts(observation, f"the configuration of {fault.item[0]}", fault, validator_message)
+            yield Hit(subject=fault.item, facts=facts, discriminator=observation.by)
 
 
-def _shared_address_hits(index: Index, seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
+def _shared_address_hits(index: Index, seen: Observation, own_faults: list[ObservedFault]) -> Iterator[Hit]:
     """Yield which devices have the same addresses, once for all that the same ones share."""
-    together: defaultdict[tuple[str, ...], list[Fault]] = defaultdict(list)
+    together: defaultdict[tuple[str, ...], list[ObservedFault]] = defaultdict(list)
     for fault in own_faults:
         owners = fault.seen if isinstance(fault.seen, tuple) else ()
         together[tuple(dict.fromkeys(str(owner).partition(":")[0] for owner in owners))].append(fault)
     for devices, rows in together.items():
-        subject, at = place_of(index, rows[0].item)
+        subject, at = item_place(index, rows[0].item)
         facts = _finding_facts(seen, abbreviate_list([row.item[2] for row in rows]), rows[0])
         yield Hit(subject=subject, at=at, facts=facts, discriminator=f"{seen.by} {' '.join(devices)}")
 
 
-def _missing_path_hits(index: Index, seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
+def _missing_path_hits(index: Index, seen: Observation, own_faults: list[ObservedFault]) -> Iterator[Hit]:
     """Yield, by router, the ports over which it does not send as it should; one hit for prefixes that are alike."""
     should = expected_routes(index, seen)
-    together: defaultdict[tuple[Subject, frozenset[str], frozenset[str]], list[Fault]] = defaultdict(list)
+    together: defaultdict[tuple[Subject, frozenset[str], frozenset[str]], list[ObservedFault]] = defaultdict(list)
     for fault in own_faults:
-        subject, _ = place_of(index, fault.item)
+        subject, _ = item_place(index, fault.item)
         used = fault.seen if isinstance(fault.seen, frozenset) else frozenset[str]()
         together[subject, used, should[fault.item]].append(fault)
     for (subject, used, expected), rows in together.items():
@@ -119,12 +119,12 @@ def _missing_path_hits(index: Index, seen: Observation, own_faults: list[Fault])
         )
 
 
-def _unanswered_check_hits(index: Index, seen: Observation, own_faults: list[Fault]) -> Iterator[Hit]:
+def _unanswered_check_hits(index: Index, seen: Observation, own_faults: list[ObservedFault]) -> Iterator[Hit]:
     """Yield the failed reachability checks, by source or by unreached destination: the grouping with fewer hits."""
-    plane = of(index)
+    plane = control_plane_of(index)
     holders = {str(aim.prefix): plane.routers[aim.router].device.name for aim in aims(index)}
-    by_source: defaultdict[tuple[str, Hashable], list[Fault]] = defaultdict(list)
-    by_holder: defaultdict[tuple[str, Hashable], list[Fault]] = defaultdict(list)
+    by_source: defaultdict[tuple[str, Hashable], list[ObservedFault]] = defaultdict(list)
+    by_holder: defaultdict[tuple[str, Hashable], list[ObservedFault]] = defaultdict(list)
     for fault in own_faults:
         by_source[fault.item[0], fault.seen].append(fault)
         by_holder[holders.get(fault.item[3], fault.item[0]), fault.seen].append(fault)
@@ -140,7 +140,7 @@ def _unanswered_check_hits(index: Index, seen: Observation, own_faults: list[Fau
         )
 
 
-def _drop(seen: Observation, rows: list[Fault]) -> str:
+def _drop(seen: Observation, rows: list[ObservedFault]) -> str:
     """Return a validator's message on the first item that names the access list that drops packets."""
     explanations = (seen.said.get((row.check, row.item), "") for row in rows)
     return next((explanation for explanation in explanations if " of access list " in explanation), "")
@@ -148,13 +148,13 @@ def _drop(seen: Observation, rows: list[Fault]) -> str:
 
 def _lost_flow_hits(index: Index, seen: Observation) -> Iterator[Hit]:
     """Yield, by check and device, the items that a validator does not answer, with the first."""
-    together: defaultdict[tuple[Check, str], list[Fault]] = defaultdict(list)
+    together: defaultdict[tuple[ObservationCheck, str], list[ObservedFault]] = defaultdict(list)
     for fault in faults(index, seen):
-        if fault.seen == NOTHING:
-            together[fault.check, place_of(index, fault.item)[0][0]].append(fault)
+        if fault.seen == NOTHING_SEEN:
+            together[fault.check, item_place(index, fault.item)[0][0]].append(fault)
     for (check, _), rows in together.items():
-        subject, at = place_of(index, rows[0].item)
-        facts = _finding_facts(seen, f"{abbreviate_list([name_of(row.item) for row in rows], 1)}", rows[0])
+        subject, at = item_place(index, rows[0].item)
+        facts = _finding_facts(seen, f"{abbreviate_list([item_name(row.item) for row in rows], 1)}", rows[0])
         yield Hit(subject=subject, at=at, facts={**facts, "check": check}, discriminator=f"{seen.by} {check}")
 
 
@@ -165,7 +165,7 @@ def _differences_from_nodrop(seen: Observation) -> Iterator[Hit]:
         if flow.lost:
             together[flow.start, flow.after].append(flow)
     for (start, after), rows in together.items():
-        fault = Fault("reach", (start,), after, rows[0].before)
+        fault = ObservedFault("reach", (start,), after, rows[0].before)
         prefixes_text = abbreviate_list(list(dict.fromkeys(row.prefix for row in rows)))
         yield Hit(
             subject=(start, "@bgp"),
@@ -177,19 +177,25 @@ def _differences_from_nodrop(seen: Observation) -> Iterator[Hit]:
 def _computed_differences(index: Index, seen: Observation) -> Iterator[Hit]:
     """Yield, by check and device, how many items a validator sees differently from nodrop, with the first."""
     own_observation = compute_observation(index)
-    for check in CHECKS[1:]:  # whether a configuration is taken is theirs to say
+    for check in OBSERVATION_CHECKS[1:]:  # whether a configuration is taken is theirs to say
         own_states, validator_states = own_observation.seen.get(check, {}), seen.seen.get(check, {})
         together: defaultdict[str, list[Subject]] = defaultdict(list)
         for item in dict.fromkeys((*own_states, *(validator_states if check == "routes" else ()))):
             blind = own_observation.blind(check, item) or seen.blind(check, item)
             silent = item not in validator_states and check != "routes"
-            if not blind and not silent and own_states.get(item, NOTHING) != validator_states.get(item, NOTHING):
-                together[place_of(index, item)[0][0]].append(item)
+            if (
+                not blind
+                and not silent
+                and own_states.get(item, NOTHING_SEEN) != validator_states.get(item, NOTHING_SEEN)
+            ):
+                together[item_place(index, item)[0][0]].append(item)
         for rows in together.values():
-            subject, at = place_of(index, rows[0])
-            fault = Fault(check, rows[0], validator_states.get(rows[0], NOTHING), own_states.get(rows[0], NOTHING))
+            subject, at = item_place(index, rows[0])
+            fault = ObservedFault(
+                check, rows[0], validator_states.get(rows[0], NOTHING_SEEN), own_states.get(rows[0], NOTHING_SEEN)
+            )
             count_suffix = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
             facts = _finding_facts(
-                seen, f"{name_of(rows[0])}{count_suffix}", fault, seen.said.get((check, rows[0]), "")
+                seen, f"{item_name(rows[0])}{count_suffix}", fault, seen.said.get((check, rows[0]), "")
             )
             yield Hit(subject=subject, at=at, facts={**facts, "check": check}, discriminator=f"{seen.by} {check}")

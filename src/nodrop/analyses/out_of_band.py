@@ -21,7 +21,7 @@ LOOKS_AT = frozenset({"management", "addresses", "vrf", "loopbacks", "bgp", "sta
 
 MANAGEMENT_VRFS = ("mgmt", "management")
 
-Network = IPv4Network | IPv6Network
+IpNetwork = IPv4Network | IPv6Network
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
@@ -93,13 +93,13 @@ class _Subnets:
         )
 
 
-def _networks_overlap(network: Network, other_network: Network) -> bool:
+def _networks_overlap(network: IpNetwork, other_network: IpNetwork) -> bool:
     if isinstance(network, IPv4Network):
         return isinstance(other_network, IPv4Network) and network.overlaps(other_network)
     return isinstance(other_network, IPv6Network) and network.overlaps(other_network)
 
 
-def _network_of_address(text: str) -> Network | None:
+def _network_of_address(text: str) -> IpNetwork | None:
     interface = interface_of(text)
     return (
         interface.network

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from nodrop.analyses import Fact, Hit, Unsettled
-from nodrop.analyses._tiers import uplinks
+from nodrop.analyses import Hit, HitFact, Unsettled
+from nodrop.analyses._tiers import uplink_cables
 from nodrop.model.fabric import Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
@@ -18,7 +18,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     if isinstance(wanted_max_oversubscription, Unknown):
         return
     up: dict[str, list[Interface]] = {}
-    for cable in uplinks(index):
+    for cable in uplink_cables(index):
         port = index.interface(cable.lower.name, cable.lower_port)
         if port is not None:
             up.setdefault(cable.lower.name, []).append(port)
@@ -30,7 +30,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         if down is None or most is None:
             yield Unsettled(subject=(name,), missing="interface.speed_mbps")
         elif down > wanted_max_oversubscription * most:
-            facts: dict[str, Fact] = {
+            facts: dict[str, HitFact] = {
                 "device": name,
                 "down": down,
                 "up": most,

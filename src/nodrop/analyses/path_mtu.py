@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._plane import of
+from nodrop.analyses._plane import control_plane_of
 from nodrop.analyses._targets import targets
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
@@ -42,7 +42,7 @@ def find(index: Index, *, overhead_bytes: int) -> Iterator[Hit | Unsettled]:
 
 def _largest_host_packet(index: Index, overhead_bytes: int) -> tuple[int | None, str]:
     """Return the largest packet that goes from one host to another, and the source of that size."""
-    plane = of(index)
+    plane = control_plane_of(index)
     mtus: dict[tuple[str, str], int] = {}
     for target in targets(index):
         device = plane.routers[target.router].device.name

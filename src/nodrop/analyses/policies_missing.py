@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.analyses import Hit
-from nodrop.analyses._plane import of
+from nodrop.analyses._plane import control_plane_of
 from nodrop.analyses._refusals import find_referenced_policies
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
 from nodrop.model.subject import Subject
-from nodrop.routing.prefixes import FAMILIES
+from nodrop.routing.prefixes import ADDRESS_FAMILIES
 from nodrop.routing.routers import Router
-from nodrop.routing.words import of_family
+from nodrop.routing.words import neighbor_family_statement
 
 ROUTED = True
 
@@ -37,7 +37,7 @@ class _Missing(NamedTuple):
 
 def find(index: Index) -> Iterator[Hit]:
     """Yield each that is missing once for each router, at the first that names it."""
-    for router in of(index).routers:
+    for router in control_plane_of(index).routers:
         if router.bgp is None:
             continue
         reported_names: set[str] = set()
@@ -54,8 +54,8 @@ def find(index: Index) -> Iterator[Hit]:
 def _missing_policies(router: Router, bgp: Bgp) -> Iterator[_Missing]:
     used: set[str] = set()
     for neighbor in router.neighbors:
-        for family in FAMILIES:
-            active = of_family(neighbor, family).active
+        for family in ADDRESS_FAMILIES:
+            active = neighbor_family_statement(neighbor, family).active
             for referenced_policy in (
                 find_referenced_policies(bgp, neighbor, family) if active and neighbor.enabled else ()
             ):

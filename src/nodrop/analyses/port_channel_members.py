@@ -12,7 +12,7 @@ from nodrop.model.states import UnknownFact, known_rows, require_fact
 REPAIRS = True
 NEAR = True
 
-Traits = tuple[tuple[str, str], ...]
+MemberTraits = tuple[tuple[str, str], ...]
 """What a port does, in words, and the attribute of its QoS that says so."""
 
 
@@ -23,7 +23,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             members = [
                 port for name in channel.members if (port := _find_active_member(index, device, name)) is not None
             ]
-            for aspect, read in ASPECTS.items():
+            for aspect, read in MEMBER_ASPECTS.items():
                 yield from _outlier_member_hits(device, channel.name, members, aspect, read)
 
 
@@ -33,7 +33,7 @@ def _find_active_member(index: Index, device: Device, name: str) -> Interface | 
 
 
 def _outlier_member_hits(
-    device: Device, channel: str, members: Sequence[Interface], aspect: str, read: Callable[[QosProfile], Traits]
+    device: Device, channel: str, members: Sequence[Interface], aspect: str, read: Callable[[QosProfile], MemberTraits]
 ) -> Iterator[Hit]:
     """Yield the members whose traits are not those of most; of as many on either side, the first is right."""
     traits = [(port, member_traits) for port in members if (member_traits := _read_member_traits(port, read))]
@@ -67,7 +67,7 @@ def _outlier_member_hits(
             )
 
 
-def _read_member_traits(port: Interface, read: Callable[[QosProfile], Traits]) -> Traits:
+def _read_member_traits(port: Interface, read: Callable[[QosProfile], MemberTraits]) -> MemberTraits:
     """Return the traits of a member; none where its source does not state them."""
     try:
         return read(port.qos) if isinstance(port.qos, QosProfile) else ()
@@ -84,7 +84,7 @@ def _numbers(numbers: Sequence[int], noun: str) -> str:
     return f"{noun} {', '.join(map(str, numbers))}" if numbers else f"no {noun}"
 
 
-def _pause_traits(qos: QosProfile) -> Traits:
+def _pause_traits(qos: QosProfile) -> MemberTraits:
     sent, obeyed = require_fact(qos.pfc_tx_priorities), require_fact(qos.pfc_rx_priorities)
     groups = tuple(group.index for group in require_fact(qos.priority_groups) if group.lossless)
     return (
@@ -94,7 +94,7 @@ def _pause_traits(qos: QosProfile) -> Traits:
     )
 
 
-def _watchdog_traits(qos: QosProfile) -> Traits:
+def _watchdog_traits(qos: QosProfile) -> MemberTraits:
     """Return the watchdog's mask and action; nothing without one: other rules report that, and times."""
     watchdog = require_fact(qos.pfc_watchdog)
     if watchdog is None:
@@ -104,20 +104,20 @@ def _watchdog_traits(qos: QosProfile) -> Traits:
     return (mask, "pfc_watchdog"), (action, "pfc_watchdog")
 
 
-def _map_traits(qos: QosProfile, name: str, size: int, template: str) -> Traits:
+def _map_traits(qos: QosProfile, name: str, size: int, template: str) -> MemberTraits:
     """Return the entries of a map; an index that it does not name maps to 0, and all do without a map."""
     table = require_fact(getattr(qos, name)) or (None,) * size
     return tuple((f"maps {template.format(index)} {target or 0}", name) for index, target in enumerate(table))
 
 
-def _classification_traits(qos: QosProfile) -> Traits:
+def _classification_traits(qos: QosProfile) -> MemberTraits:
     return (
         *_map_traits(qos, "dscp_to_tc", 64, "DSCP {} to traffic class"),
         *_map_traits(qos, "tc_to_priority_group", 16, "traffic class {} to priority group"),
     )
 
 
-ASPECTS: dict[str, Callable[[QosProfile], Traits]] = {
+MEMBER_ASPECTS: dict[str, Callable[[QosProfile], MemberTraits]] = {
     "pause": _pause_traits,
     "watchdog": _watchdog_traits,
     "classification": _classification_traits,

@@ -12,17 +12,17 @@ from operator import or_
 from typing import NamedTuple
 
 from nodrop.analyses import Hit
-from nodrop.analyses._drops import Reach, reaches
-from nodrop.analyses._expected import Way, towards
+from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses._expected import LegToNeighbor, legs_to_owners
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.subject import Subject
-from nodrop.routing.adverts import Attributes, together
-from nodrop.routing.originating import preferred
+from nodrop.routing.adverts import PathAttributes, union_of_bits
+from nodrop.routing.originating import default_local_preference
 from nodrop.routing.policy import GRACEFUL_SHUTDOWN
 from nodrop.routing.prefixes import Prefix
 from nodrop.routing.routers import Router
-from nodrop.routing.words import of_family
+from nodrop.routing.words import neighbor_family_statement
 
 RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True
@@ -32,8 +32,8 @@ _ORIGINS = ("IGP", "EGP", "incomplete")
 class _Offer(NamedTuple):
     """The offer of a link: destinations, with the attributes as they were advertised and as they were accepted."""
 
-    told: Attributes
-    taken: Attributes
+    told: PathAttributes
+    taken: PathAttributes
     bits: int
 
 
@@ -90,11 +90,11 @@ class _Place(NamedTuple):
 class _Unused:
     """The links of routers that carry nothing to a destination, though they lead there over as few cables as others."""
 
-    def __init__(self, reach: Reach) -> None:
+    def __init__(self, reach: RouteReach) -> None:
         self._reach = reach
         self._offered: dict[tuple[int, int], list[_Offer]] = {}
         self._legs: dict[tuple[int, ...], Mapping[int, frozenset[str]]] = {}
-        self._ways: defaultdict[int, list[Way]] = defaultdict(list)
+        self._ways: defaultdict[int, list[LegToNeighbor]] = defaultdict(list)
         self._passing: dict[int, bool] = {}
         for number, speaker in reach.world.speakers.items():
             self._passing[number] = not speaker.bgp.graceful_shutdown
@@ -103,15 +103,17 @@ class _Unused:
                 rank = reach.ranks[link.far]
                 leg = reach.plane.side(number, link.session).leg.name
                 if own_rank is None or rank is None:
-                    self._ways[number].append(Way(leg, link.far, up=True, down=True))
+                    self._ways[number].append(LegToNeighbor(leg, link.far, up=True, down=True))
                 elif own_rank != rank:
-                    self._ways[number].append(Way(leg, link.far, up=rank > own_rank, down=rank < own_rank))
+                    self._ways[number].append(LegToNeighbor(leg, link.far, up=rank > own_rank, down=rank < own_rank))
 
     def hits(self, number: int) -> Iterator[tuple[int, Hit]]:
         """Yield what keeps links of a router unused, with the number of equal paths."""
         reach = self._reach
-        links, usual = reach.world.speakers[number].links, preferred(reach.world.speakers[number].bgp)
-        should = {link.far: reach.should(link.far, number, 0) for link in links if self._passing[link.far]}
+        links, usual = reach.world.speakers[number].links, default_local_preference(reach.world.speakers[number].bgp)
+        should = {
+            link.far: reach.expected_destinations(link.far, number, 0) for link in links if self._passing[link.far]
+        }
         expected_bits = reach.wanted & ~reach.own(number) & reduce(or_, should.values(), 0)
         for entry in reach.state.table(number).entries:
             bits = entry.bits & expected_bits
@@ -141,10 +143,10 @@ class _Unused:
                 prefix = reach.prefixes(example)[0]
                 yield paths, _build_hit(reach, number, cause, place, prefix, (len(entry.hops), paths))
 
-    def _is_drained(self, number: int) -> bool:
+    def _is_drained(self, router_number: int) -> bool:
         """Whether a router marks all its advertisements to every neighbor, which `switch-drained` reports."""
-        state, speaker = self._reach.state, self._reach.world.speakers[number]
-        adverts = [advert for link in speaker.links for advert in state.tells(number, link.outbound.number)]
+        state, speaker = self._reach.state, self._reach.world.speakers[router_number]
+        adverts = [advert for link in speaker.links for advert in state.tells(router_number, link.outbound.number)]
         return all(GRACEFUL_SHUTDOWN in route.attributes.communities for advert in adverts for route in advert.parts)
 
     def _offers_of_link(self, number: int, position: int) -> list[_Offer]:
@@ -163,9 +165,9 @@ class _Unused:
             offers += self._offered[key]
         return offers
 
-    def _find_loop_cause(self, number: int, position: int, offer: _Offer) -> _Cause | None:
+    def _find_loop_cause(self, router_number: int, position: int, offer: _Offer) -> _Cause | None:
         """Return the cause where a router takes no route over a link for its own AS number in the path."""
-        speaker = self._reach.world.speakers[number]
+        speaker = self._reach.world.speakers[router_number]
         asn = speaker.bgp.asn
         if offer.told.path.count(asn) <= speaker.links[position].repeats:
             return None
@@ -186,7 +188,7 @@ class _Unused:
         prefix = world.destinations.members[bit.bit_length() - 1][0]
         owners = tuple(sorted({row[0] for row in world.origins.get(prefix, ())}))
         if owners not in self._legs:
-            self._legs[owners] = towards(owners, self._ways, self._passing)
+            self._legs[owners] = legs_to_owners(owners, self._ways, self._passing)
         return self._legs[owners]
 
     def _find_cause_place(self, number: int, position: int, bit: int, cause: _Cause) -> _Place:
@@ -203,7 +205,7 @@ class _Unused:
             link = speakers[number].links[position]
             place = _Place(link.far, link.far_position, inbound=False)
             entry = state.table(link.far).entry(bit.bit_length() - 1)
-            if cause.kind == "med" or entry is None or bit & together(state.local(link.far)) or link.far in seen:
+            if cause.kind == "med" or entry is None or bit & union_of_bits(state.local(link.far)) or link.far in seen:
                 return place
             grows = 1 if cause.kind == "path" else 0
             if _attribute_value(offer.told, cause) > _attribute_value(entry.attributes, cause) + grows:
@@ -211,19 +213,21 @@ class _Unused:
             number, position = link.far, entry.hops[0]
 
 
-def _attribute_value(attributes: Attributes, cause: _Cause) -> int:
+def _attribute_value(attributes: PathAttributes, cause: _Cause) -> int:
     marked = int(GRACEFUL_SHUTDOWN in attributes.communities)
     return {"path": len(attributes.path), "origin": attributes.origin, "med": attributes.med or 0, "mark": marked}.get(
         cause.kind, 0
     )
 
 
-def _build_hit(reach: Reach, number: int, cause: _Cause, place: _Place, example: Prefix, paths: tuple[int, int]) -> Hit:
+def _build_hit(
+    reach: RouteReach, number: int, cause: _Cause, place: _Place, example: Prefix, paths: tuple[int, int]
+) -> Hit:
     plane = reach.plane
     link = reach.world.speakers[place.number].links[place.position]
     side = plane.side(place.number, link.session)
     router = plane.routers[place.number]
-    family_config = of_family(side.neighbor, reach.routes.family)
+    family_config = neighbor_family_statement(side.neighbor, reach.routes.family)
     name, subject = _name_cause_source(router, router.at(side.neighbor), family_config, cause, place)
     return Hit(
         subject=subject,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Fact, Hit, Unsettled
+from nodrop.analyses import Hit, HitFact, Unsettled
 from nodrop.model.fabric import Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
@@ -27,6 +27,6 @@ def find(index: Index, *, overhead_bytes: int) -> Iterator[Hit | Unsettled]:
             if isinstance(port.mtu_bytes, Unknown):
                 yield Unsettled(subject=(far.node,), missing="interface.mtu_bytes")
             elif port.mtu_bytes is not None and port.mtu_bytes < needed:
-                facts: dict[str, Fact] = {"host": host.name, "rdma_mtu": host.rdma_mtu_bytes, "needed": needed}
+                facts: dict[str, HitFact] = {"host": host.name, "rdma_mtu": host.rdma_mtu_bytes, "needed": needed}
                 facts |= {"port": f"{far.node} {far.port}", "mtu": port.mtu_bytes}
                 yield Hit(subject=subject_of(link.a, link.b), at=(*far, "mtu_bytes"), facts=facts)

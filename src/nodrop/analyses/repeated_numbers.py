@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from nodrop.analyses import Hit
-from nodrop.analyses._beside import Beside, hosts_of, overlapping_fabrics, some
+from nodrop.analyses._beside import Beside, cabled_host_names, format_first_words, overlapping_fabrics
 from nodrop.model.identifiers import Kind, Range, holdings
 from nodrop.model.index import Index
 from nodrop.model.subject import FABRIC, Subject
@@ -28,7 +28,9 @@ def find(index: Index, *, joined: bool) -> Iterator[Hit]:
     other_fabrics = overlapping_fabrics(index)
     own_numbers = _numbers_by_kind(index) if other_fabrics else {}
     for fabric in other_fabrics:
-        hosts = set(hosts_of(fabric.index)) & set(hosts_of(index)) if fabric.same_names(index) else set()
+        hosts = (
+            set(cabled_host_names(fabric.index)) & set(cabled_host_names(index)) if fabric.same_names(index) else set()
+        )
         for kind, known_numbers in sorted(_numbers_by_kind(fabric.index).items()):
             one_network = fabric.joined or (kind == "host prefixes" and bool(hosts))
             if one_network is joined and kind in own_numbers:
@@ -88,7 +90,7 @@ def _overlap_hits(
     yield Hit(
         subject=(FABRIC,),
         at=first_number.subject,
-        facts={"kind": kind, "values": some(words), "other": other_fabric.name},
+        facts={"kind": kind, "values": format_first_words(words), "other": other_fabric.name},
         related=((other_fabric.subject(*far_number.subject), "the same there"),),
         discriminator=f"{other_fabric.name} {kind}",
     )

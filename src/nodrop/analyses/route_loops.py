@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.analyses._plane import of
+from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
-from nodrop.routing.paths import Start, Walk
-from nodrop.routing.prefixes import FAMILIES, Address
-from nodrop.routing.static_routes import statics
+from nodrop.routing.paths import PathWalk, Start
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address
+from nodrop.routing.static_routes import usable_static_routes
 
 RESTS_ON = frozenset({"cables"})
 ROUTED = True
@@ -15,15 +15,15 @@ ROUTED = True
 
 def find(index: Index) -> Iterator[Hit]:
     """Yield the static routes that send a packet back to a switch that it has left."""
-    plane = of(index)
+    plane = control_plane_of(index)
     reported_circles: set[frozenset[int]] = set()
     for router in plane.routers:
-        for family in FAMILIES:
-            for route, prefix in statics(router, family):
+        for family in ADDRESS_FAMILIES:
+            for route, prefix in usable_static_routes(router, family):
                 found_route = plane.of(family).own(router.number).get(prefix)
                 if found_route is None or all(hop.router is None for hop in found_route.hops):
                     continue
-                walk = Walk(plane, Start(router.number, None), Address(family, prefix.first))
+                walk = PathWalk(plane, Start(router.number, None), Address(family, prefix.first))
                 for packet_path in walk.ways:
                     circle = packet_path.routers[packet_path.routers.index(packet_path.routers[-1]) :]
                     if packet_path.outcome != "loop" or frozenset(circle) in reported_circles:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.analyses._plane import of
+from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
@@ -16,7 +16,7 @@ REPAIRS = True
 def find(index: Index) -> Iterator[Hit]:
     """Yield each router whose id an earlier one has; an address that both have on a loopback is another rule's."""
     first_routers: dict[str, Router] = {}
-    for router in of(index).routers:
+    for router in control_plane_of(index).routers:
         router_id = None if router.bgp is None else router.bgp.router_id
         if router_id is None:
             continue
@@ -35,7 +35,9 @@ def find(index: Index) -> Iterator[Hit]:
 
 def _router_id_changes(index: Index, router: Router) -> Iterator[tuple[Subject, object]]:
     """Yield the router id that a router's own loopback makes, where no other has it."""
-    taken = {other_router.bgp.router_id for other_router in of(index).routers if other_router.bgp is not None}
+    taken = {
+        other_router.bgp.router_id for other_router in control_plane_of(index).routers if other_router.bgp is not None
+    }
     addresses = [
         text.partition("/")[0] for loopback in known_rows(router.device.loopbacks) for text in loopback.addresses
     ]

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping
 
 from nodrop.analyses import Hit
-from nodrop.analyses._plane import of
+from nodrop.analyses._plane import control_plane_of
 from nodrop.model.fabric import Device, Interface, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor
@@ -20,7 +20,7 @@ REPAIRS = True
 ROUTED = True
 LOOKS_AT = frozenset({"bgp", "addresses", "loopbacks", "vrf_bgp", "vrf", "enabled"})
 
-Speaker = tuple[str, int]
+SpeakerKey = tuple[str, int]
 """A switch that speaks BGP, and its AS number."""
 
 
@@ -66,7 +66,7 @@ def _has_local_asn(device: Device) -> bool:
 def _find_rejected_sessions(index: Index, showing: set[str]) -> Iterator[Hit]:
     """Yield the first session of a switch to each one of `showing` that expects another number than is shown to it."""
     reported_pairs = set()
-    for down in of(index).down:
+    for down in control_plane_of(index).down:
         router, far = str(down.facts.get("where", "")), str(down.facts.get("peer", ""))
         if down.reason != "asn" or down.router.name != router or far not in showing or (router, far) in reported_pairs:
             continue
@@ -95,12 +95,12 @@ class _Wrong:
     def __init__(
         self,
         index: Index,
-        speakers: Mapping[str, Speaker],
-        owners: Mapping[str, Speaker | None],
+        speakers: Mapping[str, SpeakerKey],
+        owners: Mapping[str, SpeakerKey | None],
         showing: Container[str],
     ) -> None:
         """Collect them, those to switches of `showing` aside, which show some neighbors another number."""
-        self.of: dict[str, list[tuple[BgpNeighbor, Speaker]]] = {}
+        self.of: dict[str, list[tuple[BgpNeighbor, SpeakerKey]]] = {}
         self._wanted: defaultdict[str, dict[str, int | str | None]] = defaultdict(dict)
         for device in index.fabric.devices:
             bgp = None if isinstance(device.bgp, Unknown) else device.bgp
@@ -116,7 +116,7 @@ class _Wrong:
                     if far[1] != session.remote_asn:
                         self.of.setdefault(device.name, []).append((session, far))
 
-    def mended(self, device: str, far: Speaker) -> Iterator[tuple[Subject, object]]:
+    def mended(self, device: str, far: SpeakerKey) -> Iterator[tuple[Subject, object]]:
         """Yield what would end the fault: where several switches want one number of the far end, that end has it."""
         name, asn = far
         asns = self._wanted[name]
@@ -128,15 +128,15 @@ class _Wrong:
                 yield (device, "@neighbors", session.key, "remote_asn"), asn
 
 
-def _bgp_speakers(index: Index) -> Iterator[tuple[str, Speaker]]:
+def _bgp_speakers(index: Index) -> Iterator[tuple[str, SpeakerKey]]:
     for device in index.fabric.devices:
         if not isinstance(device.bgp, Unknown) and device.bgp is not None:
             yield device.name, (device.name, device.bgp.asn)
 
 
-def _address_owners(index: Index, speakers: Mapping[str, Speaker]) -> dict[str, Speaker | None]:
+def _address_owners(index: Index, speakers: Mapping[str, SpeakerKey]) -> dict[str, SpeakerKey | None]:
     """Return who has an address, of those of ports and loopbacks; None where several switches have it."""
-    owners: dict[str, Speaker | None] = {}
+    owners: dict[str, SpeakerKey | None] = {}
     for device in index.fabric.devices:
         speaker = speakers.get(device.name)
         holders: tuple[Interface | Loopback, ...] = (*device.interfaces, *known_rows(device.loopbacks))
@@ -148,18 +148,18 @@ def _address_owners(index: Index, speakers: Mapping[str, Speaker]) -> dict[str, 
 
 
 def _far_speaker_of_cable(
-    index: Index, speakers: Mapping[str, Speaker], device: Device, session: BgpNeighbor
-) -> Speaker | None:
+    index: Index, speakers: Mapping[str, SpeakerKey], device: Device, session: BgpNeighbor
+) -> SpeakerKey | None:
     """Return who is at the other end of the cable that a session goes over."""
     end = index.far_end(device.name, session.interface or "")
     return None if end is None else speakers.get(end.node)
 
 
-def _expected(session: BgpNeighbor, own_asn: int, far: int) -> str:
+def _expected(session: BgpNeighbor, own_asn: int, far_router: int) -> str:
     """Return which AS number a session wants at the far end, in words; nothing where it finds that."""
     wanted_remote_asn = session.remote_asn
     if wanted_remote_asn == "external":
-        return "another" if own_asn == far else ""
+        return "another" if own_asn == far_router else ""
     if wanted_remote_asn == "internal":
-        return "the same" if own_asn != far else ""
+        return "the same" if own_asn != far_router else ""
     return "a stated AS" if wanted_remote_asn is None else f"AS {wanted_remote_asn}"

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import reaches
 from nodrop.model.index import Index
-from nodrop.routing.prefixes import Family
-from nodrop.routing.routers import Session, Side
-from nodrop.routing.words import of_family
+from nodrop.routing.prefixes import AddressFamily
+from nodrop.routing.routers import BgpSession, SessionSide
+from nodrop.routing.words import neighbor_family_statement
 
 RESTS_ON = frozenset({"cables"})
 ROUTED = True
@@ -26,7 +26,7 @@ def find(index: Index) -> Iterator[Hit]:
         speaking |= {number for number in reach.world.speakers if reach.own(number)}
         covered = {(side.router, side.leg.name) for side in carrying}
         covered |= {(failure.router.number, failure.leg.name) for failure in plane.down if failure.leg is not None}
-        rows: dict[int, list[Side]] = {}
+        rows: dict[int, list[SessionSide]] = {}
         for session in plane.sessions:
             if (
                 session.far
@@ -54,7 +54,7 @@ def find(index: Index) -> Iterator[Hit]:
             )
 
 
-def _sides_without_family(session: Session, family: Family) -> Iterator[Side]:
+def _sides_without_family(session: BgpSession, family: AddressFamily) -> Iterator[SessionSide]:
     """Return the ends that do not activate a family; both where they do and next hops keep it out."""
-    off = [side for side in (session.a, session.b) if not of_family(side.neighbor, family).active]
+    off = [side for side in (session.a, session.b) if not neighbor_family_statement(side.neighbor, family).active]
     yield from off or (session.a, session.b)

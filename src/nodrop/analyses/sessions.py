@@ -6,9 +6,9 @@ If the other end of a session has a separate reason, that is reported there; AS 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._plane import of
+from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
-from nodrop.routing.routers import Down
+from nodrop.routing.routers import DownSession
 
 RESTS_ON = frozenset({"cables"})
 ROUTED = True
@@ -24,7 +24,9 @@ _NO_ADDRESS = "no address in a subnet with its neighbor"
 
 def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
     """Yield the statements that get no session for this `reason` (routing.routers.Reason)."""
-    by_reason = index.keep("sessions that are down, by reason", lambda: _down_sessions_by_reason(of(index).down))
+    by_reason = index.keep(
+        "sessions that are down, by reason", lambda: _down_sessions_by_reason(control_plane_of(index).down)
+    )
     for down in by_reason.get(reason, ()):
         if not down.there:
             facts = {"device": down.router.name, "session": down.neighbor.key, "description": ""}
@@ -46,8 +48,8 @@ def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
         yield Unsettled(subject=(down.router.device.name,), missing=missing, others=unread_nodes)
 
 
-def _down_sessions_by_reason(downs: Iterable[Down]) -> Mapping[str, Sequence[Down]]:
-    grouped: dict[str, list[Down]] = {}
+def _down_sessions_by_reason(downs: Iterable[DownSession]) -> Mapping[str, Sequence[DownSession]]:
+    grouped: dict[str, list[DownSession]] = {}
     for down in downs:
         grouped.setdefault(down.reason, []).append(down)
     return grouped

@@ -3,27 +3,27 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._plane import of
+from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
-from nodrop.routing.peerings import internal
-from nodrop.routing.routers import Side
-from nodrop.routing.words import of_family
+from nodrop.routing.peerings import is_internal_session
+from nodrop.routing.routers import SessionSide
+from nodrop.routing.words import neighbor_family_statement
 
 ROUTED = True
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield each router with such sessions once, at the first of them."""
-    plane = of(index)
-    rows: dict[int, list[tuple[Side, str]]] = {}
+    plane = control_plane_of(index)
+    rows: dict[int, list[tuple[SessionSide, str]]] = {}
     for session in plane.sessions:
-        if internal(plane.routers, session):
+        if is_internal_session(plane.routers, session):
             continue
         for side in (session.a, session.b):
             open_ways = []
             for family in session.families:
-                config = of_family(side.neighbor, family)
+                config = neighbor_family_statement(side.neighbor, family)
                 open_ways += ["import"] if config.import_policy is None and config.import_prefix_list is None else []
                 open_ways += ["export"] if config.export_policy is None and config.export_prefix_list is None else []
             if open_ways:

@@ -7,7 +7,7 @@ fabrics are two switches, whose ports are not compared.
 from collections.abc import Iterator, Mapping
 
 from nodrop.analyses import Hit
-from nodrop.analyses._beside import Beside, overlapping_fabrics, some
+from nodrop.analyses._beside import Beside, format_first_words, overlapping_fabrics
 from nodrop.model.fabric import End, Link
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, link, natural
@@ -48,7 +48,7 @@ def _build_hit(node: str, rows: list[tuple[str, Link, Link]], other_fabric: Besi
         subject=link(own_link.a, own_link.b),
         facts={
             "node": node,
-            "ports": some(port for port, _, _ in rows),
+            "ports": format_first_words(port for port, _, _ in rows),
             "count": len(rows),
             "cable": f"{own_link.a} to {own_link.b}",
             "known": f"{other_link.a} to {other_link.b}",

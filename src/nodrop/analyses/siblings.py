@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from nodrop import units
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._kinship import UNKNOWN_SIDE, Kinship, Member
+from nodrop.analyses._kinship import UNKNOWN_SIDE_NAME, FamilyPort, PortFamilies
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.edit import part_of
 from nodrop.model.fields import field_names, label_of, numbers, unit_of
@@ -22,14 +22,14 @@ from nodrop.model.subject import Subject
 RESTS_ON = frozenset({"cables", "roles", "models"})
 REPAIRS = True
 
-SHOWN = 3
+SHOWN_SIBLINGS = 3
 """How many differences a message spells out."""
 
-NOTHING = "nothing stated"
+NOTHING_STATED = "nothing stated"
 BYTES_PER_MBIT = 125_000
 
 
-class Trait(NamedTuple):
+class PortTrait(NamedTuple):
     """A behavior of a port: its label, its text in words, and its place below the port."""
 
     label: str
@@ -39,26 +39,26 @@ class Trait(NamedTuple):
     """Whether a port that has no such thing at all is not to be compared in it."""
 
 
-Traits = tuple[Trait, ...]
+PortTraits = tuple[PortTrait, ...]
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield the ports unlike most of their siblings, once for each aspect with a difference."""
-    kinship = Kinship(index, sides=True)
-    for aspect in ASPECTS:
+    kinship = PortFamilies(index, sides=True)
+    for aspect in SIBLING_ASPECTS:
         yield from _outlier_hits(kinship, aspect)
 
 
-def _outlier_hits(kinship: Kinship, aspect: str) -> Iterator[Hit | Unsettled]:
-    seen: dict[int, Traits | str] = {}
+def _outlier_hits(kinship: PortFamilies, aspect: str) -> Iterator[Hit | Unsettled]:
+    seen: dict[int, PortTraits | str] = {}
 
-    def read_traits(member: Member) -> Traits | str:
+    def read_traits(member: FamilyPort) -> PortTraits | str:
         key = id(member.qos)
         if key not in seen:
             seen[key] = _read_profile_traits(aspect, member.qos)
         return seen[key]
 
-    def value(member: Member) -> Traits | None:
+    def value(member: FamilyPort) -> PortTraits | None:
         member_traits = read_traits(member)
         return None if isinstance(member_traits, str) or not member_traits else member_traits
 
@@ -72,26 +72,33 @@ def _outlier_hits(kinship: Kinship, aspect: str) -> Iterator[Hit | Unsettled]:
             ):
                 for member in members:
                     yield _build_difference_hit(
-                        aspect, member, own_traits, expected, sibling, count, sided=family[-1] != UNKNOWN_SIDE
+                        aspect, member, own_traits, expected, sibling, count, sided=family[-1] != UNKNOWN_SIDE_NAME
                     )
 
 
-def _read_profile_traits(aspect: str, qos: QosProfile) -> Traits | str:
+def _read_profile_traits(aspect: str, qos: QosProfile) -> PortTraits | str:
     """Return the traits of a profile; if one is not known, the path of the missing fact."""
     try:
-        return tuple(ASPECTS[aspect](qos))
+        return tuple(SIBLING_ASPECTS[aspect](qos))
     except UnknownFact as unknown:
         return str(unknown)
 
 
 def _build_difference_hit(
-    aspect: str, member: Member, traits: Traits | str, expected: Traits, sibling: Member, count: int, *, sided: bool
+    aspect: str,
+    member: FamilyPort,
+    traits: PortTraits | str,
+    expected: PortTraits,
+    sibling: FamilyPort,
+    count: int,
+    *,
+    sided: bool,
 ) -> Hit | Unsettled:
     device, port = member.device.name, member.port.name
     if isinstance(traits, str) or not sided:
         return Unsettled(subject=(device, port), missing=traits if isinstance(traits, str) else "interface.side")
     differences = list(_differing_traits(traits, expected))
-    count_suffix = f" and {len(differences) - SHOWN} more" if len(differences) > SHOWN else ""
+    count_suffix = f" and {len(differences) - SHOWN_SIBLINGS} more" if len(differences) > SHOWN_SIBLINGS else ""
     _, place = differences[0]
     return Hit(
         subject=(device, port),
@@ -100,7 +107,7 @@ def _build_difference_hit(
             "device": device,
             "port": port,
             "aspect": aspect,
-            "differences": "; ".join(text for text, _ in differences[:SHOWN]) + count_suffix,
+            "differences": "; ".join(text for text, _ in differences[:SHOWN_SIBLINGS]) + count_suffix,
             "sibling_device": sibling.device.name,
             "sibling_port": sibling.port.name,
             "siblings": count,
@@ -111,7 +118,7 @@ def _build_difference_hit(
     )
 
 
-def _change_to_sibling_value(port: Subject, sibling: Member, place: Subject) -> tuple[Subject, object]:
+def _change_to_sibling_value(port: Subject, sibling: FamilyPort, place: Subject) -> tuple[Subject, object]:
     """Return a part of a port, and the value of its sibling there; None without one."""
     try:
         return (*port, *place), part_of(sibling.port, place)
@@ -119,12 +126,12 @@ def _change_to_sibling_value(port: Subject, sibling: Member, place: Subject) -> 
         return (*port, *place), None
 
 
-def _differing_traits(own_traits: Traits, usual: Traits) -> Iterator[tuple[str, Subject]]:
+def _differing_traits(own_traits: PortTraits, usual: PortTraits) -> Iterator[tuple[str, Subject]]:
     """Yield what differs in words, and where."""
     own_trait, other_trait = {traits.label: traits for traits in own_traits}, {trait.label: trait for trait in usual}
     for label in dict.fromkeys((*own_trait, *other_trait)):
         pair = [traits[label] for traits in (own_trait, other_trait) if label in traits]
-        texts = [traits[label].text if label in traits else NOTHING for traits in (own_trait, other_trait)]
+        texts = [traits[label].text if label in traits else NOTHING_STATED for traits in (own_trait, other_trait)]
         if texts[0] != texts[1] and (len(pair) == 2 or not pair[0].optional):
             yield f"{label} {texts[0]} (siblings: {_without_common_words(*texts)})", pair[0].place
 
@@ -136,32 +143,32 @@ def _without_common_words(own: str, usual: str) -> str:
     return " ".join(words[len(common) :]) or usual
 
 
-def _classification_traits(qos: QosProfile) -> Iterator[Trait]:
+def _classification_traits(qos: QosProfile) -> Iterator[PortTrait]:
     trust = require_fact(qos.trust, "interface.qos.trust")
-    yield Trait("trust:", trust or "nothing", ("qos", "trust"))
+    yield PortTrait("trust:", trust or "nothing", ("qos", "trust"))
     yield from _map_traits(qos, "classification")
 
 
-def _map_traits(qos: QosProfile, aspect: str) -> Iterator[Trait]:
+def _map_traits(qos: QosProfile, aspect: str) -> Iterator[PortTrait]:
     """Yield the entries of the maps of an aspect, in the words of their fields."""
     for name in field_names(QosProfile, aspect=aspect):
         if (words := numbers().get(name)) is not None:
             yield from _map_entry_traits(qos, name, f"{words.source} {{}} {words.verb}", f"{words.target} {{}}")
 
 
-def _map_entry_traits(qos: QosProfile, name: str, label: str, target: str) -> Iterator[Trait]:
+def _map_entry_traits(qos: QosProfile, name: str, label: str, target: str) -> Iterator[PortTrait]:
     for index, value in enumerate(require_fact(getattr(qos, name), f"interface.qos.{name}") or ()):
         if value is not None:
-            yield Trait(label.format(index), target.format(value), ("qos", name, str(index)))
+            yield PortTrait(label.format(index), target.format(value), ("qos", name, str(index)))
 
 
-def _scheduling_traits(qos: QosProfile) -> Iterator[Trait]:
+def _scheduling_traits(qos: QosProfile) -> Iterator[PortTrait]:
     yield from _map_traits(qos, "scheduling")
     for queue in require_fact(qos.queues, "interface.qos.queues"):
         scheduler = require_fact(queue.scheduler, "queue.scheduler")
         if scheduler is not None:
             place = ("qos", "queues", str(queue.index), "scheduler")
-            yield Trait(f"queue {queue.index} is", _format_scheduler(scheduler), place)
+            yield PortTrait(f"queue {queue.index} is", _format_scheduler(scheduler), place)
 
 
 def _format_scheduler(scheduler: Scheduler) -> str:
@@ -177,14 +184,14 @@ def _format_rate(bytes_per_s: int) -> str:
     return units.show_speed(bytes_per_s // BYTES_PER_MBIT) if exact else f"{bytes_per_s} B/s"
 
 
-def _marking_traits(qos: QosProfile) -> Iterator[Trait]:
+def _marking_traits(qos: QosProfile) -> Iterator[PortTrait]:
     for queue in require_fact(qos.queues, "interface.qos.queues"):
         wred = require_fact(queue.wred, "queue.wred")
         if wred is not None and wred.green.probability_percent != 0:
             yield _build_marking_trait(queue, wred)
 
 
-def _build_marking_trait(queue: Queue, wred: WredProfile) -> Trait:
+def _build_marking_trait(queue: Queue, wred: WredProfile) -> PortTrait:
     """Return the curve of green, the color of all traffic without a policer, and the action on it."""
     green = wred.green
     does = "marks" if "green" in wred.ecn_colors else "drops" if green.enabled else "ignores"
@@ -192,10 +199,10 @@ def _build_marking_trait(queue: Queue, wred: WredProfile) -> Trait:
     if green.min_percent is not None:
         low, high = f"{green.min_percent} %", f"{green.max_percent} % of what it may take"
     curve = f"{low} to {high}, {green.probability_percent} %"
-    return Trait(f"queue {queue.index}", f"{does} at {curve}", ("qos", "queues", str(queue.index), "wred"))
+    return PortTrait(f"queue {queue.index}", f"{does} at {curve}", ("qos", "queues", str(queue.index), "wred"))
 
 
-def _buffer_traits(qos: QosProfile) -> Iterator[Trait]:
+def _buffer_traits(qos: QosProfile) -> Iterator[PortTrait]:
     groups = [
         (priority_group.index, priority_group.buffer)
         for priority_group in require_fact(qos.priority_groups, "interface.qos.priority_groups")
@@ -205,7 +212,7 @@ def _buffer_traits(qos: QosProfile) -> Iterator[Trait]:
         for index, buffer in rows:
             buffer_profile = require_fact(buffer, f"{kind.replace(' ', '_')}.buffer")
             room = "has no buffer" if buffer_profile is None else _format_buffer_pool(buffer_profile)
-            yield Trait(f"{kind} {index}", room, ("qos", name, str(index), "buffer"), optional=name == "queues")
+            yield PortTrait(f"{kind} {index}", room, ("qos", name, str(index), "buffer"), optional=name == "queues")
 
 
 def _format_buffer_pool(buffer: BufferProfile) -> str:
@@ -217,16 +224,16 @@ def _format_buffer_pool(buffer: BufferProfile) -> str:
     )
 
 
-def _watchdog_traits(qos: QosProfile) -> Iterator[Trait]:
+def _watchdog_traits(qos: QosProfile) -> Iterator[PortTrait]:
     watchdog = require_fact(qos.pfc_watchdog, "interface.qos.pfc_watchdog")
     if watchdog is not None:
         for name in field_names(PfcWatchdog, aspect="watchdog"):
             value = require_fact(getattr(watchdog, name), "interface.qos.pfc_watchdog")
             text = "not stated" if value is None else f"{value} {unit_of(name)}".rstrip()
-            yield Trait(f"the watchdog's {label_of(name)} is", text, ("qos", "pfc_watchdog", name))
+            yield PortTrait(f"the watchdog's {label_of(name)} is", text, ("qos", "pfc_watchdog", name))
 
 
-ASPECTS: dict[str, Callable[[QosProfile], Iterator[Trait]]] = {
+SIBLING_ASPECTS: dict[str, Callable[[QosProfile], Iterator[PortTrait]]] = {
     "classification": _classification_traits,
     "scheduling": _scheduling_traits,
     "marking": _marking_traits,

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._drops import drops
-from nodrop.analyses._failed import Case, cases
-from nodrop.analyses._plane import of, unsettled
+from nodrop.analyses._failed import FailureCase, failure_cases
+from nodrop.analyses._plane import control_plane_of, uncomputed_gaps
 from nodrop.model.index import Index
 from nodrop.model.subject import link as subject_of
-from nodrop.routing.failures import Loss
+from nodrop.routing.failures import RouteLoss
 
 RESTS_ON = frozenset({"cables", "hosts", "roles"})
 ROUTED = True
@@ -21,11 +21,11 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
     The prefixes that a switch announces itself are not missed when it fails. A loss of hosts does not count if the
     router, or the hosts' own router, has lost sessions or routes already: that is reported separately.
     """
-    yield from unsettled(of(index))
+    yield from uncomputed_gaps(control_plane_of(index))
     reported_failures = set()
-    hurt = {down.router.number for down in of(index).down}
+    hurt = {down.router.number for down in control_plane_of(index).down}
     hurt |= {number for _, drop in drops(index) for number in (drop.router, drop.link.far)}
-    for failure in cases(index):
+    for failure in failure_cases(index):
         rows = (
             failure.valleys
             if what == "valley"
@@ -52,7 +52,7 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
         )
 
 
-def _is_loss_already_reported(case: Case, row: Loss, hurt: set[int]) -> bool:
+def _is_loss_already_reported(case: FailureCase, row: RouteLoss, hurt: set[int]) -> bool:
     """Whether a router, or all of those whose hosts it loses, are hurt already."""
     if row.router in hurt:
         return True

@@ -9,15 +9,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._tiers import Uplink, hosts_of, peers, uplinks
+from nodrop.analyses._tiers import UplinkCable, peers, port_addresses, uplink_cables
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
-from nodrop.routing.destinations import permits
-from nodrop.routing.prefixes import FAMILIES, Prefix, prefix
-from nodrop.routing.words import of_family
+from nodrop.routing.destinations import is_prefix_permitted
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Prefix, prefix
+from nodrop.routing.words import neighbor_family_statement
 
 RESTS_ON = frozenset({"cables", "roles"})
 REPAIRS = True
@@ -30,8 +30,8 @@ _PREFIX_LISTS = ("ip address prefix-list", "ipv6 address prefix-list")
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield the upper switches whose number is not that of their neighbors in the tier, where a lower one transits."""
-    below: defaultdict[str, list[Uplink]] = defaultdict(list)
-    for cable in uplinks(index):
+    below: defaultdict[str, list[UplinkCable]] = defaultdict(list)
+    for cable in uplink_cables(index):
         below[cable.lower.name].append(cable)
     reported_switches: set[str] = set()
     for name, cables in below.items():
@@ -88,7 +88,7 @@ def _asn_changes(
                 yield (name, "@neighbors", session.key, "remote_asn"), shared
 
 
-def _prefixes_of_other_leaves(below: dict[str, list[Uplink]], name: str) -> tuple[Prefix, ...]:
+def _prefixes_of_other_leaves(below: dict[str, list[UplinkCable]], name: str) -> tuple[Prefix, ...]:
     """Return the prefixes that other switches of the lower tier originate: `name` can only learn them from above."""
     for other_name, cables in below.items():
         if other_name != name and (prefixes := _originated_prefixes(cables[0].lower)):
@@ -105,7 +105,7 @@ def _originated_prefixes(device: Device) -> tuple[Prefix, ...]:
     return tuple(network for network in parsed_prefixes if network is not None)
 
 
-def _provides_transit(index: Index, cables: list[Uplink], foreign: tuple[Prefix, ...]) -> bool | str:
+def _provides_transit(index: Index, cables: list[UplinkCable], foreign: tuple[Prefix, ...]) -> bool | str:
     """Whether a switch announces to one upper neighbor the routes from another; else the missing fact to decide it."""
     lower = cables[0].lower
     if isinstance(lower.bgp, Unknown):
@@ -119,12 +119,12 @@ def _provides_transit(index: Index, cables: list[Uplink], foreign: tuple[Prefix,
     answers: list[bool | str] = []
     for cable in cables:
         port = index.interface(cable.upper.name, cable.upper_port)
-        keys = {cable.lower_port, *(hosts_of(port) if port else ())}
+        keys = {cable.lower_port, *(port_addresses(port) if port else ())}
         for session in lower.bgp.neighbors:
             if session.key not in keys or not session.enabled:
                 continue
-            for family in FAMILIES:
-                carried = of_family(session, family)
+            for family in ADDRESS_FAMILIES:
+                carried = neighbor_family_statement(session, family)
                 own_prefixes = tuple(network for network in foreign if network.family == family)
                 if own_prefixes and carried.active:
                     answers.append(_policy_permits_prefixes(lower.bgp, carried.export_policy, own_prefixes))
@@ -162,4 +162,4 @@ def _condition_matches(bgp: Bgp, kind: str, value: str, network: Prefix) -> bool
         (prefix_list for prefix_list in bgp.prefix_lists if (prefix_list.name, prefix_list.family) == (value, family)),
         None,
     )
-    return listed is not None and permits(listed, network)
+    return listed is not None and is_prefix_permitted(listed, network)

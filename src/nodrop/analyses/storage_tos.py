@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._facing import Hosts, hosts_of
+from nodrop.analyses._facing import FileHosts, hosts_by_file
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric, StorageProtocol, TrafficClass
 from nodrop.model.index import Index
@@ -19,7 +19,7 @@ from nodrop.model.states import UnknownFact, require_fact
 RESTS_ON = frozenset({"cables", "classes", "hosts"})
 
 
-class Sender(NamedTuple):
+class StorageSender(NamedTuple):
     """How a kind of storage is called, which field of a NIC states its ToS, and which option sets it."""
 
     name: str
@@ -27,11 +27,11 @@ class Sender(NamedTuple):
     option: str
 
 
-SENDERS: Mapping[StorageProtocol, Sender] = {
-    "nvme-rdma": Sender("NVMe over RoCE", "nvme_rdma_tos", "--tos={tos} of nvme connect"),
-    "nvme-tcp": Sender("NVMe over TCP", "nvme_tcp_tos", "--tos={tos} of nvme connect"),
-    "lustre-o2ib": Sender("Lustre over RoCE", "lustre_o2ib_tos", "options ko2iblnd tos={tos}"),
-    "lustre-tcp": Sender("Lustre over TCP", "lustre_tcp_tos", "options ksocklnd tos={tos}"),
+STORAGE_SENDERS: Mapping[StorageProtocol, StorageSender] = {
+    "nvme-rdma": StorageSender("NVMe over RoCE", "nvme_rdma_tos", "--tos={tos} of nvme connect"),
+    "nvme-tcp": StorageSender("NVMe over TCP", "nvme_tcp_tos", "--tos={tos} of nvme connect"),
+    "lustre-o2ib": StorageSender("Lustre over RoCE", "lustre_o2ib_tos", "options ko2iblnd tos={tos}"),
+    "lustre-tcp": StorageSender("Lustre over TCP", "lustre_tcp_tos", "options ksocklnd tos={tos}"),
 }
 """Storage with a separate option for its ToS; NFS over RDMA has none, and takes that of the connection manager."""
 
@@ -46,9 +46,9 @@ def find(index: Index, *, lossless: bool) -> Iterator[Hit | Unsettled]:
 
     Facts: name, found, expected and port, the first at which the DSCP is lossless.
     """
-    hosts = hosts_of(index)
+    hosts = hosts_by_file(index)
     for nic in index.fabric.nics:
-        for purpose, sender in SENDERS.items():
+        for purpose, sender in STORAGE_SENDERS.items():
             if value_or_none(nic, sender.field) is None:
                 continue
             try:
@@ -72,8 +72,8 @@ class _Fault(NamedTuple):
     facts: Mapping[str, str]
 
 
-def _find_tos_fault(fabric: Fabric, hosts: Hosts, nic: Nic, purpose: StorageProtocol) -> _Fault | None:
-    sender, wanted_traffic_classes = SENDERS[purpose], _classes(fabric, purpose)
+def _find_tos_fault(fabric: Fabric, hosts: FileHosts, nic: Nic, purpose: StorageProtocol) -> _Fault | None:
+    sender, wanted_traffic_classes = STORAGE_SENDERS[purpose], _classes(fabric, purpose)
     tos: int = value_or_none(nic, sender.field)
     tcp = purpose in TCP_STORAGE
     if not tcp and not wanted_traffic_classes:
@@ -117,7 +117,7 @@ def _classes(fabric: Fabric, purpose: StorageProtocol) -> list[TrafficClass]:
     return next(filter(None, class_lists), [])
 
 
-def _tos_of_connection_manager(fabric: Fabric, hosts: Hosts, nic: Nic) -> int:
+def _tos_of_connection_manager(fabric: Fabric, hosts: FileHosts, nic: Nic) -> int:
     """Return the ToS of the connection manager on the hosts of a NIC, which storage over RoCE has by default."""
     values = _values_stated_for_hosts(fabric, hosts, nic, "tos")
     if len(values) != 1:
@@ -125,7 +125,7 @@ def _tos_of_connection_manager(fabric: Fabric, hosts: Hosts, nic: Nic) -> int:
     return values[0]
 
 
-def _values_stated_for_hosts(fabric: Fabric, hosts: Hosts, nic: Nic, field: str) -> tuple[int, ...]:
+def _values_stated_for_hosts(fabric: Fabric, hosts: FileHosts, nic: Nic, field: str) -> tuple[int, ...]:
     """Return the values that files of the same hosts state of a field, each once."""
     own_names = {host.name for host in hosts.of(nic)}
     field_values = dict.fromkeys(
@@ -137,7 +137,7 @@ def _values_stated_for_hosts(fabric: Fabric, hosts: Hosts, nic: Nic, field: str)
     return tuple(field_values)
 
 
-def _first_lossless_port(hosts: Hosts, nic: Nic, dscp: int) -> str:
+def _first_lossless_port(hosts: FileHosts, nic: Nic, dscp: int) -> str:
     """Return the first port that the hosts face and that has a DSCP in a lossless traffic class; else nothing."""
     for facing in hosts.facing(nic):
         qos = require_fact(facing.port.qos, "interface.qos")

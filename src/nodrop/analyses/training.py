@@ -6,7 +6,7 @@ auto-negotiation begins this (clause 73). A transceiver does that itself, and do
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Fact, Hit
+from nodrop.analyses import Hit, HitFact
 from nodrop.hardware import medium
 from nodrop.model.fabric import End, Interface
 from nodrop.model.index import Index
@@ -38,7 +38,12 @@ def find(index: Index) -> Iterator[Hit]:
             fault = _check_copper_port(index, near, port, far) if kind.passive else _check_transceiver_port(port)
             if fault:
                 field, state, expected = fault
-                facts: dict[str, Fact] = {"port": str(near), "found": state, "media": kind.name, "expected": expected}
+                facts: dict[str, HitFact] = {
+                    "port": str(near),
+                    "found": state,
+                    "media": kind.name,
+                    "expected": expected,
+                }
                 yield Hit(subject=tuple(near), at=(*near, field), facts=facts)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.analyses._drops import Reach, reaches
+from nodrop.analyses._drops import RouteReach, reaches
 from nodrop.model.index import Index
 
 RESTS_ON = frozenset({"cables", "roles"})
@@ -19,7 +19,7 @@ def find(index: Index) -> Iterator[Hit]:
                 yield _build_hit(reach, number, uninstalled_bits)
 
 
-def _build_hit(reach: Reach, number: int, uninstalled_bits: int) -> Hit:
+def _build_hit(reach: RouteReach, number: int, uninstalled_bits: int) -> Hit:
     router, family = reach.plane.routers[number], reach.routes.family
     mark = "" if family == "ipv4" else "_ipv6"
     bgp = reach.world.speakers[number].bgp

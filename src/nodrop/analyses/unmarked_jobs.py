@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from nodrop import hardware
-from nodrop.analyses import Fact, Hit, Unsettled
-from nodrop.analyses._facing import Hosts, hosts_of
+from nodrop.analyses import Hit, HitFact, Unsettled
+from nodrop.analyses._facing import FileHosts, hosts_by_file
 from nodrop.analyses._link_layers import LINK_LAYER, is_roce
 from nodrop.analyses.nic_persistence import is_lost
 from nodrop.model import effects
@@ -60,7 +60,7 @@ def find(index: Index, *, by: By) -> Iterator[Hit | Unsettled]:
     dscps = effects.rdma_dscps(index.fabric)
     if not dscps:
         return
-    hosts = hosts_of(index)
+    hosts = hosts_by_file(index)
     for nic in index.fabric.nics:
         by_dscp = _unmarked_libraries_by_dscp(nic, _LIBRARIES[by], dscps)
         if not by_dscp or (roce := is_roce(index, nic)) is False:
@@ -75,7 +75,7 @@ def find(index: Index, *, by: By) -> Iterator[Hit | Unsettled]:
             continue
         for dscp, libraries in by_dscp.items():
             expected = " or ".join(str(wanted << 2 | 2) for wanted in dscps)
-            facts: dict[str, Fact] = {
+            facts: dict[str, HitFact] = {
                 "libraries": " and ".join(libraries),
                 "variables": " and ".join(library.variable for library in libraries.values()),
                 "dscp": dscp,
@@ -99,7 +99,7 @@ def _unmarked_libraries_by_dscp(
     return by_dscp
 
 
-def _is_fault_of_kind(nic: Nic, by: By, defaults: _Defaults, hosts: Hosts) -> bool:
+def _is_fault_of_kind(nic: Nic, by: By, defaults: _Defaults, hosts: FileHosts) -> bool:
     """Whether a job without a traffic class is a fault of this kind, given the defaults of its hosts."""
     if by == "gpu":
         return True
@@ -115,14 +115,14 @@ def _is_fault_of_kind(nic: Nic, by: By, defaults: _Defaults, hosts: Hosts) -> bo
     return defaults.are_of_kernel and not defaults.are_lost and may_start_rdma
 
 
-def _marks_rdma_by_default(nic: Nic, hosts: Hosts, dscps: tuple[int, ...]) -> bool:
+def _marks_rdma_by_default(nic: Nic, hosts: FileHosts, dscps: tuple[int, ...]) -> bool:
     """Whether the NICs give RDMA its DSCP as they come from the factory."""
     models = set(nic.models) or {host.nic if isinstance(host.nic, str) else "" for host in hosts.of(nic)}
     held = [hardware.nic(model).roce_dscp if model in hardware.nics() else None for model in models]
     return bool(held) and all(dscp in dscps for dscp in held)
 
 
-def _defaults_for(index: Index, nic: Nic, hosts: Hosts) -> _Defaults:
+def _defaults_for(index: Index, nic: Nic, hosts: FileHosts) -> _Defaults:
     """Return what gives RDMA of the same hosts a ToS; where no hosts are stated, any file may be for the same job."""
     by_host: dict[str, list[Nic]] = index.keep("unmarked_jobs.files", lambda: _default_files_by_host(index, hosts))
     of_hosts: dict[frozenset[str], _Defaults] = index.keep("unmarked_jobs.defaults", dict)
@@ -137,7 +137,7 @@ def _defaults_for(index: Index, nic: Nic, hosts: Hosts) -> _Defaults:
     return of_hosts[names]
 
 
-def _default_files_by_host(index: Index, hosts: Hosts) -> dict[str, list[Nic]]:
+def _default_files_by_host(index: Index, hosts: FileHosts) -> dict[str, list[Nic]]:
     """Return the scripts, the templates, and /etc/nccl.conf, that give RDMA a ToS, by the hosts that they are for.
 
     The ToS of the connection manager is none for these libraries, which set up connections by themselves; that of a

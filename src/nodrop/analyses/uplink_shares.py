@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._tiers import Uplink, uplinks
+from nodrop.analyses._tiers import UplinkCable, uplink_cables
 from nodrop.model.index import Index
 
 RESTS_ON = frozenset({"cables", "roles"})
@@ -13,8 +13,8 @@ NEAR = True
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield each switch with unequal sums of cables once, at its first port to where the sum is least."""
-    below: defaultdict[str, defaultdict[str, list[Uplink]]] = defaultdict(lambda: defaultdict(list))
-    for cable in uplinks(index):
+    below: defaultdict[str, defaultdict[str, list[UplinkCable]]] = defaultdict(lambda: defaultdict(list))
+    for cable in uplink_cables(index):
         below[cable.lower.name][cable.upper.name].append(cable)
     for name, by_upper in below.items():
         sums: dict[str, int] = {}

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.analyses._drops import Reach, reaches
+from nodrop.analyses._drops import RouteReach, reaches
 from nodrop.model.index import Index
-from nodrop.routing.tiers import Tiers
+from nodrop.routing.tiers import TierRanks
 
 RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True
@@ -17,7 +17,7 @@ def find(index: Index, *, unsettled: bool) -> Iterator[Hit]:
         yield from _unstable_route_hits(reach) if unsettled else _valley_hits(reach)
 
 
-def _unstable_route_hits(reach: Reach) -> Iterator[Hit]:
+def _unstable_route_hits(reach: RouteReach) -> Iterator[Hit]:
     numbers = sorted(reach.state.unstable)
     if not numbers:
         return
@@ -31,14 +31,14 @@ def _unstable_route_hits(reach: Reach) -> Iterator[Hit]:
     )
 
 
-def _render_family(reach: Reach) -> str:
-    return "IPv4" if reach.routes.family == "ipv4" else "IPv6"
+def _render_family(route_reach: RouteReach) -> str:
+    return "IPv4" if route_reach.routes.family == "ipv4" else "IPv6"
 
 
-def _valley_hits(reach: Reach) -> Iterator[Hit]:
+def _valley_hits(reach: RouteReach) -> Iterator[Hit]:
     if reach.state.unstable:
         return
-    tiers = Tiers(reach.world)
+    tiers = TierRanks(reach.world)
     table, local = reach.state.table, reach.state.local
     bottom_bits = {number: _upward_route_bits(reach, tiers, number) & reach.hosts for number in reach.world.speakers}
     over = tiers.trace_destinations(reach.hosts, table, local) if any(bottom_bits.values()) else {}
@@ -63,7 +63,7 @@ def _valley_hits(reach: Reach) -> Iterator[Hit]:
         )
 
 
-def _upward_route_bits(reach: Reach, tiers: Tiers, number: int) -> int:
+def _upward_route_bits(reach: RouteReach, tiers: TierRanks, number: int) -> int:
     """Return the routes that a router sends up although a router above sends them to it."""
     links = reach.world.speakers[number].links
     got = 0

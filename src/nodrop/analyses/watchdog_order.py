@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._islands import islands
+from nodrop.analyses._islands import group_cabled_devices
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
@@ -30,7 +30,7 @@ class _Ports(NamedTuple):
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield the ports whose watchdog acts out of order; the facts are port, own, own_ms, other and other_ms."""
-    joined = islands(index)
+    joined = group_cabled_devices(index)
     hosts: defaultdict[str, list[_Ports]] = defaultdict(list)
     fabric: defaultdict[str, list[_Ports]] = defaultdict(list)
     for device in index.fabric.devices:

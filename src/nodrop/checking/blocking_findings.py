@@ -5,19 +5,19 @@ from dataclasses import replace
 
 from nodrop import platforms
 from nodrop.engine.finding import Finding, Fix, Located, Related, Severity
-from nodrop.engine.finding_builder import digest
+from nodrop.engine.finding_builder import digest_parts
 from nodrop.locate import locate
 from nodrop.model.change import Change
 from nodrop.model.reading import Reading
 from nodrop.model.subject import FABRIC, Subject, text
-from nodrop.plan.model import RISKS, DeviceChange, Effect, Hazard, Part, Plan, Risk, Told
+from nodrop.plan.model import CHANGE_RISKS, DeviceChange, Effect, Hazard, Plan, PortGroupChange, Risk, Told
 from nodrop.platforms.kit.editing import subject_of
-from nodrop.report.check_page import unfit as unfit_said
-from nodrop.report.plan_page import RISK_SAID, devices, number_stages, place, together
+from nodrop.report.check_page import format_outdated_build as unfit_said
+from nodrop.report.plan_page import RISK_LABELS, devices, format_fact_place, number_stages, together
 from nodrop.report.plan_words import lines
-from nodrop.report.rollout_page import hazards as hazards_said
+from nodrop.report.rollout_page import format_rollout_hazards as hazards_said
 from nodrop.results.checked import Unfit
-from nodrop.results.rulings import HAZARD, RISK, UNFIT, Ruling
+from nodrop.results.rulings import BUILD_OUT_OF_DATE, RISK, ROLLOUT_HAZARD, Ruling
 
 _SINGLY = ", one after the other"
 _RELATED = 5
@@ -43,7 +43,7 @@ def hazards(plan: Plan, *, gate: bool) -> Iterator[Finding]:
     for hazard, description in described_hazards:
         message = f"{description}; the order is {order}" if hazard.when != "inside" else description
         yield finding(
-            HAZARD,
+            ROLLOUT_HAZARD,
             message,
             hazard.subject,
             _find_nearest_change(hazard, plan),
@@ -82,19 +82,19 @@ def _closeness_to_subject(fact: Change, subject: Subject) -> tuple[int, bool]:
     return shared, fact.new is not None
 
 
-def risks(plan: Plan, least: Risk) -> Iterator[Finding]:
+def risk_findings(plan: Plan, min_risk: Risk) -> Iterator[Finding]:
     """Yield the changes whose impact on running switches has the given risk or worse, each change once."""
     reported_devices = set[str]()
     for block in plan.told:
         effects: dict[Effect, list[int]] = {}
         for number, fact in enumerate(block.facts):
-            if _is_risk_at_least(fact.effect.risk, least):
+            if _is_risk_at_least(fact.effect.risk, min_risk):
                 effects.setdefault(fact.effect, []).append(number)
         for effect, numbers in effects.items():
             reported_devices.update(block.devices)
             yield _build_risk_finding(block, effect, numbers)
     for head, effect in together(plan):
-        if _is_risk_at_least(effect.risk, least):
+        if _is_risk_at_least(effect.risk, min_risk):
             names = next(effect_group.devices for effect_group in plan.together if effect_group.effect == effect)
             reported_devices.update(names)
             yield finding(
@@ -103,7 +103,7 @@ def risks(plan: Plan, least: Risk) -> Iterator[Finding]:
     remaining_device_changes = [
         device
         for device in plan.devices
-        if _is_risk_at_least(plan.effects.get(device.name, "none"), least) and device.name not in reported_devices
+        if _is_risk_at_least(plan.effects.get(device.name, "none"), min_risk) and device.name not in reported_devices
     ]
     for device_change in remaining_device_changes:
         description = next(line for _, line in devices(replace(plan, devices=(device_change,))))
@@ -112,7 +112,7 @@ def risks(plan: Plan, least: Risk) -> Iterator[Finding]:
 
 
 def _is_risk_at_least(risk: Risk, least: Risk) -> bool:
-    return RISKS.index(risk) >= RISKS.index(least)
+    return CHANGE_RISKS.index(risk) >= CHANGE_RISKS.index(least)
 
 
 def _build_risk_finding(block: Told, effect: Effect, numbers: list[int]) -> Finding:
@@ -120,15 +120,16 @@ def _build_risk_finding(block: Told, effect: Effect, numbers: list[int]) -> Find
     fact_lines = [line for number in numbers for line in lines(block.facts[number])]
     count_suffix = f" (and {len(fact_lines) - 1} more)" if len(fact_lines) > 1 else ""
     entries = [entry for number in numbers for entry in block.facts[number].entries]
-    device_part = Part(block.ports[:1], tuple(entries))
+    device_part = PortGroupChange(block.ports[:1], tuple(entries))
     device_change = DeviceChange(name=block.devices[0], kind="changed", old=None, new=None, parts=(device_part,))
     facts = [fact.subject for fact in device_change.changes()]
-    message = f"{place(block)}: {fact_lines[0]}{count_suffix}: {_format_risk_reasons(effect.risk, effect.reasons)}"
+    reasons = _format_risk_reasons(effect.risk, effect.reasons)
+    message = f"{format_fact_place(block)}: {fact_lines[0]}{count_suffix}: {reasons}"
     return finding(RISK, message, facts[0], facts[0], effect.risk, facts=len(fact_lines))
 
 
 def _format_risk_reasons(risk: Risk, reasons: Iterable[str]) -> str:
-    return ": ".join(filter(None, (RISK_SAID[risk], "; ".join(reasons))))
+    return ": ".join(filter(None, (RISK_LABELS[risk], "; ".join(reasons))))
 
 
 def unfit(mismatch: Unfit, build: Reading | None) -> Finding:
@@ -141,7 +142,12 @@ def unfit(mismatch: Unfit, build: Reading | None) -> Finding:
     at = facts[0] if facts else (names[0],) if names and build is not None else (FABRIC,)
     related = [Related(subject=subjects, message="different here too") for subjects in facts[1 : _RELATED + 1]]
     return finding(
-        UNFIT, unfit_said(mismatch), (FABRIC, "builds", mismatch.build), at, mismatch.intent, related=tuple(related)
+        BUILD_OUT_OF_DATE,
+        unfit_said(mismatch),
+        (FABRIC, "builds", mismatch.build),
+        at,
+        mismatch.intent,
+        related=tuple(related),
     )
 
 
@@ -158,7 +164,7 @@ def finding(
     **facts: int,
 ) -> Finding:
     """Return a verdict on a change; the discriminator distinguishes those about one subject."""
-    fingerprint = digest(ruling.name, text(subject), discriminator)
+    fingerprint = digest_parts(ruling.name, text(subject), discriminator)
     return Finding(
         rule=ruling.name,
         severity=severity,

@@ -6,15 +6,15 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from nodrop import judging
-from nodrop.checking.comments import allowed_before
-from nodrop.checking.policy import PolicyChange, fabric_change, wanted_keys
-from nodrop.checking.policy_changes import Passing, left_by, passing
+from nodrop.checking.comments import keep_former_comments
+from nodrop.checking.policy import PolicyChange, fabric_policy_change, wanted_keys
+from nodrop.checking.policy_changes import Passing, compare_policies, find_left_fabric
 from nodrop.checking.rerouting import MOST_DEVICES
 from nodrop.checking.run import Run
-from nodrop.checking.two_states import Pair, Sides, without
-from nodrop.engine.nearby import Part, nearby
+from nodrop.checking.two_states import Pair, Sides, remove_switches
+from nodrop.engine.nearby import Part, find_parts_to_recheck
 from nodrop.engine.rule import Rule
-from nodrop.engine.verdicts import hits, options_of
+from nodrop.engine.verdicts import analysis_hits, rule_options
 from nodrop.inputs import Inputs
 from nodrop.judging import Settings
 from nodrop.model.declared import Declared
@@ -23,8 +23,8 @@ from nodrop.model.reading import Reading
 from nodrop.results.checked import Settled
 from nodrop.results.outcome import Outcome
 
-Progress = Callable[[str], None]
-Workers = Callable[[int], AbstractContextManager[Executor | None]]
+ReportProgress = Callable[[str], None]
+ExecutorFactory = Callable[[int], AbstractContextManager[Executor | None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,62 +38,76 @@ class Governed:
     changes: tuple[PolicyChange, ...] = ()
 
 
-def governed_by(pair: Pair, sides: Sides, before: Reading, after: Reading, run: Run) -> Governed:
+def apply_base_policy(
+    pair: Pair, both_states: Sides, reading_before: Reading, reading_after: Reading, check_run: Run
+) -> Governed:
     """Return the new state with comments and a fabric.yaml that count as far as the base has them."""
-    policies = run.policies
+    policies = check_run.policies
     if policies.work or pair.new is None:
-        return Governed(after=after, checked=after)
-    allowed = allowed_before(after, before if pair.old is not None else None)
-    was = pair.old if isinstance(pair.old, Inputs) else left_by(pair.new, sides)
+        return Governed(after=reading_after, checked=reading_after)
+    allowed = keep_former_comments(reading_after, reading_before if pair.old is not None else None)
+    was = pair.old if isinstance(pair.old, Inputs) else find_left_fabric(pair.new, both_states)
     changes, beside = allowed.changes, None
     if isinstance(pair.new, Inputs) and was is not None:
         declared_context, former_context = (
-            run.read_declared_context(pair.new) or Declared(),
-            run.read_declared_context(was) or Declared(),
+            check_run.read_declared_context(pair.new) or Declared(),
+            check_run.read_declared_context(was) or Declared(),
         )
         if keys := wanted_keys(former_context, declared_context):
             beside = declared_context.with_policy_of(former_context)
-            changes += (fabric_change(keys, pair.new, was, sides.former),)
+            changes += (fabric_policy_change(keys, pair.new, was, both_states.former),)
     if not changes and policies.proposed is None:
-        return Governed(after=after, checked=after)
+        return Governed(after=reading_after, checked=reading_after)
     kept_reading = allowed.reading
     checked = kept_reading
     if beside is not None:
-        reading = run.again(pair.new, after, policies.reading(old=False), beside)
-        checked = replace(without(reading, run.unread(pair.new)), allowed=kept_reading.allowed)
-    proposed = after
+        reading = check_run.again(pair.new, reading_after, policies.reading(old=False), beside)
+        checked = replace(remove_switches(reading, check_run.unread(pair.new)), allowed=kept_reading.allowed)
+    proposed = reading_after
     if policies.proposed is not None:
-        proposed = without(run.again(pair.new, after, policies.proposed.settings, None), run.unread(pair.new))
+        proposed = remove_switches(
+            check_run.again(pair.new, reading_after, policies.proposed.settings, None), check_run.unread(pair.new)
+        )
     return Governed(after=kept_reading, checked=checked, proposed=proposed, changes=changes)
 
 
-def passing_by(
+def find_passing_by_policy(
     governed: Governed,
     check_results: tuple[Reading, Outcome, Settled],
     rules: Sequence[Rule],
     first_index: Index,
-    run: Run,
+    check_run: Run,
 ) -> Passing:
     """Check a new state by the policy of the change too, and return what passes by that alone."""
     before, outcome, findings = check_results
-    policy, proposed, reading = run.policies.held, run.policies.proposed or run.policies.held, governed.proposed
+    policy, proposed, reading = (
+        check_run.policies.held,
+        check_run.policies.proposed or check_run.policies.held,
+        governed.proposed,
+    )
     assert reading is not None
     failures = any(rule.failures for rule in rules)
     other_rules = judging.chosen_rules(proposed.settings, failures=failures)
     index = Index(reading.fabric, first_index)
-    near = near_changes((before, reading), (first_index, index), other_rules, proposed.settings)
-    would = judging.run_rules(reading, other_rules, proposed.settings, index=index, near=near[1], progress=run.progress)
-    return passing(policy, outcome, findings, proposed, would, rules, run.policies.changes, governed.changes)
+    near = parts_near_changes((before, reading), (first_index, index), other_rules, proposed.settings)
+    would = judging.run_rules(
+        reading, other_rules, proposed.settings, index=index, rechecked_part=near[1], progress=check_run.progress
+    )
+    return compare_policies(
+        policy, outcome, findings, proposed, would, rules, check_run.policies.changes, governed.changes
+    )
 
 
-def near_changes(
+def parts_near_changes(
     readings: tuple[Reading, Reading], indices: tuple[Index, Index], rules: Sequence[Rule], settings: Settings
 ) -> tuple[Part | None, Part | None]:
     """Return the parts of both states where findings can differ, for fabrics that are too large to check twice."""
     if max(len(reading.fabric.devices) for reading in readings) <= MOST_DEVICES:
         return None, None
     options = settings.config.options
-    return nearby(readings, indices, rules, lambda rule, index: hits(rule, index, options_of(rule, options))) or (
+    return find_parts_to_recheck(
+        readings, indices, rules, lambda rule, index: analysis_hits(rule, index, rule_options(rule, options))
+    ) or (
         None,
         None,
     )

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from nodrop.checking.two_states import Pair, Sides, What
+from nodrop.checking.two_states import FabricSource, Pair, Sides
 from nodrop.errors import InputProblems
 from nodrop.inputs import Inputs, Text
 from nodrop.model.compare import Difference, differences, project
@@ -18,10 +18,10 @@ _SHOWN = 20
 """How many places are kept at which a build is not what its intent comes to."""
 _MAX_BYTES = 64_000_000
 ReadingOf = Callable[..., Reading | None]
-DevicesOf = Callable[[What], frozenset[str]]
+DevicesOf = Callable[[FabricSource], frozenset[str]]
 
 
-def builds(
+def match_builds(
     sides: Sides, reading: ReadingOf, devices: DevicesOf, unread: DevicesOf
 ) -> tuple[dict[int, int], set[int], list[Unfit]]:
     """Return for each changed intent the identical build, then the builds to check, and those that do not fit.
@@ -55,23 +55,25 @@ def builds(
     return build_of_intent, judged, unfit
 
 
-def deleted(sides: Sides, reading: ReadingOf, devices: DevicesOf) -> Iterator[Unfit]:
+def find_deleted_builds(both_states: Sides, reading: ReadingOf, devices: DevicesOf) -> Iterator[Unfit]:
     """Yield the builds that are gone whole, while their intents stay and have no other."""
-    remaining_inputs = [pair.new for pair in sides.pairs if isinstance(pair.new, Inputs)]
-    going = [pair.old for pair in sides.pairs if isinstance(pair.old, Text) and pair.new is None]
-    staying = [pair for pair in sides.pairs if isinstance(pair.old, Text) and pair.new is not None]
-    for pair in sides.pairs:
-        if pair.new is not None or not isinstance(pair.old, Inputs) or counterparts(pair.old, going, devices):
+    remaining_inputs = [pair.new for pair in both_states.pairs if isinstance(pair.new, Inputs)]
+    going = [pair.old for pair in both_states.pairs if isinstance(pair.old, Text) and pair.new is None]
+    staying = [pair for pair in both_states.pairs if isinstance(pair.old, Text) and pair.new is not None]
+    for pair in both_states.pairs:
+        if pair.new is not None or not isinstance(pair.old, Inputs) or find_counterparts(pair.old, going, devices):
             continue
-        possible = [intent for intent in staying if counterparts(pair.old, [intent.old], devices)]
+        possible = [intent for intent in staying if find_counterparts(pair.old, [intent.old], devices)]
         equal = [intent for intent in possible if _build_matches_intent(intent.old, pair.old, reading, old=True)]
         for intent in equal or possible:
             missing = tuple(sorted(devices(intent.new), key=natural)) if intent.new is not None else ()
-            if missing and not counterparts(intent.new, remaining_inputs, devices):
+            if missing and not find_counterparts(intent.new, remaining_inputs, devices):
                 yield Unfit(intent=intent.name, build=pair.name, missing=missing)
 
 
-def counterparts(source: What | None, candidates: Sequence[What | None], devices: DevicesOf) -> list[What]:
+def find_counterparts(
+    source: FabricSource | None, candidates: Sequence[FabricSource | None], devices: DevicesOf
+) -> list[FabricSource]:
     """Return the intents that a folder may be the build of, or an intent's folders: those with the same switches.
 
     Where both state the name of the fabric, it is one name.
@@ -93,9 +95,9 @@ def counterparts(source: What | None, candidates: Sequence[What | None], devices
     return [namesake for namesake in called if switches and devices(namesake) == switches]
 
 
-def of_intents(sides: Sides, devices: DevicesOf) -> dict[int, int]:
+def intents_of_builds(both_states: Sides, devices: DevicesOf) -> dict[int, int]:
     """Return the intent of each folder that is a build of one, by the names that both state, or by their switches."""
-    state = _Now(sides, devices)
+    state = _Now(both_states, devices)
     intent_of_folder: dict[int, int] = {}
     for pair in state.intents:
         possible = [folder for folder in state.folders if state.is_called(folder, pair)]
@@ -136,7 +138,7 @@ class _Now:
         return [folder for folder in folders if shared and shared.get(id(folder)) == max(shared.values())]
 
 
-def stated_name(source: What | None) -> str | None:
+def stated_name(source: FabricSource | None) -> str | None:
     """Return the name that an intent, or the fabric.yaml next to configurations, gives its fabric."""
     texts = (
         [(source, "fabric")]
@@ -161,7 +163,9 @@ def _is_build_of_any(folder: Pair, intents: Sequence[Pair], reading: ReadingOf, 
     return any(_build_matches_intent(intent.new, folder.new, reading) for intent in own_intents)
 
 
-def _build_matches_intent(intent: What | None, build: What | None, reading: ReadingOf, *, old: bool = False) -> bool:
+def _build_matches_intent(
+    intent: FabricSource | None, build: FabricSource | None, reading: ReadingOf, *, old: bool = False
+) -> bool:
     readings = reading(intent, old=old), reading(build, old=old)
     return (
         readings[0] is not None
@@ -176,7 +180,7 @@ def _bundle_names(pair: Pair) -> frozenset[str]:
 
 def _was_build_of_intent(folder: Pair, intent: Pair, devices: DevicesOf) -> bool:
     """Whether a folder is new, or was a build of the same intent before."""
-    return folder.old is None or bool(intent.old is not None and counterparts(intent.old, [folder.old], devices))
+    return folder.old is None or bool(intent.old is not None and find_counterparts(intent.old, [folder.old], devices))
 
 
 def _is_complete_build(intent: Reading, build: Reading) -> bool:

@@ -6,22 +6,22 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from nodrop import judging
-from nodrop.checking.blocking_findings import hazards, locate_findings, risks
+from nodrop.checking.blocking_findings import hazards, locate_findings, risk_findings
 from nodrop.checking.blocking_findings import unfit as unfit_told
-from nodrop.checking.both_policies import governed_by, near_changes, passing_by
-from nodrop.checking.builds import builds, counterparts, deleted, of_intents
-from nodrop.checking.comparing import with_common
+from nodrop.checking.both_policies import apply_base_policy, find_passing_by_policy, parts_near_changes
+from nodrop.checking.builds import find_counterparts, find_deleted_builds, intents_of_builds, match_builds
+from nodrop.checking.comparing import add_common_findings
 from nodrop.checking.finding_comparison import compare_findings
-from nodrop.checking.lost_facts import no_longer_known, no_longer_listed
-from nodrop.checking.missing_switches import not_checked
-from nodrop.checking.moved_switches import with_those_that_left
-from nodrop.checking.policy import Policies, only
-from nodrop.checking.policy_changes import verdicts
-from nodrop.checking.rerouting import MOST_DEVICES, may_reroute, rerouted
-from nodrop.checking.rollout import rolled_out
+from nodrop.checking.lost_facts import find_lost_facts, find_truncated_listings
+from nodrop.checking.missing_switches import find_unchecked_switches
+from nodrop.checking.moved_switches import restore_moved_switches
+from nodrop.checking.policy import Policies, single_policy
+from nodrop.checking.policy_changes import policy_verdicts
+from nodrop.checking.rerouting import MOST_DEVICES, find_routing_changes, may_reroute
+from nodrop.checking.rollout import order_rollout
 from nodrop.checking.run import Ask, Progress, Run
-from nodrop.checking.two_states import Pair, Sides, What, name_of, sides, without
-from nodrop.checking.unloaded_parts import supplied_otherwise
+from nodrop.checking.two_states import FabricSource, Pair, Sides, fabric_source_name, find_both_states, remove_switches
+from nodrop.checking.unloaded_parts import find_unloaded_parts
 from nodrop.engine.finding import Finding, Located
 from nodrop.inputs import Inputs, Text
 from nodrop.judging import Settings
@@ -41,7 +41,7 @@ Workers = Callable[[int], AbstractContextManager[Executor | None]]
 def check(
     paths: Sequence[str],
     settings: Settings,
-    former: Former,
+    former_tree: Former,
     base: str,
     ask: Ask | None = None,
     *,
@@ -54,20 +54,20 @@ def check(
     Both states are checked by the `policies`, which name the `settings`; without them, by the settings alone.
     `workers` gives the executor for so many switches.
     """
-    run = Run(policies=policies or only(settings), ask=ask or Ask(), progress=progress)
-    both_sides = sides(paths, run.policies, former, platform=run.ask.platform, devices=run.devices)
+    run = Run(policies=policies or single_policy(settings), ask=ask or Ask(), progress=progress)
+    both_sides = find_both_states(paths, run.policies, former_tree, platform=run.ask.platform, devices=run.devices)
     run.fabrics = max(1, sum(not pair.same for pair in both_sides.pairs))
     changed = (pair.new for pair in both_sides.pairs if not pair.same and isinstance(pair.new, Inputs))
     with workers(sum(len(inputs.bundles) for inputs in changed)) as executor:
         run.executor = executor
-        return _check_both_sides(both_sides, run, former, base, paths)
+        return _check_both_sides(both_sides, run, former_tree, base, paths)
 
 
 def _check_both_sides(
     both_sides: Sides, run: Run, former: Former, base: str, paths: Sequence[str]
 ) -> tuple[Checked, list[tuple[Plan, Reading, Reading]]]:
-    told_twice, judged, unfit = builds(both_sides, run.reading, run.devices, run.unread)
-    unfit += deleted(both_sides, run.reading, run.devices)
+    told_twice, judged, unfit = match_builds(both_sides, run.reading, run.devices, run.unread)
+    unfit += find_deleted_builds(both_sides, run.reading, run.devices)
     otherwise = set(_counterpart_source_ids(both_sides, run))
     aside = otherwise | {build for intent, build in told_twice.items() if intent not in otherwise}
     aside -= judged | {id(pair.new) for pair in both_sides.pairs if run.unread(pair.new)}
@@ -83,7 +83,7 @@ def _check_both_sides(
             continue
         changed, outcome, readings = pair_check
         told_by = tuple(
-            name_of(other_pair.new)
+            fabric_source_name(other_pair.new)
             for other_pair in both_sides.pairs
             if id(other_pair.new) == told_twice.get(id(pair.new))
         )
@@ -93,15 +93,15 @@ def _check_both_sides(
         of_pairs.append((pair, changed.plan, *readings))
         stops += (replace(stop, within=pair.name) for stop in _blocking_findings(changed.plan, readings, run.ask))
     states = [(pair, before, after) for pair, _, before, after in of_pairs]
-    fabrics, outcomes = with_common(fabrics, outcomes, states, both_sides, aside, run)
+    fabrics, outcomes = add_common_findings(fabrics, outcomes, states, both_sides, aside, run)
     if len(outcomes) == 1:
         stops = [replace(stop, within="") for stop in stops]
     stops += (finding for mismatch in unfit for finding in _unfit_build_findings(mismatch, both_sides, run))
-    stops += verdicts(run.policies, both_sides, paths, run.passed)
-    missing_now = tuple(not_checked(both_sides, of_pairs, paths, run.settings.config.excludes))
+    stops += policy_verdicts(run.policies, both_sides, paths, run.passed)
+    missing_now = tuple(find_unchecked_switches(both_sides, of_pairs, paths, run.settings.config.excludes))
     hidden = {finding.subject for finding in missing_now if finding.severity == "error"}
-    stops += (*missing_now, *(finding for finding in no_longer_known(states) if finding.subject not in hidden))
-    stops += (*supplied_otherwise(states), *no_longer_listed(states))
+    stops += (*missing_now, *(finding for finding in find_lost_facts(states) if finding.subject not in hidden))
+    stops += (*find_unloaded_parts(states), *find_truncated_listings(states))
     alike = {fabric.name for fabric in fabrics if not fabric.gone and _has_no_changes(fabric)}
     names = {fabric.name for fabric in fabrics} - alike
     same = tuple(
@@ -133,13 +133,13 @@ def _check_both_sides(
 
 def _blocking_findings(new_plan: Plan, readings: tuple[Reading, Reading], ask: Ask) -> tuple[Finding, ...]:
     """Return the blocked effects of a fabric's change, at their places in its new files."""
-    risky = () if ask.risk is None else risks(new_plan, ask.risk)
+    risky = () if ask.risk is None else risk_findings(new_plan, ask.risk)
     return locate_findings((*hazards(new_plan, gate=ask.gate), *risky), readings[1])
 
 
 def _unfit_build_findings(unfit: Unfit, both_sides: Sides, run: Run) -> tuple[Finding, ...]:
     """Return the verdict on a build that does not fit, at its place in the build or, if missing there, the intent."""
-    new = {name_of(pair.new): pair.new for pair in both_sides.pairs if pair.new is not None}
+    new = {fabric_source_name(pair.new): pair.new for pair in both_sides.pairs if pair.new is not None}
     build = run.reading(new.get(unfit.build), old=False)
     finding = unfit_told(unfit, build)
     found_finding = locate_findings([finding], build)[0] if build is not None else finding
@@ -152,7 +152,7 @@ def _unfit_build_findings(unfit: Unfit, both_sides: Sides, run: Run) -> tuple[Fi
 
 def _pairs_without_findings(both_sides: Sides, run: Run, reported_names: Collection[str]) -> Iterator[Pair]:
     """Yield each fabric of switches without a report, once: an intent represents its builds."""
-    intents = of_intents(both_sides, run.devices)
+    intents = intents_of_builds(both_sides, run.devices)
     loud = {id(pair.new) for pair in both_sides.pairs if pair.name in reported_names}
     loud |= {intents[folder_id] for folder_id in loud & intents.keys()}
     for pair in both_sides.pairs:
@@ -160,11 +160,11 @@ def _pairs_without_findings(both_sides: Sides, run: Run, reported_names: Collect
             yield pair
 
 
-def _has_switches(source: What | None) -> bool:
+def _has_switches(source: FabricSource | None) -> bool:
     return isinstance(source, Inputs) and bool(source.bundles)
 
 
-def _is_empty_source(source: What | None) -> bool:
+def _is_empty_source(source: FabricSource | None) -> bool:
     return isinstance(source, Inputs) and not source.bundles and not source.hosts
 
 
@@ -173,46 +173,63 @@ def _has_no_changes(fabric: Changed) -> bool:
     return fabric.plan.empty and not (findings.new or findings.fixed or findings.silenced or fabric.routing.changes)
 
 
-def _check_pair(pair: Pair, both_sides: Sides, run: Run) -> tuple[Changed, Outcome, tuple[Reading, Reading]] | None:
-    new, old = run.reading(pair.new, old=False), run.reading(pair.old, old=True)
+def _check_pair(
+    pair: Pair, both_sides: Sides, check_run: Run
+) -> tuple[Changed, Outcome, tuple[Reading, Reading]] | None:
+    new, old = check_run.reading(pair.new, old=False), check_run.reading(pair.old, old=True)
     if pair.new is not None and new is None:
         return None
     if new is None and old is None:
         return None
     before = old if old is not None else _make_empty_reading(new)
     after = new if new is not None else _make_empty_reading(old)
-    run.problems.extend(before.problems)
-    before, after = (without(reading, run.unread(pair.new)) for reading in (before, after))
-    governed = governed_by(pair, both_sides, before, after, run)
+    check_run.problems.extend(before.problems)
+    before, after = (remove_switches(reading, check_run.unread(pair.new)) for reading in (before, after))
+    governed = apply_base_policy(pair, both_sides, before, after, check_run)
     after = as_before(governed.after, before)
-    other_reading = with_those_that_left(pair, both_sides, before, after, run) or governed.checked
+    other_reading = restore_moved_switches(pair, both_sides, before, after, check_run) or governed.checked
     checked = after if other_reading is governed.after else as_before(other_reading, before)
-    run.progress(f"comparing {pair.name}")
+    check_run.progress(f"comparing {pair.name}")
     new_plan = replace(plan(replace(before, problems=()), after), problems=())
     indices = (first_index := Index(before.fabric)), Index(after.fabric, first_index)
     own_indices = indices if checked is after else (first_index, Index(checked.fabric, first_index))
-    routing = _compare_routing(new_plan, before, after, indices, run)
-    if run.ask.rollout:
+    routing = _compare_routing(new_plan, before, after, indices, check_run)
+    if check_run.ask.rollout:
         computed = not routing.not_computed and bool(before.fabric.devices and after.fabric.devices)
-        new_plan = rolled_out(
-            new_plan, before, after, run.settings, routing=computed, fabrics=run.fabrics, progress=run.progress
+        new_plan = order_rollout(
+            new_plan,
+            before,
+            after,
+            check_run.settings,
+            routing=computed,
+            fabrics=check_run.fabrics,
+            progress=check_run.progress,
         )
-    rules = judging.chosen_rules(run.settings, failures=not routing.not_computed)
-    near = near_changes((before, checked), own_indices, rules, run.settings)
+    rules = judging.chosen_rules(check_run.settings, failures=not routing.not_computed)
+    near = parts_near_changes((before, checked), own_indices, rules, check_run.settings)
     outcome = Outcome(name=pair.name)
     if checked.fabric.devices or checked.fabric.nics or after.problems:
         outcome = judging.run_rules(
-            checked, rules, run.settings, index=own_indices[1], near=near[1], progress=run.progress
+            checked,
+            rules,
+            check_run.settings,
+            index=own_indices[1],
+            rechecked_part=near[1],
+            progress=check_run.progress,
         )
     was = Outcome()
     if before.fabric.devices or before.fabric.nics:
-        briefly = replace(run.settings, whole=False, advised=False)
-        was = judging.run_rules(before, rules, briefly, index=indices[0], near=near[0], progress=run.progress)
-    findings = compare_findings(was, outcome, whole=near[1] is None)
+        briefly = replace(check_run.settings, whole=False, advised=False)
+        was = judging.run_rules(
+            before, rules, briefly, index=indices[0], rechecked_part=near[0], progress=check_run.progress
+        )
+    findings = compare_findings(was, outcome, is_whole=near[1] is None)
     if governed.proposed is not None:
-        run.passed.append(passing_by(governed, (before, outcome, findings), rules, first_index, run))
+        check_run.passed.append(
+            find_passing_by_policy(governed, (before, outcome, findings), rules, first_index, check_run)
+        )
     reported_outcome = replace(outcome, name=pair.name, findings=findings.new)
-    former_name = None if old is None else name_of(pair.old)
+    former_name = None if old is None else fabric_source_name(pair.old)
     changed = Changed(
         name=pair.name, was=former_name, plan=new_plan, findings=findings, routing=routing, gone=pair.new is None
     )
@@ -237,7 +254,7 @@ def _compare_routing(new_plan: Plan, old: Reading, new: Reading, indices: tuple[
     if asked is None and size > MOST_DEVICES:
         return Routing(not_computed=f"of more than {MOST_DEVICES} switches it is on request: --routing")
     run.progress(f"computing routes of {new.fabric.name}")
-    changes = tuple(rerouted(*indices))
+    changes = tuple(find_routing_changes(*indices))
     if run.ask.batfish is None:
         return Routing(changes=changes)
     from nodrop.validating.batfish import difference
@@ -256,5 +273,5 @@ def _counterpart_source_ids(both_sides: Sides, run: Run) -> Iterator[int]:
     for pair in both_sides.pairs:
         source = pair.old if pair.new is None else pair.new if pair.old is None else None
         candidates = [states[pair.new is not None] for states in (*staying_pairs, *going)]
-        if source is not None and not _is_empty_source(source) and counterparts(source, candidates, run.devices):
+        if source is not None and not _is_empty_source(source) and find_counterparts(source, candidates, run.devices):
             yield id(source)

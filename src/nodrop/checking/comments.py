@@ -18,14 +18,14 @@ class Allowed:
     changes: tuple[PolicyChange, ...] = ()
 
 
-def allowed_before(reading: Reading, former: Reading | None) -> Allowed:
+def keep_former_comments(reading: Reading, former_reading: Reading | None) -> Allowed:
     """Return a reading with only the comments that the former state has too, and only as long as they apply there.
 
     A comment is the same if it names the same rule and is about the same part of the file (`Allow.around`).
     """
     if not reading.allowed:
         return Allowed(reading=reading)
-    known_allows = dict(_allows_by_key(former)) if former is not None else {}
+    known_allows = dict(_allows_by_key(former_reading)) if former_reading is not None else {}
     kept_allows: dict[str, list[Allow]] = {}
     changes = []
     for key, allow in _allows_by_key(reading):

@@ -7,7 +7,7 @@ from functools import partial
 from nodrop import judging
 from nodrop.checking.finding_comparison import compare_findings
 from nodrop.checking.run import Run
-from nodrop.checking.two_states import Pair, Sides, What, name_of
+from nodrop.checking.two_states import FabricSource, Pair, Sides, fabric_source_name
 from nodrop.errors import InputProblems
 from nodrop.inputs import Text
 from nodrop.model.identifiers import Identifiers, identifiers_of, same_fabric
@@ -16,17 +16,17 @@ from nodrop.results.checked import Changed, Settled
 from nodrop.results.outcome import Outcome
 from nodrop.shared_identifiers import Member, compare_fabrics
 
-States = Sequence[tuple[Pair, Reading, Reading]]
+FabricStates = Sequence[tuple[Pair, Reading, Reading]]
 """Each fabric that changes, before and after."""
 
 
-def with_common(
+def add_common_findings(
     fabrics: Sequence[Changed],
     outcomes: Sequence[Outcome],
-    states: States,
-    sides: Sides,
+    states: FabricStates,
+    both_states: Sides,
     aside: Collection[int],
-    run: Run,
+    check_run: Run,
 ) -> tuple[list[Changed], list[Outcome]]:
     """Return the changes and their outcomes, with the identifiers that the fabrics then share and did not before.
 
@@ -38,18 +38,18 @@ def with_common(
     ]
     if all(before == after or not after.devices for before, after in own_identifiers):
         return reported_fabrics, found_outcomes
-    rules, settings = judging.chosen_rules(run.settings), run.settings
+    rules, settings = judging.chosen_rules(check_run.settings), check_run.settings
     one_site = settings.config.path is not None
     changing = {id(source) for pair, _, _ in states for source in (pair.old, pair.new)} | set(aside)
     other_members = list(
         _unchanged_members(
-            sides,
+            both_states,
             changing,
             [(pair.new, after) for (pair, _, _), (_, after) in zip(states, own_identifiers, strict=True)],
-            run,
+            check_run,
         )
     )
-    run.progress("comparing all fabrics")
+    check_run.progress("comparing all fabrics")
 
     def of_state(which: int) -> list[Outcome | None]:
         members = [
@@ -82,7 +82,7 @@ def _reuse_reading(reading: Reading) -> Reading:
 
 
 def _unchanged_members(
-    sides: Sides, changing: Collection[int], own_states: Sequence[tuple[What | None, Identifiers]], run: Run
+    sides: Sides, changing: Collection[int], own_states: Sequence[tuple[FabricSource | None, Identifiers]], run: Run
 ) -> Iterator[Member]:
     """Yield the fabrics that do not change, without other states of those that do."""
     for pair in sides.pairs:
@@ -100,7 +100,7 @@ def _unchanged_members(
             for changed, other_identifiers in own_states
         ):
             continue
-        yield Member(name=name_of(source), identifiers=identifiers, read=read, an_intent=an_intent)
+        yield Member(name=fabric_source_name(source), identifiers=identifiers, read=read, an_intent=an_intent)
 
 
 def _merge_comparisons(comparison: Settled, further_comparison: Settled) -> Settled:

@@ -6,19 +6,19 @@ from dataclasses import replace
 
 from nodrop import judging
 from nodrop.checking.finding_comparison import compare_findings
-from nodrop.checking.rollout import reroutes, rolled_out
-from nodrop.checking.two_states import without
+from nodrop.checking.rollout import order_rollout, should_compute_routing
+from nodrop.checking.two_states import remove_switches
 from nodrop.errors import InputProblems, Problem
 from nodrop.inputs import Inputs
 from nodrop.judging import Settings
 from nodrop.model.reading import Reading
 from nodrop.model.subject import natural
-from nodrop.plan.drifting import declared_by, drift
+from nodrop.plan.drifting import declared_facts_of, drift
 from nodrop.results.drifted import Drifted
 
 
-def drifted(
-    running: Inputs,
+def compare_with_wanted(
+    running_inputs: Inputs,
     wanted_inputs: Inputs,
     name: str,
     settings: Settings,
@@ -38,8 +38,8 @@ def drifted(
     progress(f"reading {name}")
     after = judging.reading_of(wanted_inputs, settings, name)
     progress("reading what runs")
-    stated = settings.declared.over(declared_by(after.fabric))
-    before = judging.read_source(running.only(), replace(settings, declared=stated), executor)
+    stated = settings.declared.over(declared_facts_of(after.fabric))
+    before = judging.read_source(running_inputs.only(), replace(settings, declared=stated), executor)
     if not before.fabric.devices:
         expected = "the files of switches, as they run"
         nothing = Problem(path=running_name, found="no configuration", expected=expected)
@@ -54,8 +54,8 @@ def drifted(
     plan = replace(new_drift.plan, problems=())
     if rollout and not plan.empty:
         progress("judging the states between")
-        start = without(whole_reading, new_drift.foreign)
-        plan = rolled_out(plan, start, after, settings, routing=reroutes(plan, start, after))
+        start = remove_switches(whole_reading, new_drift.foreign)
+        plan = order_rollout(plan, start, after, settings, routing=should_compute_routing(plan, start, after))
     problems = tuple(dict.fromkeys((*outcome.problems, *after.problems)))
     names = {device.name for device in after.fabric.devices}
     return (

@@ -3,28 +3,28 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from nodrop.engine.baseline import Key, keys
+from nodrop.engine.baseline import BaselineKey, keys
 from nodrop.engine.finding import Finding
 from nodrop.results.checked import Settled
 from nodrop.results.outcome import Outcome
 
 
-def compare_findings(old: Outcome, new: Outcome, *, whole: bool = True) -> Settled:
-    """Return how findings change between states that were checked as a `whole` or near the changes.
+def compare_findings(old_outcome: Outcome, new_outcome: Outcome, *, is_whole: bool = True) -> Settled:
+    """Return how findings change between states that were checked as a `is_whole` or near the changes.
 
     A finding with other facts, such as a worse value, is new, and the former is not reported as fixed.
     """
-    before = Counter(next(keys(old_finding)) for old_finding in old.findings)
-    added, met = [], Counter[Key]()
-    for finding in new.findings:
+    before = Counter(next(keys(old_finding)) for old_finding in old_outcome.findings)
+    added, met = [], Counter[BaselineKey]()
+    for finding in new_outcome.findings:
         key = next((key for key in keys(finding) if met[key] < before[key]), None)
         if key is None:
             added.append(finding)
         else:
             met[key] += 1
-    new_keys = {key[0] for new_finding in new.findings for key in keys(new_finding)}
-    hidden = {key[0] for hidden_finding in new.hidden for key in keys(hidden_finding)}
-    remaining_findings = list(_find_unmatched_findings(old.findings, met))
+    new_keys = {key[0] for new_finding in new_outcome.findings for key in keys(new_finding)}
+    hidden = {key[0] for hidden_finding in new_outcome.hidden for key in keys(hidden_finding)}
+    remaining_findings = list(_find_unmatched_findings(old_outcome.findings, met))
     return Settled(
         new=tuple(added),
         fixed=tuple(
@@ -33,15 +33,15 @@ def compare_findings(old: Outcome, new: Outcome, *, whole: bool = True) -> Settl
         silenced=tuple(
             old_finding for old_finding in remaining_findings if old_finding.fingerprint in hidden - new_keys
         ),
-        unchanged=met.total() if whole else None,
+        unchanged=met.total() if is_whole else None,
     )
 
 
-def _find_unmatched_findings(findings: Iterable[Finding], met: Counter[Key]) -> Iterable[Finding]:
+def _find_unmatched_findings(findings: Iterable[Finding], met_counts: Counter[BaselineKey]) -> Iterable[Finding]:
     """Yield the findings that occur more often than they were met again."""
-    seen = Counter[Key]()
+    seen = Counter[BaselineKey]()
     for finding in findings:
         key = next(keys(finding))
         seen[key] += 1
-        if seen[key] > met[key]:
+        if seen[key] > met_counts[key]:
             yield finding

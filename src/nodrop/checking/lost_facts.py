@@ -13,18 +13,18 @@ from nodrop.model.compare import Difference, differences
 from nodrop.model.fabric import Device
 from nodrop.model.reading import NOT_LISTED, Reading, Source
 from nodrop.model.states import UNKNOWN
-from nodrop.report.names import count, listing
-from nodrop.results.rulings import MISSING
+from nodrop.report.names import count, format_name_list
+from nodrop.results.rulings import DEVICE_NOT_CHECKED
 from nodrop.syntax.places import Span
 
 _SHOWN = 5
 """Facts that are named in one verdict."""
 _OF_FABRIC = ("role", "side")
 """Facts that follow from the fabric around a switch, not from its files."""
-States = tuple[Pair, Reading, Reading]
+SwitchStates = tuple[Pair, Reading, Reading]
 
 
-def no_longer_known(changed: Iterable[States]) -> Iterator[Finding]:
+def find_lost_facts(changed: Iterable[SwitchStates]) -> Iterator[Finding]:
     """Yield a verdict on each switch that lost facts because a file or a table is gone.
 
     `changed` are fabrics with their former and present states. A switch is the same if it has the same name, in any
@@ -50,7 +50,7 @@ def no_longer_known(changed: Iterable[States]) -> Iterator[Finding]:
                 )
 
 
-def no_longer_listed(changed: Iterable[States]) -> Iterator[Finding]:
+def find_truncated_listings(changed: Iterable[SwitchStates]) -> Iterator[Finding]:
     """Yield a verdict on each switch with an incomplete list of faults now: new ones may be among those left out."""
     for _, before, after in changed:
         was = {former_note.device for former_note in before.notes if former_note.kind == NOT_LISTED}
@@ -59,7 +59,7 @@ def no_longer_listed(changed: Iterable[States]) -> Iterator[Finding]:
             sources = after.sources.get(name, ())
             if note.kind == NOT_LISTED and name not in was and sources:
                 yield finding(
-                    MISSING,
+                    DEVICE_NOT_CHECKED,
                     f"{name} is no longer checked in part: {note.message}",
                     (name,),
                     (name,),
@@ -82,14 +82,14 @@ def _lost_fact_findings(
     remaining_keys = {key for source in after for key in _read_json_tables(source)}
     for name, keys in tables.items():
         if name not in gone and (missing := [key for key in keys if key not in remaining_keys]):
-            causes.append(f"{listing(missing)} {'is' if len(missing) == 1 else 'are'} missing in {name}")
+            causes.append(f"{format_name_list(missing)} {'is' if len(missing) == 1 else 'are'} missing in {name}")
     if not causes and not any(len(difference.path) == 1 for difference in lost):
         return
     facts = list(dict.fromkeys(map(_fact_name_without_port, lost)))
     count_suffix = f" and {count(len(facts) - _SHOWN, 'more fact')}" if len(facts) > _SHOWN else ""
     because = "; ".join(causes) or "its files do not say it"
     yield finding(
-        MISSING,
+        DEVICE_NOT_CHECKED,
         f"{new.name} is no longer checked in part: {', '.join(facts[:_SHOWN])}{count_suffix} "
         f"{'was' if len(facts) == 1 else 'were'} known before and {'is' if len(facts) == 1 else 'are'} not known any "
         f"more: {because}",

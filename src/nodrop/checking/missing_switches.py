@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from nodrop.checking.blocking_findings import finding
-from nodrop.checking.policy_changes import files_of
+from nodrop.checking.policy_changes import files_by_switch
 from nodrop.checking.two_states import Pair, Sides
 from nodrop.engine.finding import Finding, Located
 from nodrop.errors import InputProblems
@@ -23,8 +23,8 @@ from nodrop.inputs.known import file_reason, folder_reason
 from nodrop.model.reading import Reading, Source
 from nodrop.model.subject import FABRIC, natural
 from nodrop.plan.model import Plan
-from nodrop.report.names import listing, name
-from nodrop.results.rulings import MISSING
+from nodrop.report.names import format_name_list, name
+from nodrop.results.rulings import DEVICE_NOT_CHECKED
 from nodrop.revisions import Former
 from nodrop.revisions.git import submodules_here
 from nodrop.syntax.places import Span
@@ -51,8 +51,8 @@ class _Gone:
     """Whether other files of it are read."""
 
 
-def not_checked(
-    sides: Sides,
+def find_unchecked_switches(
+    both_states: Sides,
     planned: Iterable[tuple[Pair, Plan, Reading, Reading]],
     paths: Sequence[str],
     excludes: Callable[[Path], bool] | None,
@@ -61,8 +61,8 @@ def not_checked(
 
     `planned` are the fabrics that change, with their plans, their former and their present states.
     """
-    read, of_hosts = _switch_and_host_files(sides)
-    unread = _Unread(sides, paths, read, of_hosts, excludes)
+    read, of_hosts = _switch_and_host_files(both_states)
+    unread = _Unread(both_states, paths, read, of_hosts, excludes)
     gone = list(_removed_switches(tuple(planned), unread.is_unread_on_disk))
     deleted: list[_Gone] = []
     for source in gone:
@@ -73,7 +73,7 @@ def not_checked(
         path, why = place
         scope = " in part" if source.partly else ""
         yield finding(
-            MISSING,
+            DEVICE_NOT_CHECKED,
             f"{source.name} is no longer checked{scope}: {path} holds its {source.kind} and is not read, because {why}",
             (source.name,),
             (source.name,),
@@ -87,8 +87,9 @@ def not_checked(
         beyond = f" and {len(unseen) - _SHOWN:,} more" if len(unseen) > _SHOWN else ""
         suffix = f"; not compared: {', '.join(unseen[:_SHOWN])}{beyond}" if unseen else ""
         yield finding(
-            MISSING,
-            f"{listing(names)} {are} no longer checked, and nothing that looks like the configuration is left{suffix}",
+            DEVICE_NOT_CHECKED,
+            f"{format_name_list(names)} {are} no longer checked, "
+            f"and nothing that looks like the configuration is left{suffix}",
             (FABRIC, "deleted"),
             (FABRIC,),
             " ".join(names),
@@ -105,7 +106,7 @@ def _switch_and_host_files(sides: Sides) -> tuple[set[str], set[str]]:
         for host in pair.new.hosts
         for _, text in host.files
     }
-    every = {os.path.abspath(file) for pair in sides.pairs for _, files in files_of(pair.new) for file in files}  # noqa: PTH100
+    every = {os.path.abspath(file) for pair in sides.pairs for _, files in files_by_switch(pair.new) for file in files}  # noqa: PTH100
     return every - of_hosts, of_hosts
 
 
@@ -177,7 +178,7 @@ class _Unread:
         self._before = {
             os.path.abspath(file)  # noqa: PTH100
             for pair in sides.pairs
-            for _, files in files_of(pair.old)
+            for _, files in files_by_switch(pair.old)
             for file in files
         }
         self._words: dict[Path, tuple[Counter[bytes], int]] | None = None
@@ -185,13 +186,13 @@ class _Unread:
         self.not_compared: list[str] = []
         """What may hold a configuration, and is not looked into."""
 
-    def is_file_read(self, text: Text) -> bool:
+    def is_file_read(self, source_text: Text) -> bool:
         """Whether a file is read now, for any switch."""
-        return os.path.abspath(text.display) in self._read  # noqa: PTH100
+        return os.path.abspath(source_text.display) in self._read  # noqa: PTH100
 
-    def is_unread_on_disk(self, text: Text) -> bool:
+    def is_unread_on_disk(self, source_text: Text) -> bool:
         """Whether a file lies where it did and is not read as that of a switch."""
-        return not self.is_file_read(text) and self._exists_or_below_link(Path(text.display))
+        return not self.is_file_read(source_text) and self._exists_or_below_link(Path(source_text.display))
 
     def place_of(self, lost_source: _Gone) -> tuple[Path, str] | None:
         """Return the file that holds the facts read of a switch before, and why it is not read."""
@@ -322,10 +323,10 @@ def _count_words(text: Text) -> Counter[bytes]:
     return _words(_plain_bytes(text))
 
 
-def _plain_bytes(text: Text) -> bytes:
+def _plain_bytes(source_text: Text) -> bytes:
     """Return the bytes of a text without those that UTF-16 and UTF-32 put between them; none if it cannot be read."""
     try:
-        raw = text.read_bytes(_MAX_BYTES)
+        raw = source_text.read_bytes(_MAX_BYTES)
     except InputProblems:
         return b""
     return raw.removeprefix(BOM_UTF16_LE).removeprefix(BOM_UTF16_BE).replace(b"\0", b"") if b"\0" in raw else raw
@@ -339,8 +340,8 @@ def _is_utf8(raw: bytes) -> bool:
     return True
 
 
-def _words(raw: bytes) -> Counter[bytes]:
-    return Counter(_WORD.findall(_ESCAPED.sub(_decode_escape, raw)))
+def _words(file_content: bytes) -> Counter[bytes]:
+    return Counter(_WORD.findall(_ESCAPED.sub(_decode_escape, file_content)))
 
 
 def _decode_escape(escaped: re.Match[bytes]) -> bytes:

@@ -3,47 +3,53 @@
 from dataclasses import replace
 
 from nodrop.checking.run import Run
-from nodrop.checking.two_states import Pair, Sides, without
+from nodrop.checking.two_states import Pair, Sides, remove_switches
 from nodrop.inputs import Bundle, Inputs
 from nodrop.model.declared import Declared
 from nodrop.model.reading import Reading
 
 
-def with_those_that_left(pair: Pair, sides: Sides, before: Reading, after: Reading, run: Run) -> Reading | None:
+def restore_moved_switches(
+    pair: Pair, both_states: Sides, reading_before: Reading, reading_after: Reading, check_run: Run
+) -> Reading | None:
     """Return the new state of a fabric with the switches that left it; None if none did.
 
     The facts stated of the fabric before apply to all of it. A switch is the same if it has the same name, unless the
     fabric where it is now had a switch of that name before, or if it has the same path of a file.
     """
-    if not isinstance(pair.old, Inputs) or run.policies.work:
+    if not isinstance(pair.old, Inputs) or check_run.policies.work:
         return None
-    remaining_bundles = _find_moved_bundles(pair, sides, before, after, run)
+    remaining_bundles = _find_moved_bundles(pair, both_states, reading_before, reading_after, check_run)
     if not remaining_bundles:
         return None
     inputs = pair.new if isinstance(pair.new, Inputs) else Inputs()
     whole_inputs = Inputs(
         bundles=[*inputs.bundles, *remaining_bundles], hosts=list(inputs.hosts), stated=list(pair.old.stated)
     )
-    beside = (run.read_declared_context(pair.old) or Declared()).over(
-        (run.read_declared_context(inputs) if inputs.stated else None) or Declared()
+    beside = (check_run.read_declared_context(pair.old) or Declared()).over(
+        (check_run.read_declared_context(inputs) if inputs.stated else None) or Declared()
     )
-    reading = run.again(whole_inputs, after, run.policies.reading(old=False), beside)
-    reading = replace(reading, fabric=replace(reading.fabric, name=before.fabric.name))
-    return without(reading, run.unread(whole_inputs))
+    reading = check_run.again(whole_inputs, reading_after, check_run.policies.reading(old=False), beside)
+    reading = replace(reading, fabric=replace(reading.fabric, name=reading_before.fabric.name))
+    return remove_switches(reading, check_run.unread(whole_inputs))
 
 
-def _find_moved_bundles(pair: Pair, sides: Sides, before: Reading, after: Reading, run: Run) -> list[Bundle]:
+def _find_moved_bundles(
+    pair: Pair, both_states: Sides, reading_before: Reading, reading_after: Reading, check_run: Run
+) -> list[Bundle]:
     """Return the files of the switches that were in a fabric and are in another one."""
-    gone = {device.name for device in before.fabric.devices} - {device.name for device in after.fabric.devices}
-    paths = {source.display for name in gone for source in before.sources.get(name, ())}
+    gone = {device.name for device in reading_before.fabric.devices} - {
+        device.name for device in reading_after.fabric.devices
+    }
+    paths = {source.display for name in gone for source in reading_before.sources.get(name, ())}
     bundles: list[Bundle] = []
-    for other_pair in sides.pairs if gone else ():
+    for other_pair in both_states.pairs if gone else ():
         if other_pair is pair or other_pair.same or not isinstance(other_pair.new, Inputs):
             continue
-        reading = run.reading(other_pair.new, old=False)
+        reading = check_run.reading(other_pair.new, old=False)
         if reading is None:
             continue
-        was = run.reading(other_pair.old, old=True) if isinstance(other_pair.old, Inputs) else None
+        was = check_run.reading(other_pair.old, old=True) if isinstance(other_pair.old, Inputs) else None
         known_names = {device.name for device in was.fabric.devices} if was is not None else set[str]()
         displays = {
             source.display

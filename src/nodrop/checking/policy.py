@@ -21,13 +21,13 @@ from nodrop.judging import Settings
 from nodrop.model.declared import Declared
 from nodrop.revisions import Former
 
-FILES = (FILE, PYPROJECT, BASELINE, FABRIC, PATCHES)
+POLICY_FILES = (FILE, PYPROJECT, BASELINE, FABRIC, PATCHES)
 """Names of the files that decide what is checked and what fails, besides rules, profiles and comments."""
 _MAX_BYTES = 64_000_000
 _KEYS = ("rules", "strictness", "fail_on", "severity", "options", "profile", "baseline", "exclude")
 _WANTED = ("mode", "classes", "policy")
 
-Kind = Literal["config", "rule", "profile", "baseline", "fabric", "comment"]
+PolicyKind = Literal["config", "rule", "profile", "baseline", "fabric", "comment"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class PolicyChange:
     """A changed policy file: the change, in words that follow the file's name, and its line."""
 
     file: str
-    kind: Kind
+    kind: PolicyKind
     what: str
     line: int | None = None
 
@@ -73,15 +73,15 @@ class Policies:
         return replace(self.held.settings, config=replace(self.held.settings.config, declared=declared))
 
 
-def only(settings: Settings, fail_on: str = "warning") -> Policies:
+def single_policy(settings: Settings, fail_on: str = "warning") -> Policies:
     """Return the one policy that both states have."""
     declared = settings.config.declared
     return Policies(held=Policy(settings=settings, fail_on=fail_on), before=declared, now=declared)
 
 
-def policies(
+def resolve_policies(
     paths: Sequence[str],
-    former: Former,
+    former_tree: Former,
     make_policy: Callable[[Config], Policy],
     *,
     named: Config | None = None,
@@ -95,14 +95,14 @@ def policies(
     problems: list[Problem] = []
     if named is not None:
         policy = make_policy(named)
-        base = _load_former_config(named.path, former, problems)
+        base = _load_former_config(named.path, former_tree, problems)
         before = replace(base.declared, profile=named.declared.profile)
         return Policies(held=policy, before=before, now=named.declared, problems=tuple(problems), work=work)
-    base = _load_former_config(find(paths, former, _make_former_path_test(former)), former, problems)
+    base = _load_former_config(find(paths, former_tree, _make_former_path_test(former_tree)), former_tree, problems)
     if work:
         new = _load_present_config(paths, None)
         before = replace(base.declared, profile=new.declared.profile)
-        changes = tuple(_policy_changes(base, new, former))
+        changes = tuple(_policy_changes(base, new, former_tree))
         return Policies(
             held=make_policy(new), before=before, now=new.declared, changes=changes, work=True, problems=tuple(problems)
         )
@@ -115,8 +115,8 @@ def policies(
     wrong: tuple[Problem, ...] = ()
     new, proposed = base, None
     try:
-        new = _load_present_config(paths, former)
-        changes = tuple(_policy_changes(base, new, former))
+        new = _load_present_config(paths, former_tree)
+        changes = tuple(_policy_changes(base, new, former_tree))
         proposed = make_policy(new) if changes else None
     except InputProblems as error:
         wrong, changes = tuple(error.problems), ()
@@ -191,35 +191,37 @@ def _changed_keys(old: Config, new: Config) -> list[str]:
     return keys + [f"fabric.{key}" for key in wanted_keys(old.declared, new.declared)]
 
 
-def wanted_keys(old: Declared, new: Declared) -> list[str]:
+def wanted_keys(old_declared: Declared, new_declared: Declared) -> list[str]:
     """Return the keys of the owner's wishes for a fabric that differ; roles of switches without a wish are facts."""
-    keys = [key for key in _WANTED if getattr(old, key) != getattr(new, key)]
-    return keys + (["roles"] if any(new.roles.get(name) != role for name, role in old.roles.items()) else [])
+    keys = [key for key in _WANTED if getattr(old_declared, key) != getattr(new_declared, key)]
+    return keys + (
+        ["roles"] if any(new_declared.roles.get(name) != role for name, role in old_declared.roles.items()) else []
+    )
 
 
-def fabric_change(keys: Sequence[str], inputs: Inputs, was: Inputs, former: Former) -> PolicyChange:
+def fabric_policy_change(key_names: Sequence[str], inputs: Inputs, was: Inputs, former_tree: Former) -> PolicyChange:
     """Return the change of the facts stated next to the files of a fabric."""
     if not inputs.stated:
-        description = f"is deleted, and with it {_join_with_and(keys)}"
+        description = f"is deleted, and with it {_join_with_and(key_names)}"
         return PolicyChange(file=was.stated[0].display, kind="fabric", what=description)
     file = inputs.stated[0].display
-    line = changed_line(former, Path(file))
-    return PolicyChange(file=file, kind="fabric", what=f"changes {_join_with_and(keys)}", line=line)
+    line = changed_line(former_tree, Path(file))
+    return PolicyChange(file=file, kind="fabric", what=f"changes {_join_with_and(key_names)}", line=line)
 
 
-def _files(config: Config, disk: Disk) -> dict[Path, Kind]:
+def _files(config: Config, disk: Disk) -> dict[Path, PolicyKind]:
     """Return the files that a configuration names, each with its kind."""
-    files: dict[Path, Kind] = {path: "rule" for folder in config.rules for path in files_below(disk, folder)}
+    files: dict[Path, PolicyKind] = {path: "rule" for folder in config.rules for path in files_below(disk, folder)}
     for path, kind in ((config.profile, "profile"), (config.baseline, "baseline")):
         if path is not None:
             files[path] = "profile" if kind == "profile" else "baseline"
     return files
 
 
-def changed_line(former: Former, path: Path) -> int:
+def changed_line(former_tree: Former, path: Path) -> int:
     """Return the first line of a file that is not as it was, 1 where that cannot be found."""
     texts = []
-    for text in (former.text(path), Disk().text(path)):
+    for text in (former_tree.text(path), Disk().text(path)):
         try:
             texts.append(text.read_bytes(_MAX_BYTES).decode("utf-8", "replace").splitlines())
         except InputProblems:
@@ -236,7 +238,7 @@ def _join_with_and(words: Iterable[str]) -> str:
     return f"{', '.join(leading_words)} and {last}" if leading_words else last
 
 
-def taken_out(config: Config, paths: Sequence[str], files: Iterable[str]) -> bool:
+def is_excluded(config: Config, paths: Sequence[str], files: Iterable[str]) -> bool:
     """Whether a configuration excludes one of the files, or a folder that it lies in below the named paths."""
     excludes = config.excludes
     if excludes is None:

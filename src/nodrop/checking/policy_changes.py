@@ -4,16 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nodrop.checking.blocking_findings import finding
-from nodrop.checking.policy import Policies, Policy, PolicyChange, taken_out
-from nodrop.checking.two_states import Sides, What
-from nodrop.engine.finding import Finding, Located, as_bad
+from nodrop.checking.policy import Policies, Policy, PolicyChange, is_excluded
+from nodrop.checking.two_states import FabricSource, Sides
+from nodrop.engine.finding import Finding, Located, reaches_threshold
 from nodrop.engine.rule import Rule
 from nodrop.inputs import Inputs, Text
 from nodrop.model.subject import FABRIC, natural, text
 from nodrop.report.names import count
 from nodrop.results.checked import Settled
 from nodrop.results.outcome import Outcome
-from nodrop.results.rulings import POLICY
+from nodrop.results.rulings import POLICY_CHANGED
 from nodrop.syntax.places import Span
 
 _SHOWN = 5
@@ -34,7 +34,7 @@ class Passing:
     """Of files of this fabric."""
 
 
-def passing(
+def compare_policies(
     policy: Policy,
     outcome: Outcome,
     findings: Settled,
@@ -51,7 +51,7 @@ def passing(
     failing = {
         proposed_finding.fingerprint
         for proposed_finding in would.findings
-        if as_bad(proposed_finding.severity, proposed.fail_on)
+        if reaches_threshold(proposed_finding.severity, proposed.fail_on)
     }
     failing |= {
         former
@@ -62,7 +62,7 @@ def passing(
     lost = [
         base_finding
         for base_finding in outcome.findings
-        if as_bad(base_finding.severity, policy.fail_on) and base_finding.fingerprint not in failing
+        if reaches_threshold(base_finding.severity, policy.fail_on) and base_finding.fingerprint not in failing
     ]
     new = {id(new_finding) for new_finding in findings.new}
     hidden = {hidden_finding.fingerprint: hidden_finding for hidden_finding in would.hidden}
@@ -110,10 +110,12 @@ def _find_responsible_change(
     return own_policy_change or first("config", "profile", "fabric", "rule", "baseline", "comment")
 
 
-def verdicts(policies: Policies, sides: Sides, paths: Sequence[str], passed: Iterable[Passing]) -> Iterator[Finding]:
+def policy_verdicts(
+    policies: Policies, both_states: Sides, paths: Sequence[str], passed: Iterable[Passing]
+) -> Iterator[Finding]:
     """Yield the verdict on each file of a policy that has changed: an error where it lets something pass."""
     passed = tuple(passed)
-    out = tuple(_names_excluded_by_policy(policies, sides, paths))
+    out = tuple(_names_excluded_by_policy(policies, both_states, paths))
     changes = dict.fromkeys((*policies.changes, *(change for report in passed for change in report.changes)))
     nothing_hidden = not (
         policies.work or out or any(report.failing or report.unknown or report.lines for report in passed)
@@ -147,7 +149,7 @@ def verdicts(policies: Policies, sides: Sides, paths: Sequence[str], passed: Ite
             messages.append("both states are checked by it as it is now (--config-from work)")
         place = None if change.line is None else Span(change.line, 1, change.line, 1)
         yield finding(
-            POLICY,
+            POLICY_CHANGED,
             "; ".join((f"{change.file}: {change.what}", *messages)),
             (FABRIC, "policy", change.file),
             (FABRIC,),
@@ -171,17 +173,19 @@ def _names_excluded_by_policy(policies: Policies, sides: Sides, paths: Sequence[
     if policies.proposed is None:
         return
     config = policies.proposed.settings.config
-    names = (name for pair in sides.pairs for name, files in files_of(pair.new) if taken_out(config, paths, files))
+    names = (
+        name for pair in sides.pairs for name, files in files_by_switch(pair.new) if is_excluded(config, paths, files)
+    )
     yield from sorted(dict.fromkeys(names), key=natural)
 
 
-def left_by(new: What, sides: Sides) -> Inputs | None:
+def find_left_fabric(new_source: FabricSource, both_states: Sides) -> Inputs | None:
     """Return the fabric of before that most switches of a new one have left; None where none has been in another."""
-    if not isinstance(new, Inputs):
+    if not isinstance(new_source, Inputs):
         return None
-    names = {bundle.name for bundle in new.bundles}
+    names = {bundle.name for bundle in new_source.bundles}
     candidates: list[tuple[int, Inputs]] = []
-    for pair in sides.pairs:
+    for pair in both_states.pairs:
         if isinstance(pair.old, Inputs):
             staying = {bundle.name for bundle in pair.new.bundles} if isinstance(pair.new, Inputs) else set()
             candidates.append((len(names & ({bundle.name for bundle in pair.old.bundles} - staying)), pair.old))
@@ -189,7 +193,7 @@ def left_by(new: What, sides: Sides) -> Inputs | None:
     return was if number else None
 
 
-def files_of(source: What | None) -> Iterator[tuple[str, list[str]]]:
+def files_by_switch(source: FabricSource | None) -> Iterator[tuple[str, list[str]]]:
     """Yield the switches of a fabric with their files; an intent by its path."""
     if isinstance(source, Inputs):
         for bundle in (*source.bundles, *source.hosts):

@@ -9,11 +9,13 @@ from nodrop.model.index import Index
 from nodrop.model.subject import Subject, cable_ends, sort_key
 from nodrop.plan.model import Plan
 from nodrop.results.checked import Rerouted
-from nodrop.routing.observation import CHECKS
+from nodrop.routing.observation import OBSERVATION_CHECKS
 
 MOST_DEVICES = 500
 """Of larger fabrics, routing is worked out on request: every leaf is held against every other."""
-_CHECKS = tuple(check for check in CHECKS if check not in ("configuration", "recoveries", "packets", "addresses"))
+_CHECKS = tuple(
+    check for check in OBSERVATION_CHECKS if check not in ("configuration", "recoveries", "packets", "addresses")
+)
 
 
 def may_reroute(plan: Plan) -> bool:
@@ -33,10 +35,10 @@ def may_reroute(plan: Plan) -> bool:
     )
 
 
-def rerouted(old: Index, new: Index) -> Iterator[Rerouted]:
+def find_routing_changes(old_index: Index, new_index: Index) -> Iterator[Rerouted]:
     """Yield what differs, check by check; of switches that only one side has, and of cables to them, nothing."""
-    before, after = compute_observation(old).seen, compute_observation(new).seen
-    names = {device.name for device in old.fabric.devices} & {device.name for device in new.fabric.devices}
+    before, after = compute_observation(old_index).seen, compute_observation(new_index).seen
+    names = {device.name for device in old_index.fabric.devices} & {device.name for device in new_index.fabric.devices}
     for check in _CHECKS:
         was, current_items = before.get(check, {}), after.get(check, {})
         for item in sorted(was.keys() | current_items.keys(), key=sort_key):
@@ -45,11 +47,11 @@ def rerouted(old: Index, new: Index) -> Iterator[Rerouted]:
                 yield change
 
 
-def _devices(item: Subject) -> set[str]:
+def _devices(checked_subject: Subject) -> set[str]:
     """Return the switches that an item is of: a cable is of both that it joins."""
-    if not item[0].startswith("@"):
-        return {item[0]}
-    return {end.node for end in cable_ends(item[-1])}
+    if not checked_subject[0].startswith("@"):
+        return {checked_subject[0]}
+    return {end.node for end in cable_ends(checked_subject[-1])}
 
 
 def _is_reportable(change: Rerouted) -> bool:

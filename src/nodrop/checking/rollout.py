@@ -8,19 +8,19 @@ from typing import NamedTuple
 from nodrop import judging
 from nodrop.accepted_findings import apply_suppressions
 from nodrop.checking.rerouting import MOST_DEVICES, may_reroute
-from nodrop.checking.switch_steps import Inside, Insides, extract_neighborhood, with_device
+from nodrop.checking.switch_steps import StatesWithinSwitches, StateWithinSwitch, extract_neighborhood, replace_device
 from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Rule
-from nodrop.engine.verdicts import judge, severity_of
+from nodrop.engine.verdicts import judge, rule_severity
 from nodrop.errors import Problem
 from nodrop.judging import Settings
 from nodrop.model.reading import Reading
 from nodrop.model.subject import sort_key
-from nodrop.plan.model import Hazard, Plan, Rollout, Stage, When
+from nodrop.plan.model import Hazard, HazardTime, Plan, Rollout, Stage
 from nodrop.plan.order import Order, orders
-from nodrop.plan.shares import Shares
-from nodrop.plan.states import Done, Moment, Side, States, done_after, moments
-from nodrop.report.names import listing, name
+from nodrop.plan.shares import ChangeShares
+from nodrop.plan.states import DoneShares, RolloutMoment, RolloutStates, StatedSide, done_after, rollout_moments
+from nodrop.report.names import format_name_list, name
 
 _LEAST = 2_000
 """Switches that are judged on the way of plans, however small their fabrics are."""
@@ -29,14 +29,14 @@ _TIMES = 6
 _RULES = 10
 """What it costs to judge a state with all rules, in switches."""
 Progress = Callable[[str], None]
-Found = dict[str, Finding]
+FoundFaults = dict[str, Finding]
 """Errors by fingerprint: the same fault with other facts is the same."""
 
 
-def rolled_out(
+def order_rollout(
     plan: Plan,
-    old: Reading,
-    new: Reading,
+    old_reading: Reading,
+    new_reading: Reading,
     settings: Settings,
     *,
     routing: bool,
@@ -56,11 +56,13 @@ def rolled_out(
     staying = [device for device in plan.devices if device.old is not None and device.new is not None]
     if not any(device_change.parts or device_change.kind != "changed" for device_change in staying):
         return replace(plan, rollout=Rollout())
-    search = _Search(plan, old, new, settings, routing=routing, least=_LEAST // fabrics, progress=progress)
+    search = _Search(
+        plan, old_reading, new_reading, settings, routing=routing, least=_LEAST // fabrics, progress=progress
+    )
     best: tuple[Order, Rollout] | None = None
     avoided: Hazard | None = None
     for order in search.orders():
-        new_rollout = search.check_order(order, below=None if best is None else _count_hazard_rules(best[1]))
+        new_rollout = search.check_order(order, hazard_limit=None if best is None else _count_hazard_rules(best[1]))
         if new_rollout is None:
             continue
         best = order, new_rollout
@@ -78,9 +80,9 @@ def _count_hazard_rules(rollout: Rollout) -> int:
     return len({hazard.rule for hazard in rollout.hazards})
 
 
-def reroutes(plan: Plan, old: Reading, new: Reading) -> bool:
+def should_compute_routing(plan: Plan, old_reading: Reading, new_reading: Reading) -> bool:
     """Whether routing matters to a plan, and is cheap enough to compute unasked."""
-    sides = [reading.fabric.devices for reading in (old, new)]
+    sides = [reading.fabric.devices for reading in (old_reading, new_reading)]
     return all(sides) and max(map(len, sides)) <= MOST_DEVICES and may_reroute(plan)
 
 
@@ -99,13 +101,13 @@ class _Search:
         progress: Progress = lambda _: None,
     ) -> None:
         self._plan, self._new = plan, new
-        self._shares = Shares(plan.devices, old.fabric, new.fabric)
-        self._states = States(plan.devices, old, new, self._shares, near=not routing)
+        self._shares = ChangeShares(plan.devices, old.fabric, new.fabric)
+        self._states = RolloutStates(plan.devices, old, new, self._shares, near=not routing)
         self._restated = any(
             getattr(old.fabric, field) != getattr(new.fabric, field)
             for field in ("mode", "classes", "hosts", "nics", "policy")
         )
-        self._insides = Insides(plan, old, self._shares)
+        self._insides = StatesWithinSwitches(plan, old, self._shares)
         self._remoded = old.fabric.mode != new.fabric.mode
         self._settings = settings
         self._rules = _error_rules(settings, routing=routing)
@@ -113,25 +115,25 @@ class _Search:
         self._left = max(least, _TIMES * max(len(reading.fabric.devices) for reading in (old, new)))
         self.problems: dict[Problem, None] = {}
         """Rules that failed at a state, once each."""
-        self._known: dict[tuple[frozenset[tuple[str, object]], Side], Found] = {}
+        self._known: dict[tuple[frozenset[tuple[str, object]], StatedSide], FoundFaults] = {}
 
     def orders(self) -> Iterator[Order]:
         """Yield the orders that come into question, the usual one first."""
         return orders(self._plan.devices, self._shares, self._new.fabric, restated=self._restated)
 
-    def check_order(self, order: Order, *, below: int | None = None) -> Rollout | None:
+    def check_order(self, order: Order, *, hazard_limit: int | None = None) -> Rollout | None:
         """Return the hazards of an order, as far as there is time.
 
-        With `below`, return None unless all of it was tried and it has fewer kinds of faults.
+        With `hazard_limit`, return None unless all of it was tried and it has fewer kinds of faults.
         """
-        found_moments, alike = moments(order.stages)
-        every: Iterable[Moment | Inside] = chain(found_moments, self._insides.of(order))
-        stated: Side = "old" if order.stated == "last" else "new"
+        found_moments, alike = rollout_moments(order.stages)
+        every: Iterable[RolloutMoment | StateWithinSwitch] = chain(found_moments, self._insides.of(order))
+        stated: StatedSide = "old" if order.stated == "last" else "new"
         met: dict[str, _Met] = {}
         tried = untried_count = 0
         for moment in every:
             if not self._has_time_for_state(moment, stated):
-                if below is not None:
+                if hazard_limit is not None:
                     return None
                 untried_count += 1
                 continue
@@ -139,14 +141,16 @@ class _Search:
             moment_text = _render_moment(moment, order.stages)
             for finding in self._hazards_at_moment(moment, order.stages, stated):
                 met.setdefault(finding.fingerprint, _Met(moment.when, moment.stage, moment_text, finding))
-            if below is not None and len({fault.finding.rule for fault in met.values()}) >= below:
+            if hazard_limit is not None and len({fault.finding.rule for fault in met.values()}) >= hazard_limit:
                 return None
         hazards = sorted(_group_hazards(met.values()), key=lambda hazard: (hazard.stage, hazard.rule))
         return Rollout(hazards=tuple(hazards), tried=tried, untried=untried_count + alike + self._insides.untried)
 
-    def _hazards_at_moment(self, moment: Moment | Inside, stages: Sequence[Stage], stated: Side) -> Iterator[Finding]:
-        if isinstance(moment, Inside):
-            sides: tuple[Side, ...] = ("old", "new") if self._remoded else (stated,)
+    def _hazards_at_moment(
+        self, moment: RolloutMoment | StateWithinSwitch, stages: Sequence[Stage], stated: StatedSide
+    ) -> Iterator[Finding]:
+        if isinstance(moment, StateWithinSwitch):
+            sides: tuple[StatedSide, ...] = ("old", "new") if self._remoded else (stated,)
             yield from (finding for side in sides for finding in self._hazards_during_change(moment, stages, side))
             return
         going = stages[moment.stage - 1].devices if moment.when == "within" else ()
@@ -156,14 +160,16 @@ class _Search:
                 map(self._states.passing, fault_paths)
             ):
                 continue
-            if not any(self._states.joins(subjects, going) for subjects in fault_paths):
+            if not any(self._states.joins_switches(subjects, going) for subjects in fault_paths):
                 yield state_error
 
-    def _hazards_during_change(self, moment: Inside, stages: Sequence[Stage], stated: Side) -> Iterator[Finding]:
+    def _hazards_during_change(
+        self, moment: StateWithinSwitch, stages: Sequence[Stage], stated: StatedSide
+    ) -> Iterator[Finding]:
         """Yield the faults of a switch that is being changed which neither the stage before nor that after has."""
         ends = (self._states.at(done_after(stages[:at]), stated) for at in (moment.stage - 1, moment.stage))
         before, after = (extract_neighborhood(end, moment.name) for end in ends)
-        reading = with_device(before, moment.device)
+        reading = replace_device(before, moment.device)
         self._left -= len(before.fabric.devices) + len(after.fabric.devices) + len(reading.fabric.devices) + _RULES
         end_faults = self._find_reading_errors(before).keys() | self._find_reading_errors(after).keys()
         for finding in self._find_reading_errors(reading).values():
@@ -171,7 +177,7 @@ class _Search:
             if finding.subject[0] == moment.name and finding.fingerprint not in end_faults and not passing:
                 yield finding
 
-    def _faults_of_end_states(self, stated: Side) -> Set[str]:
+    def _faults_of_end_states(self, stated: StatedSide) -> Set[str]:
         """Return the faults of both ends.
 
         If the mode changes, the faults of either mode on the other's switches count too: a switch that was lossy before
@@ -183,26 +189,26 @@ class _Search:
             end_faults |= self._find_state_errors({}, stated).keys() | self._find_state_errors(every, stated).keys()
         return end_faults
 
-    def _has_time_for_state(self, moment: Moment | Inside, stated: Side) -> bool:
+    def _has_time_for_state(self, moment: RolloutMoment | StateWithinSwitch, stated: StatedSide) -> bool:
         """Whether there is time to judge a state; the ends that it is held against are judged in any case."""
-        if isinstance(moment, Inside):
+        if isinstance(moment, StateWithinSwitch):
             return self._left > 0
         return self._key(moment.done, stated) in self._known or self._left >= self._states.size + _RULES
 
-    def _key(self, done: Done, stated: Side) -> tuple[frozenset[tuple[str, object]], Side]:
+    def _key(self, done: DoneShares, stated: StatedSide) -> tuple[frozenset[tuple[str, object]], StatedSide]:
         return frozenset(done.items()), stated
 
-    def _find_state_errors(self, done: Done, stated: Side) -> Found:
+    def _find_state_errors(self, done: DoneShares, stated_side: StatedSide) -> FoundFaults:
         """Return the errors of a state."""
-        key = self._key(done, stated)
+        key = self._key(done, stated_side)
         if key not in self._known:
             self._progress(f"judging states between, {len(self._known) + 1}")
-            reading = self._states.at(done, stated)
+            reading = self._states.at(done, stated_side)
             self._left -= len(reading.fabric.devices) + _RULES
             self._known[key] = self._find_reading_errors(reading)
         return self._known[key]
 
-    def _find_reading_errors(self, reading: Reading) -> Found:
+    def _find_reading_errors(self, reading: Reading) -> FoundFaults:
         config = self._settings.config
         verdict = judge(
             reading,
@@ -229,13 +235,13 @@ def _error_rules(settings: Settings, *, routing: bool) -> tuple[Rule, ...]:
     every = judging.chosen_rules(settings, failures=routing)
     rules = (rule for rule in every if routing or not rule.routed)
     overrides = settings.config.severity
-    return tuple(rule for rule in rules if severity_of(rule, overrides) == "error" and not rule.remark)
+    return tuple(rule for rule in rules if rule_severity(rule, overrides) == "error" and not rule.remark)
 
 
 class _Met(NamedTuple):
     """A fault of a state between, and when it is met first."""
 
-    when: When
+    when: HazardTime
     stage: int
     moment: str
     finding: Finding
@@ -243,7 +249,7 @@ class _Met(NamedTuple):
 
 def _group_hazards(faults: Iterable[_Met]) -> Iterator[Hazard]:
     """Yield hazards, those of one rule as one, which begins with the first."""
-    together: dict[tuple[When, str], list[_Met]] = {}
+    together: dict[tuple[HazardTime, str], list[_Met]] = {}
     for fault in faults:
         together.setdefault((fault.when, fault.finding.rule), []).append(fault)
     for (when, rule), alike in together.items():
@@ -262,8 +268,8 @@ def _group_hazards(faults: Iterable[_Met]) -> Iterator[Hazard]:
         )
 
 
-def _render_moment(moment: Moment | Inside, stages: Sequence[Stage]) -> str:
-    if isinstance(moment, Inside):
+def _render_moment(moment: RolloutMoment | StateWithinSwitch, stages: Sequence[Stage]) -> str:
+    if isinstance(moment, StateWithinSwitch):
         return f"while {name(moment.name)} changes, after {moment.after}"
     stage_names = [_render_stage(stage) for stage in stages[moment.stage - 1 : moment.stage + 1]]
     return f"while {stage_names[0]} change" if moment.when == "within" else f"between {' and '.join(stage_names)}"
@@ -272,4 +278,4 @@ def _render_moment(moment: Moment | Inside, stages: Sequence[Stage]) -> str:
 def _render_stage(stage: Stage) -> str:
     shares = dict.fromkeys(str(share) for share in stage.shares if share.kind != "all")
     share_text = f" ({'; '.join(shares)})" if shares else ""
-    return f"{listing(map(name, stage.devices))}{share_text}"
+    return f"{format_name_list(map(name, stage.devices))}{share_text}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from nodrop import build, context, judging
 from nodrop.checking.policy import Policies
 from nodrop.checking.policy_changes import Passing
-from nodrop.checking.two_states import What, name_of
+from nodrop.checking.two_states import FabricSource, fabric_source_name
 from nodrop.errors import InputProblems, Problem
 from nodrop.inputs import Bundle, Inputs
 from nodrop.judging import Settings
@@ -59,7 +59,7 @@ class Run:
     _shared: Shared = field(default_factory=Shared)
     _devices: dict[Bundle, DeviceReading] = field(default_factory=dict)
     """What files say that are the same on both sides, or were read for the other."""
-    _whats: list[What] = field(default_factory=list)
+    _whats: list[FabricSource] = field(default_factory=list)
     """What was read, so that no other object gets its identity."""
 
     @property
@@ -80,7 +80,9 @@ class Run:
             self._stated[id(inputs)] = over
         return self._stated[id(inputs)]
 
-    def again(self, fabric_source: What, reading: Reading, settings: Settings, beside: Declared | None) -> Reading:
+    def again(
+        self, fabric_source: FabricSource, reading: Reading, settings: Settings, beside: Declared | None
+    ) -> Reading:
         """Return a fabric that has been read before, by other settings or with other facts stated next to it."""
         if not isinstance(fabric_source, Inputs):
             profile = settings.declared.profile or settings.config.declared.profile
@@ -90,17 +92,17 @@ class Run:
             fabric_source,
             settings,
             self.executor,
-            held=self._read_devices(fabric_source),
+            cached_readings=self._read_devices(fabric_source),
             shared=self._shared,
-            beside=stated_now,
+            declared_context=stated_now,
         )
 
-    def reading(self, fabric_source: What | None, *, old: bool) -> Reading | None:
+    def reading(self, fabric_source: FabricSource | None, *, old: bool) -> Reading | None:
         """Return the reading of a fabric; None if there is none, or it cannot be read at all."""
         if fabric_source is None:
             return None
         if id(fabric_source) not in self._readings:
-            self.progress(f"reading {name_of(fabric_source)}")
+            self.progress(f"reading {fabric_source_name(fabric_source)}")
             self._whats.append(fabric_source)
             try:
                 settings = self.policies.reading(old=old)
@@ -110,7 +112,12 @@ class Run:
                     else (None, None)
                 )
                 source = judging.read_source(
-                    fabric_source, settings, self.executor, held=device_readings, shared=self._shared, beside=beside
+                    fabric_source,
+                    settings,
+                    self.executor,
+                    cached_readings=device_readings,
+                    shared=self._shared,
+                    declared_context=beside,
                 )
             except InputProblems as error:
                 (self.problems if old else self.wrong).extend(error.problems)
@@ -126,7 +133,7 @@ class Run:
         self._devices.update(zip(fresh, read, strict=True))
         return [self._devices[bundle] for bundle in inputs.bundles]
 
-    def unread(self, fabric_source: What | None) -> frozenset[str]:
+    def unread(self, fabric_source: FabricSource | None) -> frozenset[str]:
         """Return the switches of a read fabric with a file that could not be read."""
         bundles = fabric_source.bundles if isinstance(fabric_source, Inputs) else ()
         bundle_readings = [(bundle.name, self._devices[bundle]) for bundle in bundles if bundle in self._devices]
@@ -137,7 +144,7 @@ class Run:
             for name in (called, device_reading.device.name)
         )
 
-    def devices(self, text: What) -> frozenset[str]:
+    def devices(self, text: FabricSource) -> frozenset[str]:
         """Return the names of a fabric's switches."""
         if isinstance(text, Inputs):
             return frozenset(bundle.name for bundle in text.bundles)

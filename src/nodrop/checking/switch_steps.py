@@ -11,46 +11,46 @@ from nodrop.model.compare import apply_differences, differences
 from nodrop.model.fabric import Device
 from nodrop.model.intern import Interner
 from nodrop.model.reading import Reading
-from nodrop.plan.effects import bundle, shape_of, uncomputed
+from nodrop.plan.effects import change_shape, stated_changes, unchanged_files
 from nodrop.plan.file_changes import parse_device
-from nodrop.plan.model import Plan, Share, When
+from nodrop.plan.model import ChangeShare, HazardTime, Plan
 from nodrop.plan.order import Order
 from nodrop.plan.patches import by_hand
-from nodrop.plan.shares import Shares
+from nodrop.plan.shares import ChangeShares
 from nodrop.platforms.kit.editing import Budget
 
 _MOST = 8
 """Kinds of changes of which one switch each is looked into."""
 
 
-class Inside(NamedTuple):
+class StateWithinSwitch(NamedTuple):
     """One switch during a stage (counted from 1): `after` names the last finished step of its change."""
 
     stage: int
     name: str
     after: str
     device: Device
-    when: When = "inside"
+    when: HazardTime = "inside"
 
 
-class Insides:
+class StatesWithinSwitches:
     """The states within switches, one switch for all on which facts of the same kinds change."""
 
-    def __init__(self, plan: Plan, old: Reading, shares: Shares) -> None:
+    def __init__(self, plan: Plan, old: Reading, shares: ChangeShares) -> None:
         self._old = old
         self._shares = shares
         switch_by_shape: dict[object, str] = {}
         for change in plan.devices:
             if change.kind == "changed" and change.parts:
-                switch_by_shape.setdefault(shape_of(change), change.name)
+                switch_by_shape.setdefault(change_shape(change), change.name)
         self._names = list(switch_by_shape.values())[:_MOST]
         self.untried = max(0, len(switch_by_shape) - _MOST)
         """Kinds of changes that are not looked into."""
         self._by_hand = by_hand(plan)
-        self._known: dict[tuple[str, tuple[Share, ...]], list[tuple[int, str, Device]]] = {}
+        self._known: dict[tuple[str, tuple[ChangeShare, ...]], list[tuple[int, str, Device]]] = {}
         self._interner = Interner()
 
-    def of(self, order: Order) -> Iterator[Inside]:
+    def of(self, order: Order) -> Iterator[StateWithinSwitch]:
         """Yield the states within switches in an order."""
         for name in self._names:
             turns = [(at, stage.share(name)) for at, stage in enumerate(order.stages, 1) if name in stage.devices]
@@ -58,11 +58,11 @@ class Insides:
             if key not in self._known:
                 self._known[key] = list(self._states(*key))
             for turn, after, device in self._known[key]:
-                yield Inside(turns[turn][0], name, after, device)
+                yield StateWithinSwitch(turns[turn][0], name, after, device)
 
-    def _states(self, name: str, shares: tuple[Share, ...]) -> Iterator[tuple[int, str, Device]]:
+    def _states(self, name: str, shares: tuple[ChangeShare, ...]) -> Iterator[tuple[int, str, Device]]:
         """Yield the number of the pass, the last finished step, and the switch in that state."""
-        files: Mapping[str, bytes] | None = bundle(self._old, name)
+        files: Mapping[str, bytes] | None = unchanged_files(self._old, name)
         if files is None:
             return
         platform = self._old.fabric.device(name).platform
@@ -71,7 +71,7 @@ class Insides:
             return
         budget, manual_lines = Budget(files), self._by_hand.get(name, {})
         for turn, share in enumerate(shares):
-            every = uncomputed(self._shares.part(name, share))
+            every = stated_changes(self._shares.part(name, share))
             manual_steps = [
                 ByHand(change=change, line=manual_lines[change.subject])
                 for change in every
@@ -93,10 +93,10 @@ class Insides:
                     yield turn, after, device
             files = {**files, **edit.files}
 
-    def _merge_device(self, before: Device, was: Device, device: Device) -> Device:
+    def _merge_device(self, device_before: Device, was: Device, device: Device) -> Device:
         """Return a switch with the changes in its files; facts that no file states stay."""
         changed = {difference.path for difference in differences(was, device, whole_lists=True)}
-        return self._interner.device(apply_differences(before, device, lambda path, _old, _new: path in changed))
+        return self._interner.device(apply_differences(device_before, device, lambda path, _old, _new: path in changed))
 
 
 def extract_neighborhood(reading: Reading, name: str) -> Reading:
@@ -109,7 +109,7 @@ def extract_neighborhood(reading: Reading, name: str) -> Reading:
     return replace(reading, fabric=replace(fabric, devices=devices, links=links, hosts=hosts))
 
 
-def with_device(reading: Reading, device: Device) -> Reading:
+def replace_device(reading: Reading, device: Device) -> Reading:
     """Return a fabric with one of its switches as it is given."""
     devices = tuple(device if switch.name == device.name else switch for switch in reading.fabric.devices)
     return replace(reading, fabric=replace(reading.fabric, devices=devices))

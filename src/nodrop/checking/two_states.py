@@ -9,7 +9,7 @@ from nodrop.inputs import Bundle, Disk, Inputs, Text, find
 from nodrop.model.reading import Note, Reading
 from nodrop.revisions import Former
 
-What = Inputs | Text
+FabricSource = Inputs | Text
 """A fabric to be read: files of switches, or an intent."""
 
 
@@ -17,15 +17,15 @@ What = Inputs | Text
 class Pair:
     """One fabric on both sides; None where it is not."""
 
-    old: What | None
-    new: What | None
+    old: FabricSource | None
+    new: FabricSource | None
     same: bool = False
     """Whether no file of it has changed, nor what is stated of it."""
 
     @property
     def name(self) -> str:
         """Where its files lie."""
-        return name_of(self.new if self.new is not None else self.old)
+        return fabric_source_name(self.new if self.new is not None else self.old)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,41 +37,43 @@ class Sides:
     notes: tuple[Note, ...] = ()
 
 
-def name_of(source: What | None) -> str:
+def fabric_source_name(source: FabricSource | None) -> str:
     """Return where the files of a fabric lie."""
     return source.name if isinstance(source, Inputs) else source.display if source is not None else ""
 
 
-def without(reading: Reading, names: Collection[str]) -> Reading:
+def remove_switches(reading: Reading, device_names: Collection[str]) -> Reading:
     """Return a reading without the given switches: those with only one side known."""
-    devices = tuple(device for device in reading.fabric.devices if device.name not in names)
-    return replace(reading, fabric=replace(reading.fabric, devices=devices)) if names else reading
+    devices = tuple(device for device in reading.fabric.devices if device.name not in device_names)
+    return replace(reading, fabric=replace(reading.fabric, devices=devices)) if device_names else reading
 
 
-def sides(
+def find_both_states(
     paths: Sequence[str],
     policies: Policies,
-    former: Former,
+    former_tree: Former,
     *,
     platform: str | None = None,
-    devices: Callable[[What], frozenset[str]],
+    devices: Callable[[FabricSource], frozenset[str]],
 ) -> Sides:
     """Find both sides; `devices` names the switches of a fabric, and is asked where the name of one has changed."""
     exclude, disk = policies.held.settings.config.excludes, Disk()
-    present_paths = [path for path in paths if disk.fault(path) is None or former.fault(path) is not None]
+    present_paths = [path for path in paths if disk.fault(path) is None or former_tree.fault(path) is not None]
     new = find(present_paths, platform, exclude=exclude)
-    old = find([path for path in paths if former.fault(path) is None], platform, exclude=exclude, disk=former)
+    old = find([path for path in paths if former_tree.fault(path) is None], platform, exclude=exclude, disk=former_tree)
     stated_alike = policies.before == policies.now
     ours, former_sources = _sources_by_key(new), _sources_by_key(old)
     pairs = []
     for key in sorted(ours.keys() & former_sources.keys()):
-        same = stated_alike and _is_fabric_unchanged(former_sources[key], ours[key], former)
+        same = stated_alike and _is_fabric_unchanged(former_sources[key], ours[key], former_tree)
         pairs.append(Pair(old=former_sources[key], new=ours[key], same=same))
     come = [ours[key] for key in sorted(ours.keys() - former_sources.keys())]
     gone = [former_sources[key] for key in sorted(former_sources.keys() - ours.keys())]
-    pairs += _pair_by_common_switches(sorted(come, key=name_of), sorted(gone, key=name_of), devices)
+    pairs += _pair_by_common_switches(
+        sorted(come, key=fabric_source_name), sorted(gone, key=fabric_source_name), devices
+    )
     pairs.sort(key=lambda pair: (isinstance(pair.new or pair.old, Text), pair.name))
-    return Sides(pairs=tuple(pairs), former=former, notes=tuple(_sparse_checkout_notes(paths, former)))
+    return Sides(pairs=tuple(pairs), former=former_tree, notes=tuple(_sparse_checkout_notes(paths, former_tree)))
 
 
 def _sparse_checkout_notes(paths: Sequence[str], former: Former) -> Iterator[Note]:
@@ -83,14 +85,16 @@ def _sparse_checkout_notes(paths: Sequence[str], former: Former) -> Iterator[Not
         yield Note(kind="sparse", message=f"{files} not checked out (sparse checkout), and left out of both states")
 
 
-def _sources_by_key(inputs: Inputs) -> dict[tuple[str, str], What]:
-    sources_by_key: dict[tuple[str, str], What] = {("intent", text.display): text for text in inputs.all_intents()}
+def _sources_by_key(inputs: Inputs) -> dict[tuple[str, str], FabricSource]:
+    sources_by_key: dict[tuple[str, str], FabricSource] = {
+        ("intent", text.display): text for text in inputs.all_intents()
+    }
     for fabric in inputs.fabrics():
         sources_by_key["files", str(Path(fabric.stated[0].display).parent) if fabric.stated else ""] = fabric
     return sources_by_key
 
 
-def _is_fabric_unchanged(old: What, new: What, former: Former) -> bool:
+def _is_fabric_unchanged(old: FabricSource, new: FabricSource, former: Former) -> bool:
     if isinstance(old, Text) or isinstance(new, Text):
         return isinstance(old, Text) and former.is_now(old)
     names = [[text.display for text in _texts_of_inputs(inputs)] for inputs in (old, new)]
@@ -105,7 +109,7 @@ def _texts_of_inputs(inputs: Inputs) -> Iterator[Text]:
 
 
 def _pair_by_common_switches(
-    come: list[What], gone: list[What], devices: Callable[[What], frozenset[str]]
+    come: list[FabricSource], gone: list[FabricSource], devices: Callable[[FabricSource], frozenset[str]]
 ) -> Iterator[Pair]:
     """Yield pairs of added and removed sources: those with most of their switches in common belong together."""
     names: dict[int, frozenset[str]] = {}

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop import platforms
 from nodrop.checking.blocking_findings import finding
-from nodrop.checking.lost_facts import States
+from nodrop.checking.lost_facts import SwitchStates
 from nodrop.engine.finding import Finding, Located
 from nodrop.errors import InputProblems
 from nodrop.locate import load
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Source
 from nodrop.model.subject import natural
-from nodrop.report.names import count, listing
-from nodrop.results.rulings import MISSING
+from nodrop.report.names import count, format_name_list
+from nodrop.results.rulings import DEVICE_NOT_CHECKED
 from nodrop.syntax.places import Span
 
 _SHOWN = 5
@@ -20,7 +20,7 @@ _SHOWN = 5
 _Supplied = Mapping[tuple[str, str], str]
 
 
-def supplied_otherwise(changed: Iterable[States]) -> Iterator[Finding]:
+def find_unloaded_parts(changed: Iterable[SwitchStates]) -> Iterator[Finding]:
     """Yield a verdict on each file that newly supplies facts instead of the file that a switch starts with.
 
     `changed` are fabrics in their former and present states. A switch is the same if it has the same name, in any
@@ -65,8 +65,8 @@ def _moved_part_findings(
         why = supplied_parts[file, names[0]]
         count_suffix = f" and {count(len(names) - _SHOWN, 'more part')}" if len(names) > _SHOWN else ""
         yield finding(
-            MISSING,
-            f"{name} is no longer checked in part: {listing(names[:_SHOWN])}{count_suffix} "
+            DEVICE_NOT_CHECKED,
+            f"{name} is no longer checked in part: {format_name_list(names[:_SHOWN])}{count_suffix} "
             f"{'is' if len(names) == 1 else 'are'} taken from {file} now; {why}",
             (name,),
             (name,),

@@ -50,7 +50,7 @@ def command(
     """
     from nodrop.cli.main import NOTHING, WRONG
     from nodrop.cli.output import tell
-    from nodrop.engine.baseline import FILE, Baseline, load, spell
+    from nodrop.engine.baseline import FILE, Baseline, format_baseline, load
     from nodrop.judging import baselined, chosen_rules, read_source
     from nodrop.paths import reason
     from nodrop.publish.file import replace_file
@@ -89,7 +89,7 @@ def command(
         return NOTHING
     baseline_update = baselined(before, outcome, settings, prune=prune)
     try:
-        replace_file(path, spell(baseline_update.baseline).encode())
+        replace_file(path, format_baseline(baseline_update.baseline).encode())
     except (OSError, ValueError) as error:
         raise click.ClickException(f"cannot write {path}: {reason(error)}") from None
     tell(f"{path}: {baseline_update}")

@@ -55,7 +55,7 @@ def _output_file_patterns() -> list[str]:
     """Return the names that builds give to files; of several intents, they are in a folder each."""
     from nodrop import context, platforms
     from nodrop.platforms.hosts.spelling import WRITES as HOSTS
-    from nodrop.report.rack import WRITES as RACK
+    from nodrop.report.rack import RACK_FILE_PATHS as RACK
 
     own_hosts = [context.FILE, *RACK, *HOSTS, *(f"*/{name}" for name in platforms.writes())]
     return [*own_hosts, *(f"*/{name}" for name in own_hosts)]

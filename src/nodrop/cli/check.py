@@ -100,14 +100,14 @@ def command(
       nodrop check build --base ./before      with the earlier files in before/build
     """
     from nodrop.checking.check import check
-    from nodrop.checking.policy import Policy, policies
+    from nodrop.checking.policy import Policy, resolve_policies
     from nodrop.checking.run import Ask
     from nodrop.cli.main import FOUND, NOTHING
     from nodrop.cli.output import Progress, emit, exit_code, tell
     from nodrop.cli.patching import patched
     from nodrop.cli.working import interruptible, keeping, working
     from nodrop.config import Config
-    from nodrop.plan.model import RISKS as MODEL_RISKS
+    from nodrop.plan.model import CHANGE_RISKS as MODEL_RISKS
     from nodrop.revisions import at_base
 
     paths = paths or (".",)
@@ -126,7 +126,7 @@ def command(
             return Policy(settings=settings, fail_on=chosen.fail_on)
 
         named_config = flags.config() if flags.names_config else None
-        found_policies = policies(paths, former, make_policy, named=named_config, work=config_from == "work")
+        found_policies = resolve_policies(paths, former, make_policy, named=named_config, work=config_from == "work")
         settings = found_policies.held.settings
         choices = replace(choices, settings=settings, fail_on=found_policies.held.fail_on)
         ask = Ask(
@@ -164,9 +164,9 @@ def command(
 
 def _is_blocking_finding(finding: "Finding", fail_on: str, rollout: str) -> bool:
     """Whether a verdict on the change ends with 1: a build or a risk always does."""
-    from nodrop.engine.finding import as_bad
-    from nodrop.results.rulings import HAZARD, RISK, UNFIT
+    from nodrop.engine.finding import reaches_threshold
+    from nodrop.results.rulings import BUILD_OUT_OF_DATE, RISK, ROLLOUT_HAZARD
 
-    if finding.rule == HAZARD.name and rollout != "gate":
+    if finding.rule == ROLLOUT_HAZARD.name and rollout != "gate":
         return False
-    return finding.rule in (RISK.name, UNFIT.name) or as_bad(finding.severity, fail_on)
+    return finding.rule in (RISK.name, BUILD_OUT_OF_DATE.name) or reaches_threshold(finding.severity, fail_on)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from nodrop.config import Config
     from nodrop.judging import Settings
 
-Formats = tuple[tuple[str, str | None], ...]
+OutputFormats = tuple[tuple[str, str | None], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class Choices:
 
     settings: "Settings"
     fail_on: str
-    formats: Formats
+    formats: OutputFormats
     color: str
     verbose: bool
     quiet: bool
@@ -69,7 +69,7 @@ class Flags:
             config=config,
             suppressing=suppressing,
             statistics=options["statistics"],
-            whole=options["verbose"] or any(name not in GROUPED for name, _ in options["formats"]),
+            whole=options["verbose"] or any(name not in GROUPED_FORMATS for name, _ in options["formats"]),
         )
         return Choices(
             settings=settings,
@@ -82,7 +82,7 @@ class Flags:
         )
 
 
-GROUPED = ("text", "github")
+GROUPED_FORMATS = ("text", "github")
 """Formats that show one finding of each cause."""
 _CHOOSING = ("select", "ignore", "strictness", "rules", "config_file", "no_config")
 _REPORTING = (
@@ -98,7 +98,7 @@ _REPORTING = (
 )
 
 
-def settings_of(options: dict[str, Any], inputs: tuple[str, ...]) -> "Settings":
+def rule_settings(options: dict[str, Any], inputs: tuple[str, ...]) -> "Settings":
     """Take the options that choose rules from the arguments; flags win over the configuration above the inputs."""
     config = _load_config(options.pop("config_file"), inputs, none=options.pop("no_config"))
     return _settings_from_options(

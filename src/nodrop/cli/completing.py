@@ -9,7 +9,7 @@ FILE = CompletionItem("", type="file")
 """Says that files will do too."""
 
 
-def rules_and_areas(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+def complete_rules_and_areas(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer rules and areas; after a comma, the next one."""
     before, comma, word = begun.rpartition(",")
     return [
@@ -44,7 +44,7 @@ def platforms(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[
     return list(map(CompletionItem, _words_with_prefix(begun, platforms.names())))
 
 
-def assumptions(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+def complete_assumptions(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer what can be assumed."""
     from nodrop.model.fabric import MODES
 

@@ -19,9 +19,9 @@ def command(shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from nodrop.cli.main import COMPLETE, nodrop
+    from nodrop.cli.main import COMPLETION_VARIABLE, nodrop
     from nodrop.cli.output import say
 
     kind = get_completion_class(shell)
     assert kind is not None
-    say(kind(nodrop, {}, "nodrop", COMPLETE).source() + "\n")
+    say(kind(nodrop, {}, "nodrop", COMPLETION_VARIABLE).source() + "\n")

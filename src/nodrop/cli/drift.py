@@ -9,7 +9,7 @@ from nodrop.cli.options import Sections, judging_into, no_cache
 from nodrop.cli.planning import patch_option, rollout_option
 from nodrop.cli.reading import Stated, stating
 
-FORMATS = ("text", "markdown", "json")
+DRIFT_FORMATS = ("text", "markdown", "json")
 
 
 def _wrap_in_tuple(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[str, ...]:
@@ -23,7 +23,7 @@ def _wrap_in_tuple(_ctx: click.Context, _param: click.Parameter, value: str) -> 
 @rollout_option()
 @no_cache
 @stating
-@judging_into(FORMATS)
+@judging_into(DRIFT_FORMATS)
 def command(
     running: tuple[str, ...],
     intents: tuple[str, ...],
@@ -51,7 +51,7 @@ def command(
       nodrop drift running intent.yaml
       nodrop drift running build --patch patches
     """
-    from nodrop.checking.drifted import drifted
+    from nodrop.checking.drifted import compare_with_wanted
     from nodrop.cli.main import FOUND, NOTHING
     from nodrop.cli.output import Progress, emit, exit_code
     from nodrop.cli.patching import patched
@@ -66,7 +66,7 @@ def command(
         wanted_inputs = find(intents, exclude=settings.config.excludes)
         devices = max(len(inputs.bundles) for inputs in (collected, wanted_inputs))
         with working(devices, choices.jobs) as executor, Progress(quiet=choices.quiet) as progress:
-            drift_report, (before, after) = drifted(
+            drift_report, (before, after) = compare_with_wanted(
                 collected,
                 wanted_inputs,
                 intents[0],
@@ -78,6 +78,6 @@ def command(
             )
         if patch is not None and not drift_report.outcome.problems:
             patched(patch, [(drift_report.drift.plan, before, after)], choices.jobs)
-        emit(drift_report.outcome, choices, kind="drift", told=drift_report, own=FORMATS)
+        emit(drift_report.outcome, choices, kind="drift", told=drift_report, own=DRIFT_FORMATS)
     code = exit_code(drift_report.outcome, choices.fail_on)
     return FOUND if code in (0, NOTHING) and not drift_report.drift.empty else code

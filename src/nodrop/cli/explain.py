@@ -59,7 +59,7 @@ def _render_explanation(words: tuple[str, ...], at: str | None, settings: "Setti
     from nodrop.explaining import at_subject, rule_called
     from nodrop.judging import all_rules
     from nodrop.report import rule_on, rules
-    from nodrop.results.rulings import RULINGS
+    from nodrop.results.rulings import BUILTIN_VERDICTS
 
     if at is not None:
         return (
@@ -67,10 +67,14 @@ def _render_explanation(words: tuple[str, ...], at: str | None, settings: "Setti
             if words[1:]
             else _render_subject_page(words[0], at, settings, platform)
         )
-    if words[0] in RULINGS:
-        return RULINGS[words[0]].page
+    if words[0] in BUILTIN_VERDICTS:
+        return BUILTIN_VERDICTS[words[0]].page
     rule = rule_called(words[0], settings)
-    return rules.page(rule, all_rules(settings.config)) + "\n" if platform is None else rule_on.page(rule, platform)
+    return (
+        rules.render_rule_page(rule, all_rules(settings.config)) + "\n"
+        if platform is None
+        else rule_on.render_rule_examples(rule, platform)
+    )
 
 
 def _render_subject_page(path: str, at: str, settings: "Settings", platform: str | None) -> str:
@@ -78,7 +82,7 @@ def _render_subject_page(path: str, at: str, settings: "Settings", platform: str
     from nodrop.judging import reading_at
     from nodrop.locate import place_of
     from nodrop.model.subject import parse
-    from nodrop.report.explained import text
+    from nodrop.report.explained import render_explanation
 
     reading, subject = reading_at(path, settings, platform), parse(at)
-    return text(reading, subject, place_of(subject, reading, platforms.where))
+    return render_explanation(reading, subject, place_of(subject, reading, platforms.where))

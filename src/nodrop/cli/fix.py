@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nodrop.errors import Problem
     from nodrop.inputs import Inputs, Text
     from nodrop.judging import Settings
-    from nodrop.results.fixed import Fixed, What
+    from nodrop.results.fixed import Fixed, FixOutput
     from nodrop.results.outcome import Outcome
 
 _FIX = "Fixing"
@@ -57,8 +57,8 @@ def command(
       nodrop fix config_db.json
     """
     from nodrop.cli.output import emit, say, wants_color
+    from nodrop.report.difference import color_diff
     from nodrop.report.difference import diff as difference
-    from nodrop.report.difference import painted
     from nodrop.results.fixed import Made
     from nodrop.results.merged import merge_outcomes
 
@@ -71,14 +71,14 @@ def command(
     stdin_texts = [] if diff or patch is not None else list(_collect_stdin_texts(inputs, fixed))
     if diff and alone:
         text = "".join(difference(file) for fixed_fabric in fixed for file in fixed_fabric.rewritten)
-        say(painted(text) if wants_color(choices.color) else text.encode("utf-8", "surrogateescape"))
+        say(color_diff(text) if wants_color(choices.color) else text.encode("utf-8", "surrogateescape"))
     elif patch is not None:
         _write_patches(patch, fixed)
     elif not diff:
         fixed = [_write_fixed_files(fixed_fabric) for fixed_fabric in fixed]
     if stdin_texts and alone:
         say(b"".join(stdin_texts))
-    output_kind: What = "diff" if diff else "files" if patch is None else "patches"
+    output_kind: FixOutput = "diff" if diff else "files" if patch is None else "patches"
     outcome = merge_outcomes([fixed_fabric.outcome for fixed_fabric in fixed])
     aside = ("text",) if diff or stdin_texts else ()
     emit(outcome, choices, kind="fixes", told=Made(fixed=fixed, what=output_kind), own=("text", "json"), aside=aside)

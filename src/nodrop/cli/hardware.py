@@ -21,11 +21,11 @@ def command(form: str, model: str | None) -> None:
     """
     from nodrop.cli.options import unknown
     from nodrop.cli.output import say
-    from nodrop.report.hardware import listing, names, page
+    from nodrop.report.hardware import names, render_catalogue_list, render_model_page
 
     if model is None:
-        say(listing(form) + "\n")
+        say(render_catalogue_list(form) + "\n")
         return
     if model not in names():
         raise click.UsageError(unknown("model", model, names()))
-    say(page(model, form) + "\n")
+    say(render_model_page(model, form) + "\n")

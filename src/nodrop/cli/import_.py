@@ -11,7 +11,7 @@ import click
 from nodrop.cli import completing
 from nodrop.cli.options import INPUT, OUTPUT, Sections, configured, option, unknown
 from nodrop.cli.reading import Stated, stating
-from nodrop.report.names import listing
+from nodrop.report.names import format_name_list
 
 if TYPE_CHECKING:
     from nodrop.importing import Imported
@@ -143,11 +143,11 @@ def _apply_stated_models(fabric: "Fabric", models: tuple[str, ...]) -> "Fabric":
             raise click.UsageError(unknown("switch model", model, switches()))
         fitting = [device for device in fabric.devices if fnmatchcase(device.name, pattern if equals else "*")]
         if not fitting:
-            raise click.UsageError(f"--model {text}: no switch is called so; there are {listing(devices)}")
+            raise click.UsageError(f"--model {text}: no switch is called so; there are {format_name_list(devices)}")
         unsaid = [device for device in fitting if isinstance(device.model, Unknown)]
         if not unsaid:
             raise click.UsageError(
-                f"--model {text}: the files of {listing(device.name for device in fitting)} say the model"
+                f"--model {text}: the files of {format_name_list(device.name for device in fitting)} say the model"
             )
         devices |= {device.name: replace(device, model=model) for device in unsaid}
     return replace(fabric, devices=tuple(devices.values()))

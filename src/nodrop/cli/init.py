@@ -7,8 +7,8 @@ import click
 
 from nodrop.cli.writing import written_anew
 
-FILE = "intent.yaml"
-RULES = "rules"
+FIRST_INTENT_FILE = "intent.yaml"
+FIRST_RULE_FOLDER = "rules"
 """The folder of a first rule, where none is named."""
 _SUFFIXES = (".yaml", ".yml")
 
@@ -43,7 +43,7 @@ def command(path: str, platform: str, model: str, rule: str | None) -> None:
       nodrop init --rule hosts/mtu-of-servers
     """
     if rule is not None:
-        _write_rule_and_schema(RULES if path == "." else path, rule)
+        _write_rule_and_schema(FIRST_RULE_FOLDER if path == "." else path, rule)
         return
     from nodrop import platforms
     from nodrop.cli.output import tell
@@ -57,7 +57,7 @@ def command(path: str, platform: str, model: str, rule: str | None) -> None:
         raise click.BadParameter(f"{reason}; known: {', '.join(buildable(platform))}", param_hint="'--model'")
     if not path:
         raise click.UsageError("the path is empty; expected a folder or a file")
-    target = Path(path) if path.endswith(_SUFFIXES) and not Path(path).is_dir() else Path(path) / FILE
+    target = Path(path) if path.endswith(_SUFFIXES) and not Path(path).is_dir() else Path(path) / FIRST_INTENT_FILE
     written_anew(target, first(platform, model, file=target.name))
     written_anew(target.parent / SCHEMA, render_schema("intent"), over=True)
     tell(f"{target}: written; `nodrop show {target}` says what it means")
@@ -65,12 +65,12 @@ def command(path: str, platform: str, model: str, rule: str | None) -> None:
 
 def _write_rule_and_schema(folder: str, rule: str) -> None:
     from nodrop.cli.output import tell
-    from nodrop.engine.first_rule import SCHEMA, first_rule
+    from nodrop.engine.first_rule import SCHEMA, write_first_rule
     from nodrop.schemas import render_schema
 
     area, slash, name = rule.partition("/")
     try:
-        text = first_rule(area, name)
+        text = write_first_rule(area, name)
     except ValueError as error:
         expected = "" if slash else "; expected AREA/NAME"
         raise click.BadParameter(f"{error}{expected}", param_hint="'--rule'") from None

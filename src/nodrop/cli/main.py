@@ -32,7 +32,7 @@ _OWN = (
     "writing",
 )
 """The modules here that are no command."""
-COMPLETE = "_NODROP_COMPLETE"
+COMPLETION_VARIABLE = "_NODROP_COMPLETE"
 """The variable by which a shell asks for completions."""
 
 
@@ -58,7 +58,7 @@ def nodrop() -> None:
 def run(args: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     try:
-        result = nodrop.main(args=args, prog_name="nodrop", complete_var=COMPLETE, standalone_mode=False)
+        result = nodrop.main(args=args, prog_name="nodrop", complete_var=COMPLETION_VARIABLE, standalone_mode=False)
         return result if isinstance(result, int) else 0
     except (click.exceptions.Abort, KeyboardInterrupt):
         return INTERRUPTED

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from nodrop.cli import completing
-from nodrop.cli.choices import Flags, Formats, settings_of
+from nodrop.cli.choices import Flags, OutputFormats, rule_settings
 
 FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
 """What `--format` takes: each is a module of `nodrop.report`."""
@@ -21,10 +21,12 @@ def unknown(kind: str, word: str, known_words: Iterable[str]) -> str:
     return f"no {kind} {word!r} ({nearest(word, known_words)})"
 
 
-def formats_of(format_names: tuple[str, ...]) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], Formats]:
+def formats_of(
+    format_names: tuple[str, ...],
+) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], OutputFormats]:
     """Return what reads the values of --format for a command that knows these; the first is the default."""
 
-    def formats(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> Formats:
+    def formats(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> OutputFormats:
         result = []
         for value in values or format_names[:1]:
             name, _, file = value.partition("=")
@@ -145,7 +147,7 @@ _CHOOSING = (
         "--select",
         multiple=True,
         metavar="RULE,AREA",
-        shell_complete=completing.rules_and_areas,
+        shell_complete=completing.complete_rules_and_areas,
         help="Run only these rules or areas (repeatable).",
     ),
     option(
@@ -153,7 +155,7 @@ _CHOOSING = (
         "--ignore",
         multiple=True,
         metavar="RULE,AREA",
-        shell_complete=completing.rules_and_areas,
+        shell_complete=completing.complete_rules_and_areas,
         help="Skip these rules or areas (repeatable).",
     ),
     option(
@@ -283,7 +285,7 @@ def _add_settings_options(function: Callable[..., Any], options: Iterable[Callab
     @functools.wraps(function)
     def command(**given: Any) -> Any:
         inputs = given["words"][-1:] if given.get("at") else _input_paths(given)
-        return function(settings=settings_of(given, inputs), **given)
+        return function(settings=rule_settings(given, inputs), **given)
 
     for add in reversed(tuple(options)):
         command = add(command)

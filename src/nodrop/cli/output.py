@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 import click
 
-from nodrop.cli.choices import Choices, Formats
+from nodrop.cli.choices import Choices, OutputFormats
 from nodrop.cli.main import FAILED, FOUND, NOTHING, WRONG
 from nodrop.paths import reason
 from nodrop.publish.file import replace_file
-from nodrop.report.escape import terminal, utf8
+from nodrop.report.escape import escape_lone_surrogates, terminal
 
 if TYPE_CHECKING:
     from nodrop.results.outcome import Outcome
@@ -54,7 +54,7 @@ def say(text: str | bytes, *, aside: bool = False) -> None:
 
     A reader that has gone away changes nothing else.
     """
-    data = utf8(text).encode() if isinstance(text, str) else text
+    data = escape_lone_surrogates(text).encode() if isinstance(text, str) else text
     stream, name = (sys.stderr, "error") if aside else (sys.stdout, "output")
     try:
         if stream is not None:
@@ -139,7 +139,7 @@ class Render(Protocol):
         """Return the report."""
 
 
-def write_report(formats: Formats, render: Render, *, aside: Sequence[str] = ()) -> None:
+def write_report(formats: OutputFormats, render: Render, *, aside: Sequence[str] = ()) -> None:
     """Write a report in every format asked for; a target that cannot be written keeps none of the others from it.
 
     Where no file is named, formats go to standard output, or to standard error `aside` from something else.
@@ -162,18 +162,18 @@ def _render_report(content: object, module: str, name: str, choices: Choices, *,
     render = import_module(f"nodrop.report.{module}").render
     if name != "text":
         new_text: bytes | str = render(content)
-        return new_text if isinstance(new_text, bytes) else utf8(new_text).encode()
+        return new_text if isinstance(new_text, bytes) else escape_lone_surrogates(new_text).encode()
     from nodrop.judging import all_rules
-    from nodrop.report.links import Links
+    from nodrop.report.links import TerminalLinks
 
     text = render(
         content,
         color=terminal and wants_color(choices.color),
         verbose=choices.verbose,
         quiet=choices.quiet,
-        links=Links(all_rules(choices.settings.config)) if terminal and wants_links(choices.color) else None,
+        links=TerminalLinks(all_rules(choices.settings.config)) if terminal and wants_links(choices.color) else None,
     )
-    return utf8(text).encode()
+    return escape_lone_surrogates(text).encode()
 
 
 def save(file: str, data: bytes) -> None:
@@ -188,9 +188,9 @@ def reaches(outcome: "Outcome", fail_on: str) -> bool:
     """Whether a finding reaches the threshold; `unknown` has unknown verdicts and files that are not read, too."""
     if fail_on == "unknown" and (outcome.unknown or outcome.unread):
         return True
-    from nodrop.engine.finding import as_bad
+    from nodrop.engine.finding import reaches_threshold
 
-    return any(as_bad(finding.severity, fail_on) for finding in outcome.findings)
+    return any(reaches_threshold(finding.severity, fail_on) for finding in outcome.findings)
 
 
 def exit_code(outcome: "Outcome", fail_on: str) -> int:

@@ -10,9 +10,9 @@ from nodrop.cli.output import tell
 from nodrop.cli.working import working
 from nodrop.inputs import PATCHES
 from nodrop.model.reading import Reading
-from nodrop.plan.effects import bundle
+from nodrop.plan.effects import unchanged_files
 from nodrop.plan.model import Plan
-from nodrop.plan.patches import forms, patches
+from nodrop.plan.patches import make_patches, patch_file_names
 from nodrop.publish import digest, matching, publish
 from nodrop.report import names
 
@@ -47,11 +47,11 @@ def patched(directory: str, plans: Sequence[tuple[Plan, Reading, Reading]], jobs
     with working(sum(len(plan.devices) for plan, _, _ in plans), jobs) as executor:
         for plan, old, new in plans:
             above = (plan.new,) if len(plans) > 1 else ()
-            for patch in patches(plan, old, new, executor):
+            for patch in make_patches(plan, old, new, executor):
                 hands |= {(above, patch.device)} if patch.by_hand else set()
                 switches[above, patch.device] += max(1, sum(name.startswith("patch-") for name in patch.files))
                 folders = (*above, patch.turn) if patch.turn else above
-                files.append((folders, patch.device, patch.files, bundle(old, patch.device) or {}))
+                files.append((folders, patch.device, patch.files, unchanged_files(old, patch.device) or {}))
     write(directory, files)
     phrases = [f"patches of {names.count(len(switches), 'switch')} are in {directory}"]
     if several := sum(number > 1 for number in switches.values()):
@@ -75,7 +75,9 @@ def write(directory: str, device_files: Iterable[tuple[Above, str, Mapping[str, 
         files |= {f"{folder}/{name}": text for name, text in new_files.items()}
         inputs |= {f"{folder}/{name}": digest(text) for name, text in had.items()}
     about = {PATCHES: _ABOUT} if files else {}
-    names = matching([PATCHES, *(f"{above}{form}" for form in forms() for above in ("*/", "*/*/", "*/*/*/"))])
+    names = matching(
+        [PATCHES, *(f"{above}{form}" for form in patch_file_names() for above in ("*/", "*/*/", "*/*/*/"))]
+    )
     publish(Path(directory), about | files, names, inputs=inputs, display=directory, mark=PATCHES, private=True)
 
 
@@ -89,11 +91,11 @@ class _Folders:
         self._taken = {PATCHES}
         self._above: dict[Above, str] = {(): ""}
 
-    def above(self, names: Above) -> str:
+    def above(self, names_above: Above) -> str:
         """Return the folder that these names have, one below the other, as a path that ends with `/` or is empty."""
-        if names not in self._above:
-            self._above[names] = self.new(self.above(names[:-1]), names[-1]) + "/"
-        return self._above[names]
+        if names_above not in self._above:
+            self._above[names_above] = self.new(self.above(names_above[:-1]), names_above[-1]) + "/"
+        return self._above[names_above]
 
     def new(self, above: str, name: str) -> str:
         """Return a folder of this name that nothing else has."""

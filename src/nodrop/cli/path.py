@@ -50,9 +50,9 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     from nodrop.judging import reading_at
     from nodrop.model.index import Index
     from nodrop.report import hops
-    from nodrop.report.json import dumped
+    from nodrop.report.json import encode_json_document
     from nodrop.routing import compute
-    from nodrop.routing.paths import Walk
+    from nodrop.routing.paths import PathWalk
 
     fabric = reading_at(path).fabric
     index = Index(fabric)
@@ -60,7 +60,7 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     marked = _default_rdma_dscp(fabric) if dscp is None else dscp
     start, own_address = _parse_source(plane, src)
     to = _target(plane, dst, own_address)
-    walk = Walk(plane, start, to)
+    walk = PathWalk(plane, start, to)
     shown = hops.facts(plane, walk, marked, own_address)
     pairs = _trace_port_pairs(plane, src, dst, marked)
     count = shown["paths"]
@@ -68,7 +68,7 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     query = {"source": src, "destination": dst, "address": str(to), "dscp": marked}
     shown = {"version": 1, **query, **shown, "pairs": pairs}
     if form == "json":
-        say(dumped(shown).decode())
+        say(encode_json_document(shown).decode())
     else:
         say(hops.text({**shown, "title": title}))
     return 0 if shown["delivered"] and all(pair["delivered"] for pair in pairs) else FOUND
@@ -76,13 +76,13 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
 
 def _trace_port_pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "list[Facts]":
     """Return for every pair of ports of two hosts how packets get from one to the other; nothing of a single pair."""
-    from nodrop.routing.hop_filters import dropped
-    from nodrop.routing.paths import Walk, attached
+    from nodrop.routing.hop_filters import find_dropping_filter
+    from nodrop.routing.paths import PathWalk, find_start_at_host
     from nodrop.routing.roce_packets import roce_packet
 
     def trace_pair(near: str, far: str) -> "Facts | None":
         node, _, port = near.partition(":")
-        cut = node in plane.index.hosts and attached(plane, node, port) is None
+        cut = node in plane.index.hosts and find_start_at_host(plane, node, port) is None
         if cut and plane.index.far_end(node, port) is None:
             return None
         start, own_address = (None, None) if cut else _parse_source(plane, near)
@@ -93,11 +93,11 @@ def _trace_port_pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "
         pair_facts = {"source": near, "destination": far, "address": str(to)}
         if start is None:
             return {**pair_facts, "paths": 0, "delivered": False, "outcome": "no cable"}
-        walk = Walk(plane, start, to)
+        walk = PathWalk(plane, start, to)
         failed = (path.outcome for path in walk.ways if path.outcome != "delivered")
         outcome = "delivered" if walk.delivered else next(failed, "no route")
         packet = roce_packet(plane.index.fabric, own_address, to, dscp)
-        filtered = dropped(plane, walk, packet) if walk.delivered else None
+        filtered = find_dropping_filter(plane, walk, packet) if walk.delivered else None
         if filtered is not None:
             outcome = f"dropped by access list {filtered.rules.name}"
         delivered = walk.delivered and filtered is None
@@ -155,7 +155,7 @@ def _parse_source(plane: "ControlPlane", text: str) -> "tuple[Start, Address | N
         for host_port in host.ports:
             if (
                 port in ("", host_port.name)
-                and (found_start := paths.attached(plane, node, host_port.name)) is not None
+                and (found_start := paths.find_start_at_host(plane, node, host_port.name)) is not None
             ):
                 return found_start, next(iter(_parse_addresses(host_port.addresses)), None)
         known_names = [known_port.name for known_port in host.ports]
@@ -166,7 +166,7 @@ def _parse_source(plane: "ControlPlane", text: str) -> "tuple[Start, Address | N
         )
     if node not in plane.index.devices:
         raise click.UsageError(unknown("host or switch", node, (*plane.index.hosts, *plane.index.devices)))
-    start = paths.start_at(plane, node, port or None)
+    start = paths.find_start_at_device(plane, node, port or None)
     if start is None:
         raise click.UsageError(f"{text} routes nothing")
     return start, None

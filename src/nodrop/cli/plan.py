@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.choices import Formats
+from nodrop.cli.choices import OutputFormats
 from nodrop.cli.options import (
     OUTPUT,
     Sections,
@@ -37,7 +37,7 @@ FORMATS = ("text", "json", "markdown")
 @configured
 def command(
     paths: tuple[str, str],
-    formats: Formats,
+    formats: OutputFormats,
     color: str,
     verbose: bool,
     patch: str | None,
@@ -103,18 +103,18 @@ def _read_pairs(paths: tuple[str, str], settings: "Settings", *, nothing: bool) 
 
 
 def _add_rollout_to_plan(plan: "Plan", pair: "Pair", settings: "Settings", fabrics: int) -> "Plan":
-    from nodrop.checking.rollout import reroutes, rolled_out
+    from nodrop.checking.rollout import order_rollout, should_compute_routing
 
-    routing = reroutes(plan, pair.old, pair.new)
-    return rolled_out(plan, pair.old, pair.new, settings, routing=routing, fabrics=fabrics)
+    routing = should_compute_routing(plan, pair.old, pair.new)
+    return order_rollout(plan, pair.old, pair.new, settings, routing=routing, fabrics=fabrics)
 
 
 def _render_plans(plans: "Sequence[Plan]", name: str, *, color: bool, verbose: bool) -> bytes:
     from nodrop.report import plan_json, plan_markdown, plan_text
-    from nodrop.report.escape import utf8
+    from nodrop.report.escape import escape_lone_surrogates
 
     if name == "json":
         return plan_json.render(plans)
     if name == "markdown":
-        return utf8(plan_markdown.render(plans)).encode()
-    return utf8(plan_text.render(plans, color=color, verbose=verbose)).encode()
+        return escape_lone_surrogates(plan_markdown.render(plans)).encode()
+    return escape_lone_surrogates(plan_text.render(plans, color=color, verbose=verbose)).encode()

@@ -44,7 +44,7 @@ _OPTIONS = (
         "--assume",
         multiple=True,
         metavar="KEY=VALUE",
-        shell_complete=completing.assumptions,
+        shell_complete=completing.complete_assumptions,
         help="State a fact that no file has: mode=lossless|pfc-only|lossy|trim|uec, rdma=DSCP (repeatable).",
     ),
     option(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Sections)
-@click.argument("areas", nargs=-1, metavar="[AREA|RULE]...", shell_complete=completing.rules_and_areas)
+@click.argument("areas", nargs=-1, metavar="[AREA|RULE]...", shell_complete=completing.complete_rules_and_areas)
 @choosing
 @option(
     OUTPUT,

@@ -23,13 +23,13 @@ def command(intent: str, headroom: bool, form: str) -> None:
     import nodrop
     from nodrop.cli.output import say
     from nodrop.design import adaptations
-    from nodrop.design.classes import with_one_lossless
-    from nodrop.design.defaults import defaulted
+    from nodrop.design.classes import keep_one_lossless_class
+    from nodrop.design.defaults import applied_defaults
     from nodrop.inputs import find_named_file
     from nodrop.judging import intent_of
     from nodrop.report import buffering, headroom_page, page
     from nodrop.report.fabric import facts
-    from nodrop.report.json import dumped
+    from nodrop.report.json import encode_json_document
 
     _, loaded = intent_of(find_named_file(intent))
     fabric = nodrop.build(loaded)
@@ -39,8 +39,8 @@ def command(intent: str, headroom: bool, form: str) -> None:
         shown = {"version": 1, "fabric": fabric.name, "headroom": rows}
         text = headroom_page.text(fabric.name, rows)
     else:
-        first_intent = with_one_lossless(loaded)
+        first_intent = keep_one_lossless_class(loaded)
         alone = nodrop.build(first_intent) if first_intent else None
-        shown = facts(fabric, defaulted(loaded), adaptations(loaded), alone)
+        shown = facts(fabric, applied_defaults(loaded), adaptations(loaded), alone)
         text = page.text(shown)
-    say(dumped(shown).decode() if form == "json" else text)
+    say(encode_json_document(shown).decode() if form == "json" else text)

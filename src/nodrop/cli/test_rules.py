@@ -14,7 +14,7 @@ from nodrop.cli.options import form_option, unknown
     "--select",
     multiple=True,
     metavar="RULE,AREA",
-    shell_complete=completing.rules_and_areas,
+    shell_complete=completing.complete_rules_and_areas,
     help="Test only these rules or areas (repeatable).",
 )
 @click.option(
@@ -38,11 +38,11 @@ def command(paths: tuple[str, ...], select: tuple[str, ...], mutants: bool, form
     """
     from nodrop.cli.main import FOUND
     from nodrop.cli.output import say
-    from nodrop.engine.site_rules import load_tested
+    from nodrop.engine.site_rules import load_rules_to_test
     from nodrop.report.rule_tests import render
     from nodrop.rule_tests import try_rules
 
-    rules = load_tested(tuple(map(Path, paths)) or _configured_rule_folders())
+    rules = load_rules_to_test(tuple(map(Path, paths)) or _configured_rule_folders())
     known_words = {word for rule in rules for word in (rule.name, rule.area, *rule.aliases)}
     selected_words = {word.strip() for value in select for word in value.split(",")}
     if wrong := sorted(selected_words - known_words):

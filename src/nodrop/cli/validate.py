@@ -124,7 +124,7 @@ def _validate_fabric(
     from nodrop.model.identifiers import identifiers_of
     from nodrop.model.index import Index
     from nodrop.model.reading import Note
-    from nodrop.report.routes import summary
+    from nodrop.report.routes import summarize_control_plane
     from nodrop.results.agreement import validation
     from nodrop.validating import observations
 
@@ -139,6 +139,6 @@ def _validate_fabric(
     index.kept[OBSERVATIONS] = seen
     outcome = run_rules(reading, rules, settings, index=index, progress=progress)
     outcome = replace(outcome, identifiers=identifiers_of(reading.fabric), an_intent=reading.decided is not None)
-    notes = tuple(Note(kind="routing", message=text) for text in summary(index))
+    notes = tuple(Note(kind="routing", message=text) for text in summarize_control_plane(index))
     shown = (validation(index, seen),) if seen else ()
     return replace(outcome, name=path, notes=(*outcome.notes, *notes), validations=shown)

@@ -9,14 +9,14 @@ from nodrop.paths import reason
 
 
 def written_anew(target: Path, text: str, *, over: bool = False) -> None:
-    """Write a file that is not there yet, or a generated one `over` itself, and the folders above it.
+    """Write a file that is not there yet, or a generated one `overwrite` itself, and the folders above it.
 
     ClickException where it cannot be; a file that is there stays as it is.
     """
     from nodrop.publish.file import write_new
 
     try:
-        write_new(target, text.encode(), over=over)
+        write_new(target, text.encode(), overwrite=over)
     except FileExistsError:
         raise click.ClickException(f"{target} is there already; it was not touched") from None
     except (OSError, ValueError) as error:

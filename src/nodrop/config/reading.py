@@ -14,10 +14,10 @@ from nodrop.context.profile import load_profile, loads_profile, names
 from nodrop.engine import baseline
 from nodrop.engine.declared_lines import DeclaredLine
 from nodrop.engine.rule import Rule, Strictness
-from nodrop.engine.rule_loader import MAX_BYTES as MAX_RULE_BYTES
-from nodrop.engine.rules import Held, is_rule_file
+from nodrop.engine.rule_loader import MAX_RULE_BYTES as MAX_RULE_BYTES
+from nodrop.engine.rules import HeldTexts, is_rule_file
 from nodrop.engine.suppressions import Suppression
-from nodrop.engine.verdicts import Override
+from nodrop.engine.verdicts import SeverityOverride
 from nodrop.errors import InputProblems, Problem
 from nodrop.inputs import STDIN, Disk, is_intent
 from nodrop.intent.load import validated
@@ -49,7 +49,7 @@ class Config:
     rules: tuple[Path, ...] = ()
     strictness: Strictness | None = None
     fail_on: FailOn | None = None
-    severity: Mapping[str, Override] = field(default_factory=dict)
+    severity: Mapping[str, SeverityOverride] = field(default_factory=dict)
     options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     declared: Declared = field(default_factory=Declared)
     """What is stated of the fabric, and the profile."""
@@ -58,7 +58,7 @@ class Config:
     suppress: tuple[Suppression, ...] = ()
     harmless: tuple[DeclaredLine, ...] = ()
     baseline: Path | None = None
-    held: Held = field(default_factory=dict)
+    held: HeldTexts = field(default_factory=dict)
     """Texts of the rules and the baseline, where these are not what lies there now: those of a former state."""
     exclude: tuple[str, ...] = ()
     places: Mapping[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
@@ -165,13 +165,13 @@ def load(path: Path, disk: Disk | None = None) -> Config:
     return loads((disk or Disk()).text(path).read_bytes(MAX_BYTES), path, disk)
 
 
-def loads(raw: bytes, path: Path, disk: Disk | None = None) -> Config:
+def loads(file_content: bytes, path: Path, disk: Disk | None = None) -> Config:
     """Read a configuration from its text, as if it lay at `path`; the files that it names are those of the `disk`.
 
     InputProblems where one of these files lies outside the repository, or the profile cannot be read.
     """
     shown = str(path)
-    document = _document(raw, path)
+    document = _document(file_content, path)
     file = validated(document, ConfigFile)
     declared = context.declared(document, file.fabric, ("fabric",))
     named_files = _Named(document, path, disk or Disk())
@@ -204,10 +204,10 @@ def loads(raw: bytes, path: Path, disk: Disk | None = None) -> Config:
     )
 
 
-def _document(raw: bytes, path: Path) -> Document:
+def _document(file_content: bytes, path: Path) -> Document:
     if path.suffix != ".toml":
-        return parse(raw, str(path))
-    document = table(raw, str(path))
+        return parse(file_content, str(path))
+    document = table(file_content, str(path))
     if document is None:
         raise InputProblems([Problem(path=str(path), found="no table [tool.nodrop]", expected="one")])
     return document
@@ -244,13 +244,13 @@ class _Named:
             return load_profile(str(path), self._disk.root(path))
         return loads_profile(self._disk.text(path).read_bytes(MAX_PROFILE_BYTES), str(path), path.stem)
 
-    def read_base_texts(self, rules: Sequence[Path], known_path: Path | None) -> Held:
+    def read_base_texts(self, rules: Sequence[Path], known_path: Path | None) -> HeldTexts:
         """Return the texts of rules and baseline, of a former state; what lies there now is read when it is needed."""
         if not self._disk.is_former:
             return {}
         base_texts = {folder: dict(self._read_rule_files(self._disk, folder)) for folder in rules}
         if known_path is not None:
-            base_texts[known_path] = {"": self._disk.text(known_path).read_bytes(baseline.MAX_BYTES)}
+            base_texts[known_path] = {"": self._disk.text(known_path).read_bytes(baseline.MAX_BASELINE_BYTES)}
         return base_texts
 
     def _read_rule_files(self, disk: Disk, folder: Path) -> Iterable[tuple[str, bytes]]:
@@ -287,14 +287,14 @@ def _read_suppressions(document: Document, file: ConfigFile, shown: str) -> Iter
         )
 
 
-def _declared_lines(document: Document, file: ConfigFile, shown: str) -> Iterable[DeclaredLine]:
+def _declared_lines(document: Document, file: ConfigFile, shown_value: str) -> Iterable[DeclaredLine]:
     for declared_line, (line, column, end_column, text) in _locate_fields(document, "harmless", file.harmless, "line"):
         yield DeclaredLine(
             pattern=tuple(declared_line.line.split()),
             at=declared_line.at,
             reason=declared_line.reason,
             until=declared_line.until,
-            file=shown,
+            file=shown_value,
             line=line,
             column=column,
             end_column=end_column,
@@ -303,11 +303,11 @@ def _declared_lines(document: Document, file: ConfigFile, shown: str) -> Iterabl
 
 
 def _locate_fields(
-    document: Document, key: str, rows: Sequence[_Row], field: str
+    document: Document, key: str, table_rows: Sequence[_Row], field: str
 ) -> Iterator[tuple[_Row, tuple[int, int, int, str]]]:
     """Yield rows with the line and the columns of a field, from 1, and its text; the end is 0 where it is not plain."""
-    lines = split_lines(document.text) if rows else []
-    for index, row in enumerate(rows):
+    lines = split_lines(document.text) if table_rows else []
+    for index, row in enumerate(table_rows):
         line, column = document.place((key, index, field))
         text, word = lines[line - 1], getattr(row, field)
         yield row, (line, column, column + len(word) if text.startswith(word, column - 1) else 0, text)

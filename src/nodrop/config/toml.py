@@ -64,9 +64,9 @@ class Table(Document):
         return line, at - self._text.rfind("\n", 0, at)
 
 
-def table(raw: bytes, path: str) -> Table | None:
+def table(file_content: bytes, path: str) -> Table | None:
     """Return the table [tool.nodrop] of a pyproject.toml; None where it has none. InputProblems where it is no TOML."""
-    text = decode(raw, path)
+    text = decode(file_content, path)
     try:
         tool = tomllib.loads(text.replace("\r\n", "\n")).get("tool")
     except (ValueError, RecursionError) as error:  # ValueError: also a number of more digits than Python converts

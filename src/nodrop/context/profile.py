@@ -139,9 +139,9 @@ def load_profile(named_display: str, root: Root | None = None) -> Profile:
     return loads_profile(read_regular_file(path, named_display, MAX_BYTES, root), named_display, path.stem)
 
 
-def loads_profile(raw: bytes, display: str, name: str) -> Profile:
+def loads_profile(file_content: bytes, display: str, name: str) -> Profile:
     """Return the profile of this text, which problems name `display`."""
-    file = validated(parse(raw, display, max_bytes=MAX_BYTES), ProfileFile)
+    file = validated(parse(file_content, display, max_bytes=MAX_BYTES), ProfileFile)
     return Profile(
         name=name,
         ecn=tuple(

@@ -24,28 +24,32 @@ _T = TypeVar("_T")
 Keys = tuple[str | int, ...]
 
 
-def loads(raw: bytes, display: str) -> Declared:
+def loads(file_content: bytes, display: str) -> Declared:
     """Read the text of a fabric.yaml, which problems name `display`."""
-    document = parse(raw, display, max_bytes=MAX_BYTES)
+    document = parse(file_content, display, max_bytes=MAX_BYTES)
     return declared(document, validated(document, Stated))
 
 
-def declared(document: Document, stated: Stated, top: Keys = ()) -> Declared:
+def declared(document: Document, stated_values: Stated, top: Keys = ()) -> Declared:
     """Return the facts stated below the keys `top` of a document; InputProblems holds the contradictions."""
     problems: list[Problem] = []
-    cables = None if stated.cables is None else tuple(_read_cables(document, stated.cables, problems, top))
-    classes = None if stated.classes is None else tuple(_classes(document, stated.classes, problems, top))
+    cables = (
+        None if stated_values.cables is None else tuple(_read_cables(document, stated_values.cables, problems, top))
+    )
+    classes = None if stated_values.classes is None else tuple(_classes(document, stated_values.classes, problems, top))
     if problems:
         raise InputProblems(problems)
     return Declared(
-        name=stated.name,
-        mode=stated.mode,
+        name=stated_values.name,
+        mode=stated_values.mode,
         classes=classes,
-        roles=stated.roles,
-        models=stated.models,
+        roles=stated_values.roles,
+        models=stated_values.models,
         cables=cables,
-        hosts=None if stated.hosts is None else tuple(_convert_host(name, host) for name, host in stated.hosts.items()),
-        policy=None if stated.policy is None else _convert_policy(stated.policy),
+        hosts=None
+        if stated_values.hosts is None
+        else tuple(_convert_host(name, host) for name, host in stated_values.hosts.items()),
+        policy=None if stated_values.policy is None else _convert_policy(stated_values.policy),
     )
 
 

@@ -56,9 +56,9 @@ def _format_flow_mapping(**facts: str | int | bool | None | Unknown) -> str:
     return f"{{{', '.join(f'{key}: {spelt[v] if isinstance(v, bool) else v}' for key, v in known_facts)}}}"
 
 
-def _text(text: str) -> str:
+def _text(context_text: str) -> str:
     """Spell a text: as it stands where YAML takes it for just that, else in quotes."""
-    return text if _PLAIN.fullmatch(text) and text not in _WORDS else _quote_text(text)
+    return context_text if _PLAIN.fullmatch(context_text) and context_text not in _WORDS else _quote_text(context_text)
 
 
 def _quote_text(text: str) -> str:
@@ -70,8 +70,8 @@ def _quote_text(text: str) -> str:
     return "".join(map(escape_char, json.dumps(text, ensure_ascii=False)))
 
 
-def _text_or_none(text: str | Unknown | None) -> str | None:
-    return None if text is None or isinstance(text, Unknown) else _text(text)
+def _text_or_none(stated_text: str | Unknown | None) -> str | None:
+    return None if stated_text is None or isinstance(stated_text, Unknown) else _text(stated_text)
 
 
 def _numbers(numbers: tuple[int, ...] | Unknown) -> str | Unknown:

@@ -6,26 +6,26 @@ Every step collects its problems; a design that cannot work is refused with all 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypedDict
 
-from nodrop.design.adapting import Adaptation, notes
+from nodrop.design.adapting import Adaptation, compare_adapted_devices
 from nodrop.design.additions import addition_faults, touching_faults
 from nodrop.design.addressing import Plan, plan_addresses
 from nodrop.design.asns import as_numbers
 from nodrop.design.balancing import balancing_faults
 from nodrop.design.bonds import bond_faults
-from nodrop.design.boxes import Node, boxes
+from nodrop.design.boxes import Node, resolve_switches
 from nodrop.design.cabling import HostCable
 from nodrop.design.class_faults import class_faults
 from nodrop.design.classes import Classes, resolve_classes
 from nodrop.design.delivery import delivery_faults
-from nodrop.design.devices import Devices
+from nodrop.design.devices import DeviceBuilder
 from nodrop.design.high_frequency import bandwidth_faults
 from nodrop.design.host_settings import fifo_tos, host_cnp_dscp, host_dcqcn, host_faults, host_pfc, host_tos
 from nodrop.design.layout import Layout, lay_out
 from nodrop.design.memory import memory_faults
 from nodrop.design.modes import has_pfc, mode_faults
-from nodrop.design.ports import Wires, host_port_name, name_of, wires
-from nodrop.design.settings import drained, settings_faults
-from nodrop.design.splits import Jack
+from nodrop.design.ports import PortCables, cables_by_port, host_port_name, platform_port_name
+from nodrop.design.settings import is_drained, settings_faults
+from nodrop.design.splits import SplitPort
 from nodrop.design.static_buffers import static_faults
 from nodrop.design.styles import style_faults
 from nodrop.design.vlans import vlan_faults
@@ -60,8 +60,8 @@ class _Drawn(NamedTuple):
     plan: Plan
     timers: Timers | None
     classes: Classes
-    cables: Mapping[str, Wires]
-    make: Devices
+    cables: Mapping[str, PortCables]
+    make: DeviceBuilder
 
 
 def build(intent: Intent) -> Fabric:
@@ -84,7 +84,7 @@ def build(intent: Intent) -> Fabric:
             rdma_mtu_bytes=intent.hosts.rdma_mtu,
             max_oversubscription=intent.topology.max_oversubscription,
             lossless_pool_percent=_lossless_pool_percent(intent, devices.values()),
-            drained=tuple(name for name in sorted(devices, key=natural) if drained(intent, name)),
+            drained=tuple(name for name in sorted(devices, key=natural) if is_drained(intent, name)),
         ),
     )
     _raise_if_problems(list(touching_faults(intent, devices, fabric, layout.switches)))
@@ -104,7 +104,7 @@ def _lossless_pool_percent(intent: Intent, devices: Iterable[Device]) -> int | U
 def adaptations(intent: Intent) -> tuple[Adaptation, ...]:
     """Return the platform deviations of an intent that builds: the wanted value, the substitute, and the reason."""
     layout, _, _, _, cables, make = _make_draft(intent)
-    adapted = notes(
+    adapted = compare_adapted_devices(
         (make.build_unadapted_device(node, cables[node.name]), make.build_device(node, cables[node.name]))
         for node in layout.switches.all
     )
@@ -114,7 +114,7 @@ def adaptations(intent: Intent) -> tuple[Adaptation, ...]:
 def _make_draft(intent: Intent) -> _Drawn:
     problems: list[Problem] = [*_release_faults(intent), *mode_faults(intent)]
     problems += [*class_faults(intent), *host_faults(intent)]
-    switches = boxes(intent, problems)
+    switches = resolve_switches(intent, problems)
     _raise_if_problems(problems)
     layout = lay_out(intent, switches, problems)
     plan = plan_addresses(intent, switches, problems)
@@ -126,8 +126,8 @@ def _make_draft(intent: Intent) -> _Drawn:
     problems += watchdog_faults(intent, timers)
     _raise_if_problems(problems)
     classes = resolve_classes(intent)
-    make = Devices(intent, switches, plan, asns, classes, timers)
-    return _Drawn(layout, plan, timers, classes, wires(layout, plan), make)
+    make = DeviceBuilder(intent, switches, plan, asns, classes, timers)
+    return _Drawn(layout, plan, timers, classes, cables_by_port(layout, plan), make)
 
 
 def _raise_if_problems(problems: list[Problem]) -> None:
@@ -177,8 +177,8 @@ def _links(layout: Layout) -> tuple[Link, ...]:
     return tuple(sorted(links, key=lambda link: (link.a, link.b)))
 
 
-def _end(node: Node, port: Jack) -> End:
-    return End(node.name, name_of(node, port))
+def _end(node: Node, port: SplitPort) -> End:
+    return End(node.name, platform_port_name(node, port))
 
 
 def _build_hosts(intent: Intent, layout: Layout, plan: Plan) -> tuple[Host, ...]:

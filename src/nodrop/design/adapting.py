@@ -10,8 +10,8 @@ from dataclasses import is_dataclass
 from typing import Any, NamedTuple, cast
 
 from nodrop.design.boxes import LEAF
-from nodrop.design.delivery import in_tables
-from nodrop.design.high_frequency import sampling
+from nodrop.design.delivery import bgp_for_tables
+from nodrop.design.high_frequency import supported_sampling
 from nodrop.design.routing import PREFER_GLOBAL
 from nodrop.design.watchdog import Timers
 from nodrop.hardware import switch
@@ -78,7 +78,7 @@ class Adapter:
                 bgp, session_dscp=dscp, route_maps=maps, suppress_fib_pending=waits, **paths
             )
         if isinstance(bgp, Bgp) and device.routing_tables and held.routing_tables is not None:
-            changes["bgp"] = in_tables(bgp, held.routing_tables)
+            changes["bgp"] = bgp_for_tables(bgp, held.routing_tables)
         if isinstance(dynamic, DynamicBuffers) and held.pattern_mtu_bytes is not None:
             dynamic = changes["dynamic_buffers"] = replace_fields(
                 dynamic, pattern_mtu_bytes=held.pattern_mtu_bytes, small_packet_percent=held.small_packet_percent
@@ -97,7 +97,7 @@ class Adapter:
             changes["otlp_collectors"] = ()
         elif device.otlp_collectors and not held.gnmi_beside_otlp:
             changes["gnmi_port"] = None
-        if device.high_frequency and sampling(held, str(device.model)) is None:
+        if device.high_frequency and supported_sampling(held, str(device.model)) is None:
             changes["high_frequency"] = ()
         if not held.gnmi:
             changes["gnmi_port"] = None
@@ -189,13 +189,13 @@ class Adapter:
         )
 
 
-def _conditions(usual: WatchdogConditions | None, intended_conditions: object) -> WatchdogConditions | None:
+def _conditions(usual_conditions: WatchdogConditions | None, intended_conditions: object) -> WatchdogConditions | None:
     """Return the conditions of a watchdog: the wanted values, else the defaults of an unconfigured switch."""
-    if usual is None or not isinstance(intended_conditions, WatchdogConditions):
-        return usual
+    if usual_conditions is None or not isinstance(intended_conditions, WatchdogConditions):
+        return usual_conditions
     names = ("pause_ten_thousandths", "sent_frames", "queue_percent")
     stated = {name: value for name in names if (value := getattr(intended_conditions, name)) is not None}
-    return replace_fields(usual, **stated)
+    return replace_fields(usual_conditions, **stated)
 
 
 def _remove_prefer_global(policy: RouteMap) -> RouteMap:
@@ -239,13 +239,13 @@ def _without_trimming(queue: Queue) -> Queue:
     return replace_fields(queue, buffer=replace_fields(queue.buffer, discard=None)) if trims else queue
 
 
-def notes(pairs: Iterable[tuple[Device, Device]]) -> tuple[Adaptation, ...]:
+def compare_adapted_devices(pairs: Iterable[tuple[Device, Device]]) -> tuple[Adaptation, ...]:
     """Return what differs between the switches as they were wanted and as they were made, each kind once."""
     values_of_path: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
     for wanted_device, device in pairs:
         reasons = traits(device.platform).reasons
         for difference in differences(wanted_device, device):
-            path = _find_covering_path(reasons, below(difference.path))
+            path = _find_covering_path(reasons, subject_below_device(difference.path))
             was, new_values = values_of_path.setdefault((f"{device.role}*/{path}", reasons[path]), (set(), set()))
             is_row = is_dataclass(difference.a) or is_dataclass(difference.b)
             for values, value in ((was, difference.a), (new_values, difference.b)):
@@ -256,7 +256,7 @@ def notes(pairs: Iterable[tuple[Device, Device]]) -> tuple[Adaptation, ...]:
     )
 
 
-def below(path: Subject) -> Subject:
+def subject_below_device(path: Subject) -> Subject:
     """Return the subject, below its device, of a path of attributes: `interfaces/swp1/mtu_bytes`."""
     return path[1:] if path[0] == "interfaces" else (f"@{path[0]}", *path[1:])
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from nodrop import platforms
 from nodrop.collect import read_artifacts
 from nodrop.design.boxes import Boxes, Node
-from nodrop.design.decisions import Aspect, keys_in_words
+from nodrop.design.decisions import FabricPart, format_deciding_keys
 from nodrop.errors import Problem, Unsupported
 from nodrop.intent.schema import Additions, Intent
 from nodrop.model.compare import differences
@@ -133,9 +133,9 @@ def _read_back_device(device: Device, index: Index) -> Device:
     return replace_fields(reading.device, extra=(), extra_lines=(), bgp=decided(reading.device.bgp), **OPEN)
 
 
-def _find_conflicting_path(platform: str, key: str, values: list[Extra]) -> Subject:
+def _find_conflicting_path(platform: str, key: str, additions: list[Extra]) -> Subject:
     """Return the path of a device that already has the place of an addition."""
-    paths = (addition.path for addition in values if addition.key == key)
+    paths = (addition.path for addition in additions if addition.key == key)
     path_pairs = traits(platform).taken.items()
     fitting = (model for own_paths in paths for path, model in path_pairs if matches(tuple(path.split("/")), own_paths))
     return tuple(next(fitting, "").split("/"))
@@ -143,7 +143,9 @@ def _find_conflicting_path(platform: str, key: str, values: list[Extra]) -> Subj
 
 def _key(model: Subject) -> str:
     of_port = model[:1] == ("interfaces",) and len(model) > 2
-    return keys_in_words(Aspect("port", model[2:]) if of_port else Aspect("device", model)) if model else ""
+    return (
+        format_deciding_keys(FabricPart("port", model[2:]) if of_port else FabricPart("device", model)) if model else ""
+    )
 
 
 def place_of_addition(intent: Intent, node: Node, key: str = "") -> tuple[str | int, ...]:

@@ -18,7 +18,7 @@ import netaddr
 
 from nodrop.design.boxes import LEAF, TIERS, Boxes, Node
 from nodrop.design.cabling import FabricCable, HostCable
-from nodrop.design.splits import Jack
+from nodrop.design.splits import SplitPort
 from nodrop.errors import Problem
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
@@ -49,7 +49,9 @@ class Pool:
 
     def spell(self, address: int) -> str:
         """Spell an address of the pool's family."""
-        return dotted(address) if self.family == "ipv4" else inet_ntop(AF_INET6, address.to_bytes(16, "big"))
+        return (
+            format_ipv4_address(address) if self.family == "ipv4" else inet_ntop(AF_INET6, address.to_bytes(16, "big"))
+        )
 
     @property
     def bits(self) -> int:
@@ -65,7 +67,7 @@ class Pool:
         return f"{self.spell(self.first)}/{self.prefix_length}"
 
 
-class Pair(NamedTuple):
+class LinkAddresses(NamedTuple):
     """The addresses of a link's ends: the leaf's, then the other's, which are a /31 or a /127."""
 
     family: Family
@@ -78,7 +80,7 @@ class Pair(NamedTuple):
         return _BITS[self.family] - 1
 
 
-def dotted(address: int) -> str:
+def format_ipv4_address(address: int) -> str:
     """Spell an IPv4 address."""
     return f"{address >> 24}.{address >> 16 & 255}.{address >> 8 & 255}.{address & 255}"
 
@@ -112,7 +114,7 @@ class Plan:
     def router_id(self, node: Node) -> str:
         """Return a device's own number in BGP, 32 bits as RFC 4271 has it: its IPv4 loopback, else its own port's."""
         loopback_address = self.loopback(node)[0].partition("/")[0]
-        return dotted(self.management(node)) if ":" in loopback_address else loopback_address
+        return format_ipv4_address(self.management(node)) if ":" in loopback_address else loopback_address
 
     def management(self, node: Node) -> int:
         """Return a device's out-of-band address."""
@@ -123,7 +125,7 @@ class Plan:
         """The out-of-band gateway: the last usable address of the subnet."""
         return self.oob.first + self.oob.size - 2
 
-    def link(self, cable: FabricCable) -> tuple[Pair, ...]:
+    def link(self, cable: FabricCable) -> tuple[LinkAddresses, ...]:
         """Return the addresses of a fabric link: the spine has the upper one."""
         tier, leaf, port = TIERS.index(LEAF), cable.lower, cable.lower_port
         return tuple(self._pair(pool, pool.share(tier).first, leaf, port) for pool in self.links)
@@ -140,7 +142,7 @@ class Plan:
         blocks = self.vlan_blocks(cable.group, cable.leaf)
         return tuple(f"{block.spell(block.first + 2 + slot)}/{block.prefix_length}" for block in blocks)
 
-    def endpoint(self, cable: HostCable) -> tuple[Pair, ...]:
+    def endpoint(self, cable: HostCable) -> tuple[LinkAddresses, ...]:
         """Return the addresses of an endpoint link: the host has the upper one; none where it is in a VLAN."""
         if cable.group in self.vlans:
             return ()
@@ -169,19 +171,19 @@ class Plan:
     def _block(self, pool: Pool) -> int:
         return 2 * self.slots if pool.family == "ipv4" else _BLOCK
 
-    def _pair(self, pool: Pool, base_address: int, leaf: Node, port: Jack) -> Pair:
+    def _pair(self, pool: Pool, base_address: int, leaf: Node, port: SplitPort) -> LinkAddresses:
         panel = port.panel - 1 if pool.family == "ipv4" else port.panel
         low = base_address + leaf.id * self._block(pool) + 2 * (panel * leaf.model.max_split + port.split)
-        return Pair(pool.family, pool.spell(low), pool.spell(low + 1))
+        return LinkAddresses(pool.family, pool.spell(low), pool.spell(low + 1))
 
 
-def slots_of(model: Switch) -> int:
+def port_slots_of(switch_model: Switch) -> int:
     """Return the smallest power of two that holds the ports times splits of a leaf's model."""
-    return 1 << (_port_slots(model) - 1).bit_length()
+    return 1 << (_port_slots(switch_model) - 1).bit_length()
 
 
-def _port_slots(model: Switch) -> int:
-    return max(model.panels) * model.max_split
+def _port_slots(switch_model: Switch) -> int:
+    return max(switch_model.panels) * switch_model.max_split
 
 
 def plan_addresses(intent: Intent, switches: Boxes, problems: list[Problem]) -> Plan:
@@ -244,7 +246,7 @@ def _pools(
 
 
 def _slots_per_device(intent: Intent, model: Switch, problems: list[Problem]) -> int:
-    least = slots_of(model)
+    least = port_slots_of(model)
     declared = intent.topology.slots_per_device or least
     if declared < least:
         expected = f"at least {least}, for {model.name} has {max(model.panels)} ports of up to {model.max_split} splits"

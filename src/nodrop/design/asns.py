@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
-from nodrop.design.boxes import KEYS, LEAF, SPINE, Boxes, Node
+from nodrop.design.boxes import LEAF, SPINE, TIER_KEYS, Boxes, Node
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent
 from nodrop.intent.types import MAX_ASN
@@ -19,17 +19,17 @@ def as_numbers(intent: Intent, switches: Boxes, problems: list[Problem]) -> Mapp
 
 
 def _numbers(intent: Intent, role: str, nodes: Sequence[Node]) -> dict[str, int]:
-    base, counted = getattr(intent.routing.asn, KEYS[role])
+    base, counted = getattr(intent.routing.asn, TIER_KEYS[role])
     return {node.name: base + (node.id if counted else 0) for node in nodes}
 
 
 def _asn_overflows(intent: Intent, role: str, numbers: Mapping[str, int]) -> Iterator[Problem]:
     name = max(numbers, key=lambda name: numbers[name])
     if numbers[name] > MAX_ASN:
-        base, _ = getattr(intent.routing.asn, KEYS[role])
+        base, _ = getattr(intent.routing.asn, TIER_KEYS[role])
         fault = f"{name} would be AS {numbers[name]}"
-        hint = f"{KEYS[role]}: {MAX_ASN - (numbers[name] - base)}+"
-        yield intent.problem(("routing", "asn", KEYS[role]), fault, f"at most {MAX_ASN}", hint)
+        hint = f"{TIER_KEYS[role]}: {MAX_ASN - (numbers[name] - base)}+"
+        yield intent.problem(("routing", "asn", TIER_KEYS[role]), fault, f"at most {MAX_ASN}", hint)
 
 
 def _shared_asns(intent: Intent, leaves: Mapping[str, int], spines: Mapping[str, int]) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ are the ports between switches; a host has one path from its leaf.
 
 from collections.abc import Iterator
 
-from nodrop.design.boxes import KEYS, LEAF, SPINE
+from nodrop.design.boxes import LEAF, SPINE, TIER_KEYS
 from nodrop.errors import Problem
 from nodrop.hardware import asic, asic_of, buildable, switch
 from nodrop.hardware.schema import Asic
@@ -20,9 +20,9 @@ _BALANCING, _SPEED = ("routing", "balancing"), ("topology", "uplinks", "speed")
 _HINT = "or routing.balancing: ecmp"
 
 
-def is_adaptive(intent: Intent, side: Side | None = "fabric") -> bool:
-    """Whether switches choose among equal paths by load, on ports towards `side`."""
-    return intent.routing.balancing == "adaptive" and side == "fabric"
+def is_adaptive(intent: Intent, port_side: Side | None = "fabric") -> bool:
+    """Whether switches choose among equal paths by load, on ports towards `port_side`."""
+    return intent.routing.balancing == "adaptive" and port_side == "fabric"
 
 
 def balancing_faults(intent: Intent) -> Iterator[Problem]:
@@ -47,8 +47,8 @@ def balancing_faults(intent: Intent) -> Iterator[Problem]:
         if not chip.adaptive_routing:
             expected = f"a model with {' or '.join(_adaptive_routing_chips(tier))}"
             fault = f"{chip.name} of {tier.model} has no adaptive routing"
-            yield intent.problem(("topology", KEYS[role], "model"), fault, expected, _HINT)
-        elif not is_speed_reported and not reaches(chip, intent.topology.uplinks.speed):
+            yield intent.problem(("topology", TIER_KEYS[role], "model"), fault, expected, _HINT)
+        elif not is_speed_reported and not supports_adaptive_speed(chip, intent.topology.uplinks.speed):
             is_speed_reported = True
             speeds = " or ".join(map(show_speed, chip.adaptive_routing_speeds or ()))
             speed = show_speed(intent.topology.uplinks.speed)
@@ -56,7 +56,7 @@ def balancing_faults(intent: Intent) -> Iterator[Problem]:
             yield intent.problem(_SPEED, fault, speeds, _HINT)
 
 
-def reaches(chip: Asic, speed_mbps: int) -> bool:
+def supports_adaptive_speed(chip: Asic, speed_mbps: int) -> bool:
     """Whether an ASIC has adaptive routing on links of a speed."""
     return chip.adaptive_routing_speeds is None or speed_mbps in chip.adaptive_routing_speeds
 

@@ -6,10 +6,10 @@ Nothing moves when a peer is added or when every peer gets more ports.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nodrop.design.splits import Jack
+from nodrop.design.splits import SplitPort
 
 
-def halving(index: int, slots: int) -> int:
+def halving_position(index: int, slots: int) -> int:
     """Return where the `index`-th of a growing number of blocks starts among `slots`: 0, ½, ¼, ¾, ⅛, …
 
     The van der Corput sequence in base 2: every new block lands in the middle of the largest gap, so blocks that
@@ -28,19 +28,19 @@ class Peers:
 
     role: str
     ids: tuple[int, ...]
-    ports: tuple[Jack, ...]
+    ports: tuple[SplitPort, ...]
     slots: int | None
     """Peers among whom the ports are shared out evenly; None shares them out by halving.
 
     The ids of one slot are this far apart, so a fabric whose ids begin after those of another has the same ports.
     """
 
-    def block(self, number: int, ports_per_peer: int) -> tuple[Jack, ...]:
+    def block(self, number: int, ports_per_peer: int) -> tuple[SplitPort, ...]:
         """Return the ports of a peer."""
         start = self._block_start(number)
         return self.ports[start : start + ports_per_peer]
 
-    def clash(self, ports_per_peer: int) -> str:
+    def explain_clash(self, ports_per_peer: int) -> str:
         """Return why blocks of `ports_per_peer` ports cannot be, empty if they can."""
         return next(self._block_clashes(ports_per_peer), "")
 
@@ -61,5 +61,5 @@ class Peers:
     def _block_start(self, number: int) -> int:
         """Return where a peer's block starts, counted from 0."""
         if self.slots is None:
-            return halving(number - 1, len(self.ports))
+            return halving_position(number - 1, len(self.ports))
         return (number - 1) % self.slots * (len(self.ports) // self.slots)

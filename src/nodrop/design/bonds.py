@@ -6,20 +6,20 @@ PFC, headroom and queues stay those of each port.
 from collections.abc import Iterator
 
 from nodrop.design.boxes import Node
-from nodrop.design.ports import Bond, Wires, name_of
-from nodrop.design.splits import Jack
+from nodrop.design.ports import Bond, PortCables, platform_port_name
+from nodrop.design.splits import SplitPort
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent
 from nodrop.model.bridging import PortChannel
 from nodrop.model.subject import natural
 
 
-def port_channels(intent: Intent, node: Node, cables: Wires) -> tuple[PortChannel, ...]:
+def port_channels(intent: Intent, node: Node, cables: PortCables) -> tuple[PortChannel, ...]:
     """Return the port channels of a switch, sorted by name."""
     members: dict[Bond, list[str]] = {}
     for wire in cables.values():
         if wire.bond is not None:
-            members.setdefault(wire.bond, []).append(name_of(node, Jack(*wire.port, wire.splits)))
+            members.setdefault(wire.bond, []).append(platform_port_name(node, SplitPort(*wire.port, wire.splits)))
     new_port_channels = [
         PortChannel(
             name=bond.name,

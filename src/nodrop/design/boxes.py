@@ -15,7 +15,7 @@ LEAF, SPINE = "leaf", "spine"
 TIERS = (LEAF, SPINE)
 """Roles from the hosts upwards; a role's index numbers its sub-pools of addresses."""
 
-KEYS = {LEAF: "leaves", SPINE: "spines"}
+TIER_KEYS = {LEAF: "leaves", SPINE: "spines"}
 """The intent's key of a tier."""
 
 
@@ -52,16 +52,16 @@ class Boxes:
         return max(tier[0].ports for tier in (self.leaves, self.spines))
 
 
-def show_ports(panels: Collection[int]) -> str:
+def format_panel_ports(panels: Collection[int]) -> str:
     """Spell panel ports: `port 4`, `ports 3-4, 7`."""
     return f"port{'s' if len(panels) > 1 else ''} {show_ids(panels)}"
 
 
 def lanes_by_speed(
-    model: Switch, into: int = 1, panels: tuple[int, ...] = (), lanes: int | None = None
+    switch_model: Switch, split_count: int = 1, panels: tuple[int, ...] = (), lanes: int | None = None
 ) -> Mapping[int, int]:
     """Return the lanes that a part of panel ports split so uses, by its speed in Mb/s; none where they cannot be."""
-    breakout = model.way(into, panels, lanes)
+    breakout = switch_model.way(split_count, panels, lanes)
     return dict.fromkeys(breakout.speeds, breakout.lanes) if breakout else {}
 
 
@@ -71,7 +71,7 @@ def traits_by_role(intent: Intent) -> dict[str, Traits]:
     return {role: traits(tier.platform, tier.version) for role, tier in zip((LEAF, SPINE), tiers, strict=True)}
 
 
-def boxes(intent: Intent, problems: list[Problem]) -> Boxes:
+def resolve_switches(intent: Intent, problems: list[Problem]) -> Boxes:
     """Return the switches of an intent; a model that is not in the catalogue is a problem, and its tier is empty."""
     topology = intent.topology
     return Boxes(
@@ -82,13 +82,13 @@ def boxes(intent: Intent, problems: list[Problem]) -> Boxes:
 
 def _nodes_of_tier(intent: Intent, role: str, tier: Tier, problems: list[Problem]) -> tuple[Node, ...]:
     if tier.model not in switches():
-        keys = ("topology", KEYS[role], "model")
+        keys = ("topology", TIER_KEYS[role], "model")
         hint = nearest(tier.model, switches())
         problems.append(intent.problem(keys, tier.model, "a switch model of the catalogue", hint))
         return ()
     model = switch(tier.model)
     if (reason := obstacle(model, tier.platform)) is not None:
-        keys = ("topology", KEYS[role], "model")
+        keys = ("topology", TIER_KEYS[role], "model")
         problems.append(intent.problem(keys, reason, "a model that can be designed", "see `nodrop hardware`"))
         return ()
     into = spine_split_factor(intent)

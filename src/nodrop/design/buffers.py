@@ -35,7 +35,7 @@ INGRESS_LOSSLESS, INGRESS_LOSSY = "ingress_lossless", "ingress_lossy"
 EGRESS_LOSSLESS, EGRESS_LOSSY = "egress_lossless", "egress_lossy"
 
 
-class Fit(NamedTuple):
+class TableHeadroomFit(NamedTuple):
     """The lossless priority group of a kind of links where headroom comes from tables."""
 
     buffer: BufferProfile
@@ -73,7 +73,7 @@ class Buffers:
     """Of a lossy queue with a reserve."""
     ingress: tuple[BufferProfile, ...] = ()
     egress: tuple[BufferProfile, ...] = ()
-    fits: Mapping[tuple[int, int], Fit] = field(default_factory=dict)
+    fits: Mapping[tuple[int, int], TableHeadroomFit] = field(default_factory=dict)
     """By speed (Mb/s) and true length (m) of a link."""
     maps_pause_to_groups: bool = True
     """Whether ports have a map from the priority of a pause to priority groups."""
@@ -103,7 +103,7 @@ def _make_lossy_profile(pool: str, size_bytes: int, dynamic_th: int) -> BufferPr
     return BufferProfile(pool=pool, size_bytes=size_bytes, dynamic_th=dynamic_th)
 
 
-def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
+def design_buffers(intent: Intent, role: str, switch_model: Switch) -> Buffers:
     """Return the buffers of a tier; they follow from the declarations of the intent, not from the cabling."""
     exponent = ALPHA_EXPONENT[intent.buffers.alpha]
     lossy_group = _make_lossy_profile(INGRESS_LOSSY, 0, LOSSY_THRESHOLD)
@@ -114,7 +114,9 @@ def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
         dynamic_th=exponent,
         headroom=Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True),
     )
-    reserved_queue = _make_lossy_profile(EGRESS_LOSSY, queue_reserve(model, static=False).size_bytes, LOSSY_THRESHOLD)
+    reserved_queue = _make_lossy_profile(
+        EGRESS_LOSSY, queue_reserve(switch_model, static=False).size_bytes, LOSSY_THRESHOLD
+    )
     ingress = (lossy_group,)
     egress = (_make_lossy_profile(EGRESS_LOSSY, PORT_RESERVE_BYTES, WITHOUT_LIMIT),)
     if not has_pfc(intent):
@@ -130,14 +132,14 @@ def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
     share = intent.buffers.lossless_pool
     return Buffers(
         pools=(
-            BufferPool(name=EGRESS_LOSSLESS, direction="egress", mode="dynamic", size_bytes=_memory(model)),
+            BufferPool(name=EGRESS_LOSSLESS, direction="egress", mode="dynamic", size_bytes=_memory(switch_model)),
             _pool(EGRESS_LOSSY, "egress", 100 - share),
             _pool(INGRESS_LOSSLESS, "ingress", share),
             _pool(INGRESS_LOSSY, "ingress", 100 - share),
         ),
         dynamic=DynamicBuffers(
             dynamic_th=exponent,
-            pattern_mtu_bytes=pattern_mtu(intent, role, model),
+            pattern_mtu_bytes=pattern_mtu(intent, role, switch_model),
             small_packet_percent=DEFAULT_SMALL_PACKET_PERCENT,
             over_subscribe_ratio=intent.buffers.over_subscription,
         ),
@@ -151,9 +153,9 @@ def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
     )
 
 
-def _memory(model: Switch) -> int:
-    assert model.buffer_bytes is not None
-    return model.buffer_bytes
+def _memory(switch_model: Switch) -> int:
+    assert switch_model.buffer_bytes is not None
+    return switch_model.buffer_bytes
 
 
 def _pool(name: str, direction: Literal["ingress", "egress"], percentage: int) -> BufferPool:
@@ -162,7 +164,7 @@ def _pool(name: str, direction: Literal["ingress", "egress"], percentage: int) -
     )
 
 
-def pattern_mtu(intent: Intent, role: str, model: Switch) -> int:
+def pattern_mtu(intent: Intent, role: str, switch_model: Switch) -> int:
     """Return the stated pattern MTU, else 1024 or the RoCE MTU: the value that gives a tier's kinds of links more xoff.
 
     A larger pattern MTU is a longer packet in transit, but means fewer small packets by bytes, and so less waste in
@@ -170,14 +172,14 @@ def pattern_mtu(intent: Intent, role: str, model: Switch) -> int:
     """
     if intent.buffers.pattern_mtu is not None:
         return intent.buffers.pattern_mtu
-    links = {(kind.speed_mbps, kind.lanes, kind.length_m) for kind in kinds(intent, role, model)}
+    links = {(kind.speed_mbps, kind.lanes, kind.length_m) for kind in kinds(intent, role, switch_model)}
 
     tier = intent.topology.leaves if role == LEAF else intent.topology.spines
 
     def total(mtu: int) -> int:
         return sum(
             compute_headroom(
-                asic(model.asic),
+                asic(switch_model.asic),
                 speed_mbps=speed,
                 lanes=lanes,
                 mtu_bytes=intent.mtu,
@@ -187,7 +189,7 @@ def pattern_mtu(intent: Intent, role: str, model: Switch) -> int:
                 shared=False,
                 compensated=False,
                 early=formula(tier.platform, tier.version).early,
-                gearbox_delay_ns=model.gearbox_delay_ns,
+                gearbox_delay_ns=switch_model.gearbox_delay_ns,
             ).xoff
             for speed, lanes, length in links
         )

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Literal, NamedTuple
 
 from nodrop.design.boxes import Node, lanes_by_speed
-from nodrop.design.splits import Jack
+from nodrop.design.splits import SplitPort
 from nodrop.errors import Problem
 from nodrop.hardware import media, nearest, switch
 from nodrop.hardware.lanes import Plugs, in_use, of_nic, of_switch
@@ -41,9 +41,9 @@ class FabricCable:
     """A link between two switches; the lower one owns its addresses."""
 
     lower: Node
-    lower_port: Jack
+    lower_port: SplitPort
     upper: Node
-    upper_port: Jack
+    upper_port: SplitPort
     cabling: Cabling
 
 
@@ -52,17 +52,17 @@ class HostCable:
     """A link from a leaf to a port (numbered from 1) of a host."""
 
     leaf: Node
-    leaf_port: Jack
+    leaf_port: SplitPort
     host: str
     host_port: int
     host_lanes: int
-    bond: Jack | None
+    bond: SplitPort | None
     """The leaf's port of the host's first, where all of them are one bond."""
     group: str
     cabling: Cabling
 
     @property
-    def address_port(self) -> Jack:
+    def address_port(self) -> SplitPort:
         """Return the leaf's port that carries the addresses of the link."""
         return self.bond or self.leaf_port
 
@@ -94,13 +94,13 @@ class LinkEnd(NamedTuple):
         """Return what can be plugged into its ports at a speed that they have."""
         return of_switch(self.model, self.panels, self.lanes[speed], speed) if self.ways else of_nic(self.model, speed)
 
-    def split_panels(self, into: int) -> "LinkEnd":
+    def split_panels(self, split_count: int) -> "LinkEnd":
         """Return the end with its panel ports split into so many, which leaves a host's as they are."""
-        breakout = next((candidate for candidate in self.ways if candidate.into == into), None)
+        breakout = next((candidate for candidate in self.ways if candidate.into == split_count), None)
         lanes = dict.fromkeys(breakout.speeds, breakout.lanes) if breakout else {}
-        return self._replace(into=into, lanes=lanes) if self.ways else self
+        return self._replace(into=split_count, lanes=lanes) if self.ways else self
 
-    def using(self, lanes: int) -> "LinkEnd":
+    def with_lanes_used(self, lanes: int) -> "LinkEnd":
         """Return the end with so many lanes of each port in use; a host's stays as it is."""
         by_speed = lanes_by_speed(switch(self.model), self.into, self.panels, lanes) if self.ways else self.lanes
         return self._replace(lanes=by_speed)
@@ -120,9 +120,9 @@ class _Misfit(NamedTuple):
 
 def cabling(
     intent: Intent,
-    keys: tuple[str, ...],
+    key_path: tuple[str, ...],
     group: Uplinks | Endpoints,
-    ends: Sequence[LinkEnd],
+    link_ends: Sequence[LinkEnd],
     problems: list[Problem],
     holds: Callable[[int], bool],
 ) -> Cabling | None:
@@ -133,42 +133,42 @@ def cabling(
     medium = media().get(group.media)
     if medium is None:
         hint = nearest(group.media, tuple(media()))
-        problems.append(intent.problem((*keys, "media"), group.media, "a medium of the catalogue", hint))
-    faults = _speed_faults(intent, keys, group, ends, holds)
-    if group.lanes is not None and not all(end.lanes for end in ends):
+        problems.append(intent.problem((*key_path, "media"), group.media, "a medium of the catalogue", hint))
+    faults = _speed_faults(intent, key_path, group, link_ends, holds)
+    if group.lanes is not None and not all(end.lanes for end in link_ends):
         return None
     problems += faults
     if medium is None or faults:
         return None
-    misfit = _find_medium_misfit(medium, group, ends)
+    misfit = _find_medium_misfit(medium, group, link_ends)
     if misfit:
-        hint = ", or ".join((*_split_or_lanes_keys(group, ends, holds), _hint_fitting_media(group, ends)))
-        problems.append(intent.problem((*keys, misfit.key), misfit.found, misfit.expected, hint))
-    link = _link_over_copper(medium, group, ends) if medium.passive else None
+        hint = ", or ".join((*_split_or_lanes_keys(group, link_ends, holds), _hint_fitting_media(group, link_ends)))
+        problems.append(intent.problem((*key_path, misfit.key), misfit.found, misfit.expected, hint))
+    link = _link_over_copper(medium, group, link_ends) if medium.passive else None
     lanes = link.lanes if link else None
     return Cabling(
-        speed_mbps=group.speed, media=medium, length_m=group.length, keys=keys, port_lanes=group.lanes, lanes=lanes
+        speed_mbps=group.speed, media=medium, length_m=group.length, keys=key_path, port_lanes=group.lanes, lanes=lanes
     )
 
 
-def fits(name: str, group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> bool:
+def can_medium_link(name: str, group: Uplinks | Endpoints, link_ends: Sequence[LinkEnd]) -> bool:
     """Return whether a medium can make links whose ends have ports of their speed."""
-    return name in media() and _find_medium_misfit(media()[name], group, ends) is None
+    return name in media() and _find_medium_misfit(media()[name], group, link_ends) is None
 
 
 def _speed_faults(
     intent: Intent,
-    keys: tuple[str, ...],
+    key_path: tuple[str, ...],
     group: Uplinks | Endpoints,
-    ends: Sequence[LinkEnd],
+    link_ends: Sequence[LinkEnd],
     holds: Callable[[int], bool],
 ) -> list[Problem]:
     speed = group.speed
-    common = sorted(set.intersection(*(set(end.lanes) for end in ends)), reverse=True)
+    common = sorted(set.intersection(*(set(end.lanes) for end in link_ends)), reverse=True)
     expected = f"a speed of both ends: {', '.join(map(show_speed, common)) or 'there is none'}"
-    lacking = dict.fromkeys(end.lacks(speed) for end in ends if speed not in end.lanes)
-    hint = ", or ".join(_split_or_lanes_keys(group, ends, holds)) if lacking else ""
-    return [intent.problem((*keys, "speed"), fault, expected, hint) for fault in lacking]
+    lacking = dict.fromkeys(end.lacks(speed) for end in link_ends if speed not in end.lanes)
+    hint = ", or ".join(_split_or_lanes_keys(group, link_ends, holds)) if lacking else ""
+    return [intent.problem((*key_path, "speed"), fault, expected, hint) for fault in lacking]
 
 
 def _split_or_lanes_keys(
@@ -178,18 +178,20 @@ def _split_or_lanes_keys(
     if group.lanes is not None:
         return []
     splits = (f"split: {into}" for into in joining_splits(group, ends) if holds(into))
-    lanes = (f"lanes: {count}" for count in (4, 2, 1) if _can_join_ends(group, [end.using(count) for end in ends]))
+    lanes = (
+        f"lanes: {count}" for count in (4, 2, 1) if _can_join_ends(group, [end.with_lanes_used(count) for end in ends])
+    )
     return [*islice(splits, 1), *islice(lanes, 1)]
 
 
 def _can_join_ends(group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> bool:
-    return all(group.speed in end.lanes for end in ends) and fits(group.media, group, ends)
+    return all(group.speed in end.lanes for end in ends) and can_medium_link(group.media, group, ends)
 
 
-def joining_splits(group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> list[int]:
+def joining_splits(group: Uplinks | Endpoints, link_ends: Sequence[LinkEnd]) -> list[int]:
     """Return the splits, one for all switches, at which a medium can make the links, fewest parts first."""
-    every = sorted({breakout.into for end in ends for breakout in end.ways if not breakout.blocks_next})
-    return [into for into in every if _can_join_ends(group, [end.split_panels(into) for end in ends])]
+    every = sorted({breakout.into for end in link_ends for breakout in end.ways if not breakout.blocks_next})
+    return [into for into in every if _can_join_ends(group, [end.split_panels(into) for end in link_ends])]
 
 
 def _find_medium_misfit(medium: Medium, group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> _Misfit | None:
@@ -221,6 +223,6 @@ def _link_over_copper(medium: Medium, group: Uplinks | Endpoints, ends: Sequence
 
 def _hint_fitting_media(group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> str:
     """Return a hint naming the media that can make the links."""
-    names = [name for name in media() if fits(name, group, ends)]
+    names = [name for name in media() if can_medium_link(name, group, ends)]
     links = f"{show_speed(group.speed)} over {group.length}m"
     return f"for {links}: {', '.join(names)}" if names else f"no medium of the catalogue runs {links}"

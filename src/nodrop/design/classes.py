@@ -47,7 +47,7 @@ def lossless_priorities(intent: Intent) -> tuple[int, ...]:
     )
 
 
-def first_lossless(intent: Intent) -> str | None:
+def first_lossless_class(intent: Intent) -> str | None:
     """Return the lossless class of RDMA, else the one of the lowest priority; None without a lossless class."""
     lossless = [name for name, traffic_class in intent.classes.items() if traffic_class.lossless]
 
@@ -57,9 +57,9 @@ def first_lossless(intent: Intent) -> str | None:
     return min(lossless, key=order, default=None)
 
 
-def with_one_lossless(intent: Intent) -> Intent | None:
+def keep_one_lossless_class(intent: Intent) -> Intent | None:
     """Return an intent with its first lossless class as the only one; None where it has no other."""
-    class_name = first_lossless(intent)
+    class_name = first_lossless_class(intent)
     if class_name is None or sum(traffic_class.lossless for traffic_class in intent.classes.values()) == 1:
         return None
     lossy = {"lossless": False, "purpose": "storage"}
@@ -143,7 +143,7 @@ def scheduler(wanted_traffic_class: Wanted, speed_mbps: int, *, guaranteed: bool
     return Scheduler(type="strict", guaranteed_bytes_per_s=rate if guaranteed else None, peak_bytes_per_s=rate)
 
 
-def wred(wanted_traffic_class: Wanted) -> WredProfile | None:
+def class_wred_profile(wanted_traffic_class: Wanted) -> WredProfile | None:
     """Return a class's marking: ECN-capable packets of every color are marked, others dropped, at one threshold."""
     if wanted_traffic_class.ecn is None:
         return None

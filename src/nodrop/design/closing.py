@@ -6,9 +6,9 @@ from math import lcm
 from typing import NamedTuple
 
 from nodrop.design.boxes import Boxes
-from nodrop.design.cabling import LinkEnd, fits
+from nodrop.design.cabling import LinkEnd, can_medium_link
 from nodrop.design.joining import Choice, slots_keys
-from nodrop.design.splits import jacks, spine_split_factor
+from nodrop.design.splits import spine_split_factor, split_ports
 from nodrop.hardware import media
 from nodrop.intent.schema import Intent
 from nodrop.units import show_speed
@@ -21,7 +21,7 @@ class _Closed(NamedTuple):
     joined: Choice
 
 
-def closing(intent: Intent, switches: Boxes) -> str:
+def suggest_smallest_fabric(intent: Intent, switches: Boxes) -> str:
     """Return a hint: how many leaves, which ports and uplinks would do, all links at the hosts' speed.
 
     Empty where the groups differ in speed, or no such fabric of two tiers exists.
@@ -59,7 +59,7 @@ def _uplink_speed_keys(intent: Intent, speed: int, ends: Sequence[LinkEnd]) -> l
         return []
     wanted_uplinks = uplinks.model_copy(update={"speed": speed})
     names = [uplinks.media, *(group.media for group in intent.endpoints.values()), *media()]
-    name = next((medium for medium in names if fits(medium, wanted_uplinks, ends)), uplinks.media)
+    name = next((medium for medium in names if can_medium_link(medium, wanted_uplinks, ends)), uplinks.media)
     return [f"speed: {show_speed(speed)}", *([f"media: {name}"] if name != uplinks.media else [])]
 
 
@@ -99,7 +99,7 @@ def _round_up_to_multiple(least: int, factor: int) -> int:
 def _connect_leaves(intent: Intent, switches: Boxes, leaves: int, per_spine: int) -> Choice | None:
     """Return how that many leaves are joined to the spines; None if there are too few ports."""
     stated = Choice.of(intent, switches, 0)
-    uplinks, ids = jacks(tuple(range(per_spine * len(switches.spines))), 1), tuple(range(1, leaves + 1))
+    uplinks, ids = split_ports(tuple(range(per_spine * len(switches.spines))), 1), tuple(range(1, leaves + 1))
     return replace(
         stated,
         per_spine=per_spine,

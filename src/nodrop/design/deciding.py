@@ -5,21 +5,21 @@ from functools import cached_property
 from typing import NamedTuple
 
 from nodrop.design.additions import place_of_access, place_of_addition
-from nodrop.design.boxes import KEYS, LEAF, SPINE, Boxes, Node, boxes
+from nodrop.design.boxes import LEAF, SPINE, TIER_KEYS, Boxes, Node, resolve_switches
 from nodrop.design.classes import purpose_of, unclaimed
-from nodrop.design.decisions import Aspect, groups
+from nodrop.design.decisions import FabricPart, groups
 from nodrop.design.layout import lay_out
-from nodrop.design.ports import bond_name, host_port_name, name_of
+from nodrop.design.ports import bond_name, host_port_name, platform_port_name
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Purpose
 from nodrop.model.reading import Decision, How
 from nodrop.model.subject import FABRIC, Subject, cable_ends
 
-Keys = tuple[str | int, ...]
+IntentKeys = tuple[str | int, ...]
 _Words = dict[str, tuple[str, ...]]
 
 
-_WHOLES = (Aspect("device", ()), Aspect("device", ("interfaces",)), Aspect("port", ()))
+_WHOLES = (FabricPart("device", ()), FabricPart("device", ("interfaces",)), FabricPart("port", ()))
 """What an intent states to be there, rather than how it is."""
 
 
@@ -40,9 +40,9 @@ def decision(intent: Intent, subject: Subject) -> Decision | None:
 class _Found(NamedTuple):
     """The keys that decide, how, and those whose place is shown."""
 
-    keys: Keys
+    keys: IntentKeys
     how: How
-    at: Keys
+    at: IntentKeys
 
 
 class _Deciding:
@@ -94,23 +94,23 @@ class _Deciding:
             return None
         return _Found(around, "stated", around) if entries.scalar(around) else _Found(keys, "default", around)
 
-    def _make_intent_decision(self, keys: Keys, how: How, at: Keys | None = None) -> Decision:
+    def _make_intent_decision(self, keys: IntentKeys, how: How, at: IntentKeys | None = None) -> Decision:
         entries = self._intent.entries
         assert entries is not None
         span = entries.span(keys if at is None else at)
         return Decision(keys=keys, how=how, file=self._intent.path, span=span, line=entries.line(span.line))
 
-    def _aspect_of_subject(self, subject: Subject) -> Aspect:
+    def _aspect_of_subject(self, subject: Subject) -> FabricPart:
         if subject[0] == FABRIC:
-            return Aspect("fabric", subject[1:])
+            return FabricPart("fabric", subject[1:])
         if subject[0] not in self._nodes_by_name:
-            return Aspect("nic", subject[-1:])
+            return FabricPart("nic", subject[-1:])
         if subject[1:2] and not subject[1].startswith("@"):
-            return Aspect("port", subject[2:])
+            return FabricPart("port", subject[2:])
         path = (subject[1][1:], *subject[2:]) if subject[1:] else ()
-        return Aspect("device", path)
+        return FabricPart("device", path)
 
-    def _words(self, subject: Subject, aspect: Aspect) -> _Words:
+    def _words(self, subject: Subject, aspect: FabricPart) -> _Words:
         """Return the values of the words in braces; those without a value are missing."""
         words = dict(self._words_of_classes)
         node = self._nodes_by_name.get(subject[0])
@@ -132,7 +132,7 @@ class _Deciding:
 
     @cached_property
     def _boxes_of_intent(self) -> Boxes:
-        return boxes(self._intent, [])
+        return resolve_switches(self._intent, [])
 
     @cached_property
     def _nodes_by_name(self) -> Mapping[str, Node]:
@@ -145,10 +145,10 @@ class _Deciding:
         links: dict[tuple[str, str], tuple[str, ...]] = {}
         for cable in layout.fabric_cables:
             for node, jack in ((cable.lower, cable.lower_port), (cable.upper, cable.upper_port)):
-                links[node.name, name_of(node, jack)] = ("topology", "uplinks")
+                links[node.name, platform_port_name(node, jack)] = ("topology", "uplinks")
         for link in layout.host_cables:
             keys = ("endpoints", link.group)
-            links[link.leaf.name, name_of(link.leaf, link.leaf_port)] = keys
+            links[link.leaf.name, platform_port_name(link.leaf, link.leaf_port)] = keys
             links[link.host, host_port_name(link)] = keys
             if link.bond:
                 links[link.leaf.name, bond_name(link, link.bond)] = keys
@@ -214,8 +214,8 @@ class _Deciding:
 def _words_of_node(node: Node) -> dict[str, tuple[str, ...]]:
     peers = SPINE if node.role == LEAF else LEAF
     return {
-        "tier": (KEYS[node.role],),
-        "peers": (KEYS[peers],),
+        "tier": (TIER_KEYS[node.role],),
+        "peers": (TIER_KEYS[peers],),
         "device": (node.name,),
         "role": (node.role,),
         "platform": (node.tier.platform,),

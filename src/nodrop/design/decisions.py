@@ -23,18 +23,18 @@ _BELOW: Mapping[str, Subject] = {
 """By the kind of a part, the path to it from the fabric."""
 
 
-class Aspect(NamedTuple):
+class FabricPart(NamedTuple):
     """A part by its kind (`device`, `port`, `fabric` or `nic`) and its path below that."""
 
     kind: str
     path: Subject
 
 
-Groups = tuple[tuple[str, ...], ...]
+KeyGroups = tuple[tuple[str, ...], ...]
 
 
 @lru_cache(maxsize=8192)
-def groups(aspect: Aspect) -> Groups:
+def groups(aspect: FabricPart) -> KeyGroups:
     """Return the key paths that decide a part, or the nearest part around it, in groups; none if no key does."""
     row = nearest((*_BELOW[aspect.kind], *aspect.path), "key", "no_key")
     return tuple(tuple(group.split()) for group in row.key.split(";")) if row and row.key else ()
@@ -46,7 +46,7 @@ _SHOWN: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def keys_in_words(aspect: Aspect) -> str:
+def format_deciding_keys(aspect: FabricPart) -> str:
     """Return the keys that decide a part of an intent, for every switch and port; empty if no key does."""
     fitting = groups(aspect)
     key_path = fitting[0][0] if fitting else "!"

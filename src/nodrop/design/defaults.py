@@ -6,25 +6,25 @@ from typing import Any, NamedTuple
 
 import netaddr
 
-from nodrop.design.addressing import slots_of
-from nodrop.design.boxes import KEYS, LEAF, SPINE, boxes, traits_by_role
+from nodrop.design.addressing import port_slots_of
+from nodrop.design.boxes import LEAF, SPINE, TIER_KEYS, resolve_switches, traits_by_role
 from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu
 from nodrop.design.classes import purpose_of, resolve_classes, unclaimed
-from nodrop.design.delivery import has_choice
+from nodrop.design.delivery import has_delivery_choice
 from nodrop.design.host_settings import WITHOUT_DCQCN, host_cnp_dscp, host_dcqcn, host_pfc, host_tos
-from nodrop.design.modes import has_pfc, trims
-from nodrop.design.reserves import RESERVED, queue_reserve
+from nodrop.design.modes import has_pfc, has_trimming
+from nodrop.design.reserves import RESERVED_PURPOSES, queue_reserve
 from nodrop.design.routing import RESTART_S
 from nodrop.design.static_buffers import is_static
 from nodrop.design.styles import qos_style
-from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, SideTimers, derive_timers, scale
+from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, SideTimers, derive_timers, timer_scale
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent, WatchdogTimers
 from nodrop.model.timeouts import QP_TIMEOUT_MS
 from nodrop.platforms.kit.traits import Traits
 
 
-class Default(NamedTuple):
+class AppliedDefault(NamedTuple):
     """A key of the intent that was left out, the value that holds, and where the value comes from."""
 
     key: str
@@ -32,7 +32,7 @@ class Default(NamedTuple):
     source: str
 
 
-def defaulted(intent: Intent) -> tuple[Default, ...]:
+def applied_defaults(intent: Intent) -> tuple[AppliedDefault, ...]:
     """Return every default that holds for an intent that builds."""
     nics = (*_nic_class_defaults(intent), *_mode_defaults(intent))
     return (
@@ -65,40 +65,42 @@ _WITH_PFC = ("buffers.alpha", "buffers.lossless_pool", "buffers.shared_headroom"
 """Those that mean something only where something is lossless."""
 
 
-def _list_plain_defaults(intent: Intent) -> Iterator[Default]:
+def _list_plain_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     for path, unit, source in _PLAIN:
         *sections, key = path.split(".")
         section: Any = reduce(getattr, sections, intent)
         if key not in section.model_fields_set and _is_key_applicable(intent, path):
-            yield Default(path, _format_value(getattr(section, key)) + unit, source)
+            yield AppliedDefault(path, _format_value(getattr(section, key)) + unit, source)
 
 
 def _is_key_applicable(intent: Intent, path: str) -> bool:
     """Return whether a key has a meaning for an intent."""
     if path == "routing.delivery":
-        return any(has_choice(tier) for tier in (intent.topology.leaves, intent.topology.spines))
+        return any(has_delivery_choice(tier) for tier in (intent.topology.leaves, intent.topology.spines))
     return has_pfc(intent) or path not in _WITH_PFC
 
 
-def _nic_class_defaults(intent: Intent) -> Iterator[Default]:
+def _nic_class_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     """Yield how NICs are set for the classes."""
     hosts = intent.hosts
     if hosts.tos is None:
         tos = host_tos(intent)
-        yield Default("hosts.tos", str(tos), f"DSCP {tos >> 2} of {_class_of_dscp(intent, tos >> 2)}, ECN-capable")
+        yield AppliedDefault(
+            "hosts.tos", str(tos), f"DSCP {tos >> 2} of {_class_of_dscp(intent, tos >> 2)}, ECN-capable"
+        )
     if hosts.cnp_dscp is None:
         dscp = host_cnp_dscp(intent)
         cnp = any(
             purpose_of(name, wanted_traffic_class) == "cnp" for name, wanted_traffic_class in intent.classes.items()
         )
         source = f"DSCP of {_class_of_dscp(intent, dscp)}" if cnp else "NVIDIA NICs send CNPs with DSCP 48"
-        yield Default("hosts.cnp_dscp", str(dscp), source)
+        yield AppliedDefault("hosts.cnp_dscp", str(dscp), source)
     if hosts.pfc is None:
         lossless = " and ".join(
             name for name, wanted_traffic_class in intent.classes.items() if wanted_traffic_class.lossless
         )
         source = f"priorities of {lossless}" if has_pfc(intent) else f"mode {intent.mode} has no PFC"
-        yield Default("hosts.pfc", _format_value(host_pfc(intent)), source)
+        yield AppliedDefault("hosts.pfc", _format_value(host_pfc(intent)), source)
 
 
 def _class_of_dscp(intent: Intent, dscp: int) -> str:
@@ -111,18 +113,20 @@ def _class_of_dscp(intent: Intent, dscp: int) -> str:
     return next(name for name, dscps in owned if dscp in dscps)
 
 
-def _mode_defaults(intent: Intent) -> Iterator[Default]:
+def _mode_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     """Yield what follows from the mode."""
     if "dcqcn" not in intent.hosts.model_fields_set:
         marked = host_dcqcn(intent)
         source = "the switches mark, so the NICs must listen" if marked else WITHOUT_DCQCN[intent.mode]
-        yield Default("hosts.dcqcn", _format_value(marked), source)
-    if trims(intent):
+        yield AppliedDefault("hosts.dcqcn", _format_value(marked), source)
+    if has_trimming(intent):
         stated_fields = intent.trimming.model_fields_set
         if "size" not in stated_fields:
-            yield Default("trimming.size", f"{intent.trimming.size}B", "NVUE's least; the headers and some payload")
+            yield AppliedDefault(
+                "trimming.size", f"{intent.trimming.size}B", "NVUE's least; the headers and some payload"
+            )
         if "into" not in stated_fields:
-            yield Default("trimming.into", intent.trimming.into, "the class's name")
+            yield AppliedDefault("trimming.into", intent.trimming.into, "the class's name")
 
 
 def _format_value(value: Any) -> str:
@@ -134,26 +138,28 @@ def _format_value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _endpoint_defaults(intent: Intent) -> Iterator[Default]:
+def _endpoint_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     for name, group in intent.endpoints.items():
         if "ports" not in group.model_fields_set:
-            yield Default(f"endpoints.{name}.ports", str(group.ports), "one network port of each host")
+            yield AppliedDefault(f"endpoints.{name}.ports", str(group.ports), "one network port of each host")
         if "spread" not in group.model_fields_set and group.ports > 1:
             source = "a leaf may fail without cutting a host off"
-            yield Default(f"endpoints.{name}.spread", group.spread, source)
+            yield AppliedDefault(f"endpoints.{name}.spread", group.spread, source)
 
 
 _IN_TIME = f"the longest by which a watchdog acts before queue pairs time out ({QP_TIMEOUT_MS} ms)"
 """Why a derived detection is no longer than it is."""
 
 
-def _watchdog_defaults(intent: Intent) -> Iterator[Default]:
-    ports = boxes(intent, []).most_ports
+def _watchdog_defaults(intent: Intent) -> Iterator[AppliedDefault]:
+    ports = resolve_switches(intent, []).most_ports
     timers, wanted_watchdog = derive_timers(intent, ports), intent.pfc.watchdog
     if timers is None:
         return
-    first_source = f"{BASE_DETECTION_MS} ms × {scale(ports)} for {ports} ports (sonic-utilities pfcwd start_default)"
-    if timers.hosts.detection_ms < BASE_DETECTION_MS * scale(ports):
+    first_source = (
+        f"{BASE_DETECTION_MS} ms × {timer_scale(ports)} for {ports} ports (sonic-utilities pfcwd start_default)"
+    )
+    if timers.hosts.detection_ms < BASE_DETECTION_MS * timer_scale(ports):
         first_source = f"{_IN_TIME}, for {first_source} is longer"
     yield from _watchdog_side_defaults("hosts", timers.hosts, wanted_watchdog.hosts, first_source)
     if wanted_watchdog.fabric != "off" and timers.fabric:
@@ -163,72 +169,78 @@ def _watchdog_defaults(intent: Intent) -> Iterator[Default]:
         yield from _watchdog_side_defaults("fabric", timers.fabric, wanted_watchdog.fabric, later)
     elif wanted_watchdog.fabric != "off":
         source = f"none is later than the hosts' side and acts before queue pairs time out ({QP_TIMEOUT_MS} ms)"
-        yield Default("pfc.watchdog.fabric", "off", source)
+        yield AppliedDefault("pfc.watchdog.fabric", "off", source)
     if wanted_watchdog.polling is None:
         polling_ms = timers.polling_ms
         value = f"{timers.wanted_polling_ms}ms"
         if set(polling_ms.values()) != {timers.wanted_polling_ms}:
             value = f"leaves {polling_ms[LEAF]}ms, spines {polling_ms[SPINE]}ms"
-        yield Default("pfc.watchdog.polling", value, "half the smallest detection")
+        yield AppliedDefault("pfc.watchdog.polling", value, "half the smallest detection")
 
 
 def _watchdog_side_defaults(
     name: str, side: SideTimers, wanted_watchdog_timers: WatchdogTimers, source: str
-) -> Iterator[Default]:
+) -> Iterator[AppliedDefault]:
     if wanted_watchdog_timers.detection is None:
-        yield Default(f"pfc.watchdog.{name}.detection", f"{side.detection_ms}ms", source)
+        yield AppliedDefault(f"pfc.watchdog.{name}.detection", f"{side.detection_ms}ms", source)
     if wanted_watchdog_timers.restoration is None:
-        yield Default(f"pfc.watchdog.{name}.restoration", f"{side.restoration_ms}ms", "2 × detection (pfcwd start)")
+        yield AppliedDefault(
+            f"pfc.watchdog.{name}.restoration", f"{side.restoration_ms}ms", "2 × detection (pfcwd start)"
+        )
     if "action" not in wanted_watchdog_timers.model_fields_set:
-        yield Default(f"pfc.watchdog.{name}.action", side.action, "what is stuck is lost anyway (pfcwd start_default)")
+        yield AppliedDefault(
+            f"pfc.watchdog.{name}.action", side.action, "what is stuck is lost anyway (pfcwd start_default)"
+        )
 
 
-def _list_derived_defaults(intent: Intent) -> Iterator[Default]:
-    switches = boxes(intent, [])
+def _list_derived_defaults(intent: Intent) -> Iterator[AppliedDefault]:
+    switches = resolve_switches(intent, [])
     leaf, spine = switches.leaves[0].model, switches.spines[0].model
     if intent.buffers.pattern_mtu is None and has_pfc(intent):
-        tiers = {KEYS[role]: (role, model) for role, model in ((LEAF, leaf), (SPINE, spine)) if not is_static(model)}
+        tiers = {
+            TIER_KEYS[role]: (role, model) for role, model in ((LEAF, leaf), (SPINE, spine)) if not is_static(model)
+        }
         mtu_by_tier = {name: str(pattern_mtu(intent, *tier)) for name, tier in tiers.items()}
         same = set(mtu_by_tier.values())
         value = ", ".join(same if len(same) == 1 else (f"{name} {mtu}" for name, mtu in mtu_by_tier.items()))
         source = f"{DEFAULT_PATTERN_MTU_BYTES} (SONiC) or the RoCE MTU, whichever needs more headroom"
         if tiers:
-            yield Default("buffers.pattern_mtu", value, source)
+            yield AppliedDefault("buffers.pattern_mtu", value, source)
     if intent.topology.slots_per_device is None:
         source = f"the least power of two that holds the ports × splits of {leaf.name}"
-        yield Default("topology.slots_per_device", str(slots_of(leaf)), source)
+        yield AppliedDefault("topology.slots_per_device", str(port_slots_of(leaf)), source)
     uplinks = intent.topology.uplinks
     if uplinks.split > 1 and uplinks.spine_split is None:
-        yield Default("topology.uplinks.spine_split", str(uplinks.split), "as split, for the same links")
+        yield AppliedDefault("topology.uplinks.spine_split", str(uplinks.split), "as split, for the same links")
     yield from _qos_style_defaults(intent)
     yield from _queue_reserve_defaults(intent, leaf, spine)
     yield from _bgp_defaults(intent)
     gateway = str(netaddr.IPNetwork(intent.addressing.oob)[-2])
-    yield Default("addressing.oob gateway", gateway, "the last usable address")
+    yield AppliedDefault("addressing.oob gateway", gateway, "the last usable address")
 
 
-def _qos_style_defaults(intent: Intent) -> Iterator[Default]:
+def _qos_style_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     """Yield the style of QoS of tiers whose platform has several."""
     lossless = resolve_classes(intent).lossless
     for role, tier in ((LEAF, intent.topology.leaves), (SPINE, intent.topology.spines)):
         if tier.style is None and (style := qos_style(tier, lossless)) is not None:
             count = len(lossless)
             source = f"{count or 'no'} lossless class{'' if count == 1 else 'es'}; both styles make the same fabric"
-            yield Default(f"topology.{KEYS[role]}.style", style, source)
+            yield AppliedDefault(f"topology.{TIER_KEYS[role]}.style", style, source)
 
 
-def _queue_reserve_defaults(intent: Intent, *models: Switch) -> Iterator[Default]:
+def _queue_reserve_defaults(intent: Intent, *models: Switch) -> Iterator[AppliedDefault]:
     """Yield the reserve of the queues of CNPs and control, by tier, where its network OS has one."""
     names = [
         name
         for name, wanted_traffic_class in intent.classes.items()
-        if purpose_of(name, wanted_traffic_class) in RESERVED
+        if purpose_of(name, wanted_traffic_class) in RESERVED_PURPOSES
     ]
     for role, model in zip((LEAF, SPINE), models, strict=True):
         if names and traits_by_role(intent)[role].queue_reserves:
             reserve = queue_reserve(model, static=is_static(model))
             source = f"for {' and '.join(sorted(names))}: {reserve.source}"
-            yield Default(f"queue reserve at {KEYS[role]}", f"{reserve.size_bytes}B", source)
+            yield AppliedDefault(f"queue reserve at {TIER_KEYS[role]}", f"{reserve.size_bytes}B", source)
 
 
 _WAIT = "the hardware has a route before packets arrive (SONiC's bgpd.main.conf.j2)"
@@ -243,15 +255,15 @@ def _render_wait_faults(by_tier: Mapping[str, Traits]) -> str:
     return "".join(f"; {' and '.join(tiers)}: {fault}" for fault, tiers in tiers_by_fault.items())
 
 
-def _bgp_defaults(intent: Intent) -> Iterator[Default]:
+def _bgp_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     """Yield when BGP announces routes, by tier where tiers differ, and how long neighbors wait for a leaf's."""
-    by_tier = {KEYS[role]: traits for role, traits in traits_by_role(intent).items()}
+    by_tier = {TIER_KEYS[role]: traits for role, traits in traits_by_role(intent).items()}
     waits = {name: traits.announces_installed for name, traits in by_tier.items()}
     for value, on in (("once installed", True), ("at once", False)):
         tiers = [name for name, does_wait in waits.items() if does_wait is on]
         key = "BGP announces routes" if len(tiers) == len(waits) else f"BGP of {' and '.join(tiers)} announces routes"
         source = f"{_WAIT}{_render_wait_faults(by_tier)}" if on else "the release cannot wait"
         if tiers:
-            yield Default(key, value, source)
+            yield AppliedDefault(key, value, source)
     source = "a leaf is the only way to its hosts (SONiC's bgpd.main.conf.j2, ToRRouter)"
-    yield Default("graceful restart of leaves", f"{RESTART_S}s", source)
+    yield AppliedDefault("graceful restart of leaves", f"{RESTART_S}s", source)

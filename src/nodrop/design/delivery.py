@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from nodrop.design.boxes import KEYS, LEAF, SPINE
+from nodrop.design.boxes import LEAF, SPINE, TIER_KEYS
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent, Tier
 from nodrop.model.routing import Bgp, BgpNeighbor, PrefixList, PrefixRule, RouteMap
@@ -16,14 +16,14 @@ _DELIVERY = ("routing", "delivery")
 _LENGTH = {"ipv4": 32, "ipv6": 128}
 
 
-def has_choice(tier: Tier) -> bool:
+def has_delivery_choice(tier: Tier) -> bool:
     """Return whether the BGP of a tier's switches can be in tables, in any release."""
     return traits(tier.platform).routing_tables is not None
 
 
-def has_tables(intent: Intent, tier: Tier) -> bool:
+def has_bgp_tables(intent: Intent, tier: Tier) -> bool:
     """Return whether the BGP of a tier's switches is in tables."""
-    return intent.routing.delivery == "tables" and has_choice(tier)
+    return intent.routing.delivery == "tables" and has_delivery_choice(tier)
 
 
 def delivery_faults(intent: Intent) -> Iterator[Problem]:
@@ -31,12 +31,12 @@ def delivery_faults(intent: Intent) -> Iterator[Problem]:
     if intent.routing.delivery != "tables":
         return
     tiers = {LEAF: intent.topology.leaves, SPINE: intent.topology.spines}
-    if not any(has_tables(intent, tier) for tier in tiers.values()):
+    if not any(has_bgp_tables(intent, tier) for tier in tiers.values()):
         titles = " and ".join(sorted({traits(tier.platform).title for tier in tiers.values()}))
         yield intent.problem(_DELIVERY, f"tables, which {titles} does not have", "frr.conf")
         return
     for platform, release in sorted(
-        {(tier.platform, tier.version) for tier in tiers.values() if has_tables(intent, tier)}
+        {(tier.platform, tier.version) for tier in tiers.values() if has_bgp_tables(intent, tier)}
     ):
         os_traits = traits(platform, release)
         if os_traits.routing_tables is None:
@@ -44,7 +44,10 @@ def delivery_faults(intent: Intent) -> Iterator[Problem]:
             fault = f"tables, which {os_traits.title} {release} cannot have of this design"
             yield intent.problem(_DELIVERY, fault, "frr.conf", f"or {os_traits.title} {since} or later")
     names = {
-        name for role, tier in tiers.items() if has_tables(intent, tier) for name in (tier.platform, role, KEYS[role])
+        name
+        for role, tier in tiers.items()
+        if has_bgp_tables(intent, tier)
+        for name in (tier.platform, role, TIER_KEYS[role])
     }
     for name, additions in intent.extra.items():
         if additions.lines and (name in names or name.rstrip("0123456789") in names):
@@ -52,7 +55,7 @@ def delivery_faults(intent: Intent) -> Iterator[Problem]:
             yield intent.problem(("extra", name, "lines"), fault, "no lines", "or routing.delivery: frr.conf")
 
 
-def in_tables(bgp: Bgp, routing_tables: RoutingTables) -> Bgp:
+def bgp_for_tables(bgp: Bgp, routing_tables: RoutingTables) -> Bgp:
     """Return a process as tables hold it."""
     maps = tuple(_remove_lost_rules(route_map, routing_tables) for route_map in bgp.route_maps)
     matched = {(kind, name) for route_map in maps for rule in route_map.rules for kind, name in rule.matches}

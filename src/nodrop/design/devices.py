@@ -4,22 +4,29 @@ from collections.abc import Mapping
 
 from nodrop.design.adapting import Adaptation, Adapter
 from nodrop.design.additions import extra, extra_lines
-from nodrop.design.addressing import Plan, dotted
+from nodrop.design.addressing import Plan, format_ipv4_address
 from nodrop.design.balancing import is_adaptive
 from nodrop.design.bonds import port_channels
 from nodrop.design.boxes import LEAF, SPINE, Boxes, Node, traits_by_role
 from nodrop.design.buffers import Buffers, design_buffers
 from nodrop.design.classes import Classes
-from nodrop.design.delivery import has_tables
-from nodrop.design.high_frequency import streams
+from nodrop.design.delivery import has_bgp_tables
+from nodrop.design.high_frequency import design_streams
 from nodrop.design.hwskus import hwsku_of, shipped_splits
 from nodrop.design.modes import trimming
-from nodrop.design.ports import Profiles, Wires, interfaces
-from nodrop.design.routing import bgp, static_routes
-from nodrop.design.settings import drained, enable_bfd, gnmi_port, hash_fields, otlp_collectors, stuck
+from nodrop.design.ports import PortCables, QosProfileCache, design_interfaces
+from nodrop.design.routing import design_bgp, design_static_routes
+from nodrop.design.settings import (
+    enable_bfd,
+    gnmi_port,
+    hash_fields,
+    is_drained,
+    otlp_collectors,
+    stuck_queue_conditions,
+)
 from nodrop.design.static_buffers import is_static, static_buffers, static_notes
 from nodrop.design.styles import qos_style
-from nodrop.design.vlans import vlans
+from nodrop.design.vlans import design_vlans
 from nodrop.design.watchdog import Timers, has_history
 from nodrop.hardware.dynamic import Resolved, resolve
 from nodrop.hardware.schema import Switch
@@ -36,11 +43,11 @@ LOOPBACK = "Loopback0"
 """The name of the loopback, on platforms that do not prescribe one."""
 
 
-def _buffers(intent: Intent, role: str, model: Switch) -> Buffers:
-    return (static_buffers if is_static(model) else design_buffers)(intent, role, model)
+def _buffers(intent: Intent, role: str, switch_model: Switch) -> Buffers:
+    return (static_buffers if is_static(switch_model) else design_buffers)(intent, role, switch_model)
 
 
-class Devices:
+class DeviceBuilder:
     """Makes switches: buffers and profiles once for each tier, equal parts one object."""
 
     def __init__(
@@ -60,7 +67,7 @@ class Devices:
         self._shipped = {role: shipped_splits(intent, role, model) for role, model in models.items()}
         held = traits_by_role(intent)
         self._profiles = {
-            role: Profiles(
+            role: QosProfileCache(
                 intent, classes, timers, buffers, history=has_history(held[role], models[role]), held=held[role]
             )
             for role, buffers in self._buffers.items()
@@ -68,12 +75,12 @@ class Devices:
         self._resolved: dict[str, Resolved] = {role: {} for role in models}
         self._adapters = {node.role: self._make_adapter(node) for node in (switches.leaves[0], switches.spines[0])}
 
-    def build_device(self, node: Node, cables: Wires) -> Device:
+    def build_device(self, node: Node, cables: PortCables) -> Device:
         """Return a switch as its platform can hold it, with the values that it will compute itself filled in."""
         adapted = self._adapters[node.role].adapt_device(self._design_device(node, cables))
         return self._interner.device(resolve(adapted, self._resolved[node.role]))
 
-    def build_unadapted_device(self, node: Node, cables: Wires) -> Device:
+    def build_unadapted_device(self, node: Node, cables: PortCables) -> Device:
         """Return a switch as it would be if its platform held all that others do."""
         return resolve(self._design_device(node, cables))
 
@@ -95,9 +102,9 @@ class Devices:
 
         return Adapter(os_traits, node.role, self._timers, spare, length_m)
 
-    def _design_device(self, node: Node, cables: Wires) -> Device:
+    def _design_device(self, node: Node, cables: PortCables) -> Device:
         plan, buffers, services = self._plan, self._buffers[node.role], self._intent.services
-        ports = interfaces(self._intent, node, cables, self._profiles[node.role], self._shipped[node.role])
+        ports = design_interfaces(self._intent, node, cables, self._profiles[node.role], self._shipped[node.role])
         return Device(
             name=node.name,
             platform=node.tier.platform,
@@ -108,27 +115,32 @@ class Devices:
             interfaces=ports,
             loopbacks=(Loopback(name=LOOPBACK, addresses=plan.loopback(node)),),
             port_channels=port_channels(self._intent, node, cables),
-            vlans=vlans(self._intent, plan, node, cables),
+            vlans=design_vlans(self._intent, plan, node, cables),
             management=Management(
                 interface="eth0",
-                addresses=(f"{dotted(plan.management(node))}/{plan.oob.prefix_length}",),
-                gateway=dotted(plan.gateway),
+                addresses=(f"{format_ipv4_address(plan.management(node))}/{plan.oob.prefix_length}",),
+                gateway=format_ipv4_address(plan.gateway),
                 own_vrf=True,
             ),
             bgp=enable_bfd(
-                bgp(
-                    plan, node, cables, self._asns, self._classes.control_dscp, drained=drained(self._intent, node.name)
+                design_bgp(
+                    plan,
+                    node,
+                    cables,
+                    self._asns,
+                    self._classes.control_dscp,
+                    drained=is_drained(self._intent, node.name),
                 ),
                 bfd=self._intent.routing.bfd,
             ),
-            static_routes=static_routes(plan, node),
-            routing_tables=has_tables(self._intent, node.tier),
+            static_routes=design_static_routes(plan, node),
+            routing_tables=has_bgp_tables(self._intent, node.tier),
             qos_style=qos_style(node.tier, self._classes.lossless),
             buffer_model=buffers.model,
             dynamic_buffers=buffers.dynamic,
             buffer_pools=buffers.pools,
             watchdog_polling_ms=self._timers.wanted_polling_ms if self._timers else None,
-            watchdog_conditions=stuck(self._intent),
+            watchdog_conditions=stuck_queue_conditions(self._intent),
             trimming=trimming(self._intent),
             counters=tuple(Counter(group=group, enabled=True) for group in COUNTER_GROUPS),
             hash_seed=HASH_SEED[node.role],
@@ -141,7 +153,7 @@ class Devices:
             adaptive_routing=is_adaptive(self._intent),
             gnmi_port=gnmi_port(self._intent),
             otlp_collectors=otlp_collectors(self._intent),
-            high_frequency=streams(self._intent, self._classes, node.model, ports, buffers.pools),
+            high_frequency=design_streams(self._intent, self._classes, node.model, ports, buffers.pools),
             extra=extra(self._intent, node),
             extra_lines=extra_lines(self._intent, node),
         )

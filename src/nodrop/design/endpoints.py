@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Set
 from typing import NamedTuple
 
-from nodrop.design.boxes import TIERS, Boxes, show_ports
+from nodrop.design.boxes import TIERS, Boxes, format_panel_ports
 from nodrop.design.cabling import HostCable, LinkEnd, cabling, joining_splits
 from nodrop.design.rails import rail_faults
-from nodrop.design.splits import Jack, group_panels, jacks
-from nodrop.design.uplinks import holds
+from nodrop.design.splits import SplitPort, group_panels, split_ports
+from nodrop.design.uplinks import can_spines_hold
 from nodrop.errors import Problem
 from nodrop.hardware import nearest, nic, nics
 from nodrop.hardware.schema import Nic
@@ -20,7 +20,7 @@ MAX_HOST_PORTS = 100_000
 _MORE_PORTS = "more endpoint ports"
 
 
-class Place(NamedTuple):
+class HostPortPlace(NamedTuple):
     """The destination of a host's port: the leaf, and the position among the group's ports there, from 0."""
 
     host: int
@@ -29,21 +29,21 @@ class Place(NamedTuple):
     slot: int
 
 
-def places(group: Endpoints) -> Iterator[Place]:
+def host_port_places(group: Endpoints) -> Iterator[HostPortPlace]:
     """Yield the place of every port of a group; all follow from ids."""
     for host in group.ids:
         block, position = divmod(host - 1, group.leaf_group)
         for port in range(1, group.ports + 1):
             if group.spread == "one-leaf":
-                yield Place(host, port, block + 1, position * group.ports + port - 1)
+                yield HostPortPlace(host, port, block + 1, position * group.ports + port - 1)
             else:
-                yield Place(host, port, block * group.ports + port, position)
+                yield HostPortPlace(host, port, block * group.ports + port, position)
 
 
 def host_cables(intent: Intent, switches: Boxes, problems: list[Problem]) -> tuple[HostCable, ...]:
     """Return the links to all hosts; every fault is found, one problem for each group and kind."""
     _check_names(intent, problems)
-    taken: dict[tuple[int, int], dict[Jack, str]] = {}
+    taken: dict[tuple[int, int], dict[SplitPort, str]] = {}
     groups = intent.endpoints
     return tuple(cable for name in groups for cable in _cables_of_group(intent, name, switches, taken, problems))
 
@@ -64,7 +64,11 @@ def _check_names(intent: Intent, problems: list[Problem]) -> None:
 
 
 def _cables_of_group(
-    intent: Intent, name: str, switches: Boxes, taken: dict[tuple[int, int], dict[Jack, str]], problems: list[Problem]
+    intent: Intent,
+    name: str,
+    switches: Boxes,
+    taken: dict[tuple[int, int], dict[SplitPort, str]],
+    problems: list[Problem],
 ) -> Iterator[HostCable]:
     """Yield the links of a group; `taken` holds the hosts of each (leaf, panel port), and is updated."""
     group, keys = intent.endpoints[name], ("endpoints", name)
@@ -79,8 +83,8 @@ def _cables_of_group(
     ends = [LinkEnd.of(model, group.split, panels, group.lanes), *([LinkEnd.of_nic(card)] if card else [])]
     needed = _count_leaf_slots(group)
     link = cabling(intent, keys, group, ends, problems, lambda n: needed <= len(panels) * n) if card else None
-    ports = jacks(panels, group.split)
-    spots = tuple(places(group))
+    ports = split_ports(panels, group.split)
+    spots = tuple(host_port_places(group))
     finer = (
         [into for into in joining_splits(group, ends) if _has_exclusive_panels(intent, name) and into > group.split]
         if card
@@ -126,7 +130,7 @@ def _find_nic(intent: Intent, keys: tuple[str, ...], group: Endpoints, problems:
     return card
 
 
-def _describe_jack_clash(host_of_jack: dict[Jack, str], jack: Jack, host: str, leaf: str) -> str:
+def _describe_jack_clash(host_of_jack: dict[SplitPort, str], jack: SplitPort, host: str, leaf: str) -> str:
     """Return why a host cannot have a part of a panel port, empty if it can; `host_of_jack` is kept up."""
     for other_jack, owner in host_of_jack.items():
         if other_jack.splits != jack.splits:
@@ -148,7 +152,7 @@ def _panels_of_group(intent: Intent, name: str, problems: list[Problem]) -> tupl
         return ()
     foreign = set(group.leaf_ports) - set(of_leaf)
     if foreign:
-        fault = f"{show_ports(foreign)} of the leaves, not for endpoints"
+        fault = f"{format_panel_ports(foreign)} of the leaves, not for endpoints"
         expected = f"some of {show_ids(of_leaf)}"
         problems.append(intent.problem(("endpoints", name, "leaf_ports"), fault, expected))
     return group.leaf_ports
@@ -184,7 +188,12 @@ def _has_exclusive_panels(intent: Intent, name: str) -> bool:
 
 
 def _placement_faults(
-    intent: Intent, name: str, switches: Boxes, spots: tuple[Place, ...], panels: tuple[int, ...], finer: list[int]
+    intent: Intent,
+    name: str,
+    switches: Boxes,
+    spots: tuple[HostPortPlace, ...],
+    panels: tuple[int, ...],
+    finer: list[int],
 ) -> Iterator[Problem]:
     """Yield the faults in the placement of a group's hosts, with the right values; `finer` are other splits."""
     group, keys = intent.endpoints[name], ("endpoints", name)
@@ -205,7 +214,9 @@ def _placement_faults(
     needed, port_count = _count_leaf_slots(group), len(panels) * group.split
     if panels and needed > port_count:
         most = port_count // (group.ports if group.spread == "one-leaf" else 1)
-        smaller = {place.leaf for place in places(group.model_copy(update={"leaf_group": most}))} if most else set()
+        smaller = (
+            {place.leaf for place in host_port_places(group.model_copy(update={"leaf_group": most}))} if most else set()
+        )
         lost = {place.host for place in spots if place.leaf in missing or place.slot >= port_count}
         where = show_ids(panels) + (f" split into {group.split}" if group.split > 1 else "")
         fault = f"{name} needs {needed} ports of a leaf"
@@ -226,7 +237,7 @@ def _leaf_hint_function(intent: Intent, switches: Boxes) -> Callable[[Set[int]],
 def _render_change_with_leaves(intent: Intent, switches: Boxes, change: str, missing: Set[int]) -> str:
     """Return a change together with the leaves that it needs besides; empty if the spines cannot take them."""
     leaves = missing | {leaf.id for leaf in switches.leaves}
-    if missing and not holds(intent, switches, leaves):
+    if missing and not can_spines_hold(intent, switches, leaves):
         return ""
     return " and ".join(filter(None, (change, f"topology.leaves.ids: {show_ids(leaves)}" if missing else "")))
 

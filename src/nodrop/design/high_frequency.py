@@ -28,19 +28,19 @@ No ASIC samples frames of PFC by priority (sonic-mgmt tests/high_frequency_telem
 _KEYS = ("services", "telemetry", "high_frequency")
 
 
-def sampling(held: Traits, model: str) -> Sampling | None:
+def supported_sampling(platform_traits: Traits, model: str) -> Sampling | None:
     """Return the counters that a model samples on a release of a platform; None if either of them streams nothing."""
-    return asic(switch(model).asic).sampling if held.streams and model in switches() else None
+    return asic(switch(model).asic).sampling if platform_traits.streams and model in switches() else None
 
 
-def streams(
-    intent: Intent, classes: Classes, model: Switch, ports: Iterable[Interface], pools: Iterable[BufferPool]
+def design_streams(
+    intent: Intent, classes: Classes, switch_model: Switch, ports: Iterable[Interface], pools: Iterable[BufferPool]
 ) -> tuple[CounterStream, ...]:
     """Return the stream of a switch whose platform and ASIC have one: of the classes that are lossless or RDMA."""
     wanted_high_frequency = intent.services.telemetry.high_frequency
     if wanted_high_frequency is None:
         return ()
-    facts = asic(model.asic).sampling
+    facts = asic(switch_model.asic).sampling
     able = facts.counters.get(wanted_high_frequency.objects, ()) if facts else COUNTERS[wanted_high_frequency.objects]
     samples = SampledCounters(
         kind=wanted_high_frequency.objects,
@@ -87,7 +87,11 @@ def stream_faults(intent: Intent) -> Iterator[Problem]:
         return
     tiers = (intent.topology.leaves, intent.topology.spines)
     tier_traits = [traits(tier.platform, tier.version) for tier in tiers]
-    facts = [sampler for tier, has in zip(tiers, tier_traits, strict=True) if (sampler := sampling(has, tier.model))]
+    facts = [
+        sampler
+        for tier, has in zip(tiers, tier_traits, strict=True)
+        if (sampler := supported_sampling(has, tier.model))
+    ]
     if facts:
         yield from _interval_faults(intent, wanted_high_frequency, facts)
     elif any(os_traits.streams for os_traits in tier_traits):
@@ -121,9 +125,9 @@ def _interval_faults(
         yield intent.problem((*_KEYS, "interval"), show_us(wanted_high_frequency.interval), expected)
 
 
-def bandwidth_faults(intent: Intent, boxes: Boxes, devices: Mapping[str, Device]) -> Iterator[Problem]:
+def bandwidth_faults(intent: Intent, switches: Boxes, devices: Mapping[str, Device]) -> Iterator[Problem]:
     """Yield the ports of each tier that are not sampled, else a stream that is too fast for the management port."""
-    for tier in (boxes.leaves, boxes.spines):
+    for tier in (switches.leaves, switches.spines):
         sending = [node for node in tier if require_fact(devices[node.name].high_frequency)]
         if not sending:
             continue

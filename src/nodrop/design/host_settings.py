@@ -65,7 +65,7 @@ def tos_of(dscp: int) -> int:
     return dscp << 2 | _ECN_CAPABLE
 
 
-def repeated(intent: Intent) -> tuple[str, ...]:
+def redundant_host_keys(intent: Intent) -> tuple[str, ...]:
     """Return the keys of `hosts` that state what would follow from the classes without them."""
     followed = {"tos": host_tos, "cnp_dscp": host_cnp_dscp, "pfc": host_pfc}
     bare = intent.model_copy(update={"hosts": intent.hosts.model_copy(update=dict.fromkeys(followed))})

@@ -15,48 +15,51 @@ from nodrop.hardware.schema import Layout, Switch
 from nodrop.intent.schema import Intent, Tier
 
 
-def hwsku_of(intent: Intent, role: str, model: Switch) -> str | None:
+def hwsku_of(intent: Intent, role: str, switch_model: Switch) -> str | None:
     """Return the HWSKU of a tier's switches; None for the base one of the model.
 
     Of those that have the declared ports: one whose table has rows for all their speeds, the base one, one of the very
     speeds, and one that breaks out the fewest of the other ports.
     """
-    declared = _declared_panel_uses(intent, role, model)
+    declared = _declared_panel_uses(intent, role, switch_model)
     speeds = {speed for _, speed in declared.values()}
-    order = model.sonic.hwskus.index
+    order = switch_model.sonic.hwskus.index
 
     def rank(candidate: tuple[str, Layout]) -> tuple[int, bool, int, int, int]:
         hwsku, layout = candidate
-        table = model.sonic.table(hwsku)
+        table = switch_model.sonic.table(hwsku)
         lacking = speeds - {row.speed_mbps for row in table.rows} if table else speeds
         slower = sum(layout.ports[panel][1] != speed for panel, (_, speed) in declared.items())
         extra_splits = sum(into > 1 for panel, (into, _) in layout.ports.items() if panel not in declared)
-        return len(lacking), hwsku != model.sonic.hwsku, slower, extra_splits, order(hwsku)
+        return len(lacking), hwsku != switch_model.sonic.hwsku, slower, extra_splits, order(hwsku)
 
     fitting = [
-        (hwsku, layout) for layout in _layouts(intent, role, model) if layout.has(declared) for hwsku in layout.hwskus
+        (hwsku, layout)
+        for layout in _layouts(intent, role, switch_model)
+        if layout.has(declared)
+        for hwsku in layout.hwskus
     ]
-    chosen = min(fitting, key=rank)[0] if fitting else model.sonic.hwsku
-    return None if chosen == model.sonic.hwsku else chosen
+    chosen = min(fitting, key=rank)[0] if fitting else switch_model.sonic.hwsku
+    return None if chosen == switch_model.sonic.hwsku else chosen
 
 
-def shipped_splits(intent: Intent, role: str, model: Switch) -> Mapping[int, int]:
+def shipped_splits(intent: Intent, role: str, switch_model: Switch) -> Mapping[int, int]:
     """Return the panel ports that the HWSKU of a tier's switches breaks out, and into how many ports each."""
-    hwsku = hwsku_of(intent, role, model) or model.sonic.hwsku
-    layout = next((candidate for candidate in _layouts(intent, role, model) if hwsku in candidate.hwskus), None)
+    hwsku = hwsku_of(intent, role, switch_model) or switch_model.sonic.hwsku
+    layout = next((candidate for candidate in _layouts(intent, role, switch_model) if hwsku in candidate.hwskus), None)
     return {panel: into for panel, (into, _) in layout.ports.items() if into > 1} if layout else {}
 
 
-def hwsku_notes(intent: Intent, role: str, model: Switch) -> Iterator[Adaptation]:
+def hwsku_notes(intent: Intent, role: str, switch_model: Switch) -> Iterator[Adaptation]:
     """Yield a note where no HWSKU of the model has the declared ports, with one that has as many elsewhere."""
-    declared, layouts = _declared_panel_uses(intent, role, model), tuple(_layouts(intent, role, model))
+    declared, layouts = _declared_panel_uses(intent, role, switch_model), tuple(_layouts(intent, role, switch_model))
     if not layouts or any(layout.has(declared) for layout in layouts):
         return
     release = _tier_of_role(intent, role).version
     reason = f"no HWSKU of {release} has these ports, so BREAKOUT_CFG changes those of the base HWSKU"
     if elsewhere := next((layout for layout in layouts if _has_enough_breakouts(layout, declared)), None):
         reason += f"; {elsewhere.hwskus[0]} has {show_ways(elsewhere.ports)}"
-    yield Adaptation(f"{role}*/hwsku", show_ways(declared), str(model.sonic.hwsku), reason)
+    yield Adaptation(f"{role}*/hwsku", show_ways(declared), str(switch_model.sonic.hwsku), reason)
 
 
 def _tier_of_role(intent: Intent, role: str) -> Tier:
@@ -75,11 +78,11 @@ def _declared_panel_uses(intent: Intent, role: str, model: Switch) -> Ways:
     return found_uplinks
 
 
-def _layouts(intent: Intent, role: str, model: Switch) -> Iterator[Layout]:
+def _layouts(intent: Intent, role: str, switch_model: Switch) -> Iterator[Layout]:
     """Yield the layouts that the release of a tier has; none where the HWSKU does not follow the ports."""
-    if not asic(model.asic).computes:
+    if not asic(switch_model.asic).computes:
         release = _tier_of_role(intent, role).version
-        yield from (layout for layout in model.sonic.layouts if layout.since is None or layout.since <= release)
+        yield from (layout for layout in switch_model.sonic.layouts if layout.since is None or layout.since <= release)
 
 
 def _has_enough_breakouts(layout: Layout, declared: Ways) -> bool:

@@ -5,7 +5,7 @@ from math import ceil
 
 from nodrop.design.blocks import Peers
 from nodrop.design.boxes import LEAF, SPINE, Boxes
-from nodrop.design.splits import jacks, spine_panels, spine_split_factor
+from nodrop.design.splits import spine_panels, spine_split_factor, split_ports
 from nodrop.intent.schema import MOST_PER_SPINE, Intent
 
 _SLOTS_KEYS = {SPINE: "spine_slots", LEAF: "leaf_slots"}
@@ -30,8 +30,8 @@ class Choice:
     def of(cls, intent: Intent, switches: Boxes, down_mbps: int) -> "Choice":
         """Return the choice of an intent."""
         topology, uplinks = intent.topology, intent.topology.uplinks
-        of_leaf = jacks(topology.leaves.ports.uplinks, uplinks.split)
-        of_spine = jacks(spine_panels(intent, switches.spines[0].model), spine_split_factor(intent))
+        of_leaf = split_ports(topology.leaves.ports.uplinks, uplinks.split)
+        of_spine = split_ports(spine_panels(intent, switches.spines[0].model), spine_split_factor(intent))
         return cls(
             per_spine=uplinks.per_spine,
             spines=Peers(role=SPINE, ids=topology.spines.ids, ports=of_leaf, slots=uplinks.spine_slots),
@@ -49,14 +49,14 @@ class Choice:
     @property
     def fits(self) -> bool:
         """Whether every peer gets its ports and nobody else's."""
-        return not any(peers.clash(self.per_spine) for peers in (self.spines, self.leaves))
+        return not any(peers.explain_clash(self.per_spine) for peers in (self.spines, self.leaves))
 
     @property
     def exceeds_ratio(self) -> bool:
         """Whether some leaf has more bandwidth to hosts than the limit allows."""
         return self.down_mbps * _PARTS > self.up_mbps * round(self.limit * _PARTS)
 
-    def evenly(self, *roles: str) -> "Choice":
+    def with_even_ports(self, *roles: str) -> "Choice":
         """Return this with the ports for the peers of these roles shared out evenly."""
         spines, leaves = (
             replace(peers, slots=max(peers.ids)) if peers.role in roles else peers
@@ -66,7 +66,7 @@ class Choice:
 
     def with_ports(self) -> "Choice | None":
         """Return the smallest change of the assignment of ports that gives all peers theirs; None if there is none."""
-        choices = (self.evenly(*roles) for roles in ((), (SPINE,), (LEAF,), (SPINE, LEAF)))
+        choices = (self.with_even_ports(*roles) for roles in ((), (SPINE,), (LEAF,), (SPINE, LEAF)))
         return next((choice for choice in choices if choice.fits), None)
 
 

@@ -8,7 +8,7 @@ from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
 
 
-class Kind(NamedTuple):
+class LinkKind(NamedTuple):
     """Ports of a switch whose links are alike."""
 
     speed_mbps: int
@@ -20,16 +20,16 @@ class Kind(NamedTuple):
     """The keys of the intent that declare it."""
 
 
-def kinds(intent: Intent, role: str, model: Switch) -> tuple[Kind, ...]:
+def kinds(intent: Intent, role: str, switch_model: Switch) -> tuple[LinkKind, ...]:
     """Return the kinds of links of a tier: of leaves those up and those to every group of endpoints."""
     uplinks, endpoints = intent.topology.uplinks, intent.endpoints if role == LEAF else {}
     up = uplinks.split if role == LEAF else spine_split_factor(intent)
-    panels = intent.topology.leaves.ports.uplinks if role == LEAF else spine_panels(intent, model)
+    panels = intent.topology.leaves.ports.uplinks if role == LEAF else spine_panels(intent, switch_model)
     link_kinds = [(uplinks.speed, up, uplinks.lanes, uplinks.length, panels, ("topology", "uplinks"))]
     for name, group in endpoints.items():
         facing = group_panels(intent, name)
         link_kinds.append((group.speed, group.split, group.lanes, group.length, facing, ("endpoints", name)))
     return tuple(
-        Kind(speed, lanes_by_speed(model, into, facing, lanes)[speed], length, len(facing) * into, keys)
+        LinkKind(speed, lanes_by_speed(switch_model, into, facing, lanes)[speed], length, len(facing) * into, keys)
         for speed, into, lanes, length, facing, keys in link_kinds
     )

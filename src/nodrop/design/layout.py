@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from nodrop.design.boxes import Boxes, show_ports
+from nodrop.design.boxes import Boxes, format_panel_ports
 from nodrop.design.cabling import FabricCable, HostCable
-from nodrop.design.closing import closing
+from nodrop.design.closing import suggest_smallest_fabric
 from nodrop.design.endpoints import host_cables
 from nodrop.design.splits import split_faults
 from nodrop.design.uplinks import fabric_cables
@@ -49,18 +49,18 @@ def _leaf_port_faults(intent: Intent, switches: Boxes, hosts: tuple[HostCable, .
     keys, model = ("topology", "leaves", "ports"), switches.leaves[0].model
     uses: dict[str, tuple[int, ...]] = dict(intent.topology.leaves.ports)
     too_many = len(set().union(*uses.values())) > len(model.panels)
-    hint = closing(intent, switches) if too_many else ""
+    hint = suggest_smallest_fabric(intent, switches) if too_many else ""
     for key, panels in uses.items():
         lacking = tuple(panel for panel in panels if panel not in model.panels)
         if lacking:
-            fault = f"{model.name} has no {show_ports(lacking)} for the fabric"
+            fault = f"{model.name} has no {format_panel_ports(lacking)} for the fabric"
             if key == "uplinks":
                 fault += _describe_full_leaf(model, hosts)
             yield intent.problem((*keys, key), fault, f"some of {show_ids(model.panels)}", hint)
     for (first_use, panels), (second_use, second_panels) in combinations(uses.items(), 2):
         both_panels = set(panels) & set(second_panels)
         if both_panels:
-            fault = f"{show_ports(both_panels)}, in {first_use} too"
+            fault = f"{format_panel_ports(both_panels)}, in {first_use} too"
             yield intent.problem((*keys, second_use), fault, "one use for each port")
 
 

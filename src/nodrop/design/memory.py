@@ -7,7 +7,7 @@ from dataclasses import replace
 from nodrop.design.boxes import Boxes, Node
 from nodrop.design.buffers import INGRESS_LOSSLESS
 from nodrop.design.modes import has_pfc
-from nodrop.design.ports import Wires
+from nodrop.design.ports import PortCables
 from nodrop.design.static_buffers import is_static
 from nodrop.errors import Problem
 from nodrop.hardware.dynamic import as_configured, chip, resolve
@@ -18,7 +18,7 @@ from nodrop.units import show_bytes
 
 
 def memory_faults(
-    intent: Intent, switches: Boxes, devices: Mapping[str, Device], cables: Mapping[str, Wires]
+    intent: Intent, switches: Boxes, devices: Mapping[str, Device], cables: Mapping[str, PortCables]
 ) -> Iterator[Problem]:
     """Yield the worst switch of each tier whose headroom fills the memory, and the length that fits."""
     if not has_pfc(intent):
@@ -33,7 +33,7 @@ def memory_faults(
             yield from _shared_headroom_faults(intent, node, devices[node.name], cables[node.name])
 
 
-def _shared_headroom_faults(intent: Intent, node: Node, device: Device, wires: Wires) -> Iterator[Problem]:
+def _shared_headroom_faults(intent: Intent, node: Node, device: Device, wires: PortCables) -> Iterator[Problem]:
     """Yield a ratio that leaves too little for a port, and the worst port that takes more of the pool than one may."""
     yield from _headroom_ratio_faults(intent, node, device)
     over = [port for port in device.interfaces if port.enabled and _shared_headroom_over_limit_bytes(device, port) > 0]
@@ -73,7 +73,7 @@ def _headroom_excess_at_length(device: Device, port: Interface, length_m: int) -
     )
 
 
-def _memory_fault(intent: Intent, node: Node, device: Device, wires: Wires) -> Problem:
+def _memory_fault(intent: Intent, node: Node, device: Device, wires: PortCables) -> Problem:
     longest = max((wire.cabling for wire in wires.values()), key=lambda cabling: cabling.length_m)
     ports = {wire.port for wire in wires.values() if wire.cabling is longest}
     lengths = range(1, longest.length_m)

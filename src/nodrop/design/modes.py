@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from nodrop.design.boxes import KEYS, LEAF, SPINE
+from nodrop.design.boxes import LEAF, SPINE, TIER_KEYS
 from nodrop.errors import Problem
 from nodrop.hardware import buildable, switch, switches
 from nodrop.intent.schema import Intent
@@ -19,14 +19,14 @@ def has_pfc(intent: Intent) -> bool:
     return intent.mode in WITH_PFC
 
 
-def trims(intent: Intent) -> bool:
+def has_trimming(intent: Intent) -> bool:
     """Return whether switches trim packets: in mode trim, and in mode uec if the intent states `trimming`."""
     return intent.mode == "trim" or (intent.mode == "uec" and "trimming" in intent.model_fields_set)
 
 
 def trimming(intent: Intent) -> Trimming | None:
     """Return how switches trim packets: cut packets travel in a separate class, and in its queue."""
-    if not trims(intent):
+    if not has_trimming(intent):
         return None
     into = intent.classes[intent.trimming.into]
     assert into.dscp != "rest"
@@ -38,7 +38,7 @@ def mode_faults(intent: Intent) -> Iterator[Problem]:
     if not has_pfc(intent):
         for path, lacking in _pointless_keys(intent):
             yield intent.problem(path, f"stated in mode {intent.mode}, which has {lacking}", "", "remove it")
-    if trims(intent):
+    if has_trimming(intent):
         yield from _trimming_class_faults(intent)
         yield from _trimming_support_faults(intent)
     elif "trimming" in intent.model_fields_set:
@@ -80,11 +80,13 @@ def _trimming_support_faults(intent: Intent) -> Iterator[Problem]:
             fault = f"{asic} of {tier.model} does not trim packets under {held.title}"
             hint = _hint_without_trimming(intent)
             expected = f"a model with {' or '.join(able)}"
-            yield intent.problem(("topology", KEYS[role], "model"), fault, expected, hint)
+            yield intent.problem(("topology", TIER_KEYS[role], "model"), fault, expected, hint)
         elif asic and tier.version in held.releases and asic not in traits(tier.platform, tier.version).trimming.asics:
             fault = f"{held.title} {tier.version} does not trim packets"
             expected = f"{_trimming_since(tier.platform, asic)} or later"
-            yield intent.problem(("topology", KEYS[role], "version"), fault, expected, _hint_without_trimming(intent))
+            yield intent.problem(
+                ("topology", TIER_KEYS[role], "version"), fault, expected, _hint_without_trimming(intent)
+            )
         (low, high), step = held.trimming.size_bytes, held.trimming.size_step_bytes
         if not is_size_reported and (not low <= size <= high or size % step):
             is_size_reported = True

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from nodrop.design.addressing import Pair, Plan
+from nodrop.design.addressing import LinkAddresses, Plan
 from nodrop.design.balancing import is_adaptive
 from nodrop.design.boxes import Node
 from nodrop.design.buffers import Buffers
 from nodrop.design.cabling import Cabling, HostCable
-from nodrop.design.classes import Classes, scheduler, wred
+from nodrop.design.classes import Classes, class_wred_profile, scheduler
 from nodrop.design.layout import Layout
-from nodrop.design.modes import trims
-from nodrop.design.reserves import RESERVED
-from nodrop.design.splits import Jack, blocked, jacks
+from nodrop.design.modes import has_trimming
+from nodrop.design.reserves import RESERVED_PURPOSES
+from nodrop.design.splits import SplitPort, blocked_panels, split_ports
 from nodrop.design.watchdog import Timers
 from nodrop.hardware import switch
 from nodrop.hardware.lanes import of_switch
@@ -53,7 +53,7 @@ class Wire:
     """The far end, as a description: `spine1:Ethernet0`, `gpu3:nic1`."""
     far_addresses: tuple[str, ...] = ()
     """Of a switch at the far end, without prefix lengths."""
-    peer: tuple[Node, Jack] | None = None
+    peer: tuple[Node, SplitPort] | None = None
     """The switch at the far end and its port; None where a host is there."""
     group: str = ""
     """The group of the host at the far end; empty where a switch is there."""
@@ -61,14 +61,14 @@ class Wire:
     """The bond that the port is a member of."""
 
 
-Wires = Mapping[Port, Wire]
+PortCables = Mapping[Port, Wire]
 
 
-def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
+def cables_by_port(layout: Layout, address_plan: Plan) -> dict[str, dict[Port, Wire]]:
     """Return every switch's cables by port."""
     result: dict[str, dict[Port, Wire]] = {node.name: {} for node in layout.switches.all}
     for cable in layout.fabric_cables:
-        pairs = plan.link(cable)
+        pairs = address_plan.link(cable)
         lower, upper = [pair.leaf for pair in pairs], [pair.far for pair in pairs]
         ends = ((cable.lower, cable.lower_port, lower), (cable.upper, cable.upper_port, upper))
         for (node, jack, own_addresses), (peer, peer_port, peer_addresses) in (ends, ends[::-1]):
@@ -79,11 +79,11 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
                 cabling=cable.cabling,
                 addresses=_append_prefix_lengths(own_addresses, pairs),
                 far_addresses=tuple(peer_addresses),
-                far=f"{peer.name}:{name_of(peer, peer_port)}",
+                far=f"{peer.name}:{platform_port_name(peer, peer_port)}",
                 peer=(peer, peer_port),
             )
     for host_cable in layout.host_cables:
-        pairs = plan.endpoint(host_cable)
+        pairs = address_plan.endpoint(host_cable)
         jack = host_cable.leaf_port
         addresses = _append_prefix_lengths([pair.leaf for pair in pairs], pairs)
         bond = _bond_of_cable(host_cable, addresses)
@@ -100,7 +100,7 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
     return result
 
 
-def _append_prefix_lengths(addresses: list[str], pairs: tuple[Pair, ...]) -> tuple[str, ...]:
+def _append_prefix_lengths(addresses: list[str], pairs: tuple[LinkAddresses, ...]) -> tuple[str, ...]:
     return tuple(f"{address}/{pair.length}" for address, pair in zip(addresses, pairs, strict=True))
 
 
@@ -109,7 +109,7 @@ def _bond_of_cable(cable: HostCable, addresses: tuple[str, ...]) -> Bond | None:
     return Bond(bond_name(cable, cable.bond), addresses, cable.host) if cable.bond else None
 
 
-def bond_name(cable: HostCable, first_jack: Jack) -> str:
+def bond_name(cable: HostCable, first_jack: SplitPort) -> str:
     """Return the name of a cable's port channel: derived from its first port, to keep its name stable."""
     name = traits(cable.leaf.tier.platform, cable.leaf.tier.version).port_channel
     number = (first_jack.port.panel - 1) * cable.leaf.model.max_split + first_jack.port.split + 1
@@ -121,20 +121,20 @@ def host_port_name(cable: HostCable) -> str:
     return f"nic{cable.host_port}"
 
 
-def name_of(node: Node, port: Jack) -> str:
+def platform_port_name(node: Node, port: SplitPort) -> str:
     """Return the platform's name of a port."""
     return _name(node.tier.platform, node.model.name, port)
 
 
 @lru_cache(maxsize=65536)
-def _name(platform: str, model: str, jack: Jack) -> str:
+def _name(platform: str, model: str, jack: SplitPort) -> str:
     return port_name(platform, model, jack.port, jack.splits)
 
 
 PriorityGroups = tuple[PriorityGroup, ...]
 
 
-class Profiles:
+class QosProfileCache:
     """Makes each distinct QoS profile of a tier once."""
 
     def __init__(
@@ -168,11 +168,11 @@ class Profiles:
             Queue(
                 index=wanted_traffic_class.priority,
                 scheduler=scheduler(wanted_traffic_class, speed_mbps, guaranteed=self._held.strict_guarantees),
-                wred=wred(wanted_traffic_class),
+                wred=class_wred_profile(wanted_traffic_class),
                 buffer=buffers.queue(
                     wanted_traffic_class.lossless,
-                    trimmed=purpose == "rdma" and trims(self._intent),
-                    reserved=purpose in RESERVED,
+                    trimmed=purpose == "rdma" and has_trimming(self._intent),
+                    reserved=purpose in RESERVED_PURPOSES,
                 ),
             )
             for wanted_traffic_class, purpose in self._classes.wanted
@@ -196,22 +196,22 @@ class Profiles:
         )
 
 
-def interfaces(
-    intent: Intent, node: Node, cables: Wires, profiles: Profiles, shipped: Mapping[int, int]
+def design_interfaces(
+    intent: Intent, node: Node, cables: PortCables, profiles: QosProfileCache, shipped_splits: Mapping[int, int]
 ) -> tuple[Interface, ...]:
     """Return all ports of a switch, in the order of its panel.
 
-    A panel port is split where a cable needs it to be; one that has no cable is as `shipped` has it, else whole.
+    A panel port is split where a cable needs it to be; one that has no cable is as `shipped_splits` has it, else whole.
     """
-    into = {**shipped, **{wire.port.panel: wire.splits for wire in cables.values()}}
+    into = {**shipped_splits, **{wire.port.panel: wire.splits for wire in cables.values()}}
     splits = frozenset((panel, split_count) for panel, split_count in into.items() if split_count > 1)
     used = frozenset(
         (cable.port.panel, cable.cabling.port_lanes) for cable in cables.values() if cable.cabling.port_lanes
     )
     return tuple(
-        _make_cabled_port(intent, node.model.name, name_of(node, jack), breakout, wire, profiles)
+        _make_cabled_port(intent, node.model.name, platform_port_name(node, jack), breakout, wire, profiles)
         if (wire := cables.get(port))
-        else _make_shut_port(node, name_of(node, jack), breakout, port)
+        else _make_shut_port(node, platform_port_name(node, jack), breakout, port)
         for breakout, jack, port in _ports(node.model.name, splits, used)
     )
 
@@ -219,16 +219,16 @@ def interfaces(
 @lru_cache(maxsize=1024)
 def _ports(
     model: str, splits: frozenset[tuple[int, int]], used: frozenset[tuple[int, int]]
-) -> tuple[tuple[Split, Jack, Port], ...]:
+) -> tuple[tuple[Split, SplitPort, Port], ...]:
     """Return all ports of a model with some panel ports split, or with so many of their lanes in use."""
     facts, into, lanes = switch(model), dict(splits), dict(used)
-    lost = blocked(facts, into)
+    lost = blocked_panels(facts, into)
     return tuple(
         (breakout, jack, jack.port)
         for group in facts.ports
         for panel in group.panels
         if panel not in lost and (breakout := group.way(into.get(panel, 1), lanes.get(panel)))
-        for jack in jacks((panel,), breakout.into)
+        for jack in split_ports((panel,), breakout.into)
     )
 
 
@@ -240,7 +240,7 @@ def _make_shut_port(node: Node, name: str, breakout: Split, port: Port) -> Inter
 
 
 def _make_cabled_port(
-    intent: Intent, model: str, name: str, breakout: Split, wire: Wire, profiles: Profiles
+    intent: Intent, model: str, name: str, breakout: Split, wire: Wire, profiles: QosProfileCache
 ) -> Interface:
     speed = wire.cabling.speed_mbps
     return Interface(
@@ -263,6 +263,6 @@ def _make_cabled_port(
     )
 
 
-def fec_of(lane_mbps: int) -> Literal["rs"] | None:
+def fec_for_lane_rate(lane_mbps: int) -> Literal["rs"] | None:
     """Return the FEC of a port by its lane rate; None states none (a 25G service port)."""
     return "rs" if lane_mbps >= RS_FEC_FROM_LANE_MBPS else None

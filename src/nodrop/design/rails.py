@@ -13,11 +13,12 @@ RAILS = "rails"
 
 
 def rail_faults(
-    intent: Intent, name: str, leaves: Set[int], wanted_numbers: Set[int], adding: Callable[[Set[int]], str]
+    intent: Intent, name: str, leaves: Set[int], wanted_numbers: Set[int], explain_addition: Callable[[Set[int]], str]
 ) -> Iterator[Problem]:
     """Yield why a group cannot be laid out in rails on the leaves there are.
 
-    `wanted_numbers` are the leaves that its hosts have ports on, `adding` renders the change that brings missing ones.
+    `wanted_numbers` are the leaves that its hosts have ports on, `explain_addition` renders the change that brings
+    missing ones.
     """
     group, keys = intent.endpoints[name], ("endpoints", name)
     if group.spread != RAILS:
@@ -36,7 +37,10 @@ def rail_faults(
     sets = {(leaf - 1) // rails for leaf in missing}
     if any((leaf - 1) // rails in sets for leaf in leaves):
         fault = f"{name} has {rails} ports for {_format_leaves(leaves)}"
-        changes = [adding(missing), f"ports: {len(leaves)}" if _can_use_leaf_count(intent, name, leaves) else ""]
+        changes = [
+            explain_addition(missing),
+            f"ports: {len(leaves)}" if _can_use_leaf_count(intent, name, leaves) else "",
+        ]
         hint = ", or ".join(filter(None, changes)) or "more spine ports, and leaves"
         yield intent.problem((*keys, "ports"), fault, "a leaf for each rail", hint)
     elif len(leaves) % rails and len(intent.endpoints) == 1 and leaves > wanted_numbers:

@@ -7,38 +7,40 @@ from nodrop.hardware import asic
 from nodrop.hardware.schema import Switch
 from nodrop.model.fabric import Purpose
 
-RESERVED: frozenset[Purpose] = frozenset({"cnp", "control"})
+RESERVED_PURPOSES: frozenset[Purpose] = frozenset({"cnp", "control"})
 """The purposes of classes whose queues have a reserve on switches with the dynamic buffer model; with the traditional
 model all lossy queues have one, as in the vendors' files."""
 PORT_RESERVE_BYTES = 9216
 """Of the egress_lossy_profile of NVIDIA's files (device/mellanox/.../buffers_defaults_objects.j2): a packet of the
 largest MTU, which all lossy queues of a port share."""
-CELLS = 7
+RESERVE_CELLS = 7
 """1778 bytes in cells of 254 (device/dell/.../DellEMC-Z9332f-O32, Dell-Z9864f-O64): a packet of 1518 bytes and more, as
 all such reserves in the vendors' files."""
 PACKET_BYTES = 1518
 
 
-class Reserve(NamedTuple):
+class QueueReserve(NamedTuple):
     """The reserve of a lossy queue, and where the number comes from."""
 
     size_bytes: int
     source: str
 
 
-def queue_reserve(model: Switch, *, static: bool) -> Reserve:
+def queue_reserve(switch_model: Switch, *, static: bool) -> QueueReserve:
     """Return the reserve of a lossy queue: that of the vendor's files for the ASIC, else of the nearest that has one.
 
     0 where neither a file nor the ASIC's cells are known.
     """
-    chip = asic(model.asic)
+    chip = asic(switch_model.asic)
     if chip.lossy_queue_reserve_bytes is not None:
-        return Reserve(chip.lossy_queue_reserve_bytes, f"as a lossy queue has in the vendor's files for {chip.name}")
+        return QueueReserve(
+            chip.lossy_queue_reserve_bytes, f"as a lossy queue has in the vendor's files for {chip.name}"
+        )
     if not static:
         source = f"as NVIDIA's files reserve at a port for all lossy queues; for {chip.name} they have none by queue"
-        return Reserve(PORT_RESERVE_BYTES, source)
+        return QueueReserve(PORT_RESERVE_BYTES, source)
     if chip.cell_bytes is None:
-        return Reserve(0, f"not known for {chip.name}: no vendor's file has one, and its cells are not known")
-    cells = max(CELLS, math.ceil(PACKET_BYTES / chip.cell_bytes))
+        return QueueReserve(0, f"not known for {chip.name}: no vendor's file has one, and its cells are not known")
+    cells = max(RESERVE_CELLS, math.ceil(PACKET_BYTES / chip.cell_bytes))
     source = f"{cells} cells, a packet of {PACKET_BYTES} bytes, as on Tomahawk 3 and 5; none is known for {chip.name}"
-    return Reserve(cells * chip.cell_bytes, source)
+    return QueueReserve(cells * chip.cell_bytes, source)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from nodrop.design.addressing import Family, Plan, Pool
 from nodrop.design.boxes import LEAF, Node
-from nodrop.design.ports import Wires, name_of
-from nodrop.design.splits import Jack
+from nodrop.design.ports import PortCables, platform_port_name
+from nodrop.design.splits import SplitPort
 from nodrop.model.routing import (
     Bgp,
     BgpNeighbor,
@@ -27,7 +27,7 @@ from nodrop.model.routing import (
 )
 from nodrop.model.subject import natural
 
-SHUTDOWN = "GSHUT"
+SHUTDOWN_ROUTE_MAP = "GSHUT"
 GRACEFUL_SHUTDOWN = "graceful-shutdown"
 DRAINED_PREFERENCE = "0"
 PREFER_GLOBAL = ("ipv6 next-hop", "prefer-global")
@@ -56,8 +56,14 @@ _CARRIED = Ipv6Unicast(active=True, import_policy=_NAMES["ipv6"].accept, export_
 _NOT_CARRIED = Ipv6Unicast()
 
 
-def bgp(
-    plan: Plan, node: Node, cables: Wires, asns: Mapping[str, int], control_dscp: int | None, *, drained: bool
+def design_bgp(
+    address_plan: Plan,
+    node: Node,
+    cables: PortCables,
+    asns: Mapping[str, int],
+    control_dscp: int | None,
+    *,
+    drained: bool,
 ) -> Bgp:
     """Return a device's BGP: its own prefixes out of the leaves, those of the fabric through the spines.
 
@@ -67,13 +73,13 @@ def bgp(
     way to their hosts. A spine does not: the others of its tier carry its traffic, and stale routes would keep it
     there.
     """
-    groups = sorted({wire.group for wire in cables.values()} & plan.vlans.keys())
-    subnets = tuple(block for group in groups for block in plan.vlan_blocks(group, node))
+    groups = sorted({wire.group for wire in cables.values()} & address_plan.vlans.keys())
+    subnets = tuple(block for group in groups for block in address_plan.vlan_blocks(group, node))
     is_leaf = node.role == LEAF
-    prefixes = {family: _originated_prefixes(plan, node, family, subnets) for family in plan.families}
+    prefixes = {family: _originated_prefixes(address_plan, node, family, subnets) for family in address_plan.families}
     return Bgp(
         asn=asns[node.name],
-        router_id=plan.router_id(node),
+        router_id=address_plan.router_id(node),
         networks=tuple(network for networks in prefixes.values() for network in networks),
         maximum_paths=node.paths if "ipv4" in prefixes else None,
         maximum_paths_ipv6=node.paths if "ipv6" in prefixes else None,
@@ -87,13 +93,17 @@ def bgp(
         select_defer_s=SELECT_DEFER_S if is_leaf else None,
         graceful_shutdown=drained,
         prefix_lists=tuple(
-            prefix_list for family in prefixes for prefix_list in _prefix_lists(plan, node, family, prefixes[family])
+            prefix_list
+            for family in prefixes
+            for prefix_list in _prefix_lists(address_plan, node, family, prefixes[family])
         ),
-        community_lists=(CommunityList(name=SHUTDOWN, rules=(("permit", (GRACEFUL_SHUTDOWN,)),)),),
+        community_lists=(CommunityList(name=SHUTDOWN_ROUTE_MAP, rules=(("permit", (GRACEFUL_SHUTDOWN,)),)),),
         route_maps=tuple(
-            route_map for family in prefixes for route_map in _route_maps(node, family, numbered=bool(plan.links))
+            route_map
+            for family in prefixes
+            for route_map in _route_maps(node, family, numbered=bool(address_plan.links))
         ),
-        neighbors=_build_neighbors(plan, node, cables, asns),
+        neighbors=_build_neighbors(address_plan, node, cables, asns),
     )
 
 
@@ -105,13 +115,13 @@ def _originated_prefixes(plan: Plan, node: Node, family: Family, subnets: tuple[
     return tuple(sorted(of_family))
 
 
-def static_routes(plan: Plan, node: Node) -> tuple[StaticRoute, ...]:
+def design_static_routes(address_plan: Plan, node: Node) -> tuple[StaticRoute, ...]:
     """Return what keeps a leaf's endpoint blocks in its routing table while ports come and go."""
-    blocks = sorted(map(str, plan.endpoint_blocks(node))) if node.role == LEAF else ()
+    blocks = sorted(map(str, address_plan.endpoint_blocks(node))) if node.role == LEAF else ()
     return tuple(StaticRoute(prefix=block, next_hop="blackhole") for block in blocks)
 
 
-def _build_neighbors(plan: Plan, node: Node, cables: Wires, asns: Mapping[str, int]) -> tuple[BgpNeighbor, ...]:
+def _build_neighbors(plan: Plan, node: Node, cables: PortCables, asns: Mapping[str, int]) -> tuple[BgpNeighbor, ...]:
     names, families = _NAMES["ipv4"], plan.families
     neighbors = []
     for wire in cables.values():
@@ -125,7 +135,7 @@ def _build_neighbors(plan: Plan, node: Node, cables: Wires, asns: Mapping[str, i
             neighbors.append(
                 BgpNeighbor(
                     address=address,
-                    interface=name_of(node, Jack(*wire.port, wire.splits)) if address is None else None,
+                    interface=platform_port_name(node, SplitPort(*wire.port, wire.splits)) if address is None else None,
                     remote_asn=asns[peer.name],
                     description=f"{peer.name} port {port}",
                     active=old,
@@ -137,14 +147,18 @@ def _build_neighbors(plan: Plan, node: Node, cables: Wires, asns: Mapping[str, i
     return tuple(sorted(neighbors, key=lambda neighbor: natural(neighbor.key)))
 
 
-def _prefix_lists(plan: Plan, node: Node, family: Family, networks: tuple[str, ...]) -> tuple[PrefixList, ...]:
+def _prefix_lists(address_plan: Plan, node: Node, family: Family, networks: tuple[str, ...]) -> tuple[PrefixList, ...]:
     names = _NAMES[family]
     rules: list[tuple[Pool, int, int | None]] = [
-        (pool, pool.bits, None) for pool in plan.loopbacks if pool.family == family
+        (pool, pool.bits, None) for pool in address_plan.loopbacks if pool.family == family
     ]
-    of_hosts = [(pool, block) for pool, block in zip(plan.endpoints, plan.endpoint_blocks(node), strict=True)]
+    of_hosts = [
+        (pool, block) for pool, block in zip(address_plan.endpoints, address_plan.endpoint_blocks(node), strict=True)
+    ]
     of_hosts += [
-        pair for group, pools in plan.vlans.items() for pair in zip(pools, plan.vlan_blocks(group, node), strict=True)
+        pair
+        for group, pools in address_plan.vlans.items()
+        for pair in zip(pools, address_plan.vlan_blocks(group, node), strict=True)
     ]
     for pool, block in of_hosts:
         if pool.family == family:
@@ -185,7 +199,7 @@ def _route_maps(node: Node, family: Family, *, numbered: bool) -> tuple[RouteMap
             RouteMapRule(
                 sequence=SEQUENCE_STEP,
                 action="permit",
-                matches=(("community", SHUTDOWN), of_fabric),
+                matches=(("community", SHUTDOWN_ROUTE_MAP), of_fabric),
                 sets=(*always, ("local-preference", DRAINED_PREFERENCE)),
             ),
             RouteMapRule(sequence=2 * SEQUENCE_STEP, action="permit", matches=(of_fabric,), sets=always),

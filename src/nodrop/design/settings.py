@@ -103,7 +103,7 @@ def gnmi_port(intent: Intent) -> int | None:
     return GNMI_PORT if intent.services.telemetry.gnmi else None
 
 
-def stuck(intent: Intent) -> WatchdogConditions | None:
+def stuck_queue_conditions(intent: Intent) -> WatchdogConditions | None:
     """Return the stated conditions for a queue to count as stuck; None if none is stated."""
     conditions = intent.pfc.watchdog.stuck
     if conditions is None:
@@ -122,7 +122,7 @@ def otlp_collectors(intent: Intent) -> tuple[Collector, ...]:
     return tuple(Collector(address=address, port=port) for address, port in collectors)
 
 
-def drained(intent: Intent, name: str) -> bool:
+def is_drained(intent: Intent, name: str) -> bool:
     """Whether a switch should be routed around."""
     return name in intent.devices and intent.devices[name].drained
 

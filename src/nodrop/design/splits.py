@@ -11,7 +11,7 @@ from nodrop.model.fabric import Port
 from nodrop.units import show_ids
 
 
-class Jack(NamedTuple):
+class SplitPort(NamedTuple):
     """Where a cable goes in: the port, and into how many parts its panel port is split."""
 
     panel: int
@@ -27,14 +27,14 @@ class Jack(NamedTuple):
         return f"{self.panel}/{self.split + 1}" if self.splits > 1 else str(self.panel)
 
 
-def jacks(panels: tuple[int, ...], into: int) -> tuple[Jack, ...]:
+def split_ports(panels: tuple[int, ...], split_count: int) -> tuple[SplitPort, ...]:
     """Return the ports that panel ports give, those of a panel port side by side."""
-    return tuple(Jack(panel, split_index, into) for panel in panels for split_index in range(into))
+    return tuple(SplitPort(panel, split_index, split_count) for panel in panels for split_index in range(split_count))
 
 
-def spine_panels(intent: Intent, model: Switch) -> tuple[int, ...]:
+def spine_panels(intent: Intent, switch_model: Switch) -> tuple[int, ...]:
     """Return the spines' panel ports that links of the uplinks' speed can take, split as the spines' are."""
-    return model.usable(spine_split_factor(intent), intent.topology.uplinks.speed)
+    return switch_model.usable(spine_split_factor(intent), intent.topology.uplinks.speed)
 
 
 def spine_split_factor(intent: Intent) -> int:
@@ -49,12 +49,12 @@ def group_panels(intent: Intent, name: str) -> tuple[int, ...]:
     return intent.topology.leaves.ports.endpoints if stated is None else stated
 
 
-def blocked(model: Switch, splits: dict[int, int]) -> set[int]:
+def blocked_panels(switch_model: Switch, splits: dict[int, int]) -> set[int]:
     """Return the panel ports that are lost to the ones before them, which have the given splits."""
     return {
         panel + 1
         for panel, into in splits.items()
-        if (group := model.group(panel)) and (breakout := group.find_breakout(into)) and breakout.blocks_next
+        if (group := switch_model.group(panel)) and (breakout := group.find_breakout(into)) and breakout.blocks_next
     }
 
 
@@ -67,10 +67,10 @@ def leaf_splits(intent: Intent) -> dict[int, int]:
     return uplinks
 
 
-def most_ports(model: Switch, splits: dict[int, int]) -> int:
+def most_ports(switch_model: Switch, splits: dict[int, int]) -> int:
     """Return the number of ports of a switch whose panel ports have the given splits, service ports left out."""
-    lost = blocked(model, splits)
-    return sum(splits.get(panel, 1) for panel in model.panels if panel not in lost)
+    lost = blocked_panels(switch_model, splits)
+    return sum(splits.get(panel, 1) for panel in switch_model.panels if panel not in lost)
 
 
 class _Use(NamedTuple):

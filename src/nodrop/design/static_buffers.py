@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from nodrop.design.adapting import Adaptation
-from nodrop.design.boxes import KEYS, Boxes
+from nodrop.design.boxes import TIER_KEYS, Boxes
 from nodrop.design.buffers import (
     ALPHA_EXPONENT,
     EGRESS_LOSSLESS,
@@ -18,10 +18,10 @@ from nodrop.design.buffers import (
     INGRESS_LOSSLESS,
     INGRESS_LOSSY,
     Buffers,
-    Fit,
+    TableHeadroomFit,
 )
 from nodrop.design.hwskus import hwsku_notes, hwsku_of
-from nodrop.design.kinds import Kind, kinds
+from nodrop.design.kinds import LinkKind, kinds
 from nodrop.design.modes import has_pfc
 from nodrop.design.reserves import queue_reserve
 from nodrop.errors import Problem
@@ -36,9 +36,9 @@ from nodrop.units import show_bytes, show_speed
 LOSSY_THRESHOLD = 1
 
 
-def is_static(model: Switch) -> bool:
+def is_static(switch_model: Switch) -> bool:
     """Whether a switch has its headroom from tables: its ASIC works none out by a formula that is known."""
-    facts = asic(model.asic)
+    facts = asic(switch_model.asic)
     return "dynamic" not in facts.buffer_models or not facts.computes
 
 
@@ -49,33 +49,33 @@ def static_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
             yield from _memory_faults(intent, tier[0].role, tier[0].model)
 
 
-def _memory_faults(intent: Intent, role: str, model: Switch) -> Iterator[Problem]:
-    links, hwsku = kinds(intent, role, model), hwsku_of(intent, role, model)
-    speeds = sorted(model.sonic.headroom_speeds_mbps)
+def _memory_faults(intent: Intent, role: str, switch_model: Switch) -> Iterator[Problem]:
+    links, hwsku = kinds(intent, role, switch_model), hwsku_of(intent, role, switch_model)
+    speeds = sorted(switch_model.sonic.headroom_speeds_mbps)
     if lacking := [kind for kind in links if kind.speed_mbps not in speeds]:
         for kind in lacking:
-            lost = f"no HWSKU of {model.name} has a headroom row for {show_speed(kind.speed_mbps)}"
+            lost = f"no HWSKU of {switch_model.name} has a headroom row for {show_speed(kind.speed_mbps)}"
             fault = f"{lost} in its pg_profile_lookup.ini"
             yield intent.problem((*kind.keys, "speed"), fault, ", ".join(map(show_speed, speeds)))
         return
-    plan = _Plan(intent, model, hwsku, links)
-    yield from _shared_headroom_faults(intent, role, model, plan)
+    plan = _Plan(intent, switch_model, hwsku, links)
+    yield from _shared_headroom_faults(intent, role, switch_model, plan)
     if plan.free_bytes > 0:
         return
     longest = max(links, key=lambda kind: kind.length_m)
 
     def fills(length_m: int) -> bool:
         cut = tuple(kind._replace(length_m=min(kind.length_m, length_m)) for kind in links)
-        return _Plan(intent, model, hwsku, cut).free_bytes <= 0
+        return _Plan(intent, switch_model, hwsku, cut).free_bytes <= 0
 
     fits = bisect_left(range(1, longest.length_m), True, key=fills)
-    memory = show_bytes(model.buffer_bytes or 0)
-    fault = f"the headroom of {KEYS[role]}' ports at {longest.length_m}m fills the {memory}"
+    memory = show_bytes(switch_model.buffer_bytes or 0)
+    fault = f"the headroom of {TIER_KEYS[role]}' ports at {longest.length_m}m fills the {memory}"
     expected = f"at most {fits}m" if fits else "fewer lossless ports"
-    ratio = least_sharing(asic(model.asic), plan.whole_bytes, plan.needed_bytes)
+    ratio = least_sharing(asic(switch_model.asic), plan.whole_bytes, plan.needed_bytes)
     shares = plan.most_bytes and ratio <= min(plan.needed_bytes // plan.most_bytes, MOST_SHARING)
     hint = f"or buffers.shared_headroom: {ratio}" if shares else ""
-    yield intent.problem((*longest.keys, "length"), f"{fault} of {model.name}", expected, hint)
+    yield intent.problem((*longest.keys, "length"), f"{fault} of {switch_model.name}", expected, hint)
 
 
 def _shared_headroom_faults(intent: Intent, role: str, model: Switch, plan: "_Plan") -> Iterator[Problem]:
@@ -86,18 +86,18 @@ def _shared_headroom_faults(intent: Intent, role: str, model: Switch, plan: "_Pl
         yield intent.problem(keys, fault, "off")
     elif ratio is not None and plan.headroom_bytes < plan.most_bytes:
         least = show_bytes(plan.most_bytes)
-        fault = f"{ratio} leaves the {KEYS[role]} less than the {least} that one of their ports needs"
+        fault = f"{ratio} leaves the {TIER_KEYS[role]} less than the {least} that one of their ports needs"
         yield intent.problem(keys, fault, f"at most {plan.needed_bytes // plan.most_bytes}")
 
 
-def static_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
+def static_buffers(intent: Intent, role: str, switch_model: Switch) -> Buffers:
     """Return the buffers of a tier whose switches have a traditional model; `static_faults` has found none."""
-    assert model.buffer_bytes is not None
+    assert switch_model.buffer_bytes is not None
     if not has_pfc(intent):
-        return _lossy_buffers(model, model.buffer_bytes)
-    links = kinds(intent, role, model)
-    plan = _Plan(intent, model, hwsku_of(intent, role, model), links)
-    memory = model.buffer_bytes
+        return _lossy_buffers(switch_model, switch_model.buffer_bytes)
+    links = kinds(intent, role, switch_model)
+    plan = _Plan(intent, switch_model, hwsku_of(intent, role, switch_model), links)
+    memory = switch_model.buffer_bytes
     lossy = plan.whole_cells(plan.shared_bytes * (100 - intent.buffers.lossless_pool) / 100)
     pools = (
         BufferPool(name=EGRESS_LOSSLESS, direction="egress", mode="static", size_bytes=memory),
@@ -116,14 +116,14 @@ def static_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
         dynamic=None,
         lossy_group=BufferProfile(pool=INGRESS_LOSSLESS, size_bytes=0, static_th_bytes=memory),
         lossless_queue=BufferProfile(pool=EGRESS_LOSSLESS, size_bytes=0, static_th_bytes=memory),
-        lossy_queue=_lossy_queue_buffer(model),
-        reserved_queue=_lossy_queue_buffer(model),
+        lossy_queue=_lossy_queue_buffer(switch_model),
+        reserved_queue=_lossy_queue_buffer(switch_model),
         fits=plan.fits,
-        maps_pause_to_groups=_maps_pause_to_groups(model),
+        maps_pause_to_groups=_maps_pause_to_groups(switch_model),
     )
 
 
-def _lossy_buffers(model: Switch, memory: int) -> Buffers:
+def _lossy_buffers(switch_model: Switch, memory: int) -> Buffers:
     return Buffers(
         model="traditional",
         pools=(
@@ -132,9 +132,9 @@ def _lossy_buffers(model: Switch, memory: int) -> Buffers:
         ),
         dynamic=None,
         lossy_group=BufferProfile(pool=INGRESS_LOSSY, size_bytes=0, static_th_bytes=memory),
-        lossy_queue=_lossy_queue_buffer(model),
-        reserved_queue=_lossy_queue_buffer(model),
-        maps_pause_to_groups=_maps_pause_to_groups(model),
+        lossy_queue=_lossy_queue_buffer(switch_model),
+        reserved_queue=_lossy_queue_buffer(switch_model),
+        maps_pause_to_groups=_maps_pause_to_groups(switch_model),
     )
 
 
@@ -143,15 +143,15 @@ def _lossy_queue_buffer(model: Switch) -> BufferProfile:
     return BufferProfile(pool=EGRESS_LOSSY, size_bytes=reserve.size_bytes, dynamic_th=LOSSY_THRESHOLD)
 
 
-def _maps_pause_to_groups(model: Switch) -> bool:
+def _maps_pause_to_groups(switch_model: Switch) -> bool:
     """Whether the chip takes a separate map from pause to priority groups (qos_config.j2)."""
-    return asic(model.asic).sonic_type in ("mellanox", "barefoot")
+    return asic(switch_model.asic).sonic_type in ("mellanox", "barefoot")
 
 
 class _Plan:
     """The memory that the ports of a tier's switches need."""
 
-    def __init__(self, intent: Intent, model: Switch, hwsku: str | None, links: tuple[Kind, ...]) -> None:
+    def __init__(self, intent: Intent, model: Switch, hwsku: str | None, links: tuple[LinkKind, ...]) -> None:
         self.hwsku = hwsku or model.sonic.hwsku
         self._cell = cell_bytes(model)
         lossless = [traffic_class for traffic_class in intent.classes.values() if traffic_class.lossless]
@@ -181,7 +181,7 @@ class _Plan:
     def _round_up_to_cell(self, count: float) -> int:
         return math.ceil(count / self._cell) * self._cell
 
-    def _fit_static_buffer(self, intent: Intent, model: Switch, kind: Kind) -> Fit:
+    def _fit_static_buffer(self, intent: Intent, model: Switch, kind: LinkKind) -> TableHeadroomFit:
         new_table_headroom = table_headroom(
             model, self.hwsku, speed_mbps=kind.speed_mbps, length_m=kind.length_m, mtu_bytes=intent.mtu
         )
@@ -199,15 +199,15 @@ class _Plan:
             static_th_bytes=like.threshold if new_table_headroom.static else None,
             headroom=headroom,
         )
-        return Fit(buffer, new_table_headroom, size, 0 if holds_xoff else xoff)
+        return TableHeadroomFit(buffer, new_table_headroom, size, 0 if holds_xoff else xoff)
 
 
-def static_notes(intent: Intent, role: str, model: Switch, buffers: Buffers) -> Iterator[Adaptation]:
+def static_notes(intent: Intent, role: str, switch_model: Switch, buffers: Buffers) -> Iterator[Adaptation]:
     """Yield the substitutes for true cables, headroom and ports that no table or HWSKU of the model has."""
-    yield from hwsku_notes(intent, role, model)
+    yield from hwsku_notes(intent, role, switch_model)
     if not buffers.fits:
         return
-    table = f"the table of {hwsku_of(intent, role, model) or model.sonic.hwsku}"
+    table = f"the table of {hwsku_of(intent, role, switch_model) or switch_model.sonic.hwsku}"
     rounded = sorted((length, fit.cable_m) for (_, length), fit in buffers.fits.items() if length != fit.cable_m)
     if rounded:
         true_lengths, adapted_text = (", ".join(dict.fromkeys(f"{pair[at]} m" for pair in rounded)) for at in (0, 1))

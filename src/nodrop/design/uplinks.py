@@ -6,9 +6,9 @@ from functools import partial
 from itertools import islice
 
 from nodrop.design.blocks import Peers
-from nodrop.design.boxes import KEYS, LEAF, SPINE, Boxes
+from nodrop.design.boxes import LEAF, SPINE, TIER_KEYS, Boxes
 from nodrop.design.cabling import Cabling, FabricCable, LinkEnd, cabling, joining_splits
-from nodrop.design.closing import closing
+from nodrop.design.closing import suggest_smallest_fabric
 from nodrop.design.joining import Choice, ways_to_fit, ways_to_widen
 from nodrop.design.splits import spine_panels, spine_split_factor
 from nodrop.errors import Problem
@@ -39,15 +39,15 @@ def fabric_cables(
     return () if link is None or faults else tuple(_fabric_cables(switches, choice, link))
 
 
-def holds(intent: Intent, switches: Boxes, leaf_ids: Iterable[int]) -> bool:
+def can_spines_hold(intent: Intent, switches: Boxes, leaf_ids: Iterable[int]) -> bool:
     """Whether the spines have ports for these leaves."""
     leaves = replace(Choice.of(intent, switches, 0).leaves, ids=tuple(sorted(leaf_ids)))
-    return not leaves.clash(intent.topology.uplinks.per_spine)
+    return not leaves.explain_clash(intent.topology.uplinks.per_spine)
 
 
-def _has_enough_ports(intent: Intent, switches: Boxes, down_mbps: int, into: int) -> bool:
+def _has_enough_ports(intent: Intent, switches: Boxes, down_mbps: int, split_count: int) -> bool:
     """Whether there are ports enough for the uplinks, and these are enough, when both tiers' are split into so many."""
-    uplinks = intent.topology.uplinks.model_copy(update={"split": into})
+    uplinks = intent.topology.uplinks.model_copy(update={"split": split_count})
     topology = intent.topology.model_copy(update={"uplinks": uplinks})
     choice = Choice.of(intent.model_copy(update={"topology": topology}), switches, down_mbps)
     return uplinks.spine_split is None and choice.fits and not choice.exceeds_ratio
@@ -62,15 +62,19 @@ def _port_faults(intent: Intent, switches: Boxes, choice: Choice, splits: Iterab
     if not port_words:
         return []
     changes = filter(None, (*(f"split: {into}" for into in islice(splits, 1)), ways_to_fit(choice)))
-    hint = ", or ".join(changes) or closing(intent, switches) or "a model with more ports, or fewer switches"
+    hint = (
+        ", or ".join(changes)
+        or suggest_smallest_fabric(intent, switches)
+        or "a model with more ports, or fewer switches"
+    )
     return [intent.problem((*_KEYS, "per_spine"), fault, expected, hint) for fault, expected in port_words]
 
 
 def _port_shortage_texts(peers: Peers, near: str, per_spine: int) -> Iterator[tuple[str, str]]:
     """Yield the found and expected values if the switches of a role have too few ports for their peers."""
-    needed, port_count, clash = per_spine * len(peers.ids), len(peers.ports), peers.clash(per_spine)
+    needed, port_count, clash = per_spine * len(peers.ids), len(peers.ports), peers.explain_clash(per_spine)
     if needed > port_count:
-        fault = f"{len(peers.ids)} {KEYS[peers.role]} × {per_spine} uplinks are {needed} ports of every {near}"
+        fault = f"{len(peers.ids)} {TIER_KEYS[peers.role]} × {per_spine} uplinks are {needed} ports of every {near}"
         yield fault, f"at most its {port_count} {'uplink ports' if near == LEAF else 'ports'}"
     elif clash:
         yield f"on every {near}, {clash}", ""
@@ -80,7 +84,7 @@ def _ways(intent: Intent, switches: Boxes, choice: Choice, problems: list[Proble
     """Return the changes that widen the uplinks; with other problems, another fabric, which is reported once."""
     if not problems:
         return ways_to_widen(choice)
-    closed = closing(intent, switches)
+    closed = suggest_smallest_fabric(intent, switches)
     return "" if any(problem.hint == closed for problem in problems) else closed
 
 

@@ -7,20 +7,20 @@ from collections.abc import Iterator
 
 from nodrop.design.addressing import Plan
 from nodrop.design.boxes import Node
-from nodrop.design.ports import Wires, name_of
-from nodrop.design.splits import Jack
+from nodrop.design.ports import PortCables, platform_port_name
+from nodrop.design.splits import SplitPort
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent
 from nodrop.model.bridging import Vlan, VlanMember
 from nodrop.model.subject import natural
 
 
-def vlans(intent: Intent, plan: Plan, node: Node, cables: Wires) -> tuple[Vlan, ...]:
+def design_vlans(intent: Intent, address_plan: Plan, node: Node, cables: PortCables) -> tuple[Vlan, ...]:
     """Return the VLANs of a switch, those of groups that have ports on it, sorted by number."""
     members: dict[str, set[str]] = {}
     for wire in cables.values():
-        if wire.group in plan.vlans:
-            port = wire.bond.name if wire.bond else name_of(node, Jack(*wire.port, wire.splits))
+        if wire.group in address_plan.vlans:
+            port = wire.bond.name if wire.bond else platform_port_name(node, SplitPort(*wire.port, wire.splits))
             members.setdefault(wire.group, set()).add(port)
     new_vlans = []
     for group, ports in members.items():
@@ -31,7 +31,7 @@ def vlans(intent: Intent, plan: Plan, node: Node, cables: Wires) -> tuple[Vlan, 
                 id=wanted_vlan_access.id,
                 members=tuple(VlanMember(interface=port, tagged=False) for port in sorted(ports, key=natural)),
                 mtu_bytes=intent.mtu,
-                addresses=plan.gateway_addresses(group, node),
+                addresses=address_plan.gateway_addresses(group, node),
                 description=group,
             )
         )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from nodrop.design.boxes import KEYS, LEAF, SPINE, traits_by_role
+from nodrop.design.boxes import LEAF, SPINE, TIER_KEYS, traits_by_role
 from nodrop.design.modes import has_pfc
 from nodrop.errors import Problem
 from nodrop.hardware import asic
@@ -18,9 +18,9 @@ BASE_DETECTION_MS = 200
 """SONiC `pfcwd start_default` (sonic-utilities pfcwd/main.py): 200 ms for up to 32 ports, more in steps of 32."""
 FABRIC_FACTOR = 3
 """The fabric's detection is that many times the hosts', as far as every platform allows."""
-LONGEST_MS = 5000
+MAX_TIMER_MS = 5000
 """The longest detection that every platform takes (sonic-pfcwd.yang): what is derived holds on any of them."""
-STEP_MS = 100
+TIMER_STEP_MS = 100
 """What is cut short is cut to a multiple of it, which has divisors enough for switches that count pollings."""
 
 POLLING_MS = (100, 1000)
@@ -98,12 +98,12 @@ def _find_watching_tiers(intent: Intent) -> dict[str, tuple[_Watched, ...]]:
     return {"hosts": (leaf,), "fabric": (spine,) if leaf.of.robustness else (leaf, spine)}
 
 
-def has_history(held: Traits, model: Switch) -> bool:
+def has_history(platform_traits: Traits, switch_model: Switch) -> bool:
     """Whether the switches of a tier can estimate the history of pauses."""
-    return asic(model.asic).sonic_type in held.watchdog.history
+    return asic(switch_model.asic).sonic_type in platform_traits.watchdog.history
 
 
-def scale(ports: int) -> int:
+def timer_scale(ports: int) -> int:
     """Return SONiC's factor for the timers of a switch with that many ports."""
     return (ports - 1) // 32 + 1
 
@@ -119,7 +119,7 @@ def derive_timers(intent: Intent, ports: int) -> Timers | None:
     wanted_watchdog = intent.pfc.watchdog
     hosts = _make_watchdog_side(
         wanted_watchdog.hosts,
-        _default_detection_ms(intent, BASE_DETECTION_MS * scale(ports), BASE_DETECTION_MS * scale(ports)),
+        _default_detection_ms(intent, BASE_DETECTION_MS * timer_scale(ports), BASE_DETECTION_MS * timer_scale(ports)),
     )
     fabric, later_ms = None, FABRIC_FACTOR * hosts.detection_ms
     if wanted_watchdog.fabric != "off":
@@ -140,8 +140,8 @@ def derive_timers(intent: Intent, ports: int) -> Timers | None:
 
 def _default_detection_ms(intent: Intent, detection_ms: int, smallest_ms: int) -> int:
     """Return a detection that is not stated, no longer than every platform takes and than queue pairs wait."""
-    step = intent.pfc.watchdog.polling or STEP_MS
-    longest = min(LONGEST_MS, QP_TIMEOUT_MS - 1 - _choose_polling_ms(intent, smallest_ms)) // step * step
+    step = intent.pfc.watchdog.polling or TIMER_STEP_MS
+    longest = min(MAX_TIMER_MS, QP_TIMEOUT_MS - 1 - _choose_polling_ms(intent, smallest_ms)) // step * step
     return min(_round_up_to_polling(intent, detection_ms), max(longest, step))
 
 
@@ -190,7 +190,7 @@ def _round_up_to_polling(intent: Intent, detection_ms: int) -> int:
 
 
 def _find_dividing_polling(
-    intent: Intent, watchdog_traits: WatchdogTraits, detection_ms: int, polling_ms: int, *, most_ms: int = LONGEST_MS
+    intent: Intent, watchdog_traits: WatchdogTraits, detection_ms: int, polling_ms: int, *, most_ms: int = MAX_TIMER_MS
 ) -> int | None:
     """Return the given polling if it is stated or divides a detection, else the longest that divides it, if any."""
     if intent.pfc.watchdog.polling or not watchdog_traits.robustness or detection_ms % polling_ms == 0:
@@ -208,7 +208,7 @@ def watchdog_faults(intent: Intent, timers: Timers | None) -> Iterator[Problem]:
 
 def _timer_range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
     role_traits, watched = traits_by_role(intent), _find_watching_tiers(intent)
-    pollings = {(timers.polling_ms[role], role_traits[role].watchdog.polling_ms) for role in KEYS}
+    pollings = {(timers.polling_ms[role], role_traits[role].watchdog.polling_ms) for role in TIER_KEYS}
     checks: list[tuple[tuple[str, ...], int, Range]] = [(("polling",), *polling) for polling in sorted(pollings)]
     for name, side in timers.sides():
         for tier in watched[name]:

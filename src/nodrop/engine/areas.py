@@ -24,13 +24,13 @@ def _load_areas() -> tuple[_Area, ...]:
 
 
 @cache
-def areas() -> tuple[str, ...]:
+def rule_area_names() -> tuple[str, ...]:
     """Return the names of all areas, in the order of the rule book."""
     return tuple(area.name for area in _load_areas())
 
 
 @cache
-def areas_of(aspect: str) -> frozenset[str]:
+def areas_checking_aspect(aspect: str) -> frozenset[str]:
     """Return the areas whose rules check an aspect of the QoS of a port; KeyError if there are none."""
     names = frozenset(area.name for area in _load_areas() if aspect in area.aspects)
     if not names:

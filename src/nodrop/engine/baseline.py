@@ -22,8 +22,8 @@ from nodrop.syntax.shapes import mapping
 from nodrop.syntax.yaml import Document, parse
 
 FILE = "nodrop.baseline.yaml"
-VERSION = "1"
-MAX_BYTES = 256_000_000
+BASELINE_VERSION = "1"
+MAX_BASELINE_BYTES = 256_000_000
 """What a baseline may hold: more than a million findings."""
 
 _HEAD = """\
@@ -32,10 +32,10 @@ _HEAD = """\
 """
 _MARK = re.compile(r"([0-9a-f]{32}) ([0-9a-f]{16})(?: x([1-9][0-9]{0,8}))?")
 _LONGEST = 900
-"""How many characters of a subject are written: it is there for people, and to tell what has ended."""
+"""How many characters of a subject are written: it is there for people, and shows what has ended."""
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 
-Key = tuple[str, str]
+BaselineKey = tuple[str, str]
 """The fingerprint of a finding, and the digest of its facts."""
 
 
@@ -52,34 +52,36 @@ class Entry:
 class Baseline:
     """The findings that were there, by key."""
 
-    entries: Mapping[Key, Entry] = field(default_factory=dict)
+    entries: Mapping[BaselineKey, Entry] = field(default_factory=dict)
 
     def fingerprints(self) -> frozenset[str]:
         """Return the fingerprints, with any facts."""
         return frozenset(fingerprint for fingerprint, _ in self.entries)
 
 
-def digest(finding: Finding) -> str:
+def digest_finding_facts(finding: Finding) -> str:
     """Return a digest of a finding's facts, but for those that are lines of a file: `line`, `first_line`."""
     facts = [[name, value] for name, value in sorted(finding.facts.items()) if name.rpartition("_")[2] != "line"]
     return hashlib.blake2b(json.dumps(facts).encode(), digest_size=8).hexdigest()
 
 
-def keys(finding: Finding) -> Iterator[Key]:
+def keys(finding: Finding) -> Iterator[BaselineKey]:
     """Yield the key of a finding, and those that it had under former names of its rule."""
-    facts = digest(finding)
+    facts = digest_finding_facts(finding)
     yield from ((fingerprint, facts) for fingerprint in (finding.fingerprint, *finding.former))
 
 
-def find_baseline_key(baseline: Baseline, finding: Finding) -> Key | None:
+def find_baseline_key(baseline: Baseline, finding: Finding) -> BaselineKey | None:
     """Return the key of a finding in a baseline; None if it is not there."""
     return next((key for key in keys(finding) if key in baseline.entries), None)
 
 
-def settle(findings: Sequence[Finding], baseline: Baseline) -> tuple[list[Finding], dict[Key, int]]:
+def mark_known_findings(
+    findings: Sequence[Finding], baseline: Baseline
+) -> tuple[list[Finding], dict[BaselineKey, int]]:
     """Mark the findings that a baseline knows and nobody suppressed; count by key also those that are suppressed."""
     fingerprints = baseline.fingerprints()
-    settled, met = list(findings), Counter[Key]()
+    settled, met = list(findings), Counter[BaselineKey]()
     for number, finding in enumerate(findings):
         if finding.fingerprint not in fingerprints and fingerprints.isdisjoint(finding.former):
             continue
@@ -91,23 +93,29 @@ def settle(findings: Sequence[Finding], baseline: Baseline) -> tuple[list[Findin
     return settled, dict(met)
 
 
-def surplus(hidden: Iterable[Finding], baseline: Baseline, met: Mapping[Key, int]) -> set[int]:
+def find_surplus_findings(
+    hidden: Iterable[Finding], baseline: Baseline, met_counts: Mapping[BaselineKey, int]
+) -> set[int]:
     """Return the identities of hidden findings whose key has more findings than before.
 
     Which of them are new is unknown.
     """
-    many = {key for key, count in met.items() if count > baseline.entries[key].times}
+    many = {key for key, count in met_counts.items() if count > baseline.entries[key].times}
     if not many:
         return set()
     return {id(finding) for finding in hidden if finding.baselined and find_baseline_key(baseline, finding) in many}
 
 
-def gone(baseline: Baseline, met: Iterable[Key], ran: Sequence[Ran], names: Mapping[str, str]) -> dict[Key, Entry]:
+def find_ended_entries(
+    baseline: Baseline, met: Iterable[BaselineKey], ran: Sequence[Ran], rule_names: Mapping[str, str]
+) -> dict[BaselineKey, Entry]:
     """Return the entries that no finding has any more, where their rules were run and could decide."""
     met_keys = set(met)
     devices = {device for run in ran for device in run.devices}
     remaining_entries = {key: entry for key, entry in baseline.entries.items() if key not in met_keys}
-    return {key: entry for key, entry in remaining_entries.items() if _is_entry_decided(entry, ran, names, devices)}
+    return {
+        key: entry for key, entry in remaining_entries.items() if _is_entry_decided(entry, ran, rule_names, devices)
+    }
 
 
 def _is_entry_decided(entry: Entry, ran: Sequence[Ran], names: Mapping[str, str], devices: set[str]) -> bool:
@@ -118,41 +126,41 @@ def _is_entry_decided(entry: Entry, ran: Sequence[Ran], names: Mapping[str, str]
     return rule is not None and any(run.decided(rule, subject) for run in ran)
 
 
-def updated(
-    before: Baseline, findings: Iterable[Finding], ended: Mapping[Key, Entry], *, prune: bool
+def update_baseline(
+    former_baseline: Baseline, findings: Iterable[Finding], ended_entries: Mapping[BaselineKey, Entry], *, prune: bool
 ) -> tuple[Baseline, int, int]:
     """Return a baseline with the current findings, how many are new, and how many have other facts than before.
 
     Ended entries are kept unless `prune`, and so are entries that were not checked; an entry of a
     finding that has other facts now gives way to that finding.
     """
-    entries: dict[Key, Entry] = {}
+    entries: dict[BaselineKey, Entry] = {}
     formerly: set[str] = set()
     for finding in findings:
-        key = (finding.fingerprint, digest(finding))
+        key = (finding.fingerprint, digest_finding_facts(finding))
         entry = entries.get(key) or Entry(rule=finding.rule, subject=text(finding.subject), times=0)
         entries[key] = replace(entry, times=entry.times + 1)
         formerly.update(finding.former)
     current_fingerprints = {fingerprint for fingerprint, _ in entries}
-    fingerprints = before.fingerprints()
-    new = sum(key not in before.entries and key[0] not in fingerprints for key in entries)
-    changed_count = sum(key not in before.entries and key[0] in fingerprints for key in entries)
-    for key, entry in before.entries.items():
+    fingerprints = former_baseline.fingerprints()
+    new = sum(key not in former_baseline.entries and key[0] not in fingerprints for key in entries)
+    changed_count = sum(key not in former_baseline.entries and key[0] in fingerprints for key in entries)
+    for key, entry in former_baseline.entries.items():
         if key in entries:
             if not prune:
                 entries[key] = replace(entries[key], times=max(entry.times, entries[key].times))
-        elif key[0] not in current_fingerprints | formerly and not (prune and key in ended):
+        elif key[0] not in current_fingerprints | formerly and not (prune and key in ended_entries):
             entries[key] = entry
     return Baseline(entries=entries), new, changed_count
 
 
-def spell(baseline: Baseline) -> str:
+def format_baseline(baseline: Baseline) -> str:
     """Return the text of a baseline, in the order of rules and subjects."""
     rules: dict[str, dict[str, list[str]]] = {}
     for (fingerprint, facts), entry in baseline.entries.items():
         times = f" x{entry.times}" if entry.times > 1 else ""
         rules.setdefault(entry.rule, {}).setdefault(entry.subject, []).append(f"{fingerprint} {facts}{times}")
-    lines = [_HEAD, f"version: {VERSION}\n", "findings:\n" if rules else "findings: {}\n"]
+    lines = [_HEAD, f"version: {BASELINE_VERSION}\n", "findings:\n" if rules else "findings: {}\n"]
     for rule, subjects in sorted(rules.items()):
         lines.append(f"  {rule}:\n")
         for subject, marks in sorted(subjects.items(), key=lambda item: (sort_key(parsed(item[0])), item[0])):
@@ -176,14 +184,14 @@ def _quote_subject(subject: str) -> str:
 
 
 def load(path: Path, display: str | None = None) -> Baseline:
-    """Read a baseline; raise InputProblems with the line of everything in it that `spell` would not have written."""
+    """Read a baseline; raise InputProblems with the line of all that `format_baseline` would not write."""
     shown = display or str(path)
-    return loads(read_regular_file(path, shown, MAX_BYTES), shown)
+    return loads(read_regular_file(path, shown, MAX_BASELINE_BYTES), shown)
 
 
-def loads(raw: bytes, display: str) -> Baseline:
+def loads(file_content: bytes, display: str) -> Baseline:
     """Read a baseline from its text, which problems name `display`; InputProblems as of `load`."""
-    return Baseline(entries=_Loader(parse(raw, display, max_bytes=MAX_BYTES)).entries())
+    return Baseline(entries=_Loader(parse(file_content, display, max_bytes=MAX_BASELINE_BYTES)).entries())
 
 
 class _Loader:
@@ -193,16 +201,16 @@ class _Loader:
         self.document = document
         self.problems: list[Problem] = []
 
-    def entries(self) -> dict[Key, Entry]:
+    def entries(self) -> dict[BaselineKey, Entry]:
         data = mapping(self.document.data)
         expected = "the keys version and findings, as `nodrop baseline` writes them"
         if not {"version", "findings"} <= data.keys():
             self._raise_problem((), "no baseline", expected)
         if extra := sorted(map(str, data.keys() - {"version", "findings"})):
             self._raise_problem((extra[0],), f"the key {quote_text(extra[0])}", expected)
-        if data["version"] != VERSION:
-            self._raise_problem(("version",), f"version {quote_text(str(data['version']))}", VERSION)
-        entry_by_key: dict[Key, Entry] = {}
+        if data["version"] != BASELINE_VERSION:
+            self._raise_problem(("version",), f"version {quote_text(str(data['version']))}", BASELINE_VERSION)
+        entry_by_key: dict[BaselineKey, Entry] = {}
         for rule, subjects in self._items_of_mapping(("findings",), data["findings"]):
             for subject, marks in self._items_of_mapping(("findings", rule), subjects):
                 for key, times in self._parse_marks(("findings", rule, subject), marks):
@@ -219,7 +227,7 @@ class _Loader:
             return ()
         return value.items()
 
-    def _parse_marks(self, at: tuple[str, ...], value: object) -> Iterator[tuple[Key, int]]:
+    def _parse_marks(self, at: tuple[str, ...], value: object) -> Iterator[tuple[BaselineKey, int]]:
         for mark in value if isinstance(value, list) else [value]:
             match = _MARK.fullmatch(mark) if isinstance(mark, str) else None
             if match is None:

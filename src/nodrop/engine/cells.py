@@ -11,8 +11,8 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from nodrop.engine.nodes import Path
-from nodrop.engine.scopes import Gap, Item, Items, Scope
+from nodrop.engine.nodes import ModelPath
+from nodrop.engine.scopes import Gap, Scope, ScopeItem, ScopeItems
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.types import fields, sources
@@ -21,7 +21,7 @@ _NOT_KNOWN = object()
 """Stands for UNKNOWN in keys, where a comparison with a number of equal hash would raise."""
 
 
-class Column(NamedTuple):
+class GroupingColumn(NamedTuple):
     """One thing that a rule reads of an item: a part of it, or a field of that part, by value or by identity."""
 
     part: int
@@ -29,32 +29,32 @@ class Column(NamedTuple):
     by_value: bool
 
 
-EACH = (Column(-1, "", by_value=False),)
-"""The columns of a rule that looks at an item as a whole: no two are alike."""
+EACH_ITEM_ALONE = (GroupingColumn(-1, "", by_value=False),)
+"""The columns of a rule that checks an item as a whole: no two are alike."""
 
 
-class Case(NamedTuple):
-    """One thing to judge: `item` stands for all that lie at `places` among `items`, each with `row` behind it."""
+class ItemGroup(NamedTuple):
+    """One thing to check: `item` stands for all that lie at `places` among `scope_items`, each with `row` behind it."""
 
-    item: Item
-    items: Items
+    item: ScopeItem
+    items: ScopeItems
     places: Sequence[int]
-    row: Item = ()
+    row: ScopeItem = ()
 
-    def members(self) -> Iterator[Item]:
-        """All items that the verdict holds for."""
+    def members(self) -> Iterator[ScopeItem]:
+        """All items with this verdict."""
         return (self.items[place] + self.row for place in self.places)
 
 
-class Cells:
+class ItemGroups:
     """The items of one fabric by scope, and by their parts that are read; rules that read the same share the work."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._items: dict[object, tuple[Items, list[Gap]]] = {}
+        self._items: dict[object, tuple[ScopeItems, list[Gap]]] = {}
         self._cells: dict[object, list[Sequence[int]]] = {}
 
-    def cases(self, scope: Scope, chosen: tuple[Column, ...]) -> Iterator[Case | Gap]:
+    def cases(self, scope: Scope, chosen: tuple[GroupingColumn, ...]) -> Iterator[ItemGroup | Gap]:
         """Return the cases of a scope for a rule that reads these columns, and the items that cannot be checked."""
         if scope.items not in self._items:
             self._items[scope.items] = scope.items(self._index)
@@ -66,18 +66,18 @@ class Cells:
         if scope.rows:
             yield from _rows(scope.rows, items, cells)
         else:
-            yield from (Case(items[cell[0]], items, cell) for cell in cells)
+            yield from (ItemGroup(items[cell[0]], items, cell) for cell in cells)
 
 
-def alike(case: Case, chosen: tuple[Column, ...]) -> Iterator[Case]:
+def alike(item_group: ItemGroup, grouping_columns: tuple[GroupingColumn, ...]) -> Iterator[ItemGroup]:
     """Return a case in parts whose members are equal in these columns too."""
-    for cell in group_places(case.items, case.places, chosen):
-        yield Case(case.items[cell[0]] + case.row, case.items, cell, case.row)
+    for cell in group_places(item_group.items, item_group.places, grouping_columns):
+        yield ItemGroup(item_group.items[cell[0]] + item_group.row, item_group.items, cell, item_group.row)
 
 
-def columns(scope: Scope, reads: Iterable[Path]) -> tuple[Column, ...]:
+def grouping_columns(scope: Scope, reads: Iterable[ModelPath]) -> tuple[GroupingColumn, ...]:
     """Return the key that groups items; for rows, the identity of their QoS."""
-    part_names, found_columns = list(scope.parts), set[Column]()
+    part_names, found_columns = list(scope.parts), set[GroupingColumn]()
     own_name = "interface" if scope.rows else scope.name
     for name, *attributes in reads:
         if name not in part_names or (scope.rows and name == part_names[-1]):
@@ -85,27 +85,31 @@ def columns(scope: Scope, reads: Iterable[Path]) -> tuple[Column, ...]:
         owner = scope.parts[name]
         for field in (attributes and sources(owner, attributes[0])) or ("",):
             if not field and name == own_name:
-                return EACH
-            found_columns.add(Column(part_names.index(name), field, bool(field) and fields(owner)[field].is_scalar))
+                return EACH_ITEM_ALONE
+            found_columns.add(
+                GroupingColumn(part_names.index(name), field, bool(field) and fields(owner)[field].is_scalar)
+            )
     if scope.rows:
-        found_columns.add(Column(part_names.index("interface"), "qos", by_value=False))
+        found_columns.add(GroupingColumn(part_names.index("interface"), "qos", by_value=False))
     return tuple(sorted(found_columns))
 
 
-def group_places(items: Items, places: Sequence[int], chosen: Sequence[Column]) -> list[Sequence[int]]:
+def group_places(
+    scope_items: ScopeItems, places: Sequence[int], grouping_columns: Sequence[GroupingColumn]
+) -> list[Sequence[int]]:
     """Return the places in groups that are equal in the chosen columns, in the order of their first members."""
-    if not chosen or len(places) < 2:
+    if not grouping_columns or len(places) < 2:
         return [places] if places else []
-    if chosen == EACH:
+    if grouping_columns == EACH_ITEM_ALONE:
         return [(place,) for place in places]
-    keys = [_column_keys(items, places, column) for column in chosen]
+    keys = [_column_keys(scope_items, places, column) for column in grouping_columns]
     cells: defaultdict[Hashable, list[int]] = defaultdict(list)
     for key, place in zip(zip(*keys, strict=True) if len(keys) > 1 else keys[0], places, strict=True):
         cells[key].append(place)
     return list(cells.values())
 
 
-def _column_keys(items: Items, places: Sequence[int], column: Column) -> Iterable[Hashable]:
+def _column_keys(items: ScopeItems, places: Sequence[int], column: GroupingColumn) -> Iterable[Hashable]:
     column_parts: Iterable[Any] = items.columns[column.part]
     if places is not items.places:
         column_parts = map(items.columns[column.part].__getitem__, places)
@@ -116,15 +120,15 @@ def _column_keys(items: Items, places: Sequence[int], column: Column) -> Iterabl
     return map(id, column_parts)
 
 
-def _rows(attribute: str, items: Items, cells: Iterable[Sequence[int]]) -> Iterator[Case | Gap]:
+def _rows(attribute: str, scope_items: ScopeItems, cells: Iterable[Sequence[int]]) -> Iterator[ItemGroup | Gap]:
     """Return the rows of each cell's QoS, which all its ports share."""
     for cell in cells:
-        item = items[cell[0]]
+        item = scope_items[cell[0]]
         qos = item[1].qos
         rows = qos if qos is None or isinstance(qos, Unknown) else getattr(qos, attribute)
         if isinstance(rows, Unknown):
             missing = "interface.qos" if rows is qos else f"interface.qos.{attribute}"
-            sizes = Counter(items[place][0].name for place in cell)
+            sizes = Counter(scope_items[place][0].name for place in cell)
             yield from (Gap(missing, name, count=size) for name, size in sizes.items())
         else:
-            yield from (Case((*item, row), items, cell, (row,)) for row in rows or ())
+            yield from (ItemGroup((*item, row), scope_items, cell, (row,)) for row in rows or ())

@@ -37,7 +37,7 @@ from nodrop.engine.nodes import (
 from nodrop.model.states import UNKNOWN, UnknownFact
 from nodrop.model.types import Record
 
-Outcome = bool | Exception
+ItemOutcome = bool | Exception
 """What became of one item: whether it is at fault, or the UnknownFact, with its path, or crash that left it open."""
 
 
@@ -51,7 +51,7 @@ class Missing(UnknownFact):
 
 def compile_check(
     names: Sequence[str], constants: Sequence[str], when: Node | None, claim: Node
-) -> Callable[..., list[Outcome]]:
+) -> Callable[..., list[ItemOutcome]]:
     """Return the function that checks items, tuples in the order of `names`; it takes constants and index too."""
     source = _Source()
     condition = " and ".join(f"({term})" for term in [*([source.of(when)] if when else []), f"not {source.of(claim)}"])
@@ -186,13 +186,13 @@ def _property_of(owner: object, name: str, path: str, lenient: bool) -> object:
         return UNKNOWN if lenient else _raise_missing(path)
 
 
-def _wrap_word(function: Callable[..., object], written: str, *, lenient: bool) -> Callable[..., object]:
+def _wrap_word(function: Callable[..., object], written_text: str, *, lenient: bool) -> Callable[..., object]:
     """Return a word that names the missing fact: its own text, else the call as it is written."""
 
     def ask(*arguments: object, **index: object) -> object:
         try:
             return function(*arguments, **index)
         except UnknownFact as unknown:
-            return UNKNOWN if lenient else _raise_missing(str(unknown) or written)
+            return UNKNOWN if lenient else _raise_missing(str(unknown) or written_text)
 
     return ask

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from nodrop.engine.domains import Facts
-from nodrop.engine.nodes import Compare, Logic, Node, Not, bare, path, walk
+from nodrop.engine.nodes import Compare, Logic, Node, Not, format_without_brackets, path, walk_nodes
 from nodrop.engine.rule import Rule
 
 MAX_CASES = 512
-"""How many cases are looked at before an expression counts as one that may hold."""
+"""How many cases are tried before an expression counts as one that may hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Goal:
     holds: bool
 
     def __str__(self) -> str:
-        return bare(self.node if self.holds else Not(self.node))
+        return format_without_brackets(self.node if self.holds else Not(self.node))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Contradiction:
     parts: tuple[str, ...]
 
 
-def contradiction(rule: Rule) -> Contradiction | None:
+def find_contradiction(rule: Rule) -> Contradiction | None:
     """Return the reason why a rule can never find anything; None where it may."""
     stated = {"fabric.mode": frozenset[object](rule.modes)}
     when = (Goal(rule.when, True),) if rule.when is not None else ()
@@ -49,7 +49,7 @@ def contradiction(rule: Rule) -> Contradiction | None:
 def _can_goals_hold(goals: tuple[Goal, ...], stated: Mapping[str, frozenset[object]]) -> bool:
     facts = Facts()
     for goal in goals:
-        for node in walk(goal.node):
+        for node in walk_nodes(goal.node):
             if (paths := path(node)) is not None and (words := stated.get(".".join(paths))) is not None:
                 facts = facts.among(node, words)
     cases = [(goals, facts)]
@@ -91,7 +91,7 @@ def _split_goal(goal: Goal, facts: Facts) -> Iterator[tuple[tuple[Goal, ...], Fa
             else:
                 yield from (((subgoal,), facts) for subgoal in goals)
         case node:
-            yield (), facts.with_(node, holds=goal.holds)
+            yield (), facts.assume_condition(node, holds=goal.holds)
 
 
 def _minimal_contradiction(goals: tuple[Goal, ...], stated: Mapping[str, frozenset[object]]) -> tuple[Goal, ...]:

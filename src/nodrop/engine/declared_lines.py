@@ -1,6 +1,7 @@
 """Lines that nodrop does not know and that a site declares harmless: which, why, until when.
 
-`declare` gives the notes about them another kind before rules are run, which keeps them from becoming an unknown
+`apply_declared_lines` gives the notes about them another kind before rules are run, which keeps them from becoming an
+unknown
 verdict (`unknowns.of_lines`) and counts them apart. A declaration is matched against such notes alone: it covers no
 line that is modelled, or known to be harmless. The faults of declarations are remarks like those about suppressions.
 """
@@ -46,7 +47,7 @@ class DeclaredLine(Written):
         )
 
 
-def declare(reading: Reading, declared: Sequence[DeclaredLine]) -> tuple[Reading, tuple[int, ...]]:
+def apply_declared_lines(reading: Reading, declared: Sequence[DeclaredLine]) -> tuple[Reading, tuple[int, ...]]:
     """Return a reading with the notes about unknown lines that are declared, and how many each declaration covers.
 
     The first one that holds gives the reason. Ended ones declare nothing, but are counted.
@@ -77,11 +78,13 @@ def declare(reading: Reading, declared: Sequence[DeclaredLine]) -> tuple[Reading
     return replace(reading, notes=tuple(notes)), tuple(hits)
 
 
-def wrong_of_lines(declared: Iterable[DeclaredLine], hits: Iterable[int], ran: Sequence[Ran]) -> Iterator[Remark]:
+def find_declaration_faults(
+    declared_lines: Iterable[DeclaredLine], hits: Iterable[int], ran: Sequence[Ran]
+) -> Iterator[Remark]:
     """Yield the faults of declarations, each with the number of lines that it covers."""
     day = today()
     devices = [device for run in ran for device in run.devices]
-    for declared_line, count in zip(declared, hits, strict=True):
+    for declared_line, count in zip(declared_lines, hits, strict=True):
         if declared_line.ended(day):
             back = "its lines are unknown again" if count else "it covers nothing any more"
             yield declared_line.remark(EXPIRED, until=str(declared_line.until), back=back)

@@ -79,9 +79,9 @@ class Domain:
             return replace(domain, high=limit, below=sign == "<" or (self.below and limit == self.high))
         return domain
 
-    def restrict_to_values(self, values: frozenset[object]) -> "Domain":
+    def restrict_to_values(self, allowed_values: frozenset[object]) -> "Domain":
         """Return the domain restricted to the values."""
-        return replace(self, among=values if self.among is None else self.among & values)
+        return replace(self, among=allowed_values if self.among is None else self.among & allowed_values)
 
     def possible(self, node: Node) -> bool:
         """Whether any value is left that the node's type allows."""
@@ -127,11 +127,11 @@ def _is_always_true(kind: Type) -> bool:
     return all(bool(getattr(owner, "_fields", None)) or not hasattr(owner, "__len__") for owner in kind.owners)
 
 
-def _all_values(kind: Type) -> frozenset[object] | None:
+def _all_values(value_type: Type) -> frozenset[object] | None:
     """Return all values that a type may have in addition to None, if they are few."""
-    if kind.anything or kind.owners or kind.element is not None or kind.scalars - {bool}:
+    if value_type.anything or value_type.owners or value_type.element is not None or value_type.scalars - {bool}:
         return None
-    return frozenset(kind.words) | (frozenset({True, False}) if kind.scalars else frozenset())
+    return frozenset(value_type.words) | (frozenset({True, False}) if value_type.scalars else frozenset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +142,11 @@ class Facts:
     orders: Mapping[tuple[Node, Node], frozenset[str]] = field(default_factory=dict)
     possible: bool = True
 
-    def among(self, node: Node, values: frozenset[object]) -> "Facts":
+    def among(self, node: Node, allowed_values: frozenset[object]) -> "Facts":
         """Return the facts that follow where a part is one of the values."""
-        return self._with_domain_of(node, self.domains.get(node, Domain()).restrict_to_values(values))
+        return self._with_domain_of(node, self.domains.get(node, Domain()).restrict_to_values(allowed_values))
 
-    def with_(self, node: Node, *, holds: bool) -> "Facts":
+    def assume_condition(self, node: Node, *, holds: bool) -> "Facts":
         """Return the facts that follow where a single condition counts as true, or as false."""
         match node:
             case IsNone(node=inside):
@@ -161,41 +161,47 @@ class Facts:
         domain = self.domains.get(node, Domain())
         return self._with_domain_of(node, replace(domain, truths=domain.truths & {holds}))
 
-    def _add_comparison(self, left: Node, sign: Comparison, right: Node) -> "Facts":
+    def _add_comparison(self, left_operand: Node, sign: Comparison, right_operand: Node) -> "Facts":
         if sign in ("in", "not in"):
-            return self._add_membership(left, sign, right)
-        constant, other_constant = fold_to_constant(left), fold_to_constant(right)
+            return self._add_membership(left_operand, sign, right_operand)
+        constant, other_constant = fold_to_constant(left_operand), fold_to_constant(right_operand)
         if constant is not None and other_constant is not None:
             return replace(
                 self, possible=self.possible and _compare_constants(constant.value, sign, other_constant.value)
             )
         if constant is not None:
-            return self._add_comparison(right, _MIRRORED[sign], left)
+            return self._add_comparison(right_operand, _MIRRORED[sign], left_operand)
         if other_constant is not None:
             return self._with_domain_of(
-                left, _restrict_domain(self.domains.get(left, Domain()), sign, other_constant.value)
+                left_operand, _restrict_domain(self.domains.get(left_operand, Domain()), sign, other_constant.value)
             )
-        if text(right) < text(left):
-            left, sign, right = right, _MIRRORED[sign], left
-        before = self.orders.get((left, right), frozenset("=") if left == right else frozenset("<=>?"))
+        if text(right_operand) < text(left_operand):
+            left_operand, sign, right_operand = right_operand, _MIRRORED[sign], left_operand
+        before = self.orders.get(
+            (left_operand, right_operand), frozenset("=") if left_operand == right_operand else frozenset("<=>?")
+        )
         after = before & _ORDERS[sign]
         facts = self
         if sign not in ("==", "!="):
-            for node in (left, right):
+            for node in (left_operand, right_operand):
                 facts = facts._with_domain_of(node, replace(facts.domains.get(node, Domain()), absent=False))
-        orders = {**facts.orders, (left, right): after}
+        orders = {**facts.orders, (left_operand, right_operand): after}
         return replace(facts, orders=orders, possible=facts.possible and bool(after))
 
-    def _add_membership(self, left: Node, sign: Comparison, right: Node) -> "Facts":
-        values = [fold_to_constant(item) for item in right.items] if isinstance(right, ListLiteral) else [None]
+    def _add_membership(self, left_operand: Node, sign: Comparison, right_operand: Node) -> "Facts":
+        values = (
+            [fold_to_constant(item) for item in right_operand.items]
+            if isinstance(right_operand, ListLiteral)
+            else [None]
+        )
         constants = frozenset(value.value for value in values if value is not None)
-        if len(constants) < len(values) and (None in values or not isinstance(right, ListLiteral)):
-            listed = Compare(left, (("in", right),))
+        if len(constants) < len(values) and (None in values or not isinstance(right_operand, ListLiteral)):
+            listed = Compare(left_operand, (("in", right_operand),))
             domain = self.domains.get(listed, Domain())
             return self._with_domain_of(listed, replace(domain, truths=domain.truths & {sign == "in"}))
-        domain = self.domains.get(left, Domain())
+        domain = self.domains.get(left_operand, Domain())
         return self._with_domain_of(
-            left,
+            left_operand,
             domain.restrict_to_values(constants) if sign == "in" else replace(domain, never=domain.never | constants),
         )
 

@@ -8,11 +8,11 @@ from nodrop.model.reading import Reading
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
 
-Topic = Literal["classes", "mode", "release", "side", "default"]
+EvidenceTopic = Literal["classes", "mode", "release", "side", "default"]
 """What nodrop may have taken for true although nobody states it: classes and mode of the fabric, the release of a
 switch, what is at the far end of a port, and a documented default or the text of a template in place of a value."""
 
-SPOKEN: dict[Topic, str] = {
+TOPIC_LABELS: dict[EvidenceTopic, str] = {
     "classes": "the classes",
     "mode": "the mode",
     "release": "the release",
@@ -24,7 +24,7 @@ _DEFAULTS = "it also depends on defaults"
 """The doubt of a finding that rests on a whole device or port, of which some parts are defaults."""
 
 
-class Evidence:
+class ReadingEvidence:
     """The basis of a reading in addition to its files: documented defaults, and assumptions where nothing is stated."""
 
     def __init__(self, reading: Reading, index: Index) -> None:
@@ -39,26 +39,28 @@ class Evidence:
                 f"{assumption.fact} = {assumption.value} is assumed: {assumption.because}",
             )
 
-    def doubt(self, topics: frozenset[str], on: Iterable[Subject], under: Iterable[Subject] = ()) -> str:
-        """Return why what rests on these topics and subjects, and on anything `under` those, is likely at most."""
+    def doubt(
+        self, topics: frozenset[str], subjects: Iterable[Subject], parent_subjects: Iterable[Subject] = ()
+    ) -> str:
+        """Return why what rests on these topics and subjects, or on parents of these, is likely at most."""
         assumed = next((self._assumed[topic] for topic in sorted(topics) if topic in self._assumed), "")
-        return assumed or (self._find_default(on, under) if self._derived else "")
+        return assumed or (self._find_default(subjects, parent_subjects) if self._derived else "")
 
-    def assumption(self, topic: Topic, at: Subject) -> str:
+    def assumption(self, topic: EvidenceTopic, subject_path: Subject) -> str:
         """Return the assumption of nodrop about a topic for the part `at`; "" if it is stated or does not concern that
         part.
         """
         match topic:
             case "default":
-                return self._find_default([at], ())
+                return self._find_default([subject_path], ())
             case "release":
-                device = self._index.devices.get(at[0])
+                device = self._index.devices.get(subject_path[0])
                 unknown = device is not None and isinstance(device.version, Unknown)
-                return f"the release of {at[0]} is not stated" if unknown else ""
+                return f"the release of {subject_path[0]} is not stated" if unknown else ""
             case "side":
-                port = self._index.interface(at[0], at[1]) if len(at) > 1 else None
+                port = self._index.interface(subject_path[0], subject_path[1]) if len(subject_path) > 1 else None
                 unknown = port is not None and isinstance(port.side, Unknown)
-                return f"nothing says what is at the far end of {at[1]}" if unknown else ""
+                return f"nothing says what is at the far end of {subject_path[1]}" if unknown else ""
         return self._assumed.get(topic, "")
 
     def _find_default(self, on: Iterable[Subject], under: Iterable[Subject]) -> str:

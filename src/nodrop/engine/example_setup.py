@@ -11,7 +11,7 @@ from typing import Any
 
 import nodrop
 from nodrop import platforms
-from nodrop.engine.examples import View, views_of
+from nodrop.engine.examples import PlatformView, build_example_views
 from nodrop.engine.rule import Example
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.hardware import switch
@@ -33,26 +33,26 @@ from nodrop.platforms.kit.examples import TIERS
 from nodrop.resources import home
 from nodrop.syntax.yaml import parse
 
-BASE = "two-by-two"
+BASE_INTENT = "two-by-two"
 """The intent that examples change."""
 
-Names = Mapping[tuple[str, str], str]
+PortNameTable = Mapping[tuple[str, str], str]
 """(device, name of a port) to another name of that port."""
 
 
-class CannotSay(Exception):
+class UnsupportedExample(Exception):
     """A platform cannot express the subject of an example."""
 
 
 @lru_cache(maxsize=1)
 def _text() -> bytes:
-    return (home("intents") / f"{BASE}.yaml").read_bytes()
+    return (home("intents") / f"{BASE_INTENT}.yaml").read_bytes()
 
 
-def laid_over(data: Any, overlay: Any) -> Any:
+def merge_overlay(data: Any, overlay: Any) -> Any:
     """Return a document with an overlay: mappings are joined key by key, anything else is replaced."""
     if isinstance(data, dict) and isinstance(overlay, Mapping):
-        return data | {key: laid_over(data.get(key), value) for key, value in overlay.items()}
+        return data | {key: merge_overlay(data.get(key), value) for key, value in overlay.items()}
     return overlay
 
 
@@ -65,20 +65,20 @@ class Setting:
     def base(self, overlay: Mapping[str, Any]) -> Fabric:
         """Return the fabric of two-by-two with an overlay on its intent, its ports named as in the examples."""
         fabric = self._built(overlay)
-        return renamed(fabric, names(fabric, EXAMPLES))
+        return rename_ports(fabric, names(fabric, EXAMPLES))
 
-    def views(self, fabric: Fabric) -> Iterator[View]:
+    def views(self, fabric: Fabric) -> Iterator[PlatformView]:
         """Yield the fabric as the platform's files express it; raise CannotSay if the platform cannot express it."""
         own_names = names(fabric, self.platform)
-        settled = renamed(replace(fabric, devices=tuple(map(resolve, fabric.devices))), own_names)
+        settled = rename_ports(replace(fabric, devices=tuple(map(resolve, fabric.devices))), own_names)
         try:
             artifacts = [*nodrop.write(settled), *nodrop.host_files(settled)]
         except Unsupported as error:
-            raise CannotSay(str(error)) from None
+            raise UnsupportedExample(str(error)) from None
         reading = nodrop.read_back(artifacts, settled)
         yield self._build_view(replace(reading, fabric=replace(reading.fabric, profile=fabric.profile)))
 
-    def artifact(self, edits: Mapping[str, Any], overlay: Mapping[str, Any]) -> Iterator[View]:
+    def artifact(self, edits: Mapping[str, Any], overlay: Mapping[str, Any]) -> Iterator[PlatformView]:
         """Yield two-by-two read from artifacts with texts replaced, each at its first occurrence.
 
         `overlay` is first laid over its intent. Files of hosts alone are edited on each platform. Files that a build
@@ -89,7 +89,7 @@ class Setting:
             yield from (_build_read_only_view(platform, edits[platform]) for platform in alone)
             return
         if self.platform not in (edits.keys() - {HOSTS} or {self.platform}):
-            raise CannotSay(f"the example edits files of {', '.join(edits)}")
+            raise UnsupportedExample(f"the example edits files of {', '.join(edits)}")
         fabric = self._built(overlay)
         files = {**edits.get(self.platform, {})}
         files |= {f"/{HOSTS}/{name}": changes for name, changes in edits.get(HOSTS, {}).items()}
@@ -117,43 +117,43 @@ class Setting:
         for path in platforms.unsupported_paths(self.platform):
             for written in example.model or {}:
                 if matches((*path.split("/"), "**"), _path_within_device(parse_subject(written))):
-                    raise CannotSay(f"its files do not say {path}")
+                    raise UnsupportedExample(f"its files do not say {path}")
 
-    def render_example(self, example: Example) -> list[View]:
+    def render_example(self, example: Example) -> list[PlatformView]:
         """Return an example as this platform expresses it; nothing if the platform cannot express it."""
         try:
             self.check_support(example)
-            return views_of(example, self.base, self.views, self.artifact)
-        except CannotSay:
+            return build_example_views(example, self.base, self.views, self.artifact)
+        except UnsupportedExample:
             return []
 
     def _built(self, overlay: Mapping[str, Any]) -> Fabric:
         return _built(self.platform, json.dumps(overlay))
 
-    def _build_view(self, reading: Reading) -> View:
+    def _build_view(self, reading: Reading) -> PlatformView:
         table = names(reading.fabric, EXAMPLES)
-        return View(self.platform, reading, lambda subject: spelt_as(subject, table))
+        return PlatformView(self.platform, reading, lambda subject: rename_subject_ports(subject, table))
 
 
 @lru_cache(maxsize=128)  # most of two thousand examples lie on one of a few fabrics
 def _built(platform: str, overlay: str) -> Fabric:
     """Return the fabric of two-by-two on a platform, with an overlay on its intent, given as JSON."""
-    document = parse(_text(), f"{BASE}.yaml")
-    document.data = laid_over(laid_over(document.data, {"topology": TIERS[platform]}), json.loads(overlay))
+    document = parse(_text(), f"{BASE_INTENT}.yaml")
+    document.data = merge_overlay(merge_overlay(document.data, {"topology": TIERS[platform]}), json.loads(overlay))
     try:
         return nodrop.build(validated(document, Intent))
     except InputProblems as error:
-        raise CannotSay(str(replace(error.problems[0], line=None, column=None))) from None
+        raise UnsupportedExample(str(replace(error.problems[0], line=None, column=None))) from None
 
 
-def _build_read_only_view(platform: str, files: Mapping[str, str]) -> View:
+def _build_read_only_view(platform: str, files: Mapping[str, str]) -> PlatformView:
     """Return a device of a platform that is only read, from its files as they are given, below the device's folder."""
     bundle = [
         (Source(name=path.partition("/")[2], display=path, held=text.encode()), text.encode())
         for path, text in files.items()
     ]
     reading = platforms.reader(platform).read_device(next(iter(files)).partition("/")[0], bundle)
-    return View(platform, assemble([reading], Declared()))
+    return PlatformView(platform, assemble([reading], Declared()))
 
 
 def _apply_text_edits(text: str, edits: Iterable[Mapping[str, str]], name: str) -> str:
@@ -173,7 +173,7 @@ def _path_within_device(subject: Subject) -> Subject:
             return ("interfaces", *rest)
 
 
-def names(fabric: Fabric, platform: str) -> Names:
+def names(fabric: Fabric, platform: str) -> PortNameTable:
     """Return the platform's name for every port of a fabric, by the port's name in the fabric."""
     return {
         (device.name, interface.name): _name(platform, str(device.model), interface)
@@ -192,24 +192,24 @@ def _name(platform: str, model: str, interface: Interface) -> str:
         return interface.name
 
 
-def renamed(fabric: Fabric, table: Names) -> Fabric:
+def rename_ports(fabric: Fabric, port_name_table: PortNameTable) -> Fabric:
     """Return the fabric with the names of its ports replaced, also where cables name them."""
     devices = tuple(
         replace(
             device,
             interfaces=tuple(
-                replace(interface, name=table.get((device.name, interface.name), interface.name))
+                replace(interface, name=port_name_table.get((device.name, interface.name), interface.name))
                 for interface in device.interfaces
             ),
-            bgp=_rename_session_ports(device, table),
+            bgp=_rename_session_ports(device, port_name_table),
         )
         for device in fabric.devices
     )
-    links = (replace(link, a=_end(link.a, table), b=_end(link.b, table)) for link in fabric.links)
+    links = (replace(link, a=_end(link.a, port_name_table), b=_end(link.b, port_name_table)) for link in fabric.links)
     return replace(fabric, devices=devices, links=tuple(sorted(links, key=lambda link: (link.a, link.b))))
 
 
-def _rename_session_ports(device: Device, table: Names) -> Bgp | None | Unknown:
+def _rename_session_ports(device: Device, table: PortNameTable) -> Bgp | None | Unknown:
     """Return a device's BGP with the ports renamed over which its sessions go, in the order of their names."""
     bgp = device.bgp
     if not isinstance(bgp, Bgp) or isinstance(bgp.neighbors, Unknown):
@@ -223,16 +223,16 @@ def _rename_session_ports(device: Device, table: Names) -> Bgp | None | Unknown:
     return replace(bgp, neighbors=tuple(sorted(sessions, key=lambda neighbor: natural(neighbor.key))))
 
 
-def _end(end: End, table: Names) -> End:
-    return End(end.node, table.get((end.node, end.port), end.port))
+def _end(end: End, port_name_table: PortNameTable) -> End:
+    return End(end.node, port_name_table.get((end.node, end.port), end.port))
 
 
-def spelt_as(subject: Subject, table: Names) -> Subject:
+def rename_subject_ports(subject: Subject, port_name_table: PortNameTable) -> Subject:
     """Return a subject with the names of ports replaced."""
     match subject:
         case (root, "links", ends, *rest) if root == FABRIC:
-            a, b = (_end(end, table) for end in cable_ends(ends))
+            a, b = (_end(end, port_name_table) for end in cable_ends(ends))
             return (FABRIC, "links", "--".join(sorted((str(a), str(b)))), *rest)
         case (device, name, *rest):
-            return (device, table.get((device, name), name), *rest)
+            return (device, port_name_table.get((device, name), name), *rest)
     return subject

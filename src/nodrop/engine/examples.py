@@ -9,12 +9,18 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from nodrop.analyses import OBSERVATIONS
-from nodrop.analyses._beside import KEPT, Beside
+from nodrop.analyses._beside import OTHER_FABRICS_KEY, Beside
 from nodrop.analyses._computed import compute_observation
 from nodrop.engine.finding import Finding, Verdict
 from nodrop.engine.rule import Example, Rule
-from nodrop.engine.rules import of_files, of_routing, shipped
-from nodrop.engine.suppressions import KINDS, Ran, today, written_in, wrong
+from nodrop.engine.rules import select_file_rules, select_routing_rules, shipped
+from nodrop.engine.suppressions import (
+    SUPPRESSION_REMARK_KINDS,
+    Ran,
+    find_suppression_faults,
+    inline_suppressions,
+    today,
+)
 from nodrop.engine.verdicts import judge
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import End, Fabric, Link
@@ -26,7 +32,7 @@ from nodrop.model.subject import text as subject_text
 from nodrop.routing.observation import Flow, Observation, Refused
 
 
-class View(NamedTuple):
+class PlatformView(NamedTuple):
     """A fabric as the files of a platform express it; `spell` turns its subjects into those of the examples."""
 
     platform: str
@@ -56,8 +62,8 @@ def run_example(
     rule: Rule,
     example: Example,
     base: Callable[[Mapping[str, Any]], Fabric],
-    views: Callable[[Fabric], Iterable[View]],
-    artifact: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[View]] | None = None,
+    views: Callable[[Fabric], Iterable[PlatformView]],
+    artifact: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[PlatformView]] | None = None,
     locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None = None,
 ) -> list[Failure]:
     """Return the faults of an example, nothing if it holds.
@@ -66,7 +72,7 @@ def run_example(
     `locate` fills in the places of findings; with it, each finding must have a line.
     """
     try:
-        seen = views_of(example, base, views, artifact)
+        seen = build_example_views(example, base, views, artifact)
     except ValueError as error:
         return [Failure(rule=rule.name, example=example.name, platform="", message=str(error))]
     failures = [
@@ -79,12 +85,12 @@ def run_example(
     return failures
 
 
-def views_of(
+def build_example_views(
     example: Example,
     base: Callable[[Mapping[str, Any]], Fabric],
-    views: Callable[[Fabric], Iterable[View]],
-    artifact: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[View]] | None = None,
-) -> list[View]:
+    views: Callable[[Fabric], Iterable[PlatformView]],
+    artifact: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[PlatformView]] | None = None,
+) -> list[PlatformView]:
     """Return the views that an example is checked over, made as by `run_example`; ValueError: a change fits nothing."""
     if example.artifact is not None:
         return list(artifact(example.artifact, example.intent or {})) if artifact else []
@@ -105,22 +111,22 @@ def views_of(
     ]
 
 
-def _add_other_fabric(view: View, other_view: View, spec: Mapping[str, Any]) -> View:
+def _add_other_fabric(platform_view: PlatformView, other_view: PlatformView, spec: Mapping[str, Any]) -> PlatformView:
     """Return a view with the other fabric, if both have something in common, and the stated cables."""
-    cables = tuple(_build_cable(ends, (view, other_view)) for ends in spec["cables"])
-    fabric = replace(view.reading.fabric, links=(*view.reading.fabric.links, *cables))
+    cables = tuple(_build_cable(ends, (platform_view, other_view)) for ends in spec["cables"])
+    fabric = replace(platform_view.reading.fabric, links=(*platform_view.reading.fabric.links, *cables))
     overlap = sharing([identifiers_of(other_view.reading.fabric), identifiers_of(fabric)], one_site=spec["one_site"])
     index, joined = Index(other_view.reading.fabric), overlap.joined[0] == overlap.joined[1]
     near = Beside(name=index.fabric.name, index=index, one_site=spec["one_site"], joined=joined)
-    return View(
-        view.platform,
-        replace(view.reading, fabric=fabric),
-        lambda subject: other_view.spell(view.spell(subject)),
+    return PlatformView(
+        platform_view.platform,
+        replace(platform_view.reading, fabric=fabric),
+        lambda subject: other_view.spell(platform_view.spell(subject)),
         beside=(near,) if overlap.pairs else (),
     )
 
 
-def _build_cable(ends: Iterable[str], views: Iterable[View]) -> Link:
+def _build_cable(ends: Iterable[str], views: Iterable[PlatformView]) -> Link:
     """Return a cable between ports that are named as in the examples."""
     own_end = {
         view.spell((device.name, port.name)): End(device.name, port.name)
@@ -132,16 +138,19 @@ def _build_cable(ends: Iterable[str], views: Iterable[View]) -> Link:
     return Link(a=a, b=b)
 
 
-def _build_observation(view: View, otherwise: Mapping[str, Any]) -> Observation:
+def _build_observation(platform_view: PlatformView, observed_differences: Mapping[str, Any]) -> Observation:
     """Return the observation of a validator that sees this fabric, except for the values and lines of an example."""
-    own_observation = _observe_reading(view.reading)
+    own_observation = _observe_reading(platform_view.reading)
     values = {
-        check: {**rows, **{parse(item): value for item, value in otherwise["values"].get(check, {}).items()}}
+        check: {**rows, **{parse(item): value for item, value in observed_differences["values"].get(check, {}).items()}}
         for check, rows in own_observation.seen.items()
     }
-    flows = tuple(Flow(**flow, port="", to="", lost=True) for flow in otherwise["lost"])
+    flows = tuple(Flow(**flow, port="", to="", lost=True) for flow in observed_differences["lost"])
     return replace(
-        own_observation, seen=values, refused=tuple(Refused(**line) for line in otherwise["refused"]), flows=flows
+        own_observation,
+        seen=values,
+        refused=tuple(Refused(**line) for line in observed_differences["refused"]),
+        flows=flows,
     )
 
 
@@ -149,17 +158,19 @@ def _observe_reading(reading: Reading) -> Observation:
     return replace(compute_observation(Index(reading.fabric)), by="a validator")
 
 
-def differences(rule: Rule, example: Example, view: View, verdict: Verdict | None = None) -> Iterator[str]:
+def find_example_differences(
+    rule: Rule, example: Example, platform_view: PlatformView, verdict: Verdict | None = None
+) -> Iterator[str]:
     """Yield the differences between a rule's verdict on a view and the example: exactly its subjects, nothing left
     open.
 
     `verdict` is the rule's verdict, if already known.
     """
-    verdict = verdict or run_rule(rule, view.reading, view.observed, view.beside)
+    verdict = verdict or run_rule(rule, platform_view.reading, platform_view.observed, platform_view.beside)
     yield from map(str, verdict.problems)
     if not verdict.rules:
         yield f"the rule does not speak in this mode, but in {', '.join(sorted(rule.modes))}"
-    finding_subjects = {view.spell(finding.subject) for finding in verdict.findings}
+    finding_subjects = {platform_view.spell(finding.subject) for finding in verdict.findings}
     expected = {parse(subject) for subject in example.at}
     if missed := expected - finding_subjects:
         yield f"no finding at {', '.join(map(subject_text, sorted(missed, key=sort_key)))}"
@@ -170,14 +181,14 @@ def differences(rule: Rule, example: Example, view: View, verdict: Verdict | Non
 
 
 def run_rule(
-    rule: Rule, reading: Reading, observed: Observation | None = None, beside: Sequence[Beside] = ()
+    rule: Rule, reading: Reading, observed: Observation | None = None, other_fabrics: Sequence[Beside] = ()
 ) -> Verdict:
     """Return a rule's verdict on a reading; the shipped rules are checked before a rule that reads others' findings.
 
     A rule about validators' observations uses `observed`, or else the observation that nodrop computes. A rule that
-    compares fabrics uses those in `beside`.
+    compares fabrics uses those in `other_fabrics`.
     """
-    if rule.remark in KINDS:
+    if rule.remark in SUPPRESSION_REMARK_KINDS:
         return _verdict_on_suppressions(rule, reading)
     if rule.observed:
         index = Index(reading.fabric)
@@ -185,9 +196,9 @@ def run_rule(
         return judge(reading, [rule], strictness="auditor", index=index)
     if rule.beside:
         index = Index(reading.fabric)
-        index.kept[KEPT] = beside
+        index.kept[OTHER_FABRICS_KEY] = other_fabrics
         return judge(reading, [rule], strictness="auditor", index=index)
-    beside_it = of_routing(shipped()) if rule.failures else of_files(shipped())
+    beside_it = select_routing_rules(shipped()) if rule.failures else select_file_rules(shipped())
     other_rules = (
         [other_rule for other_rule in beside_it if other_rule.name != rule.name and not other_rule.last]
         if rule.last
@@ -204,13 +215,13 @@ def run_rule(
 
 def _verdict_on_suppressions(rule: Rule, reading: Reading) -> Verdict:
     """Return a rule's verdict on the comments in files when none of them covers anything."""
-    every = of_files(shipped())
-    verdict, written = judge(reading, every, strictness="auditor"), tuple(written_in(reading))
+    every = select_file_rules(shipped())
+    verdict, written = judge(reading, every, strictness="auditor"), tuple(inline_suppressions(reading))
     ran = Ran.of(
         [shipped_rule for shipped_rule in every if reading.fabric.mode in shipped_rule.modes], verdict, reading
     )
     names = {name: shipped_rule.name for shipped_rule in every for name in (shipped_rule.name, *shipped_rule.aliases)}
-    remarks = tuple(wrong(written, [0] * len(written), names, today(), [ran]))
+    remarks = tuple(find_suppression_faults(written, [0] * len(written), names, today(), [ran]))
     return judge(replace(reading, remarks=remarks), [rule], strictness="auditor")
 
 
@@ -223,11 +234,11 @@ def _set_values(fabric: Fabric, model: Mapping[str, object]) -> Fabric:
 def _example_faults(
     rule: Rule,
     example: Example,
-    view: View,
+    view: PlatformView,
     locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None,
 ) -> Iterator[str]:
     verdict = run_rule(rule, view.reading, view.observed, view.beside)
-    yield from differences(rule, example, view, verdict)
+    yield from find_example_differences(rule, example, view, verdict)
     for finding in locate(verdict.findings, view.reading) if locate else ():
         if finding.located is None or finding.located.span is None:
             subject = view.spell(finding.subject)

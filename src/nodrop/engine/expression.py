@@ -31,32 +31,35 @@ _BRACES = ("{%", "%}", "{#", "#}", "{{", "}}")
 
 
 def parse(written: Written, names: Mapping[str, Type], surely: frozenset[Node] = frozenset()) -> Node:
-    """Return the typed tree of an expression over `names`, where the nodes in `surely` are known not to be None."""
+    """Return the typed tree of an expression over `types_by_name`; nodes in `not_none_nodes` are not None."""
     if found_brace := next((brace for brace in _BRACES if brace in written.text), ""):
         raise written.fault(f"`{found_brace}`", "an expression without braces around or in it", at=found_brace)
     (node,) = _parse_pieces(written, f"{{{{ {written.text} }}}}", MAX_EXPRESSION)
     return ExpressionTypes(written, names).check(node, surely)
 
 
-def parse_path(written: Written, names: Mapping[str, Type], scope: str) -> Attribute | Name:
+def parse_path(located_text: Written, types_by_name: Mapping[str, Type], scope: str) -> Attribute | Name:
     """Return a path of the model: from a name, or from the item of the scope (`qos.pfc_priorities`)."""
-    if written.text.partition(".")[0] not in names:
-        written = written.below(scope)
-    node = parse(written, names)
+    if located_text.text.partition(".")[0] not in types_by_name:
+        located_text = located_text.below(scope)
+    node = parse(located_text, types_by_name)
     if not isinstance(node, Attribute | Name):
-        raise written.fault(f"`{written.text}`", "a path of the model, such as `qos.pfc_priorities`")
+        raise located_text.fault(f"`{located_text.text}`", "a path of the model, such as `qos.pfc_priorities`")
     return node
 
 
 def parse_message(
-    written: Written, names: Mapping[str, Type], surely: frozenset[Node] = frozenset()
+    located_text: Written, types_by_name: Mapping[str, Type], not_none_nodes: frozenset[Node] = frozenset()
 ) -> tuple[str | Node, ...]:
     """Return the pieces of a message: its text, and the expressions in `{{ }}` between."""
-    if found_brace := next((brace for brace in _BRACES[:4] if brace in written.text), ""):
-        raise written.fault(f"`{found_brace}`", "text, and expressions in `{{ }}`", at=found_brace)
-    checker, found_pieces = ExpressionTypes(written, names), _parse_pieces(written, written.text, MAX_MESSAGE)
+    if found_brace := next((brace for brace in _BRACES[:4] if brace in located_text.text), ""):
+        raise located_text.fault(f"`{found_brace}`", "text, and expressions in `{{ }}`", at=found_brace)
+    checker, found_pieces = (
+        ExpressionTypes(located_text, types_by_name),
+        _parse_pieces(located_text, located_text.text, MAX_MESSAGE),
+    )
     return tuple(
-        piece.data if isinstance(piece, jinja.TemplateData) else checker.check_printable(piece, surely)
+        piece.data if isinstance(piece, jinja.TemplateData) else checker.check_printable(piece, not_none_nodes)
         for piece in found_pieces
     )
 

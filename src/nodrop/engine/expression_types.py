@@ -7,8 +7,9 @@ from math import isfinite
 from jinja2 import nodes as jinja
 
 from nodrop.engine import nodes
-from nodrop.engine.located_text import MayBeNone, Written
+from nodrop.engine.located_text import MayBeNoneError, Written
 from nodrop.engine.nodes import (
+    ArithmeticSign,
     Attribute,
     Call,
     Comparison,
@@ -16,9 +17,8 @@ from nodrop.engine.nodes import (
     ListLiteral,
     Name,
     Node,
-    Sign,
     may_be_none,
-    present,
+    nodes_not_none,
     text,
 )
 from nodrop.engine.vocabulary import Kind, Word, vocabulary
@@ -38,7 +38,7 @@ _COMPARISONS: Mapping[str, Comparison] = {
     "in": "in",
     "notin": "not in",
 }
-_SIGNS: Mapping[type[jinja.Node], Sign] = {jinja.Add: "+", jinja.Sub: "-", jinja.Mul: "*", jinja.Div: "/"}
+_SIGNS: Mapping[type[jinja.Node], ArithmeticSign] = {jinja.Add: "+", jinja.Sub: "-", jinja.Mul: "*", jinja.Div: "/"}
 _KINDS: Mapping[type[jinja.Node], Kind] = {jinja.Filter: "filter", jinja.Test: "test", jinja.Call: "function"}
 _REFUSED: Mapping[type[jinja.Node], str] = {
     jinja.Getitem: "a subscript",
@@ -86,7 +86,7 @@ class ExpressionTypes:
             case jinja.And() | jinja.Or():
                 is_and = isinstance(node, jinja.And)
                 left = below(node.left)
-                right = self.check(node.right, surely | present(left, holds=is_and), depth + 1)
+                right = self.check(node.right, surely | nodes_not_none(left, holds=is_and), depth + 1)
                 return nodes.Logic("and" if is_and else "or", left, right)
             case jinja.Compare():
                 first_node = below(node.expr)
@@ -182,7 +182,7 @@ class ExpressionTypes:
             node_text = text(node)
             hint = f"deal with that first: `{node_text} and …`, or in `when`"
             fault = self.written.fault(f"`{sign}` with `{node_text}`, which may be none", hint=hint, at=node_text)
-            raise MayBeNone(fault.problems)
+            raise MayBeNoneError(fault.problems)
 
     def _require_words(self, node: Node, kind: Type) -> None:
         """Refuse a text that is none of the words which the other side may be."""

@@ -15,7 +15,7 @@ Confidence = Literal["certain", "likely", "possible"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 _RANK: Mapping[str, int] = {"note": 1, "warning": 2, "error": 3}
 _NEEDED: Mapping[str, int] = {"error": 3, "warning": 2, "unknown": 2, "note": 1, "never": 4}
-Fact = str | int | float | bool | None
+FindingFact = str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ class Finding:
     device: str | None
     group: str
     fingerprint: str
-    facts: Mapping[str, Fact] = field(default_factory=dict)
+    facts: Mapping[str, FindingFact] = field(default_factory=dict)
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
     located: Located | None = None
@@ -159,6 +159,6 @@ class Verdict:
     """How many rules were evaluated."""
 
 
-def as_bad(severity: str, fail_on: str) -> bool:
+def reaches_threshold(severity: str, fail_on: str) -> bool:
     """Whether a severity is as bad as the threshold, or worse."""
     return _RANK[severity] >= _NEEDED[fail_on]

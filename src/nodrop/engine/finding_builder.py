@@ -9,14 +9,14 @@ from typing import Any
 
 from nodrop import platforms
 from nodrop.analyses import Hit
-from nodrop.engine.causes import names_of, names_only, unnamed
-from nodrop.engine.cells import Case, alike
-from nodrop.engine.evidence import Evidence
-from nodrop.engine.finding import Confidence, Fact, Finding, Fix, Located, Related, Severity
+from nodrop.engine.causes import is_only_names, pointed_part_names, replace_row_names
+from nodrop.engine.cells import ItemGroup, alike
+from nodrop.engine.evidence import ReadingEvidence
+from nodrop.engine.finding import Confidence, Finding, FindingFact, Fix, Located, Related, Severity
 from nodrop.engine.nodes import Call, Node, path, text
-from nodrop.engine.remedies import changed_to, split_change
+from nodrop.engine.remedies import changes_making_part, split_change
 from nodrop.engine.rule import Rule
-from nodrop.engine.scopes import Item
+from nodrop.engine.scopes import ScopeItem
 from nodrop.model.change import Change
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
@@ -41,30 +41,32 @@ class FindingBuilder:
     options: Mapping[str, object]
     reading: Reading
     index: Index
-    evidence: Evidence
+    evidence: ReadingEvidence
 
-    def of_case(self, case: Case) -> Iterator[Finding]:
+    def build_from_group(self, item_group: ItemGroup) -> Iterator[Finding]:
         """Yield a finding for each item that a case represents; their common parts are computed once."""
-        for subcase in alike(case, self.rule.finding_columns):
+        for subcase in alike(item_group, self.rule.finding_columns):
             shared = self._shared_facts(subcase.item)
             for item in subcase.members():
                 yield self._build_finding(item, shared)
 
-    def of_hit(self, hit: Hit) -> Finding:
+    def build_from_hit(self, hit: Hit) -> Finding:
         """Return the finding of an analysis."""
         at = hit.at or hit.subject
         related = tuple(Related(subject=subject, message=message) for subject, message in hit.related)
         located = self._locate_place(hit.subject[0], hit.place)
-        changes = tuple(change for subject, new in hit.changes for change in changed_to(self.index, subject, new))
+        changes = tuple(
+            change for subject, new in hit.changes for change in changes_making_part(self.index, subject, new)
+        )
         return self._build_from_facts(hit.subject, at, hit.facts, related, hit.discriminator, changes, located=located)
 
-    def of_remark(self, remark: Remark) -> Finding:
+    def build_from_remark(self, remark: Remark) -> Finding:
         """Return the finding for a reader's remark, at its place."""
         located, names = self._locate_place(remark.subject[0], remark.place), remark.names
         at = remark.at or remark.subject
         return self._build_from_facts(remark.subject, at, remark.facts, located=located, rows=names)
 
-    def holds(self, condition: Node | None, facts: Mapping[str, Fact]) -> bool:
+    def holds(self, condition: Node | None, facts: Mapping[str, FindingFact]) -> bool:
         """Whether `when` lets a hit or remark pass; UnknownFact where it meets UNKNOWN."""
         return condition is None or bool(self._value(condition, (facts,)))
 
@@ -85,7 +87,7 @@ class FindingBuilder:
                 doubt=self.evidence.doubt(self.rule.topics, (subject, at)),
                 fingerprint=fingerprint,
                 former=tuple(former),
-                names=names_of(subject, at),
+                names=pointed_part_names(subject, at),
             )
 
         return about
@@ -97,42 +99,44 @@ class FindingBuilder:
         alike = not rule.commands and all(isinstance(piece, str) for piece in rule.fix)
         return self._build_fix(()) if alike else None
 
-    def _shared_facts(self, item: Item) -> "_Shared":
+    def _shared_facts(self, item: ScopeItem) -> "_Shared":
         """Return the facts that equal items share, computed for the first of them."""
         rule = self.rule
         pieces: list[str | Node] = [
             piece
-            if isinstance(piece, str) or rule.only_names(piece)
+            if isinstance(piece, str) or rule.is_only_naming(piece)
             else render_value(self._value_or_unknown(piece, item))
             for piece in rule.message
         ]
         self._distinguish_sizes(pieces, item)
-        facts = {text(leaf): self._value_or_unknown(leaf, item) for leaf in rule.leaves if not rule.only_names(leaf)}
+        facts = {
+            text(leaf): self._value_or_unknown(leaf, item) for leaf in rule.leaves if not rule.is_only_naming(leaf)
+        }
         return _Shared(
             pieces=tuple(pieces),
-            group=digest(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
+            group=digest_parts(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
             facts={name: fact for name, value in facts.items() for fact in _plain_facts(value)},
             changes=tuple(self._changes_of_item(rule.changes, item)),
             default_changes=tuple(self._changes_of_item(rule.default_changes, item)),
         )
 
-    def _changes_of_item(self, fields: Iterable[tuple[Node, Node]], item: Item) -> "Iterator[_SharedChange]":
+    def _changes_of_item(self, fields: Iterable[tuple[Node, Node]], item: ScopeItem) -> "Iterator[_SharedChange]":
         """Yield the changes that set fields of an item, part by part."""
         for target, new_node in fields:
             old_value, new_value = self._value_or_unknown(target, item), self._value_or_unknown(new_node, item)
             for below, old, new in split_change(old_value, new_value):
                 yield (*(path(target) or ()), *below), old, new
 
-    def _build_finding(self, item: Item, shared: "_Shared") -> Finding:
+    def _build_finding(self, item: ScopeItem, shared: "_Shared") -> Finding:
         rule, scope = self.rule, self.rule.scope
         subject = scope.subject(item)
-        at = scope.place(item, rule.pointed) if rule.pointed else subject
+        at = scope.place(item, rule.pointed_path) if rule.pointed_path else subject
         pieces = (
             piece if isinstance(piece, str) else render_value(self._value_or_unknown(piece, item))
             for piece in shared.pieces
         )
         fingerprint, *former = self._build_fingerprints(subject)
-        resting, whole_paths = rule.rests
+        resting, whole_paths = rule.supporting_paths
         assumed = self._sole_assumption(item, at)
         doubt = assumed or self.evidence.doubt(
             rule.topics,
@@ -164,9 +168,9 @@ class FindingBuilder:
             former=tuple(former),
         )
 
-    def _other_end_of_link(self, item: Item) -> tuple[Related, ...]:
+    def _other_end_of_link(self, item: ScopeItem) -> tuple[Related, ...]:
         """Of a rule that points at one end of a link, the same of the other end."""
-        end, *inner_path = self.rule.pointed or ("",)
+        end, *inner_path = self.rule.pointed_path or ("",)
         if self.rule.scope.name != "link" or end not in _OTHER:
             return ()
         return (Related(subject=self.rule.scope.place(item, (_OTHER[end], *inner_path)), message="the other end"),)
@@ -175,7 +179,7 @@ class FindingBuilder:
         self,
         subject: Subject,
         at: Subject,
-        facts: Mapping[str, Fact],
+        facts: Mapping[str, FindingFact],
         related: tuple[Related, ...] = (),
         discriminator: str = "",
         changes: tuple[Change, ...] = (),
@@ -200,10 +204,10 @@ class FindingBuilder:
         for (written, node), piece in zip(self._message_pieces, pieces, strict=True):
             if (
                 node is None
-                or not names_only(piece, subject, about.names)
+                or not is_only_names(piece, subject, about.names)
                 or naming.setdefault(piece, written) != written
             ):
-                cause.append(unnamed(piece, rows))
+                cause.append(replace_row_names(piece, rows))
         assumed = self._sole_assumption(names, at)
         doubt = assumed or about.doubt
         return Finding(
@@ -215,7 +219,7 @@ class FindingBuilder:
             subject=subject,
             at=at,
             device=about.device,
-            group=digest(rule.name, *cause),
+            group=digest_parts(rule.name, *cause),
             fingerprint=about.fingerprint,
             facts=dict(facts),
             related=related,
@@ -256,11 +260,11 @@ class FindingBuilder:
             return rule.severity_if_assumed
         return self.severity
 
-    def _sole_assumption(self, names: Sequence[Any], at: Subject) -> str:
+    def _sole_assumption(self, name_values: Sequence[Any], subject_path: Subject) -> str:
         """Return the assumption that a finding rests on alone; "" if it is stated, or the files show it themselves."""
         for topic, unless in self.rule.assumed:
-            assumed = self.evidence.assumption(topic, at)
-            if assumed and (unless is None or self._value_or_unknown(unless, names) is False):
+            assumed = self.evidence.assumption(topic, subject_path)
+            if assumed and (unless is None or self._value_or_unknown(unless, name_values) is False):
                 return assumed
         return ""
 
@@ -301,7 +305,7 @@ class FindingBuilder:
     def _build_fingerprints(self, subject: Subject, discriminator: str = "") -> tuple[str, ...]:
         """Return the fingerprint of a finding, then those that it had under former names of the rule."""
         return tuple(
-            digest(name, subject_text(subject), discriminator) for name in (self.rule.name, *self.rule.aliases)
+            digest_parts(name, subject_text(subject), discriminator) for name in (self.rule.name, *self.rule.aliases)
         )
 
     def _value(self, node: Node, names: Sequence[Any]) -> object:
@@ -336,14 +340,14 @@ class _Shared:
 
     pieces: tuple[str | Node, ...]
     group: str
-    facts: Mapping[str, Fact]
+    facts: Mapping[str, FindingFact]
     changes: "tuple[_SharedChange, ...]"
     default_changes: "tuple[_SharedChange, ...]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _About:
-    """What findings of one rule have in common that have one subject and point at one place; `names` name these."""
+    """What findings of one rule share that have one subject and one place; `name_values` name these."""
 
     device: str | None
     doubt: str
@@ -372,7 +376,7 @@ def _escape_steering(value: str) -> str:
     return _STEERING.sub(lambda match: match[0].encode("unicode_escape").decode(), value)
 
 
-def _plain_facts(value: object) -> Iterator[Fact]:
+def _plain_facts(value: object) -> Iterator[FindingFact]:
     """Yield a value as a fact, where it is a plain one: parts of the model are not."""
     if value is None or isinstance(value, str | int | float):
         yield value
@@ -382,14 +386,14 @@ def _plain_facts(value: object) -> Iterator[Fact]:
         yield render_value(value)
 
 
-def digest(*texts: str) -> str:
+def digest_parts(*texts: str) -> str:
     """BLAKE2b-128 of the parts (contract 9.13); names of files may hold half of a surrogate pair."""
     joined = _SEPARATOR.join(texts).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(joined, digest_size=16).hexdigest()
 
 
-def _device(subject: Subject, at: Subject) -> str | None:
-    return next((candidate[0] for candidate in (subject, at) if candidate[0] != FABRIC), None)
+def _device(subject: Subject, subject_path: Subject) -> str | None:
+    return next((candidate[0] for candidate in (subject, subject_path) if candidate[0] != FABRIC), None)
 
 
 def _lower_confidence(confidence: Confidence, doubt: str) -> Confidence:

@@ -1,7 +1,7 @@
 """A first rule for a rule author: it passes its examples, and its comments show which parts to adapt."""
 
-from nodrop.engine.areas import areas
-from nodrop.engine.rules import NAME
+from nodrop.engine.areas import rule_area_names
+from nodrop.engine.rules import RULE_NAME_PATTERN
 from nodrop.model.types import nearest
 
 SCHEMA = ".nodrop/rule.schema.json"
@@ -33,10 +33,10 @@ examples:                         # changes of the fabric intents/two-by-two.yam
 """
 
 
-def first_rule(area: str, name: str) -> str:
+def write_first_rule(area: str, name: str) -> str:
     """Return the text of a rule file; ValueError where there is no such area, or a rule cannot be called so."""
-    if area not in areas():
-        raise ValueError(f"no area `{area}` ({nearest(area, areas())})")
-    if not NAME.fullmatch(name):
+    if area not in rule_area_names():
+        raise ValueError(f"no area `{area}` ({nearest(area, rule_area_names())})")
+    if not RULE_NAME_PATTERN.fullmatch(name):
         raise ValueError(f"a rule called `{name}`; expected the fault in lower case, words joined by `-`")
     return _TEXT.format(name=name, schema=SCHEMA)

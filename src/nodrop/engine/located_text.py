@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from nodrop.errors import InputProblems, Problem
 
 
-class MayBeNone(InputProblems):
+class MayBeNoneError(InputProblems):
     """An expression measures what may be None; where `when` is at fault itself, that may be why."""
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from nodrop.engine.examples import View, differences
+from nodrop.engine.examples import PlatformView, find_example_differences
 from nodrop.engine.nodes import (
     Arithmetic,
     Attribute,
@@ -24,12 +24,12 @@ from nodrop.engine.nodes import (
     Negative,
     Node,
     Not,
-    bare,
+    format_without_brackets,
 )
 from nodrop.engine.rule import Example, Rule
 from nodrop.model.types import TRUTH
 
-NEIGHBOURS: Mapping[Comparison, Comparison] = {
+NEIGHBOR_COMPARISONS: Mapping[Comparison, Comparison] = {
     "<": "<=",
     "<=": "<",
     ">": ">=",
@@ -65,7 +65,7 @@ def mutants(rule: Rule) -> list[Mutant]:
         for old, new, changed in _places(condition, whole=True):
             if (short := simplify_condition(changed)) not in seen:
                 seen.add(short)
-                change = f"{key}: {bare(old)} -> {bare(new)}"
+                change = f"{key}: {format_without_brackets(old)} -> {format_without_brackets(new)}"
                 changes[change] += 1
                 nth = f" ({changes[change]})" if changes[change] > 1 else ""
                 field = {"when": changed} if key == "when" else {"claim": changed}
@@ -113,7 +113,7 @@ def _mutate_node(node: Node) -> Iterator[Node]:
     match node:
         case Compare():
             for at, (sign, right) in enumerate(node.rest):
-                comparisons = [(NEIGHBOURS[sign], right)]
+                comparisons = [(NEIGHBOR_COMPARISONS[sign], right)]
                 if isinstance(right, Constant) and type(right.value) is int:
                     comparisons += [(sign, replace(right, value=right.value + step)) for step in (-1, 1)]
                 for comparison in comparisons:
@@ -144,7 +144,9 @@ def simplify_condition(node: Node) -> Node:
             return node
 
 
-def survivors(rule: Rule, platforms: Iterable[str], views: Callable[[Example, str], Iterable[View]]) -> list[Mutant]:
+def find_surviving_mutants(
+    rule: Rule, platforms: Iterable[str], views: Callable[[Example, str], Iterable[PlatformView]]
+) -> list[Mutant]:
     """Return the mutants of a rule that none of its examples notices.
 
     `views` gives an example as a platform expresses it, nothing where the platform cannot. An example that fails for
@@ -154,8 +156,10 @@ def survivors(rule: Rule, platforms: Iterable[str], views: Callable[[Example, st
     for example in rule.examples if remaining_mutants else ():
         for platform in platforms:
             for view in views(example, platform):
-                if not any(differences(rule, example, view)):
+                if not any(find_example_differences(rule, example, view)):
                     remaining_mutants = [
-                        mutant for mutant in remaining_mutants if not any(differences(mutant.rule, example, view))
+                        mutant
+                        for mutant in remaining_mutants
+                        if not any(find_example_differences(mutant.rule, example, view))
                     ]
     return remaining_mutants

@@ -36,7 +36,7 @@ class Part:
 HitsOf = Callable[[Rule, Index], Iterable[object]]
 
 
-def nearby(
+def find_parts_to_recheck(
     readings: tuple[Reading, Reading], indices: tuple[Index, Index], rules: Sequence[Rule], hits: HitsOf
 ) -> tuple[Part, Part] | None:
     """Return the parts of two states of a fabric to check; None for the whole.
@@ -95,10 +95,10 @@ def _common_and_other_parts(old: Sequence[_T], new: Sequence[_T]) -> tuple[list[
     return [before[key] for key in same_ids], [side[key] for side in (before, after) for key in side.keys() - same_ids]
 
 
-def _add_neighbors(names: set[str], links: Iterable[Link], cables: int) -> set[str]:
+def _add_neighbors(device_names: set[str], links: Iterable[Link], cables: int) -> set[str]:
     """Return names with those that so many cables lead to."""
-    neighbors = set(names)
-    for _ in range(cables if names else 0):
+    neighbors = set(device_names)
+    for _ in range(cables if device_names else 0):
         neighbors |= {
             end.node
             for link in links

@@ -1,7 +1,7 @@
 """An expression of a rule after its check: a tree whose every node has a type, and facts about it.
 
 `text` is the node as written in a rule, `reads` the paths of the model that it reads, `leaves` the facts that it rests
-on, and `present` the nodes that are surely not None once it is known to hold, or not to.
+on, and `nodes_not_none` the nodes that are surely not None once it is known to hold, or not to.
 """
 
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from typing import Literal
 from nodrop.engine.vocabulary import Word
 from nodrop.model.types import NONE, NUMBER, TRUTH, Type, is_property, join, sources
 
-Path = tuple[str, ...]
+ModelPath = tuple[str, ...]
 Comparison = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
-Sign = Literal["+", "-", "*", "/"]
+ArithmeticSign = Literal["+", "-", "*", "/"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Compare:
 class Arithmetic:
     """Two numbers and a sign."""
 
-    sign: Sign
+    sign: ArithmeticSign
     left: "Node"
     right: "Node"
     type: Type = NUMBER
@@ -127,7 +127,7 @@ class Call:
 Node = Constant | Name | Attribute | ListLiteral | Not | Negative | Logic | Compare | Arithmetic | IsNone | Call
 
 
-def children(node: Node) -> tuple[Node, ...]:
+def child_nodes(node: Node) -> tuple[Node, ...]:
     """Return the nodes right below, in order of evaluation."""
     match node:
         case Constant() | Name():
@@ -146,11 +146,11 @@ def children(node: Node) -> tuple[Node, ...]:
             return node.arguments
 
 
-def walk(node: Node) -> Iterator[Node]:
+def walk_nodes(node: Node) -> Iterator[Node]:
     """Return the node and all below it."""
     yield node
-    for child in children(node):
-        yield from walk(child)
+    for child in child_nodes(node):
+        yield from walk_nodes(child)
 
 
 def text(node: Node) -> str:
@@ -182,13 +182,13 @@ def text(node: Node) -> str:
             return f"{subject} {'|' if node.word.kind == 'filter' else 'is'} {node.word.name}{argument_list}"
 
 
-def bare(node: Node) -> str:
+def format_without_brackets(node: Node) -> str:
     """Render the node alone, without the outermost brackets."""
     written = text(node)
     return written[1:-1] if isinstance(node, Compare | Logic | Arithmetic) else written
 
 
-def path(node: Node) -> Path | None:
+def path(node: Node) -> ModelPath | None:
     """Return the path that a name with attributes is: ("interface", "qos", "trust"); None for any other node."""
     if isinstance(node, Name):
         return (node.name,)
@@ -197,21 +197,21 @@ def path(node: Node) -> Path | None:
     return None
 
 
-def reads(node: Node) -> frozenset[Path]:
+def reads(node: Node) -> frozenset[ModelPath]:
     """Return the paths that the node reads, the longest ones only; a property and the fields behind it."""
     paths = path(node)
     if paths is None:
-        return frozenset().union(*map(reads, children(node)))
-    return frozenset({paths}) | stored(node)
+        return frozenset().union(*map(reads, child_nodes(node)))
+    return frozenset({paths}) | stored_field_paths(node)
 
 
-def stored(node: Node) -> frozenset[Path]:
+def stored_field_paths(node: Node) -> frozenset[ModelPath]:
     """Return the paths of the fields that a path reads, where a step of it is a property."""
     if not isinstance(node, Attribute):
         return frozenset()
     fields = frozenset().union(*(sources(owner, node.name) for owner in node.of.type.owners))
     before = path(node.of) or ()
-    return frozenset((*before, field) for field in fields if field != node.name) | stored(node.of)
+    return frozenset((*before, field) for field in fields if field != node.name) | stored_field_paths(node.of)
 
 
 def leaves(node: Node) -> Iterator[Attribute | Call]:
@@ -219,39 +219,41 @@ def leaves(node: Node) -> Iterator[Attribute | Call]:
     if isinstance(node, Attribute) or (isinstance(node, Call) and node.word.kind == "function"):
         yield node
     else:
-        for child in children(node):
+        for child in child_nodes(node):
             yield from leaves(child)
 
 
-def given_whole(node: Node) -> frozenset[Path]:
+def paths_given_whole(node: Node) -> frozenset[ModelPath]:
     """Return the paths whose values a word receives whole; it may read anything below them."""
-    calls = [inner_node for inner_node in walk(node) if isinstance(inner_node, Call)]
+    calls = [inner_node for inner_node in walk_nodes(node) if isinstance(inner_node, Call)]
     whole_arguments = [argument for call in calls for argument in call.arguments if not argument.type.is_scalar]
     return frozenset().union(*map(reads, whole_arguments))
 
 
-def may_be_none(node: Node, surely: frozenset[Node] = frozenset()) -> bool:
-    """Whether the node may be None, where those in `surely` are not."""
-    if node in surely:
+def may_be_none(node: Node, not_none_nodes: frozenset[Node] = frozenset()) -> bool:
+    """Whether the node may be None, where those in `not_none_nodes` are not."""
+    if node in not_none_nodes:
         return False
     match node:
         case Attribute():
-            return node.type.none or may_be_none(node.of, surely)
+            return node.type.none or may_be_none(node.of, not_none_nodes)
         case Logic():
-            return may_be_none(node.right, surely) or (node.word == "and" and may_be_none(node.left, surely))
+            return may_be_none(node.right, not_none_nodes) or (
+                node.word == "and" and may_be_none(node.left, not_none_nodes)
+            )
         case Constant() | Name() | Call():
             return node.type.none
         case _:
             return False
 
 
-def present(node: Node, *, holds: bool) -> frozenset[Node]:
+def nodes_not_none(node: Node, *, holds: bool) -> frozenset[Node]:
     """Return the nodes that are surely not None where `node` counts as true, or (`holds=False`) as false."""
     match node:
         case Not():
-            return present(node.node, holds=not holds)
+            return nodes_not_none(node.node, holds=not holds)
         case Logic(word=word):
-            left, right = present(node.left, holds=holds), present(node.right, holds=holds)
+            left, right = nodes_not_none(node.left, holds=holds), nodes_not_none(node.right, holds=holds)
             return left | right if (word == "and") == holds else left & right
         case IsNone():
             return frozenset() if holds else _node_and_owners(node.node)
@@ -263,16 +265,18 @@ def present(node: Node, *, holds: bool) -> frozenset[Node]:
             return _node_and_owners(node) if holds else frozenset()
 
 
-def _find_present_nodes(left: Node, sign: Comparison, right: Node, *, holds: bool) -> frozenset[Node]:
+def _find_present_nodes(left_operand: Node, sign: Comparison, right_operand: Node, *, holds: bool) -> frozenset[Node]:
     holds = holds != (sign in ("!=", "not in"))
-    present_nodes = _node_and_owners(left) | _node_and_owners(right)
+    present_nodes = _node_and_owners(left_operand) | _node_and_owners(right_operand)
     if sign in ("==", "!="):
-        if NONE in (left.type, right.type):
+        if NONE in (left_operand.type, right_operand.type):
             return frozenset() if holds else present_nodes
-        return present_nodes if holds and not (may_be_none(left) and may_be_none(right)) else frozenset()
+        return (
+            present_nodes if holds and not (may_be_none(left_operand) and may_be_none(right_operand)) else frozenset()
+        )
     if sign in ("in", "not in") and holds:
-        inside = right.type.element
-        return _node_and_owners(right) if inside is None or inside.none else present_nodes
+        inside = right_operand.type.element
+        return _node_and_owners(right_operand) if inside is None or inside.none else present_nodes
     return frozenset()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from nodrop.engine.finding import Finding, UnknownVerdict, Verdict
-from nodrop.engine.unknowns import Unknowns
+from nodrop.engine.unknowns import UnknownFacts
 from nodrop.model.index import Index
 from nodrop.model.reading import PossibleMode, Reading
 from nodrop.model.subject import FABRIC, cable_ends
@@ -17,7 +17,7 @@ from nodrop.model.values import replace_fields
 JudgeIn = Callable[[Reading, Index], Verdict]
 
 
-def in_each_mode(reading: Reading, index: Index, judge_in: JudgeIn) -> Verdict:
+def judge_each_mode(reading: Reading, index: Index, judge_in: JudgeIn) -> Verdict:
     """Return the verdict on a reading with several possible modes; `judge_in` returns that of one mode."""
     verdicts = []
     for possible_mode in reading.possible:
@@ -65,7 +65,7 @@ def _merge_mode_findings(
         for finding in findings:
             seen.setdefault((finding.rule, finding.fingerprint), {}).setdefault(at, []).append(finding)
     sure: list[Finding] = []
-    unknowns = Unknowns()
+    unknowns = UnknownFacts()
     for by_mode in seen.values():
         first_finding = next(iter(by_mode.values()))[0]
         own_devices = _devices(first_finding, modes_of)

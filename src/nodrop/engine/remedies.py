@@ -11,9 +11,9 @@ from dataclasses import is_dataclass, replace
 from itertools import islice
 from typing import Any
 
-from nodrop.analyses._kinship import Family, kind_of, root_of
+from nodrop.analyses._kinship import PortFamily, port_family, switch_family
 from nodrop.engine.finding import Finding
-from nodrop.engine.nodes import Path
+from nodrop.engine.nodes import ModelPath
 from nodrop.engine.rule import Rule
 from nodrop.model.change import Change
 from nodrop.model.edit import ABSENT, find_part, find_value
@@ -23,7 +23,7 @@ from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, surely_off
 from nodrop.model.subject import FABRIC, Subject, cable_ends
 from nodrop.model.types import key_of
 
-ASKED = 64
+MAX_SIBLINGS_ASKED = 64
 """How many switches of a kind are asked, at most, for the usual value among them; they are built alike."""
 _MAP = 8
 """From how many entries on a list of numbers is a map: no port has that many of anything else that is one by one."""
@@ -31,29 +31,29 @@ _MAP = 8
 _OF_THE_CABLE = frozenset({"cable_length_m"})
 """What is of each port's own cable: siblings give it where a port has nothing, and never another thing than it has."""
 
-Parted = tuple[Subject, object, object]
+PartChange = tuple[Subject, object, object]
 
 
-def split_change(old: object, new: object) -> Iterator[Parted]:
+def split_change(old_value: object, new_value: object) -> Iterator[PartChange]:
     """Yield the required changes, part by part: its path, the old and the new value; nothing for unknown parts.
 
     A part that is there on one side only is a change as a whole, and so is a list except maps and rows.
     """
-    if new is UNKNOWN or old is new:
+    if new_value is UNKNOWN or old_value is new_value:
         return
-    if type(old) is not type(new):
-        yield (), old, new
-    elif is_dataclass(old):
-        for name in old.__dataclass_fields__:
-            for below, a, b in split_change(getattr(old, name), getattr(new, name)):
+    if type(old_value) is not type(new_value):
+        yield (), old_value, new_value
+    elif is_dataclass(old_value):
+        for name in old_value.__dataclass_fields__:
+            for below, a, b in split_change(getattr(old_value, name), getattr(new_value, name)):
                 yield (name, *below), a, b
-    elif isinstance(old, tuple) and isinstance(new, tuple) and _is_compared_by_entry(old, new):
-        rows, new_rows = ({key_of(row, at): row for at, row in enumerate(side)} for side in (old, new))
+    elif isinstance(old_value, tuple) and isinstance(new_value, tuple) and _is_compared_by_entry(old_value, new_value):
+        rows, new_rows = ({key_of(row, at): row for at, row in enumerate(side)} for side in (old_value, new_value))
         for key in dict.fromkeys((*rows, *new_rows)):
             for below, a, b in split_change(rows.get(key), new_rows.get(key)):
                 yield (key, *below), a, b
-    elif old != new:
-        yield (), old, new
+    elif old_value != new_value:
+        yield (), old_value, new_value
 
 
 def _is_compared_by_entry(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
@@ -66,14 +66,16 @@ def _is_compared_by_entry(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
     return len(old) == len(new) >= _MAP
 
 
-def changed_to(index: Index, subject: Subject, new: object) -> Iterator[Change]:
+def changes_making_part(index: Index, subject: Subject, new: object) -> Iterator[Change]:
     """Yield the changes that make a part of the fabric `new`; a missing part is None, and is added."""
     old = _value_at(index, subject)
     for below, was, new_value in split_change(None if old is ABSENT else old, new):
         yield Change(subject=(*subject, *below), old=was, new=new_value)
 
 
-def with_siblings(rule: Rule, findings: Sequence[Finding], index: Index, sick: Sequence[Finding]) -> Iterator[Finding]:
+def add_sibling_changes(
+    rule: Rule, findings: Sequence[Finding], index: Index, sick: Sequence[Finding]
+) -> Iterator[Finding]:
     """Yield the findings of a rule, each with what its siblings have: if the rule itself sets nothing, or first.
 
     `sick` are all that the rule finds in the fabric.
@@ -89,7 +91,7 @@ def with_siblings(rule: Rule, findings: Sequence[Finding], index: Index, sick: S
         yield replace(finding, fix=fix)
 
 
-def _subject_of_path(finding: Finding, path: Path) -> Subject:
+def _subject_of_path(finding: Finding, path: ModelPath) -> Subject:
     """Return the subject of a path of the item that a finding is about; of none, the part that it points at.
 
     Of a finding about cables or classes, the port and switch are those that it points at.
@@ -122,8 +124,8 @@ class _Siblings:
             if subject[0] != FABRIC
         }
         self._sick_devices = {subject[0] for subject in self._sick}
-        self._votes: dict[tuple[Family, Subject], object] = {}
-        self._devices: dict[Family, list[Device]] = {}
+        self._votes: dict[tuple[PortFamily, Subject], object] = {}
+        self._devices: dict[PortFamily, list[Device]] = {}
 
     def reached(self, place: Subject) -> Subject:
         """Return the part that is None on the way to a place, and has to be given whole; else the place."""
@@ -135,7 +137,7 @@ class _Siblings:
     def changes(self, place: Subject) -> Iterator[Change]:
         """Yield the changes that make a part as most siblings have it, where they agree and have it."""
         if place[0] != FABRIC and len(place) > 1:
-            for change in changed_to(self._index, place, self._usual_value(place)):
+            for change in changes_making_part(self._index, place, self._usual_value(place)):
                 if change.subject[-1] not in _OF_THE_CABLE or not change.old:
                     yield change
 
@@ -145,37 +147,39 @@ class _Siblings:
             return UNKNOWN
         if place[1].startswith("@"):
             steps = (place[1][1:], *place[2:])
-            key = (*root_of(self._index, device), "device"), steps
+            key = (*switch_family(self._index, device), "device"), steps
             if key not in self._votes:
                 other_devices = (
                     sibling for sibling in self._similar_devices(device) if sibling.name not in self._sick_devices
                 )
-                self._votes[key] = _most_common_value(islice(other_devices, ASKED), steps)
+                self._votes[key] = _most_common_value(islice(other_devices, MAX_SIBLINGS_ASKED), steps)
             return self._votes[key]
         port = self._index.interface(device.name, place[1])
         if port is None:
             return UNKNOWN
-        kind = kind_of(self._index, device, port)
+        kind = port_family(self._index, device, port)
         near = (device.name, *kind), place[2:]
         if near not in self._votes:
             self._votes[near] = _most_common_value(self._ports([device], kind), place[2:])
-        far = (*root_of(self._index, device), *kind), place[2:]
+        far = (*switch_family(self._index, device), *kind), place[2:]
         if self._votes[near] is UNKNOWN and far not in self._votes:
-            self._votes[far] = _most_common_value(self._ports(self._similar_devices(device)[:ASKED], kind), place[2:])
+            self._votes[far] = _most_common_value(
+                self._ports(self._similar_devices(device)[:MAX_SIBLINGS_ASKED], kind), place[2:]
+            )
         return self._votes[far] if self._votes[near] is UNKNOWN else self._votes[near]
 
-    def _ports(self, devices: Iterable[Device], kind: Family) -> Iterator[Interface]:
+    def _ports(self, devices: Iterable[Device], kind: PortFamily) -> Iterator[Interface]:
         for device in devices:
             for port in device.interfaces:
                 sound = not {(device.name,), (device.name, port.name)} & self._sick
-                if sound and not surely_off(port.enabled) and kind_of(self._index, device, port) == kind:
+                if sound and not surely_off(port.enabled) and port_family(self._index, device, port) == kind:
                     yield port
 
     def _similar_devices(self, device: Device) -> list[Device]:
         if not self._devices:
             for fabric_device in self._index.fabric.devices:
-                self._devices.setdefault(root_of(self._index, fabric_device), []).append(fabric_device)
-        return self._devices[root_of(self._index, device)]
+                self._devices.setdefault(switch_family(self._index, fabric_device), []).append(fabric_device)
+        return self._devices[switch_family(self._index, device)]
 
 
 def _most_common_value(siblings: Iterable[Device | Interface], steps: Subject) -> object:

@@ -7,10 +7,23 @@ from itertools import chain
 from typing import Any, Literal
 
 from nodrop.engine import compiler
-from nodrop.engine.cells import EACH, Column, columns
-from nodrop.engine.evidence import Topic
+from nodrop.engine.cells import EACH_ITEM_ALONE, GroupingColumn, grouping_columns
+from nodrop.engine.evidence import EvidenceTopic
 from nodrop.engine.finding import Confidence, Severity
-from nodrop.engine.nodes import Attribute, Call, Logic, Name, Node, Not, Path, given_whole, leaves, path, reads, walk
+from nodrop.engine.nodes import (
+    Attribute,
+    Call,
+    Logic,
+    ModelPath,
+    Name,
+    Node,
+    Not,
+    leaves,
+    path,
+    paths_given_whole,
+    reads,
+    walk_nodes,
+)
 from nodrop.engine.scopes import Scope
 from nodrop.model.fabric import Device, Mode
 from nodrop.model.types import Type
@@ -84,7 +97,7 @@ class Rule:
     """Whether the owner states what is at fault, in an intent or in fabric.yaml."""
     severity_if_assumed: Severity | None
     """The severity where one of `assumed` is not stated; None is the same."""
-    assumed: tuple[tuple[Topic, Node | None], ...]
+    assumed: tuple[tuple[EvidenceTopic, Node | None], ...]
     """What nodrop may have assumed for want of a statement, and the condition under which the files show it."""
     confidence: Confidence
     because: str
@@ -129,7 +142,7 @@ class Rule:
     """What a fix sets where neither `changes` nor siblings say anything."""
     default_safe_if: Node | None
     """Under which condition `default_changes` cannot make anything worse; None is never."""
-    as_siblings: tuple[Path, ...]
+    as_siblings: tuple[ModelPath, ...]
     """What a fix makes as most sound siblings have it; of an analysis, nothing but the part that it points at: ()."""
     siblings_first: bool
     """Whether `changes` are only for where siblings tell nothing: what the rule file has first goes first."""
@@ -153,7 +166,7 @@ class Rule:
         return frozenset({self.name, self.area, *self.aliases})
 
     @property
-    def repairs(self) -> bool:
+    def has_known_changes(self) -> bool:
         """Whether its fix names the change to make, where that is known."""
         return bool(self.changes_files or self.intent_fix)
 
@@ -168,20 +181,20 @@ class Rule:
         return tuple(node for node in (self.when, self.claim) if node is not None)
 
     @cached_property
-    def reads(self) -> frozenset[Path]:
+    def reads(self) -> frozenset[ModelPath]:
         """The paths that decide, as they are written, and the fields behind properties."""
         return frozenset().union(*map(reads, self.conditions))
 
     @cached_property
-    def pointed(self) -> Path:
+    def pointed_path(self) -> ModelPath:
         """The path to point at; nothing for the subject itself."""
         return (path(self.at) or ()) if self.at else ()
 
     @cached_property
-    def rests(self) -> tuple[frozenset[Path], frozenset[Path]]:
+    def supporting_paths(self) -> tuple[frozenset[ModelPath], frozenset[ModelPath]]:
         """Return the paths that a verdict rests on, and the paths below which it may have read anything."""
-        pointed = {self.pointed} if self.pointed else set()
-        return self.reads | pointed, frozenset().union(*map(given_whole, self.conditions))
+        pointed = {self.pointed_path} if self.pointed_path else set()
+        return self.reads | pointed, frozenset().union(*map(paths_given_whole, self.conditions))
 
     @cached_property
     def near(self) -> bool:
@@ -190,7 +203,7 @@ class Rule:
             return self.looks_near
         nodes = (*self.conditions, *self.message_nodes, *self.command_nodes)
         read_paths = (read_path[:2] for node in nodes for read_path in reads(node))
-        words = (call.word for node in nodes for call in walk(node) if isinstance(call, Call))
+        words = (call.word for node in nodes for call in walk_nodes(node) if isinstance(call, Call))
         return (
             Device in self.scope.parts.values()
             and not any(read_path in (("fabric", "devices"), ("fabric", "links")) for read_path in read_paths)
@@ -203,10 +216,12 @@ class Rule:
         return any(call.word.last for call in self._called_words)
 
     @cached_property
-    def of_remarks_alone(self) -> bool:
+    def depends_on_remarks_only(self) -> bool:
         """Whether its verdict on a remark follows from the remark, and not from the fabric, which includes the mode."""
         stated = (node for node in (self.stated, *(unless for _, unless in self.assumed)) if node is not None)
-        every = [inner_node for node in (*self.conditions, *self.message_nodes, *stated) for inner_node in walk(node)]
+        every = [
+            inner_node for node in (*self.conditions, *self.message_nodes, *stated) for inner_node in walk_nodes(node)
+        ]
         return bool(self.remark) and not any(
             (isinstance(inner_node, Name) and inner_node.name == "fabric")
             or (isinstance(inner_node, Call) and inner_node.word.indexed)
@@ -215,7 +230,7 @@ class Rule:
 
     @cached_property
     def _called_words(self) -> tuple[Call, ...]:
-        return tuple(node for condition in self.conditions for node in walk(condition) if isinstance(node, Call))
+        return tuple(node for condition in self.conditions for node in walk_nodes(condition) if isinstance(node, Call))
 
     @cached_property
     def topics(self) -> frozenset[str]:
@@ -235,46 +250,48 @@ class Rule:
         lines = chain.from_iterable(self.commands.values())
         return (piece for piece in chain.from_iterable(lines) if not isinstance(piece, str))
 
-    def only_names(self, node: Node) -> bool:
+    def is_only_naming(self, node: Node) -> bool:
         """Whether a node yields only the item's name; the answer of a function is more than that."""
         looked_at = reads(node)
         only_identity = bool(looked_at) and all(read_path[:2] in self.scope.identity for read_path in looked_at)
         return only_identity and not any(
-            isinstance(inner_node, Call) and inner_node.word.kind == "function" for inner_node in walk(node)
+            isinstance(inner_node, Call) and inner_node.word.kind == "function" for inner_node in walk_nodes(node)
         )
 
     @cached_property
-    def verdict_columns(self) -> tuple[Column, ...]:
+    def verdict_columns(self) -> tuple[GroupingColumn, ...]:
         """Return the columns that must be equal for two items to get the same verdict."""
-        return columns(self.scope, self.reads)
+        return grouping_columns(self.scope, self.reads)
 
     @cached_property
-    def sieve(self) -> Node | None:
+    def shared_condition(self) -> Node | None:
         """The beginning of `when` that items may share, where the rest reads each by itself; it goes first."""
         node = self.when if self._is_unique_by(self.verdict_columns) else None
-        while node is not None and self._is_unique_by(columns(self.scope, reads(node))):
+        while node is not None and self._is_unique_by(grouping_columns(self.scope, reads(node))):
             node = node.left if isinstance(node, Logic) and node.word == "and" else None
         return node
 
-    def _is_unique_by(self, chosen: tuple[Column, ...]) -> bool:
+    def _is_unique_by(self, grouping_columns: tuple[GroupingColumn, ...]) -> bool:
         """Whether no two items are equal in these columns: they are read as a whole, or by switch and name."""
         part_names = list(self.scope.parts)
         own_name = "interface" if self.scope.rows else self.scope.name
-        chosen_fields = {(part_names[column.part], column.field) for column in chosen if column.part >= 0}
-        return chosen == EACH or chosen_fields >= {("device", "name"), (own_name, "name")}
+        chosen_fields = {(part_names[column.part], column.field) for column in grouping_columns if column.part >= 0}
+        return grouping_columns == EACH_ITEM_ALONE or chosen_fields >= {("device", "name"), (own_name, "name")}
 
     @cached_property
-    def sieved(self) -> tuple[Column, ...]:
+    def shared_condition_columns(self) -> tuple[GroupingColumn, ...]:
         """Return the columns that must be equal for two items to get the same result from the sieve."""
-        return columns(self.scope, reads(self.sieve)) if self.sieve else EACH
+        return grouping_columns(self.scope, reads(self.shared_condition)) if self.shared_condition else EACH_ITEM_ALONE
 
     @cached_property
-    def finding_columns(self) -> tuple[Column, ...]:
+    def finding_columns(self) -> tuple[GroupingColumn, ...]:
         """Return the further columns that must be equal for two items to be reported alike, apart from their names."""
         set_nodes = chain.from_iterable((*self.changes, *self.default_changes))
         safe_nodes = () if self.default_safe_if is None else (self.default_safe_if,)
         nodes: list[Node] = [*self.message_nodes, *set_nodes, *safe_nodes]
-        return columns(self.scope, frozenset().union(*(reads(node) for node in nodes if not self.only_names(node))))
+        return grouping_columns(
+            self.scope, frozenset().union(*(reads(node) for node in nodes if not self.is_only_naming(node)))
+        )
 
     @cached_property
     def leaves(self) -> tuple[Attribute | Call, ...]:
@@ -290,16 +307,16 @@ class Rule:
         return (*self.scope.parts, "fabric", "options")
 
     @cached_property
-    def judge(self) -> Callable[..., list[compiler.Outcome]]:
+    def judge(self) -> Callable[..., list[compiler.ItemOutcome]]:
         """The function that checks items."""
         assert self.claim is not None
         return compiler.compile_check(tuple(self.scope.parts), ("fabric", "options"), self.when, self.claim)
 
     @cached_property
-    def sift(self) -> Callable[..., list[compiler.Outcome]]:
+    def shared_condition_function(self) -> Callable[..., list[compiler.ItemOutcome]]:
         """Return the function that decides which items pass the sieve, and so are checked."""
-        assert self.sieve is not None
-        return compiler.compile_check(tuple(self.scope.parts), ("fabric", "options"), None, Not(self.sieve))
+        assert self.shared_condition is not None
+        return compiler.compile_check(tuple(self.scope.parts), ("fabric", "options"), None, Not(self.shared_condition))
 
     def value(self, node: Node) -> Callable[..., Any]:
         """Return the function that evaluates one of its expressions for one item."""

@@ -5,13 +5,13 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
 
 from nodrop import platforms
-from nodrop.engine.evidence import Topic
+from nodrop.engine.evidence import EvidenceTopic
 from nodrop.engine.finding import Confidence, Severity
 from nodrop.engine.rule import Strictness
 from nodrop.errors import Problem
 from nodrop.model.fabric import MODES, Mode
 from nodrop.model.types import meant, nearest
-from nodrop.routing.observation import Check
+from nodrop.routing.observation import ObservationCheck
 from nodrop.syntax.yaml import Document
 
 FixSafety = Literal["safe", "unsafe"]
@@ -64,10 +64,10 @@ _FACTS_SCHEMA = WithJsonSchema(
 _ASSUMED_SCHEMA = WithJsonSchema(
     {
         "anyOf": [
-            {"enum": list(get_args(Topic))},
+            {"enum": list(get_args(EvidenceTopic))},
             {
                 "type": "object",
-                "propertyNames": {"enum": list(get_args(Topic))},
+                "propertyNames": {"enum": list(get_args(EvidenceTopic))},
                 "additionalProperties": {"anyOf": [{"type": "string", "minLength": 1}, {"type": "null"}]},
             },
         ]
@@ -141,7 +141,7 @@ class SeenFile(_Part):
     model: dict[str, Any] = {}
     refused: tuple[RefusedLine, ...] = ()
     lost: tuple[LostFlow, ...] = ()
-    values: dict[Check, dict[_Text, str]] = {}
+    values: dict[ObservationCheck, dict[_Text, str]] = {}
 
 
 class BesideFile(_Part):
@@ -199,7 +199,7 @@ class RuleFile(_Part):
     severity_if_stated: Severity | None = None
     stated: _Text | None = None
     severity_if_assumed: Severity | None = None
-    assumed: Annotated[dict[Topic, _Text | None], BeforeValidator(_normalize_topics), _ASSUMED_SCHEMA] = {}
+    assumed: Annotated[dict[EvidenceTopic, _Text | None], BeforeValidator(_normalize_topics), _ASSUMED_SCHEMA] = {}
     confidence: Confidence = "certain"
     because: _Text | None = None
     strictness: Strictness = "regular"
@@ -256,7 +256,7 @@ class RuleFile(_Part):
         return self
 
 
-def problems_of(document: Document, error: ValidationError) -> list[Problem]:
+def rule_file_problems(document: Document, error: ValidationError) -> list[Problem]:
     """Return what pydantic found, each with its place in the file and our words."""
     return [
         _build_problem(document, detail)

@@ -14,11 +14,11 @@ from pydantic import ValidationError
 from nodrop import analyses, platforms
 from nodrop.engine import expression
 from nodrop.engine.expression_types import accepts
-from nodrop.engine.located_text import MayBeNone, Written
-from nodrop.engine.nodes import Attribute, Name, Node, may_be_none, path, present
+from nodrop.engine.located_text import MayBeNoneError, Written
+from nodrop.engine.nodes import Attribute, Name, Node, may_be_none, nodes_not_none, path
 from nodrop.engine.rule import Example, FromOption, Option, Rule
-from nodrop.engine.rule_file import ExamplesFile, RuleFile, problems_of
-from nodrop.engine.scopes import SCOPES, names_of
+from nodrop.engine.rule_file import ExamplesFile, RuleFile, rule_file_problems
+from nodrop.engine.scopes import SCOPES, typed_names
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.fields import own
@@ -27,7 +27,7 @@ from nodrop.syntax.places import decode, split_lines
 from nodrop.syntax.shapes import mapping
 from nodrop.syntax.yaml import parse
 
-MAX_BYTES = 64 * 1024
+MAX_RULE_BYTES = 64 * 1024
 
 _OPTION = re.compile(r"options\.(\w+)")
 _WHOLE = re.compile(r"-?\d{1,18}")
@@ -36,8 +36,8 @@ _FACT_TYPES: Mapping[str, Type] = {kind.__name__: type_of(kind) for kind in (str
 
 _WITH_SIBLINGS = ("device", "interface", "queue", "priority_group", "buffer_pool", "a", "b")
 
-Keys = tuple[str | int, ...]
-Names = Mapping[str, Type]
+KeyPath = tuple[str | int, ...]
+ExpressionNames = Mapping[str, Type]
 
 
 @contextmanager
@@ -49,9 +49,9 @@ def collecting(problems: list[Problem]) -> Iterator[None]:
         problems += error.problems
 
 
-def loads_rule(raw: bytes, path: str, *, name: str, area: str) -> Rule:
+def parse_rule(file_content: bytes, path: str, *, name: str, area: str) -> Rule:
     """Return the rule that a text holds; `path` is how problems name it, InputProblems holds all of them."""
-    return _Loader(raw, path).rule(name, area)
+    return _Loader(file_content, path).rule(name, area)
 
 
 _TOGETHER = "stated and severity_if_stated, or neither"
@@ -61,7 +61,7 @@ class _Loader:
     """One file on its way to a rule; a fault of one key does not hide those of others."""
 
     def __init__(self, raw: bytes, path: str) -> None:
-        self.document = parse(raw, path, max_bytes=MAX_BYTES)
+        self.document = parse(raw, path, max_bytes=MAX_RULE_BYTES)
         self.path = path
         self.lines = split_lines(decode(raw, path))
         self.problems: list[Problem] = []
@@ -70,7 +70,7 @@ class _Loader:
         try:
             self.file = RuleFile.model_validate(self.document.data)
         except ValidationError as error:
-            raise InputProblems(problems_of(self.document, error)) from None
+            raise InputProblems(rule_file_problems(self.document, error)) from None
 
     def rule(self, name: str, area: str) -> Rule:
         """Return the rule, where nothing is wrong with it."""
@@ -82,9 +82,9 @@ class _Loader:
         scope_condition = self.expression(("scope",), SCOPES[file.scope].held or None, names) if file.claim else None
         surely = frozenset({scope_condition}) if scope_condition else frozenset[Node]()
         when = self.expression(("when",), file.when, names, surely)
-        surely |= present(when, holds=True) if when else frozenset()
+        surely |= nodes_not_none(when, holds=True) if when else frozenset()
         claim = self.expression(("assert",), file.claim, names, surely)
-        surely |= present(claim, holds=False) if claim else frozenset()
+        surely |= nodes_not_none(claim, holds=False) if claim else frozenset()
         new_rule = Rule(
             name=name,
             area=area,
@@ -140,13 +140,13 @@ class _Loader:
             raise InputProblems(self.problems)
         return new_rule
 
-    def parse_declared_condition(self, names: Names) -> Node | None:
+    def parse_declared_condition(self, known_types: ExpressionNames) -> Node | None:
         """Return the condition under which the owner states the fault; it goes with a severity for that case."""
         condition, severity = self.file.stated, self.file.severity_if_stated
         for key, text, counterpart in (("stated", condition, severity), ("severity_if_stated", severity, condition)):
             if text is not None and counterpart is None:
                 self.problems += self.locate_text((key,), text).fault("one key of two", _TOGETHER).problems
-        return self.expression(("stated",), condition, names)
+        return self.expression(("stated",), condition, known_types)
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
@@ -154,46 +154,54 @@ class _Loader:
         with collecting(self.problems):
             try:
                 yield
-            except MayBeNone:
+            except MayBeNoneError:
                 if not self.unguarded:
                     raise
 
-    def locate_text(self, keys: Keys, text: str, *, of: Literal["key", "value"] = "value") -> Written:
+    def locate_text(
+        self, key_path: KeyPath, expression_text: str, *, key_or_value: Literal["key", "value"] = "value"
+    ) -> Written:
         """Return a text with its place: of a quoted one behind the quote, of a block the line below its `>`."""
-        line, column = self.document.place(keys, of=of)
-        where = ".".join(map(str, keys))
+        line, column = self.document.place(key_path, of=key_or_value)
+        where = ".".join(map(str, key_path))
         below = self.lines[line] if line < len(self.lines) else ""
         for at, start in ((line, column - 1), (line, column), (line + 1, len(below) - len(below.lstrip()))):
-            if text and self.lines[min(at, len(self.lines)) - 1].startswith(text, start):
-                return Written(text=text, path=self.path, where=where, line=at, column=start + 1)
-        return Written(text=text, path=self.path, where=where, line=line, column=column, literal=False)
+            if expression_text and self.lines[min(at, len(self.lines)) - 1].startswith(expression_text, start):
+                return Written(text=expression_text, path=self.path, where=where, line=at, column=start + 1)
+        return Written(text=expression_text, path=self.path, where=where, line=line, column=column, literal=False)
 
-    def names(self, options: Sequence[Option], facts: tuple[tuple[str, Type], ...]) -> Names:
+    def names(self, options: Sequence[Option], facts: tuple[tuple[str, Type], ...]) -> ExpressionNames:
         """Return what expressions may name; analyses and remarks bring facts, not an item of the scope."""
         known_record = Record("options", tuple((option.name, option.type) for option in options))
         if self.file.claim is None:
-            return names_of({}, known_record, Record("facts", facts))
-        return names_of(SCOPES[self.file.scope].parts, known_record)
+            return typed_names({}, known_record, Record("facts", facts))
+        return typed_names(SCOPES[self.file.scope].parts, known_record)
 
     def expression(
-        self, keys: Keys, text: str | None, names: Names, surely: frozenset[Node] = frozenset()
+        self,
+        key_path: KeyPath,
+        text: str | None,
+        known_types: ExpressionNames,
+        not_none_nodes: frozenset[Node] = frozenset(),
     ) -> Node | None:
         """Return the expression at a key; None where there is none, or none that can be used."""
         if text is None:
             return None
         with self.collecting():
-            return expression.parse(self.locate_text(keys, text), names, surely)
+            return expression.parse(self.locate_text(key_path, text), known_types, not_none_nodes)
         self.unguarded = True
         return None
 
-    def at(self, names: Names) -> Attribute | Name | None:
+    def at(self, names: ExpressionNames) -> Attribute | Name | None:
         """Return the part to point at."""
         with collecting(self.problems):
             if self.file.at is not None:
                 return expression.parse_path(self.locate_text(("at",), self.file.at), names, self.file.scope)
         return None
 
-    def parse_text(self, key: str, text: str, names: Names, surely: frozenset[Node]) -> tuple[str | Node, ...]:
+    def parse_text(
+        self, key: str, text: str, names: ExpressionNames, surely: frozenset[Node]
+    ) -> tuple[str | Node, ...]:
         """Return the pieces of the message or of the fix, at its key."""
         if key == "fix" and "{{" not in text:
             return (text.strip(),)
@@ -201,7 +209,9 @@ class _Loader:
             return expression.parse_message(self.locate_text((key,), text.strip()), names, surely)
         return ()
 
-    def commands(self, names: Names, surely: frozenset[Node]) -> Mapping[str, tuple[tuple[str | Node, ...], ...]]:
+    def commands(
+        self, names: ExpressionNames, surely: frozenset[Node]
+    ) -> Mapping[str, tuple[tuple[str | Node, ...], ...]]:
         """Return the pieces of each command, by language."""
         commands: dict[str, list[tuple[str | Node, ...]]] = {}
         for language, lines in self.file.commands.items():
@@ -212,13 +222,13 @@ class _Loader:
         return {language: tuple(lines) for language, lines in commands.items()}
 
     def changes(
-        self, key_of_fields: str, fields: Mapping[str, str], names: Names, surely: frozenset[Node]
+        self, key_of_fields: str, fields: Mapping[str, str], names: ExpressionNames, surely: frozenset[Node]
     ) -> Iterator[tuple[Attribute, Node]]:
         """Return the fields that a fix sets, with their values."""
         for key, text in fields.items():
             with self.collecting():
                 keys = key_of_fields, key
-                written = self.locate_text(keys, key, of="key")
+                written = self.locate_text(keys, key, key_or_value="key")
                 target = expression.parse_path(written, names, self.file.scope)
                 if (
                     not isinstance(target, Attribute)
@@ -232,10 +242,10 @@ class _Loader:
                     raise written.fault(f"`{key}` set to {value.type.describe()}", target.type.describe())
                 yield target, value
 
-    def as_siblings(self, names: Names) -> Iterator[tuple[str, ...]]:
+    def as_siblings(self, names: ExpressionNames) -> Iterator[tuple[str, ...]]:
         """Return the paths that a fix sets as siblings have them; of an analysis, below the part that it points at."""
         analysis = self.file.claim is None
-        known_types = names_of(SCOPES["interface"].parts) if analysis else names
+        known_types = typed_names(SCOPES["interface"].parts) if analysis else names
         for position, text in enumerate(self.file.as_siblings):
             written = self.locate_text(("as_siblings", position), text)
             with self.collecting():
@@ -273,7 +283,9 @@ class _Loader:
             with collecting(self.problems):
                 if name not in platforms.writable_names():
                     hint = nearest(name, platforms.writable_names())
-                    raise self.locate_text(("unseen", name), name, of="key").fault(f"no platform `{name}`", hint=hint)
+                    raise self.locate_text(("unseen", name), name, key_or_value="key").fault(
+                        f"no platform `{name}`", hint=hint
+                    )
         return self.file.unseen
 
     def analysis(self) -> ModuleType | None:
@@ -294,7 +306,7 @@ class _Loader:
         for key, value in self.file.arguments.items():
             with collecting(self.problems):
                 if module is not None and key not in parameters:
-                    written = self.locate_text(("with", key), key, of="key")
+                    written = self.locate_text(("with", key), key, key_or_value="key")
                     raise written.fault(f"no parameter `{key}`", hint=nearest(key, parameters))
                 new_arguments[key] = self.argument(key, value, [option.name for option in options])
         return new_arguments

@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from nodrop.engine.areas import areas
+from nodrop.engine.areas import rule_area_names
 from nodrop.engine.rule import Rule
-from nodrop.engine.rule_loader import MAX_BYTES, collecting, loads_rule
-from nodrop.engine.suppressions import KINDS
+from nodrop.engine.rule_loader import MAX_RULE_BYTES, collecting, parse_rule
+from nodrop.engine.suppressions import SUPPRESSION_REMARK_KINDS
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.subject import natural
 from nodrop.model.types import nearest
@@ -20,16 +20,16 @@ from nodrop.syntax.places import read_regular_file
 from nodrop.syntax.root import Root
 from nodrop.syntax.yaml import parse
 
-NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+RULE_NAME_PATTERN = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 """How a rule may be called."""
 
 
-Held = Mapping[Path, Mapping[str, bytes]]
+HeldTexts = Mapping[Path, Mapping[str, bytes]]
 """Texts that count instead of those that lie at a path: of a file under "", of a folder by the path below it."""
 
 
 def load_rules(
-    folders: Sequence[Path], texts_by_folder: Held | None = None, files: Sequence[Path] = ()
+    folders: Sequence[Path], texts_by_folder: HeldTexts | None = None, files: Sequence[Path] = ()
 ) -> tuple[Rule, ...]:
     """Return the rules of all folders and single files, sorted by name; InputProblems holds the faults of all of them.
 
@@ -41,8 +41,8 @@ def load_rules(
         root = Root(os.path.abspath(folder), "the folder")  # noqa: PTH100 -- it may be a link, and none below leads out
         for path, text in _files(folder, (texts_by_folder or {}).get(folder), problems):
             with collecting(problems):
-                raw = read_regular_file(path, str(path), MAX_BYTES, root) if text is None else text
-                rule = loads_rule(raw, str(path), name=path.stem, area=path.parent.name)
+                raw = read_regular_file(path, str(path), MAX_RULE_BYTES, root) if text is None else text
+                rule = parse_rule(raw, str(path), name=path.stem, area=path.parent.name)
                 rules.append(rule if text is None else replace(rule, held=text))
     for path in files:
         area = Path(os.path.abspath(path)).parent  # noqa: PTH100 -- where a link lies, not where it leads
@@ -50,8 +50,8 @@ def load_rules(
             problems.append(problem)
             continue
         with collecting(problems):
-            raw = read_regular_file(path, str(path), MAX_BYTES)
-            rules.append(loads_rule(raw, str(path), name=path.stem, area=area.name))
+            raw = read_regular_file(path, str(path), MAX_RULE_BYTES)
+            rules.append(parse_rule(raw, str(path), name=path.stem, area=area.name))
     problems += _duplicate_name_problems(rules)
     if problems:
         raise InputProblems(problems)
@@ -94,11 +94,13 @@ def _check_rule_path(path: Path, below: Path, folder: str) -> Problem | None:
     if below.suffix != ".yaml":
         return Problem(path=str(path), found=f"a file called `{below.name}`", expected="the ending .yaml")
     if len(below.parts) != 2:
-        hint = f"give the folder that {folder} is in" if len(below.parts) == 1 and folder in areas() else ""
+        hint = f"give the folder that {folder} is in" if len(below.parts) == 1 and folder in rule_area_names() else ""
         return Problem(path=str(path), found="a rule in no area", expected="folder/area/name.yaml", hint=hint)
-    if below.parts[0] not in areas():
-        return Problem(path=str(path), found=f"no area `{below.parts[0]}`", hint=nearest(below.parts[0], areas()))
-    if not NAME.fullmatch(below.stem):
+    if below.parts[0] not in rule_area_names():
+        return Problem(
+            path=str(path), found=f"no area `{below.parts[0]}`", hint=nearest(below.parts[0], rule_area_names())
+        )
+    if not RULE_NAME_PATTERN.fullmatch(below.stem):
         expected = "the fault in lower case, words joined by `-`"
         return Problem(path=str(path), found=f"a rule called `{below.stem}`", expected=expected)
     return None
@@ -110,8 +112,8 @@ def _duplicate_name_problems(rules: Sequence[Rule]) -> Iterator[Problem]:
     for rule in rules:
         for keys, name in locate_names(rule):
             if first_rules.setdefault(name, rule) is not rule:
-                line, column = place(rule, keys)
-                found_text, hint = f"a second rule `{name}`", f"first in {origin(first_rules[name])}"
+                line, column = locate_rule_key(rule, keys)
+                found_text, hint = f"a second rule `{name}`", f"first in {rule_origin(first_rules[name])}"
                 yield Problem(path=rule.path, line=line, column=column, found=found_text, hint=hint)
 
 
@@ -121,24 +123,28 @@ def locate_names(rule: Rule) -> Iterator[tuple[tuple[str | int, ...], str]]:
     yield from ((("aliases", at), name) for at, name in enumerate(rule.aliases) if name != rule.name)
 
 
-def place(rule: Rule, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
+def locate_rule_key(
+    rule: Rule, key_path: Sequence[str | int], *, of: Literal["key", "value"] = "value"
+) -> tuple[int, int]:
     """Line and column of a key of a rule's file, or of its value; InputProblems where the file is gone."""
-    raw = read_regular_file(Path(rule.path), rule.path, MAX_BYTES) if rule.held is None else rule.held
-    return parse(raw, rule.path, max_bytes=MAX_BYTES).place(keys, of=of)
+    raw = read_regular_file(Path(rule.path), rule.path, MAX_RULE_BYTES) if rule.held is None else rule.held
+    return parse(raw, rule.path, max_bytes=MAX_RULE_BYTES).place(key_path, of=of)
 
 
-def of_files(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+def select_file_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """Return those that files decide, routing included: what `nodrop lint` and `nodrop build` check by."""
     return tuple(rule for rule in rules if not (rule.failures or rule.observed))
 
 
-def of_routing(rules: Sequence[Rule], *, observed: bool = False) -> tuple[Rule, ...]:
+def select_routing_rules(rules: Sequence[Rule], *, observed: bool = False) -> tuple[Rule, ...]:
     """Return those that `nodrop validate` checks by: routing and failures, what fabrics share, and suppressions.
 
     Those about what other validators have `observed` are among them where one was asked.
     """
     kept_rules = (
-        rule for rule in rules if rule.routed or rule.area == "routing" or rule.beside or rule.remark in KINDS
+        rule
+        for rule in rules
+        if rule.routed or rule.area == "routing" or rule.beside or rule.remark in SUPPRESSION_REMARK_KINDS
     )
     return tuple(rule for rule in kept_rules if observed or not rule.observed)
 
@@ -148,7 +154,7 @@ def is_shipped(path: str) -> bool:
     return Path(path).is_relative_to(home("rules"))
 
 
-def origin(rule: Rule) -> str:
+def rule_origin(rule: Rule) -> str:
     """Where a rule lies: of a shipped one within nodrop (rules/pfc/name.yaml), of another as its folder was given."""
     path = Path(rule.path)
     return path.relative_to(home("rules").parent).as_posix() if is_shipped(rule.path) else rule.path

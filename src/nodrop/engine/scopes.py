@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import Any
 
-from nodrop.engine.nodes import Path
+from nodrop.engine.nodes import ModelPath
 from nodrop.model.buffers import BufferPool
 from nodrop.model.fabric import Device, Fabric, Interface, Link, TrafficClass
 from nodrop.model.index import Index
@@ -20,7 +20,7 @@ from nodrop.model.subject import FABRIC, Subject
 from nodrop.model.subject import link as subject_of_link
 from nodrop.model.types import Record, Type, type_of
 
-Item = tuple[Any, ...]
+ScopeItem = tuple[Any, ...]
 UNREAD_END = "the other end of a link"
 
 
@@ -38,7 +38,7 @@ class Gap:
     """How many items of the scope it stands for."""
 
 
-class Items:
+class ScopeItems:
     """The items of a scope, as one column for each part: 640,000 pairs of device and port can be distinguished without
     being made.
 
@@ -50,11 +50,11 @@ class Items:
         self.places = list(range(len(columns[0]) if count is None else count))
         """The indexes of all items; those of some are numbers from here, so that they cost a reference each."""
 
-    def __getitem__(self, place: int) -> Item:
+    def __getitem__(self, place: int) -> ScopeItem:
         return tuple([column[place] for column in self.columns])
 
 
-Found = tuple[Items, list[Gap]]
+FoundItems = tuple[ScopeItems, list[Gap]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +65,9 @@ class Scope:
 
     name: str
     parts: Mapping[str, type[Any]]
-    subjects: Mapping[str, Callable[[Item], Subject]]
-    items: Callable[[Index], Found]
-    identity: frozenset[Path] = frozenset()
+    subjects: Mapping[str, Callable[[ScopeItem], Subject]]
+    items: Callable[[Index], FoundItems]
+    identity: frozenset[ModelPath] = frozenset()
     rows: str = ""
     held: str = ""
     """A path that is never None of an item: the QoS of the port that a row lies in."""
@@ -77,11 +77,11 @@ class Scope:
     def __reduce__(self) -> tuple[Callable[[str], "Scope"], tuple[str]]:
         return (_scope_by_name, (self.name,))
 
-    def subject(self, item: Item) -> Subject:
+    def subject(self, item: ScopeItem) -> Subject:
         """Return the subject of an item."""
         return self.subjects[self.name](item) if self.parts else (FABRIC,)
 
-    def place(self, item: Item, path: Path) -> Subject:
+    def place(self, item: ScopeItem, path: ModelPath) -> Subject:
         """Return the subject of a path: `interface.qos.trust` of an item is `leaf1/Ethernet0/qos/trust`."""
         name, *attributes = path
         if name == "fabric":
@@ -91,32 +91,32 @@ class Scope:
             attributes[0] = f"@{attributes[0]}"
         return (*base, *attributes)
 
-    def devices(self, items: Items, places: Iterable[int]) -> set[str]:
+    def devices(self, items: ScopeItems, places: Iterable[int]) -> set[str]:
         """Return the names of the devices that the items at these places belong to."""
         columns = [items.columns[position] for position, kind in enumerate(self.parts.values()) if kind is Device]
         return {column[place].name for column in columns for place in places}
 
 
-def names_of(kinds_by_name: Mapping[str, type[Any]], *records: Record) -> Mapping[str, Type]:
+def typed_names(kinds_by_name: Mapping[str, type[Any]], *records: Record) -> Mapping[str, Type]:
     """Return the names of an expression and their types: parts of an item, the fabric, and the records of a rule."""
     known_types = {name: type_of(kind) for name, kind in kinds_by_name.items()}
     return known_types | {"fabric": type_of(Fabric)} | {record.name: Type(owners=(record,)) for record in records}
 
 
-def _fabric_items(_index: Index) -> Found:
-    return Items(count=1), []
+def _fabric_items(_index: Index) -> FoundItems:
+    return ScopeItems(count=1), []
 
 
-def _devices(index: Index) -> Found:
-    return Items(index.fabric.devices), []
+def _devices(index: Index) -> FoundItems:
+    return ScopeItems(index.fabric.devices), []
 
 
-def _interface_items(index: Index) -> Found:
+def _interface_items(index: Index) -> FoundItems:
     return _pair_rows_with_devices(index.fabric.devices, [device.interfaces for device in index.fabric.devices]), []
 
 
-def _make_device_row_finder(attribute: str) -> Callable[[Index], Found]:
-    def find_rows(index: Index) -> Found:
+def _make_device_row_finder(attribute: str) -> Callable[[Index], FoundItems]:
+    def find_rows(index: Index) -> FoundItems:
         devices = index.fabric.devices
         rows = [getattr(device, attribute) for device in devices]
         gaps = [
@@ -131,20 +131,20 @@ def _make_device_row_finder(attribute: str) -> Callable[[Index], Found]:
     return find_rows
 
 
-def _pair_rows_with_devices(devices: Sequence[Device], rows: Sequence[tuple[Any, ...]]) -> Items:
+def _pair_rows_with_devices(devices: Sequence[Device], rows: Sequence[tuple[Any, ...]]) -> ScopeItems:
     owners = chain.from_iterable(
         repeat(device, len(known_rows)) for device, known_rows in zip(devices, rows, strict=True)
     )
-    return Items(list(owners), list(chain.from_iterable(rows)))
+    return ScopeItems(list(owners), list(chain.from_iterable(rows)))
 
 
-def _classes(index: Index) -> Found:
-    return Items(index.fabric.classes), []
+def _classes(index: Index) -> FoundItems:
+    return ScopeItems(index.fabric.classes), []
 
 
-def _links(index: Index) -> Found:
+def _links(index: Index) -> FoundItems:
     """Links between two ports that were read; for each device with a link whose other end was not, one gap."""
-    items: list[Item] = []
+    items: list[ScopeItem] = []
     unread: dict[str, set[str]] = {}
     for link in index.fabric.links:
         a, b = index.interface(*link.a), index.interface(*link.b)
@@ -155,18 +155,18 @@ def _links(index: Index) -> Found:
                 if port is None and end.node in index.devices:
                     unread.setdefault(end.node, set()).add(far_end.node)
     gaps = [Gap(UNREAD_END, device, frozenset(far_nodes)) for device, far_nodes in unread.items()]
-    return Items(*zip(*items, strict=True), count=len(items)), gaps
+    return ScopeItems(*zip(*items, strict=True), count=len(items)), gaps
 
 
-def _device(item: Item) -> Subject:
-    return (item[0].name,)
+def _device(scope_item: ScopeItem) -> Subject:
+    return (scope_item[0].name,)
 
 
-def _port(item: Item) -> Subject:
-    return (item[0].name, item[1].name)
+def _port(scope_item: ScopeItem) -> Subject:
+    return (scope_item[0].name, scope_item[1].name)
 
 
-def _make_row_subject_getter(attribute: str) -> Callable[[Item], Subject]:
+def _make_row_subject_getter(attribute: str) -> Callable[[ScopeItem], Subject]:
     return lambda item: (item[0].name, item[1].name, "qos", attribute, str(item[2].index))
 
 

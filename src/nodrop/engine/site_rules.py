@@ -13,28 +13,37 @@ from pathlib import Path
 from typing import get_type_hints
 
 from nodrop import analyses
-from nodrop.engine.contradictions import contradiction
+from nodrop.engine.contradictions import find_contradiction
 from nodrop.engine.expression_types import accepts
 from nodrop.engine.nodes import reads
 from nodrop.engine.rule import FromOption, Rule
 from nodrop.engine.rule_loader import type_of_value
-from nodrop.engine.rules import Held, is_rule_file, load_rules, locate_names, origin, place, rule_files, shipped
+from nodrop.engine.rules import (
+    HeldTexts,
+    is_rule_file,
+    load_rules,
+    locate_names,
+    locate_rule_key,
+    rule_files,
+    rule_origin,
+    shipped,
+)
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.types import nearest, type_of
 
-Keys = tuple[str | int, ...]
+RuleFileKeys = tuple[str | int, ...]
 
 
-def with_own(folders: Sequence[Path], texts_by_folder: Held | None = None) -> tuple[Rule, ...]:
-    """Return the shipped rules and those of the folders, sorted by name; InputProblems as `load_own` raises it."""
+def with_own(folders: Sequence[Path], texts_by_folder: HeldTexts | None = None) -> tuple[Rule, ...]:
+    """Return the shipped rules and those of the folders, sorted by name; InputProblems as of `load_site_rules`."""
     return (
-        tuple(sorted((*shipped(), *load_own(folders, texts_by_folder)), key=lambda rule: rule.name))
+        tuple(sorted((*shipped(), *load_site_rules(folders, texts_by_folder)), key=lambda rule: rule.name))
         if folders
         else shipped()
     )
 
 
-def load_own(folders: Sequence[Path], texts_by_folder: Held | None = None) -> tuple[Rule, ...]:
+def load_site_rules(folders: Sequence[Path], texts_by_folder: HeldTexts | None = None) -> tuple[Rule, ...]:
     """Return the rules of a site's folders, sorted by name, with the texts that are `texts_by_folder` instead of files.
 
     InputProblems holds the faults of all their files, each with its line: faults of the file itself, and rules that
@@ -45,8 +54,8 @@ def load_own(folders: Sequence[Path], texts_by_folder: Held | None = None) -> tu
     return rules
 
 
-def load_tested(paths: Sequence[Path]) -> tuple[Rule, ...]:
-    """Return the rules of folders and of single files, sorted by name; InputProblems as `load_own` raises it.
+def load_rules_to_test(paths: Sequence[Path]) -> tuple[Rule, ...]:
+    """Return the rules of folders and of single files, sorted by name; InputProblems as of `load_site_rules`.
 
     A path may be the folder or a file of the shipped rules: they are then checked as any others, where they are.
     """
@@ -73,8 +82,8 @@ def _run_rule_checks(rules: Sequence[Rule], checks: Sequence[Callable[[Rule], It
         raise InputProblems(problems)
 
 
-def _build_fault(rule: Rule, keys: Keys, found_text: str, expected: str = "", hint: str = "") -> Problem:
-    line, column = place(rule, keys, of="key" if keys and isinstance(keys[-1], str) else "value")
+def _build_fault(rule: Rule, keys: RuleFileKeys, found_text: str, expected: str = "", hint: str = "") -> Problem:
+    line, column = locate_rule_key(rule, keys, of="key" if keys and isinstance(keys[-1], str) else "value")
     where = ".".join(map(str, keys))
     return Problem(
         path=rule.path, line=line, column=column, where=where, found=found_text, expected=expected, hint=hint
@@ -89,7 +98,7 @@ def _check_name_clashes(rule: Rule) -> Iterator[Problem]:
             yield _build_fault(
                 rule,
                 keys,
-                f"a rule `{name}`, as the shipped {origin(other_rule)}{former}",
+                f"a rule `{name}`, as the shipped {rule_origin(other_rule)}{former}",
                 "an unused name",
                 f"to be without the shipped one, leave it out: `--ignore {other_rule.name}`",
             )
@@ -102,7 +111,7 @@ def _shipped_rules_by_name() -> Mapping[str, Rule]:
 
 def _check_has_effect(rule: Rule) -> Iterator[Problem]:
     """Refuse a rule that finds nothing in any fabric: it has no effect."""
-    found_contradiction = contradiction(rule)
+    found_contradiction = find_contradiction(rule)
     if found_contradiction is None:
         return
     together = " and ".join(f"`{clause}`" for clause in found_contradiction.parts)

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nodrop.engine.rule import STRICTNESSES, Rule, Strictness
-from nodrop.engine.verdicts import Override, severity_of
+from nodrop.engine.verdicts import SeverityOverride, rule_severity
 from nodrop.model.fabric import Mode
 
-NOT_SELECTED = "not selected"
+REASON_NOT_SELECTED = "not selected"
 """Why a rule does not run that `--select` does not name."""
-MODE = "for other modes"
-FAILURES = "need failures (nodrop validate)"
-OBSERVED = "need other validators (nodrop validate --all)"
-FILES = "run by nodrop lint"
+REASON_OTHER_MODE = "for other modes"
+REASON_NEEDS_FAILURES = "need failures (nodrop validate)"
+REASON_NEEDS_VALIDATORS = "need other validators (nodrop validate --all)"
+REASON_RUN_BY_LINT = "run by nodrop lint"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,12 +24,12 @@ class Skipped:
 
 
 def skipped(
-    every: Sequence[Rule],
-    chosen: Sequence[Rule],
+    all_rules: Sequence[Rule],
+    chosen_rules: Sequence[Rule],
     *,
     mode: Mode,
     strictness: Strictness,
-    overrides: Mapping[str, Override],
+    overrides: Mapping[str, SeverityOverride],
     config: str,
     selection: tuple[Sequence[str], Sequence[str]],
 ) -> tuple[Skipped, ...]:
@@ -37,36 +37,42 @@ def skipped(
 
     `config` names the file of the overrides; `selection` is what `--select` and `--ignore` name.
     """
-    selected_words, unwanted = map(words_of, selection)
-    names, allowed = {rule.name for rule in chosen}, STRICTNESSES.index(strictness)
+    selected_words, unwanted = map(split_rule_words, selection)
+    names, allowed = {rule.name for rule in chosen_rules}, STRICTNESSES.index(strictness)
 
     def reason(rule: Rule) -> str:
         if rule.name not in names:
-            elsewhere = OBSERVED if rule.observed else FAILURES if rule.failures else FILES
-            return unselected(rule, selected_words, unwanted) or elsewhere
-        if severity_of(rule, overrides) == "off":
+            elsewhere = (
+                REASON_NEEDS_VALIDATORS
+                if rule.observed
+                else REASON_NEEDS_FAILURES
+                if rule.failures
+                else REASON_RUN_BY_LINT
+            )
+            return explain_not_selected(rule, selected_words, unwanted) or elsewhere
+        if rule_severity(rule, overrides) == "off":
             return f"off in {config}"
         if mode not in rule.modes:
-            return MODE
+            return REASON_OTHER_MODE
         stricter = STRICTNESSES.index(rule.strictness) > allowed or (rule.confidence == "possible" and not allowed)
         return f"above strictness {strictness}" if stricter else ""
 
-    return _group_skipped_by_reason((reason(rule), rule.name) for rule in every)
+    return _group_skipped_by_reason((reason(rule), rule.name) for rule in all_rules)
 
 
-def words_of(values: Sequence[str]) -> frozenset[str]:
+def split_rule_words(values: Sequence[str]) -> frozenset[str]:
     """Return the rules and areas that the values of an option name."""
     return frozenset(word.strip() for value in values for word in value.split(","))
 
 
-def unselected(rule: Rule, selected_words: frozenset[str], unwanted: frozenset[str]) -> str:
+def explain_not_selected(rule: Rule, selected_words: frozenset[str], unwanted: frozenset[str]) -> str:
     """Return why `--select` or `--ignore` leaves a rule out; empty if neither does."""
     if selected_words and not selected_words & rule.words:
-        return NOT_SELECTED
+        return REASON_NOT_SELECTED
     return "ignored" if unwanted & rule.words else ""
 
 
-def skipped_by_all(fabric_skips: Iterable[tuple[Skipped, ...]]) -> tuple[Skipped, ...]:
+def find_never_run_rules(fabric_skips: Iterable[tuple[Skipped, ...]]) -> tuple[Skipped, ...]:
     """Return the rules that ran in none of several fabrics, each with the reason in the first."""
     first_reasons, *other_reasons = (
         {name: skip.reason for skip in skip_list for name in skip.rules} for skip_list in fabric_skips

@@ -19,7 +19,7 @@ from nodrop.model.types import nearest
 from nodrop.syntax.places import Span
 
 UNUSED, EXPIRED, UNKNOWN_RULE = "unused-suppression", "expired-suppression", "unknown-rule-in-suppression"
-KINDS = frozenset({UNUSED, EXPIRED, UNKNOWN_RULE})
+SUPPRESSION_REMARK_KINDS = frozenset({UNUSED, EXPIRED, UNKNOWN_RULE})
 """The remarks about suppressions that are made after all other checks."""
 
 _TODAY = "NODROP_TODAY"
@@ -112,7 +112,7 @@ class Suppression(Written):
         )
 
 
-def written_in(reading: Reading) -> Iterator[Suppression]:
+def inline_suppressions(reading: Reading) -> Iterator[Suppression]:
     """Yield the suppressions in the files of a fabric."""
     for device, allows in reading.allowed.items():
         shown = {source.name: source.display for source in reading.sources.get(device, ())}
@@ -181,7 +181,7 @@ class Settled:
     """Of the baseline's entries, by key, how often each was met."""
 
 
-def lasting(suppressions: Iterable[Suppression], today: date) -> tuple[str, str] | None:
+def find_unchanged_period(suppressions: Iterable[Suppression], today: date) -> tuple[str, str] | None:
     """Return the first and last day between which the effect of suppressions is the same; None where it always is."""
     days = [suppression.until for suppression in suppressions if suppression.until is not None]
     last = min((day for day in days if day >= today), default=date.max)
@@ -262,7 +262,7 @@ def _device_globs(pattern: Subject) -> tuple[str, ...]:
     return tuple(end.partition(":")[0] for end in pattern[2].split("--"))
 
 
-def wrong(
+def find_suppression_faults(
     suppressions: Iterable[Suppression],
     hits: Iterable[int],
     current_names: Mapping[str, str],
@@ -291,7 +291,7 @@ def _format_returned_findings(count: int) -> str:
     return "the finding that it hid is back" if count == 1 else f"the {count} findings that it hid are back"
 
 
-def nothing_but(remarks: Iterable[Remark]) -> Reading:
+def reading_of_remarks(remarks: Iterable[Remark]) -> Reading:
     """Return a reading of nothing but remarks."""
     return Reading(fabric=Fabric(name="fabric", mode="lossy", devices=()), remarks=tuple(remarks))
 

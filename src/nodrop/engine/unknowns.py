@@ -61,7 +61,7 @@ class _Tally:
     others: set[str] = field(default_factory=set)
 
 
-class Unknowns:
+class UnknownFacts:
     """Counts by rule and missing fact."""
 
     def __init__(self) -> None:
@@ -84,14 +84,14 @@ class Unknowns:
                 missing=missing,
                 subjects_count=tally.subjects,
                 devices=tuple(sorted(tally.devices, key=natural)),
-                settled_by=_format_configurations(tally.others) if tally.others else advice(missing),
+                settled_by=_format_configurations(tally.others) if tally.others else advise_on_missing_fact(missing),
             )
             for (rule, missing), tally in sorted(self._tallies.items())
             if rdma or not missing.startswith(_OF_RDMA)
         )
 
 
-def of_lines(notes: Iterable[Note]) -> tuple[UnknownVerdict, ...]:
+def unknown_line_verdicts(notes: Iterable[Note]) -> tuple[UnknownVerdict, ...]:
     """Return a verdict for each kind of unknown lines, sorted, with the place of every line."""
     kinds: defaultdict[str, list[Note]] = defaultdict(list)
     for note in notes:
@@ -117,11 +117,11 @@ def _locate_note(note: Note) -> Located:
 
 def is_statement_of_owner(path: str) -> bool:
     """Whether a fact is stated by the owner of a fabric, so that no change of a switch's file makes it unknown."""
-    supply = advice(path)
+    supply = advise_on_missing_fact(path)
     return supply.endswith("in fabric.yaml") and supply != _WORKED_OUT
 
 
-def advice(path: str) -> str:
+def advise_on_missing_fact(path: str) -> str:
     """Return what would supply a fact: where an owner states it, else a file that has it.
 
     For a value that a word computes, such as `committed_bytes(device)`, name the word's inputs.

@@ -14,17 +14,17 @@ from typing import Literal, TypeVar
 
 from nodrop import analyses
 from nodrop.analyses import Hit, Unsettled
-from nodrop.engine.cells import EACH, Case, Cells, Column, alike
-from nodrop.engine.compiler import Outcome
-from nodrop.engine.evidence import Evidence
+from nodrop.engine.cells import EACH_ITEM_ALONE, GroupingColumn, ItemGroup, ItemGroups, alike
+from nodrop.engine.compiler import ItemOutcome
+from nodrop.engine.evidence import ReadingEvidence
 from nodrop.engine.finding import Finding, Severity, Verdict
 from nodrop.engine.finding_builder import FindingBuilder
 from nodrop.engine.nearby import Part
-from nodrop.engine.possible_modes import in_each_mode
-from nodrop.engine.remedies import with_siblings
+from nodrop.engine.possible_modes import judge_each_mode
+from nodrop.engine.remedies import add_sibling_changes
 from nodrop.engine.rule import STRICTNESSES, FromOption, Rule, Strictness
 from nodrop.engine.scopes import Gap
-from nodrop.engine.unknowns import Unknowns, of_lines
+from nodrop.engine.unknowns import UnknownFacts, unknown_line_verdicts
 from nodrop.engine.vocabulary import TOLD, Told
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.index import Index
@@ -35,11 +35,11 @@ from nodrop.model.subject import FABRIC, Subject, cable_ends, natural, sort_key
 from nodrop.model.subject import text as subject_text
 from nodrop.model.types import nearest
 
-BATCH = 4096
+BATCH_SIZE = 4096
 """How many cases are checked at a time: a rule that reads each of 640,000 ports need not hold as many cases."""
 
 _T = TypeVar("_T")
-Override = Severity | Literal["off"]
+SeverityOverride = Severity | Literal["off"]
 
 
 def judge(
@@ -47,7 +47,7 @@ def judge(
     rules: Sequence[Rule],
     *,
     strictness: Strictness = "regular",
-    severity_overrides: Mapping[str, Override] | None = None,
+    severity_overrides: Mapping[str, SeverityOverride] | None = None,
     options: Mapping[str, Mapping[str, object]] | None = None,
     evaluations: Counter[str] | None = None,
     seconds: dict[str, float] | None = None,
@@ -65,8 +65,8 @@ def judge(
     rule before its turn.
     """
     overrides = severity_overrides or {}
-    chosen = [rule for rule in rules if speaks(rule, reading, strictness, overrides)]
-    set_options = {rule.name: options_of(rule, options or {}) for rule in chosen}
+    chosen = [rule for rule in rules if applies_to_reading(rule, reading, strictness, overrides)]
+    set_options = {rule.name: rule_options(rule, options or {}) for rule in chosen}
     counts: Counter[str] = Counter() if evaluations is None else evaluations
     index = index or Index(reading.fabric)
 
@@ -76,7 +76,7 @@ def judge(
                 continue
             if progress is not None:
                 progress(rule.name)
-            severity = severity_of(rule, overrides)
+            severity = rule_severity(rule, overrides)
             assert severity != "off"
             began = perf_counter() if seconds is not None else 0.0
             session.judge(rule, severity, set_options[rule.name])
@@ -87,17 +87,17 @@ def judge(
     if not reading.possible:
         session = _Session(reading, counts, index, near.index if near else None)
         verdict = run_session(session, chosen, near.still if near else frozenset()).verdict(len(chosen))
-        return replace(verdict, unknown=(*verdict.unknown, *of_lines(reading.notes)))
+        return replace(verdict, unknown=(*verdict.unknown, *unknown_line_verdicts(reading.notes)))
     # Of a remark, most rules say the same in each mode: a file of 5 MB may have 150,000 remarks.
-    same = {rule.name for rule in chosen if rule.of_remarks_alone and rule.modes >= reading.modes}
+    same = {rule.name for rule in chosen if rule.depends_on_remarks_only and rule.modes >= reading.modes}
     alike = run_session(_Session(reading, counts, index), [rule for rule in chosen if rule.name in same])
 
     def judge_in(mode_reading: Reading, own_index: Index) -> Verdict:
         mode_rules = [rule for rule in chosen if rule.name not in same and mode_reading.fabric.mode in rule.modes]
         return run_session(_Session(mode_reading, counts, own_index, told=alike.told), mode_rules).verdict(len(chosen))
 
-    found_verdict = in_each_mode(reading, index, judge_in)
-    unknown = (*found_verdict.unknown, *of_lines(reading.notes))
+    found_verdict = judge_each_mode(reading, index, judge_in)
+    unknown = (*found_verdict.unknown, *unknown_line_verdicts(reading.notes))
     return replace(
         found_verdict,
         unknown=tuple(sorted(unknown, key=lambda unknown_verdict: (unknown_verdict.rule, unknown_verdict.missing))),
@@ -120,10 +120,10 @@ class _Session:
         """Begin with the facts that other sessions have stored in `told` about the fabric, which stays unchanged."""
         self.reading, self.evaluations, self.index = reading, evaluations, index
         self.near = near or index
-        self.cells = {id(cell_index): Cells(cell_index) for cell_index in (self.near, self.index)}
-        self.evidence = Evidence(reading, index)
+        self.cells = {id(cell_index): ItemGroups(cell_index) for cell_index in (self.near, self.index)}
+        self.evidence = ReadingEvidence(reading, index)
         self.findings: list[Finding] = []
-        self.unknowns = Unknowns()
+        self.unknowns = UnknownFacts()
         self.problems: list[Problem] = []
         self.told: Told = {place: set(rules) for place, rules in (told or {}).items()}
         self.index.kept[TOLD] = self.near.kept[TOLD] = self.told
@@ -163,7 +163,7 @@ class _Session:
         findings = self.findings[before:]
         if rule.as_siblings and findings:
             sick = findings if builder.index is self.index else self._findings_in_whole_fabric(rule, builder)
-            self.findings[before:] = with_siblings(rule, findings, self.index, sick)
+            self.findings[before:] = add_sibling_changes(rule, findings, self.index, sick)
         for finding in () if rule.failures or rule.observed else self.findings[before:]:
             place = finding.subject[: 3 if finding.subject[0] == FABRIC else 2]
             self.told.setdefault(place, set()).add((rule.area, rule.name, finding.severity))
@@ -180,7 +180,7 @@ class _Session:
         """Return the findings of a rule in the whole fabric, without noting any of it."""
         noted = self.findings, self.unknowns, self.problems
         findings: list[Finding] = []
-        self.findings, self.unknowns, self.problems = findings, Unknowns(), []
+        self.findings, self.unknowns, self.problems = findings, UnknownFacts(), []
         try:
             self._run_rule(rule, replace(builder, index=self.index))
         finally:
@@ -190,35 +190,40 @@ class _Session:
     def _evaluate_items(self, rule: Rule, builder: FindingBuilder) -> None:
         cases = (
             self._sifted_cases(rule, builder)
-            if rule.sieve
+            if rule.shared_condition
             else self._cases_of_rule(rule, builder, rule.verdict_columns)
         )
         for case, outcome in self._evaluate_cases(rule, rule.judge, builder, cases):
             self._record_outcome(rule, builder, case, outcome)
 
-    def _sifted_cases(self, rule: Rule, builder: FindingBuilder) -> Iterator[Case]:
+    def _sifted_cases(self, rule: Rule, builder: FindingBuilder) -> Iterator[ItemGroup]:
         """Yield the items for which the beginning of `when` holds, each for itself."""
         for case, outcome in self._evaluate_cases(
-            rule, rule.sift, builder, self._cases_of_rule(rule, builder, rule.sieved)
+            rule,
+            rule.shared_condition_function,
+            builder,
+            self._cases_of_rule(rule, builder, rule.shared_condition_columns),
         ):
             if outcome is True:
-                yield from alike(case, EACH)
+                yield from alike(case, EACH_ITEM_ALONE)
             else:
                 self._record_outcome(rule, builder, case, outcome)
 
-    def _cases_of_rule(self, rule: Rule, builder: FindingBuilder, chosen: tuple[Column, ...]) -> Iterator[Case | Gap]:
+    def _cases_of_rule(
+        self, rule: Rule, builder: FindingBuilder, chosen: tuple[GroupingColumn, ...]
+    ) -> Iterator[ItemGroup | Gap]:
         return self.cells[id(builder.index)].cases(rule.scope, chosen)
 
     def _evaluate_cases(
         self,
         rule: Rule,
-        judge: Callable[..., list[Outcome]],
+        judge: Callable[..., list[ItemOutcome]],
         builder: FindingBuilder,
-        pending_cases: Iterator[Case | Gap],
-    ) -> Iterator[tuple[Case, Outcome]]:
+        pending_cases: Iterator[ItemGroup | Gap],
+    ) -> Iterator[tuple[ItemGroup, ItemOutcome]]:
         """Yield cases with the results of a function of the rule, a batch at a time; gaps are noted."""
-        while batch := list(islice(pending_cases, BATCH)):
-            cases = [candidate for candidate in batch if isinstance(candidate, Case)]
+        while batch := list(islice(pending_cases, BATCH_SIZE)):
+            cases = [candidate for candidate in batch if isinstance(candidate, ItemGroup)]
             for gap in batch:
                 if isinstance(gap, Gap):
                     self.unknowns.add(rule.name, gap.missing, (gap.device,), gap.count, gap.others)
@@ -227,7 +232,7 @@ class _Session:
             outcomes = judge(items, self.reading.fabric, builder.options, index=builder.index)
             yield from zip(cases, outcomes, strict=True)
 
-    def _record_outcome(self, rule: Rule, builder: FindingBuilder, case: Case, outcome: Outcome) -> None:
+    def _record_outcome(self, rule: Rule, builder: FindingBuilder, case: ItemGroup, outcome: ItemOutcome) -> None:
         if isinstance(outcome, UnknownFact):
             self._record_unknown(rule, case, outcome)
         elif isinstance(outcome, Exception):
@@ -235,13 +240,13 @@ class _Session:
         elif outcome:
             self._tell(rule, builder, case)
 
-    def _record_unknown(self, rule: Rule, case: Case, unknown: UnknownFact) -> None:
+    def _record_unknown(self, rule: Rule, case: ItemGroup, unknown: UnknownFact) -> None:
         devices = rule.scope.devices(case.items, case.places)
         self.unknowns.add(rule.name, str(unknown), devices, len(case.places))
 
-    def _tell(self, rule: Rule, builder: FindingBuilder, case: Case) -> None:
+    def _tell(self, rule: Rule, builder: FindingBuilder, case: ItemGroup) -> None:
         try:
-            self.findings += builder.of_case(case)
+            self.findings += builder.build_from_group(case)
         except Exception as crash:  # noqa: BLE001 -- whatever it is, the other rules are judged
             self._crash(rule, rule.scope.subject(case.item), crash)
 
@@ -249,12 +254,12 @@ class _Session:
         subject: Subject = (FABRIC,)
         self.evaluations[rule.name] += 1
         try:
-            for hit in hits(rule, builder.index, builder.options):
+            for hit in analysis_hits(rule, builder.index, builder.options):
                 subject = hit.subject
                 if not isinstance(hit, Hit):
                     self.unknowns.add(rule.name, hit.missing, self._devices(subject), others=hit.others)
                 elif self._hit_passes_condition(rule, builder, hit):
-                    self.findings.append(builder.of_hit(hit))
+                    self.findings.append(builder.build_from_hit(hit))
                     for place in hit.also:
                         self.told.setdefault(place[:2], set()).add((rule.area, rule.name, self.findings[-1].severity))
         except Exception as crash:  # noqa: BLE001 -- as above
@@ -264,7 +269,7 @@ class _Session:
         for remark in self.remarks.get(rule.remark, ()):
             try:
                 if builder.holds(rule.when, remark.facts):
-                    self.findings.append(builder.of_remark(remark))
+                    self.findings.append(builder.build_from_remark(remark))
             except Exception as crash:  # noqa: BLE001 -- as above
                 self._crash(rule, remark.subject, crash)
 
@@ -291,7 +296,7 @@ class _Session:
         )
 
 
-def hits(rule: Rule, index: Index, options: Mapping[str, object]) -> Iterable[Hit | Unsettled]:
+def analysis_hits(rule: Rule, index: Index, options: Mapping[str, object]) -> Iterable[Hit | Unsettled]:
     """Return the hits of a rule's analysis in a fabric; for an analysis that is run twice, the hits found before."""
     arguments = {
         name: options[value.name] if isinstance(value, FromOption) else value for name, value in rule.arguments.items()
@@ -303,18 +308,20 @@ def hits(rule: Rule, index: Index, options: Mapping[str, object]) -> Iterable[Hi
     return index.keep(key, lambda: list(found_hits))
 
 
-def speaks(rule: Rule, reading: Reading, strictness: Strictness, overrides: Mapping[str, Override]) -> bool:
+def applies_to_reading(
+    rule: Rule, reading: Reading, strictness: Strictness, overrides: Mapping[str, SeverityOverride]
+) -> bool:
     """Whether `judge` evaluates a rule at all; faults that are only possible wait for a stricter reader."""
     allowed = STRICTNESSES.index(strictness)
     return (
         not rule.modes.isdisjoint(reading.modes)
         and STRICTNESSES.index(rule.strictness) <= allowed
         and (rule.confidence != "possible" or allowed > 0)
-        and severity_of(rule, overrides) != "off"
+        and rule_severity(rule, overrides) != "off"
     )
 
 
-def severity_of(rule: Rule, overrides: Mapping[str, Override]) -> Override:
+def rule_severity(rule: Rule, overrides: Mapping[str, SeverityOverride]) -> SeverityOverride:
     """Return the severity of a rule; overrides are keyed by name or former name."""
     return _value_for_rule(overrides, rule, rule.severity)
 
@@ -323,7 +330,7 @@ def _value_for_rule(table: Mapping[str, _T], rule: Rule, otherwise: _T) -> _T:
     return next((table[name] for name in (rule.name, *rule.aliases) if name in table), otherwise)
 
 
-def options_of(rule: Rule, options: Mapping[str, Mapping[str, object]]) -> Mapping[str, object]:
+def rule_options(rule: Rule, options: Mapping[str, Mapping[str, object]]) -> Mapping[str, object]:
     """Return the options of a rule, given ones over the defaults; InputProblems names one that it does not have."""
     stated_options = _value_for_rule(options, rule, {})
     known_options = {option.name: option for option in rule.options}

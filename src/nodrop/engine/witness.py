@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from nodrop.engine.cells import EACH, Case, Cells
+from nodrop.engine.cells import EACH_ITEM_ALONE, ItemGroup, ItemGroups
 from nodrop.engine.nodes import Logic, Node, Not
 from nodrop.engine.rule import Rule
-from nodrop.engine.scopes import Gap, Item
+from nodrop.engine.scopes import Gap, ScopeItem
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN, UnknownFact
 from nodrop.model.subject import FABRIC, Subject
@@ -15,7 +15,7 @@ from nodrop.model.subject import text as subject_text
 from nodrop.model.types import nearest
 
 
-class Unseen(Enum):
+class AbsentValue(Enum):
     """A placeholder for a value that does not exist."""
 
     NOT_REACHED = "not checked"
@@ -44,10 +44,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witness:
-    """One rule at one item; of an analysis or a remark, `item` are its facts."""
+    """One rule at one item; of an analysis or a remark, `scope_item` are its facts."""
 
     rule: Rule
-    item: Item
+    item: ScopeItem
     index: Index
     options: Mapping[str, object] = field(default_factory=dict)
 
@@ -78,7 +78,7 @@ class Witness:
             steps.append(step)
             if not step.has_value or bool(step.value) == (word == "or") or at == len(operands) - 1:
                 break
-        remaining_steps = [Step(node=operand, value=Unseen.NOT_REACHED) for operand in operands[len(steps) :]]
+        remaining_steps = [Step(node=operand, value=AbsentValue.NOT_REACHED) for operand in operands[len(steps) :]]
         last = steps[-1]
         every = last.has_value and bool(last.value) != (word == "or")
         shown = steps if every else [*steps[:-1], _mark_deciding_step(last)]
@@ -107,48 +107,49 @@ def _mark_deciding_step(step: Step) -> Step:
 class Meant:
     """The items of a rule that a subject means: one item, or those of the parts below it; `gaps` may hide some."""
 
-    items: tuple[Item, ...]
+    items: tuple[ScopeItem, ...]
     gaps: tuple[Gap, ...]
 
 
-def meant(rule: Rule, at: Subject, index: Index) -> Meant:
+def meant(rule: Rule, subject_path: Subject, index: Index) -> Meant:
     """Return the items at a subject: the one that it names or lies in, else those in it or that end there.
 
     ValueError where the fabric has none, with the nearest that it has.
     """
-    cases = list(Cells(index).cases(rule.scope, EACH))
-    gaps = tuple(gap for gap in cases if isinstance(gap, Gap) and at[0] in (gap.device, FABRIC))
-    items = [item for case in cases if isinstance(case, Case) for item in case.members()]
+    cases = list(ItemGroups(index).cases(rule.scope, EACH_ITEM_ALONE))
+    gaps = tuple(gap for gap in cases if isinstance(gap, Gap) and subject_path[0] in (gap.device, FABRIC))
+    items = [item for case in cases if isinstance(case, ItemGroup) for item in case.members()]
     for fits in (_is_in_item, _is_in_link_end, _is_above_item):
-        if chosen := [item for item in items if fits(rule, item, at)]:
+        if chosen := [item for item in items if fits(rule, item, subject_path)]:
             return Meant(items=tuple(chosen), gaps=gaps)
     if gaps:
         return Meant(items=(), gaps=gaps)
-    raise ValueError(absent(at, index, [rule.scope.subject(item) for item in items]))
+    raise ValueError(describe_absent_subject(subject_path, index, [rule.scope.subject(item) for item in items]))
 
 
-def _is_in_item(rule: Rule, item: Item, at: Subject) -> bool:
+def _is_in_item(rule: Rule, scope_item: ScopeItem, subject_path: Subject) -> bool:
     """Whether a subject is that of an item, or of a part of it."""
-    subject = rule.scope.subject(item)
-    return at[: len(subject)] == subject or (subject == (FABRIC,) and not rule.scope.parts)
+    subject = rule.scope.subject(scope_item)
+    return subject_path[: len(subject)] == subject or (subject == (FABRIC,) and not rule.scope.parts)
 
 
-def _is_in_link_end(rule: Rule, item: Item, at: Subject) -> bool:
+def _is_in_link_end(rule: Rule, item: ScopeItem, at: Subject) -> bool:
     """Whether it is that of an end of a link, or of a part of that end."""
     ends = [tell(item) for name, tell in rule.scope.subjects.items() if rule.scope.name == "link" and name in "ab"]
     return any(at[: len(end)] == end for end in ends)
 
 
-def _is_above_item(rule: Rule, item: Item, at: Subject) -> bool:
+def _is_above_item(rule: Rule, item: ScopeItem, at: Subject) -> bool:
     """Whether the subject is that of a part that contains an item."""
     item_subjects = (rule.scope.subject(item), *(tell(item) for tell in rule.scope.subjects.values()))
     return any(subject[: len(at)] == at for subject in item_subjects)
 
 
-def absent(at: Subject, index: Index, subjects: Sequence[Subject]) -> str:
+def describe_absent_subject(subject_path: Subject, index: Index, subjects: Sequence[Subject]) -> str:
     """Describe a subject that the fabric does not have: the nearest device, else the nearest subject."""
-    if at[0] != FABRIC and at[0] not in index.devices:
-        return f"{subject_text(at)}: there is no device `{at[0]}` ({nearest(at[0], index.devices)})"
-    alike = [subject_text(subject) for subject in subjects if subject[0] == at[0]]
-    hint = nearest(subject_text(at), alike) or "nor elsewhere on it"
-    return f"{subject_text(at)}: the rule checks nothing there ({hint})"
+    if subject_path[0] != FABRIC and subject_path[0] not in index.devices:
+        near = nearest(subject_path[0], index.devices)
+        return f"{subject_text(subject_path)}: there is no device `{subject_path[0]}` ({near})"
+    alike = [subject_text(subject) for subject in subjects if subject[0] == subject_path[0]]
+    hint = nearest(subject_text(subject_path), alike) or "nor elsewhere on it"
+    return f"{subject_text(subject_path)}: the rule checks nothing there ({hint})"

@@ -85,12 +85,12 @@ def images() -> tuple[str, ...]:
     return (*makers(), HOSTS)
 
 
-def lab(reading: Reading, chosen: Mapping[str, str] | None = None) -> Lab:
-    """Return the lab of a fabric; `chosen` are names of images, by the keys that `images` returns.
+def lab(reading: Reading, chosen_images: Mapping[str, str] | None = None) -> Lab:
+    """Return the lab of a fabric; `chosen_images` are names of images, by the keys that `images` returns.
 
     InputProblems where a file cannot be read, or has changed since it was.
     """
-    return _Making(reading, chosen or {}).build_lab()
+    return _Making(reading, chosen_images or {}).build_lab()
 
 
 class _Making:
@@ -243,9 +243,9 @@ class _Making:
     def _ports(self, name: str) -> Mapping[str, str]:
         return self._nodes[name].ports if name in self._nodes else {}
 
-    def _render_end(self, end: End) -> str:
-        node = self._nodes[end.node]
-        return f"{node.name}:{node.ports[end.port]}"
+    def _render_end(self, link_end: End) -> str:
+        node = self._nodes[link_end.node]
+        return f"{node.name}:{node.ports[link_end.port]}"
 
     def _text(self, links: list[tuple[End, End]], used: set[End], changed: tuple[str, ...]) -> str:
         empty = [

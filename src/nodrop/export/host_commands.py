@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator, Mapping
 
 from nodrop.model.fabric import Host, HostPort
 from nodrop.model.index import Index
-from nodrop.routing.legs import legs
-from nodrop.routing.prefixes import FAMILIES, Address, Family, address
+from nodrop.routing.legs import routed_interfaces
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, address
 
 
 def host_commands(host: Host, interfaces: Mapping[str, str], index: Index) -> Iterator[str]:
@@ -26,7 +26,7 @@ def host_commands(host: Host, interfaces: Mapping[str, str], index: Index) -> It
     )
     for text, name in addressed:
         yield f"ip address add {text} dev {name}"
-    for family in FAMILIES:
+    for family in ADDRESS_FAMILIES:
         if addresses := list(dict.fromkeys(_find_gateways(host.name, host_ports, family, index))):
             yield _format_default_route(family, addresses)
 
@@ -36,16 +36,16 @@ def without_gateway(host: Host, ports: Collection[str], index: Index) -> bool:
     host_ports = [port for port in host.ports if port.name in ports]
     addressed = any(port.addresses for port in host_ports)
     return addressed and not any(
-        True for family in FAMILIES for _ in _find_gateways(host.name, host_ports, family, index)
+        True for family in ADDRESS_FAMILIES for _ in _find_gateways(host.name, host_ports, family, index)
     )
 
 
-def _format_default_route(family: Family, gateways: list[Address]) -> str:
+def _format_default_route(family: AddressFamily, gateways: list[Address]) -> str:
     by = " ".join(f"nexthop via {gateway}" for gateway in gateways) if len(gateways) > 1 else f"via {gateways[0]}"
     return f"ip {'-6 ' if family == 'ipv6' else ''}route replace default {by}"
 
 
-def _find_gateways(host: str, ports: list[HostPort], family: Family, index: Index) -> Iterator[Address]:
+def _find_gateways(host: str, ports: list[HostPort], family: AddressFamily, index: Index) -> Iterator[Address]:
     """Yield the addresses that the switches at the ports have in the subnets of the host's."""
     for port in ports:
         own_addresses = [ip for text in port.addresses if (ip := address(text)) is not None and ip.family == family]
@@ -53,7 +53,7 @@ def _find_gateways(host: str, ports: list[HostPort], family: Family, index: Inde
         device = index.devices.get(end.node) if end is not None else None
         if end is None or device is None or not own_addresses:
             continue
-        for leg in legs(device):
+        for leg in routed_interfaces(device):
             if end.port not in leg.ports:
                 continue
             for far_address, subnet in zip(leg.addresses, leg.subnets, strict=False):

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from nodrop import platforms
 from nodrop.engine.finding import Finding
-from nodrop.engine.rules import of_files
+from nodrop.engine.rules import select_file_rules
 from nodrop.fixing.files import Files, Judge, patches, rewritten
 from nodrop.fixing.fix_selection import Settler, key_of
 from nodrop.fixing.intents import JudgeOfIntents, Written
@@ -21,7 +21,7 @@ from nodrop.inputs import Inputs, Text
 from nodrop.judging import Settings, all_rules, chosen_rules
 from nodrop.locate import locate
 from nodrop.model.reading import Reading
-from nodrop.results.fixed import Fixed, Left, Patch, Rewritten, Why
+from nodrop.results.fixed import Fixed, Left, Patch, Rewritten, UnfixedReason
 from nodrop.results.outcome import Outcome
 
 __all__ = ["fix"]
@@ -31,7 +31,7 @@ Guard = Callable[[Text], str]
 
 
 def fix(
-    text: Inputs | Text,
+    fabric_source: Inputs | Text,
     settings: Settings,
     *,
     unsafe: bool = False,
@@ -45,7 +45,7 @@ def fix(
     cannot be built; faults in files of switches are among the problems of the outcome.
     """
     names = {rule.name for rule in chosen_rules(settings)}
-    rules = of_files(all_rules(settings.config))
+    rules = select_file_rules(all_rules(settings.config))
     quick = replace(settings, whole=False, advised=False)
 
     def fixable(finding: Finding) -> bool:
@@ -53,9 +53,9 @@ def fix(
         return allowed and finding.rule in names and bool(world.edits(finding)) and not reasons.get(finding.device)
 
     world: Files | Written
-    if isinstance(text, Inputs):
+    if isinstance(fabric_source, Inputs):
         judge = Judge(rules=rules, settings=quick)
-        world = files = judge.open_documents(text, executor)
+        world = files = judge.open_documents(fabric_source, executor)
         reasons = _guarded(files, guard)
         settler = Settler(files, fixable)
         settler.settle()
@@ -64,7 +64,7 @@ def fix(
             rewritten=tuple(rewritten(files, settler.world)),
             patches=tuple(patches(files, settler.world)),
         )
-    world = intent = JudgeOfIntents(rules=rules, settings=quick).open_documents(text)
+    world = intent = JudgeOfIntents(rules=rules, settings=quick).open_documents(fabric_source)
     reasons = {}
     new_settler = Settler(intent, fixable)
     new_settler.settle()
@@ -123,13 +123,13 @@ def _guarded(files: Files, guard: Guard) -> dict[str | None, str]:
     return {device: why for device, why in reasons.items() if why}
 
 
-def _filter_by_rules(outcome: Outcome, names: Collection[str]) -> Outcome:
+def _filter_by_rules(outcome: Outcome, device_names: Collection[str]) -> Outcome:
     """Return the results of the rules with these names."""
     return replace(
         outcome,
-        findings=tuple(finding for finding in outcome.findings if finding.rule in names),
-        hidden=tuple(finding for finding in outcome.hidden if finding.rule in names),
-        unknown=tuple(unknown_verdict for unknown_verdict in outcome.unknown if unknown_verdict.rule in names),
+        findings=tuple(finding for finding in outcome.findings if finding.rule in device_names),
+        hidden=tuple(finding for finding in outcome.hidden if finding.rule in device_names),
+        unknown=tuple(unknown_verdict for unknown_verdict in outcome.unknown if unknown_verdict.rule in device_names),
     )
 
 
@@ -145,7 +145,7 @@ def _find_gone_findings(before: Iterable[Finding], after: Iterable[Finding]) -> 
 def _explain_left_finding(finding: Finding, fix_run: _Told[_W]) -> Left:
     """Return a finding that is left, with the reason."""
     key, settler = key_of(finding), fix_run.settler
-    why: Why = "unsafe"
+    why: UnfixedReason = "unsafe"
     text = ""
     if not settler.world.edits(finding):
         why, text = "no fix", finding.fix.text if finding.fix else ""

@@ -131,7 +131,9 @@ class Judge:
     def files(self, inputs: Inputs, readings: Sequence[DeviceReading], batches: Batches) -> Files:
         """Return files with their findings."""
         settings = self.settings
-        reading = read_inputs(inputs, settings.declared, otherwise=settings.config.declared, held=readings)
+        reading = read_inputs(
+            inputs, settings.declared, default_context=settings.config.declared, cached_readings=readings
+        )
         return Files(inputs, tuple(readings), reading, self.check_reading(reading, settings), self, batches)
 
     def check_reading(self, reading: Reading, settings: Settings) -> Outcome:
@@ -172,14 +174,14 @@ def _replace_file_texts(bundle: Bundle, files: Mapping[str, bytes]) -> Bundle:
     return replace(bundle, files=tuple(texts))
 
 
-def rewritten(before: Files, after: Files) -> Iterator[Rewritten]:
+def rewritten(files_before: Files, files_after: Files) -> Iterator[Rewritten]:
     """Yield every file that is another now, device by device."""
-    secret = before.reading.secret_lines
-    for device, number in before.numbers.items():
-        if number not in after.made:
+    secret = files_before.reading.secret_lines
+    for device, number in files_before.numbers.items():
+        if number not in files_after.made:
             continue
-        old, new = before.texts(number), after.texts(number)
-        for file, text in before.inputs.bundles[number].files:
+        old, new = files_before.texts(number), files_after.texts(number)
+        for file, text in files_before.inputs.bundles[number].files:
             if old[file] != new[file]:
                 yield Rewritten(
                     device=device,
@@ -192,18 +194,18 @@ def rewritten(before: Files, after: Files) -> Iterator[Rewritten]:
                 )
 
 
-def patches(before: Files, after: Files) -> Iterator[Patch]:
+def patches(files_before: Files, files_after: Files) -> Iterator[Patch]:
     """Yield, per changed switch, the patch that its tools take to reach the present state of its files."""
-    for device, number in before.numbers.items():
-        if number not in after.made:
+    for device, number in files_before.numbers.items():
+        if number not in files_after.made:
             continue
-        edits = list(_edits_between_files(before, after, number))
+        edits = list(_edits_between_files(files_before, files_after, number))
         forms: dict[str, str] = {}
         for place, edit in enumerate(edits, 1):
             number_of = f"{place:0{len(str(len(edits)))}}-" if len(edits) > 1 else ""
             forms |= {f"{number_of}{name}": text for name, text in edit.forms.items()}
-        old, new = before.texts(number), after.texts(number)
-        patched = platforms.file_of(before.inputs.bundles[number].platform, old)
+        old, new = files_before.texts(number), files_after.texts(number)
+        patched = platforms.file_of(files_before.inputs.bundles[number].platform, old)
         replaced_files = tuple(name for name in new if new[name] != old[name] and name != patched)
         yield Patch(
             device=device,

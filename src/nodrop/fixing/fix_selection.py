@@ -177,14 +177,14 @@ class New:
         )
 
 
-def worse(before: Outcome, after: Outcome, fixed: Collection[Key]) -> Iterator[New]:
+def worse(outcome_before: Outcome, outcome_after: Outcome, fixed: Collection[Key]) -> Iterator[New]:
     """Yield the results of an outcome that an earlier outcome did not have: findings, missing facts, problems, guesses.
 
     A finding that stays and was not among the `fixed`, with other numbers, may be worse than before.
     """
-    had = Counter(map(_finding_key, before.findings))
-    numbers = {key_of(old_finding): _numbers(old_finding) for old_finding in before.findings}
-    for finding in after.findings:
+    had = Counter(map(_finding_key, outcome_before.findings))
+    numbers = {key_of(old_finding): _numbers(old_finding) for old_finding in outcome_before.findings}
+    for finding in outcome_after.findings:
         verb = "appear"
         if finding.rule == UNUSED:  # for it has ended what somebody had decided to live with
             continue
@@ -199,20 +199,20 @@ def worse(before: Outcome, after: Outcome, fixed: Collection[Key]) -> Iterator[N
         yield New(text=text, parts=_parts(about), finding=finding)
     unknown = {
         (unknown_verdict.rule, unknown_verdict.missing): unknown_verdict.subjects_count
-        for unknown_verdict in before.unknown
+        for unknown_verdict in outcome_before.unknown
     }
     fixed_rules = {key[0] for key in fixed}
-    for verdict in after.unknown:
+    for verdict in outcome_after.unknown:
         if verdict.rule not in fixed_rules and is_statement_of_owner(verdict.missing):
             continue  # the fact was missing before: the fix has only given the rule something to ask about
         if verdict.subjects_count > unknown.get((verdict.rule, verdict.missing), 0):
             text = f"{verdict.rule} could not be decided any more: it needs {verdict.missing}"
             yield New(text=text, parts=frozenset((device,) for device in verdict.devices))
-    for problem in after.problems:
-        if problem not in before.problems:
+    for problem in outcome_after.problems:
+        if problem not in outcome_before.problems:
             yield New(text=f"there would be a problem: {problem}")
-    guessed = {assumption.fact: assumption.value for assumption in before.assumed}
-    for guess in after.assumed:
+    guessed = {assumption.fact: assumption.value for assumption in outcome_before.assumed}
+    for guess in outcome_after.assumed:
         if guessed.get(guess.fact) != guess.value:
             text = f"{guess.fact} would be taken for {guess.value}; state it in fabric.yaml"
             yield New(text=text)

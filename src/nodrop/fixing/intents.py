@@ -97,11 +97,18 @@ def _resolve_wildcards(path: Subject, by: Subject) -> Subject | None:
     return None if _ANY in new_path else new_path
 
 
-def rewritten(before: Written, after: Written) -> tuple[Rewritten, ...]:
+def rewritten(written_before: Written, written_after: Written) -> tuple[Rewritten, ...]:
     """Return the intent's new text, if it has one."""
-    if before.raw == after.raw:
+    if written_before.raw == written_after.raw:
         return ()
-    text = before.text
+    text = written_before.text
     return (
-        Rewritten(device="", name=text.display, display=text.display, path=text.path, old=before.raw, new=after.raw),
+        Rewritten(
+            device="",
+            name=text.display,
+            display=text.display,
+            path=text.path,
+            old=written_before.raw,
+            new=written_after.raw,
+        ),
     )

@@ -22,11 +22,11 @@ _MOST_TOLD = 12
 _M = TypeVar("_M", bound=BaseModel)
 
 
-def _load(kind: type[_M], folder: str, name: str) -> _M:
+def _load(model_type: type[_M], folder: str, name: str) -> _M:
     """Return the facts in a file; InputProblems name each wrong key, to help the author of the file."""
     document = parse(_text(folder, name), f"{folder}/{name}.yaml")
     try:
-        facts = kind.model_validate({"name": name, **cast("dict[str, Any]", document.data)})
+        facts = model_type.model_validate({"name": name, **cast("dict[str, Any]", document.data)})
     except ValidationError as error:
         wrong = [(err["loc"], "no such key" if err["type"] == "missing" else err["msg"]) for err in error.errors()]
         raise InputProblems([document.problem(loc, message) for loc, message in wrong]) from None
@@ -77,9 +77,9 @@ def asic(name: str) -> Asic:
     return _load(Asic, "asics", name)
 
 
-def asic_of(model: str | None | Unknown) -> Asic | None:
+def asic_of(model_name: str | None | Unknown) -> Asic | None:
     """Return the facts of a switch model's ASIC; None where the model is unknown or not in the catalogue."""
-    return asic(switch(model).asic) if isinstance(model, str) and model in switches() else None
+    return asic(switch(model_name).asic) if isinstance(model_name, str) and model_name in switches() else None
 
 
 @cache
@@ -142,24 +142,24 @@ def _normalize_name(name: str) -> str:
     return name.strip().lower().replace("-", "").replace("_", "").replace(" ", "")
 
 
-def obstacle(model: Switch, platform: str) -> str | None:
+def obstacle(switch_model: Switch, platform: str) -> str | None:
     """Return why nothing can be designed for a model under a network OS; None where it can."""
-    if platform not in model.platforms:
-        return f"{model.name} is not known under {platform}"
-    if model.buffer_bytes is None:
-        return f"the memory of {model.name} is not known"
-    if not asic(model.asic).computes and not model.sonic.headroom:
-        return f"neither a formula nor a table of the headroom of {model.name} ({model.asic}) is known"
+    if platform not in switch_model.platforms:
+        return f"{switch_model.name} is not known under {platform}"
+    if switch_model.buffer_bytes is None:
+        return f"the memory of {switch_model.name} is not known"
+    if not asic(switch_model.asic).computes and not switch_model.sonic.headroom:
+        return f"neither a formula nor a table of the headroom of {switch_model.name} ({switch_model.asic}) is known"
     return None
 
 
-def headroom_ways(model: Switch) -> tuple[tuple[int, int], ...]:
+def headroom_ways(switch_model: Switch) -> tuple[tuple[int, int], ...]:
     """Return the uses of a model's fastest ports with a known headroom: into how many ports, and the speed of each.
 
     Whole ports are first, and of each way the fastest speed.
     """
-    fastest = max((group for group in model.ports if not group.service), key=lambda group: group.speeds[0])
-    computes, speeds = asic(model.asic).computes, model.sonic.headroom_speeds_mbps
+    fastest = max((group for group in switch_model.ports if not group.service), key=lambda group: group.speeds[0])
+    computes, speeds = asic(switch_model.asic).computes, switch_model.sonic.headroom_speeds_mbps
     return tuple((split.into, speed) for split in fastest.ways for speed in split.speeds if computes or speed in speeds)
 
 

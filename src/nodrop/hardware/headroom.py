@@ -166,13 +166,13 @@ def round_trip_bytes(speed_mbps: int, length_m: int) -> float:
     return 2 * 5e-9 * length_m * speed_mbps * 1e6 / 8
 
 
-def next_row(rows: tuple[HeadroomRow, ...], speed_mbps: int, length_m: int) -> HeadroomRow | None:
+def next_row(headroom_rows: tuple[HeadroomRow, ...], speed_mbps: int, length_m: int) -> HeadroomRow | None:
     """Return the row of a speed for the shortest cable that is no shorter; None where the table has none."""
-    reaching = [row for row in rows if row.speed_mbps == speed_mbps and row.cable_m >= length_m]
+    reaching = [row for row in headroom_rows if row.speed_mbps == speed_mbps and row.cable_m >= length_m]
     return min(reaching, key=lambda row: row.cable_m, default=None)
 
 
-def table_xoff(rows: tuple[HeadroomRow, ...], speed_mbps: int, length_m: int) -> int | None:
+def table_xoff(headroom_rows: tuple[HeadroomRow, ...], speed_mbps: int, length_m: int) -> int | None:
     """Return the xoff of the SKU's own table for a cable, rounded up to the next row; None where no row reaches."""
-    row = next_row(rows, speed_mbps, length_m)
+    row = next_row(headroom_rows, speed_mbps, length_m)
     return None if row is None else row.xoff_bytes

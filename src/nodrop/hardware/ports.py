@@ -47,10 +47,10 @@ def show_ways(ports: Ways) -> str:
     )
 
 
-def _lane_list(text: str) -> tuple[int, ...]:
+def _lane_list(yaml_text: str) -> tuple[int, ...]:
     """Read lanes in their order: `1-4`, `4,3,2,1`."""
     lane_lists: list[int] = []
-    for lane_range in text.split(","):
+    for lane_range in yaml_text.split(","):
         first_lane, _, last = lane_range.partition("-")
         lane_lists += range(int(first_lane), int(last or first_lane) + 1)
     return tuple(lane_lists)

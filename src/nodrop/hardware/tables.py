@@ -37,19 +37,19 @@ class TableHeadroom(NamedTuple):
     """Whether the HWSKU that is written has no such row."""
 
 
-def cell_bytes(model: Switch) -> int:
+def cell_bytes(switch_model: Switch) -> int:
     """Return the size of a cell of a model's packet memory."""
-    return asic(model.asic).cell_bytes or FALLBACK_CELL_BYTES
+    return asic(switch_model.asic).cell_bytes or FALLBACK_CELL_BYTES
 
 
 def table_headroom(
-    model: Switch, hwsku: str | None, *, speed_mbps: int, length_m: int, mtu_bytes: int
+    switch_model: Switch, hwsku: str | None, *, speed_mbps: int, length_m: int, mtu_bytes: int
 ) -> TableHeadroom | None:
     """Return the headroom of a port of a model; None where no HWSKU of it has a row for the speed.
 
     `hwsku` is the one that is written, None the base one.
     """
-    own_headroom_table = model.sonic.table(hwsku)
+    own_headroom_table = switch_model.sonic.table(hwsku)
     row = next_row(own_headroom_table.rows, speed_mbps, length_m) if own_headroom_table else None
     if own_headroom_table and row:
         return TableHeadroom(
@@ -60,17 +60,17 @@ def table_headroom(
             own_headroom_table.hwskus[0],
             derived=False,
         )
-    if speed_mbps not in model.sonic.headroom_speeds_mbps:
+    if speed_mbps not in switch_model.sonic.headroom_speeds_mbps:
         return None
-    cell = cell_bytes(model)
+    cell = cell_bytes(switch_model)
     packed = max(cell / _WIRE_BYTES, 1)
-    candidates = list(_reaching_rows(model, speed_mbps, length_m))
+    candidates = list(_reaching_rows(switch_model, speed_mbps, length_m))
     bound: float = ieee_bound_bytes(speed_mbps=speed_mbps, mtu_bytes=mtu_bytes, cable_length_m=length_m) or 0
     if not candidates:
-        candidates = list(_prolonged_rows(model, speed_mbps, length_m, cell, packed))
+        candidates = list(_prolonged_rows(switch_model, speed_mbps, length_m, cell, packed))
         bound *= packed
     xoff, row, table = max(candidates, key=lambda candidate: candidate[0])
-    xoff = max(xoff, _least_xoff_bytes(model, speed_mbps, length_m), _round_up_to_cells(bound, cell))
+    xoff = max(xoff, _least_xoff_bytes(switch_model, speed_mbps, length_m), _round_up_to_cells(bound, cell))
     return TableHeadroom(xoff, length_m, row, table.kind == "static", table.hwskus[0], derived=True)
 
 

@@ -17,20 +17,20 @@ def dynamic_threshold_bytes(free_bytes: float, exponent: int, sharers: int = 1) 
     return alpha * free_bytes / (1 + sharers * alpha)
 
 
-def part_of_pool_bytes(model: str | None | Unknown, size_bytes: float) -> float:
+def part_of_pool_bytes(model_name: str | None | Unknown, size_bytes: float) -> float:
     """Return how much of a pool the packets of one port can fill; all of it if the model is not known."""
-    chip = asic_of(model)
+    chip = asic_of(model_name)
     return size_bytes / chip.memory_parts if chip else size_bytes
 
 
-def pool_has_shared_headroom(model: str | None | Unknown, size_bytes: int, headroom_bytes: int) -> bool | None:
+def pool_has_shared_headroom(model_name: str | None | Unknown, size_bytes: int, headroom_bytes: int) -> bool | None:
     """Return whether the stated size of an ingress pool contains its shared headroom; None where that is not known.
 
     It does where both together exceed the packet memory of the chip. Files of vendors have it both ways where they fit:
     7050CX3-32C (Trident 3) contains it, S5232F (Trident 3) and 7060CX-32S (Tomahawk 1) do not (sonic-buildimage,
     buffers_defaults_*.j2).
     """
-    chip = asic_of(model)
+    chip = asic_of(model_name)
     if chip is None or chip.shared_headroom_in_pool is not None:
         return None if chip is None else chip.shared_headroom_in_pool
     memory = chip.packet_memory_bytes
@@ -54,7 +54,7 @@ def _headroom_multiplier(chip: Asic) -> int:
     return 2 if chip.headroom_beside_pool and chip.shared_headroom_in_pool else 1
 
 
-def headroom_is_beside_pool(model: str | None | Unknown) -> bool:
+def headroom_is_beside_pool(model_name: str | None | Unknown) -> bool:
     """Return whether a pool's shared headroom takes memory in addition to the pool's stated size."""
-    chip = asic_of(model)
+    chip = asic_of(model_name)
     return chip is not None and chip.headroom_beside_pool

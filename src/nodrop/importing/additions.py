@@ -16,7 +16,7 @@ from nodrop.model.fabric import Extra
 from nodrop.model.subject import natural
 from nodrop.platforms.kit.secrets import suspicious
 from nodrop.platforms.kit.traits import traits
-from nodrop.report.names import listing
+from nodrop.report.names import format_name_list
 
 Bundle = Mapping[str, bytes]
 MOST = 400
@@ -71,7 +71,9 @@ class Added:
             lines[name] = () if any(keys[:1] == ("lines",) for keys in out) else self.lines.get(name, ())
             for line in self.lines.get(name, ()) if not lines[name] else ():
                 by_setting.setdefault(f"the routing daemon's `{line.strip()}`", []).append(box.was)
-        remarks = (f"{listing(names)}: {text}; nothing of an intent says it" for text, names in by_setting.items())
+        remarks = (
+            f"{format_name_list(names)}: {text}; nothing of an intent says it" for text, names in by_setting.items()
+        )
         count_remarks = (
             f"{was}: {number} {'settings of its files that go' if number > 1 else 'setting of its files that goes'} "
             "with what is told above"
@@ -95,14 +97,14 @@ def _names(platform: str, device: str) -> tuple[str, str, str]:
     return platforms.written_as(platform), device.rstrip("0123456789"), device
 
 
-def find_additions(sight: TierView, files: Files, built: Mapping[str, Bundle]) -> Added:
+def find_additions(tier_view: TierView, files: Files, built: Mapping[str, Bundle]) -> Added:
     """Return the content of switches' files that the built ones do not have; for a foreign platform nothing can be
     added.
     """
     settings: dict[str, tuple[Extra, ...]] = {}
     lines: dict[str, tuple[str, ...]] = {}
     remarks: list[str] = []
-    for box in sight.boxes:
+    for box in tier_view.boxes:
         own_files, platform = files.bundles.get(box.was, {}), box.device.platform
         if platform not in platforms.writable_names() or box.device.name not in built:
             continue
@@ -114,14 +116,14 @@ def find_additions(sight: TierView, files: Files, built: Mapping[str, Bundle]) -
         secret = files.secret.get(box.was, ())
         hidden = [extra for extra in further_extras if _may_hold_secret(platform, extra, secret)]
         if hidden:
-            paths = listing(sorted({_redact_path(platform, extra) for extra in hidden}))
+            paths = format_name_list(sorted({_redact_path(platform, extra) for extra in hidden}))
             remarks.append(f"{box.was}: {paths}, which hold secrets")
         further_extras = [extra for extra in further_extras if extra not in hidden]
         if len(further_extras) > MOST:
             remarks.append(f"{box.was}: {len(further_extras)} settings that are written otherwise, or that no key says")
             further_extras = []
         settings[box.device.name] = tuple(further_extras)
-        built_lines = {text for line in addition.lines(built_files) for text in (line, sight.restore_names(line))}
+        built_lines = {text for line in addition.lines(built_files) for text in (line, tier_view.restore_names(line))}
         lines[box.device.name] = tuple(
             line
             for line in addition.lines(own_files)
@@ -131,12 +133,12 @@ def find_additions(sight: TierView, files: Files, built: Mapping[str, Bundle]) -
 
 
 def otherwise(
-    sight: TierView, files: Files, built: Mapping[str, Bundle], alike: Iterable[str], added: Added
+    tier_view: TierView, files: Files, built: Mapping[str, Bundle], alike: Iterable[str], added: Added
 ) -> tuple[str, ...]:
     """Return, in words, how the files of switches that are `alike` by the model differ from the built ones."""
     by_remark: dict[str, list[str]] = {}
     chosen = set(alike)
-    for box in sight.boxes:
+    for box in tier_view.boxes:
         name, platform = box.device.name, box.device.platform
         if name not in chosen or platform not in platforms.writable_names() or name not in built:
             continue
@@ -148,20 +150,24 @@ def otherwise(
         carried = {carried_extra.path for carried_extra in added.settings.get(name, ())}
         for path, extra in own_extras.items():
             actual = other_extras.get(path)
-            if actual == extra or path in carried or (actual and actual.value == _restore_value_names(extra, sight)):
+            if (
+                actual == extra
+                or path in carried
+                or (actual and actual.value == _restore_value_names(extra, tier_view))
+            ):
                 continue
             hidden = actual is not None and _may_hold_secret(platform, actual, files.secret.get(box.was, ()))
             has = "missing" if actual is None else "a secret" if hidden else _value(actual)
             by_remark.setdefault(f"{' '.join(path)} is {has}, this intent comes to {_value(extra)}", []).append(box.was)
-    return tuple(f"{listing(names)}: {remark}" for remark, names in sorted(by_remark.items()))
+    return tuple(f"{format_name_list(names)}: {remark}" for remark, names in sorted(by_remark.items()))
 
 
-def _restore_value_names(extra: Extra, sight: TierView) -> str | tuple[str, ...] | None:
+def _restore_value_names(extra: Extra, tier_view: TierView) -> str | tuple[str, ...] | None:
     """Return the value of a setting with the names that switches have in their files."""
     return (
-        tuple(map(sight.restore_names, extra.value))
+        tuple(map(tier_view.restore_names, extra.value))
         if isinstance(extra.value, tuple)
-        else extra.value and sight.restore_names(extra.value)
+        else extra.value and tier_view.restore_names(extra.value)
     )
 
 
@@ -196,18 +202,18 @@ def _redact_path(platform: str, extra: Extra) -> str:
     return " ".join("…" if at in hidden else word for at, word in enumerate(extra.path))
 
 
-def _tree(added: Added, sight: TierView) -> Tree:
+def _tree(added: Added, tier_view: TierView) -> Tree:
     """Return additions where they hold: what all switches of a platform have, else all of a role, else one."""
     tree: Tree = {}
     groups: dict[str, list[str]] = {}
     rank: dict[str, int] = {}
-    for box in sight.boxes:
+    for box in tier_view.boxes:
         for place, name in enumerate(_names(box.device.platform, box.device.name)):
             groups.setdefault(name, []).append(box.device.name)
             rank[name] = place
     settings = {name: dict.fromkeys(own_settings) for name, own_settings in added.settings.items()}
     lines = {name: own_lines for name, own_lines in added.lines.items() if own_lines}
-    platform_of = {box.device.name: platforms.written_as(box.device.platform) for box in sight.boxes}
+    platform_of = {box.device.name: platforms.written_as(box.device.platform) for box in tier_view.boxes}
     for group in sorted(groups, key=lambda name: (rank[name], natural(name))):
         members = groups[group]
         shared = [one for one in settings.get(members[0], {}) if all(one in settings.get(name, {}) for name in members)]

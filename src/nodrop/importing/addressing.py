@@ -5,7 +5,7 @@ from ipaddress import IPv4Network
 from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
-from nodrop.design.addressing import slots_of
+from nodrop.design.addressing import port_slots_of
 from nodrop.importing.parts import Found, Keys, Lack, Tree
 from nodrop.importing.pools import (
     ROUND,
@@ -42,20 +42,20 @@ class _Offset(NamedTuple):
     behind: int
 
 
-def addressing(sight: TierView, cables: Cables) -> Found:
+def addressing(tier_view: TierView, cables: Cables) -> Found:
     """Return the pools, the least blocks of links, and what addresses cannot be had by the plan's rule."""
-    named_pools = list(_prefix_list_pools(sight))
-    slots = _count_ipv4_link_slots(sight, cables)
-    least = _default_leaf_slots(sight)
-    most = _Most.of(sight, slots or least)
+    named_pools = list(_prefix_list_pools(tier_view))
+    slots = _count_ipv4_link_slots(tier_view, cables)
+    least = _default_leaf_slots(tier_view)
+    most = _Most.of(tier_view, slots or least)
     keys: Tree = {}
     guessed: dict[Keys, str] = {}
     lacking: list[str] = []
     for key, pools, needed in (
-        ("loopbacks", [_find_loopback_pool(sight, named_pools, version) for version in _FAMILIES], most.switches),
-        ("links", [_links(sight, cables, version, slots) for version in _FAMILIES], most.links),
-        ("endpoints", [_find_endpoint_pool(sight, named_pools, version) for version in _FAMILIES], most.hosts),
-        ("oob", [_find_oob_network(sight)], most.switches),
+        ("loopbacks", [_find_loopback_pool(tier_view, named_pools, version) for version in _FAMILIES], most.switches),
+        ("links", [_links(tier_view, cables, version, slots) for version in _FAMILIES], most.links),
+        ("endpoints", [_find_endpoint_pool(tier_view, named_pools, version) for version in _FAMILIES], most.hosts),
+        ("oob", [_find_oob_network(tier_view)], most.switches),
     ):
         found_pools = [pool for pool in pools if pool is not None and is_pool(pool)]
         wide = [widened(pool, needed(pool.version)) for pool in found_pools]
@@ -65,9 +65,9 @@ def addressing(sight: TierView, cables: Cables) -> Found:
             )
         if wide:
             keys[key] = _render_pools(wide)
-        elif key != "links" or not _has_unnumbered_sessions(sight):
+        elif key != "links" or not _has_unnumbered_sessions(tier_view):
             lacking.append(key)
-    vlans, remarks = _vlan_pools(sight, named_pools, most)
+    vlans, remarks = _vlan_pools(tier_view, named_pools, most)
     topology = {"slots_per_device": slots} if slots is not None and slots != least else {}
     tree: Tree = {"addressing": keys} if keys else {}
     if topology:
@@ -144,7 +144,7 @@ def _has_unnumbered_sessions(sight: TierView) -> bool:
 
 def _default_leaf_slots(sight: TierView) -> int:
     """Return the slots that a leaf has unless an intent states more; of an unknown model, those of one that fits."""
-    return slots_of(likely_model(sight.leaves))
+    return port_slots_of(likely_model(sight.leaves))
 
 
 def _prefix_list_pools(sight: TierView) -> Iterator[tuple[Network, int]]:
@@ -251,9 +251,9 @@ def _find_pool_span(offsets: list[_Offset], per_leaf: int) -> tuple[int, int] | 
     return first_address, first_address + per_leaf * (max(offset.leaf for offset in offsets) + 1) - 1
 
 
-def _links(sight: TierView, cables: Cables, version: int, slots: int | None) -> Network | None:
-    offsets = _link_offsets(sight, cables, version, fabric=True)
-    block = _BLOCK if version == 6 else 2 * (slots or _default_leaf_slots(sight))
+def _links(tier_view: TierView, cables: Cables, version: int, slots: int | None) -> Network | None:
+    offsets = _link_offsets(tier_view, cables, version, fabric=True)
+    block = _BLOCK if version == 6 else 2 * (slots or _default_leaf_slots(tier_view))
     start = _find_pool_span(offsets, block)
     if start is None:
         return None
@@ -301,7 +301,7 @@ def _find_host_network(sight: TierView, version: int) -> Network | None:
 
 
 def _vlan_pools(
-    sight: TierView, named_pools: list[tuple[Network, int]], most: _Most
+    tier_view: TierView, named_pools: list[tuple[Network, int]], most: _Most
 ) -> tuple[dict[int, str | list[str]], list[str]]:
     """Return the pools of VLANs by number, and the parts of them that no key expresses.
 
@@ -310,7 +310,7 @@ def _vlan_pools(
     """
     remarks = []
     gateways: dict[int, list[tuple[int, Address]]] = {}
-    for box in sight.leaves:
+    for box in tier_view.leaves:
         for vlan in known_rows(box.device.vlans):
             for version in _FAMILIES:
                 for address in addresses_of(vlan.addresses, version):

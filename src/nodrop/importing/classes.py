@@ -28,29 +28,29 @@ class Seen(NamedTuple):
     speed_mbps: int | None
 
 
-def known_classes(sight: TierView) -> tuple[list[TrafficClass], str]:
+def known_classes(tier_view: TierView) -> tuple[list[TrafficClass], str]:
     """Return the classes that are stated, else those that ports' maps result in, and why these are a guess."""
-    if stated_ := [traffic_class for traffic_class in sight.fabric.classes if isinstance(traffic_class.tc, int)]:
+    if stated_ := [traffic_class for traffic_class in tier_view.fabric.classes if isinstance(traffic_class.tc, int)]:
         return stated_, ""
     why = "no file says what traffic is for: names and purposes follow conventions"
-    return list(_infer_classes(_ports(sight), sight.fabric.mode)), why
+    return list(_infer_classes(_ports(tier_view), tier_view.fabric.mode)), why
 
 
-def _ports(sight: TierView) -> list[Interface]:
-    every = (port for box in sight.boxes for port in box.device.interfaces)
+def _ports(tier_view: TierView) -> list[Interface]:
+    every = (port for box in tier_view.boxes for port in box.device.interfaces)
     return [port for port in every if isinstance(port.qos, QosProfile) and port.enabled is not False]
 
 
-def classes(sight: TierView) -> Found:
+def classes(tier_view: TierView) -> Found:
     """Return the classes with their shares, rates and marking, as most ports have them."""
-    known_traffic_classes, why = known_classes(sight)
+    known_traffic_classes, why = known_classes(tier_view)
     guessed: dict[Keys, str] = {("classes",): why} if why else {}
     if not known_traffic_classes:
-        return Found(lacking={("classes",): Lack("no port has QoS", _make_example_classes(sight.fabric.mode))})
+        return Found(lacking={("classes",): Lack("no port has QoS", _make_example_classes(tier_view.fabric.mode))})
     remainder = max(known_traffic_classes, key=lambda one: (one.purpose == "default", len(one.dscp), one.name)).name
     named_dscps = {dscp for row in known_traffic_classes if row.name != remainder for dscp in row.dscp}
     total = len(named_dscps) + len(next(row for row in known_traffic_classes if row.name == remainder).dscp) == _DSCPS
-    queues = _queues_by_number(_ports(sight))
+    queues = _queues_by_number(_ports(tier_view))
     keys: Tree = {}
     for traffic_class in sorted(
         known_traffic_classes, key=lambda candidate: (_class_sort_index(candidate), candidate.name)
@@ -80,18 +80,18 @@ def classes(sight: TierView) -> Found:
     return Found(keys={"classes": keys}, guessed=guessed)
 
 
-def evened_out(keys: Tree) -> None:
+def evened_out(key_tree: Tree) -> None:
     """Make shares of all classes that are not strict parts of a hundred, as schedulers take them for weights."""
-    shares = {name: int(facts["share"].removesuffix("%")) for name, facts in keys.items() if "share" in facts}
+    shares = {name: int(facts["share"].removesuffix("%")) for name, facts in key_tree.items() if "share" in facts}
     total = sum(shares.values())
-    if total in (0, 100) or any("share" not in facts and not facts.get("strict") for facts in keys.values()):
+    if total in (0, 100) or any("share" not in facts and not facts.get("strict") for facts in key_tree.values()):
         return
     exact = {name: 100 * share / total for name, share in shares.items()}
     percents = {name: max(int(share), 1) for name, share in exact.items()}
     for name in sorted(exact, key=lambda key: percents[key] - exact[key])[: max(100 - sum(percents.values()), 0)]:
         percents[name] += 1
     for name, share in percents.items():
-        keys[name]["share"] = f"{share}%"
+        key_tree[name]["share"] = f"{share}%"
 
 
 def _make_example_classes(mode: Mode) -> Tree:

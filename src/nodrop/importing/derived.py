@@ -111,18 +111,25 @@ def _load_intent_or_problems(text: str) -> tuple[Intent | None, tuple[Problem, .
         return None, error.problems
 
 
-def _derive_all_parts(sight: TierView) -> Found:
+def _derive_all_parts(tier_view: TierView) -> Found:
     """Return all parts as one."""
-    cables = Cables(sight)
+    cables = Cables(tier_view)
     drafts = [
-        fabric(sight),
-        tiers(sight),
-        uplinks(sight, cables),
-        endpoints(sight, cables),
-        _oversubscription_limit(sight),
+        fabric(tier_view),
+        tiers(tier_view),
+        uplinks(tier_view, cables),
+        endpoints(tier_view, cables),
+        _oversubscription_limit(tier_view),
     ]
-    drafts += [classes(sight), watchdog(sight, cables), buffers(sight), trimming(sight), hosts(sight), routing(sight)]
-    drafts += [addressing(sight, cables), services(sight)]
+    drafts += [
+        classes(tier_view),
+        watchdog(tier_view, cables),
+        buffers(tier_view),
+        trimming(tier_view),
+        hosts(tier_view),
+        routing(tier_view),
+    ]
+    drafts += [addressing(tier_view, cables), services(tier_view)]
     draft = together(drafts)
     keys = dict(draft.keys)
     pools = keys.pop("vlans", {})

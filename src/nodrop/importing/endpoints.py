@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from nodrop.design.endpoints import Place, places
+from nodrop.design.endpoints import HostPortPlace, host_port_places
 from nodrop.hardware import nic, nics
 from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbers
 from nodrop.importing.tier_view import SPEED_MBPS, Cables, TierView, faces, usual
@@ -15,7 +15,7 @@ from nodrop.model.bridging import Vlan
 from nodrop.model.fabric import Device, End, Host, Interface, Port, Spread
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import natural
-from nodrop.report.names import listing
+from nodrop.report.names import format_name_list
 from nodrop.units import show_speed, whole_number
 
 _HOST = re.compile(r"(?i)^(?:to[-_ :]+|link to +)?([a-z][a-z0-9_.-]{0,99}?[-_.]?)0{0,9}([0-9]{1,6})$")
@@ -54,15 +54,15 @@ class Group:
         return tuple(sorted({plug.host for plug in self.plugs}))
 
 
-def endpoints(sight: TierView, cables: Cables) -> Found:
+def endpoints(tier_view: TierView, cables: Cables) -> Found:
     """Return all groups of hosts, and the leaves' panel ports for them."""
-    groups, guess = _find_endpoint_groups(sight, cables)
-    unread_peers = list(_ports_to_unread_peers(sight, cables))
+    groups, guess = _find_endpoint_groups(tier_view, cables)
+    unread_peers = list(_ports_to_unread_peers(tier_view, cables))
     if not groups:
         why = "no file says which hosts there are"
         ports: Keys = ("topology", "leaves", "ports", "endpoints")
         return Found(
-            lacking={("endpoints",): Lack(why, _make_example_endpoints(sight)), ports: Lack(why, "1-16")},
+            lacking={("endpoints",): Lack(why, _make_example_endpoints(tier_view)), ports: Lack(why, "1-16")},
             left=tuple(unread_peers),
         )
     keys: Tree = {}
@@ -70,7 +70,7 @@ def endpoints(sight: TierView, cables: Cables) -> Found:
     panels: set[int] = set()
     for group in groups:
         at: Keys = ("endpoints", group.name)
-        group_keys, group_guesses, group_extras = _group(sight, cables, group, at, alone=len(groups) == 1)
+        group_keys, group_guesses, group_extras = _group(tier_view, cables, group, at, alone=len(groups) == 1)
         keys[group.name] = group_keys
         panels |= set(group_extras.panels)
         guessed |= group_guesses
@@ -137,7 +137,7 @@ def _ports_to_unread_peers(sight: TierView, cables: Cables) -> Iterator[str]:
         return
     for box in sight.leaves:
         if names := cables.find_external_ports(box.device.name):
-            ports = listing(sorted(names, key=natural))
+            ports = format_name_list(sorted(names, key=natural))
             yield f"{box.was} {ports}: BGP sessions with switches whose files are not here"
 
 
@@ -263,28 +263,28 @@ class _More:
 
 
 def _group(
-    sight: TierView, cables: Cables, group: Group, at: Keys, *, alone: bool
+    tier_view: TierView, cables: Cables, group: Group, key_path: Keys, *, alone: bool
 ) -> tuple[Tree, dict[Keys, str], _More]:
     ports = usual(_port_count_by_host(group.plugs).values()) or 1
     spread, leaf_group, panels, fits = _find_host_layout(group, ports)
     split = usual(plug.splits for plug in group.plugs) or 1
-    boxes = {box.id: box for box in sight.leaves}
+    boxes = {box.id: box for box in tier_view.leaves}
     lanes = usual([boxes[plug.leaf].fewer_lanes(plug.interface) for plug in group.plugs])
     guessed_speed: dict[Keys, str] = {}
     speed = usual(plug.interface.speed_mbps for plug in group.plugs if isinstance(plug.interface.speed_mbps, int))
     if speed is None:
         speed = SPEED_MBPS
-        guessed_speed = {(*at, "speed"): UNSAID}
+        guessed_speed = {(*key_path, "speed"): UNSAID}
     ends = {End(f"leaf{plug.leaf}", plug.interface.name) for plug in group.plugs}
     links = [link for link in cables.links if link.a in ends or link.b in ends]
     facing = [plug.interface for plug in group.plugs]
-    length, media_name, guessed = cable(links, facing, speed, at, copper=on_copper(sight, facing))
+    length, media_name, guessed = cable(links, facing, speed, key_path, copper=on_copper(tier_view, facing))
     card = group.host.nic if group.host and isinstance(group.host.nic, str) else None
     if card is None:
         card = _choose_nic(speed)
-        guessed[(*at, "nic")] = UNSAID
+        guessed[(*key_path, "nic")] = UNSAID
     guessed |= guessed_speed
-    vlan = _vlan_of_group(sight, group)
+    vlan = _vlan_of_group(tier_view, group)
     own_facts = collect_facts(
         ids=numbers(group.ids),
         gpus=group.host.gpus or None if group.host else None,
@@ -296,7 +296,7 @@ def _group(
         split=split if split > 1 else None,
         lanes=lanes,
         vlan=vlan,
-        bond=True if ports > 1 and spread == "one-leaf" and _is_group_bonded(sight, group) else None,
+        bond=True if ports > 1 and spread == "one-leaf" and _is_group_bonded(tier_view, group) else None,
         speed=show_speed(speed),
         media=media_name,
         length=f"{length}m",
@@ -328,21 +328,26 @@ def _find_host_layout(group: Group, ports: int) -> tuple[str, int, tuple[int, ..
     spots = {(plug.host, plug.host_port): plug for plug in group.plugs}
     for hosts_per_leaf in range(1, min(most, 4096) + 1):
         shape = _make_endpoint_shape(group.ids, ports, spread, hosts_per_leaf)
-        if all((host_plug := spots.get(place[:2])) is None or host_plug.leaf == place.leaf for place in places(shape)):
-            panels = _panels_of_hosts(spots, list(places(shape)))
+        if all(
+            (host_plug := spots.get(place[:2])) is None or host_plug.leaf == place.leaf
+            for place in host_port_places(shape)
+        ):
+            panels = _panels_of_hosts(spots, list(host_port_places(shape)))
             if panels is not None:
                 return spread, hosts_per_leaf, panels, True
     return spread, most, tuple(sorted({plug.port.panel for plug in group.plugs})), False
 
 
 def _make_endpoint_shape(ids: tuple[int, ...], ports: int, spread: str, leaf_group: int) -> Endpoints:
-    """Return what `places` asks of a group, and no more."""
+    """Return what `host_port_places` asks of a group, and no more."""
     return Endpoints.model_construct(
         ids=ids, ports=ports, spread=cast("Spread", spread), leaf_group=leaf_group, nic="", speed=0, media="", length=1
     )
 
 
-def _panels_of_hosts(spots: Mapping[tuple[int, int], Plug], found_places: list[Place]) -> tuple[int, ...] | None:
+def _panels_of_hosts(
+    spots: Mapping[tuple[int, int], Plug], found_places: list[HostPortPlace]
+) -> tuple[int, ...] | None:
     """Return panel ports whose parts in turn are those at which the hosts are; None where there are none such."""
     at: dict[int, Plug] = {}
     for place in found_places:

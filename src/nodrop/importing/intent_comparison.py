@@ -46,16 +46,16 @@ class Held:
         return not (self.left or self.extra)
 
 
-def compare_intent(sight: TierView, intent: Intent, files: Files | None) -> Compared:
+def compare_intent(tier_view: TierView, intent: Intent, files: Files | None) -> Compared:
     """Return how an intent's result differs from a sight, and from `files`; InputProblems where it is not built."""
     fabric, built_files = built(intent)
-    differing = unlike(sight, fabric)
+    differing = unlike(tier_view, fabric)
     if files is None:
         return Compared(differing=differing, added=Added(settings={}, lines={}))
     devices = frozenset(difference.device for difference in differing)
-    added = replace(find_additions(sight, files, built_files), unlike=devices)
-    alike = [box.device.name for box in sight.boxes if box.device.name not in devices]
-    return Compared(differing=differing, added=added, said=otherwise(sight, files, built_files, alike, added))
+    added = replace(find_additions(tier_view, files, built_files), unlike=devices)
+    alike = [box.device.name for box in tier_view.boxes if box.device.name not in devices]
+    return Compared(differing=differing, added=added, said=otherwise(tier_view, files, built_files, alike, added))
 
 
 def hold(imported: Fabric, intent: Intent, *, files: Files | None = None) -> Held:
@@ -74,15 +74,15 @@ def hold(imported: Fabric, intent: Intent, *, files: Files | None = None) -> Hel
     )
 
 
-def find_accepted_additions(added: Added, sight: TierView, attempt: Callable[[Tree], object]) -> Added:
+def find_accepted_additions(added: Added, tier_view: TierView, attempt: Callable[[Tree], object]) -> Added:
     """Return of additions those that an intent takes: `attempt` builds one with them, and raises InputProblems."""
     for _ in range(_ROUNDS):
-        if not (tree := added.tree(sight)):
+        if not (tree := added.tree(tier_view)):
             return added
         try:
             attempt(tree)
         except InputProblems as error:
-            fewer = added.without(error.problems, sight)
+            fewer = added.without(error.problems, tier_view)
             if (fewer.settings, fewer.lines) == (added.settings, added.lines):
                 break
             added = fewer

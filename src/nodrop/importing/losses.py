@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from nodrop.importing.tier_view import KEYS, ROLES, TierView
 from nodrop.importing.trial_build import Unlike, group_differences
 from nodrop.model.subject import natural
-from nodrop.report.names import listing
+from nodrop.report.names import format_name_list
 
 _MOST = 60
 """Lines, at most; the rest is counted."""
@@ -16,9 +16,9 @@ Parts = Mapping[str, Sequence[str]]
 """By switch, parts of it: ports, neighbors, pools."""
 
 
-def render_differences(unlikes: Iterable[Unlike], sight: TierView) -> tuple[str, ...]:
+def render_differences(unlikes: Iterable[Unlike], tier_view: TierView) -> tuple[str, ...]:
     """Return a line for each kind of facts that are unlike, with the switches and parts that have it."""
-    lines = list(_format_loss_lines(unlikes, sight))
+    lines = list(_format_loss_lines(unlikes, tier_view))
     if len(lines) <= _MOST:
         return tuple(lines)
     return (*lines[:_MOST], f"and {len(lines) - _MOST} more kinds of facts")
@@ -50,15 +50,15 @@ def _merge_device_parts(mappings: Iterable[Parts]) -> Parts:
     return every
 
 
-def _places(devices: Parts, sight: TierView) -> str:
+def _places(devices: Parts, tier_view: TierView) -> str:
     """Return switches with their parts, those that have the same parts as one; of very many, how many there are."""
     at: dict[str, list[str]] = {}
     for device, part_names in devices.items():
-        at.setdefault(listing(sorted({name for name in part_names if name}, key=natural)), []).append(device)
+        at.setdefault(format_name_list(sorted({name for name in part_names if name}, key=natural)), []).append(device)
     if len(at) > _WAYS:
         count = sum(len(device_parts) for device_parts in devices.values())
-        return f"{count} places of {_format_place(_original_names(devices, sight), '')}"
-    return "; ".join(_format_place(_original_names(names, sight), parts_text) for parts_text, names in at.items())
+        return f"{count} places of {_format_place(_original_names(devices, tier_view), '')}"
+    return "; ".join(_format_place(_original_names(names, tier_view), parts_text) for parts_text, names in at.items())
 
 
 def _original_names(names: Iterable[str], sight: TierView) -> list[str]:
@@ -66,14 +66,14 @@ def _original_names(names: Iterable[str], sight: TierView) -> list[str]:
 
 
 def _format_place(names: list[str], parts_text: str) -> str:
-    where = listing(names) if names else "the fabric"
+    where = format_name_list(names) if names else "the fabric"
     return f"{where} {parts_text}" if parts_text else where
 
 
-def of_names(sight: TierView) -> Iterator[str]:
+def of_names(tier_view: TierView) -> Iterator[str]:
     """Yield the names of a tier's switches in their files, where the intent names them differently."""
     for role in ROLES:
-        own_boxes = [box for box in sight.tier(role) if box.was != box.device.name]
+        own_boxes = [box for box in tier_view.tier(role) if box.was != box.device.name]
         if own_boxes:
             names = ", ".join(f"{box.device.name} is {box.was}" for box in own_boxes[:16])
             remainder = f" and {len(own_boxes) - 16} more" if len(own_boxes) > 16 else ""

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
 
-from nodrop.design.boxes import Boxes, boxes
+from nodrop.design.boxes import Boxes, resolve_switches
 from nodrop.design.buffers import pattern_mtu
-from nodrop.design.host_settings import repeated
+from nodrop.design.host_settings import redundant_host_keys
 from nodrop.design.static_buffers import is_static
 from nodrop.design.watchdog import derive_timers
 from nodrop.errors import InputProblems
@@ -25,21 +25,21 @@ _PATTERN: Keys = ("buffers", "pattern_mtu")
 Spell = Callable[[Tree], str]
 
 
-def without_defaults(keys: Tree, spell: Spell) -> Tree:
+def without_defaults(key_tree: Tree, spell: Spell) -> Tree:
     """Return the keys of an intent without those that make no difference when they are left out.
 
     `spell` gives the text of keys; keys that cannot be loaded stay unchanged.
     """
-    keys = deepcopy(keys)
-    intent = _load_intent_or_none(keys, spell)
-    if intent is None or not (switches := boxes(intent, [])).leaves or not switches.spines:
-        return _prune_empty_headings(keys)
+    key_tree = deepcopy(key_tree)
+    intent = _load_intent_or_none(key_tree, spell)
+    if intent is None or not (switches := resolve_switches(intent, [])).leaves or not switches.spines:
+        return _prune_empty_headings(key_tree)
     for at, same in ((timer, _same_timers) for timer in _TIMERS):
-        keys = _drop_redundant_key(keys, at, spell, same, switches)
-    keys = _drop_redundant_key(keys, _PATTERN, spell, _same_pattern, switches)
-    for key in repeated(intent):
-        del keys["hosts"][key]
-    return _prune_empty_headings(keys)
+        key_tree = _drop_redundant_key(key_tree, at, spell, same, switches)
+    key_tree = _drop_redundant_key(key_tree, _PATTERN, spell, _same_pattern, switches)
+    for key in redundant_host_keys(intent):
+        del key_tree["hosts"][key]
+    return _prune_empty_headings(key_tree)
 
 
 def _drop_redundant_key(
@@ -82,8 +82,8 @@ def _prune_empty_headings(keys: Tree) -> Tree:
     return dict(_prune_entries(keys))
 
 
-def _prune_entries(keys: Tree) -> Iterator[tuple[str, Any]]:
-    for key, value in keys.items():
+def _prune_entries(key_tree: Tree) -> Iterator[tuple[str, Any]]:
+    for key, value in key_tree.items():
         if not isinstance(value, dict):
             yield key, value
         elif inside := _prune_empty_headings(value):

@@ -45,24 +45,24 @@ def together(drafts: Iterable[Found]) -> Found:
     return Found(keys=keys, guessed=guessed, lacking=lacking, left=tuple(remarks))
 
 
-def merge_trees(under: Tree, over: Mapping[str, Any]) -> Tree:
+def merge_trees(parent_tree: Tree, over: Mapping[str, Any]) -> Tree:
     """Return a tree under another."""
-    lay(under, over)
-    return under
+    lay(parent_tree, over)
+    return parent_tree
 
 
-def lay(under: Tree, over: Mapping[str, Any]) -> None:
+def lay(parent_tree: Tree, over: Mapping[str, Any]) -> None:
     """Lay a tree over another, which it changes."""
     for key, value in over.items():
-        if isinstance(value, dict) and isinstance(under.get(key), dict):
-            lay(under[key], value)
+        if isinstance(value, dict) and isinstance(parent_tree.get(key), dict):
+            lay(parent_tree[key], value)
         else:
-            under[key] = dict(value) if isinstance(value, dict) else value
+            parent_tree[key] = dict(value) if isinstance(value, dict) else value
 
 
-def find_value(keys: Any, at: Keys) -> Any:
+def find_value(keys: Any, key_path: Keys) -> Any:
     """Return what stands under a path of keys; None where nothing does."""
-    for key in at:
+    for key in key_path:
         if not isinstance(keys, dict) or key not in keys:
             return None
         keys = keys[key]

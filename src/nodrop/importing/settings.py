@@ -39,22 +39,22 @@ def fabric(sight: TierView) -> Found:
     )
 
 
-def watchdog(sight: TierView, cables: Cables) -> Found:
+def watchdog(tier_view: TierView, cables: Cables) -> Found:
     """Return all timers of the watchdogs as they are stated, else as most ports of a side have them."""
-    profiles = (port.qos for box in sight.boxes for port in box.device.interfaces)
-    if sight.fabric.mode not in WITH_PFC or not any(isinstance(profile, QosProfile) for profile in profiles):
+    profiles = (port.qos for box in tier_view.boxes for port in box.device.interfaces)
+    if tier_view.fabric.mode not in WITH_PFC or not any(isinstance(profile, QosProfile) for profile in profiles):
         return Found()
-    policy = sight.fabric.policy
+    policy = tier_view.fabric.policy
     sides: Tree = {}
     wanted_of: dict[str, tuple[Side, PfcWatchdog | None | Unknown]] = {
         "hosts": ("host", policy.host_watchdog),
         "fabric": ("fabric", policy.fabric_watchdog),
     }
     for key, (side, wanted_pfc_watchdog) in wanted_of.items():
-        if isinstance(wanted_pfc_watchdog, Unknown) and not any(_qos_profiles_of_side(sight, cables, side)):
+        if isinstance(wanted_pfc_watchdog, Unknown) and not any(_qos_profiles_of_side(tier_view, cables, side)):
             continue
         watched = (
-            _usual_watchdog_of_side(sight, cables, side)
+            _usual_watchdog_of_side(tier_view, cables, side)
             if isinstance(wanted_pfc_watchdog, Unknown)
             else wanted_pfc_watchdog
         )
@@ -67,10 +67,10 @@ def watchdog(sight: TierView, cables: Cables) -> Found:
             action=_text_or_none(watched.action),
         )
     pollings = {
-        box.device.watchdog_polling_ms for box in sight.boxes if isinstance(box.device.watchdog_polling_ms, int)
+        box.device.watchdog_polling_ms for box in tier_view.boxes if isinstance(box.device.watchdog_polling_ms, int)
     }
     polling = f"{min(pollings)}ms" if len(pollings) == 1 else None
-    watchdog_conditions = usual(box.device.watchdog_conditions for box in sight.boxes)
+    watchdog_conditions = usual(box.device.watchdog_conditions for box in tier_view.boxes)
     keys = collect_facts(
         **sides,
         polling=polling,
@@ -134,23 +134,23 @@ def _stuck_queue_conditions(watchdog_conditions: WatchdogConditions) -> Tree:
     )
 
 
-def buffers(sight: TierView) -> Found:
+def buffers(tier_view: TierView) -> Found:
     """Return the share of the lossless pool, the threshold, whether headroom is shared, and the traffic's pattern."""
-    if sight.fabric.mode not in WITH_PFC:
+    if tier_view.fabric.mode not in WITH_PFC:
         return Found()
-    wanted_lossless_pool_percent = sight.fabric.policy.lossless_pool_percent
-    pools = [box.device.buffer_pools for box in sight.boxes if isinstance(box.device.buffer_pools, tuple)]
+    wanted_lossless_pool_percent = tier_view.fabric.policy.lossless_pool_percent
+    pools = [box.device.buffer_pools for box in tier_view.boxes if isinstance(box.device.buffer_pools, tuple)]
     shares = [share for own_pools in pools if 0 < (share := _lossless_pool_percent(own_pools)) < 100]
     planned = (
         wanted_lossless_pool_percent if isinstance(wanted_lossless_pool_percent, int) else max(shares, default=None)
     )
-    facts = (box.device.dynamic_buffers for box in sight.boxes)
+    facts = (box.device.dynamic_buffers for box in tier_view.boxes)
     dynamic = [fact for fact in facts if isinstance(fact, DynamicBuffers)]
-    exponent = usual([*(dynamic_buffers.dynamic_th for dynamic_buffers in dynamic)] or _lossless_thresholds(sight))
+    exponent = usual([*(dynamic_buffers.dynamic_th for dynamic_buffers in dynamic)] or _lossless_thresholds(tier_view))
     ratio = max((dynamic_buffers.over_subscribe_ratio or 0 for dynamic_buffers in dynamic), default=0)
     patterns = {
         box.device.dynamic_buffers.pattern_mtu_bytes
-        for box in sight.boxes
+        for box in tier_view.boxes
         if isinstance(box.device.dynamic_buffers, DynamicBuffers) and _can_set_traffic_pattern(box.device.platform)
     }
     keys = collect_facts(
@@ -195,45 +195,45 @@ def _lossless_thresholds(sight: TierView) -> Iterator[int]:
                         yield buffer.dynamic_th
 
 
-def trimming(sight: TierView) -> Found:
+def trimming(tier_view: TierView) -> Found:
     """Return the size that packets are cut to, and the class that cut packets travel in."""
-    if sight.fabric.mode not in ("trim", "uec"):
+    if tier_view.fabric.mode not in ("trim", "uec"):
         return Found()
-    device_trimming = usual(box.device.trimming for box in sight.boxes if isinstance(box.device.trimming, Trimming))
+    device_trimming = usual(box.device.trimming for box in tier_view.boxes if isinstance(box.device.trimming, Trimming))
     if device_trimming is None:
         return Found()
     into = next(
         (
             traffic_class.name
-            for traffic_class in sight.fabric.classes
+            for traffic_class in tier_view.fabric.classes
             if isinstance(traffic_class.tc, int) and traffic_class.tc == device_trimming.queue
         ),
         None,
     )
-    implied = (None,) if sight.fabric.mode == "uec" else (None, 256)  # in mode uec, the key turns trimming on
+    implied = (None,) if tier_view.fabric.mode == "uec" else (None, 256)  # in mode uec, the key turns trimming on
     bytes_kept = None if device_trimming.size_bytes in implied else size(device_trimming.size_bytes)
     keys = collect_facts(size=bytes_kept, into=None if into == "trimmed" else into)
     return Found(keys={"trimming": keys} if keys else {})
 
 
-def hosts(sight: TierView) -> Found:
+def hosts(tier_view: TierView) -> Found:
     """Return how the NICs are set, as most hosts are stated to be."""
-    known_hosts = sight.fabric.hosts
+    known_hosts = tier_view.fabric.hosts
 
     def most(name: str) -> Any:
         fact = usual(getattr(host, name) for host in known_hosts)
         return None if isinstance(fact, Unknown) else fact
 
     if not known_hosts:
-        mtu = usual(_values_of_active_ports(sight, "mtu_bytes")) or 9216
+        mtu = usual(_values_of_active_ports(tier_view, "mtu_bytes")) or 9216
         fits = next((rdma_mtu for rdma_mtu in _RDMA_MTUS if rdma_mtu + ROCE_OVERHEAD_BYTES <= mtu), _RDMA_MTUS[-1])
         keys = {} if fits == _RDMA_MTUS[0] else {"rdma_mtu": fits}
         why = "no file says how NICs are set; as the switches expect it"
         return Found(keys={"hosts": keys} if keys else {}, guessed={("hosts",): why} if keys else {})
-    mode = sight.fabric.mode
+    mode = tier_view.fabric.mode
     pfc, dcqcn, unlike_hosts = most("pfc_priorities"), most("dcqcn"), list(_differing_host_settings(known_hosts))
     fifo = most("fifo_tos")
-    fifo_class = _class_of_tos(sight, fifo) if fifo is not None else None
+    fifo_class = _class_of_tos(tier_view, fifo) if fifo is not None else None
     if fifo is not None and fifo_class is None:
         unlike_hosts.append(f"control messages of NCCL with ToS {fifo}, which is not the first of a class")
     keys = collect_facts(
@@ -268,9 +268,9 @@ def _differing_host_settings(known_hosts: tuple[Host, ...]) -> Iterable[str]:
             yield f"hosts have several values of {name}: {', '.join(sorted(values))}; an intent has one"
 
 
-def services(sight: TierView) -> Found:
+def services(tier_view: TierView) -> Found:
     """Return the services, and the switches that are drained."""
-    devices = [box.device for box in sight.boxes]
+    devices = [box.device for box in tier_view.boxes]
 
     def every(name: str) -> list[Any]:
         facts = (getattr(device, name) for device in devices)
@@ -312,14 +312,14 @@ def _is_switch_drained(device: Device) -> bool:
     return isinstance(device.bgp, Bgp) and device.bgp.graceful_shutdown
 
 
-def routing(sight: TierView) -> Found:
+def routing(tier_view: TierView) -> Found:
     """Return AS numbers, how sessions go, and how flows are spread."""
-    processes = {box.device.name: box.device.bgp for box in sight.boxes if isinstance(box.device.bgp, Bgp)}
+    processes = {box.device.name: box.device.bgp for box in tier_view.boxes if isinstance(box.device.bgp, Bgp)}
     neighbors = [neighbor for bgp in processes.values() for neighbor in known_rows(bgp.neighbors)]
     asn: Tree = {}
     lacking: dict[Keys, Lack] = {}
     guessed: dict[Keys, str] = {}
-    for key, boxes in (("spines", sight.spines), ("leaves", sight.leaves)):
+    for key, boxes in (("spines", tier_view.spines), ("leaves", tier_view.leaves)):
         pairs = [(box.id, bgp.asn) for box in boxes if (bgp := processes.get(box.device.name))]
         found_asn = _infer_asn_rule(pairs, shared=key == "spines")
         if found_asn is None:
@@ -331,13 +331,13 @@ def routing(sight: TierView) -> Found:
         if unlike:
             switch_names = ", ".join(f"{key[:-1] if key == 'spines' else 'leaf'}{number}" for number in unlike[:8])
             guessed["routing", "asn", key] = f"most have it, and not {switch_names}"
-    fields = usual(box.device.hash_fields for box in sight.boxes if isinstance(box.device.hash_fields, tuple))
+    fields = usual(box.device.hash_fields for box in tier_view.boxes if isinstance(box.device.hash_fields, tuple))
     unnumbered = bool(neighbors) and sum(neighbor.interface is not None for neighbor in neighbors) * 2 > len(neighbors)
     keys = collect_facts(
         sessions="unnumbered" if unnumbered else None,
         asn=asn or None,
-        delivery="tables" if any(box.device.routing_tables is True for box in sight.boxes) else None,
-        balancing="adaptive" if any(box.device.adaptive_routing is True for box in sight.boxes) else None,
+        delivery="tables" if any(box.device.routing_tables is True for box in tier_view.boxes) else None,
+        balancing="adaptive" if any(box.device.adaptive_routing is True for box in tier_view.boxes) else None,
         hash=[*fields] if fields else None,
         bfd=True if neighbors and sum(neighbor.bfd for neighbor in neighbors) * 2 > len(neighbors) else None,
     )

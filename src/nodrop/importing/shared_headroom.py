@@ -1,6 +1,6 @@
 """How many times less shared headroom there is than all ports need, on switches that have headroom from tables."""
 
-from nodrop.design.boxes import boxes
+from nodrop.design.boxes import resolve_switches
 from nodrop.design.modes import has_pfc
 from nodrop.design.static_buffers import is_static, static_buffers
 from nodrop.importing.tier_view import SPINE, TierView, usual
@@ -9,15 +9,15 @@ from nodrop.model.buffers import BufferPool
 from nodrop.model.states import known_rows
 
 
-def ratio(sight: TierView, intent: Intent) -> int | None:
+def ratio(tier_view: TierView, intent: Intent) -> int | None:
     """Return the ratio that gives an intent without a stated ratio the existing shared headroom.
 
     It is seen on spines, whose ports follow from their model; None where none is needed, or none fits.
     """
-    switches = boxes(intent, [])
+    switches = resolve_switches(intent, [])
     if not has_pfc(intent) or not switches.spines or not is_static(switches.spines[0].model):
         return None
-    pools = (known_rows(box.device.buffer_pools) for box in sight.spines)
+    pools = (known_rows(box.device.buffer_pools) for box in tier_view.spines)
     target_bytes = usual(size for own_pools in pools if (size := _shared_headroom_bytes(own_pools)))
     ratios: tuple[int | None, ...] = (None, *range(2, MOST_SHARING + 1))
     for candidate in ratios:

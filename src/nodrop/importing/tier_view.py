@@ -179,9 +179,9 @@ def _neighbor_addresses(device: Device) -> Iterator[str]:
     )
 
 
-def faces(port: Interface, side: Side) -> bool:
+def faces(port: Interface, port_side: Side) -> bool:
     """Whether it is known that a port is towards hosts, or towards switches."""
-    return not isinstance(port.side, Unknown) and port.side == side
+    return not isinstance(port.side, Unknown) and port.side == port_side
 
 
 def usual(values: Iterable[_T]) -> _T | None:
@@ -294,22 +294,22 @@ def _roles_from_cables(fabric: Fabric, unknown_names: list[str], known_roles: Ma
     return {name: roles[name] for name in unknown_names}
 
 
-def _numbers(names: list[str], role: str) -> list[int]:
+def _numbers(switch_names: list[str], role: str) -> list[int]:
     """Return numbers for switches: the last in their names where these are distinct, else in their order.
 
     Where names are of several kinds, such as leaf and border, the most frequent, or the tier's own, keeps its numbers.
     A switch alone has the number of its name only if the name states its tier: sn2700 is a model.
     """
-    if len(names) == 1 and _role_from_name(names[0]) is None:
+    if len(switch_names) == 1 and _role_from_name(switch_names[0]) is None:
         return [1]
-    last = [int(digits[-1]) if (digits := re.findall("[0-9]{1,6}", name)) else 0 for name in names]
+    last = [int(digits[-1]) if (digits := re.findall("[0-9]{1,6}", name)) else 0 for name in switch_names]
     if all(last) and len(set(last)) == len(last):
         return last
-    kinds = [re.sub("[0-9]+", "", name) for name in names]
+    kinds = [re.sub("[0-9]+", "", name) for name in switch_names]
     most = max(kinds, key=lambda kind: (kinds.count(kind), role in kind.lower()))
     own_numbers = [number for number, kind in zip(last, kinds, strict=True) if kind == most]
     if not all(own_numbers) or len(set(own_numbers)) < len(own_numbers):
-        return list(range(1, len(names) + 1))
+        return list(range(1, len(switch_names) + 1))
     after = count(max(own_numbers, default=0) + 1)
     return [number if kind == most else next(after) for number, kind in zip(last, kinds, strict=True)]
 

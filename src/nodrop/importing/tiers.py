@@ -12,23 +12,23 @@ from nodrop.model.fabric import Port
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown
 from nodrop.platforms.kit.traits import traits
-from nodrop.report.names import listing
+from nodrop.report.names import format_name_list
 
 _MODEL, _VENDOR = "SN4700", "NVIDIA"
 """What stands as an example of a model where none fits, and whose models are named first."""
 
 
-def tiers(sight: TierView) -> Found:
+def tiers(tier_view: TierView) -> Found:
     """Return the tiers; switches of a tier that are unlike most of it are left over."""
     keys: Tree = {}
     guessed: dict[Keys, str] = {}
     lacking: dict[Keys, Lack] = {}
-    notes = list(_switches_outside_tiers(sight))
+    notes = list(_switches_outside_tiers(tier_view))
     for role in ROLES:
-        own_boxes = sight.tier(role)
+        own_boxes = tier_view.tier(role)
         at: Keys = ("topology", KEYS[role])
         if not own_boxes:
-            lacking[at] = Lack(f"no switch is known to be a {role}", _make_example_tier(sight))
+            lacking[at] = Lack(f"no switch is known to be a {role}", _make_example_tier(tier_view))
             continue
         model = usual(box.device.model for box in own_boxes if not isinstance(box.device.model, Unknown))
         platform = usual(platforms.written_as(box.device.platform) for box in own_boxes) or ""
@@ -47,8 +47,8 @@ def tiers(sight: TierView) -> Found:
             guessed[(*at, "platform")] = f"read from {', '.join(foreign)}, which nodrop does not write"
         if how:
             guessed[(*at, "version")] = how
-        if role in sight.guessed:
-            guessed[(*at, "ids")] = f"which switches these are follows from {sight.guessed[role]}"
+        if role in tier_view.guessed:
+            guessed[(*at, "ids")] = f"which switches these are follows from {tier_view.guessed[role]}"
         notes += _switches_unlike_tier(own_boxes, model, platform)
     return Found(keys={"topology": {"kind": "leaf-spine", **keys}}, guessed=guessed, lacking=lacking, left=tuple(notes))
 
@@ -155,7 +155,7 @@ def _lossless_priorities(box: Box) -> set[int]:
 
 def _switches_outside_tiers(sight: TierView) -> Iterator[str]:
     if sight.others:
-        yield f"{listing(sight.others)}: of neither tier; an intent has leaves and spines"
+        yield f"{format_name_list(sight.others)}: of neither tier; an intent has leaves and spines"
 
 
 def _switches_unlike_tier(own_boxes: tuple[Box, ...], model: object, platform: str) -> Iterator[str]:
@@ -165,5 +165,5 @@ def _switches_unlike_tier(own_boxes: tuple[Box, ...], model: object, platform: s
         ("platform", platform, {box.was: platforms.written_as(box.device.platform) for box in own_boxes}),
     ):
         for value in sorted({str(own_value) for own_value in value_of_switch.values() if own_value != expected}):
-            names = listing(name for name, own_value in value_of_switch.items() if str(own_value) == value)
+            names = format_name_list(name for name, own_value in value_of_switch.items() if str(own_value) == value)
             yield f"{names}: {aspect} {value}; a tier has one, {expected} here"

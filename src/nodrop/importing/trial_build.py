@@ -7,7 +7,7 @@ from typing import Any
 from nodrop import context, platforms
 from nodrop.collect import read_artifacts
 from nodrop.design import build
-from nodrop.design.decisions import Aspect, keys_in_words
+from nodrop.design.decisions import FabricPart, format_deciding_keys
 from nodrop.errors import InputProblems, Problem, Unsupported
 from nodrop.importing.tier_view import TierView
 from nodrop.intent.schema import Intent
@@ -63,12 +63,12 @@ def built(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]:
     return assemble(readings, declared).fabric, files
 
 
-def unlike(sight: TierView, other_fabric: Fabric) -> tuple[Unlike, ...]:
+def unlike(tier_view: TierView, other_fabric: Fabric) -> tuple[Unlike, ...]:
     """Return every fact of a sight that differs in a fabric; a value that the sight's files do not state is no fact.
 
     Nor is a text that is the same except for the names of switches, which are reported separately.
     """
-    return tuple(_fabric_differences(sight, other_fabric))
+    return tuple(_fabric_differences(tier_view, other_fabric))
 
 
 def _fabric_differences(sight: TierView, other_fabric: Fabric) -> Iterator[Unlike]:
@@ -98,24 +98,26 @@ def _device_mismatches(device: Device, far_device: Device, sight: TierView) -> I
         of_port = difference.path[:1] == ("interfaces",) and len(difference.path) > 1
         rows = len(difference.path) > 1 and isinstance(getattr(device, difference.path[0], None), tuple)
         if of_port:
-            row_key, path, aspect = difference.path[1], difference.path[2:], Aspect("port", difference.path[2:])
+            row_key, path, aspect = difference.path[1], difference.path[2:], FabricPart("port", difference.path[2:])
         elif difference.path[:2] == ("bgp", "neighbors"):
             row_key, path, aspect = (
                 "/".join(difference.path[2:3]),
                 ("bgp", "neighbors", *difference.path[3:]),
-                Aspect("device", difference.path[1:]),
+                FabricPart("device", difference.path[1:]),
             )
         elif rows:
             row_key, path, aspect = (
                 difference.path[1],
                 (difference.path[0], *difference.path[2:]),
-                Aspect("device", difference.path),
+                FabricPart("device", difference.path),
             )
         else:
-            row_key, path, aspect = "", difference.path, Aspect("device", difference.path)
+            row_key, path, aspect = "", difference.path, FabricPart("device", difference.path)
         if of_port and not path:
             has, new_built = ("none" if side is None else "there" for side in (difference.a, difference.b))
-            yield Unlike(device=device.name, part=row_key, path="", has=has, built=new_built, key=keys_in_words(aspect))
+            yield Unlike(
+                device=device.name, part=row_key, path="", has=has, built=new_built, key=format_deciding_keys(aspect)
+            )
             continue
         new_built = (
             "the name of the other end"
@@ -124,7 +126,7 @@ def _device_mismatches(device: Device, far_device: Device, sight: TierView) -> I
         )
         yield Unlike(
             device=device.name, part=row_key, path="/".join(path), has=render_value(difference.a), built=new_built,
-            key=keys_in_words(aspect),
+            key=format_deciding_keys(aspect),
         )  # fmt: skip
 
 
@@ -159,7 +161,7 @@ def _fabric_mismatches(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[Unl
             yield Unlike(
                 device="", part=row_key, path="/".join((heading, *remaining_paths)),
                 has=render_value(difference.a), built=render_value(difference.b),
-                key=keys_in_words(Aspect("fabric", difference.path)),
+                key=format_deciding_keys(FabricPart("fabric", difference.path)),
             )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.design.blocks import Peers
-from nodrop.design.splits import Jack, jacks
+from nodrop.design.splits import SplitPort, split_ports
 from nodrop.hardware import media, medium, switch
 from nodrop.hardware.schema import Switch
 from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbers
@@ -34,33 +34,36 @@ class Sharing(NamedTuple):
     fits: bool = True
 
 
-def uplinks(sight: TierView, cables: Cables) -> Found:
+def uplinks(tier_view: TierView, cables: Cables) -> Found:
     """Return the links between the tiers, and the leaves' ports for them."""
     runs = cables.runs
-    if not runs or not sight.leaves or not sight.spines:
-        if uplink := _find_unnumbered_uplinks(sight, cables):
+    if not runs or not tier_view.leaves or not tier_view.spines:
+        if uplink := _find_unnumbered_uplinks(tier_view, cables):
             return uplink
         why = "no address, neighbor table or stated cable joins a leaf to a spine"
-        panels = _find_external_panels(sight, cables)
+        panels = _find_external_panels(tier_view, cables)
         own_example = numbers(panels) if panels else "17-32"
         return Found(
-            lacking={_AT: Lack(why, _make_example_uplinks(sight, panels)), (*_PORTS, "uplinks"): Lack(why, own_example)}
+            lacking={
+                _AT: Lack(why, _make_example_uplinks(tier_view, panels)),
+                (*_PORTS, "uplinks"): Lack(why, own_example),
+            }
         )
     per_spine = usual(_counts(runs).values()) or 1
     ports = [cables.port(end) for run in runs for end in (run.link.a, run.link.b)]
     speed = usual(port.speed_mbps for port in ports if port and isinstance(port.speed_mbps, int))
-    split, spine_split = (_find_usual_split(sight.tier(role), runs, role) for role in (LEAF, SPINE))
-    leaf = _usual_model(sight.tier(LEAF))
-    lower, upper = map(likely_model, (sight.leaves, sight.spines))
-    leaf_share = leaf_sharing(lower, sight, runs, split, per_spine, _host_panel_ports(sight))
+    split, spine_split = (_find_usual_split(tier_view.tier(role), runs, role) for role in (LEAF, SPINE))
+    leaf = _usual_model(tier_view.tier(LEAF))
+    lower, upper = map(likely_model, (tier_view.leaves, tier_view.spines))
+    leaf_share = leaf_sharing(lower, tier_view, runs, split, per_spine, _host_panel_ports(tier_view))
     spine_share = spine_sharing(upper, runs, spine_split, per_spine, speed or SPEED_MBPS)
-    fewer = [box.fewer_lanes(port) for box, port in _ports_at_run_ends(sight, runs, cables)]
+    fewer = [box.fewer_lanes(port) for box, port in _ports_at_run_ends(tier_view, runs, cables)]
     lanes = usual(lane_count for lane_count in fewer if lane_count is not None) if any(fewer) else None
     no_speed = speed is None
     if speed is None:
         group = leaf.group(leaf_share.panels[0]) if leaf and leaf_share.panels else None
         speed = group.speeds[0] if group else SPEED_MBPS
-    length, media_name, guessed = cable(runs_links(runs), ports, speed, _AT, copper=on_copper(sight, ports))
+    length, media_name, guessed = cable(runs_links(runs), ports, speed, _AT, copper=on_copper(tier_view, ports))
     remarks = []
     if not leaf_share.fits or not spine_share.fits:
         remarks.append("which port goes to which switch: no rule of an intent gives out ports as they are cabled")
@@ -81,11 +84,11 @@ def uplinks(sight: TierView, cables: Cables) -> Found:
     return Found(keys={"topology": topology}, guessed=guessed, left=tuple(remarks))
 
 
-def _find_external_panels(sight: TierView, cables: Cables) -> frozenset[int]:
+def _find_external_panels(tier_view: TierView, cables: Cables) -> frozenset[int]:
     """Return the leaves' panel ports over which they have sessions with switches that were not read."""
     return frozenset(
         port.port.panel
-        for box in sight.leaves
+        for box in tier_view.leaves
         for name in cables.find_external_ports(box.device.name)
         if (port := box.port(name)) and isinstance(port.port, Port)
     )
@@ -130,16 +133,16 @@ def _find_unnumbered_uplinks(sight: TierView, cables: Cables) -> Found | None:
     return Found(keys={"topology": topology}, guessed=guessed)
 
 
-def _counts(runs: Iterable[Run]) -> dict[tuple[int, int], int]:
+def _counts(port_runs: Iterable[Run]) -> dict[tuple[int, int], int]:
     counts: dict[tuple[int, int], int] = {}
-    for run in runs:
+    for run in port_runs:
         counts[run.leaf, run.spine] = counts.get((run.leaf, run.spine), 0) + 1
     return counts
 
 
-def runs_links(runs: Iterable[Run]) -> tuple[Link, ...]:
+def runs_links(port_runs: Iterable[Run]) -> tuple[Link, ...]:
     """Return the cables of runs."""
-    return tuple(run.link for run in runs)
+    return tuple(run.link for run in port_runs)
 
 
 def _ports_at_run_ends(sight: TierView, runs: Iterable[Run], cables: Cables) -> Iterator[tuple[Box, Interface]]:
@@ -152,14 +155,14 @@ def _ports_at_run_ends(sight: TierView, runs: Iterable[Run], cables: Cables) -> 
                 yield boxes[end.node], port
 
 
-def _find_usual_split(own_boxes: tuple[Box, ...], runs: Iterable[Run], role: str) -> int:
+def _find_usual_split(own_boxes: tuple[Box, ...], port_runs: Iterable[Run], role: str) -> int:
     boxes = {box.id: box for box in own_boxes}
     return (
         usual(
             boxes[run.leaf if role == LEAF else run.spine].parts(
                 (run.leaf_port if role == LEAF else run.spine_port).panel
             )
-            for run in runs
+            for run in port_runs
         )
         or 1
     )
@@ -181,16 +184,16 @@ def _host_panel_ports(sight: TierView) -> frozenset[int]:
 
 
 def leaf_sharing(
-    model: Switch | None, sight: TierView, runs: tuple[Run, ...], split: int, links: int, hosts: frozenset[int]
+    model: Switch | None, tier_view: TierView, port_runs: tuple[Run, ...], split: int, links: int, hosts: frozenset[int]
 ) -> Sharing:
     """Return the leaves' panel ports towards spines and how they are shared out."""
-    used = {run.leaf_port.panel for run in runs}
+    used = {run.leaf_port.panel for run in port_runs}
     blocks: dict[int, set[Port]] = {}
-    for run in runs:
+    for run in port_runs:
         blocks.setdefault(run.spine, set()).add(run.leaf_port)
     free = [panel for panel in (model.panels if model else ()) if panel not in hosts]
     candidates = list(_panel_candidates(used, free))
-    if model and (paths := _usual_path_count(sight)) and paths > len(model.panels):
+    if model and (paths := _usual_path_count(tier_view)) and paths > len(model.panels):
         share = _find_shared_panels(
             blocks, [panels for panels in candidates if len(panels) * split == paths], split, links, SPINE
         )
@@ -207,12 +210,14 @@ def _usual_path_count(sight: TierView) -> int | None:
     )
 
 
-def spine_sharing(model: Switch | None, runs: tuple[Run, ...], split: int, per_leaf: int, speed: int | None) -> Sharing:
+def spine_sharing(
+    model: Switch | None, port_runs: tuple[Run, ...], split: int, per_leaf: int, speed: int | None
+) -> Sharing:
     """Return how the spines' ports are shared out among leaves; which those are follows from the model."""
     blocks: dict[int, set[Port]] = {}
-    for run in runs:
+    for run in port_runs:
         blocks.setdefault(run.leaf, set()).add(run.spine_port)
-    used = tuple(sorted({run.spine_port.panel for run in runs}))
+    used = tuple(sorted({run.spine_port.panel for run in port_runs}))
     panels = model.usable(split, speed) if model and speed else used
     return _find_shared_panels(blocks, [panels], split, per_leaf, LEAF)
 
@@ -239,7 +244,7 @@ def _find_shared_panels(
     tried = []
     for panels in candidates:
         first_panels = first_panels or panels
-        ports = jacks(panels, split)
+        ports = split_ports(panels, split)
         if {port.panel for block in blocks.values() for port in block} <= set(panels):
             tried.append((panels, ports))
     for panels, ports in tried:
@@ -256,7 +261,7 @@ def _find_shared_panels(
 
 
 def _find_slots(
-    blocks: Mapping[int, set[Port]], ids: tuple[int, ...], ports: tuple[Jack, ...], link_count: int, role: str
+    blocks: Mapping[int, set[Port]], ids: tuple[int, ...], ports: tuple[SplitPort, ...], link_count: int, role: str
 ) -> int | None:
     """Return the number of slots that gives each peer, placed by its number, its ports; None if there is none."""
     at = {jack.port: place for place, jack in enumerate(ports)}
@@ -274,20 +279,20 @@ def _find_slots(
 
 
 def _gives_same_blocks(blocks: Mapping[int, set[Port]], peers: Peers, size: int) -> bool:
-    if peers.clash(size):
+    if peers.explain_clash(size):
         return False
     return all({jack.port for jack in peers.block(number, size)} == own_blocks for number, own_blocks in blocks.items())
 
 
-def on_copper(sight: TierView, ports: Iterable[Interface | None]) -> bool:
+def on_copper(tier_view: TierView, ports: Iterable[Interface | None]) -> bool:
     """Return whether ports of leaves autonegotiate where the platform does not by itself: passive copper needs it."""
-    traits = [known_traits(box.device.platform) for box in sight.leaves]
+    traits = [known_traits(box.device.platform) for box in tier_view.leaves]
     chosen = all(os_traits is not None and os_traits.autoneg is None for os_traits in traits)
     return chosen and usual(port.autoneg for port in ports if port and isinstance(port.autoneg, bool)) is True
 
 
 def cable(
-    links: Iterable[Link], ports: Iterable[Interface | None], speed: int | None, at: Keys, *, copper: bool = False
+    links: Iterable[Link], ports: Iterable[Interface | None], speed: int | None, key_path: Keys, *, copper: bool = False
 ) -> tuple[int, str, dict[Keys, str]]:
     """Return the length and the medium of a group of cables, and which of the two is guessed."""
     guessed: dict[Keys, str] = {}
@@ -297,14 +302,14 @@ def cable(
         lengths_m = [port.cable_length_m for port in ports if port and isinstance(port.cable_length_m, int)]
         length = max(lengths_m, default=None)
         if length is not None:
-            guessed[(*at, "length")] = "the longest that ports are told; no file says how long cables are"
+            guessed[(*key_path, "length")] = "the longest that ports are told; no file says how long cables are"
     if length is None:
         length = _LENGTH_M
-        guessed[(*at, "length")] = UNSAID
+        guessed[(*key_path, "length")] = UNSAID
     name = usual(link.media for link in links if isinstance(link.media, str))
     if name is None or medium(name) is None:
         unsaid = "ports autonegotiate, as on passive copper" if copper else UNSAID
-        guessed[(*at, "media")] = unsaid if name is None else f"{name} is not known"
+        guessed[(*key_path, "media")] = unsaid if name is None else f"{name} is not known"
         name = fitting(speed, length, copper=copper)
     return length, name, guessed
 

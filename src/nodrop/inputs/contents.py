@@ -66,41 +66,41 @@ _UNIT = re.compile(rb"^\[(?:Unit|Service|Install)\][ \t\r]*$", re.MULTILINE)
 _MARKS = re.compile(rb"^[ \t]*(?:#|!|//)[^\n]*$", re.MULTILINE)
 
 
-def decoded(head: bytes) -> bytes:
+def decoded(file_head: bytes) -> bytes:
     """Return the beginning of a file as UTF-8 with line feeds, as far as its encoding can be seen."""
-    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        head = head.decode("utf-16", "ignore").encode()
-    elif head[:4].count(0) and len(head) > 3:
+    if file_head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        file_head = file_head.decode("utf-16", "ignore").encode()
+    elif file_head[:4].count(0) and len(file_head) > 3:
         for codec, zeros in (("utf-16-le", (1, 3)), ("utf-16-be", (0, 2))):
-            if tuple(at for at in range(4) if head[at] == 0) == zeros:
-                head = head.decode(codec, "ignore").encode()
-    return head if b"\n" in head or b"\r" not in head else head.replace(b"\r", b"\n")
+            if tuple(at for at in range(4) if file_head[at] == 0) == zeros:
+                file_head = file_head.decode(codec, "ignore").encode()
+    return file_head if b"\n" in file_head or b"\r" not in file_head else file_head.replace(b"\r", b"\n")
 
 
-def is_json(text: bytes) -> bool:
+def is_json(content_bytes: bytes) -> bool:
     """Whether a text begins as a JSON object or list does."""
-    return text[:64].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+    return content_bytes[:64].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
 
 
-def is_blank(text: bytes) -> bool:
+def is_blank(content_bytes: bytes) -> bool:
     """Whether a text states nothing: it is empty, or has only comments, brackets, or an NVUE header."""
-    stripped_text = _MARKS.sub(b"", decoded(text).removeprefix(b"\xef\xbb\xbf")).strip()
+    stripped_text = _MARKS.sub(b"", decoded(content_bytes).removeprefix(b"\xef\xbb\xbf")).strip()
     if stripped_text in (b"", b"{}", b"[]", b"null", b"---"):
         return True
     return stripped_text.startswith(b"- header:") and re.search(rb"^- (?!header:)", stripped_text, re.MULTILINE) is None
 
 
-def yaml_kind(head: bytes) -> str:
+def yaml_kind(file_head: bytes) -> str:
     """Return whether a YAML text is a `rule` or a `profile` of nodrop, by its keys; else nothing."""
-    keys = set(_KEY.findall(head))
+    keys = set(_KEY.findall(file_head))
     if keys > _RULE_KEYS:
         return "rule"
     return "profile" if b"about" in keys and keys & _BANDS else ""
 
 
-def is_unit(head: bytes) -> bool:
+def is_unit(file_head: bytes) -> bool:
     """Whether a text is a unit of systemd, by its sections."""
-    return _UNIT.search(head) is not None
+    return _UNIT.search(file_head) is not None
 
 
 def by_name(name: str) -> str:
@@ -113,15 +113,15 @@ def by_name(name: str) -> str:
     return ""
 
 
-def by_content(name: str, head: bytes, *, is_whole: bool, is_switch: Callable[[str, bytes], bool]) -> Unread:
+def by_content(name: str, file_head: bytes, *, is_whole: bool, is_switch: Callable[[str, bytes], bool]) -> Unread:
     """Return why a file with this beginning is not read; `is_switch`: whether a reader takes a name and a text."""
-    text = decoded(head)
+    text = decoded(file_head)
     if is_blank(text) and is_whole:
         return Unread("empty: it states nothing", is_device=True)
-    if head.startswith(_GZIP):
-        inner = _decompress_head(head)
+    if file_head.startswith(_GZIP):
+        inner = _decompress_head(file_head)
         return Unread("compressed with gzip; decompress it", is_switch(name.removesuffix(".gz"), decoded(inner)))
-    if head.startswith(_ARCHIVES) or head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+    if file_head.startswith(_ARCHIVES) or file_head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
         return Unread("an archive, which is not opened")
     if b"\0" in text:
         return Unread("no text")

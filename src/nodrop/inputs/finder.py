@@ -48,9 +48,9 @@ def states(disk: Disk, path: Path) -> bool:
     return disk.is_file(path) and not is_intent(disk.head(path))
 
 
-def is_intent(head: bytes) -> bool:
+def is_intent(file_head: bytes) -> bool:
     """Whether a file that begins so is an intent: YAML with the key `nodrop`."""
-    return b"nodrop" in head and not head.lstrip().startswith(b"{") and bool(_INTENT.search(head))
+    return b"nodrop" in file_head and not file_head.lstrip().startswith(b"{") and bool(_INTENT.search(file_head))
 
 
 class Finder:
@@ -80,10 +80,10 @@ class Finder:
         else:
             self._add_named_file(inputs, path)
 
-    def add_standard_input(self, inputs: Inputs, raw: bytes) -> None:
+    def add_standard_input(self, inputs: Inputs, file_content: bytes) -> None:
         """Look at the text of standard input."""
-        text = Text(display="<stdin>", held=raw)
-        head = decoded(raw[:HEAD_BYTES])
+        text = Text(display="<stdin>", held=file_content)
+        head = decoded(file_content[:HEAD_BYTES])
         if is_intent(head):
             inputs.intents.append(text)
             return
@@ -140,9 +140,9 @@ class Finder:
         else:
             self._add_file_as_device(inputs, path, platform, head)
 
-    def _is_of_host(self, path: Path, head: bytes) -> bool:
+    def _is_of_host(self, path: Path, file_head: bytes) -> bool:
         """Whether a file states the settings of NICs."""
-        return self._forced is None and host_files.may_be(path.suffix.lower()) and host_files.detect(head)
+        return self._forced is None and host_files.may_be(path.suffix.lower()) and host_files.detect(file_head)
 
     def _add_host(self, inputs: Inputs, path: Path) -> None:
         if self._register_if_new(path):
@@ -366,11 +366,11 @@ def _is_json(name: str) -> bool:
     return name.endswith(".json")
 
 
-def _may_be_intent(name: str, text: bytes) -> bool:
+def _may_be_intent(name: str, content_bytes: bytes) -> bool:
     """Whether a file is an intent: YAML with the key `nodrop`, or any other text with the line `nodrop: 1`."""
-    if b"nodrop" not in text:
+    if b"nodrop" not in content_bytes:
         return False
-    return (name.lower().endswith(_YAML) and is_intent(text)) or bool(_INTENT_LINE.search(text))
+    return (name.lower().endswith(_YAML) and is_intent(content_bytes)) or bool(_INTENT_LINE.search(content_bytes))
 
 
 def _canonical_name(platform: str, path: Path, head: bytes = b"") -> str:

@@ -46,9 +46,9 @@ def load(path: Path, display: str | None = None) -> Intent:
     return loads(read_regular_file(path, shown, MAX_BYTES), shown)
 
 
-def loads(raw: bytes, path: str) -> Intent:
+def loads(file_content: bytes, path: str) -> Intent:
     """Read an intent from its text; `path` is how problems name it."""
-    document = parse(raw, path)
+    document = parse(file_content, path)
     intent = validated(document, Intent)
     intent.attach(document)
     return intent

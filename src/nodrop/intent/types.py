@@ -71,9 +71,9 @@ def _text(read: Callable[[str], object], pattern: str, *, numeric: str | None = 
 def _make_bounded_reader(
     read: Callable[[str], float], low: float, high: float, quantity_name: str, unit: str = ""
 ) -> Callable[[str], float]:
-    def read_in_range(text: str) -> float:
+    def read_in_range(intent_text: str) -> float:
         try:
-            value = read(text)
+            value = read(intent_text)
             if low <= value <= high:
                 return value
         except Misread:
@@ -95,15 +95,15 @@ def number(low: float, high: float) -> Scalar:
     return _text(read, units.NUMBER, numeric="number", minimum=low, maximum=high)
 
 
-def whole_or(low: int, high: int, *words: str) -> Scalar:
+def whole_or(low: int, high: int, *key_words: str) -> Scalar:
     """Return the type of a whole number within bounds, or one of these words."""
-    bounded = _make_bounded_reader(units.integer, low, high, f"{', '.join(words)} or a whole number")
+    bounded = _make_bounded_reader(units.integer, low, high, f"{', '.join(key_words)} or a whole number")
 
     def read_word_or_number(value: Any) -> object:
-        return value if value in words else bounded(value if isinstance(value, str) else "")
+        return value if value in key_words else bounded(value if isinstance(value, str) else "")
 
     return Scalar(
-        read_word_or_number, {"anyOf": [{"enum": [*words]}, {"type": "integer", "minimum": low, "maximum": high}]}
+        read_word_or_number, {"anyOf": [{"enum": [*key_words]}, {"type": "integer", "minimum": low, "maximum": high}]}
     )
 
 
@@ -151,18 +151,18 @@ def numbers(low: int, high: int | None = None, *, empty: bool = False, word: str
     return Scalar(read_numbers, {"anyOf": [single_schema, several, *([{"const": word}] if word else [])]})
 
 
-def _name(text: str) -> str:
-    if not re.fullmatch(NAME_PATTERN, text):
+def _name(intent_text: str) -> str:
+    if not re.fullmatch(NAME_PATTERN, intent_text):
         raise Misread(
             "a name of letters, digits, dots, dashes and underscores, 63 at most, the first a letter or digit"
         )
-    return text
+    return intent_text
 
 
-def _read_printable_text(text: str) -> str:
-    if not text or _CONTROL.search(text):
+def _read_printable_text(intent_text: str) -> str:
+    if not intent_text or _CONTROL.search(intent_text):
         raise Misread("text without control characters")
-    return text
+    return intent_text
 
 
 def _parse_ipv4_network(text: str) -> str:
@@ -172,15 +172,15 @@ def _parse_ipv4_network(text: str) -> str:
     return network
 
 
-def _pool(text: str) -> str:
+def _pool(intent_text: str) -> str:
     try:
-        network = netaddr.IPNetwork(text)
+        network = netaddr.IPNetwork(intent_text)
     except (netaddr.AddrFormatError, ValueError):
         raise Misread("a network such as 10.0.0.0/16") from None
-    if not re.search("/[0-9]{1,3}$", text):
+    if not re.search("/[0-9]{1,3}$", intent_text):
         raise Misread("a network with its prefix length, such as 10.0.0.0/16")
     if network.ip != network.network:
-        raise Misread(str(network.cidr), f"{text} has host bits set")
+        raise Misread(str(network.cidr), f"{intent_text} has host bits set")
     if network.version == 6:
         if network.first >> 125 != 0b001 and network.first >> 121 != 0b1111110:
             raise Misread("a network of unicast addresses of IPv6, of 2000::/3 or fc00::/7, such as fd00::/48")

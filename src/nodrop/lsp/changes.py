@@ -140,9 +140,9 @@ def _quote_yaml(text: str) -> str:
     return text if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._/-]*", text) else json.dumps(text, ensure_ascii=False)
 
 
-def pieces(old: str, new: str) -> list[Piece]:
+def pieces(old_text: str, new_text: str) -> list[Piece]:
     """Return the changes that turn a text into another, line by line and no more than that."""
-    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    before, after = old_text.splitlines(keepends=True), new_text.splitlines(keepends=True)
     start = 0
     while start < min(len(before), len(after)) and before[start] == after[start]:
         start += 1

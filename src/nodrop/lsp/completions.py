@@ -13,7 +13,7 @@ from nodrop.lsp.cursor import Spot, Step
 from nodrop.lsp.text_kinds import Kind
 from nodrop.model.fabric import PURPOSES
 from nodrop.platforms.kit.traits import traits
-from nodrop.report.rules import in_short
+from nodrop.report.rules import format_rule_reason
 
 Schema = Mapping[str, Any]
 
@@ -189,7 +189,7 @@ def _release_offers(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
 
 def _rule_name_offers(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
     for rule in rules:
-        yield Offer(word=rule.name, is_key=spot.is_key, short=rule.severity, about=in_short(rule))
+        yield Offer(word=rule.name, is_key=spot.is_key, short=rule.severity, about=format_rule_reason(rule))
 
 
 def _option_offers(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:

@@ -58,16 +58,16 @@ def word_end(line: str, start: int) -> int:
     return match.end() if match and match[0].strip() else len(line)
 
 
-def spot(text: str, offset: int) -> Spot | None:
+def spot(document_text: str, offset: int) -> Spot | None:
     """Return the text at an offset; None inside a comment."""
     begin = max(0, offset - _FAR)
-    for match in _TOP.finditer(text, begin, offset):
+    for match in _TOP.finditer(document_text, begin, offset):
         begin = match.start()
     scan = _Scan()
-    head, _, last = text[begin:offset].rpartition("\n")
+    head, _, last = document_text[begin:offset].rpartition("\n")
     for line in head.split("\n") if head else ():
         scan.line(line.rstrip("\r"))
-    return scan.spot(last, text, offset)
+    return scan.spot(last, document_text, offset)
 
 
 class _Scan:
@@ -125,14 +125,14 @@ class _Scan:
             self.flow(remainder)
         return remainder
 
-    def dash(self, at: int) -> None:
+    def dash(self, offset: int) -> None:
         """Begin an entry of a list whose dashes stand in a column."""
-        while self.top is not None and (self.top.indent > at or (self.top.indent == at and self.top.flow)):
+        while self.top is not None and (self.top.indent > offset or (self.top.indent == offset and self.top.flow)):
             self.frames.pop()
-        if self.top is not None and self.top.kind == "seq" and self.top.indent == at:
+        if self.top is not None and self.top.kind == "seq" and self.top.indent == offset:
             self.top.index += 1
         else:
-            self.frames.append(Frame("seq", at, flow=False))
+            self.frames.append(Frame("seq", offset, flow=False))
 
     def enter(self, at: int, kind: Literal["map", "seq"]) -> None:
         """Leave what ends before a column, and be in the mapping whose keys stand there."""
@@ -140,8 +140,10 @@ class _Scan:
         if self.top is None or self.top.kind != kind or self.top.indent != at:
             self.frames.append(Frame(kind, at, flow=False))
 
-    def leave(self, at: int) -> None:
-        while self.top is not None and (self.top.indent > at or (self.top.kind == "seq" and self.top.indent >= at)):
+    def leave(self, offset: int) -> None:
+        while self.top is not None and (
+            self.top.indent > offset or (self.top.kind == "seq" and self.top.indent >= offset)
+        ):
             self.frames.pop()
 
     def flow(self, text: str) -> None:
@@ -207,21 +209,21 @@ class _Scan:
         self.leave(column)
         return self._build_spot(True, remainder.strip(), offset, ends, text)
 
-    def _build_spot(self, is_key: bool, word: str, offset: int, ends: int, text: str) -> Spot:
+    def _build_spot(self, is_key: bool, word: str, offset: int, ends: int, document_text: str) -> Spot:
         top = self.top
         inside = (
             is_key
             and top is not None
             and not top.flow
             and top.kind == "map"
-            and top.indent < self._column_of_word(text, offset, word)
+            and top.indent < self._column_of_word(document_text, offset, word)
         )
         path = self.path(whole=not is_key or inside)
         beside = dict(top.values) if top is not None and top.kind == "map" and not inside else {}
-        own_word = text[offset - len(word) : ends]
+        own_word = document_text[offset - len(word) : ends]
         if top is not None and not inside:
-            self._add_following_keys(text, ends, beside)
-        if re.match(r"\s*:(?:\s|$)", text[ends:]) or not is_key:
+            self._add_following_keys(document_text, ends, beside)
+        if re.match(r"\s*:(?:\s|$)", document_text[ends:]) or not is_key:
             beside.pop(_strip_quotes(own_word) if is_key else str(path[-1] if path else ""), None)
         return Spot(path=path, is_key=is_key, word=word, start=offset - len(word), end=ends, beside=beside)
 
@@ -259,5 +261,5 @@ def _has_comment(remaining_text: str) -> bool:
     return any(_is_comment(remaining_text, match) for match in _TOKEN.finditer(remaining_text))
 
 
-def _is_comment(text: str, match: re.Match[str]) -> bool:
-    return match[0].startswith("#") and (match.start() == 0 or text[match.start() - 1].isspace())
+def _is_comment(document_text: str, match: re.Match[str]) -> bool:
+    return match[0].startswith("#") and (match.start() == 0 or document_text[match.start() - 1].isspace())

@@ -16,8 +16,8 @@ from nodrop.config import Config
 from nodrop.context.profile import loads_profile
 from nodrop.engine.finding import Finding, Located, Severity
 from nodrop.engine.rule import Rule, Strictness
-from nodrop.engine.rule_loader import loads_rule
-from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.rule_loader import parse_rule
+from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.errors import InputProblems, Problem
 from nodrop.inputs import Inputs, Text, find
 from nodrop.intent.load import loads as loads_intent
@@ -25,7 +25,7 @@ from nodrop.judging import Settings
 from nodrop.lsp.text_kinds import Kind, kind_of
 from nodrop.model.reading import Reading
 from nodrop.resources import home
-from nodrop.results.outcome import Outcome, format_problem, groups
+from nodrop.results.outcome import Outcome, format_problem, group_findings
 from nodrop.syntax.places import Span
 
 Held = Mapping[str, bytes]
@@ -148,7 +148,7 @@ class Desk:
             alone = Settings(
                 config=replace(new_config, rules=(), severity={}, options={}), strictness=settings.strictness
             )
-            return Site(settings=alone, rules=of_files(shipped()), every=shipped(), problems=error.problems)
+            return Site(settings=alone, rules=select_file_rules(shipped()), every=shipped(), problems=error.problems)
 
     def _device(self, path: Path, open_texts: Held, site: Site) -> Look:
         inputs = find((str(path),), held=open_texts).only()
@@ -183,7 +183,7 @@ class Desk:
             return Look(kind="intent", marks=marks, site=site, log=_problem_log(site))
         outcome = self._check_reading(reading, site)
         around = intent.entries.span(("fabric",)) if intent.entries is not None else None
-        found_marks = [_mark_of_group(group, shown, around) for group in groups(outcome.findings)]
+        found_marks = [_mark_of_group(group, shown, around) for group in group_findings(outcome.findings)]
         found_marks += [_mark_of_problem(problem, crashed=True) for problem in outcome.problems]
         return Look(
             kind="intent", marks={shown: found_marks}, site=site, reading=reading, log=_problem_log(site, outcome)
@@ -199,7 +199,7 @@ class Desk:
             "fabric": partial(context.loads, text, str(path)),
             "config": partial(_check_config, text, path),
             "profile": partial(loads_profile, text, str(path), path.stem),
-            "rule": partial(loads_rule, text, str(path), name=path.stem, area=path.parent.name),
+            "rule": partial(parse_rule, text, str(path), name=path.stem, area=path.parent.name),
         }
         try:
             read[kind]()
@@ -208,9 +208,9 @@ class Desk:
         return ()
 
 
-def _check_config(text: bytes, path: Path) -> None:
+def _check_config(content_bytes: bytes, path: Path) -> None:
     """Raise the faults of a configuration itself, and of its settings of rules."""
-    load = config.loads(text, path)
+    load = config.loads(content_bytes, path)
     load.check(judging.all_rules(load))
 
 

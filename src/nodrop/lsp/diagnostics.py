@@ -34,12 +34,12 @@ def foremost(marks: Sequence[Mark]) -> list[Mark]:
     return [*kept_marks, Mark(severity="note", message=message, code=MORE)]
 
 
-def diagnostic(mark: Mark, rows: Rows, rows_of: RowsOf, uri_of: UriOf) -> types.Diagnostic:
+def diagnostic(mark: Mark, symbol_rows: Rows, rows_of: RowsOf, uri_of: UriOf) -> types.Diagnostic:
     """Return what to show for a mark in the text of these rows."""
     related = [_build_related_information(located, message, rows_of, uri_of) for located, message in mark.related]
     finding = mark.finding
     return types.Diagnostic(
-        range=protocol_range(range_of(mark, rows)),
+        range=protocol_range(range_of(mark, symbol_rows)),
         message=mark.message,
         severity=_SEVERITIES[mark.severity],
         code=mark.code,
@@ -55,15 +55,15 @@ def diagnostic(mark: Mark, rows: Rows, rows_of: RowsOf, uri_of: UriOf) -> types.
     )
 
 
-def range_of(mark: Mark, rows: Rows) -> Range:
+def range_of(mark: Mark, symbol_rows: Rows) -> Range:
     """Return the range that a mark covers: its span, the word at its point, or the first line."""
     if mark.span is not None:
-        return rows.range(mark.span)
+        return symbol_rows.range(mark.span)
     if mark.point is None:
-        return rows.whole_line(0)
+        return symbol_rows.whole_line(0)
     line, column = mark.point
-    text = rows.line(line - 1)
-    return rows.range(Span(line, column, line, word_end(text, column - 1) + 1))
+    text = symbol_rows.line(line - 1)
+    return symbol_rows.range(Span(line, column, line, word_end(text, column - 1) + 1))
 
 
 def protocol_range(text_range: Range) -> types.Range:

@@ -19,7 +19,7 @@ from nodrop.lsp.hover_pages import rule_page
 from nodrop.lsp.rows import Rows, raw
 from nodrop.lsp.text_kinds import YAML_KINDS, Kind, kind_of
 from nodrop.lsp.values import value_at
-from nodrop.report.escape import fenced
+from nodrop.report.escape import fence_code_block
 from nodrop.syntax.places import BOM
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ async def _value(server: "Server", path: str, at: types.Position) -> types.Hover
         return None
     text, span = explanation
     return types.Hover(
-        _markdown_content("\n".join(fenced(text.splitlines(), "text"))), protocol_range(rows.range(span))
+        _markdown_content("\n".join(fence_code_block(text.splitlines(), "text"))), protocol_range(rows.range(span))
     )
 
 
@@ -216,11 +216,11 @@ def outline(server: "Server", path: str) -> list[types.DocumentSymbol]:
     return document_symbols
 
 
-def kind_at(desk: Desk, path: Path, text: str, open_texts: Held, look: Look | None) -> Kind:
+def kind_at(desk: Desk, path: Path, document_text: str, open_texts: Held, look: Look | None) -> Kind:
     """Return what kind of file a text is, be it judged already or not."""
     if look is not None and look.kind != "other":
         return look.kind
-    return kind_of(path, raw(text), desk.site(path, open_texts).settings.config.rules)
+    return kind_of(path, raw(document_text), desk.site(path, open_texts).settings.config.rules)
 
 
 def _is_yaml(kind: Kind, path: str) -> bool:

@@ -1,8 +1,8 @@
 """The text of a hover about a rule: its page, as Markdown that fits a small window."""
 
 from nodrop.engine.rule import Rule
-from nodrop.report.escape import markdown_of_ours
-from nodrop.report.rules import Part, sheet
+from nodrop.report.escape import format_trusted_markdown
+from nodrop.report.rules import Part, build_rule_page
 
 _LEFT_OUT = ("Found where", "Not found where")
 """Parts with examples, which `nodrop explain` has."""
@@ -10,14 +10,14 @@ _LEFT_OUT = ("Found where", "Not found where")
 
 def rule_page(rule: Rule) -> str:
     """Return a rule's fault, its importance, the remedy, its options and references."""
-    rule_sheet = sheet(rule)
+    rule_sheet = build_rule_page(rule)
     lines = [f"**{rule.name}** ({rule.severity}, {rule.confidence}, area {rule.area})"]
     shown_parts = (section for section in rule_sheet.parts if not section.title.startswith(_LEFT_OUT))
-    lines += [f"**{markdown_of_ours(section.title)}**\n\n{_render_blocks(section)}" for section in shown_parts]
+    lines += [f"**{format_trusted_markdown(section.title)}**\n\n{_render_blocks(section)}" for section in shown_parts]
     lines.append(f"`nodrop explain {rule.name}` has examples.")
     return "\n\n".join(lines)
 
 
 def _render_blocks(section: Part) -> str:
-    texts = [markdown_of_ours(block) for block in section.blocks if isinstance(block, str)]
+    texts = [format_trusted_markdown(block) for block in section.blocks if isinstance(block, str)]
     return "\n\n".join(texts) if section.prose else "\n".join(f"* {text}" for text in texts)

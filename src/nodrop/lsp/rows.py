@@ -85,6 +85,6 @@ class Rows:
         return len(line)
 
 
-def raw(text: str) -> bytes:
+def raw(document_text: str) -> bytes:
     """Return the bytes of a text as a file would have them; half a surrogate pair, which no file holds, is replaced."""
-    return text.encode("utf-8", "replace")
+    return document_text.encode("utf-8", "replace")

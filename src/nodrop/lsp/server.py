@@ -24,7 +24,7 @@ from nodrop.lsp.features import EXPLAIN, Action, act, complete, hover, kind_at, 
 from nodrop.lsp.rows import Encoding, Rows, raw
 from nodrop.lsp.text_kinds import Kind
 from nodrop.lsp.texts import Opened, keep_right
-from nodrop.report.rules import page as page_of
+from nodrop.report.rules import render_rule_page as page_of
 from nodrop.syntax.json import MAX_BYTES
 
 LEAST_S, MOST_S = 0.02, 0.15

@@ -7,7 +7,7 @@ from typing import Literal
 from nodrop import context, platforms
 from nodrop.config import FILE
 from nodrop.config.toml import table
-from nodrop.engine.areas import areas
+from nodrop.engine.areas import rule_area_names
 from nodrop.errors import InputProblems
 from nodrop.inputs import is_intent
 from nodrop.inputs.contents import yaml_kind
@@ -20,11 +20,11 @@ _YAML = (".yaml", ".yml")
 _RULES, _PROFILES = "rules", "profiles"
 
 
-def kind_of(path: Path, text: bytes, rule_folders: Sequence[Path] = ()) -> Kind:
+def kind_of(path: Path, content_bytes: bytes, rule_folders: Sequence[Path] = ()) -> Kind:
     """Return the kind of a file; `rule_folders` are those that the site's configuration names."""
-    head = text[:65_536]
+    head = content_bytes[:65_536]
     if path.suffix == ".toml":
-        return "config" if _has_nodrop_table(text, path) else "other"
+        return "config" if _has_nodrop_table(content_bytes, path) else "other"
     if path.suffix in _YAML:
         if is_intent(head):
             return "intent"
@@ -47,7 +47,7 @@ def _has_nodrop_table(text: bytes, path: Path) -> bool:
 
 def _lies_with_rules(path: Path, folders: Sequence[Path]) -> bool:
     folder = path.parent.parent
-    return path.parent.name in areas() and (folder.name == _RULES or folder in folders)
+    return path.parent.name in rule_area_names() and (folder.name == _RULES or folder in folders)
 
 
 def _is_device_file(path: Path, head: bytes) -> bool:

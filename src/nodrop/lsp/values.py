@@ -14,7 +14,7 @@ from nodrop.model.fabric import Device, Interface
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject
 from nodrop.model.types import key_of
-from nodrop.report.explained import text as explained
+from nodrop.report.explained import render_explanation as explained
 from nodrop.syntax.json import MAX_BYTES
 from nodrop.syntax.places import Span
 

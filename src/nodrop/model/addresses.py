@@ -24,11 +24,13 @@ _IPV4 = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}(?:/(?:3[0-2]|[12]?[0-9]))?")
 """As `ipaddress` takes it, which needs ten times as long."""
 
 
-def is_prefix(text: str) -> bool:
+def is_prefix(subject_text: str) -> bool:
     """Whether a text is an address, with or without the length of its prefix."""
-    if _IPV4.fullmatch(text) is not None:
+    if _IPV4.fullmatch(subject_text) is not None:
         return True
-    return "." not in text.partition("/")[2] and interface_of(text) is not None  # `ipaddress` takes masks too
+    return (
+        "." not in subject_text.partition("/")[2] and interface_of(subject_text) is not None
+    )  # `ipaddress` takes masks too
 
 
 @lru_cache(maxsize=1 << 16)

@@ -75,7 +75,7 @@ class _Made(NamedTuple):
 
 def assemble(
     readings: Sequence[DeviceReading],
-    declared: Declared,
+    declared_context: Declared,
     hosts_read: Sequence[HostReading] = (),
     shared: Shared | None = None,
 ) -> Reading:
@@ -88,32 +88,35 @@ def assemble(
     readings, notes = _make_names_unique(readings)
     hosts_read = _rename_hosts(hosts_read, {reading.device.name for reading in readings})
     everything: list[DeviceReading | HostReading] = [*readings, *hosts_read]
-    cabling = shared.cabling(readings, declared)
-    hosts = declared.hosts or ()
-    stated = _devices_of_cables(declared)
+    cabling = shared.cabling(readings, declared_context)
+    hosts = declared_context.hosts or ()
+    stated = _devices_of_cables(declared_context)
     sides = cabling.sides
     devices = [
-        shared.device(reading.device, declared, sides, all_cables=reading.device.name in stated) for reading in readings
+        shared.device(reading.device, declared_context, sides, all_cables=reading.device.name in stated)
+        for reading in readings
     ]
-    groups = _group_devices_by_mode(devices, cabling.links, declared, paused=_any_nic_has_pfc(hosts_read))
+    groups = _group_devices_by_mode(devices, cabling.links, declared_context, paused=_any_nic_has_pfc(hosts_read))
     assumed = modes.assumptions(groups)
-    mode = declared.mode or modes.of_all(groups)
-    classes, lossy_convention = declared.classes, list[Remark]()
+    mode = declared_context.mode or modes.of_all(groups)
+    classes, lossy_convention = declared_context.classes, list[Remark]()
     if classes is None:
-        classes, assumption = assume_rdma_class(devices, mode, hosts_read, mode_stated=declared.mode is not None)
+        classes, assumption = assume_rdma_class(
+            devices, mode, hosts_read, mode_stated=declared_context.mode is not None
+        )
         assumed.append(assumption)
         lossy_convention = list(find_lossy_convention(devices, classes))
     note = modes.note_of(groups)
     fabric = Fabric(
-        name=declared.name or UNNAMED,
+        name=declared_context.name or UNNAMED,
         mode=mode,
         devices=tuple(sorted(devices, key=lambda device: natural(device.name))),
         links=cabling.links,
         hosts=tuple(sorted(hosts, key=lambda host: natural(host.name))),
         nics=tuple(nic for host_reading in hosts_read for nic in host_reading.nics),
         classes=tuple(sorted(classes, key=lambda traffic_class: traffic_class.name)),
-        policy=declared.policy or Policy(),
-        profile=declared.profile,
+        policy=declared_context.policy or Policy(),
+        profile=declared_context.profile,
     )
     return Reading(
         fabric=fabric,
@@ -129,7 +132,7 @@ def assemble(
         problems=tuple(problem for reading in everything for problem in reading.problems),
         derived={subject: reason for reading in everything for subject, reason in reading.derived.items()},
         assumed=tuple(assumed),
-        possible=_possible_modes(groups, classes, stated=declared.classes is not None),
+        possible=_possible_modes(groups, classes, stated=declared_context.classes is not None),
         allowed={reading.device.name: reading.allowed for reading in readings if reading.allowed}
         | {host_reading.name: host_reading.allowed for host_reading in hosts_read if host_reading.allowed},
     )
@@ -161,9 +164,11 @@ def _rename_reading(reading: DeviceReading, name: str) -> DeviceReading:
     )
 
 
-def _rename_hosts(readings: Sequence[HostReading], taken: Container[str]) -> list[HostReading]:
+def _rename_hosts(readings: Sequence[HostReading], used_names: Container[str]) -> list[HostReading]:
     """Return the content of hosts' files, under names that no switch has."""
-    return [_rename_host(reading, f"{reading.name}.host") if reading.name in taken else reading for reading in readings]
+    return [
+        _rename_host(reading, f"{reading.name}.host") if reading.name in used_names else reading for reading in readings
+    ]
 
 
 def _rename_host(reading: HostReading, name: str) -> HostReading:

@@ -79,9 +79,9 @@ def _evidence_of_port(port: Interface) -> tuple[object, ...]:
     return port.name, port.addresses, port.description
 
 
-def _links(readings: Sequence[DeviceReading], declared: Declared) -> list[Link]:
+def _links(readings: Sequence[DeviceReading], declared_context: Declared) -> list[Link]:
     devices = [reading.device for reading in readings]
-    links = list(declared.cables or ())
+    links = list(declared_context.cables or ())
     taken = {end for link in links for end in (link.a, link.b)}
     for end_pairs in (_links_from_subnets(devices, taken), _links_from_neighbor_table(readings, taken)):
         for near, far in end_pairs:

@@ -47,9 +47,9 @@ class Step:
         return members if self.op == "remove" else members | {"value": self.value}
 
 
-def worst(steps: Iterable[Step]) -> Disruption:
+def worst(patch_steps: Iterable[Step]) -> Disruption:
     """Return the worst that any of the steps does."""
-    return max((step.disruption for step in steps), key=DISRUPTIONS.index, default="none")
+    return max((step.disruption for step in patch_steps), key=DISRUPTIONS.index, default="none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,14 +61,14 @@ def _replace_with_unknown(node: Any, path: Sequence[str]) -> Any:
     return node if new is old else replace(node, **{head: new})
 
 
-def differences(a: Any, b: Any, *, whole_lists: bool = False) -> Iterator[Difference]:
+def differences(left_value: Any, right_value: Any, *, whole_lists: bool = False) -> Iterator[Difference]:
     """Yield every place where two values of the model differ: none exactly where they are equal.
 
     It never raises: UNKNOWN equals only UNKNOWN. Rows are matched by the key that their path has (`interfaces`,
     `Ethernet8`), or by position where they have none; of rows that are the same but for their order, the order is the
     difference. A map of another length is one difference; with `whole_lists`, so is every list of plain values.
     """
-    yield from _find_differences(a, b, (), whole_lists)
+    yield from _find_differences(left_value, right_value, (), whole_lists)
 
 
 def _find_differences(a: Any, b: Any, path: Subject, whole_lists: bool) -> Iterator[Difference]:
@@ -90,13 +90,13 @@ def _find_differences(a: Any, b: Any, path: Subject, whole_lists: bool) -> Itera
         yield Difference(path, a, b)
 
 
-def apply_differences(old: Any, new: Any, takes: Takes) -> Any:
+def apply_differences(old_value: Any, new_value: Any, takes: Takes) -> Any:
     """Return the old value with the chosen differences from the new one made.
 
     Differences are those of `differences(old, new, whole_lists=True)`: with all of them it is the new value itself,
     with none the old one.
     """
-    return _merge_values(old, new, (), takes)
+    return _merge_values(old_value, new_value, (), takes)
 
 
 def _merge_values(a: Any, b: Any, path: Subject, takes: Takes) -> Any:

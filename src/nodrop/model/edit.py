@@ -59,9 +59,9 @@ def find_value(fabric: Fabric, subject: Subject) -> object:
     return find_part(fabric, _steps_to_subject(subject, {}))
 
 
-def part_of(node: Any, steps: Subject) -> Any:
+def part_of(node: Any, path_steps: Subject) -> Any:
     """Return what attributes and keys lead to from a part of the model; ValueError where there is nothing."""
-    for step in steps:
+    for step in path_steps:
         inside = _child_at_step(node, step)
         if inside is ABSENT:
             raise ValueError(_why_absent(node, step))
@@ -69,12 +69,12 @@ def part_of(node: Any, steps: Subject) -> Any:
     return node
 
 
-def find_part(node: Any, steps: Subject) -> Any:
+def find_part(node: Any, path_steps: Subject) -> Any:
     """Return what attributes and keys lead to from a part of the model; ABSENT where there is nothing.
 
     Who only asks whether something is there need not wait for a search for what may be meant.
     """
-    for step in steps:
+    for step in path_steps:
         node = _child_at_step(node, step)
         if node is ABSENT:
             break

@@ -33,12 +33,12 @@ class Group(NamedTuple):
     why: str
 
 
-def as_before(reading: Reading, former: Reading) -> Reading:
+def as_before(reading: Reading, former_reading: Reading) -> Reading:
     """Return a reading whose switches of unknown mode have the mode of the former state, where that is known."""
-    mode = former.fabric.mode
+    mode = former_reading.fabric.mode
     if (
-        former.possible
-        or not former.fabric.devices
+        former_reading.possible
+        or not former_reading.fabric.devices
         or mode not in {possible_mode.mode for possible_mode in reading.possible}
     ):
         return reading

@@ -80,14 +80,14 @@ class Prepend(NamedTuple):
         return (*self.numbers, *path[:1] * self.last, *path)
 
 
-def path_expression(text: str) -> Expression | None:
+def path_expression(subject_text: str) -> Expression | None:
     """Return an expression of an AS path list, for paths such as `65001 65002`; None where nothing is known of it."""
-    return compiled(text.replace("_", _BETWEEN)) if _OF_PATHS.fullmatch(text) else None
+    return compiled(subject_text.replace("_", _BETWEEN)) if _OF_PATHS.fullmatch(subject_text) else None
 
 
-def community_expression(text: str) -> Expression | None:
+def community_expression(subject_text: str) -> Expression | None:
     """Return an expression of an expanded community list; None where nothing is known of it."""
-    return compiled(text.replace("_", _BETWEEN))
+    return compiled(subject_text.replace("_", _BETWEEN))
 
 
 def computable(verb: Literal["match", "set"], kind: str, value: str) -> bool:
@@ -115,9 +115,9 @@ def is_computable_list(policy_list: CommunityList | AsPathList) -> bool:
     return states <= MAX_LIST_STATES
 
 
-def as_number(text: str) -> int | None:
+def as_number(subject_text: str) -> int | None:
     """Return an AS number, plain or with a dot (RFC 5396); None where the text is none."""
-    high, dot, low = text.partition(".")
+    high, dot, low = subject_text.partition(".")
     numerals = [high, low] if dot else [high]
     if not all(map(_DECIMAL.fullmatch, numerals)):
         return None
@@ -199,9 +199,9 @@ def community_list(value: str) -> tuple[str, bool] | None:
     return None
 
 
-def community(text: str) -> str | None:
+def community(subject_text: str) -> str | None:
     """Return a community in FRR's display form; None where the text is not a community."""
-    value = _value(text)
+    value = _value(subject_text)
     return None if value is None else _NAMES.get(value, f"{value >> 16}:{value & 0xFFFF}")
 
 
@@ -210,13 +210,13 @@ def render_communities(communities: Iterable[str]) -> str:
     return " ".join(sorted(communities, key=lambda text: _value(text) or 0))
 
 
-def _value(text: str) -> int | None:
-    if text in _WELL_KNOWN:
-        return _WELL_KNOWN[text]
-    if pair := _COMMUNITY.fullmatch(text):
+def _value(subject_text: str) -> int | None:
+    if subject_text in _WELL_KNOWN:
+        return _WELL_KNOWN[subject_text]
+    if pair := _COMMUNITY.fullmatch(subject_text):
         high, low = int(pair[1]), int(pair[2])
         return (high << 16) + low if max(high, low) <= 65535 else None
-    return number(text)
+    return number(subject_text)
 
 
 _READ: Final[Mapping[tuple[str, str], Callable[[str], object]]] = {

@@ -13,18 +13,20 @@ _INTEGER = re.compile(r"-?\d{1,19}")
 _DECIMAL = re.compile(r"-?\d{1,19}(\.\d{1,9})?")
 
 
-def parse_value(kind: Type, value: object) -> Any:
-    """Return `value` as a field of type `kind` holds it; raise ValueError with the expected values.
+def parse_value(value_type: Type, value: object) -> Any:
+    """Return `value` as a field of type `value_type` holds it; raise ValueError with the expected values.
 
     Values of the model stay unchanged. The word `unknown` is UNKNOWN where the field may hold that and has no such word
     itself.
     """
-    if isinstance(value, Unknown) or (value == "unknown" and kind.unknown and "unknown" not in kind.words):
-        model_value: Any = UNKNOWN if kind.unknown else None
+    if isinstance(value, Unknown) or (value == "unknown" and value_type.unknown and "unknown" not in value_type.words):
+        model_value: Any = UNKNOWN if value_type.unknown else None
     else:
-        model_value = _convert_value(kind, value)
-    if model_value is None and not (value is None and kind.none):
-        raise ValueError(f"{describe_value(value)}; expected {kind.describe()}{' or unknown' if kind.unknown else ''}")
+        model_value = _convert_value(value_type, value)
+    if model_value is None and not (value is None and value_type.none):
+        raise ValueError(
+            f"{describe_value(value)}; expected {value_type.describe()}{' or unknown' if value_type.unknown else ''}"
+        )
     return model_value
 
 
@@ -47,11 +49,11 @@ def describe_value(value: object) -> str:
     return {"None": "none", "UNKNOWN": "unknown"}.get(text := str(value), f"`{text[:60]}`")
 
 
-def _convert_value(kind: Type, value: Any) -> Any:
+def _convert_value(value_type: Type, value: Any) -> Any:
     """Return the value, or None where no alternative of the type fits it."""
-    if kind.element is not None and isinstance(value, list | tuple):
-        return tuple(parse_value(kind.element, item) for item in value)
-    for owner in kind.owners:
+    if value_type.element is not None and isinstance(value, list | tuple):
+        return tuple(parse_value(value_type.element, item) for item in value)
+    for owner in value_type.owners:
         assert isinstance(owner, type)
         if isinstance(value, owner):
             return value
@@ -59,7 +61,7 @@ def _convert_value(kind: Type, value: Any) -> Any:
             return End(*value.split(":", 1))
         if isinstance(value, Mapping):
             return _parse_record(owner, value)
-    return None if isinstance(value, Mapping | list | tuple) else _parse_scalar(kind, value)
+    return None if isinstance(value, Mapping | list | tuple) else _parse_scalar(value_type, value)
 
 
 def _parse_record(owner: type[Any], value: Mapping[Any, object]) -> Any:

@@ -94,17 +94,17 @@ def label(owner: Owner) -> str:
     return owner.name if isinstance(owner, Record) else owner.__name__
 
 
-def join(left_type: Type, right: Type) -> Type:
+def join(left_type: Type, right_type: Type) -> Type:
     """Join two types into a type that allows either."""
-    elements = [side.element for side in (left_type, right) if side.element is not None]
+    elements = [side.element for side in (left_type, right_type) if side.element is not None]
     return Type(
-        owners=tuple(dict.fromkeys(left_type.owners + right.owners)),
-        scalars=left_type.scalars | right.scalars,
-        words=left_type.words | right.words,
+        owners=tuple(dict.fromkeys(left_type.owners + right_type.owners)),
+        scalars=left_type.scalars | right_type.scalars,
+        words=left_type.words | right_type.words,
         element=reduce(join, elements) if elements else None,
-        none=left_type.none or right.none,
-        unknown=left_type.unknown or right.unknown,
-        anything=left_type.anything or right.anything,
+        none=left_type.none or right_type.none,
+        unknown=left_type.unknown or right_type.unknown,
+        anything=left_type.anything or right_type.anything,
     )
 
 
@@ -189,29 +189,29 @@ def key_of(row: Any, position: int) -> str:
 
 
 @cache
-def key_name(kind: type[Any]) -> str | None:
+def key_name(value_type: type[Any]) -> str | None:
     """Return the field or property that names the rows of a class; None where that is their position."""
-    if not dataclasses.is_dataclass(kind):
+    if not dataclasses.is_dataclass(value_type):
         return None
-    names = {field.name for field in dataclasses.fields(kind)}
-    return next((key for key in KEYS if key in names or hasattr(kind, key)), None)
+    names = {field.name for field in dataclasses.fields(value_type)}
+    return next((key for key in KEYS if key in names or hasattr(value_type, key)), None)
 
 
-def nearest(word: str, known_words: Iterable[str], alike: float = 0.6) -> str:
+def nearest(word: str, known_words: Iterable[str], similarity: float = 0.6) -> str:
     """Return a hint that names the known word nearest to `word`, else all known words.
 
-    `alike` is the required similarity, as difflib counts.
+    `similarity` is the required similarity, as difflib counts.
     """
     words = sorted(known_words)
     shown = ", ".join(words[:24]) + (", …" if len(words) > 24 else "")
-    return meant(word, words, alike) or (f"known: {shown}" if words else "")
+    return meant(word, words, similarity) or (f"known: {shown}" if words else "")
 
 
-def meant(word: str, known_words: Iterable[str], alike: float = 0.6) -> str:
+def meant(word: str, known_words: Iterable[str], similarity: float = 0.6) -> str:
     """Name in a hint the known word nearest to `word`, however it is capitalised; nothing where none is near."""
     if len(word) > MAX_GUESSED:
         return ""
     words = sorted(known_words)
     same = [candidate for candidate in words if candidate.casefold() == word.casefold()]
-    close = same or difflib.get_close_matches(word, words, n=1, cutoff=alike)
+    close = same or difflib.get_close_matches(word, words, n=1, cutoff=similarity)
     return f"did you mean `{close[0]}`?" if close else ""

@@ -9,20 +9,20 @@ from nodrop.model.fields import field_names
 from nodrop.model.reading import Reading
 from nodrop.plan.fact_groups import group_facts, rows
 from nodrop.plan.facts import of_fabric
-from nodrop.plan.model import DeviceChange, Drift, Entry, Found, Part
-from nodrop.plan.outside_drift import outside_drift
-from nodrop.plan.planning import compare_devices, planned
+from nodrop.plan.model import DeviceChange, DifferingEntry, Drift, FoundEntries, PortGroupChange
+from nodrop.plan.outside_drift import find_unmodeled_drift
+from nodrop.plan.planning import build_plan, compare_devices
 from nodrop.platforms.kit.own_additions import own
 
 
-def drift(running: Reading, wanted_reading: Reading) -> Drift:
+def drift(running_reading: Reading, wanted_reading: Reading) -> Drift:
     """Return the differences between the running state and the intended one.
 
     Switches with the same name are compared. Facts missing on one side are no drift, and are listed separately
     (`unsaid` of the plan); the switch's automatic additions, as its platform's table has them, are no drift either
     (`own`, `own_outside`).
     """
-    device_changes = compare_devices(running, wanted_reading)
+    device_changes = compare_devices(running_reading, wanted_reading)
     split_changes = [
         _separate_own_parts(device_change)
         for device_change in device_changes
@@ -34,10 +34,14 @@ def drift(running: Reading, wanted_reading: Reading) -> Drift:
         if device_change.parts or device_change.unsaid or device_change.kind == "replaced"
     ]
     aside = [replace(device_change, parts=added) for device_change, added in split_changes if added]
-    beside, own_beside = outside_drift(running, wanted_reading, device_changes)
+    beside, own_beside = find_unmodeled_drift(running_reading, wanted_reading, device_changes)
     return Drift(
-        plan=planned(
-            running, wanted_reading, kept_device_changes, _fabric_differences(running, wanted_reading), beside
+        plan=build_plan(
+            running_reading,
+            wanted_reading,
+            kept_device_changes,
+            _fabric_differences(running_reading, wanted_reading),
+            beside,
         ),
         uncollected=tuple(device_change.name for device_change in device_changes if device_change.kind == "added"),
         foreign=tuple(device_change.name for device_change in device_changes if device_change.kind == "removed"),
@@ -46,7 +50,7 @@ def drift(running: Reading, wanted_reading: Reading) -> Drift:
     )
 
 
-def declared_by(fabric: Fabric) -> Declared:
+def declared_facts_of(fabric: Fabric) -> Declared:
     """Return the facts of a fabric that no switch file can contain, to state them for the running fabric."""
     return Declared(
         name=fabric.name,
@@ -60,7 +64,7 @@ def declared_by(fabric: Fabric) -> Declared:
     )
 
 
-def _separate_own_parts(change: DeviceChange) -> tuple[DeviceChange, tuple[Part, ...]]:
+def _separate_own_parts(change: DeviceChange) -> tuple[DeviceChange, tuple[PortGroupChange, ...]]:
     """Return the differences on a switch, and the parts that it wrote by itself."""
     assert change.old is not None
     platform = change.old.platform
@@ -73,12 +77,12 @@ def _separate_own_parts(change: DeviceChange) -> tuple[DeviceChange, tuple[Part,
         remaining_entries = tuple(
             entry for entry in changed_part.entries if entry not in own_entries and not _differs_only_in_order(entry)
         )
-        drifting_parts += [Part(changed_part.ports, remaining_entries)] if remaining_entries else []
-        added += [Part(changed_part.ports, tuple(own_entries))] if own_entries else []
+        drifting_parts += [PortGroupChange(changed_part.ports, remaining_entries)] if remaining_entries else []
+        added += [PortGroupChange(changed_part.ports, tuple(own_entries))] if own_entries else []
     return replace(change, parts=tuple(drifting_parts)), tuple(added)
 
 
-def _differs_only_in_order(entry: Entry) -> bool:
+def _differs_only_in_order(entry: DifferingEntry) -> bool:
     """Whether both sides have the same items in another order where order has no meaning: that of rows with a name."""
     sides = (entry.old, entry.new)
     if not all(isinstance(side, tuple) for side in sides):
@@ -87,11 +91,11 @@ def _differs_only_in_order(entry: Entry) -> bool:
     return (names or entry.path[-1] in field_names(unordered=True)) and Counter(entry.old) == Counter(entry.new)
 
 
-def _fabric_differences(running: Reading, wanted_reading: Reading) -> Found:
+def _fabric_differences(running: Reading, wanted_reading: Reading) -> FoundEntries:
     """Return the differences of cables and of NICs; a file of a host that only one side has is not compared."""
     entries, unsaid = of_fabric(running, wanted_reading)
     return tuple(entry for entry in entries if not _is_one_sided_nic(entry)), unsaid
 
 
-def _is_one_sided_nic(entry: Entry) -> bool:
+def _is_one_sided_nic(entry: DifferingEntry) -> bool:
     return entry.path[0] == "nics" and len(entry.path) == 2 and (entry.old is None or entry.new is None)

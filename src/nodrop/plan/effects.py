@@ -15,13 +15,13 @@ from nodrop.model.fabric import Interface
 from nodrop.model.fields import TABLE, Impact, label_of, own
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject, text
-from nodrop.plan.fact_groups import group_facts, make_of, merge_entries, shape_key, template
-from nodrop.plan.file_changes import towards
-from nodrop.plan.model import DeviceChange, Effect, Fact, Kind, Part, Risk, Told, worst
+from nodrop.plan.fact_groups import device_make, fact_shape_key, group_facts, merge_entries, path_template
+from nodrop.plan.file_changes import edit_towards_files
+from nodrop.plan.model import DeviceChange, DeviceChangeKind, Effect, Fact, PortGroupChange, Risk, Told, worst_risk
 from nodrop.platforms.kit.change_effects import effect
 from nodrop.platforms.kit.editing import Budget
 
-_OF_KIND: Mapping[Kind, Effect] = {
+_OF_KIND: Mapping[DeviceChangeKind, Effect] = {
     "added": Effect(reasons=("it carries no traffic before its cables do",)),
     "removed": Effect(risk="traffic-affecting", reasons=("its sessions close, and its paths end",), means="by hand"),
     "replaced": Effect(risk="reboot", reasons=("another operating system is installed",), means="by hand"),
@@ -29,10 +29,10 @@ _OF_KIND: Mapping[Kind, Effect] = {
 }
 
 
-IDLE = "the ports are shut before, and carry nothing"
+IDLE_PORT_REASON = "the ports are shut before, and carry nothing"
 
 
-class Effects:
+class ChangeEffects:
     """What changes do to the switches of a fabric that runs."""
 
     def __init__(
@@ -57,14 +57,15 @@ class Effects:
         self._edits: dict[object, Edit | None] = {}
         self._whole: dict[object, Edit | None] = {}
 
-    def of_kind(self, kind: Kind) -> Effect:
+    def of_kind(self, kind: DeviceChangeKind) -> Effect:
         """Return the effect of a switch being added, removed, or moved to another system."""
         return _OF_KIND[kind]
 
-    def add_effects(self, block: Told) -> Told:
+    def add_effects(self, fact_group: Told) -> Told:
         """Return facts with their effects."""
         return replace(
-            block, facts=tuple(replace(fact, effect=self._effect_of_fact(fact, block)) for fact in block.facts)
+            fact_group,
+            facts=tuple(replace(fact, effect=self._effect_of_fact(fact, fact_group)) for fact in fact_group.facts),
         )
 
     def _effect_of_fact(self, fact: Fact, block: Told) -> Effect:
@@ -81,7 +82,7 @@ class Effects:
     def _compute_effect(self, fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Effect:
         """Return the worst that is known of a change, and that its steps do in a switch's own files."""
         assert change.old is not None
-        wanted_changes = list(replace(change, parts=(Part(ports, fact.entries),)).changes())
+        wanted_changes = list(replace(change, parts=(PortGroupChange(ports, fact.entries),)).changes())
         whole_edit = self._edit_all_changes(
             change
         )  # before the facts alone, which are to leave it enough of the budget
@@ -94,24 +95,24 @@ class Effects:
             Impact("none", f"{flag} is off") if flag else impact
             for flag, impact in zip(unused, known_impacts, strict=True)
         ]
-        known_impacts = [Impact("none", IDLE)] if _are_all_ports_shut(change, ports) else known_impacts
+        known_impacts = [Impact("none", IDLE_PORT_REASON)] if _are_all_ports_shut(change, ports) else known_impacts
         risks: list[Risk] = [impact.disruption for impact in known_impacts if impact is not None]
         reasons = [impact.reason for impact in known_impacts if impact is not None]
         if edit is None:
-            return Effect(risk=worst([*risks, "unknown"]), reasons=once(reasons), means="unknown")
+            return Effect(risk=worst_risk([*risks, "unknown"]), reasons=once(reasons), means="unknown")
         if edit.by_hand and not {_change_template(wanted_change) for wanted_change in wanted_changes} & {
             _change_template(manual_step.change) for manual_step in whole_edit.by_hand
         }:
             edit = whole_edit if None in known_impacts else Edit()
         if edit.by_hand:
             lines = [line.line.removeprefix(f"{text(line.change.subject)}: ") for line in edit.by_hand]
-            risk = worst(risks) if risks else "unknown"
+            risk = worst_risk(risks) if risks else "unknown"
             return Effect(risk=risk, reasons=once(reasons), means="by hand", by_hand=once(lines))
         if _disruption_rank(edit) > _disruption_rank(
             whole_edit
         ):  # alone, it takes a profile of its own; with the others it does not
             edit = whole_edit
-        steps = worst(step.disruption for step in edit.steps)
+        steps = worst_risk(step.disruption for step in edit.steps)
         weighty = [
             impact.reason
             for impact in known_impacts
@@ -119,7 +120,7 @@ class Effects:
         ]
         typed = [f"`{step.command.split()[0]}`: {step.reason}" for step in edit.steps if step.command]
         return Effect(
-            risk=worst([*risks, steps]),
+            risk=worst_risk([*risks, steps]),
             reasons=once([*weighty, *_disruption_reasons(edit.steps)]),
             means="commands" if typed else "patch",
             by_hand=once(typed),
@@ -127,17 +128,19 @@ class Effects:
 
     def together(self, change: DeviceChange) -> Effect:
         """Return the effect of all changes of a switch together, as far as its own files show."""
-        if change.kind != "changed" or bundle(self._old, change.name) is None:
+        if change.kind != "changed" or unchanged_files(self._old, change.name) is None:
             return Effect()
         whole_edit = self._edit_all_changes(change)
         return Effect(
-            risk=worst(step.disruption for step in whole_edit.steps),
+            risk=worst_risk(step.disruption for step in whole_edit.steps),
             reasons=once(_disruption_reasons(whole_edit.steps)),
         )
 
     def regrouped(self, change: DeviceChange) -> Effect | None:
         """Return the effect of sessions that join or leave peer groups in a switch's new files; None if none do."""
-        files = [bundle(reading, change.name) if reading is not None else None for reading in (self._old, self._new)]
+        files = [
+            unchanged_files(reading, change.name) if reading is not None else None for reading in (self._old, self._new)
+        ]
         if change.kind != "changed" or change.old is None or files[0] is None or files[1] is None:
             return None
         reasons = tuple(platforms.regrouped(change.old.platform, files[0], files[1]))
@@ -148,9 +151,9 @@ class Effects:
 
         What no patch makes alone, nor with the others, is left out: in its company others are made in worse ways.
         """
-        key = shape_of(change)
+        key = change_shape(change)
         if key not in self._whole:
-            every = uncomputed(change)
+            every = stated_changes(change)
             whole_edit = self._edit(change, every)
             if whole_edit is not None and whole_edit.by_hand:
                 alone = {manual_change.subject for manual_change in self._manual_changes(change)}
@@ -177,17 +180,17 @@ class Effects:
         """Return the edit that makes the new files themselves, where a patch does that."""
         assert change.old is not None
         old = self._bundles[change.name]
-        new = bundle(self._new, change.name) if self._new is not None else None
+        new = unchanged_files(self._new, change.name) if self._new is not None else None
         if old is None or new is None:
             return facts
         least = self._outer.get(change.name, "none")
-        return towards(change.old.platform, change.name, old, new, facts, least=least) or facts
+        return edit_towards_files(change.old.platform, change.name, old, new, facts, least=least) or facts
 
     def _manual_changes(self, change: DeviceChange) -> Iterator[Change]:
         """Yield the changes of a switch that no patch makes alone."""
         for block in group_facts([change]):
             for fact in block.facts:
-                wanted_changes = list(replace(change, parts=(Part(block.ports, fact.entries),)).changes())
+                wanted_changes = list(replace(change, parts=(PortGroupChange(block.ports, fact.entries),)).changes())
                 edit = None if fact.is_switch_computed else self._edit_single_fact(fact, block.ports, change)
                 yield from wanted_changes if edit is not None and edit.by_hand else ()
 
@@ -195,7 +198,9 @@ class Effects:
         """Return the edit of one fact, in the files of the first switch of a make on which one of its shape changes."""
         key = _key(fact, ports, change)
         if key not in self._edits:
-            self._edits[key] = self._edit(change, list(replace(change, parts=(Part(ports, fact.entries),)).changes()))
+            self._edits[key] = self._edit(
+                change, list(replace(change, parts=(PortGroupChange(ports, fact.entries),)).changes())
+            )
         return self._edits[key]
 
     def _edit(self, change: DeviceChange, wanted_changes: Sequence[Change]) -> Edit | None:
@@ -203,7 +208,7 @@ class Effects:
         assert change.old is not None
         editor = platforms.editor(change.old.platform)
         if change.name not in self._bundles:
-            self._bundles[change.name] = bundle(self._old, change.name)
+            self._bundles[change.name] = unchanged_files(self._old, change.name)
         files = self._bundles[change.name]
         if files is None or editor is None:
             return None
@@ -214,13 +219,13 @@ class Effects:
             return None
 
 
-def shape_of(change: DeviceChange) -> Hashable:
+def change_shape(change: DeviceChange) -> Hashable:
     """Return the common shape of a change and those of other switches of its make: the kinds of facts, and how many."""
     shapes = (
-        (len(changed_part.ports), tuple(map(shape_key, merge_entries(changed_part.entries))))
+        (len(changed_part.ports), tuple(map(fact_shape_key, merge_entries(changed_part.entries))))
         for changed_part in change.parts
     )
-    return make_of(change), tuple(shapes)
+    return device_make(change), tuple(shapes)
 
 
 def _disruption_rank(edit: Edit) -> int:
@@ -230,7 +235,7 @@ def _disruption_rank(edit: Edit) -> int:
 def _change_template(change: Change) -> Subject:
     """Return where a change is, without the names of switches, ports and rows."""
     area, *inner_path = change.subject[1:]
-    return template((area[1:], *inner_path) if area.startswith("@") else ("interfaces", area, *inner_path))
+    return path_template((area[1:], *inner_path) if area.startswith("@") else ("interfaces", area, *inner_path))
 
 
 def _are_all_ports_shut(change: DeviceChange, ports: tuple[str, ...]) -> bool:
@@ -243,7 +248,7 @@ def _are_all_ports_shut(change: DeviceChange, ports: tuple[str, ...]) -> bool:
 def _key(fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Hashable:
     """Return what facts of the same effect have in common: make, kind of fact, and whether the ports use it."""
     used = _are_all_ports_shut(change, ports), _disabled_flags_of_fact(fact, ports, change)
-    return make_of(change), bool(ports), used, shape_key(fact, counted=False)
+    return device_make(change), bool(ports), used, fact_shape_key(fact, counted=False)
 
 
 def _disabled_flags_of_fact(fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> tuple[str, ...]:
@@ -259,10 +264,10 @@ def _disabled_flag_label(path: Subject, ports: tuple[str, ...], change: DeviceCh
     return "" if any(flag not in (False, None) for flag in flags) else label_of(row.needs)
 
 
-def uncomputed(change: DeviceChange) -> Sequence[Change]:
+def stated_changes(change: DeviceChange) -> Sequence[Change]:
     """Return the changes of a switch without those that it computes by itself."""
     uncomputed_parts = (
-        Part(changed_part.ports, tuple(entry for entry in changed_part.entries if not entry.computed))
+        PortGroupChange(changed_part.ports, tuple(entry for entry in changed_part.entries if not entry.computed))
         for changed_part in change.parts
     )
     return list(
@@ -272,7 +277,7 @@ def uncomputed(change: DeviceChange) -> Sequence[Change]:
     )
 
 
-def bundle(reading: Reading, name: str) -> dict[str, bytes] | None:
+def unchanged_files(reading: Reading, name: str) -> dict[str, bytes] | None:
     """Return the files of a switch by canonical name; None where they are not as they were read, or there are none."""
     try:
         files = {source.name: load(source) for source in reading.sources.get(name, ())}
@@ -284,7 +289,9 @@ def bundle(reading: Reading, name: str) -> dict[str, bytes] | None:
 def _disruption_reasons(steps: Sequence[Step]) -> list[str]:
     """Return why steps disturb a switch, the worst first."""
     disturbing = [step for step in steps if step.disruption != "none" and step.reason]
-    levels = sorted({step.disruption for step in disturbing}, key=lambda disruption: worst([disruption]), reverse=True)
+    levels = sorted(
+        {step.disruption for step in disturbing}, key=lambda disruption: worst_risk([disruption]), reverse=True
+    )
     return [step.reason for level in levels for step in disturbing if step.disruption == level]
 
 

@@ -9,15 +9,15 @@ from nodrop.model.qos import COLORS
 from nodrop.model.subject import Subject, natural
 from nodrop.model.types import fields
 from nodrop.model.values import classes
-from nodrop.plan.model import DeviceChange, Entry, Fact, Part, Told
+from nodrop.plan.model import DeviceChange, DifferingEntry, Fact, PortGroupChange, Told
 
-Make = tuple[Any, ...]
-"""What two switches share whose changes may be told together: platform, release, model and use of it."""
-ANY = "*"
+DeviceMake = tuple[Any, ...]
+"""What two switches share whose changes may be reported together: platform, release, model and use of it."""
+ANY_KEY = "*"
 _PLAIN = (bool, int, float, str, type(None))
 
 
-def make_of(change: DeviceChange) -> Make:
+def device_make(change: DeviceChange) -> DeviceMake:
     """Return the make of a switch as it is before, or as it comes."""
     device = change.old or change.new
     assert device is not None
@@ -39,31 +39,31 @@ def _classes() -> tuple[type[Any], ...]:
     return (Fabric, *classes())
 
 
-def template(path: Subject) -> Subject:
+def path_template(path: Subject) -> Subject:
     """Return a path with every key of a row, and every color, as a star."""
     before = ("", *path)
-    return tuple(ANY if at in rows() or step in COLORS else step for at, step in zip(before, path, strict=False))
+    return tuple(ANY_KEY if at in rows() or step in COLORS else step for at, step in zip(before, path, strict=False))
 
 
-def kind_of(entry: Entry) -> str:
+def entry_kind(entry: DifferingEntry) -> str:
     """Return whether a row, or a missing value, is added or removed, or a value changed."""
     return "added" if entry.old is None else "removed" if entry.new is None else "changed"
 
 
-def is_row(entry: Entry) -> bool:
+def is_row_change(entry: DifferingEntry) -> bool:
     """Whether an entry is about a whole row that comes or goes."""
-    return len(entry.path) > 1 and entry.path[-2] in rows() and kind_of(entry) != "changed"
+    return len(entry.path) > 1 and entry.path[-2] in rows() and entry_kind(entry) != "changed"
 
 
 def group_facts(changes: Sequence[DeviceChange], parts_field: str = "parts") -> Iterator[Told]:
-    """Yield facts of switches, those that hold for the same ports of the same switches together."""
-    where: dict[tuple[Make, tuple[str, ...], Entry], list[str]] = {}
+    """Yield facts of switches, those of the same ports of the same switches together."""
+    where: dict[tuple[DeviceMake, tuple[str, ...], DifferingEntry], list[str]] = {}
     for change in changes:
-        make = make_of(change)
-        device_parts: tuple[Part, ...] = getattr(change, parts_field)
+        make = device_make(change)
+        device_parts: tuple[PortGroupChange, ...] = getattr(change, parts_field)
         for ports, entry in _entries_with_ports(device_parts):
             where.setdefault((make, ports, entry), []).append(change.name)
-    blocks: dict[tuple[Make, tuple[str, ...], tuple[str, ...]], list[Entry]] = {}
+    blocks: dict[tuple[DeviceMake, tuple[str, ...], tuple[str, ...]], list[DifferingEntry]] = {}
     for (make, ports, entry), devices in where.items():
         blocks.setdefault((make, tuple(devices), ports), []).append(entry)
     order = sorted(blocks, key=lambda key: (natural(key[1][0]), bool(key[2]), list(map(natural, key[2]))))
@@ -71,9 +71,9 @@ def group_facts(changes: Sequence[DeviceChange], parts_field: str = "parts") -> 
         yield Told(devices=key[1], ports=key[2], facts=tuple(merge_entries(blocks[key])))
 
 
-def _entries_with_ports(device_parts: Iterable[Part]) -> Iterator[tuple[tuple[str, ...], Entry]]:
-    """Yield each entry once, with all ports of a switch that it holds for."""
-    ports: dict[tuple[bool, Entry], list[str]] = {}
+def _entries_with_ports(device_parts: Iterable[PortGroupChange]) -> Iterator[tuple[tuple[str, ...], DifferingEntry]]:
+    """Yield each entry once, with all ports of a switch that have it."""
+    ports: dict[tuple[bool, DifferingEntry], list[str]] = {}
     for device_part in device_parts:
         for entry in device_part.entries:
             ports.setdefault((bool(device_part.ports), entry), []).extend(device_part.ports)
@@ -81,15 +81,15 @@ def _entries_with_ports(device_parts: Iterable[Part]) -> Iterator[tuple[tuple[st
         yield tuple(sorted(names, key=natural)), entry
 
 
-def merge_entries(entries: Iterable[Entry]) -> Iterator[Fact]:
+def merge_entries(entries: Iterable[DifferingEntry]) -> Iterator[Fact]:
     """Yield facts, each of entries that are the same except for the key of a row or the color of a packet.
 
     Rows that come or go are one fact for all of one table, with any content.
     """
-    alike: dict[object, list[Entry]] = {}
+    alike: dict[object, list[DifferingEntry]] = {}
     for entry in entries:
-        shape = template(entry.path)
-        key = (shape, kind_of(entry)) if is_row(entry) else (shape, entry.old, entry.new, entry.computed)
+        shape = path_template(entry.path)
+        key = (shape, entry_kind(entry)) if is_row_change(entry) else (shape, entry.old, entry.new, entry.computed)
         alike.setdefault(key, []).append(entry)
     for similar_entries in alike.values():
         yield Fact(entries=tuple(similar_entries))
@@ -99,15 +99,20 @@ def shape(fact: Fact) -> Mapping[str, object]:
     """Return the common shape of a fact and those of other switches: all but names, addresses and other texts."""
     values: Any = ()
     entry = fact.entries[0]
-    if not is_row(entry):
+    if not is_row_change(entry):
         values = tuple(
             value if isinstance(value, _PLAIN) and not isinstance(value, str) else type(value).__name__
             for value in (entry.old, entry.new)
         )
-    return {"path": template(entry.path), "kind": kind_of(entry), "values": values, "entries": len(fact.entries)}
+    return {
+        "path": path_template(entry.path),
+        "kind": entry_kind(entry),
+        "values": values,
+        "entries": len(fact.entries),
+    }
 
 
-def shape_key(fact: Fact, *, counted: bool = True) -> tuple[object, ...]:
+def fact_shape_key(fact: Fact, *, counted: bool = True) -> tuple[object, ...]:
     """Return the shape as something to look up by."""
     shape_fields = shape(fact)
     return (

@@ -15,7 +15,7 @@ from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural
 from nodrop.model.values import replace_fields
-from nodrop.plan.model import DeviceChange, Entry, Found, Kind, Part
+from nodrop.plan.model import DeviceChange, DeviceChangeKind, DifferingEntry, FoundEntries, PortGroupChange
 from nodrop.platforms.kit.editing import same
 
 _ASIDE = frozenset({"name", "interfaces"})
@@ -26,15 +26,15 @@ _OF_FABRIC = ("mode", "classes", "policy", "hosts", "links")
 """Facts of a fabric; the profile belongs to whoever judges."""
 
 
-class Comparing:
+class DeviceComparison:
     """Compares switches; two ports with the same two designs are compared once."""
 
     def __init__(self, *derived: Mapping[Subject, str]) -> None:
         """Take the facts that each side's switches derive by themselves, by subject."""
         self._derived = derived
         self._interner = Interner()
-        self._profiles: dict[tuple[int, int], tuple[Entry, ...]] = {}
-        self._entries: dict[tuple[Entry, ...], tuple[Entry, ...]] = {}
+        self._profiles: dict[tuple[int, int], tuple[DifferingEntry, ...]] = {}
+        self._entries: dict[tuple[DifferingEntry, ...], tuple[DifferingEntry, ...]] = {}
 
     def device(self, old: Device | None, new: Device | None) -> DeviceChange | None:
         """Return what becomes of a switch; None where nothing does and nothing is left unsaid."""
@@ -47,7 +47,7 @@ class Comparing:
         old, new = self._interner.device(old), self._interner.device(new)
         if old == new:
             return None
-        kind: Kind = "changed"
+        kind: DeviceChangeKind = "changed"
         before, after = old, new
         if old.platform != new.platform:
             kind = "replaced"
@@ -59,16 +59,16 @@ class Comparing:
             return None
         return DeviceChange(name=new.name, kind=kind, old=old, new=new, parts=changed_parts, unsaid=unsaid_parts)
 
-    def _parts(self, old: Device, new: Device) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-        own_entries, unsaid = sorted_out(_device_entries(old, new))
-        by_entries: dict[tuple[Entry, ...], list[str]] = {}
-        without: dict[tuple[Entry, ...], list[str]] = {}
+    def _parts(self, old: Device, new: Device) -> tuple[tuple[PortGroupChange, ...], tuple[PortGroupChange, ...]]:
+        own_entries, unsaid = separate_unsaid(_device_entries(old, new))
+        by_entries: dict[tuple[DifferingEntry, ...], list[str]] = {}
+        without: dict[tuple[DifferingEntry, ...], list[str]] = {}
         were = {port.name: port for port in old.interfaces}
         for port in new.interfaces:
             was = were.get(port.name)
             if was is None or was == port:
                 continue
-            changes, silent = sorted_out(self._port(old.name, was, port))
+            changes, silent = separate_unsaid(self._port(old.name, was, port))
             if changes:
                 by_entries.setdefault(changes, []).append(port.name)
             if was.enabled is False or port.enabled is False:  # without a speed, the switch computes no headroom
@@ -77,7 +77,7 @@ class Comparing:
                 without.setdefault(silent, []).append(port.name)
         return _group_into_parts(own_entries, by_entries), _group_into_parts(unsaid, without)
 
-    def _port(self, device: str, old: Interface, new: Interface) -> Iterator[Entry]:
+    def _port(self, device: str, old: Interface, new: Interface) -> Iterator[DifferingEntry]:
         for name in _OF_PORT:
             was, new_value = getattr(old, name), getattr(new, name)
             if same(was, new_value):
@@ -89,14 +89,14 @@ class Comparing:
             else:
                 yield from _diff_entries((name,), was, new_value)
 
-    def _mark_computed_entry(self, device: str, port: str, entry: Entry) -> Entry:
+    def _mark_computed_entry(self, device: str, port: str, entry: DifferingEntry) -> DifferingEntry:
         """Return an entry about a priority group as computed, where the switch adds that by itself."""
         if entry.path[1] != "priority_groups" or len(entry.path) != 3:
             return entry
         at = (device, port, *entry.path)
         return entry._replace(computed=any(at in derived_paths for derived_paths in self._derived))
 
-    def _qos_changes(self, old: QosProfile, new: QosProfile) -> tuple[Entry, ...]:
+    def _qos_changes(self, old: QosProfile, new: QosProfile) -> tuple[DifferingEntry, ...]:
         pair = (id(old), id(new))
         if pair not in self._profiles:
             entries = _diff_entries(("qos",), old, new)
@@ -106,28 +106,33 @@ class Comparing:
         return self._profiles[pair]
 
 
-def of_fabric(old: Reading, new: Reading) -> Found:
+def of_fabric(old_reading: Reading, new_reading: Reading) -> FoundEntries:
     """Return the changes in the stated facts of a fabric, and the facts that one side does not state.
 
     Facts assumed on one side are not stated by it, and neither are cables, hosts and classes if it has none.
     """
-    silent = [_unstated_fabric_facts(reading) for reading in (old, new)]
-    entries: list[Entry] = []
+    silent = [_unstated_fabric_facts(reading) for reading in (old_reading, new_reading)]
+    entries: list[DifferingEntry] = []
     for name in _OF_FABRIC:
         was, new_value = (
             UNKNOWN
             if name in without and _get_fabric_value(reading, name) != _get_fabric_value(other_reading, name)
             else _get_fabric_value(reading, name)
-            for reading, other_reading, without in ((old, new, silent[0]), (new, old, silent[1]))
+            for reading, other_reading, without in (
+                (old_reading, new_reading, silent[0]),
+                (new_reading, old_reading, silent[1]),
+            )
         )
         entries += _diff_entries((name,), was, new_value)
-    nics = [_nics_by_subject(reading.fabric) for reading in (old, new)]
+    nics = [_nics_by_subject(reading.fabric) for reading in (old_reading, new_reading)]
     if all(nics):
         for key in sorted({**nics[0], **nics[1]}):
             entries += _diff_entries(("nics", key), nics[0].get(key), nics[1].get(key))
     elif any(nics):
-        entries.append(Entry(("nics",), old.fabric.nics or UNKNOWN, new.fabric.nics or UNKNOWN))
-    return sorted_out(entries)
+        entries.append(
+            DifferingEntry(("nics",), old_reading.fabric.nics or UNKNOWN, new_reading.fabric.nics or UNKNOWN)
+        )
+    return separate_unsaid(entries)
 
 
 def _unstated_fabric_facts(reading: Reading) -> set[str]:
@@ -147,41 +152,43 @@ def _nics_by_subject(fabric: Fabric) -> dict[str, Nic]:
     return {" ".join(nic.subject): nic for nic in fabric.nics}
 
 
-def sorted_out(entries: Iterable[Entry]) -> Found:
+def separate_unsaid(entries: Iterable[DifferingEntry]) -> FoundEntries:
     """Return the entries that are changes, and those that one side does not state."""
-    known_entries: list[Entry] = []
-    unsaid: list[Entry] = []
+    known_entries: list[DifferingEntry] = []
+    unsaid: list[DifferingEntry] = []
     for entry in entries:
         silent = isinstance(entry.old, Unknown) or isinstance(entry.new, Unknown)
         (unsaid if silent else known_entries).append(entry)
     return tuple(known_entries), tuple(unsaid)
 
 
-def _diff_entries(path: tuple[str, ...], old: Any, new: Any) -> Iterator[Entry]:
-    if same(old, new):
+def _diff_entries(path: tuple[str, ...], old_value: Any, new_value: Any) -> Iterator[DifferingEntry]:
+    if same(old_value, new_value):
         return
-    for difference in differences(old, new, whole_lists=True):
-        yield Entry((*path, *difference.path), difference.a, difference.b)
+    for difference in differences(old_value, new_value, whole_lists=True):
+        yield DifferingEntry((*path, *difference.path), difference.a, difference.b)
 
 
-def _device_entries(old: Device, new: Device) -> Iterator[Entry]:
+def _device_entries(old: Device, new: Device) -> Iterator[DifferingEntry]:
     for name in _OF_DEVICE:
         for entry in _diff_entries((name,), getattr(old, name), getattr(new, name)):
             yield entry._replace(computed=_is_computed_pool_size(entry, old, new))
     before, after = ({port.name: port for port in device.interfaces} for device in (old, new))
     for name in sorted(before.keys() ^ after.keys(), key=natural):
-        yield Entry(("interfaces", name), before.get(name), after.get(name))
+        yield DifferingEntry(("interfaces", name), before.get(name), after.get(name))
 
 
 def _group_into_parts(
-    own_entries: tuple[Entry, ...], by_entries: Mapping[tuple[Entry, ...], list[str]]
-) -> tuple[Part, ...]:
-    device_parts = [Part((), own_entries)] if own_entries else []
-    device_parts += (Part(tuple(sorted(ports, key=natural)), entries) for entries, ports in by_entries.items())
+    own_entries: tuple[DifferingEntry, ...], by_entries: Mapping[tuple[DifferingEntry, ...], list[str]]
+) -> tuple[PortGroupChange, ...]:
+    device_parts = [PortGroupChange((), own_entries)] if own_entries else []
+    device_parts += (
+        PortGroupChange(tuple(sorted(ports, key=natural)), entries) for entries, ports in by_entries.items()
+    )
     return tuple(device_parts)
 
 
-def _is_computed_headroom(entry: Entry, old: QosProfile, new: QosProfile) -> bool:
+def _is_computed_headroom(entry: DifferingEntry, old: QosProfile, new: QosProfile) -> bool:
     """Whether an entry is a part of a headroom that the switch computes, before and after."""
     match entry.path:
         case ("qos", "priority_groups", group, "buffer", "size_bytes" | "headroom", *_):
@@ -196,7 +203,7 @@ def _has_computed_headroom(qos: QosProfile, index: str) -> bool:
     return isinstance(headroom, Headroom) and headroom.computed
 
 
-def _is_computed_pool_size(entry: Entry, old: Device, new: Device) -> bool:
+def _is_computed_pool_size(entry: DifferingEntry, old: Device, new: Device) -> bool:
     """Whether an entry is the size of a pool that the switch computes, before and after."""
     match entry.path:
         case ("buffer_pools", name, "size_bytes" | "shared_headroom_bytes"):

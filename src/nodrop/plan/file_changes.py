@@ -8,13 +8,15 @@ from nodrop.errors import InputProblems
 from nodrop.model.change import ByHand, Edit
 from nodrop.model.edit import get_value
 from nodrop.model.fabric import Device, Fabric
-from nodrop.plan.model import RISKS, Risk
+from nodrop.plan.model import CHANGE_RISKS, Risk
 from nodrop.platforms.kit.editing import same, sources
 
-Bundle = Mapping[str, bytes]
+ConfigFiles = Mapping[str, bytes]
 
 
-def towards(platform: str, name: str, old: Bundle, new: Bundle, facts: Edit, *, least: Risk = "none") -> Edit | None:
+def edit_towards_files(
+    platform: str, name: str, old_files: ConfigFiles, new_files: ConfigFiles, facts: Edit, *, least: Risk = "none"
+) -> Edit | None:
     """Return the edit that takes old files of a switch to the new ones.
 
     `facts` is the edit that makes only the facts that change. None where the files differ in parts that no patch
@@ -24,7 +26,7 @@ def towards(platform: str, name: str, old: Bundle, new: Bundle, facts: Edit, *, 
     """
     between = platforms.between(platform)
     try:
-        edit = between(old, new, name=name) if between is not None else None
+        edit = between(old_files, new_files, name=name) if between is not None else None
     except InputProblems:
         return None
     if (
@@ -33,10 +35,10 @@ def towards(platform: str, name: str, old: Bundle, new: Bundle, facts: Edit, *, 
         or (not facts.by_hand and _is_more_disruptive(edit, facts, least))
     ):
         return None
-    return replace(edit, by_hand=tuple(not_there(facts.by_hand, platform, name, {**old, **edit.files})))
+    return replace(edit, by_hand=tuple(find_missing_edits(facts.by_hand, platform, name, {**old_files, **edit.files})))
 
 
-def not_there(by_hand: Sequence[ByHand], platform: str, name: str, files: Bundle) -> Iterator[ByHand]:
+def find_missing_edits(by_hand: Sequence[ByHand], platform: str, name: str, files: ConfigFiles) -> Iterator[ByHand]:
     """Yield the manual steps whose values are still missing in the files."""
     if not by_hand:
         return
@@ -50,10 +52,10 @@ def not_there(by_hand: Sequence[ByHand], platform: str, name: str, files: Bundle
             yield manual_step
 
 
-def parse_device(platform: str, name: str, files: Bundle) -> Device:
+def parse_device(platform: str, name: str, files: ConfigFiles) -> Device:
     """Return the device that the files of a switch describe."""
     return platforms.reader(platform).read_device(name, sources(files)).device
 
 
 def _is_more_disruptive(edit: Edit, facts: Edit, least: Risk) -> bool:
-    return RISKS.index(edit.disruption) > max(RISKS.index(facts.disruption), RISKS.index(least))
+    return CHANGE_RISKS.index(edit.disruption) > max(CHANGE_RISKS.index(facts.disruption), CHANGE_RISKS.index(least))

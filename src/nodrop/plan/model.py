@@ -11,18 +11,18 @@ from nodrop.model.subject import Subject
 from nodrop.platforms.kit.editing import subject_of
 from nodrop.platforms.kit.settings import Difference
 
-Kind = Literal["added", "removed", "replaced", "changed"]
-KINDS: tuple[Kind, ...] = ("added", "removed", "replaced", "changed")
+DeviceChangeKind = Literal["added", "removed", "replaced", "changed"]
+KINDS: tuple[DeviceChangeKind, ...] = ("added", "removed", "replaced", "changed")
 """What becomes of a switch; a replaced one runs another operating system afterwards."""
-Means = Literal["patch", "commands", "by hand", "follows", "unknown"]
+ChangeMeans = Literal["patch", "commands", "by hand", "follows", "unknown"]
 """How a fact is changed on its switch: by the patch, by commands that nodrop writes because no patch makes it, by a
 person, or by the switch itself, which works it out from other changes; unknown where the files are not at hand."""
 Risk = Disruption | Literal["unknown"]
-RISKS: tuple[Risk, ...] = ("none", "unknown", *DISRUPTIONS[1:])
+CHANGE_RISKS: tuple[Risk, ...] = ("none", "unknown", *DISRUPTIONS[1:])
 """From nothing to: the switch's own tool does not take it. What is not known may be nothing."""
 
 
-class Entry(NamedTuple):
+class DifferingEntry(NamedTuple):
     """One place where two switches, or two ports of the same name, differ; `path` goes on from there.
 
     A row that only one side has is None on the other.
@@ -35,15 +35,15 @@ class Entry(NamedTuple):
     """Whether the switch works it out from other settings, so that nothing is to be changed for it."""
 
 
-Found = tuple[tuple[Entry, ...], tuple[Entry, ...]]
+FoundEntries = tuple[tuple[DifferingEntry, ...], tuple[DifferingEntry, ...]]
 """What changes, and what one side does not say."""
 
 
-class Part(NamedTuple):
+class PortGroupChange(NamedTuple):
     """Ports of a switch on which the same facts change; the switch itself where there are no ports."""
 
     ports: tuple[str, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[DifferingEntry, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +51,11 @@ class DeviceChange:
     """The change of one switch; `unsaid` are parts that one of the two sides does not state, which is no change."""
 
     name: str
-    kind: Kind
+    kind: DeviceChangeKind
     old: Device | None
     new: Device | None
-    parts: tuple[Part, ...] = ()
-    unsaid: tuple[Part, ...] = ()
+    parts: tuple[PortGroupChange, ...] = ()
+    unsaid: tuple[PortGroupChange, ...] = ()
 
     def changes(self) -> Iterator[Change]:
         """Yield the required changes of the model, one part after the other."""
@@ -72,7 +72,7 @@ class Effect:
 
     risk: Risk = "none"
     reasons: tuple[str, ...] = ()
-    means: Means = "patch"
+    means: ChangeMeans = "patch"
     by_hand: tuple[str, ...] = ()
     """Why no patch makes it, or what to type instead."""
 
@@ -81,7 +81,7 @@ class Effect:
 class Fact:
     """A fact that changes, at one or several places that are reported together: queues, colors, rows of one table."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[DifferingEntry, ...]
     effect: Effect = Effect()
 
     @property
@@ -104,7 +104,7 @@ class Told:
     alike: tuple[str, ...] = ()
 
 
-class Share(NamedTuple):
+class ChangeShare(NamedTuple):
     """Which of a switch's changes go in one pass over the switches.
 
     `towards`: those of ports and sessions that lead to the switches `ends`; `elsewhere`: all others. `guarding`:
@@ -138,12 +138,12 @@ class Stage:
     why: str
     tier: int = 0
     """How far they are from hosts, in cables."""
-    shares: tuple[Share, ...] = ()
+    shares: tuple[ChangeShare, ...] = ()
     """What of the changes of each switch is made then; all where there are none."""
 
-    def share(self, device: str) -> Share:
+    def share(self, device: str) -> ChangeShare:
         """Return the share of a switch's changes that the stage makes."""
-        return self.shares[self.devices.index(device)] if self.shares else Share()
+        return self.shares[self.devices.index(device)] if self.shares else ChangeShare()
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -155,7 +155,7 @@ class Stage:
         return len(self.own) == 1 and (self.why, self.tier) == (other_stage.why, other_stage.tier)
 
 
-When = Literal["between", "within", "inside"]
+HazardTime = Literal["between", "within", "inside"]
 """Between two stages; while the switches of one stage change; or while one switch is changed, step by step."""
 
 
@@ -167,7 +167,7 @@ class Hazard:
     `rule` names the fault, first at `subject`, and in so many `places`.
     """
 
-    when: When
+    when: HazardTime
     stage: int
     moment: str
     rule: str
@@ -249,12 +249,12 @@ class Plan:
     @property
     def risk(self) -> Risk:
         """The worst that is done to any switch."""
-        return worst(self.effects.values())
+        return worst_risk(self.effects.values())
 
 
-def worst(risks: "Iterator[Risk] | Any") -> Risk:
+def worst_risk(risks: "Iterator[Risk] | Any") -> Risk:
     """Return the worst of some risks."""
-    return max(risks, key=RISKS.index, default="none")
+    return max(risks, key=CHANGE_RISKS.index, default="none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
 from nodrop.model.subject import natural
-from nodrop.plan.model import DeviceChange, Share, Stage
-from nodrop.plan.shares import Shares
-from nodrop.routing.tiers import RANK
+from nodrop.plan.model import ChangeShare, DeviceChange, Stage
+from nodrop.plan.shares import ChangeShares
+from nodrop.routing.tiers import RANK_BY_ROLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Order:
     stated: Literal["last", "first"] = "last"
 
 
-def stages(changes: Sequence[DeviceChange], new: Fabric, *, downwards: bool = False) -> tuple[Stage, ...]:
+def stages(changes: Sequence[DeviceChange], new_fabric: Fabric, *, downwards: bool = False) -> tuple[Stage, ...]:
     """Return the switches of a plan in rollout order.
 
     New ones go first, because they carry nothing yet. Among those nearest to hosts one goes alone; when it has proved
@@ -38,17 +38,19 @@ def stages(changes: Sequence[DeviceChange], new: Fabric, *, downwards: bool = Fa
     one switch at a time, and its others carry the traffic; with `downwards`, the tiers furthest from hosts go first.
     Removed switches go last.
     """
-    return tuple(_Tiers(changes, new).stages(downwards=downwards))
+    return tuple(_Tiers(changes, new_fabric).stages(downwards=downwards))
 
 
-def orders(changes: Sequence[DeviceChange], shares: Shares, new: Fabric, *, restated: bool) -> Iterator[Order]:
+def orders(
+    changes: Sequence[DeviceChange], shares: ChangeShares, new_fabric: Fabric, *, restated: bool
+) -> Iterator[Order]:
     """Yield the possible orders, the best first: the usual one, other stages, then several passes.
 
     Each is also tried with the stated facts of the fabric changed first, if those are `restated`.
     """
     first_reason = "what is stated of the fabric, and how hosts are set, changes before the switches"
     met: set[tuple[Stage, ...]] = set()
-    for order, why in _candidate_orders(_Tiers(changes, new), shares):
+    for order, why in _candidate_orders(_Tiers(changes, new_fabric), shares):
         if order and order not in met:
             met.add(order)
             yield Order(stages=order, why=why)
@@ -56,7 +58,7 @@ def orders(changes: Sequence[DeviceChange], shares: Shares, new: Fabric, *, rest
                 yield Order(stages=order, why=f"{why}; {first_reason}" if why else first_reason, stated="first")
 
 
-def _candidate_orders(tiers: "_Tiers", shares: Shares) -> Iterator[tuple[tuple[Stage, ...], str]]:
+def _candidate_orders(tiers: "_Tiers", shares: ChangeShares) -> Iterator[tuple[tuple[Stage, ...], str]]:
     """Yield orders, the best first, with the unusual part of each; some may be the same, or empty."""
     yield tuple(tiers.stages()), ""
     yield tuple(tiers.stages(downwards=True)), "switches far from hosts go before those near to them"
@@ -64,15 +66,18 @@ def _candidate_orders(tiers: "_Tiers", shares: Shares) -> Iterator[tuple[tuple[S
     before, after = (tuple(tiers.cable_by_cable(shares, rest_last=last)) for last in (False, True))
     yield before, beside if before == after else f"{beside}, the rest before that"
     yield after, f"{beside}, the rest after that"
-    yield tuple(tiers.passes(shares, Share("guarding"), Share("unguarded"))), "in two passes, watchdogs first"
-    careful = tiers.passes(shares, Share("safe"), Share("daring"))
+    yield (
+        tuple(tiers.passes(shares, ChangeShare("guarding"), ChangeShare("unguarded"))),
+        "in two passes, watchdogs first",
+    )
+    careful = tiers.passes(shares, ChangeShare("safe"), ChangeShare("daring"))
     yield tuple(careful), "in two passes, PFC that comes and watchdogs that go last"
 
 
-def runs(stages: Sequence[Stage]) -> list[list[Stage]]:
+def runs(rollout_stages: Sequence[Stage]) -> list[list[Stage]]:
     """Return stages, single switches that go one after the other for one reason together."""
     found_runs: list[list[Stage]] = []
-    for stage in stages:
+    for stage in rollout_stages:
         if found_runs and stage.follows(found_runs[-1][-1]):
             found_runs[-1].append(stage)
         else:
@@ -80,11 +85,11 @@ def runs(stages: Sequence[Stage]) -> list[list[Stage]]:
     return found_runs
 
 
-def turns(stages: Sequence[Stage]) -> list[tuple[str, Stage]]:
+def number_stages(rollout_stages: Sequence[Stage]) -> list[tuple[str, Stage]]:
     """Return stages with their numbers, of single switches that go one after the other `3.1`, `3.2` and so on."""
     return [
         (str(number) if len(run) == 1 else f"{number}.{at}", stage)
-        for number, run in enumerate(runs(stages), 1)
+        for number, run in enumerate(runs(rollout_stages), 1)
         for at, stage in enumerate(run, 1)
     ]
 
@@ -104,13 +109,13 @@ class _Tiers:
         """Yield the stages of one pass."""
         return self._add_outer_stages(self._stages_by_tier(self._staying, downwards=downwards))
 
-    def cable_by_cable(self, shares: Shares, *, rest_last: bool = False) -> Iterator[Stage]:
+    def cable_by_cable(self, shares: ChangeShares, *, rest_last: bool = False) -> Iterator[Stage]:
         """Yield a stage for each switch that others lead to from below or the same tier.
 
         Each stage includes the parts of these that lead to it.
         """
         near: dict[str, list[str]] = {}
-        remaining_share: dict[str, Share] = {}
+        remaining_share: dict[str, ChangeShare] = {}
         staying = set(self._staying)
         idle = set()
         for name in sorted(self._staying, key=natural):
@@ -119,7 +124,7 @@ class _Tiers:
             if leads <= set(ends):
                 idle.add(name)
             if ends:
-                remaining_share[name] = Share("elsewhere", tuple(sorted(ends, key=natural)))
+                remaining_share[name] = ChangeShare("elsewhere", tuple(sorted(ends, key=natural)))
             for end in ends:
                 near.setdefault(end, []).append(name)
         if not near:
@@ -128,22 +133,22 @@ class _Tiers:
             staying_name for staying_name in self._staying if staying_name not in near and staying_name not in idle
         ]
         other_stages = [
-            _limit_stage_to_shares(stage, [remaining_share.get(name, Share()) for name in stage.devices])
+            _limit_stage_to_shares(stage, [remaining_share.get(name, ChangeShare()) for name in stage.devices])
             for stage in self._stages_by_tier(remaining_names)
         ]
         ordered = sorted(near, key=self._height_key)
-        around = [self._make_neighbor_stage(end, near[end], remaining_share.get(end, Share())) for end in ordered]
+        around = [self._make_neighbor_stage(end, near[end], remaining_share.get(end, ChangeShare())) for end in ordered]
         yield from self._add_outer_stages([*around, *other_stages] if rest_last else [*other_stages, *around])
 
-    def _make_neighbor_stage(self, end: str, near: Sequence[str], own_share: Share) -> Stage:
+    def _make_neighbor_stage(self, end: str, neighboring_devices: Sequence[str], own_share: ChangeShare) -> Stage:
         return Stage(
-            devices=(end, *near),
+            devices=(end, *neighboring_devices),
             why="together with what others have towards it",
             tier=self._tier_of_switch(end),
-            shares=(own_share, *(Share("towards", (end,)) for _ in near)),
+            shares=(own_share, *(ChangeShare("towards", (end,)) for _ in neighboring_devices)),
         )
 
-    def passes(self, shares: Shares, *kinds: Share) -> Iterator[Stage]:
+    def passes(self, shares: ChangeShares, *kinds: ChangeShare) -> Iterator[Stage]:
         """Yield the stages of as many passes over the switches, each with a share of the changes."""
         stage_lists = []
         for share in kinds:
@@ -178,9 +183,9 @@ class _Tiers:
         return self._tier_of_switch(name), natural(name)
 
 
-def _limit_stage_to_shares(stage: Stage, shares: Sequence[Share]) -> Stage:
+def _limit_stage_to_shares(stage: Stage, shares: Sequence[ChangeShare]) -> Stage:
     """Return a stage that makes only shares of the changes."""
-    if all(share == Share() for share in shares):
+    if all(share == ChangeShare() for share in shares):
         return stage
     return replace(stage, shares=tuple(shares), why=f"{stage.why}; {'; '.join(dict.fromkeys(map(str, shares)))}")
 
@@ -212,7 +217,9 @@ def _distances_from_hosts(fabric: Fabric, beside: Mapping[str, Set[str]]) -> Map
         if other_end.node in hosts
     }
     edge |= {
-        device.name for device in fabric.devices if not isinstance(device.role, Unknown) and RANK.get(device.role) == 0
+        device.name
+        for device in fabric.devices
+        if not isinstance(device.role, Unknown) and RANK_BY_ROLE.get(device.role) == 0
     }
     depths = dict.fromkeys(sorted(edge & beside.keys()), 0)
     ring = list(depths)

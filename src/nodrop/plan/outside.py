@@ -9,9 +9,9 @@ from nodrop.model.change import Step
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device
 from nodrop.model.reading import DeviceReading, Reading, Source
-from nodrop.plan.effects import IDLE, bundle, once, shape_of
-from nodrop.plan.fact_groups import Make, make_of
-from nodrop.plan.model import DeviceChange, Effect, Outside, worst
+from nodrop.plan.effects import IDLE_PORT_REASON, change_shape, once, unchanged_files
+from nodrop.plan.fact_groups import DeviceMake, device_make
+from nodrop.plan.model import DeviceChange, Effect, Outside, worst_risk
 from nodrop.platforms.kit.editing import sources
 from nodrop.platforms.kit.settings import Difference, Opened, Path, Settings
 
@@ -21,26 +21,28 @@ _SHUT_AFTER = "the port is shut with this change, and carries nothing then"
 _HIDDEN = "…"
 _Of = Literal["model", "default", "rest"]
 """Whether a setting is of the model, states a default that is in effect without it, or is neither."""
-Alike = tuple[str, Make, tuple[Difference, ...]]
+AlikeDifferences = tuple[str, DeviceMake, tuple[Difference, ...]]
 """What switches share of which the same is told: platform, make and what differs."""
-Head = tuple[Path, str]
+DifferenceHead = tuple[Path, str]
 """A part of a file, and why its settings do not change what the switch does, where that is known."""
 
 
-def outside(old: Reading, new: Reading, device_changes: Sequence[DeviceChange]) -> list[Outside]:
+def find_unmodeled_changes(
+    old_reading: Reading, new_reading: Reading, device_changes: Sequence[DeviceChange]
+) -> list[Outside]:
     """Return the changes in files that are not facts of the model, those of several switches once.
 
     Only files whose bytes differ are opened. Where facts of a switch change too, a setting belongs to the model if the
     switch reads differently with it than without it; that is tried on the first switch of each shape of changes.
     """
-    switches_by_change: dict[Alike, list[str]] = {}
-    known_settings = Known(recabled=old.fabric.links != new.fabric.links)
-    effects: dict[Alike, Mapping[Head, Effect]] = {}
-    for device, change in staying(old, new, device_changes):
+    switches_by_change: dict[AlikeDifferences, list[str]] = {}
+    known_settings = ModeledSettings(recabled=old_reading.fabric.links != new_reading.fabric.links)
+    effects: dict[AlikeDifferences, Mapping[DifferenceHead, Effect]] = {}
+    for device, change in remaining_devices(old_reading, new_reading, device_changes):
         name, platform = device.name, device.platform
-        if _have_same_bytes(old.sources.get(name, ()), new.sources.get(name, ())):
+        if _have_same_bytes(old_reading.sources.get(name, ()), new_reading.sources.get(name, ())):
             continue
-        files = [bundle(reading, name) for reading in (old, new)]
+        files = [unchanged_files(reading, name) for reading in (old_reading, new_reading)]
         if files[0] is None or files[1] is None:
             continue
         means = platforms.settings_of(platform)
@@ -50,21 +52,21 @@ def outside(old: Reading, new: Reading, device_changes: Sequence[DeviceChange]) 
             continue
         every = tuple(opened_sides[0].differences(opened_sides[1]))
         beside = tuple(known_settings.find_unmodeled_differences(change, opened_sides, every))
-        key = (platform, make_of(change), beside)
+        key = (platform, device_make(change), beside)
         if beside and key not in switches_by_change:
-            effects[key] = effects_of(change, files[0], files[1], beside)
+            effects[key] = file_effects(change, files[0], files[1], beside)
         if beside:
             switches_by_change.setdefault(key, []).append(name)
-    return list(together(switches_by_change, effects))
+    return list(group_unmodeled_changes(switches_by_change, effects))
 
 
-def staying(
-    old: Reading, new: Reading, device_changes: Sequence[DeviceChange]
+def remaining_devices(
+    old_reading: Reading, new_reading: Reading, device_changes: Sequence[DeviceChange]
 ) -> Iterator[tuple[Device, DeviceChange]]:
     """Yield each old switch that stays and keeps its system, with its change: empty if not in `device_changes`."""
     changes = {device_change.name: device_change for device_change in device_changes}
-    after = {new_device.name: new_device for new_device in new.fabric.devices}
-    for device in old.fabric.devices:
+    after = {new_device.name: new_device for new_device in new_reading.fabric.devices}
+    for device in old_reading.fabric.devices:
         name = device.name
         change = changes.get(name) or DeviceChange(name=name, kind="changed", old=device, new=after.get(name))
         if change.kind == "changed" and change.new is not None:
@@ -80,7 +82,7 @@ def _have_same_bytes(old: Sequence[Source], new: Sequence[Source]) -> bool:
     ]
 
 
-class Known:
+class ModeledSettings:
     """Which kinds of settings are of the model, on switches of a make whose changes have one shape."""
 
     def __init__(self, *, recabled: bool = False, by_facts: bool = False) -> None:
@@ -89,7 +91,7 @@ class Known:
         self._kinds: dict[tuple[object, Path], _Of] = {}
 
     def find_unmodeled_differences(
-        self, change: DeviceChange, sides: tuple[Opened, Opened], every: Sequence[Difference]
+        self, change: DeviceChange, sides: tuple[Opened, Opened], all_differences: Sequence[Difference]
     ) -> Iterator[Difference]:
         """Yield the differences that are no facts of the model, with why they are harmless, where that is known.
 
@@ -99,13 +101,17 @@ class Known:
         """
         assert change.old is not None
         kinds: dict[Path, set[Path]] = {}
-        for difference in every:
+        for difference in all_differences:
             kinds.setdefault(difference.shape, set()).add(difference.path)
-        shape, shut, means = shape_of(change), _idle_port_reasons(change), platforms.settings_of(change.old.platform)
+        shape, shut, means = (
+            change_shape(change),
+            _idle_port_reasons(change),
+            platforms.settings_of(change.old.platform),
+        )
         for kind, paths in kinds.items():
             if (shape, kind) not in self._kinds:
                 self._kinds[shape, kind] = self._classify_outside_change(change, sides, paths)
-        for setting in every:
+        for setting in all_differences:
             origin = self._kinds[shape, setting.shape]
             words = setting.path[1:]
             if origin == "rest" and means is not None and not setting.line and _is_default(means, sides, setting):
@@ -129,7 +135,7 @@ class Known:
 
 def _idle_port_reasons(change: DeviceChange) -> Mapping[str, str]:
     """Return the ports that carry nothing before a change, or after it, with the reason."""
-    sides = ((change.new, _SHUT_AFTER), (change.old, IDLE))
+    sides = ((change.new, _SHUT_AFTER), (change.old, IDLE_PORT_REASON))
     return {
         interface.name: reason
         for device, reason in sides
@@ -171,25 +177,28 @@ def _read_files(platform: str, files: Mapping[str, bytes]) -> DeviceReading:
     return platforms.reader(platform).read_device("", sources(files))
 
 
-def effects_of(
-    change: DeviceChange, old: Mapping[str, bytes], new: Mapping[str, bytes], beside: Sequence[Difference]
-) -> Mapping[Head, Effect]:
+def file_effects(
+    change: DeviceChange,
+    old_files: Mapping[str, bytes],
+    new_files: Mapping[str, bytes],
+    file_differences: Sequence[Difference],
+) -> Mapping[DifferenceHead, Effect]:
     """Return the effect of the platform's own tool on the switch per part; unknown where no table has it."""
     assert change.old is not None
     platform = change.old.platform
     between = platforms.between(platform)
     try:
-        edit = between(old, new, name=change.name) if between is not None else None
+        edit = between(old_files, new_files, name=change.name) if between is not None else None
     except InputProblems:
         edit = None
-    effects: dict[Head, Effect] = {}
-    for (head, harmless), inside in _differences_by_head(platform, beside).items():
+    effects: dict[DifferenceHead, Effect] = {}
+    for (head, harmless), inside in _differences_by_head(platform, file_differences).items():
         at = {difference.path[1:] for difference in inside} if harmless else {head[1:]}
         steps = [step for step in edit.steps if _is_under_paths(step, at)] if edit else []
         disturbing = [step for step in steps if step.disruption != "none"]
         if disturbing:
             reasons = once([step.reason for step in disturbing])
-            effects[head, harmless] = Effect(risk=worst(step.disruption for step in disturbing), reasons=reasons)
+            effects[head, harmless] = Effect(risk=worst_risk(step.disruption for step in disturbing), reasons=reasons)
         else:
             effects[head, harmless] = Effect(
                 risk="none" if harmless else "unknown",
@@ -205,22 +214,25 @@ def _is_under_paths(step: Step, paths: Collection[Path]) -> bool:
     return any(words[: len(path)] == path for path in paths)
 
 
-def _differences_by_head(platform: str, beside: Sequence[Difference]) -> Mapping[Head, list[Difference]]:
+def _differences_by_head(platform: str, beside: Sequence[Difference]) -> Mapping[DifferenceHead, list[Difference]]:
     """Return differences by the part of a file that they are in, those that are harmless apart."""
-    found_differences: dict[Head, list[Difference]] = {}
+    found_differences: dict[DifferenceHead, list[Difference]] = {}
     for difference in beside:
-        found_differences.setdefault((head_of(platform, difference), difference.harmless), []).append(difference)
+        found_differences.setdefault((difference_head(platform, difference), difference.harmless), []).append(
+            difference
+        )
     return found_differences
 
 
-def head_of(platform: str, difference: Difference) -> Path:
+def difference_head(platform: str, difference: Difference) -> Path:
     """Return the file and the table, or part of the configuration, that a difference is in."""
     means = platforms.settings_of(platform)
     return difference.path[: 1 + means.HEAD] if means is not None and not difference.line else difference.path[:1]
 
 
-def together(
-    switches_by_change: Mapping[Alike, Sequence[str]], effects: Mapping[Alike, Mapping[Head, Effect]]
+def group_unmodeled_changes(
+    switches_by_change: Mapping[AlikeDifferences, Sequence[str]],
+    effects: Mapping[AlikeDifferences, Mapping[DifferenceHead, Effect]],
 ) -> Iterator[Outside]:
     """Yield each part of files once, with all switches on which the same of it changes and does the same."""
     switches_by_part: dict[tuple[Path, tuple[Difference, ...], Effect], list[str]] = {}

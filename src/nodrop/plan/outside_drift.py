@@ -10,16 +10,25 @@ from typing import Any
 from nodrop import platforms
 from nodrop.errors import InputProblems
 from nodrop.model.reading import Reading
-from nodrop.plan.effects import bundle
-from nodrop.plan.fact_groups import make_of
+from nodrop.plan.effects import unchanged_files
+from nodrop.plan.fact_groups import device_make
 from nodrop.plan.model import DeviceChange, Effect, Outside
-from nodrop.plan.outside import Alike, Head, Known, effects_of, head_of, mask_secrets, staying, together
+from nodrop.plan.outside import (
+    AlikeDifferences,
+    DifferenceHead,
+    ModeledSettings,
+    difference_head,
+    file_effects,
+    group_unmodeled_changes,
+    mask_secrets,
+    remaining_devices,
+)
 from nodrop.platforms.kit.own_additions import own_setting, writes
 from nodrop.platforms.kit.settings import Difference, Opened, Path, Settings
 
 
-def outside_drift(
-    running: Reading, wanted_reading: Reading, device_changes: Sequence[DeviceChange]
+def find_unmodeled_drift(
+    running_reading: Reading, wanted_reading: Reading, device_changes: Sequence[DeviceChange]
 ) -> tuple[list[Outside], list[Outside]]:
     """Return the drift outside the facts of the model, and the parts that switches wrote there by themselves.
 
@@ -27,38 +36,40 @@ def outside_drift(
     platform's table has it. The model's facts report settings that the model reads; where those are equal, these are no
     drift: the same in other words.
     """
-    known_settings = Known(by_facts=True)
-    drifting: dict[Alike, list[str]] = {}
-    own_switches: dict[Alike, list[str]] = {}
-    effects: dict[Alike, Mapping[Head, Effect]] = {}
-    for device, change in staying(running, wanted_reading, device_changes):
+    known_settings = ModeledSettings(by_facts=True)
+    drifting: dict[AlikeDifferences, list[str]] = {}
+    own_switches: dict[AlikeDifferences, list[str]] = {}
+    effects: dict[AlikeDifferences, Mapping[DifferenceHead, Effect]] = {}
+    for device, change in remaining_devices(running_reading, wanted_reading, device_changes):
         name, platform = device.name, device.platform
-        sides = open_sides(platform, bundle(running, name), bundle(wanted_reading, name))
+        sides = open_sides(platform, unchanged_files(running_reading, name), unchanged_files(wanted_reading, name))
         if sides is None:
             continue
         differing, own_differences = _separate_own_settings(platform, sides)
         beside = tuple(known_settings.find_unmodeled_differences(change, sides, differing))
-        key = (platform, make_of(change), beside)
+        key = (platform, device_make(change), beside)
         if beside:
             if key not in drifting:
                 result_files = sides[0].taking(sides[1], {difference.path for difference in beside})
-                effects[key] = effects_of(change, sides[0].bundle, result_files, beside)
+                effects[key] = file_effects(change, sides[0].bundle, result_files, beside)
             drifting.setdefault(key, []).append(name)
         if own_differences:
-            own_switches.setdefault((platform, make_of(change), own_differences), []).append(name)
-    unharmed = {key: {(head_of(key[0], difference), ""): Effect() for difference in key[2]} for key in own_switches}
-    return list(together(drifting, effects)), list(together(own_switches, unharmed))
+            own_switches.setdefault((platform, device_make(change), own_differences), []).append(name)
+    unharmed = {
+        key: {(difference_head(key[0], difference), ""): Effect() for difference in key[2]} for key in own_switches
+    }
+    return list(group_unmodeled_changes(drifting, effects)), list(group_unmodeled_changes(own_switches, unharmed))
 
 
 def open_sides(
-    platform: str, running: Mapping[str, bytes] | None, intended_files: Mapping[str, bytes] | None
+    platform: str, running_files: Mapping[str, bytes] | None, intended_files: Mapping[str, bytes] | None
 ) -> tuple[Opened, Opened] | None:
     """Return both sides' files, each with all settings in one; None where they have none, or cannot be read."""
     means = platforms.settings_of(platform)
-    if means is None or running is None or intended_files is None:
+    if means is None or running_files is None or intended_files is None:
         return None
     try:
-        (shown_files, runs), (files, wants) = means.merge_files(running), means.merge_files(intended_files)
+        (shown_files, runs), (files, wants) = means.merge_files(running_files), means.merge_files(intended_files)
         return Opened(shown_files, means, runs), Opened(files, means, wants)
     except InputProblems:
         return None
@@ -79,17 +90,20 @@ def settings_between(platform: str, sides: tuple[Opened, Opened]) -> Iterator[Di
             yield difference
 
 
-def with_outside(
-    platform: str, running: Mapping[str, bytes], intended_files: Mapping[str, bytes], outside_parts: Sequence[Outside]
+def apply_unmodeled_changes(
+    platform: str,
+    running_files: Mapping[str, bytes],
+    intended_files: Mapping[str, bytes],
+    outside_parts: Sequence[Outside],
 ) -> Mapping[str, bytes]:
     """Return running files with the reported settings as intended, as far as they can be changed for that.
 
     Settings that the software writes by itself, and that run differently, stay: without them, it would not be as it
     was.
     """
-    means, sides = platforms.settings_of(platform), open_sides(platform, running, intended_files)
+    means, sides = platforms.settings_of(platform), open_sides(platform, running_files, intended_files)
     if means is None or sides is None:
-        return running
+        return running_files
     keys = {key for outside_part in outside_parts for key in outside_part.keys}
     differing = (
         difference
@@ -102,16 +116,19 @@ def with_outside(
         if difference.kind != "removed" or not writes(platform, difference.path[1:])
     }
     try:
-        return Opened(running, means).taking(sides[1], paths)
+        return Opened(running_files, means).taking(sides[1], paths)
     except InputProblems:
-        return running
+        return running_files
 
 
-def left_outside(
-    platform: str, running: Mapping[str, bytes], intended_files: Mapping[str, bytes], outside_parts: Sequence[Outside]
+def find_remaining_settings(
+    platform: str,
+    running_files: Mapping[str, bytes],
+    intended_files: Mapping[str, bytes],
+    outside_parts: Sequence[Outside],
 ) -> Iterator[Path]:
     """Yield the reported settings that still differ, without the name of the file."""
-    sides = open_sides(platform, running, intended_files)
+    sides = open_sides(platform, running_files, intended_files)
     remaining_differences = (
         {mask_secrets(platform, difference) for difference in _separate_own_settings(platform, sides)[0]}
         if sides is not None
@@ -146,7 +163,7 @@ def _separate_own_settings(
         if difference.kind == "removed":
             for path, is_own in _split_by_owner(platform, tuple(words), runs):
                 (own_differences if is_own else differing).append(difference._replace(path=(file, *path)))
-        elif difference.kind == "changed" and own_setting(platform, tuple(words), runs, over=True):
+        elif difference.kind == "changed" and own_setting(platform, tuple(words), runs, overwrite=True):
             own_differences.append(difference)
         else:
             differing.append(difference)

@@ -16,13 +16,15 @@ class Pair(NamedTuple):
     new: Reading
 
 
-def pairs(old: Sequence[Reading], new: Sequence[Reading], paths: tuple[str, str]) -> Iterator[Pair]:
+def pairs(old_readings: Sequence[Reading], new_readings: Sequence[Reading], paths: tuple[str, str]) -> Iterator[Pair]:
     """Yield fabrics by name; where each side has only one, these two are compared even if their names differ.
 
     Of an intent and its build in one tree the intent counts. Raise InputProblems where a tree, under its path, has two
     others of one name.
     """
-    before, after = (_readings_by_name(side, path) for side, path in zip((old, new), paths, strict=True))
+    before, after = (
+        _readings_by_name(side, path) for side, path in zip((old_readings, new_readings), paths, strict=True)
+    )
     if len(before) == len(after) == 1:
         (reading,), (other_reading,) = before.values(), after.values()
         yield Pair(reading, other_reading)

@@ -18,22 +18,22 @@ from nodrop.model.spelling import describe_value
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, text
 from nodrop.parallel import map_chunks
-from nodrop.plan.effects import bundle, once, uncomputed
-from nodrop.plan.file_changes import not_there, parse_device, towards
-from nodrop.plan.model import DeviceChange, Outside, Part, Plan, Risk, Share, worst
-from nodrop.plan.order import turns
-from nodrop.plan.outside_drift import left_outside, with_outside
-from nodrop.plan.shares import Shares
+from nodrop.plan.effects import once, stated_changes, unchanged_files
+from nodrop.plan.file_changes import edit_towards_files, find_missing_edits, parse_device
+from nodrop.plan.model import ChangeShare, DeviceChange, Outside, Plan, PortGroupChange, Risk, worst_risk
+from nodrop.plan.order import number_stages
+from nodrop.plan.outside_drift import apply_unmodeled_changes, find_remaining_settings
+from nodrop.plan.shares import ChangeShares
 from nodrop.platforms.kit.editing import subject_of, touch
 
-BY_HAND = "by-hand.txt"
-_FORM = ("patch.json", "patch-*.json", "commands.sh", "changes.vtysh", "changes.yaml", "changes.nv", BY_HAND)
+MANUAL_STEPS_FILE = "by-hand.txt"
+_FORM = ("patch.json", "patch-*.json", "commands.sh", "changes.vtysh", "changes.yaml", "changes.nv", MANUAL_STEPS_FILE)
 """What the tools of switches take, as patterns of names."""
 _CHUNK = 8
-Bundle = Mapping[str, bytes]
+SwitchFiles = Mapping[str, bytes]
 
 
-def forms() -> tuple[str, ...]:
+def patch_file_names() -> tuple[str, ...]:
     """Return the names of all files that a patch of a switch can have, as patterns: steps have a number before them."""
     readers = map(platforms.reader, platforms.names())
     platform_files = dict.fromkeys(name for reader in readers for name in (*reader.FILES, *reader.BESIDE))
@@ -57,8 +57,8 @@ class Patch:
 class _Task:
     name: str
     platform: str
-    old: Bundle | None
-    new: Bundle | None
+    old: SwitchFiles | None
+    new: SwitchFiles | None
     changes: tuple[Change, ...] = ()
     by_hand: tuple[ByHand, ...] = ()
     """What is known already to be made by no patch."""
@@ -72,7 +72,9 @@ class _Task:
     facts."""
 
 
-def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = None) -> Iterator[Patch]:
+def make_patches(
+    plan: Plan, old_reading: Reading, new_reading: Reading, executor: Executor | None = None
+) -> Iterator[Patch]:
     """Yield the patch of every switch that comes, goes or changes; an executor works on several at a time.
 
     For a switch that is changed in several passes, yield a patch per pass, computed in the result of the previous pass.
@@ -85,25 +87,27 @@ def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = 
         for name in outside_part.devices:
             outer.setdefault(name, []).append(outside_part)
     staged = any(stage.shares for stage in plan.order)
-    shares = Shares(plan.devices, old.fabric, new.fabric)
-    passes: dict[str, list[tuple[str, Share]]] = {}
-    for turn, stage in turns(plan.order):
+    shares = ChangeShares(plan.devices, old_reading.fabric, new_reading.fabric)
+    passes: dict[str, list[tuple[str, ChangeShare]]] = {}
+    for turn, stage in number_stages(plan.order):
         for name in stage.devices:
             passes.setdefault(name, []).append((turn if staged else "", stage.share(name)))
     for device in plan.devices:
         if device.kind != "changed":
-            yield replace(_build_whole_patch(device, bundle(new, device.name)), turn=passes[device.name][0][0])
+            yield replace(
+                _build_whole_patch(device, unchanged_files(new_reading, device.name)), turn=passes[device.name][0][0]
+            )
             continue
         manual_lines = lines.get(device.name, {})
         tasks.append(
             [
-                _build_task(shares.part(device.name, share), turn, old, manual_lines)
+                _build_task(shares.part(device.name, share), turn, old_reading, manual_lines)
                 for turn, share in passes[device.name]
             ]
         )
         tasks[-1][-1] = replace(
             tasks[-1][-1],
-            new=bundle(new, device.name),
+            new=unchanged_files(new_reading, device.name),
             outer=outer.get(device.name, ()),
             exact=plan.exact,
             least=least.get(device.name, "none"),
@@ -114,11 +118,11 @@ def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = 
 
 def _build_task(device_change: DeviceChange, turn: str, old: Reading, manual_lines: Mapping[Subject, str]) -> _Task:
     assert device_change.old is not None
-    every = uncomputed(device_change)
+    every = stated_changes(device_change)
     return _Task(
         name=device_change.name,
         platform=device_change.old.platform,
-        old=bundle(old, device_change.name),
+        old=unchanged_files(old, device_change.name),
         new=None,
         changes=tuple(change for change in every if change.subject not in manual_lines),
         by_hand=tuple(
@@ -152,7 +156,7 @@ def by_hand(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
         ]
         for name in block.devices if entries else ():
             for entry, effect in entries:
-                changed_part = Part(block.ports, (entry,))
+                changed_part = PortGroupChange(block.ports, (entry,))
                 for change in DeviceChange(
                     name=name, kind="changed", old=None, new=None, parts=(changed_part,)
                 ).changes():
@@ -167,14 +171,14 @@ def _worst_risk_by_switch(plan: Plan, remaining_lines: Mapping[str, Mapping[Subj
     for block in plan.told:
         for name in (name for name in block.devices if name in remaining_lines):
             for fact in block.facts:
-                changed_part = Part(block.ports, fact.entries)
+                changed_part = PortGroupChange(block.ports, fact.entries)
                 changes = DeviceChange(name=name, kind="changed", old=None, new=None, parts=(changed_part,)).changes()
                 if any(change.subject in remaining_lines[name] for change in changes):
-                    risks[name] = worst((risks.get(name, "none"), fact.effect.risk))
+                    risks[name] = worst_risk((risks.get(name, "none"), fact.effect.risk))
     return risks
 
 
-def _build_whole_patch(device_change: DeviceChange, new: Bundle | None) -> Patch:
+def _build_whole_patch(device_change: DeviceChange, new: SwitchFiles | None) -> Patch:
     """Return the files of a switch that comes or runs another system, or the manual steps for one that goes."""
     lines = {
         "added": ("these are the files of a new switch, whole",),
@@ -193,7 +197,7 @@ def _build_whole_patch(device_change: DeviceChange, new: Bundle | None) -> Patch
 
 
 def _make_by_hand_files(lines: Sequence[str]) -> dict[str, bytes]:
-    return {BY_HAND: "".join(f"{line}\n" for line in lines).encode()} if lines else {}
+    return {MANUAL_STEPS_FILE: "".join(f"{line}\n" for line in lines).encode()} if lines else {}
 
 
 def _build_patch(task: _Task) -> Patch:
@@ -211,11 +215,11 @@ def _build_patch(task: _Task) -> Patch:
     result = {**old, **edit.files}
     files = {name: form.encode() for name, form in edit.forms.items()}
     complete_files = {name: raw for name, raw in edit.files.items() if name != patched}
-    remaining_steps = list(not_there((*edit.by_hand, *task.by_hand), task.platform, task.name, result))
+    remaining_steps = list(find_missing_edits((*edit.by_hand, *task.by_hand), task.platform, task.name, result))
     rewritten = whole_files is not None and task.exact
     if (remaining_steps or rewritten) and task.new is not None:
         besides = {name: raw for name, raw in task.new.items() if name != patched and result.get(name) != raw}
-        later_steps = list(not_there(remaining_steps, task.platform, task.name, {**result, **besides}))
+        later_steps = list(find_missing_edits(remaining_steps, task.platform, task.name, {**result, **besides}))
         if len(later_steps) < len(remaining_steps) or rewritten:
             remaining_steps, complete_files = later_steps, {**complete_files, **besides}
     result |= complete_files
@@ -234,19 +238,23 @@ def _build_patch(task: _Task) -> Patch:
     )
 
 
-def _edit_to_new_files(task: _Task, old: Bundle, facts: Edit) -> Edit | None:
+def _edit_to_new_files(task: _Task, old: SwitchFiles, facts: Edit) -> Edit | None:
     """Return the edit that makes the new files, or, for running files, the facts and the other intended settings."""
     if task.new is None or not (task.exact or task.outer):
         return None
-    new = task.new if task.exact else with_outside(task.platform, {**old, **facts.files}, task.new, task.outer)
-    least = worst((*(() if facts.files else (task.least,)), *(outside_part.effect.risk for outside_part in task.outer)))
-    return towards(task.platform, task.name, old, new, facts, least=least)
+    new = (
+        task.new if task.exact else apply_unmodeled_changes(task.platform, {**old, **facts.files}, task.new, task.outer)
+    )
+    least = worst_risk(
+        (*(() if facts.files else (task.least,)), *(outside_part.effect.risk for outside_part in task.outer))
+    )
+    return edit_towards_files(task.platform, task.name, old, new, facts, least=least)
 
 
-def _unpatched_differences(task: _Task, result: Bundle) -> Iterator[str]:
+def _unpatched_differences(task: _Task, result: SwitchFiles) -> Iterator[str]:
     """Yield the differences of the new files that are no facts and that no patch makes."""
     if task.new is not None and not task.exact:
-        for words in left_outside(task.platform, result, task.new, task.outer):
+        for words in find_remaining_settings(task.platform, result, task.new, task.outer):
             yield f"{' '.join(words)}: left as it runs, to be set by hand"
         return
     for change in task.outer:
@@ -265,7 +273,7 @@ def _edit_files(task: _Task, changes: Sequence[Change]) -> Edit | None:
         return None
 
 
-def _undo_side_effects(task: _Task, old: Bundle, edit: Edit) -> tuple[Edit, list[str]]:
+def _undo_side_effects(task: _Task, old: SwitchFiles, edit: Edit) -> tuple[Edit, list[str]]:
     """Return an edit without side effects on settings that stay in the new files, and the remaining side effects.
 
     A platform also changes other settings in the same field as a change (both directions of pause) unless the changes
@@ -285,7 +293,7 @@ def _describe_stray_change(change: Change) -> str:
     return f"{text(change.subject)}: the patch changes it along with others, and it is to stay {new}"
 
 
-def _unintended_changes(task: _Task, old: Bundle, edit: Edit) -> Iterator[Change]:
+def _unintended_changes(task: _Task, old: SwitchFiles, edit: Edit) -> Iterator[Change]:
     """Yield the unintended differences from the new files, with the required values."""
     if task.new is None:
         return

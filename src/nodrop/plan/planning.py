@@ -5,61 +5,76 @@ from dataclasses import replace
 
 from nodrop.model.reading import Reading
 from nodrop.model.subject import natural
-from nodrop.plan.effects import Effects
+from nodrop.plan.effects import ChangeEffects
 from nodrop.plan.fact_groups import group_facts, merge_entries
-from nodrop.plan.facts import Comparing, of_fabric
-from nodrop.plan.model import RISKS, DeviceChange, Effect, Found, Outside, Plan, Risk, Together, Told, worst
+from nodrop.plan.facts import DeviceComparison, of_fabric
+from nodrop.plan.model import (
+    CHANGE_RISKS,
+    DeviceChange,
+    Effect,
+    FoundEntries,
+    Outside,
+    Plan,
+    Risk,
+    Together,
+    Told,
+    worst_risk,
+)
 from nodrop.plan.order import stages
-from nodrop.plan.outside import outside, staying
+from nodrop.plan.outside import find_unmodeled_changes, remaining_devices
 
 
-def plan(old: Reading, new: Reading) -> Plan:
+def plan(old_reading: Reading, new_reading: Reading) -> Plan:
     """Return the differences between two fabrics, as they were read or built.
 
     Facts that one side does not state are no change; they are in `unsaid`. The effects of changes on switches are
     computed from the old switches' own files, which are opened for that where they are not held.
     """
-    device_changes = compare_devices(old, new)
-    beside = outside(old, new, device_changes)
-    return planned(old, new, device_changes, of_fabric(old, new), beside, exact=True)
+    device_changes = compare_devices(old_reading, new_reading)
+    beside = find_unmodeled_changes(old_reading, new_reading, device_changes)
+    return build_plan(old_reading, new_reading, device_changes, of_fabric(old_reading, new_reading), beside, exact=True)
 
 
-def compare_devices(old: Reading, new: Reading) -> list[DeviceChange]:
+def compare_devices(old_reading: Reading, new_reading: Reading) -> list[DeviceChange]:
     """Return the switches, by name, that change or that one side describes incompletely."""
-    comparing = Comparing(old.derived, new.derived)
-    before, after = ({device.name: device for device in reading.fabric.devices} for reading in (old, new))
+    comparing = DeviceComparison(old_reading.derived, new_reading.derived)
+    before, after = (
+        {device.name: device for device in reading.fabric.devices} for reading in (old_reading, new_reading)
+    )
     names = sorted({*before, *after}, key=natural)
     device_changes = (comparing.device(before.get(name), after.get(name)) for name in names)
     return [device_change for device_change in device_changes if device_change is not None]
 
 
-def planned(
-    old: Reading,
-    new: Reading,
+def build_plan(
+    old_reading: Reading,
+    new_reading: Reading,
     device_changes: Sequence[DeviceChange],
-    of_fabric: Found,
-    beside: Sequence[Outside] = (),
+    of_fabric: FoundEntries,
+    unmodeled_changes: Sequence[Outside] = (),
     *,
     exact: bool = False,
 ) -> Plan:
     """Return the plan for changes of switches and of the stated facts of the fabric; `exact` is as in `Plan`.
 
-    The argument `beside` has the changes in files that are no facts.
+    The argument `unmodeled_changes` has the changes in files that are no facts.
     """
     outer: dict[str, Risk] = {}
-    for outside_part in beside:
-        outer |= {name: worst((outer.get(name, "none"), outside_part.effect.risk)) for name in outside_part.devices}
+    for outside_part in unmodeled_changes:
+        outer |= {
+            name: worst_risk((outer.get(name, "none"), outside_part.effect.risk)) for name in outside_part.devices
+        }
     changes = [
         device_change
         for device_change in device_changes
         if device_change.parts or device_change.kind != "changed" or device_change.name in outer
     ]
     changes = sorted(
-        [*changes, *_changes_outside_model(old, new, changes, outer)],
+        [*changes, *_changes_outside_model(old_reading, new_reading, changes, outer)],
         key=lambda device_change: natural(device_change.name),
     )
     stated, unsaid = of_fabric
-    effects = Effects(old, changes, new if exact else None, outer)
+    effects = ChangeEffects(old_reading, changes, new_reading if exact else None, outer)
     facts = [
         *([Told(devices=(), ports=(), facts=tuple(merge_entries(stated)))] if stated else []),
         *(effects.add_effects(fact) for fact in group_facts(changes)),
@@ -69,36 +84,38 @@ def planned(
         *group_facts(device_changes, "unsaid"),
     ]
     worsts: dict[str, Risk] = {
-        device_change.name: worst((effects.of_kind(device_change.kind).risk, outer.get(device_change.name, "none")))
+        device_change.name: worst_risk(
+            (effects.of_kind(device_change.kind).risk, outer.get(device_change.name, "none"))
+        )
         for device_change in changes
     }
     for block in facts:
-        block_risk = worst(fact.effect.risk for fact in block.facts)
+        block_risk = worst_risk(fact.effect.risk for fact in block.facts)
         for name in block.devices:
-            worsts[name] = worst((worsts[name], block_risk))
+            worsts[name] = worst_risk((worsts[name], block_risk))
     together: dict[Effect, list[str]] = {}
     for change in (device_change for device_change in changes if device_change.parts):
         effect = effects.together(change)
-        if RISKS.index(effect.risk) > RISKS.index(worsts[change.name]):
+        if CHANGE_RISKS.index(effect.risk) > CHANGE_RISKS.index(worsts[change.name]):
             worsts[change.name] = effect.risk
             together.setdefault(effect, []).append(change.name)
         if (moved := effects.regrouped(change)) is not None:
-            worsts[change.name] = worst((worsts[change.name], moved.risk))
+            worsts[change.name] = worst_risk((worsts[change.name], moved.risk))
             together.setdefault(moved, []).append(change.name)
     new_plan = Plan(
-        old=old.fabric.name,
-        new=new.fabric.name,
+        old=old_reading.fabric.name,
+        new=new_reading.fabric.name,
         devices=tuple(changes),
         told=tuple(facts),
         together=tuple(Together(devices=tuple(names), effect=effect) for effect, names in together.items()),
-        outside=tuple(beside),
+        outside=tuple(unmodeled_changes),
         unsaid=tuple(silent),
-        problems=(*old.problems, *new.problems),
+        problems=(*old_reading.problems, *new_reading.problems),
         effects=worsts,
         left=effects.left,
         exact=exact,
     )
-    return replace(new_plan, order=stages(changes, new.fabric))
+    return replace(new_plan, order=stages(changes, new_reading.fabric))
 
 
 def _changes_outside_model(
@@ -106,4 +123,8 @@ def _changes_outside_model(
 ) -> Iterator[DeviceChange]:
     """Yield the switches that change only outside of the model."""
     remaining_names = set(names) - {change.name for change in changes}
-    return (device_change for _, device_change in staying(old, new, changes) if device_change.name in remaining_names)
+    return (
+        device_change
+        for _, device_change in remaining_devices(old, new, changes)
+        if device_change.name in remaining_names
+    )

@@ -11,13 +11,13 @@ from nodrop.model.intern import Interner
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
-from nodrop.plan.model import DeviceChange, Entry, Part, Share
+from nodrop.plan.model import ChangeShare, DeviceChange, DifferingEntry, PortGroupChange
 
 _GUARDS = frozenset(field_names(Device, QosProfile, aspect="watchdog"))
 _PAUSING = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
 
 
-class Shares:
+class ChangeShares:
     """The changes of a plan, a share of them at a time; `old` and `new` show where ports and sessions lead."""
 
     def __init__(self, changes: Sequence[DeviceChange], old: Fabric, new: Fabric) -> None:
@@ -33,19 +33,19 @@ class Shares:
             if device.name in beside
             for address in _addresses_of_device(device)
         }
-        self._made: dict[tuple[str, frozenset[Share]], Device] = {}
+        self._made: dict[tuple[str, frozenset[ChangeShare]], Device] = {}
         self._interner = Interner()
 
-    def any(self, name: str, share: Share) -> bool:
+    def any(self, name: str, change_share: ChangeShare) -> bool:
         """Whether any of a switch's changes is among those."""
-        return bool(self.part(name, share).parts)
+        return bool(self.part(name, change_share).parts)
 
-    def part(self, name: str, share: Share) -> DeviceChange:
+    def part(self, name: str, share: ChangeShare) -> DeviceChange:
         """Return what becomes of a switch by no more than a share of its changes."""
         change = self._changes[name]
-        if share == Share():
+        if share == ChangeShare():
             return change
-        ports_by_entries: dict[tuple[Entry, ...], list[str]] = {}
+        ports_by_entries: dict[tuple[DifferingEntry, ...], list[str]] = {}
         for changed_part in change.parts:
             for port in changed_part.ports or ("",):
                 above = ("interfaces", port) if port else ()
@@ -56,7 +56,9 @@ class Shares:
                 )
                 ports_by_entries.setdefault(taken, []).append(port)
         shared_parts = (
-            Part(tuple(filter(None, ports)), entries) for entries, ports in ports_by_entries.items() if entries
+            PortGroupChange(tuple(filter(None, ports)), entries)
+            for entries, ports in ports_by_entries.items()
+            if entries
         )
         return replace(change, parts=tuple(shared_parts))
 
@@ -70,7 +72,7 @@ class Shares:
                 found_ends.update(self.end(name, entry.path) for entry in changed_part.entries)
         return found_ends
 
-    def device(self, name: str, done: Iterable[Share]) -> Device | None:
+    def device(self, name: str, done: Iterable[ChangeShare]) -> Device | None:
         """Return a switch after shares of its changes; None where there is none, before it comes or after it went.
 
         One that comes or goes, or runs another system afterwards, does so as a whole.
@@ -78,7 +80,7 @@ class Shares:
         change, shares = self._changes[name], frozenset(done)
         if not shares:
             return change.old
-        if Share() in shares or change.old is None or change.new is None or change.kind == "replaced":
+        if ChangeShare() in shares or change.old is None or change.new is None or change.kind == "replaced":
             return change.new
         if (name, shares) not in self._made:
             differences = apply_differences(
@@ -89,7 +91,7 @@ class Shares:
             self._made[name, shares] = self._interner.device(differences)
         return self._made[name, shares]
 
-    def _share_takes_change(self, name: str, share: Share, path: Subject, old: Any, new: Any) -> bool:
+    def _share_takes_change(self, name: str, share: ChangeShare, path: Subject, old: Any, new: Any) -> bool:
         match share.kind:
             case "towards":
                 return self.end(name, path) in share.ends

@@ -10,33 +10,33 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.states import known_rows, surely_off
 from nodrop.model.subject import FABRIC, Subject, cable_ends, natural
-from nodrop.plan.model import DeviceChange, Share, Stage, When
+from nodrop.plan.model import ChangeShare, DeviceChange, HazardTime, Stage
 from nodrop.plan.order import runs
-from nodrop.plan.shares import Shares
+from nodrop.plan.shares import ChangeShares
 
-Done = Mapping[str, frozenset[Share]]
+DoneShares = Mapping[str, frozenset[ChangeShare]]
 """What has been changed so far of each switch that has been begun with."""
-Side = Literal["old", "new"]
+StatedSide = Literal["old", "new"]
 
 
-class Moment(NamedTuple):
+class RolloutMoment(NamedTuple):
     """A time of a rollout: `stage` counts from 1, and is done (`between`) or goes on (`within`)."""
 
-    when: When
+    when: HazardTime
     stage: int
-    done: Done
+    done: DoneShares
 
 
-def done_after(stages: Sequence[Stage]) -> Done:
+def done_after(rollout_stages: Sequence[Stage]) -> DoneShares:
     """Return the changes made once stages are through."""
-    shares: dict[str, frozenset[Share]] = {}
-    for stage in stages:
+    shares: dict[str, frozenset[ChangeShare]] = {}
+    for stage in rollout_stages:
         for name in stage.devices:
             shares[name] = shares.get(name, frozenset()) | {stage.share(name)}
     return shares
 
 
-def moments(stages: Sequence[Stage]) -> tuple[list[Moment], int]:
+def rollout_moments(rollout_stages: Sequence[Stage]) -> tuple[list[RolloutMoment], int]:
     """Return the times between stages and within them, and how many others are like these.
 
     Of switches that go one after the other for one reason, the times after the first, one in the middle and the last
@@ -44,34 +44,38 @@ def moments(stages: Sequence[Stage]) -> tuple[list[Moment], int]:
     """
     chosen: list[int] = []
     begun = 0
-    for run in runs(stages):
+    for run in runs(rollout_stages):
         chosen += sorted({begun, begun + len(run) // 2, begun + len(run) - 1})
         begun += len(run)
-    found_moments = [Moment("between", at + 1, done_after(stages[: at + 1])) for at in chosen if at + 1 < len(stages)]
-    alike = len(stages) - 1 - len(found_moments)
+    found_moments = [
+        RolloutMoment("between", at + 1, done_after(rollout_stages[: at + 1]))
+        for at in chosen
+        if at + 1 < len(rollout_stages)
+    ]
+    alike = len(rollout_stages) - 1 - len(found_moments)
     for at in chosen:
-        stage, half = stages[at], len(stages[at].devices) // 2
+        stage, half = rollout_stages[at], len(rollout_stages[at].devices) // 2
         if half:
             half_stage = replace(stage, devices=stage.devices[:half], shares=stage.shares[:half])
-            found_moments.append(Moment("within", at + 1, done_after([*stages[:at], half_stage])))
+            found_moments.append(RolloutMoment("within", at + 1, done_after([*rollout_stages[:at], half_stage])))
     return found_moments, alike
 
 
-class States:
+class RolloutStates:
     """The states of a fabric between an old reading and a new one, as separate readings.
 
     `near`: no more than the switches that change, and those that have cables to them.
     """
 
     def __init__(
-        self, changes: Sequence[DeviceChange], old: Reading, new: Reading, shares: Shares, *, near: bool = False
+        self, changes: Sequence[DeviceChange], old: Reading, new: Reading, shares: ChangeShares, *, near: bool = False
     ) -> None:
         self._changes = {change.name: change for change in changes}
-        self._sides: Mapping[Side, Reading] = {"old": old, "new": new}
+        self._sides: Mapping[StatedSide, Reading] = {"old": old, "new": new}
         self._shares = shares
         self._near = near
 
-    def at(self, done: Done, stated: Side) -> Reading:
+    def at(self, done: DoneShares, stated: StatedSide) -> Reading:
         """Return the fabric with the changes of `done` made.
 
         `stated` is the side that mode, classes, hosts and policy are taken from. A cable that is removed stays until
@@ -110,9 +114,9 @@ class States:
         )
 
     @cached_property
-    def every(self) -> Done:
+    def every(self) -> DoneShares:
         """Return all changes of the plan as done."""
-        return {name: frozenset({Share()}) for name in self._changes}
+        return {name: frozenset({ChangeShare()}) for name in self._changes}
 
     @cached_property
     def size(self) -> int:
@@ -135,7 +139,7 @@ class States:
         beside = {far for side in both_neighbor_names for near in self._changes for far in side.get(near, ())}
         return frozenset(beside & self._unchanged_devices.keys() | self._changes.keys())
 
-    def _links(self, done: Done, stated: Side) -> Iterator[Link]:
+    def _links(self, done: DoneShares, stated: StatedSide) -> Iterator[Link]:
         before, after = self._cables_by_side["old"], self._cables_by_side["new"]
         for ends in sorted({*before, *after}):
             touched = [end.node in done for end in ends]
@@ -146,7 +150,7 @@ class States:
                 yield (after if ends in after else before)[ends]
 
     @cached_property
-    def _cables_by_side(self) -> Mapping[Side, Mapping[tuple[End, End], Link]]:
+    def _cables_by_side(self) -> Mapping[StatedSide, Mapping[tuple[End, End], Link]]:
         seen = self._relevant_names
         return {
             name: {
@@ -188,13 +192,13 @@ class States:
             f"{a}--{b}" for a, b in self._cables_by_side["old"].keys() ^ self._cables_by_side["new"].keys()
         )
 
-    def joins(self, subject: Subject, names: Collection[str]) -> bool:
-        """Whether a part is a cable or session between switches that are all in `names`."""
+    def joins_switches(self, subject: Subject, device_names: Collection[str]) -> bool:
+        """Whether a part is a cable or session between switches that are all in `device_names`."""
         match subject:
             case (root, "links", cable) if root == FABRIC:
-                return {end.node for end in cable_ends(cable)} <= set(names)
-            case (name, "@neighbors" | "@vrf_bgp", *_) if name in names:
-                return self._shares.end(name, _storage_path(subject[1:])) in names
+                return {end.node for end in cable_ends(cable)} <= set(device_names)
+            case (name, "@neighbors" | "@vrf_bgp", *_) if name in device_names:
+                return self._shares.end(name, _storage_path(subject[1:])) in device_names
         return False
 
 

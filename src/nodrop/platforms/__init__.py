@@ -131,13 +131,13 @@ def reader(platform: str) -> Reader:
     return cast("Reader", _import_module(platform, "reader"))
 
 
-def file_of(platform: str, bundle: Mapping[str, bytes]) -> str:
+def file_of(platform: str, config_files: Mapping[str, bytes]) -> str:
     """Return the file of a device that its platform's own tool changes: the first canonical one, else the first there.
 
     KeyError where there is no such platform.
     """
     usual = reader(platform).FILES[0]
-    return usual if usual in bundle else next(iter(bundle), usual)
+    return usual if usual in config_files else next(iter(config_files), usual)
 
 
 def writer(platform: str) -> Writer:
@@ -226,13 +226,15 @@ def command_lines(language: str) -> CommandLines:
     return cast("CommandLines", importlib.import_module(f"nodrop.platforms.{language}.command_lines"))
 
 
-def states_of(platform: str, bundle: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str, Mapping[str, bytes]]]:
+def states_of(
+    platform: str, config_files: Mapping[str, bytes], edit: Edit
+) -> Iterator[tuple[str, Mapping[str, bytes]]]:
     """Yield the states of a running switch while its own tool makes an edit: the last step done, and its files.
 
     Yield nothing where all is made at once.
     """
     if (_HERE / platform / "applying.py").exists():
-        yield from _import_module(platform, "applying").states(bundle, edit)
+        yield from _import_module(platform, "applying").states(config_files, edit)
 
 
 def between(platform: str) -> Between | None:
@@ -261,9 +263,9 @@ def first_apply(device: Device) -> Sequence[FirstApply]:
     return tuple(_import_module(device.platform, "delivery").first_apply(device))
 
 
-def where(platform: str, bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+def where(platform: str, config_files: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
     """Return a function that finds a subject's place in a device's files, given by canonical name."""
-    return cast("Callable[[Subject], Place | None]", _import_module(platform, "places").where(bundle))
+    return cast("Callable[[Subject], Place | None]", _import_module(platform, "places").where(config_files))
 
 
 def access_paths(platform: str, subject: Subject) -> Iterator[tuple[str, ...]]:
@@ -274,7 +276,7 @@ def access_paths(platform: str, subject: Subject) -> Iterator[tuple[str, ...]]:
     return cast("Iterator[tuple[str, ...]]", _import_module(platform, "read_access").access_paths(subject))
 
 
-def frr_text(platform: str, bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
+def frr_text(platform: str, config_files: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
     """Return the FRR configuration of a device as its files have it, and the place of each of its lines in them.
 
     The files are given by canonical name. None where none of them has it in FRR's words.
@@ -282,7 +284,7 @@ def frr_text(platform: str, bundle: Mapping[str, bytes]) -> tuple[str, Callable[
     if not (_HERE / platform / "frr_text.py").exists():
         return None
     module = _import_module(platform, "frr_text")
-    return cast("tuple[str, Callable[[int], Place | None]] | None", module.find_frr_source(bundle))
+    return cast("tuple[str, Callable[[int], Place | None]] | None", module.find_frr_source(config_files))
 
 
 class Staged(Protocol):
@@ -301,16 +303,18 @@ def staged(platform: str) -> Staged | None:
     return cast("Staged", _import_module(platform, "staged")) if (_HERE / platform / "staged.py").exists() else None
 
 
-def supplied(platform: str, bundle: Mapping[str, bytes]) -> Mapping[tuple[str, str], str]:
+def supplied(platform: str, config_files: Mapping[str, bytes]) -> Mapping[tuple[str, str], str]:
     """Return the parts missing from the file that a switch starts with: (file, part), with how a switch gets them.
 
     The files are given by canonical name. Empty where all files of a platform count alike.
     """
     says = getattr(reader(platform), "supplied", None)
-    return {} if says is None else cast("Mapping[tuple[str, str], str]", says(bundle))
+    return {} if says is None else cast("Mapping[tuple[str, str], str]", says(config_files))
 
 
-def batfish_tables(device: Device, bundle: Mapping[str, bytes], hostname: str, frr_conf: str) -> BatfishTables | None:
+def batfish_tables(
+    device: Device, config_files: Mapping[str, bytes], hostname: str, frr_conf: str
+) -> BatfishTables | None:
     """Return a device's tables, as far as Batfish reads those of its platform, under a hostname of Batfish's.
 
     None where it reads none of that platform, or something in the device's files, given by canonical name, or in its
@@ -318,16 +322,16 @@ def batfish_tables(device: Device, bundle: Mapping[str, bytes], hostname: str, f
     """
     if not (_HERE / device.platform / "batfish.py").exists():
         return None
-    device_tables = _import_module(device.platform, "batfish").tables(device, bundle, hostname, frr_conf)
+    device_tables = _import_module(device.platform, "batfish").tables(device, config_files, hostname, frr_conf)
     return cast("BatfishTables | None", device_tables)
 
 
-def comments(platform: str, name: str, raw: bytes) -> list[Comment]:
+def comments(platform: str, name: str, file_content: bytes) -> list[Comment]:
     """Return the comments of a device's file that speak to nodrop; `name` is its canonical name."""
-    if b"nodrop:" not in raw:
+    if b"nodrop:" not in file_content:
         return []
     table: Mapping[str, Syntax] = _import_package(platform).COMMENTS
-    return found_comments(raw, next(syntax for ending, syntax in table.items() if name.endswith(ending)))
+    return found_comments(file_content, next(syntax for ending, syntax in table.items() if name.endswith(ending)))
 
 
 @cache

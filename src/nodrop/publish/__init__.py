@@ -39,7 +39,7 @@ __all__ = [
 def publish(
     directory: Path,
     files: Mapping[str, bytes],
-    names: Names,
+    file_names: Names,
     *,
     inputs: Mapping[str, str],
     display: str,
@@ -52,7 +52,7 @@ def publish(
 
     With a `mark`, replace only content that has a file of that name: files that another command wrote stay.
 
-    An existing manifest claims no files but those that the command gives such `names`. `private` files may hold
+    An existing manifest claims no files but those that the command gives such `file_names`. `private` files may hold
     secrets, and are for their owner alone.
 
     Raises InputProblems, and then nothing has changed: see `drafting`, and a listed file edited by hand
@@ -61,6 +61,6 @@ def publish(
     require_safe_paths(files)
     require_relative(inputs)
     with drafting(
-        directory, names, display=display, disk=disk, overwrite_edited=overwrite_edited, mark=mark, private=private
+        directory, file_names, display=display, disk=disk, overwrite_edited=overwrite_edited, mark=mark, private=private
     ) as draft:
         return draft.publish([draft.part().put(files)], inputs)

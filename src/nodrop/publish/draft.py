@@ -98,10 +98,10 @@ class Part:
         return old_data == data and has_mode(status, file_mode(path, private=self.private))
 
 
-def make_folder(new: Held, folder: str, disk: Disk, *, private: bool) -> None:
+def make_folder(new_files: Held, folder: str, disk: Disk, *, private: bool) -> None:
     """Make a folder of the new tree."""
     with naming(folder):
-        disk.mkdir(new.at(folder), 0o700 if private else 0o777)
+        disk.mkdir(new_files.at(folder), 0o700 if private else 0o777)
 
 
 class Draft:

@@ -43,14 +43,14 @@ def replace_file(path: Path, data: bytes) -> None:
         _replace(place, status, data)
 
 
-def write_new(path: Path, data: bytes, *, over: bool = False) -> None:
-    """Write a file that is not there yet, or a generated one `over` itself, and the folders above it.
+def write_new(path: Path, data: bytes, *, overwrite: bool = False) -> None:
+    """Write a file that is not there yet, or a generated one `overwrite` itself, and the folders above it.
 
     OSError where it cannot be, FileExistsError where a file is there, which stays as it is. No link is followed.
     """
     with landing(path, make_folder) as place:
         status = place.status()
-        if over and status is not None and stat.S_ISREG(status.st_mode):
+        if overwrite and status is not None and stat.S_ISREG(status.st_mode):
             _replace(place, status, data)
             return
         if status is not None:

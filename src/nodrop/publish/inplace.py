@@ -66,9 +66,9 @@ def _remove_draft(draft: Landing) -> None:
         draft.remove()
 
 
-def _require_unchanged(file: Replacement, place: Landing) -> None:
+def _require_unchanged(file: Replacement, landing: Landing) -> None:
     try:
-        with os.fdopen(place.open(os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
+        with os.fdopen(landing.open(os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
             current_data = opened.read()
     except OSError:
         current_data = None

@@ -90,10 +90,10 @@ class Landing:
             os.unlink(self.name, dir_fd=self.folder)
 
 
-def make_folder(place: Landing) -> None:
+def make_folder(landing: Landing) -> None:
     """Make a folder above an output; another run may be making the same one."""
     with suppress(FileExistsError):
-        os.mkdir(place.name, dir_fd=place.folder)
+        os.mkdir(landing.name, dir_fd=landing.folder)
 
 
 @contextmanager

@@ -71,7 +71,7 @@ def locked(place: Place, disk: Disk) -> Iterator[int | None]:
             disk.unlock(place.lock, handle)
 
 
-def leftovers(place: Place, names: Names, owner: int) -> list[Held]:
+def leftovers(place: Place, file_names: Names, owner: int) -> list[Held]:
     """Open the leftovers of an earlier run next to a tree.
 
     NotOurs if an entry there belongs to another user, or was made by no command that gives files these
@@ -88,7 +88,7 @@ def leftovers(place: Place, names: Names, owner: int) -> list[Held]:
         if (
             remaining_folder is None
             or remaining_folder.status().st_uid != owner
-            or not _is_own_leftover(remaining_folder, names)
+            or not _is_own_leftover(remaining_folder, file_names)
         ):
             raise NotOurs(name.name)
         found_leftovers.append(remaining_folder)
@@ -200,24 +200,24 @@ class Folders:
             os.close(place.folder)
 
 
-def swap(place: Place, new: Held, old: Held | None, standing: Standing, disk: Disk) -> None:
+def swap(place: Place, new_files: Held, old_files: Held | None, standing: Standing, disk: Disk) -> None:
     """Put the new tree in place. An absent or empty folder is renamed over, which fails if it was filled meanwhile.
 
     An OSError if either of them was replaced by another; that is not moved, or is moved back.
     """
-    if not new.is_at(place.new):
+    if not new_files.is_at(place.new):
         raise stale_handle_error()
-    if old is None or standing.manifest is None:
-        _rename_folder(new, place.new, place.tree, disk)
+    if old_files is None or standing.manifest is None:
+        _rename_folder(new_files, place.new, place.tree, disk)
         return
     try:
         disk.exchange(place.new, place.tree)
     except OSError as error:
         if error.errno not in NOT_OFFERED:
             raise
-        _rename_folder(old, place.tree, place.old, disk)
-        _rename_folder(new, place.new, place.tree, disk)
+        _rename_folder(old_files, place.tree, place.old, disk)
+        _rename_folder(new_files, place.new, place.tree, disk)
         return
-    if not (new.is_at(place.tree) and old.is_at(place.new)):
+    if not (new_files.is_at(place.tree) and old_files.is_at(place.new)):
         disk.exchange(place.new, place.tree)
         raise stale_handle_error()

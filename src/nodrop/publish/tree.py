@@ -86,11 +86,11 @@ class Standing:
         return frozenset(path for path, file_digest in pairs if file_digest not in (self.listed[path], new.get(path)))
 
 
-def survey(root: Held | None, names: Names, *, display: str, mark: str | None = None) -> Standing:
+def survey(root: Held | None, file_names: Names, *, display: str, mark: str | None = None) -> Standing:
     """Check the folder that the build replaces, and refuse if that would lose files that nodrop has not written.
 
     With a `mark`, a file of that name has to be listed, if any is. Files that the manifest lists under a name that the
-    command gives to no file (`names`) were not written by it.
+    command gives to no file (`file_names`) were not written by it.
 
     A listed file that was deleted is no loss. Edits are detected once the new content is known; if the folder is
     refused anyway, they are reported as well.
@@ -108,7 +108,7 @@ def survey(root: Held | None, names: Names, *, display: str, mark: str | None = 
         message = f"holds what another command of nodrop wrote, without {mark}"
         hint = "give a new or an empty folder; nothing was touched"
         raise InputProblems([Problem(path=display, found=message, hint=hint)])
-    listed = {path: file_digest for path, file_digest in claimed.items() if names(path)}
+    listed = {path: file_digest for path, file_digest in claimed.items() if file_names(path)}
     stats = dict(walk(root, folders_of(listed)))
     ours = {path: listed[path] for path, status in stats.items() if path in listed and is_file(status)}
     standing = Standing(

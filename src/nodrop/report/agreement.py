@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from nodrop.report.table import section, wrap_text
+from nodrop.report.table import format_table_section, wrap_text
 from nodrop.results.agreement import Column, Validation
 
-TITLES: dict[str, str] = {
+CHECK_TITLES: dict[str, str] = {
     "configuration": "configuration taken",
     "links": "neighbors over cables",
     "packets": "full-size packets",
@@ -18,18 +18,18 @@ TITLES: dict[str, str] = {
 }
 
 
-def text(shown: Validation) -> Iterator[str]:
+def render_comparison(shown: Validation) -> Iterator[str]:
     """Yield the table, and below it what could not be seen, and why."""
     if not shown.rows:
         return
     names = [validator_column.validator for validator_column in shown.rows[0].columns]
-    rows = [(TITLES[row.check], *map(_format_cell, row.columns), row.verdict) for row in shown.rows]
+    rows = [(CHECK_TITLES[row.check], *map(_format_cell, row.columns), row.verdict) for row in shown.rows]
     title = f"validation of {shown.name}" if shown.name else "validation"
-    yield from list(section(title, ("check", *names, "verdict"), rows))[1:]
+    yield from list(format_table_section(title, ("check", *names, "verdict"), rows))[1:]
     for row in shown.rows:
         for column in row.columns:
             if column.unseen:
-                gap = f"{TITLES[row.check]}, {column.unseen} of {row.items}"
+                gap = f"{CHECK_TITLES[row.check]}, {column.unseen} of {row.items}"
                 yield from wrap_text(f"{column.validator} cannot see {gap}: {'; '.join(column.because)}", "  ", "    ")
     for words in shown.notes:
         yield from wrap_text(words, "  ", "    ")

@@ -10,11 +10,11 @@ from nodrop.model import subject
 from nodrop.model.subject import Subject
 from nodrop.report.commands import where_typed
 from nodrop.report.escape import terminal
-from nodrop.report.links import Links, linked
-from nodrop.report.names import count, counts, label, listing, name
+from nodrop.report.links import TerminalLinks, format_link
+from nodrop.report.names import count, counts, format_name_list, name, subject_label
 from nodrop.report.paint import paint
-from nodrop.report.quote import quote
-from nodrop.results.outcome import LineOf, openable, related_places
+from nodrop.report.quote import quote_source_line
+from nodrop.results.outcome import LineOf, fix_location, related_places
 
 _STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "unknown": "1;35", "frame": "1;34", "strong": "1"}
 _RELATED = 4
@@ -34,28 +34,28 @@ class Page:
     verbose: bool
     width: int
     line: LineOf
-    links: Links | None = None
+    links: TerminalLinks | None = None
 
     def paint(self, style: str, text: str) -> str:
         """Return text in a style, escaped: text from users and configurations reaches the page through here alone."""
         return paint(terminal(text), _STYLES.get(style, ""), self.color)
 
-    def format_line(self, style: str, head: str, text: str) -> str:
+    def format_line(self, style: str, heading: str, shown_text: str) -> str:
         """Return one line of a report: a head in a style, and its text."""
-        return f"{self.paint(style, head)}: {self.paint('', text)}"
+        return f"{self.paint(style, heading)}: {self.paint('', shown_text)}"
 
     def rules(self, style: str, word: str, *names: str) -> str:
         """Return a word and the rules that it is about, as `error[pfc-without-watchdog]`, each linked to its page."""
         if self.links is None:
             return self.paint(style, f"{word}[{', '.join(names)}]")
-        shown = (linked(self.links.rule(name), self.paint(style, name)) for name in names)
+        shown = (format_link(self.links.rule(name), self.paint(style, name)) for name in names)
         return f"{self.paint(style, f'{word}[')}{self.paint(style, ', ').join(shown)}{self.paint(style, ']')}"
 
     def place(self, located: Located) -> str:
         """Return a place, linked to its file."""
         span = located.span
         text = self.paint("", f"{located.file}:{span.line}:{span.column}" if span else located.file)
-        return linked(self.links.place(located.file, span.line if span else None), text) if self.links else text
+        return format_link(self.links.place(located.file, span.line if span else None), text) if self.links else text
 
     def problem(self, problem: Problem) -> str:
         """Return a problem of the input, its place linked to its file."""
@@ -63,7 +63,7 @@ class Page:
             return self.format_line("error", "error", str(problem))
         place = ":".join(str(field) for field in (problem.path, problem.line, problem.column) if field is not None)
         address = self.links.place(problem.path, problem.line)
-        shown = linked(address, self.paint("", place))
+        shown = format_link(address, self.paint("", place))
         return f"{self.paint('error', 'error')}: {shown}{self.paint('', str(problem).removeprefix(place))}"
 
     def quotable(self, located: Located | None) -> str | None:
@@ -71,15 +71,17 @@ class Page:
         return self.line(located.file, located.span.line) if located and located.span else None
 
 
-def block(group: Sequence[Finding], page: Page) -> list[str]:
+def format_finding_block(group: Sequence[Finding], report_style: Page) -> list[str]:
     """Return the first of a group in full; the others counted and listed, or one by one where the page is verbose."""
     first_finding, *other_findings = group
-    place, besides = openable(first_finding), related_places(first_finding)
-    related = besides if page.verbose else besides[:_RELATED]
-    body = _BlockBody(page=page, gutter=_gutter_width([place, *(mention.located for mention in related)], page))
+    place, besides = fix_location(first_finding), related_places(first_finding)
+    related = besides if report_style.verbose else besides[:_RELATED]
+    body = _BlockBody(
+        page=report_style, gutter=_gutter_width([place, *(mention.located for mention in related)], report_style)
+    )
     lines = [
-        f"{page.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
-        f"{page.paint('strong', first_finding.message)}"
+        f"{report_style.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
+        f"{report_style.paint('strong', first_finding.message)}"
     ]
     captions = [subject.text(first_finding.subject), *(_format_caption(mention, first_finding) for mention in related)]
     if place is not first_finding.located:
@@ -92,7 +94,9 @@ def block(group: Sequence[Finding], page: Page) -> list[str]:
     if first_finding.confidence != "certain":
         lines += body.wrapped(f"confidence: {first_finding.confidence}, since {first_finding.doubt or _BY_RULE}")
     lines += body.fix(first_finding.fix) if first_finding.fix else []
-    return lines + (body.each(other_findings) if page.verbose else body.summed_up(first_finding, other_findings))
+    return lines + (
+        body.each(other_findings) if report_style.verbose else body.summed_up(first_finding, other_findings)
+    )
 
 
 def _gutter_width(places: Iterable[Located | None], page: Page) -> int:
@@ -115,7 +119,7 @@ class _BlockBody:
         text = page.quotable(located)
         if text is None or located is None or located.span is None:
             return [*lines, self.footer(caption)]
-        quoted = quote(text, located.span, room=page.width - gutter - 3)
+        quoted = quote_source_line(text, located.span, room=page.width - gutter - 3)
         bar, (character, style) = page.paint("frame", "|"), mark
         marks = page.paint(style, f"{character * quoted.length} {caption}")
         number = page.paint("frame", f"{located.span.line:>{gutter}}")
@@ -190,14 +194,14 @@ def _format_caption(related: Related, finding: Finding) -> str:
 
 def _format_other_subjects(device: str | None, subjects: Sequence[Subject]) -> str:
     where = "" if device is None else f" on {name(device)}"
-    labels = [label(other_subject, device) for other_subject in subjects if other_subject != (device,)]
-    return f"{len(subjects)} more of the same{where}" + (f": {listing(labels)}" if labels else "")
+    labels = [subject_label(other_subject, device) for other_subject in subjects if other_subject != (device,)]
+    return f"{len(subjects)} more of the same{where}" + (f": {format_name_list(labels)}" if labels else "")
 
 
 def _format_other_devices(other_findings: Sequence[Finding]) -> str:
     devices = {name(finding.device) if finding.device else "the fabric" for finding in other_findings}
     numbers = [count(len(devices), "device"), *counts(finding.subject for finding in other_findings)]
-    return f"the same on {listing(devices)} ({', '.join(numbers)})"
+    return f"the same on {format_name_list(devices)} ({', '.join(numbers)})"
 
 
 def _format_other_fabrics(away: Sequence[Finding], outside: Sequence[Finding]) -> str:
@@ -208,5 +212,5 @@ def _format_other_fabrics(away: Sequence[Finding], outside: Sequence[Finding]) -
     devices = {(finding.within, finding.device) for finding in other_findings if finding.device}
     numbers = [count(len(fabrics), "other fabric"), *([count(len(devices), "device")] if devices else [])]
     totals = counts((finding.subject for finding in other_findings), (finding.within for finding in other_findings))
-    location = f"on {listing(near)}, and " if near else ""
-    return f"the same {location}in {listing(fabrics)} ({', '.join([*numbers, *totals])})"
+    location = f"on {format_name_list(near)}, and " if near else ""
+    return f"the same {location}in {format_name_list(fabrics)} ({', '.join([*numbers, *totals])})"

@@ -105,11 +105,11 @@ def _port_headroom_facts(far: str, device: Device, interface: Interface) -> Iter
             "xon": known_or_none(buffer.headroom.xon_bytes),
             "size": known_or_none(buffer.size_bytes),
             "parts": parts(device, interface) if buffer.headroom.computed else None,
-            "bounds": held_against(device, interface),
+            "bounds": reference_xoffs(device, interface),
         }
 
 
-def held_against(device: Device, interface: Interface) -> Facts:
+def reference_xoffs(device: Device, interface: Interface) -> Facts:
     """Return the least xoff for a port's configured cable by each source, in bytes; None if the source gives none."""
     length = interface.cable_length_m
     try:

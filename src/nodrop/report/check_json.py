@@ -5,7 +5,7 @@ from typing import Any
 from nodrop.model import subject
 from nodrop.model.compare import Difference
 from nodrop.report import plan_json
-from nodrop.report.json import dumped, json_value, of_finding, of_note, of_problem
+from nodrop.report.json import encode_json_document, finding_record, json_value, note_record, problem_record
 from nodrop.results.checked import Changed, Checked, Rerouted, Unfit
 from nodrop.routing.observation import Flow
 
@@ -15,19 +15,19 @@ VERSION = 1
 def render(checked: Checked) -> bytes:
     """Write a check as JSON in UTF-8; nothing is folded."""
     unchanged = [fabric.findings.unchanged for fabric in checked.fabrics]
-    return dumped(
+    return encode_json_document(
         {
             "version": VERSION,
             "kind": "check",
             "base": checked.base,
             "fabrics": [_fabric_document(fabric) for fabric in checked.fabrics],
             "same": list(checked.same),
-            "findings": [of_finding(finding) for finding in checked.outcome.findings],
-            "stops": [of_finding(stop) for stop in checked.stops],
+            "findings": [finding_record(finding) for finding in checked.outcome.findings],
+            "stops": [finding_record(stop) for stop in checked.stops],
             "unfit": [_unfit_document(unfit) for unfit in checked.unfit],
-            "notes": [of_note(note) for note in checked.notes],
-            "problems": [of_problem(problem) for problem in checked.outcome.problems],
-            "problems_before": [of_problem(problem) for problem in checked.problems],
+            "notes": [note_record(note) for note in checked.notes],
+            "problems": [problem_record(problem) for problem in checked.outcome.problems],
+            "problems_before": [problem_record(problem) for problem in checked.problems],
             "summary": {
                 "changed": sum(not fabric.plan.empty for fabric in checked.fabrics),
                 "new": len(checked.outcome.findings),
@@ -45,9 +45,9 @@ def _fabric_document(fabric_change: Changed) -> dict[str, Any]:
         "was": fabric_change.was,
         "gone": fabric_change.gone,
         "told_by": list(fabric_change.told_by),
-        "plan": plan_json.document(fabric_change.plan),
-        "fixed": [of_finding(finding) for finding in fabric_change.findings.fixed],
-        "suppressed": [of_finding(finding) for finding in fabric_change.findings.silenced],
+        "plan": plan_json.plan_record(fabric_change.plan),
+        "fixed": [finding_record(finding) for finding in fabric_change.findings.fixed],
+        "suppressed": [finding_record(finding) for finding in fabric_change.findings.silenced],
         "unchanged": fabric_change.findings.unchanged,
         "routing": {
             "changes": [_rerouted_document(change) for change in fabric_change.routing.changes],

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from nodrop.engine.finding import SEVERITIES, Finding
-from nodrop.plan.model import worst
+from nodrop.plan.model import worst_risk
 from nodrop.report import plan_page
-from nodrop.report.names import count, listing, name
-from nodrop.report.plan_page import RISK_SAID
+from nodrop.report.names import count, format_name_list, name
+from nodrop.report.plan_page import RISK_LABELS
 from nodrop.results.checked import Changed, Checked, Rerouted, Routing, Unfit
-from nodrop.results.rulings import MISSING, POLICY, RISK
+from nodrop.results.rulings import DEVICE_NOT_CHECKED, POLICY_CHANGED, RISK
 from nodrop.routing.observation import Flow
 
 _SHOWN = 5
@@ -17,56 +17,57 @@ _SHOWN = 5
 _STATES = {"up": "comes up", "down": "goes down"}
 
 
-def summary(checked: Checked) -> str:
+def summarize_check(check_result: Checked) -> str:
     """Return the verdict of a check in one line, and the base that it was compared with."""
-    return f"since {checked.base}: {'; '.join((verdict(checked), *unchanged(checked)))}"
+    parts = (format_check_verdict(check_result), *format_unchanged_fabrics(check_result))
+    return f"since {check_result.base}: {'; '.join(parts)}"
 
 
-def verdict(checked: Checked) -> str:
+def format_check_verdict(check_result: Checked) -> str:
     """Return the verdict of a check, the worst first."""
-    changed, problems = changing(checked), len(checked.outcome.problems)
+    changed, problems = changed_fabrics(check_result), len(check_result.outcome.problems)
     phrases = [f"{count(problems, 'problem')}, so that not all of it is judged"] if problems else []
-    if checked.fabrics or checked.same or not problems:
-        phrases.append(format_finding_counts(checked))
-    if checked.unfit:
-        phrases.append(f"{count(len(checked.unfit), 'build')} not as the intent has it")
-    if any(stop.rule == RISK.name for stop in checked.stops):
+    if check_result.fabrics or check_result.same or not problems:
+        phrases.append(format_finding_counts(check_result))
+    if check_result.unfit:
+        phrases.append(f"{count(len(check_result.unfit), 'build')} not as the intent has it")
+    if any(stop.rule == RISK.name for stop in check_result.stops):
         phrases.append("more risk than --fail-on-risk lets through")
-    of_policy = decisive(checked)
-    if hiding := sum(finding.rule == POLICY.name for finding in of_policy):
+    of_policy = select_check_findings(check_result)
+    if hiding := sum(finding.rule == POLICY_CHANGED.name for finding in of_policy):
         phrases.append(f"{count(hiding, 'change')} of policy would let faults pass")
-    if gone := sum(finding.rule == MISSING.name for finding in of_policy):
+    if gone := sum(finding.rule == DEVICE_NOT_CHECKED.name for finding in of_policy):
         phrases.append(f"{count(gone, 'configuration')} no longer checked")
-    if losing := sum(is_loss(change) for fabric in checked.fabrics for change in fabric.routing.changes):
+    if losing := sum(is_loss(change) for fabric in check_result.fabrics for change in fabric.routing.changes):
         phrases.append(f"routing: {count(losing, 'loss')}")
     if len(changed) == 1:
-        phrases.append(plan_page.summary(changed[0].plan))
+        phrases.append(plan_page.summarize_plan(changed[0].plan))
     elif changed:
         if hazards := sum(len(delta.plan.rollout.hazards) for delta in changed if delta.plan.rollout):
             phrases.append(f"{count(hazards, 'hazard')} on the way")
         switches = sum(len(delta.plan.devices) for delta in changed)
-        risk = RISK_SAID[worst(delta.plan.risk for delta in changed)]
+        risk = RISK_LABELS[worst_risk(delta.plan.risk for delta in changed)]
         phrases.append(f"{count(switches, 'switch')} of {count(len(changed), 'fabric')} changed; worst: {risk}")
     elif not problems:
         phrases.append("nothing changes")
     return "; ".join(phrases)
 
 
-def changing(checked: Checked) -> Sequence[Changed]:
+def changed_fabrics(check_result: Checked) -> Sequence[Changed]:
     """Return the fabrics that change."""
-    return [fabric for fabric in checked.fabrics if not fabric.plan.empty]
+    return [fabric for fabric in check_result.fabrics if not fabric.plan.empty]
 
 
-def unchanged(checked: Checked) -> Iterator[str]:
+def format_unchanged_fabrics(check_result: Checked) -> Iterator[str]:
     """Yield how many fabrics are as before, if any are."""
-    if checked.same:
-        yield f"{count(len(checked.same), 'fabric')} as before"
+    if check_result.same:
+        yield f"{count(len(check_result.same), 'fabric')} as before"
 
 
-def format_finding_counts(checked: Checked) -> str:
+def format_finding_counts(check_result: Checked) -> str:
     """Return how many findings have come, gone and stayed."""
-    new = Counter(finding.severity for finding in checked.outcome.findings)
-    every = [fabric.findings for fabric in checked.fabrics]
+    new = Counter(finding.severity for finding in check_result.outcome.findings)
+    every = [fabric.findings for fabric in check_result.fabrics]
     phrases = [count(new[severity], f"new {severity}") for severity in SEVERITIES if new[severity]]
     phrases = phrases or ["no new finding"]
     for number, words in (
@@ -78,29 +79,31 @@ def format_finding_counts(checked: Checked) -> str:
     return ", ".join(phrases)
 
 
-def by_rule(findings: Iterable[Finding]) -> Iterator[str]:
+def format_findings_by_rule(findings: Iterable[Finding]) -> Iterator[str]:
     """Yield a line for findings of each rule: on which switches, how many."""
     rules: dict[tuple[int, str], list[Finding]] = {}
     for finding in findings:
         rules.setdefault((SEVERITIES.index(finding.severity), finding.rule), []).append(finding)
     for (rank, rule), own_findings in sorted(rules.items(), key=lambda item: item[0]):
-        devices = listing(name(device) for device in dict.fromkeys(hit.device for hit in own_findings if hit.device))
+        devices = format_name_list(
+            name(device) for device in dict.fromkeys(hit.device for hit in own_findings if hit.device)
+        )
         where = f" on {devices}" if devices else ""
         yield f"{SEVERITIES[rank]}[{rule}]: {count(len(own_findings), 'finding')}{where}"
 
 
 def routing(routing_change: Routing) -> Iterator[str]:
     """Yield the changes of routing, similar changes in one line; nothing if routing was not computed."""
-    yield from losses(routing_change)
-    yield from rerouting(routing_change)
+    yield from format_routing_losses(routing_change)
+    yield from format_other_reroutes(routing_change)
 
 
-def losses(routing_change: Routing) -> Iterator[str]:
+def format_routing_losses(routing_change: Routing) -> Iterator[str]:
     """Yield what worked and does not any more."""
     yield from _format_similar_changes([change for change in routing_change.changes if is_loss(change)])
 
 
-def rerouting(routing_change: Routing) -> Iterator[str]:
+def format_other_reroutes(routing_change: Routing) -> Iterator[str]:
     """Yield what else becomes of routing."""
     yield from _format_similar_changes([change for change in routing_change.changes if not is_loss(change)])
     yield from (_format_flow(flow) for flow in routing_change.flows[:_SHOWN])
@@ -115,12 +118,12 @@ def _format_similar_changes(changes: Sequence[Rerouted]) -> Iterator[str]:
         together.setdefault((change.check, _format_change(change)), []).append(change)
     for (check, description), alike in together.items():
         if check in ("routes", "reach"):
-            devices = listing(name(device) for device in dict.fromkeys(change.item[0] for change in alike))
+            devices = format_name_list(name(device) for device in dict.fromkeys(change.item[0] for change in alike))
             prefixes = list(dict.fromkeys(change.item[-1] for change in alike))
             to = prefixes[0] if len(prefixes) == 1 else count(len(prefixes), "prefix")
             yield f"{'routes' if check == 'routes' else 'packets'} of {devices} to {to}: {description}"
         else:
-            items = listing(dict.fromkeys(_name_changed_item(change) for change in alike))
+            items = format_name_list(dict.fromkeys(_name_changed_item(change) for change in alike))
             yield f"{_SINGULAR[check]} {items}: {description}"
 
 
@@ -152,12 +155,13 @@ def _format_change(change: Rerouted) -> str:
             return _STATES.get(str(new), str(new))
 
 
-def _format_paths(old: frozenset[str], new: frozenset[str]) -> str:
-    if not old or not new:
-        return f"{'gone' if old else 'new'}, over {count(len(old or new), 'path')}{' before' if old else ''}"
-    if len(old) == len(new):
+def _format_paths(old_paths: frozenset[str], new: frozenset[str]) -> str:
+    if not old_paths or not new:
+        paths = count(len(old_paths or new), "path")
+        return f"gone, over {paths} before" if old_paths else f"new, over {paths}"
+    if len(old_paths) == len(new):
         return f"over other ports, {count(len(new), 'path')} as before"
-    return f"over {count(len(new), 'path')}, {len(old)} before"
+    return f"over {count(len(new), 'path')}, {len(old_paths)} before"
 
 
 def _require_paths(value: Hashable) -> frozenset[str]:
@@ -186,29 +190,29 @@ def _format_flow(flow: Flow) -> str:
     return f"packets of {flow.start} to {flow.to} {which} (Batfish: {flow.before} before, {flow.after} now)"
 
 
-def decisive(checked: Checked, *, notes: bool = False) -> list[Finding]:
+def select_check_findings(check_result: Checked, *, notes: bool = False) -> list[Finding]:
     """Return the verdicts on the checked files, or the notes: changes of policy, and switches no longer checked."""
     return [
         stop
-        for stop in checked.stops
-        if stop.rule in (POLICY.name, MISSING.name) and (stop.severity == "note") == notes
+        for stop in check_result.stops
+        if stop.rule in (POLICY_CHANGED.name, DEVICE_NOT_CHECKED.name) and (stop.severity == "note") == notes
     ]
 
 
-def unfit(build: Unfit) -> str:
+def format_outdated_build(build: Unfit) -> str:
     """Return that files are not as the intent has them, and on which switches."""
     reasons = [
-        f"{listing(map(name, devices))} {words}"
+        f"{format_name_list(map(name, devices))} {words}"
         for devices, words in ((build.missing, "missing"), (build.extra, "too much"), (build.differ, "different"))
         if devices
     ]
     return f"{build.build} is not what {build.intent} comes to: {'; '.join(reasons)}; `nodrop build` makes it so"
 
 
-def heads(checked: Checked) -> Sequence[tuple[Changed, str]]:
+def fabric_headings(check_result: Checked) -> Sequence[tuple[Changed, str]]:
     """Return the fabrics with the head of each; a single fabric under its name needs no head."""
     found_heads = []
-    for fabric in checked.fabrics:
+    for fabric in check_result.fabrics:
         was = f", {fabric.was} before" if fabric.was not in (None, fabric.name) else ""
         kind = "; gone" if fabric.gone else "; new" if fabric.was is None else ""
         told_by = f"; its build in {', '.join(fabric.told_by)} says the same" if fabric.told_by else ""

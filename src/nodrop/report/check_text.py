@@ -4,9 +4,17 @@ from collections.abc import Iterable, Iterator
 
 from nodrop.engine.finding import Finding
 from nodrop.report import plan_text
-from nodrop.report.check_page import by_rule, changing, decisive, heads, routing, summary, unfit
+from nodrop.report.check_page import (
+    changed_fabrics,
+    fabric_headings,
+    format_findings_by_rule,
+    format_outdated_build,
+    routing,
+    select_check_findings,
+    summarize_check,
+)
 from nodrop.report.escape import terminal
-from nodrop.report.links import Links
+from nodrop.report.links import TerminalLinks
 from nodrop.report.paint import paint
 from nodrop.report.table import wrap_text
 from nodrop.report.text import render as findings_text
@@ -14,7 +22,12 @@ from nodrop.results.checked import Changed, Checked
 
 
 def render(
-    checked: Checked, *, color: bool = False, verbose: bool = False, quiet: bool = False, links: Links | None = None
+    checked: Checked,
+    *,
+    color: bool = False,
+    verbose: bool = False,
+    quiet: bool = False,
+    links: TerminalLinks | None = None,
 ) -> str:
     """Write a check: the changes fabric by fabric, then new findings as lint reports them, and the verdict last.
 
@@ -22,13 +35,13 @@ def render(
     """
     sections: list[str] = []
     if not quiet:
-        summed = len(changing(checked)) > 1
-        for fabric_change, head in heads(checked):
+        summed = len(changed_fabrics(checked)) > 1
+        for fabric_change, head in fabric_headings(checked):
             sections += _fabric_sections(fabric_change, head, color=color, verbose=verbose, summed=summed)
-    sections.append("\n".join(_wrap_lines(map(unfit, checked.unfit))))
-    sections.append("\n".join(_wrap_lines(map(_format_verdict, decisive(checked)))))
+    sections.append("\n".join(_wrap_lines(map(format_outdated_build, checked.unfit))))
+    sections.append("\n".join(_wrap_lines(map(_format_verdict, select_check_findings(checked)))))
     sections.append(findings_text(checked.outcome, color=color, verbose=verbose, quiet=True, links=links).rstrip("\n"))
-    sections.append("\n".join(_wrap_lines(map(_format_verdict, decisive(checked, notes=True)))))
+    sections.append("\n".join(_wrap_lines(map(_format_verdict, select_check_findings(checked, notes=True)))))
     sections.append("\n".join(_wrap_lines(f"before: {problem}" for problem in checked.problems)))
     if not quiet:
         sections.append(
@@ -36,7 +49,7 @@ def render(
                 _wrap_lines(f"note: {': '.join(filter(None, (note.file, note.message)))}" for note in checked.notes)
             )
         )
-        sections.append(paint(terminal(summary(checked)), "1", color))
+        sections.append(paint(terminal(summarize_check(checked)), "1", color))
     text = "\n\n".join(section for section in sections if section)
     return text + "\n" if text else ""
 
@@ -52,7 +65,7 @@ def _fabric_sections(change: Changed, head: str, *, color: bool, verbose: bool, 
         yield "\n".join(_wrap_lines([f"routing is not worked out: {change.routing.not_computed}"]))
     for title, findings in (("fixed", change.findings.fixed), ("suppressed now", change.findings.silenced)):
         if findings:
-            yield "\n".join((paint(title, "1", color), *_wrap_lines(by_rule(findings), "  ")))
+            yield "\n".join((paint(title, "1", color), *_wrap_lines(format_findings_by_rule(findings), "  ")))
 
 
 def _format_verdict(finding: Finding) -> str:

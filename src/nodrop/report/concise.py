@@ -2,8 +2,8 @@
 
 from nodrop.engine.finding import Finding, UnknownVerdict
 from nodrop.model import subject
-from nodrop.report.escape import terminal, utf8
-from nodrop.results.outcome import Outcome, format_problem, openable
+from nodrop.report.escape import escape_lone_surrogates, terminal
+from nodrop.results.outcome import Outcome, fix_location, format_problem
 
 
 def render(outcome: Outcome) -> bytes:
@@ -23,11 +23,11 @@ def render(outcome: Outcome) -> bytes:
         f"not computed: {uncomputed_note.message} ({uncomputed_note.device})"
         for uncomputed_note in outcome.uncomputed_notes
     )
-    return utf8("".join(f"{terminal(line)}\n" for line in lines)).encode()
+    return escape_lone_surrogates("".join(f"{terminal(line)}\n" for line in lines)).encode()
 
 
 def _format_finding(finding: Finding) -> str:
-    located = openable(finding)
+    located = fix_location(finding)
     span = located.span if located else None
     text = f"{finding.severity}[{finding.rule}] {finding.message} ({subject.text(finding.subject)})"
     return _format_line(

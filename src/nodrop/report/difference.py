@@ -8,7 +8,7 @@ from nodrop.report.escape import terminal
 from nodrop.report.paint import paint
 from nodrop.results.fixed import Rewritten
 
-CONTEXT = 3
+CONTEXT_LINES = 3
 """Lines around a change."""
 _STYLES = {"-": "31", "+": "32", "@": "36"}
 _NO_NEWLINE = "\\ No newline at end of file\n"
@@ -40,9 +40,9 @@ def _count_changes(groups: Iterable[Sequence[_Opcode]]) -> int:
     return sum(opcode[0] != "equal" for group in groups for opcode in group)
 
 
-def painted(text: str) -> str:
+def color_diff(shown_text: str) -> str:
     """Return a diff for a terminal: in colors, and with nothing in it that steers one."""
-    return "".join(f"{_paint_line(line)}\n" for line in text.removesuffix("\n").split("\n")) if text else ""
+    return "".join(f"{_paint_line(line)}\n" for line in shown_text.removesuffix("\n").split("\n")) if shown_text else ""
 
 
 def _paint_line(line: str) -> str:
@@ -67,9 +67,9 @@ def _hunk_opcode_groups(before: Sequence[str], after: Sequence[str]) -> Iterator
     least = min(len(before), len(after))
     head = next((at for at in range(least) if before[at] != after[at]), least)
     tail = next((at for at in range(least - head) if before[-1 - at] != after[-1 - at]), least - head)
-    start, stop = max(0, head - CONTEXT), max(0, tail - CONTEXT)
+    start, stop = max(0, head - CONTEXT_LINES), max(0, tail - CONTEXT_LINES)
     matcher = difflib.SequenceMatcher(None, before[start : len(before) - stop], after[start : len(after) - stop])
-    for group in matcher.get_grouped_opcodes(CONTEXT):
+    for group in matcher.get_grouped_opcodes(CONTEXT_LINES):
         yield [(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in group]
 
 

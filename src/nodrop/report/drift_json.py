@@ -3,28 +3,28 @@
 from typing import Any
 
 from nodrop.plan.model import Outside
-from nodrop.report.json import dumped, of_finding, of_note, of_problem
-from nodrop.report.plan_json import VERSION, document, render_fact_group
-from nodrop.report.plan_words import DIFFERING
+from nodrop.report.json import encode_json_document, finding_record, note_record, problem_record
+from nodrop.report.plan_json import VERSION, plan_record, render_fact_group
+from nodrop.report.plan_words import DRIFT_WORDING
 from nodrop.results.drifted import Drifted
 
 
 def render(drifted: Drifted) -> bytes:
     """Write drift as JSON in UTF-8; nothing is folded. In its plan, `old` is the running state, `new` the intended."""
     drift, outcome = drifted.drift, drifted.outcome
-    return dumped(
+    return encode_json_document(
         {
             "version": VERSION,
             "kind": "drift",
             "wanted": drifted.wanted,
-            "plans": [document(drift.plan, DIFFERING)],
+            "plans": [plan_record(drift.plan, DRIFT_WORDING)],
             "uncollected": list(drift.uncollected),
             "foreign": list(drift.foreign),
-            "own": [render_fact_group(fact_block, DIFFERING) for fact_block in drift.own],
+            "own": [render_fact_group(fact_block, DRIFT_WORDING) for fact_block in drift.own],
             "own_outside": [_outside_table_document(outside_table) for outside_table in drift.own_outside],
-            "findings": [of_finding(finding) for finding in outcome.findings],
-            "notes": [of_note(note) for note in outcome.notes],
-            "problems": [of_problem(problem) for problem in outcome.problems],
+            "findings": [finding_record(finding) for finding in outcome.findings],
+            "notes": [note_record(note) for note in outcome.notes],
+            "problems": [problem_record(problem) for problem in outcome.problems],
             "summary": {
                 "switches": drifted.switches,
                 "differing": len(drift.plan.devices),

@@ -1,12 +1,29 @@
 """Drift as a comment or a page of a pipeline: the verdict and one table at first sight, all else in folds."""
 
-from nodrop.report.check_markdown import findings_of, fitting
-from nodrop.report.drift_page import KEYS, ORDER, OWN, SIDES, UNSAID, VERBS, WAY, own, sides, summary
-from nodrop.report.escape import markdown
-from nodrop.report.plan_markdown import MARKS, order, outer, places, render_fold
-from nodrop.report.plan_page import blocks, devices, unsaid
-from nodrop.report.plan_words import DIFFERING
-from nodrop.report.rollout_page import explain_order, hazards
+from nodrop.report.check_markdown import drop_excess_parts, format_findings
+from nodrop.report.drift_page import (
+    DRIFT_VERBS,
+    KEY_VERBS,
+    MISSING_SIDE_TEXTS,
+    NOT_COMPARED_HEADING,
+    REMEDIATION_HEADING,
+    REMEDIATION_ORDER_HEADING,
+    SWITCH_WRITTEN_HEADING,
+    format_switch_written_settings,
+    format_unmatched_switches,
+    summarize_drift,
+)
+from nodrop.report.escape import escape_markdown
+from nodrop.report.plan_markdown import (
+    CHANGE_MARKS,
+    render_change_tables,
+    render_fold,
+    render_other_files,
+    render_rollout_order,
+)
+from nodrop.report.plan_page import devices, format_not_compared, group_fact_blocks
+from nodrop.report.plan_words import DRIFT_WORDING
+from nodrop.report.rollout_page import explain_unusual_order, format_rollout_hazards
 from nodrop.results.drifted import Drifted
 
 
@@ -17,17 +34,30 @@ def render(drifted: Drifted) -> str:
     """
     plan = drifted.drift.plan
     sections = [
-        [f"### nodrop: {markdown(summary(drifted))}"],
-        [f"- {MARKS['-']} {markdown(line)}" for line in sides(drifted)],
-        [f"- {MARKS[mark]} {markdown(line)}" for mark, line in devices(plan, VERBS)],
-        list(findings_of(drifted.outcome, "")),
-        [f"- {MARKS['-']} {markdown(str(problem))}" for problem in drifted.outcome.problems],
-        *places(plan, blocks(plan.told), "what differs", DIFFERING),
-        outer(plan, KEYS),
-        [f"- {MARKS['!']} {WAY}, {markdown(line)}" for line in hazards(plan)],
-        [f"- {markdown(line)}" for line in explain_order(plan)],
-        order(plan, ORDER.capitalize()),
-        list(render_fold(UNSAID.capitalize(), [f"- {markdown(line)}" for line in unsaid(plan, SIDES)])),
-        list(render_fold(OWN.capitalize(), [f"- {markdown(line)}" for line in own(drifted)])),
+        [f"### nodrop: {escape_markdown(summarize_drift(drifted))}"],
+        [f"- {CHANGE_MARKS['-']} {escape_markdown(line)}" for line in format_unmatched_switches(drifted)],
+        [f"- {CHANGE_MARKS[mark]} {escape_markdown(line)}" for mark, line in devices(plan, DRIFT_VERBS)],
+        list(format_findings(drifted.outcome, "")),
+        [f"- {CHANGE_MARKS['-']} {escape_markdown(str(problem))}" for problem in drifted.outcome.problems],
+        *render_change_tables(plan, group_fact_blocks(plan.told), "what differs", DRIFT_WORDING),
+        render_other_files(plan, KEY_VERBS),
+        [
+            f"- {CHANGE_MARKS['!']} {REMEDIATION_HEADING}, {escape_markdown(line)}"
+            for line in format_rollout_hazards(plan)
+        ],
+        [f"- {escape_markdown(line)}" for line in explain_unusual_order(plan)],
+        render_rollout_order(plan, REMEDIATION_ORDER_HEADING.capitalize()),
+        list(
+            render_fold(
+                NOT_COMPARED_HEADING.capitalize(),
+                [f"- {escape_markdown(line)}" for line in format_not_compared(plan, MISSING_SIDE_TEXTS)],
+            )
+        ),
+        list(
+            render_fold(
+                SWITCH_WRITTEN_HEADING.capitalize(),
+                [f"- {escape_markdown(line)}" for line in format_switch_written_settings(drifted)],
+            )
+        ),
     ]
-    return "\n\n".join(fitting(["\n".join(lines) for lines in sections if lines])) + "\n"
+    return "\n\n".join(drop_excess_parts(["\n".join(lines) for lines in sections if lines])) + "\n"

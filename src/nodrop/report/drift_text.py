@@ -1,20 +1,42 @@
 """Drift for a person at a terminal."""
 
-from nodrop.report.drift_page import KEYS, ORDER, OWN, SIDES, UNSAID, VERBS, WAY, own, sides, summary
+from nodrop.report.drift_page import (
+    DRIFT_VERBS,
+    KEY_VERBS,
+    MISSING_SIDE_TEXTS,
+    NOT_COMPARED_HEADING,
+    REMEDIATION_HEADING,
+    REMEDIATION_ORDER_HEADING,
+    SWITCH_WRITTEN_HEADING,
+    format_switch_written_settings,
+    format_unmatched_switches,
+    summarize_drift,
+)
 from nodrop.report.escape import terminal
-from nodrop.report.links import Links
+from nodrop.report.links import TerminalLinks
 from nodrop.report.paint import paint
-from nodrop.report.plan_page import devices, unsaid
-from nodrop.report.plan_text import MARKS, outer, render_order, render_section, sheets_of
-from nodrop.report.plan_words import DIFFERING
-from nodrop.report.rollout_page import hazards
+from nodrop.report.plan_page import devices, format_not_compared
+from nodrop.report.plan_text import (
+    MARK_STYLES,
+    render_order,
+    render_other_files_section,
+    render_place_sheets,
+    render_section,
+)
+from nodrop.report.plan_words import DRIFT_WORDING
+from nodrop.report.rollout_page import format_rollout_hazards
 from nodrop.report.table import wrap_text
 from nodrop.report.text import render as findings_text
 from nodrop.results.drifted import Drifted
 
 
 def render(
-    drifted: Drifted, *, color: bool = False, verbose: bool = False, quiet: bool = False, links: Links | None = None
+    drifted: Drifted,
+    *,
+    color: bool = False,
+    verbose: bool = False,
+    quiet: bool = False,
+    links: TerminalLinks | None = None,
 ) -> str:
     """Write the differences switch by switch, then findings as lint reports them, and the verdict last.
 
@@ -24,19 +46,23 @@ def render(
     plan = drifted.drift.plan
     findings = findings_text(drifted.outcome, color=color, verbose=verbose, quiet=True, links=links).rstrip("\n")
     sheets = [
-        [paint(text, MARKS["-"], color) for line in sides(drifted) for text in wrap_text(terminal(line), "", "  ")],
-        [paint(f"{mark} {terminal(line)}", MARKS[mark], color) for mark, line in devices(plan, VERBS)],
-        *sheets_of(plan, DIFFERING, color=color, verbose=verbose),
-        outer(plan, KEYS, color=color),
+        [
+            paint(text, MARK_STYLES["-"], color)
+            for line in format_unmatched_switches(drifted)
+            for text in wrap_text(terminal(line), "", "  ")
+        ],
+        [paint(f"{mark} {terminal(line)}", MARK_STYLES[mark], color) for mark, line in devices(plan, DRIFT_VERBS)],
+        *render_place_sheets(plan, DRIFT_WORDING, color=color, verbose=verbose),
+        render_other_files_section(plan, KEY_VERBS, color=color),
         [findings] if findings else [],
     ]
     if not quiet:
         sheets += [
-            render_section(OWN, own(drifted), color) if verbose else [],
-            render_section(UNSAID, unsaid(plan, SIDES), color),
-            render_section(ORDER, render_order(plan), color),
-            render_section(WAY, hazards(plan), color),
-            [paint(terminal(summary(drifted)), "1", color)],
+            render_section(SWITCH_WRITTEN_HEADING, format_switch_written_settings(drifted), color) if verbose else [],
+            render_section(NOT_COMPARED_HEADING, format_not_compared(plan, MISSING_SIDE_TEXTS), color),
+            render_section(REMEDIATION_ORDER_HEADING, render_order(plan), color),
+            render_section(REMEDIATION_HEADING, format_rollout_hazards(plan), color),
+            [paint(terminal(summarize_drift(drifted)), "1", color)],
         ]
     page_text = "\n\n".join("\n".join(lines) for lines in sheets if lines)
     return page_text + "\n" if page_text else ""

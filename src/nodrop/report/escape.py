@@ -15,37 +15,39 @@ _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 """With what a spreadsheet begins a formula; some take the wide forms too."""
 
 
-def terminal(text: str, *, lines: bool = False) -> str:
+def terminal(raw_text: str, *, lines: bool = False) -> str:
     r"""Return text that can neither steer a terminal nor hide: unseen characters are written as `\x1b` or `\u202e`.
 
     Unseen are control characters, formatting characters (bidi overrides, zero-width spaces), separators of lines and
     lone surrogates. The two joiners stay, since words and emoji are written with them. Line feeds stay with `lines`.
     The result contains nothing that would be written out again. Nor is any line a command to a CI: `_COMMAND`.
     """
-    if not text.isprintable():
+    if not raw_text.isprintable():
         allowed_chars = "\n" if lines else ""
-        text = "".join(char if char in allowed_chars or _is_visible(char) else _escape_char(char) for char in text)
-    if "::" in text or "##" in text:
-        text = _COMMAND.sub(lambda match: f"{match[1] or ''}\\x{ord(match[0][-1]):x}", text)
-    return text
+        raw_text = "".join(
+            char if char in allowed_chars or _is_visible(char) else _escape_char(char) for char in raw_text
+        )
+    if "::" in raw_text or "##" in raw_text:
+        raw_text = _COMMAND.sub(lambda match: f"{match[1] or ''}\\x{ord(match[0][-1]):x}", raw_text)
+    return raw_text
 
 
-def json_text(text: str) -> str:
+def escape_json_text(raw_text: str) -> str:
     r"""Return JSON with unseen characters (see `terminal`) written as `\u202e`, which means the same."""
-    if text.isascii() and "\x7f" not in text:
-        return text
-    lines = (line if line.isprintable() else "".join(map(_escape_for_json, line)) for line in text.split("\n"))
+    if raw_text.isascii() and "\x7f" not in raw_text:
+        return raw_text
+    lines = (line if line.isprintable() else "".join(map(_escape_for_json, line)) for line in raw_text.split("\n"))
     return "\n".join(lines)
 
 
-def cell(text: str) -> str:
+def cell(raw_text: str) -> str:
     """Return text as a cell of a CSV file that no spreadsheet takes for a formula: those begin with one of `= + - @`.
 
     Unseen characters are written out, tabs and line breaks too; a quote in front makes the rest a text.
     """
-    if text[:1].isalnum() and text.isprintable():  # as nearly all of some hundred thousand cells of a pod are
-        return text
-    seen = terminal(text)
+    if raw_text[:1].isalnum() and raw_text.isprintable():  # as nearly all of some hundred thousand cells of a pod are
+        return raw_text
+    seen = terminal(raw_text)
     return f"'{seen}" if seen.lstrip().startswith(_FORMULA) else seen
 
 
@@ -79,21 +81,21 @@ and formatting syntax"; docs.gitlab.com "GitLab Flavored Markdown" and "GitLab q
 """
 
 
-def markdown(text: str, *, cell: bool = False) -> str:
+def escape_markdown(raw_text: str, *, cell: bool = False) -> str:
     """Return text, from any author, as one line of Markdown where nothing is live on GitHub or GitLab.
 
     It is neither markup nor HTML, nor a second column. A word that would be a mention, a reference, an address, an
     emoji or a command becomes code, as a whole. Spans of code between single backticks stay. With `cell`, it is part
     of a row of a table.
     """
-    line = terminal(" ".join(text.split()))
+    line = terminal(" ".join(raw_text.split()))
     new_line = "".join(_escape_word(piece, cell=cell) for piece in re.split(rf"({_WORD.pattern})", line))
     return _escape_opening(new_line)
 
 
-def markdown_of_ours(text: str, *, cell: bool = False) -> str:
+def format_trusted_markdown(raw_text: str, *, cell: bool = False) -> str:
     """Text that is nodrop's own as one line of Markdown, as it was written; addresses in it are links."""
-    pieces = _MEANT.split(terminal(" ".join(text.split())))
+    pieces = _MEANT.split(terminal(" ".join(raw_text.split())))
     return _escape_opening("".join(_escape_piece(piece, at % 3, cell=cell) for at, piece in enumerate(pieces) if piece))
 
 
@@ -137,13 +139,13 @@ def _escape_piece(text: str, kind: int, *, cell: bool) -> str:
     return f"<{address}>{_escape_piece(text[len(address) :], 0, cell=cell)}"
 
 
-def html(text: str) -> str:
+def escape_html(raw_text: str) -> str:
     """Return text as HTML shows it, also inside Markdown: any character that could be markup in either is an entity."""
-    seen = terminal(" ".join(text.split()))
+    seen = terminal(" ".join(raw_text.split()))
     return "".join(char if char.isalnum() or char in " .,:-/()" else f"&#{ord(char)};" for char in seen)
 
 
-def fenced(lines: Iterable[str], language: str = "") -> list[str]:
+def fence_code_block(lines: Iterable[str], language: str = "") -> list[str]:
     """Lines as a block of code in Markdown, which no line of it can end."""
     shown = [terminal(line) for line in lines]
     longest = max((len(run) for line in shown for run in re.findall("`+", line)), default=0)
@@ -151,20 +153,20 @@ def fenced(lines: Iterable[str], language: str = "") -> list[str]:
     return [f"{fence}{language}", *shown, fence]
 
 
-def text_of_command(text: str) -> str:
+def escape_command_message(raw_text: str) -> str:
     """Text as the message of a workflow command of GitHub, which a line feed would end and begin another one."""
-    safe_text = terminal(text, lines=True)
+    safe_text = terminal(raw_text, lines=True)
     return safe_text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def property_of_command(text: str) -> str:
+def escape_command_property(raw_text: str) -> str:
     """Text as the value of a property of a workflow command, which a colon or a comma would end."""
-    return text_of_command(text).replace(":", "%3A").replace(",", "%2C")
+    return escape_command_message(raw_text).replace(":", "%3A").replace(",", "%2C")
 
 
-def utf8(text: str) -> str:
+def escape_lone_surrogates(raw_text: str) -> str:
     r"""Text that UTF-8 can hold: a lone surrogate, which an undecodable byte of a file name becomes, is `\udcff`."""
-    return text.encode("utf-8", "backslashreplace").decode()
+    return raw_text.encode("utf-8", "backslashreplace").decode()
 
 
 def _is_visible(char: str) -> bool:

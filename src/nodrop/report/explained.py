@@ -15,16 +15,16 @@ from nodrop.model.reading import Reading
 from nodrop.model.states import Unknown
 from nodrop.model.subject import FABRIC, Subject
 from nodrop.model.types import key_of
-from nodrop.report.buffering import held_against, parts
+from nodrop.report.buffering import parts, reference_xoffs
 from nodrop.report.escape import terminal
-from nodrop.report.table import WIDTH, wrap_text
+from nodrop.report.table import TABLE_COLUMNS, wrap_text
 
 _INLINE = 68
 _ASSUMED = {"mode": ("mode",), "RDMA": ("classes",)}
 """The part of the fabric that an assumption is about."""
 
 
-def text(reading: Reading, at: Subject, stands: Stands | None) -> str:
+def render_explanation(reading: Reading, at: Subject, stands: Stands | None) -> str:
     """Return what stands at a subject, as lines; ValueError where the fabric has no such part."""
     value = get_value(reading.fabric, at)
     return "\n".join(line.rstrip() for line in _explanation_lines(reading, at, value, stands)) + "\n"
@@ -40,19 +40,19 @@ def _explanation_lines(reading: Reading, at: Subject, value: Any, stands: Stands
     for sentence in _describe_origin(reading, at, value, stands):
         yield from wrap_text(terminal(sentence), "  ", "    ")
     if stands is not None and stands.line is not None:
-        yield f"    {terminal(stands.line.strip())[: WIDTH - 4]}"
+        yield f"    {terminal(stands.line.strip())[: TABLE_COLUMNS - 4]}"
     yield from _headroom(reading, at)
 
 
 def _value(value: Any) -> Iterator[str]:
     if dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
-            yield f"{field.name}: {spell(getattr(value, field.name))}"
+            yield f"{field.name}: {format_model_value(getattr(value, field.name))}"
     else:
-        yield spell(value)
+        yield format_model_value(value)
 
 
-def spell(value: Any) -> str:
+def format_model_value(value: Any) -> str:
     """Spell a value of the model in one line; of a long list of rows, their names."""
     own_spelling = _format_whole_value(value)
     if len(own_spelling) <= _INLINE or not isinstance(value, tuple) or hasattr(value, "_fields"):
@@ -112,24 +112,24 @@ def _describe_origin(reading: Reading, at: Subject, value: Any, stands: Stands |
     yield place if stands.part == at else f"{place}, which states {subject.text(stands.part)}"
 
 
-def is_computed_by_switch(reading: Reading, at: Subject, value: Any) -> bool:
+def is_computed_by_switch(reading: Reading, subject_path: Subject, value: Any) -> bool:
     """Whether a part, or one around it, is a headroom or a pool's size that the switch computes."""
     candidates: list[Any] = [value]
-    for length in range(len(at) - 1, 1, -1):
+    for length in range(len(subject_path) - 1, 1, -1):
         try:
-            candidates.append(get_value(reading.fabric, at[:length]))
+            candidates.append(get_value(reading.fabric, subject_path[:length]))
         except ValueError:
             continue
     return any(isinstance(candidate, Headroom | BufferPool) and candidate.computed for candidate in candidates)
 
 
-def _headroom(reading: Reading, at: Subject) -> Iterator[str]:
+def _headroom(reading: Reading, subject_path: Subject) -> Iterator[str]:
     """Yield the parts of a headroom and its reference values, at a port's priority group or a part of its buffer."""
-    if len(at) < 5 or at[1].startswith("@") or at[2:4] != ("qos", "priority_groups"):
+    if len(subject_path) < 5 or subject_path[1].startswith("@") or subject_path[2:4] != ("qos", "priority_groups"):
         return
-    group = get_value(reading.fabric, at[:5])
-    port = get_value(reading.fabric, at[:2])
-    device = next(switch for switch in reading.fabric.devices if switch.name == at[0])
+    group = get_value(reading.fabric, subject_path[:5])
+    port = get_value(reading.fabric, subject_path[:2])
+    device = next(switch for switch in reading.fabric.devices if switch.name == subject_path[0])
     assert isinstance(group, PriorityGroup)
     assert isinstance(port, Interface)
     if not isinstance(group.buffer, BufferProfile) or not isinstance(group.buffer.headroom, Headroom):
@@ -142,4 +142,4 @@ def _headroom(reading: Reading, at: Subject) -> Iterator[str]:
         yield from (f"  {name}: {term}" for name, term in terms.items())
     yield ""
     yield f"What xoff is held against with a cable of {_format_whole_value(port.cable_length_m)} m, bytes"
-    yield from (f"  {name}: {_format_whole_value(bound)}" for name, bound in held_against(device, port).items())
+    yield from (f"  {name}: {_format_whole_value(bound)}" for name, bound in reference_xoffs(device, port).items())

@@ -14,7 +14,7 @@ from nodrop.model.states import Unknown
 from nodrop.platforms.kit.artifact import FirstApply
 from nodrop.report.bandwidth import FabricBandwidth
 from nodrop.report.buffering import ecn, headroom, known_or_none, marking, pools, profiles
-from nodrop.report.lossless_memory import costs
+from nodrop.report.lossless_memory import lossless_memory_costs
 from nodrop.report.streams import streams
 from nodrop.units import show_speed
 
@@ -46,7 +46,7 @@ def facts(
         "headroom": headroom(fabric),
         "marking": list(marking(fabric)),
         "pools": list(pools(fabric)),
-        "further_lossless": list(costs(fabric, alone)) if alone else [],
+        "further_lossless": list(lossless_memory_costs(fabric, alone)) if alone else [],
         "streams": list(streams(fabric)),
         "first_apply": list(_first_apply_effects(fabric)),
         "adapted": [dict(zip(("path", "wanted", "made", "reason"), row, strict=True)) for row in adapted],

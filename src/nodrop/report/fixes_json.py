@@ -4,8 +4,8 @@ from collections import Counter
 from typing import Any
 
 from nodrop.report.difference import diff
-from nodrop.report.json import dumped, of_change, of_finding, of_problem
-from nodrop.results.fixed import WHYS, Left, Made, Patch, Rewritten
+from nodrop.report.json import change_record, encode_json_document, finding_record, problem_record
+from nodrop.results.fixed import UNFIXED_REASONS, Left, Made, Patch, Rewritten
 
 VERSION = 1
 
@@ -17,22 +17,22 @@ def render(fixes: Made) -> bytes:
     document = {
         "version": VERSION,
         "written": None if output == "diff" else output,
-        "fixed": [of_finding(finding) for fabric in fixed for finding in fabric.made],
+        "fixed": [finding_record(finding) for fabric in fixed for finding in fabric.made],
         "left": [_remaining_finding(leftover) for fabric in fixed for leftover in fabric.left],
         "files": [_file_document(file) for fabric in fixed for file in fabric.rewritten],
         "patches": [_patch(patch) for fabric in fixed for patch in fabric.patches],
-        "problems": [of_problem(problem) for fabric in fixed for problem in fabric.outcome.problems],
+        "problems": [problem_record(problem) for fabric in fixed for problem in fabric.outcome.problems],
         "summary": {
             "fixed": sum(len(fabric.made) for fabric in fixed),
             "files": sum(len(fabric.rewritten) for fabric in fixed),
-            "left": {why: leftover_counts[why] for why in WHYS},
+            "left": {why: leftover_counts[why] for why in UNFIXED_REASONS},
         },
     }
-    return dumped(document)
+    return encode_json_document(document)
 
 
 def _remaining_finding(leftover: Left) -> dict[str, Any]:
-    return {**of_finding(leftover.finding), "left": {"why": leftover.why, "text": leftover.text or None}}
+    return {**finding_record(leftover.finding), "left": {"why": leftover.why, "text": leftover.text or None}}
 
 
 def _file_document(file: Rewritten) -> dict[str, Any]:
@@ -51,5 +51,5 @@ def _patch(patch: Patch) -> dict[str, Any]:
         "steps": steps,
         "forms": dict(patch.forms),
         "whole": list(patch.whole),
-        "follows": [of_change(change) for change in patch.follows],
+        "follows": [change_record(change) for change in patch.follows],
     }

@@ -7,18 +7,18 @@ from nodrop.engine.finding import SEVERITIES, Finding, Located
 from nodrop.model import subject
 from nodrop.model.change import DISRUPTIONS, Step
 from nodrop.report.block import Page
-from nodrop.report.links import Links
-from nodrop.report.names import count, label, listing, name
-from nodrop.results.fixed import WHYS, Fixed, Left, Made, Patch, What, Why
+from nodrop.report.links import TerminalLinks
+from nodrop.report.names import count, format_name_list, name, subject_label
+from nodrop.results.fixed import UNFIXED_REASONS, Fixed, FixOutput, Left, Made, Patch, UnfixedReason
 
-_WHAT: dict[Why, str] = {
+_WHAT: dict[UnfixedReason, str] = {
     "unsafe": "--unsafe makes it",
     "refused": "refused",
     "by hand": "by hand",
     "generated": "not changed",
     "no fix": "no fix",
 }
-_TOTALS: dict[Why, str] = {
+_TOTALS: dict[UnfixedReason, str] = {
     "unsafe": "need --unsafe",
     "refused": "refused",
     "by hand": "by hand",
@@ -27,7 +27,7 @@ _TOTALS: dict[Why, str] = {
 }
 
 
-_VERBS: dict[What, tuple[str, str]] = {
+_VERBS: dict[FixOutput, tuple[str, str]] = {
     "files": ("fixed", "fixed"),
     "diff": ("would fix", "would be fixed"),
     "patches": ("patched", "fixed"),
@@ -35,7 +35,7 @@ _VERBS: dict[What, tuple[str, str]] = {
 
 
 def render(
-    fixes: Made, *, color: bool = False, verbose: bool = False, quiet: bool = False, links: Links | None = None
+    fixes: Made, *, color: bool = False, verbose: bool = False, quiet: bool = False, links: TerminalLinks | None = None
 ) -> str:
     """Write the fixes made, or those that would be made if only that was asked, and the rest.
 
@@ -50,13 +50,13 @@ def render(
         [page.format_line("strong", "by hand", line) for line in _manual_step_lines(leftovers)],
         [line for group in _group_leftovers(leftovers) for line in _group(group, page)],
         [page.problem(problem) for fabric in fixed for problem in fabric.outcome.problems],
-        [page.paint("strong", totals(fixed, output))],
+        [page.paint("strong", format_fix_totals(fixed, output))],
     ]
     text = "\n\n".join("\n".join(lines) for lines in (sections[1:-1] if quiet else sections) if lines)
     return text + "\n" if text else ""
 
 
-def totals(fixed: Sequence[Fixed], output: What) -> str:
+def format_fix_totals(fixed: Sequence[Fixed], output: FixOutput) -> str:
     """Return the last line: how many findings are gone, in how many files, and how many are left for which reasons."""
     new_number, files = sum(len(fabric.made) for fabric in fixed), sum(len(fabric.rewritten) for fabric in fixed)
     leftover_counts = Counter(leftover.why for fabric in fixed for leftover in fabric.left)
@@ -70,7 +70,7 @@ def totals(fixed: Sequence[Fixed], output: What) -> str:
     alone = "".join(f", {number} {words}" for number, words in besides if number)
     if not leftover_counts:
         return head + alone
-    reasons = ", ".join(f"{leftover_counts[why]} {_TOTALS[why]}" for why in WHYS if leftover_counts[why])
+    reasons = ", ".join(f"{leftover_counts[why]} {_TOTALS[why]}" for why in UNFIXED_REASONS if leftover_counts[why])
     return f"{head}, {sum(leftover_counts.values())} left: {reasons}{alone}"
 
 
@@ -78,7 +78,7 @@ def _count_patches(fixed: Iterable[Fixed]) -> int:
     return sum(len(fabric.patches) for fabric in fixed)
 
 
-def _format_fixed_fabric(fabric: Fixed, page: Page, output: What) -> Iterator[str]:
+def _format_fixed_fabric(fabric: Fixed, page: Page, output: FixOutput) -> Iterator[str]:
     """Render each switch or intent: its files, the findings that are gone, and the traffic impact."""
     patches = {patch.device: patch for patch in fabric.patches}
     devices: dict[str, list[str]] = {}
@@ -105,7 +105,7 @@ def _count_findings_by_rule(findings: Iterable[Finding]) -> str:
 def _describe_patch_effects(patch: Patch) -> Iterator[str]:
     """Render the effects of a patch on a running switch, the worst first."""
     if patch.whole:
-        yield f"{listing(patch.whole)}: whole, to be loaded by what reads it"
+        yield f"{format_name_list(patch.whole)}: whole, to be loaded by what reads it"
     typed = dict.fromkeys(f"`{step.command.split()[0]}`: {step.reason}" for step in patch.steps if step.command)
     if typed:
         yield f"by command: {'; '.join(typed)}"
@@ -119,7 +119,7 @@ def _describe_patch_effects(patch: Patch) -> Iterator[str]:
         if step.disruption != "none":
             alike.setdefault((-DISRUPTIONS.index(step.disruption), step.reason), []).append(step)
     for (_, reason), steps in sorted(alike.items()):
-        on = listing(dict.fromkeys(affected_name for step in steps for affected_name in step.affected))
+        on = format_name_list(dict.fromkeys(affected_name for step in steps for affected_name in step.affected))
         where = f" of {on}" if on else ""
         yield f"{count(len(steps), 'step')}: {steps[0].disruption}{where}: {reason}"
 
@@ -137,39 +137,42 @@ def _group_leftovers(leftovers: Iterable[Left]) -> list[list[Left]]:
     together: dict[tuple[int, int, str, str], list[Left]] = {}
     for leftover in leftovers:
         finding = leftover.finding
-        key = (SEVERITIES.index(finding.severity), WHYS.index(leftover.why), finding.rule, finding.group)
+        key = (SEVERITIES.index(finding.severity), UNFIXED_REASONS.index(leftover.why), finding.rule, finding.group)
         together.setdefault(key, []).append(leftover)
     return [together[key] for key in sorted(together)]
 
 
-def _group(group: Sequence[Left], page: Page) -> list[str]:
+def _group(group: Sequence[Left], report_style: Page) -> list[str]:
     """Render findings of one cause that are left for one reason."""
     first_finding = group[0].finding
     lines = [
-        f"{page.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
-        f"{page.paint('strong', first_finding.message)}"
+        f"{report_style.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
+        f"{report_style.paint('strong', first_finding.message)}"
     ]
     where = (
-        page.place(first_finding.located)
+        report_style.place(first_finding.located)
         if first_finding.located
-        else page.paint("", subject.text(first_finding.subject))
+        else report_style.paint("", subject.text(first_finding.subject))
     )
     lines.append(f"  --> {where}")
     why, text = group[0].why, " ".join(group[0].text.split())
     reason = _WHAT[why] if why in ("unsafe", "by hand") else f"{_WHAT[why]}: {text}"
-    lines.append(f"  = {page.paint('', reason)}")
-    if len(group) > 1 and not page.verbose:
-        lines.append(f"  = {page.paint('', _format_other_findings([leftover.finding for leftover in group[1:]]))}")
-    elif page.verbose:
-        lines += [f"  = {page.paint('', _format_finding(leftover.finding))}" for leftover in group[1:]]
+    lines.append(f"  = {report_style.paint('', reason)}")
+    if len(group) > 1 and not report_style.verbose:
+        lines.append(
+            f"  = {report_style.paint('', _format_other_findings([leftover.finding for leftover in group[1:]]))}"
+        )
+    elif report_style.verbose:
+        lines += [f"  = {report_style.paint('', _format_finding(leftover.finding))}" for leftover in group[1:]]
     return lines
 
 
 def _format_other_findings(findings: Sequence[Finding]) -> str:
     devices = {name(finding.device) for finding in findings if finding.device}
     if len(devices) == 1:
-        return f"{len(findings)} more on {listing(devices)}: {listing(label(finding.subject) for finding in findings)}"
-    return f"{len(findings)} more on {listing(devices)}" if devices else f"{len(findings)} more"
+        labels = format_name_list(subject_label(finding.subject) for finding in findings)
+        return f"{len(findings)} more on {format_name_list(devices)}: {labels}"
+    return f"{len(findings)} more on {format_name_list(devices)}" if devices else f"{len(findings)} more"
 
 
 def _format_finding(finding: Finding) -> str:

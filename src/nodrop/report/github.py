@@ -12,19 +12,19 @@ from nodrop.model import subject
 from nodrop.model.reading import NOT_COMPUTED
 from nodrop.model.subject import Subject
 from nodrop.report.commands import command_lines
-from nodrop.report.escape import property_of_command, text_of_command, utf8
-from nodrop.report.names import listing
-from nodrop.results.outcome import Outcome, format_problem, groups, openable
+from nodrop.report.escape import escape_command_message, escape_command_property, escape_lone_surrogates
+from nodrop.report.names import format_name_list
+from nodrop.results.outcome import Outcome, fix_location, format_problem, group_findings
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
-SHOWN = 3
+ANNOTATIONS_PER_LEVEL = 3
 """How many other places of a cause, and of what is related to its first, an annotation names."""
 
 
 def render(outcome: Outcome) -> bytes:
     """Write an outcome as commands in UTF-8, the worst first, each on a separate line."""
     lines = [_format_problem(problem) for problem in outcome.problems]
-    causes = [(group[0], [finding.subject for finding in group[1:]]) for group in groups(outcome.findings)]
+    causes = [(group[0], [finding.subject for finding in group[1:]]) for group in group_findings(outcome.findings)]
     for severity, command in _COMMANDS.items():
         lines += (
             _format_finding(command, first_finding, other_subjects)
@@ -50,21 +50,23 @@ def render(outcome: Outcome) -> bytes:
     for note in outcome.uncomputed_notes:
         uncomputed.setdefault(note.message, []).append(note.device or "")
     lines.extend(
-        _format_command("notice", {"title": NOT_COMPUTED}, f"{message}: {listing(devices)}")
+        _format_command("notice", {"title": NOT_COMPUTED}, f"{message}: {format_name_list(devices)}")
         for message, devices in uncomputed.items()
     )
-    return utf8("".join(f"{line}\n" for line in lines)).encode()
+    return escape_lone_surrogates("".join(f"{line}\n" for line in lines)).encode()
 
 
 def _format_finding(command: str, finding: Finding, other_subjects: list[Subject]) -> str:
-    subject_list = ", ".join(map(subject.text, other_subjects[:SHOWN])) + (
-        f" and {len(other_subjects) - SHOWN} more" if len(other_subjects) > SHOWN else ""
+    subject_list = ", ".join(map(subject.text, other_subjects[:ANNOTATIONS_PER_LEVEL])) + (
+        f" and {len(other_subjects) - ANNOTATIONS_PER_LEVEL} more"
+        if len(other_subjects) > ANNOTATIONS_PER_LEVEL
+        else ""
     )
     lines = [finding.message, *([f"The same on {subject_list}."] if other_subjects else [])]
-    place = openable(finding)
+    place = fix_location(finding)
     lines += [
         f"{_format_place(ref.located)}: {ref.message}"
-        for ref in finding.related[:SHOWN]
+        for ref in finding.related[:ANNOTATIONS_PER_LEVEL]
         if ref.located and ref.located != place
     ]
     lines += [f"Fix: {finding.fix.text}", *command_lines(finding.fix)] if finding.fix else []
@@ -97,10 +99,10 @@ def _location_properties(located: Located) -> dict[str, str]:
     return _text_properties({"file": located.file, "line": located.span.line if located.span else None})
 
 
-def _text_properties(place: Mapping[str, object]) -> dict[str, str]:
-    return {key: str(value) for key, value in place.items() if value is not None}
+def _text_properties(place_properties: Mapping[str, object]) -> dict[str, str]:
+    return {key: str(value) for key, value in place_properties.items() if value is not None}
 
 
 def _format_command(name: str, properties: Mapping[str, str], text: str) -> str:
-    property_text = ",".join(f"{key}={property_of_command(value)}" for key, value in properties.items())
-    return f"::{name} {property_text}::{text_of_command(text)}"
+    property_text = ",".join(f"{key}={escape_command_property(value)}" for key, value in properties.items())
+    return f"::{name} {property_text}::{escape_command_message(text)}"

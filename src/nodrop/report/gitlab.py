@@ -11,9 +11,9 @@ from nodrop.engine.finding import Finding
 from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.reading import Note
-from nodrop.report.escape import terminal, utf8
-from nodrop.report.json import dumped
-from nodrop.results.outcome import Outcome, format_problem, openable
+from nodrop.report.escape import escape_lone_surrogates, terminal
+from nodrop.report.json import encode_json_document
+from nodrop.results.outcome import Outcome, fix_location, format_problem
 
 _SEVERITIES = {"error": "critical", "warning": "major", "note": "info"}
 _NO_FILE = "."
@@ -33,11 +33,11 @@ def render(outcome: Outcome) -> bytes:
         count = seen[row["fingerprint"]] = seen.get(row["fingerprint"], 0) + 1
         if count > 1:
             row["fingerprint"] = _hash_texts(row["fingerprint"], str(count))
-    return dumped(rows)
+    return encode_json_document(rows)
 
 
 def _finding_row(finding: Finding) -> dict[str, Any]:
-    located = openable(finding)
+    located = fix_location(finding)
     return _row(
         f"{finding.message} ({subject.text(finding.subject)})",
         finding.rule,
@@ -65,11 +65,11 @@ def _uncomputed_note(note: Note) -> dict[str, Any]:
 
 def _row(text: str, name: str, fingerprint: str, severity: str, file: str | None, line: int | None) -> dict[str, Any]:
     return {
-        "description": utf8(terminal(text)),
+        "description": escape_lone_surrogates(terminal(text)),
         "check_name": name,
         "fingerprint": fingerprint,
         "severity": severity,
-        "location": {"path": utf8(terminal(file or _NO_FILE)), "lines": {"begin": line or 1}},
+        "location": {"path": escape_lone_surrogates(terminal(file or _NO_FILE)), "lines": {"begin": line or 1}},
     }
 
 

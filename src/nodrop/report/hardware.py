@@ -14,7 +14,7 @@ from nodrop.units import show_bytes, show_ids, show_speed
 _PURPOSE = {False: "", True: ", for service", "extra": ", extra, not for the fabric"}
 """What a kind of ports is for, in the line about it."""
 
-WIDTH = 110
+PAGE_COLUMNS = 110
 
 
 def names() -> tuple[str, ...]:
@@ -22,10 +22,10 @@ def names() -> tuple[str, ...]:
     return (*switches(), *nics(), *media())
 
 
-def listing(form: str) -> str:
+def render_catalogue_list(output_format: str) -> str:
     """Return a line for each switch, NIC and medium, as text or JSON."""
     boxes = [switch(name) for name in switches()]
-    if form == "json":
+    if output_format == "json":
         catalog = {
             "switches": [_switch_summary(box) for box in boxes],
             "nics": [nic(name).model_dump(mode="json") for name in nics()],
@@ -58,36 +58,36 @@ def listing(form: str) -> str:
     )
 
 
-def page(name: str, form: str) -> str:
+def render_model_page(name: str, output_format: str) -> str:
     """Return the page of a switch, a NIC or a medium, as text or JSON; KeyError where there is none of that name."""
     if name in switches():
         box = switch(name)
-        if form == "json":
+        if output_format == "json":
             return json.dumps(
                 {**_facts_document(box), **_switch_summary(box), "asic_facts": _facts_document(asic(box.asic))},
                 indent=2,
             )
         return "\n".join(_page_lines(box))
     facts = nic(name) if name in nics() else media()[name]
-    if form == "json":
+    if output_format == "json":
         return json.dumps(_facts_document(facts), indent=2)
     about = _nic_properties(facts) if isinstance(facts, Nic) else _medium_properties(facts)
     return "\n".join((facts.name, *_wrap_pairs(about), *_sources(facts.sources)))
 
 
-def writable_platforms(box: Switch) -> tuple[str, ...]:
+def writable_platforms(switch_model: Switch) -> tuple[str, ...]:
     """Return the network OSes for which fabrics of a model can be designed and written."""
-    return tuple(platform for platform in default_first() if obstacle(box, platform) is None)
+    return tuple(platform for platform in default_first() if obstacle(switch_model, platform) is None)
 
 
-def unknown(box: Switch) -> tuple[str, ...]:
+def unknown(switch_model: Switch) -> tuple[str, ...]:
     """Return the facts of a model that no source states."""
-    chip = asic(box.asic)
+    chip = asic(switch_model.asic)
     lacks = {
-        "port map": not box.sonic_ports,
-        "memory": box.buffer_bytes is None,
+        "port map": not switch_model.sonic_ports,
+        "memory": switch_model.buffer_bytes is None,
         "cell": chip.cell_bytes is None,
-        "headroom": not box.sonic.headroom and not chip.computes,
+        "headroom": not switch_model.sonic.headroom and not chip.computes,
         "watchdog": chip.watchdog_actions is None,
     }
     return tuple(word for word, lacking in lacks.items() if lacking)
@@ -109,15 +109,15 @@ def _facts_document(facts: Facts) -> dict[str, object]:
     return dumped
 
 
-def _counts(box: Switch) -> list[tuple[int, int]]:
+def _counts(switch_model: Switch) -> list[tuple[int, int]]:
     counts: dict[int, int] = {}
-    for group in box.ports:
+    for group in switch_model.ports:
         counts[group.speeds[0]] = counts.get(group.speeds[0], 0) + len(group.panels)
     return [(count, speed) for speed, count in counts.items()]
 
 
-def _ports(box: Switch) -> str:
-    return " + ".join(f"{count} x {show_speed(speed)}" for count, speed in _counts(box))
+def _ports(switch_model: Switch) -> str:
+    return " + ".join(f"{count} x {show_speed(speed)}" for count, speed in _counts(switch_model))
 
 
 def _format_lanes(one: Nic) -> str:
@@ -129,8 +129,8 @@ def _format_reach(medium: Medium) -> str:
     return f"{medium.max_length_m}m" if least == medium.max_length_m else f"{least}m to {medium.max_length_m}m"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    table = [tuple(head), *map(tuple, rows)]
+def _table(column_heads: Sequence[str], table_rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    table = [tuple(column_heads), *map(tuple, table_rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -139,7 +139,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 def _wrap_pairs(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Yield `  word  text`, the text wrapped in a column next to the word."""
     for word, text in pairs:
-        lines = textwrap.wrap(text, WIDTH - 18, break_long_words=False, break_on_hyphens=False) or [""]
+        lines = textwrap.wrap(text, PAGE_COLUMNS - 18, break_long_words=False, break_on_hyphens=False) or [""]
         for number, line in enumerate(lines):
             yield f"  {word if not number else '':14}  {line}".rstrip()
 
@@ -148,7 +148,9 @@ def _sources(sources: Iterable[str]) -> Iterator[str]:
     yield ""
     yield "sources"
     for source in dict.fromkeys(sources):
-        yield from textwrap.wrap(source, WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
+        yield from textwrap.wrap(
+            source, PAGE_COLUMNS, initial_indent="  ", subsequent_indent="    ", break_long_words=False
+        )
 
 
 def _page_lines(box: Switch) -> Iterator[str]:
@@ -198,7 +200,7 @@ def _page_lines(box: Switch) -> Iterator[str]:
     if others:
         yield ""
         text = f"headroom of {', '.join(others)}: see `nodrop hardware {box.name} --format json`"
-        yield from textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        yield from textwrap.wrap(text, PAGE_COLUMNS, subsequent_indent="  ", break_on_hyphens=False)
     yield from _sources((*box.sources, *chip.sources))
 
 
@@ -270,10 +272,13 @@ def _format_lane_span(lanes: tuple[int, ...]) -> str:
     return "+".join(map(str, lanes))
 
 
-def _headroom(table: HeadroomTable) -> Iterator[str]:
+def _headroom(headroom_table: HeadroomTable) -> Iterator[str]:
     yield ""
     yield "headroom of " + textwrap.fill(
-        ", ".join(table.hwskus) or "the other HWSKUs", WIDTH, subsequent_indent="  ", break_on_hyphens=False
+        ", ".join(headroom_table.hwskus) or "the other HWSKUs",
+        PAGE_COLUMNS,
+        subsequent_indent="  ",
+        break_on_hyphens=False,
     )
     rows = [
         (
@@ -282,9 +287,9 @@ def _headroom(table: HeadroomTable) -> Iterator[str]:
             *(str(cell) for cell in row[2:6]),
             "-" if row.xon_offset_bytes is None else str(row.xon_offset_bytes),
         )
-        for row in table.rows
+        for row in headroom_table.rows
     ]
-    head = ("speed", "cable", "size B", "xon B", "xoff B", f"{table.kind} threshold", "xon offset B")
+    head = ("speed", "cable", "size B", "xon B", "xoff B", f"{headroom_table.kind} threshold", "xon offset B")
     yield from (f"  {line}" for line in _table(head, rows))
 
 

@@ -6,29 +6,29 @@ from typing import Any
 
 from nodrop.hardware.bounds import STOCK_PATTERN_MTU_BYTES, STOCK_SMALL_PACKET_PERCENT
 from nodrop.report.escape import terminal
-from nodrop.report.table import WIDTH, section
+from nodrop.report.table import TABLE_COLUMNS, format_table_section
 from nodrop.units import show_speed
 
 Facts = dict[str, Any]
 
 
 def text(fabric: str, rows: Sequence[Facts]) -> str:
-    """Return the page of `nodrop show --headroom`, every line ended; `rows` are those of `buffering.headroom`."""
+    """Return the page of `nodrop show --headroom`, every line ended; `fact_rows` are those of `buffering.headroom`."""
     if not rows:
         return f"{terminal(fabric)}: no port is lossless, so none has headroom\n"
-    lines = (f"{terminal(fabric)}: headroom of lossless ports", *tables(rows), *_comparison_lines(rows))
+    lines = (f"{terminal(fabric)}: headroom of lossless ports", *render_headroom_tables(rows), *_comparison_lines(rows))
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def metres(length: int | None) -> str:
+def format_cable_length(length: int | None) -> str:
     """Spell the length of a cable."""
     return "unknown" if length is None else f"{length} m"
 
 
-def tables(rows: Sequence[Facts]) -> Iterator[str]:
+def render_headroom_tables(fact_rows: Sequence[Facts]) -> Iterator[str]:
     """Yield the headroom of every kind of port, and the terms of headroom that switches compute."""
-    yield from section("Headroom of a port, bytes", _HEADROOM, _headroom_rows(rows))
-    yield from _headroom_parts(rows)
+    yield from format_table_section("Headroom of a port, bytes", _HEADROOM, _headroom_rows(fact_rows))
+    yield from _headroom_parts(fact_rows)
 
 
 def _format_count(value: int | None) -> str:
@@ -38,15 +38,15 @@ def _format_count(value: int | None) -> str:
 _HEADROOM = ("at", "from", "ports", "model", "speed", "length", "priority group", "xoff", "xon", "size")
 
 
-def _headroom_rows(rows: Sequence[Facts]) -> Iterator[Sequence[str]]:
-    for row in rows:
+def _headroom_rows(fact_rows: Sequence[Facts]) -> Iterator[Sequence[str]]:
+    for row in fact_rows:
         yield (
             row["at"],
             row["from"],
             str(row["ports"]),
             str(row["model"]),
             "unknown" if row["speed_mbps"] is None else show_speed(row["speed_mbps"]),
-            metres(row["length_m"]),
+            format_cable_length(row["length_m"]),
             str(row["priority_group"]),
             *map(_format_count, (row["xoff"], row["xon"], row["size"])),
         )
@@ -65,21 +65,21 @@ _PARTS = {
 """The terms of xoff, in the order of the formula."""
 
 
-def _headroom_parts(rows: Sequence[Facts]) -> Iterator[str]:
-    new_rows = [row for row in rows if row["parts"]]
+def _headroom_parts(fact_rows: Sequence[Facts]) -> Iterator[str]:
+    new_rows = [row for row in fact_rows if row["parts"]]
     shown = [key for key in _PARTS if key != "tile" or any(row["parts"][key] for row in new_rows)]
     cells = (
         (
             row["at"],
             row["from"],
-            metres(row["length_m"]),
+            format_cable_length(row["length_m"]),
             *(_format_part(key, row["parts"][key]) for key in shown),
             str(row["xoff"]),
         )
         for row in new_rows
     )
     heads = [_PARTS[key] for key in shown]
-    yield from section(
+    yield from format_table_section(
         "What xoff is made of, as the switch works it out", ("at", "from", "length", *heads, "xoff"), cells
     )
     if new_rows:
@@ -89,7 +89,7 @@ def _headroom_parts(rows: Sequence[Facts]) -> Iterator[str]:
             "a packet that the port was sending, the cable both ways, MAC and PHY, and what the peer may still send "
             "(pause quanta, IEEE 802.3 31B.3.7). It fills cells badly; pattern is one more packet of the traffic."
         )
-        yield from textwrap.wrap(explanation, WIDTH, initial_indent="  ", subsequent_indent="  ")
+        yield from textwrap.wrap(explanation, TABLE_COLUMNS, initial_indent="  ", subsequent_indent="  ")
 
 
 def _format_part(key: str, value: float) -> str:
@@ -107,14 +107,14 @@ def _comparison_lines(rows: Sequence[Facts]) -> Iterator[str]:
             row["from"],
             str(row["model"]),
             "unknown" if row["speed_mbps"] is None else show_speed(row["speed_mbps"]),
-            metres(row["length_m"]),
+            format_cable_length(row["length_m"]),
             _format_count(row["xoff"]),
             "computed" if row["computed"] else "stated",
             *("none" if bound is None else str(bound) for bound in row["bounds"].values()),
         )
         for row in rows
     )
-    yield from section("What xoff is held against, bytes", _AGAINST, cells)
+    yield from format_table_section("What xoff is held against, bytes", _AGAINST, cells)
     explanation = (
         "A computed xoff follows from the traffic pattern that the switch is given. A stated one is an error below "
         "both the row of the SKU's own table (the cable rounded up to its next row) and the ASIC's published formula. "
@@ -122,4 +122,4 @@ def _comparison_lines(rows: Sequence[Facts]) -> Iterator[str]:
         "Annex N where no formula is published. Without a stated pattern the formula is for packets of "
         f"{STOCK_PATTERN_MTU_BYTES} bytes, {STOCK_SMALL_PACKET_PERCENT} % of them small."
     )
-    yield from textwrap.wrap(explanation, WIDTH, initial_indent="  ", subsequent_indent="  ")
+    yield from textwrap.wrap(explanation, TABLE_COLUMNS, initial_indent="  ", subsequent_indent="  ")

@@ -4,16 +4,16 @@ from collections.abc import Iterable
 
 from nodrop.engine.finding import Finding
 from nodrop.report.block import Page
-from nodrop.report.names import listing, name
+from nodrop.report.names import format_name_list, name
 
 
-def hidden(findings: Iterable[Finding], page: Page) -> list[str]:
+def format_hidden_findings(findings: Iterable[Finding], report_style: Page) -> list[str]:
     """Return lines that name the rules and subjects of hidden findings, and why and how they are hidden."""
     causes: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
         causes.setdefault((finding.rule, *_reason_finding_is_hidden(finding)), []).append(finding)
     return [
-        page.format_line("note", f"{how}[{rule}]", f"{_list_subjects(of)}{why}")
+        report_style.format_line("note", f"{how}[{rule}]", f"{_list_subjects(of)}{why}")
         for (rule, how, why), of in causes.items()
     ]
 
@@ -27,4 +27,4 @@ def _reason_finding_is_hidden(finding: Finding) -> tuple[str, str]:
 
 
 def _list_subjects(findings: Iterable[Finding]) -> str:
-    return listing(dict.fromkeys("/".join(map(name, finding.subject)) for finding in findings))
+    return format_name_list(dict.fromkeys("/".join(map(name, finding.subject)) for finding in findings))

@@ -18,12 +18,12 @@ from nodrop.model.fabric import Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 from nodrop.report.escape import terminal
-from nodrop.report.names import listing
+from nodrop.report.names import format_name_list
 from nodrop.routing import ControlPlane
 from nodrop.routing.filtering import Packets
-from nodrop.routing.hop_filters import Filtered, filters
-from nodrop.routing.legs import Leg
-from nodrop.routing.paths import Stage, Walk
+from nodrop.routing.hop_filters import FilterResult, filters
+from nodrop.routing.legs import RoutedInterface
+from nodrop.routing.paths import PathWalk, Stage
 from nodrop.routing.prefixes import Address
 from nodrop.routing.roce_opcodes import format_opcodes
 from nodrop.routing.roce_packets import roce_packet
@@ -44,7 +44,7 @@ def _read_fact(read: Callable[[], _T]) -> _T | str:
         return UNKNOWN
 
 
-def facts(plane: ControlPlane, walk: Walk, dscp: int, source: Address | None = None) -> Facts:
+def facts(plane: ControlPlane, walk: PathWalk, dscp: int, source: Address | None = None) -> Facts:
     """Return the ways, and every switch on them, in values for JSON; access lists see a RoCE packet of the source."""
     name = [router.name for router in plane.routers]
     carried = {walk.stages[0].router: dscp} if walk.stages else {}
@@ -96,7 +96,7 @@ def _stage_facts(plane: ControlPlane, stage: Stage, dscp: int, packet: Packets) 
     }
 
 
-def _filter_facts(acl: Filtered, packet: Packets) -> Facts:
+def _filter_facts(acl: FilterResult, packet: Packets) -> Facts:
     """Return the decision of an access list, and the entry that decides; `unknown` if it may do either.
 
     The `opcodes` are those of RoCE that it is about, None where it is about all of the packets.
@@ -118,7 +118,7 @@ class _Ports:
     def __init__(self, plane: ControlPlane, device: str) -> None:
         self._index, self._device = plane.index, device
 
-    def of(self, leg: Leg | None, port: str) -> Iterator[Interface]:
+    def of(self, leg: RoutedInterface | None, port: str) -> Iterator[Interface]:
         """Yield the ports of a leg, or else the one of this name; a loopback has none."""
         for name in (port,) if leg is None else leg.ports:
             interface = self._index.interface(self._device, name)
@@ -244,7 +244,7 @@ def text(shown: Facts) -> str:
         lines.append(f"  {' > '.join(map(terminal, path['switches']))}  ({count}){end}")
     lines += _format_port_pairs(shown["pairs"])
     for depth, alike in _group_stages(shown["stages"]):
-        lines += ["", f"{depth + 1}  {listing([stage['device'] for stage in alike])}", *_stage_lines(alike[0])]
+        lines += ["", f"{depth + 1}  {format_name_list([stage['device'] for stage in alike])}", *_stage_lines(alike[0])]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -279,7 +279,7 @@ def _stage_lines(stage: Facts) -> list[str]:
         xoff = f", xoff {show_bytes(row['xoff_bytes'])}" if isinstance(row["xoff_bytes"], int) else ""
         pauses = f", pauses priority {', '.join(map(str, row['pauses']))}" if row["pauses"] not in ([], UNKNOWN) else ""
         lines.append(
-            f"   in   {listing(row['ports'])}: DSCP {stage['dscp_in']}, traffic class {row['tc']}, "
+            f"   in   {format_name_list(row['ports'])}: DSCP {stage['dscp_in']}, traffic class {row['tc']}, "
             f"priority group {row['priority_group']}, {lossless}{pauses}{xoff}"
         )
     lines += [f"   acl  {_format_filter_decision(acl)}" for acl in stage["filters"] if acl["stage"] == "ingress"]
@@ -290,7 +290,7 @@ def _stage_lines(stage: Facts) -> list[str]:
         count = route["next_hops"]
         hops = f", {count} next hop{'s' if count != 1 else ''}" if route["source"] == "bgp" else ""
         lines.append(f"   by   {route['prefix']}, {route['source']}{hops}")
-    lines += [f"   out  {listing(row['ports'])}: {_format_egress(row)}" for row in stage["egress"]]
+    lines += [f"   out  {format_name_list(row['ports'])}: {_format_egress(row)}" for row in stage["egress"]]
     lines += [f"   acl  {_format_filter_decision(acl)}" for acl in stage["filters"] if acl["stage"] == "egress"]
     if stage["outcome"] not in (None, "delivered"):
         lines.append(f"   {stage['outcome']}")

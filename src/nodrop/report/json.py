@@ -12,7 +12,7 @@ from nodrop.model import subject
 from nodrop.model.change import Change
 from nodrop.model.reading import Assumption, Note
 from nodrop.model.states import Unknown
-from nodrop.report.escape import json_text, utf8
+from nodrop.report.escape import escape_json_text, escape_lone_surrogates
 from nodrop.results.outcome import Outcome, statistics, summary
 
 VERSION = 1
@@ -24,10 +24,10 @@ def render(outcome: Outcome) -> bytes:
     """Write an outcome as JSON in UTF-8, every finding on its own, two columns a level, with a line feed at the end."""
     document = {
         "version": VERSION,
-        "findings": [of_finding(finding) for finding in outcome.every],
+        "findings": [finding_record(finding) for finding in outcome.every],
         "unknown": [_unknown_verdict_document(verdict) for verdict in outcome.unknown],
-        "notes": [of_note(note) for note in outcome.notes],
-        "problems": [of_problem(problem) for problem in outcome.problems],
+        "notes": [note_record(note) for note in outcome.notes],
+        "problems": [problem_record(problem) for problem in outcome.problems],
         "files": _files(outcome),
         "assumed": [_assumption_document(assumption) for assumption in outcome.assumed],
         "statistics": None
@@ -37,7 +37,7 @@ def render(outcome: Outcome) -> bytes:
         "skipped": [dataclasses.asdict(skip) for skip in outcome.skipped],
         "summary": dataclasses.asdict(summary(outcome)),
     }
-    return dumped(document)
+    return encode_json_document(document)
 
 
 def _files(outcome: Outcome) -> dict[str, Any] | None:
@@ -56,13 +56,13 @@ def _files(outcome: Outcome) -> dict[str, Any] | None:
     }
 
 
-def dumped(document: Mapping[str, Any] | Sequence[Any]) -> bytes:
+def encode_json_document(document: Mapping[str, Any] | Sequence[Any]) -> bytes:
     """Return a document in UTF-8, two columns a level, with a line feed at the end."""
     try:
         raw = orjson.dumps(document, option=_OPTIONS)
     except orjson.JSONEncodeError:
         raw = orjson.dumps(_make_encodable(document), option=_OPTIONS)
-    return raw if raw.isascii() and b"\x7f" not in raw else json_text(raw.decode()).encode()
+    return raw if raw.isascii() and b"\x7f" not in raw else escape_json_text(raw.decode()).encode()
 
 
 def json_value(value: object) -> Any:
@@ -89,7 +89,7 @@ def json_value(value: object) -> Any:
     raise TypeError(f"{type(value).__name__} is not a type of the model")
 
 
-def of_finding(finding: Finding) -> dict[str, Any]:
+def finding_record(finding: Finding) -> dict[str, Any]:
     """Return a finding; `schemas/findings.schema.json` has its keys (contract 9.13)."""
     return {
         "rule": finding.rule,
@@ -135,12 +135,12 @@ def _fix_document(fix: Fix) -> dict[str, Any]:
     return {
         "safe": fix.safe,
         "text": fix.text,
-        "changes": [of_change(change) for change in fix.changes],
+        "changes": [change_record(change) for change in fix.changes],
         "commands": [dataclasses.asdict(commands) for commands in fix.commands],
     }
 
 
-def of_change(change: Change) -> dict[str, Any]:
+def change_record(change: Change) -> dict[str, Any]:
     """Return a change of the model."""
     return {"subject": subject.text(change.subject), "old": json_value(change.old), "new": json_value(change.new)}
 
@@ -150,7 +150,7 @@ def _unknown_verdict_document(verdict: UnknownVerdict) -> dict[str, Any]:
     return _fields(verdict, without=("places",))
 
 
-def of_note(note: Note) -> dict[str, Any]:
+def note_record(note: Note) -> dict[str, Any]:
     """Return a note."""
     return _fields(note, without=("about", "text"))
 
@@ -163,7 +163,7 @@ def _assumption_document(assumption: Assumption) -> dict[str, Any]:
     return dataclasses.asdict(assumption)
 
 
-def of_problem(problem: Problem) -> dict[str, Any]:
+def problem_record(problem: Problem) -> dict[str, Any]:
     """Return a problem of the input."""
     return {
         "file": problem.path,
@@ -179,11 +179,11 @@ def _make_encodable(value: Any) -> Any:
     """Return the same document where strings are valid UTF-8 and integers beyond 64 bits are written digit by digit."""
     match value:
         case str():
-            return utf8(value)
+            return escape_lone_surrogates(value)
         case int() if abs(value) > _LARGEST:
             return orjson.Fragment(str(value))
         case dict():
-            return {utf8(key): _make_encodable(child) for key, child in value.items()}
+            return {escape_lone_surrogates(key): _make_encodable(child) for key, child in value.items()}
         case list() | tuple():
             return [_make_encodable(child) for child in value]
     return value

@@ -13,8 +13,8 @@ from nodrop.engine.finding import Finding
 from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.subject import natural
-from nodrop.report.escape import terminal, utf8
-from nodrop.results.outcome import Outcome, format_problem, openable
+from nodrop.report.escape import escape_lone_surrogates, terminal
+from nodrop.results.outcome import Outcome, fix_location, format_problem
 
 _FABRIC = "the fabric"
 
@@ -32,11 +32,11 @@ def render(outcome: Outcome) -> bytes:
     new_suites += [_problems_suite(outcome.problems)] if outcome.problems else []
     new_suites += [] if new_suites else [_clean_suite(outcome)]
     lines += [
-        f"<testsuites {attributes(name='nodrop', **_sum_counts(new_suites))}>",
+        f"<testsuites {format_xml_attributes(name='nodrop', **_sum_counts(new_suites))}>",
         *(line for suite in new_suites for line in suite[1]),
         "</testsuites>",
     ]
-    return utf8("".join(f"{line}\n" for line in lines)).encode()
+    return escape_lone_surrogates("".join(f"{line}\n" for line in lines)).encode()
 
 
 _Suite = tuple[dict[str, int], list[str]]
@@ -71,8 +71,8 @@ def _hidden_findings_case(suite: str, name: str, findings: list[Finding]) -> lis
     located = findings[0].located
     place = {"file": located.file} if located else {}
     return [
-        f"    <testcase {attributes(classname=suite, name=name, **place)}>",
-        f"      <skipped {attributes(message='; '.join(reasons))}/>",
+        f"    <testcase {format_xml_attributes(classname=suite, name=name, **place)}>",
+        f"      <skipped {format_xml_attributes(message='; '.join(reasons))}/>",
         "    </testcase>",
     ]
 
@@ -83,13 +83,17 @@ def _rule_case(suite: str, rule: str, findings: list[Finding]) -> list[str]:
     body = _text("\n".join(map(_format_finding, failing or findings)))
     message = worst.message if len(findings) == 1 else f"{worst.message} (and {len(findings) - 1} more)"
     inside = (
-        f"<failure {attributes(type=worst.severity, message=message)}>{body}</failure>"
+        f"<failure {format_xml_attributes(type=worst.severity, message=message)}>{body}</failure>"
         if failing
         else f"<system-out>{body}</system-out>"
     )
-    located = openable(worst)
+    located = fix_location(worst)
     place = {"file": located.file} if located else {}
-    return [f"    <testcase {attributes(classname=suite, name=rule, **place)}>", f"      {inside}", "    </testcase>"]
+    return [
+        f"    <testcase {format_xml_attributes(classname=suite, name=rule, **place)}>",
+        f"      {inside}",
+        "    </testcase>",
+    ]
 
 
 def _problems_suite(problems: Iterable[Problem]) -> _Suite:
@@ -97,8 +101,8 @@ def _problems_suite(problems: Iterable[Problem]) -> _Suite:
         line
         for problem in problems
         for line in (
-            f"    <testcase {attributes(classname='input', name=problem.path, file=problem.path)}>",
-            f"      <error {attributes(type='problem', message=format_problem(problem))}/>",
+            f"    <testcase {format_xml_attributes(classname='input', name=problem.path, file=problem.path)}>",
+            f"      <error {format_xml_attributes(type='problem', message=format_problem(problem))}/>",
             "    </testcase>",
         )
     ]
@@ -108,22 +112,22 @@ def _problems_suite(problems: Iterable[Problem]) -> _Suite:
 
 def _clean_suite(outcome: Outcome) -> _Suite:
     name = f"{outcome.devices} devices, {outcome.interfaces} interfaces, {outcome.rules} rules"
-    case = f"    <testcase {attributes(classname='nodrop', name=name)}/>"
+    case = f"    <testcase {format_xml_attributes(classname='nodrop', name=name)}/>"
     return _build_suite("nodrop", {"tests": 1, "failures": 0, "errors": 0, "skipped": 0}, [case])
 
 
 def _build_suite(name: str, counts: dict[str, int], cases: list[str]) -> _Suite:
-    return counts, [f"  <testsuite {attributes(name=name, **counts)}>", *cases, "  </testsuite>"]
+    return counts, [f"  <testsuite {format_xml_attributes(name=name, **counts)}>", *cases, "  </testsuite>"]
 
 
 def _format_finding(finding: Finding) -> str:
-    located = openable(finding)
+    located = fix_location(finding)
     span = located.span if located else None
     place = f"{located.file}:{span.line}: " if located and span else f"{located.file}: " if located else ""
     return f"{place}{finding.severity}: {finding.message} ({subject.text(finding.subject)})"
 
 
-def attributes(**values: object) -> str:
+def format_xml_attributes(**values: object) -> str:
     """Return attributes of an element, in the order given, with their values escaped."""
     return " ".join(f"{key}={quoteattr(terminal(str(value)))}" for key, value in values.items())
 

@@ -12,7 +12,7 @@ _LONGEST = 2000
 """Terminals cut links short, from 2083 bytes on (VTE, iTerm2); what is longer is not linked."""
 
 
-class Links:
+class TerminalLinks:
     """Link targets for the names of rules and places: files of this machine, where they exist."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
@@ -43,9 +43,9 @@ class Links:
         return self._files[file]
 
 
-def linked(address: str | None, text: str) -> str:
+def format_link(address: str | None, shown_text: str) -> str:
     """Text, already escaped, as a link to an address; the text alone where there is none."""
-    return text if address is None else f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
+    return shown_text if address is None else f"\x1b]8;;{address}\x1b\\{shown_text}\x1b]8;;\x1b\\"
 
 
 def _file_uri(file: str) -> str | None:

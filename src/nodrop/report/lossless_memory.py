@@ -10,7 +10,7 @@ from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UnknownFact, known_rows
-from nodrop.report.table import section, wrap_text
+from nodrop.report.table import format_table_section, wrap_text
 from nodrop.units import show_bytes
 
 Facts = dict[str, Any]
@@ -25,7 +25,7 @@ class _Group(NamedTuple):
     headroom: Headroom
 
 
-def costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
+def lossless_memory_costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
     """Yield, per kind of switch, the memory that all lossless classes but the first take; its worst switch counts.
 
     `alone` is the same fabric with the first lossless class only. Sizes are in bytes. The shared rest and the depth of
@@ -123,11 +123,11 @@ def _first_pause_depth_bytes(device: Device, tc: int) -> int | None:
 _HEADS = ("at", "model", "of a port", "of a switch", "pool for headroom", "left to share")
 
 
-def table(rows: Sequence[Facts]) -> Iterator[str]:
+def format_memory_table(fact_rows: Sequence[Facts]) -> Iterator[str]:
     """Yield the memory that further lossless classes take as a table for a terminal; nothing where there are none."""
-    if not rows:
+    if not fact_rows:
         return
-    first, further = rows[0]["first"], " and ".join(rows[0]["further"])
+    first, further = fact_rows[0]["first"], " and ".join(fact_rows[0]["further"])
     cells = (
         (
             f"{row['role']} ({row['platform']})",
@@ -138,9 +138,11 @@ def table(rows: Sequence[Facts]) -> Iterator[str]:
             _format_change(row["left_to_share"]),
             _format_change(row["first_paused_from"]),
         )
-        for row in rows
+        for row in fact_rows
     )
-    yield from section(f"Memory that {further} takes as lossless class", (*_HEADS, f"{first} paused from"), cells)
+    yield from format_table_section(
+        f"Memory that {further} takes as lossless class", (*_HEADS, f"{first} paused from"), cells
+    )
     text = (
         f"What {further} takes beside {first}; in brackets the size with {first} as the only lossless class. Each port "
         f"reserves memory. All lossless classes share what is left, so {first} is paused sooner. A pool for headroom "
@@ -154,10 +156,10 @@ def _format_size_range(sizes: Facts) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _pool(row: Facts) -> str:
-    if not row["headroom_pool"]["with"]:
+def _pool(fact_row: Facts) -> str:
+    if not fact_row["headroom_pool"]["with"]:
         return "none"
-    return f"{_format_change(row['headroom_pool'])}, demand {show_bytes(row['xoff'])}"
+    return f"{_format_change(fact_row['headroom_pool'])}, demand {show_bytes(fact_row['xoff'])}"
 
 
 def _format_change(sizes: Facts) -> str:

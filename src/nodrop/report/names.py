@@ -33,13 +33,15 @@ def name(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else '"' + terminal(text).replace('"', '\\"') + '"'
 
 
-def label(subject: Subject, on: str | None = None) -> str:
+def subject_label(subject: Subject, device_name: str | None = None) -> str:
     """Return the name of a part on its device, or in the fabric: `Ethernet8`, `Ethernet8 queue 3`, `10.1.0.1`.
 
     A link is called as its port `on` a device, where it has one there.
     """
     match subject:
-        case (root, "links", ends) if root == FABRIC and on and (port := _link_port_on_device(ends, on)):
+        case (root, "links", ends) if (
+            root == FABRIC and device_name and (port := _link_port_on_device(ends, device_name))
+        ):
             return name(port)
         case (only,):
             return "the fabric" if only == FABRIC else name(only)
@@ -57,7 +59,7 @@ def _link_port_on_device(ends: str, device: str) -> str:
     return ports[0] if len(ports) == 1 else ""
 
 
-def kind(subject: Subject) -> str:
+def subject_kind(subject: Subject) -> str:
     """Return the kind of a part, in the singular: device, port, queue, neighbor, link, class …"""
     match subject:
         case (only,):
@@ -82,19 +84,19 @@ def count(number: int, noun: str) -> str:
 
 def counts(subjects: Iterable[Subject], within: Iterable[str] = repeat("")) -> list[str]:
     """Return the number of each kind but devices, the commonest kind first; `within` gives each subject's fabric."""
-    kinds = Counter(kind(subject) for _, subject in set(zip(within, subjects, strict=False)))
+    kinds = Counter(subject_kind(subject) for _, subject in set(zip(within, subjects, strict=False)))
     return [count(number, noun) for noun, number in sorted(kinds.items(), key=_count_sort_key) if noun != "device"]
 
 
-def listing(names: Iterable[str]) -> str:
+def format_name_list(part_names: Iterable[str]) -> str:
     """Names, numbers that run drawn together; of a long list the beginning, and how many names it leaves out."""
-    entries = collapse(names)
+    entries = collapse_names(part_names)
     text = ", ".join(entry.text for entry in entries[:_LISTED])
     more_count = sum(entry.names for entry in entries[_LISTED:])
     return f"{text} and {more_count} more" if more_count else text
 
 
-class Entry(NamedTuple):
+class NameRun(NamedTuple):
     """A name, or several drawn together, and how many they are."""
 
     text: str
@@ -102,10 +104,10 @@ class Entry(NamedTuple):
     first: str
 
 
-def collapse(names: Iterable[str]) -> list[Entry]:
+def collapse_names(part_names: Iterable[str]) -> list[NameRun]:
     """Collapse names into entries by the rules at the top of this module; each name counts once."""
     shapes: dict[tuple[str, ...], list[tuple[_Run, ...]]] = {}
-    for each in dict.fromkeys(names):
+    for each in dict.fromkeys(part_names):
         pieces = _NUMBER.split(each) if ":" not in each and not each.startswith('"') else [each]
         numbers = tuple(_Run(text, text, 1) for text in pieces[1::2])
         shapes.setdefault(tuple(pieces[::2]), []).append(numbers)
@@ -119,11 +121,11 @@ class _Run(NamedTuple):
     numbers: int
 
 
-def _build_entry(shape: tuple[str, ...], row: tuple[_Run, ...]) -> Entry:
+def _build_entry(shape: tuple[str, ...], row: tuple[_Run, ...]) -> NameRun:
     names = 1
     for run in row:
         names *= run.numbers
-    return Entry(
+    return NameRun(
         _interleave_numbers(shape, [run.text for run in row]),
         names,
         _interleave_numbers(shape, [run.first for run in row]),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from nodrop import platforms
-from nodrop.engine.unknowns import advice
+from nodrop.engine.unknowns import advise_on_missing_fact
 from nodrop.errors import InputProblems
 from nodrop.locate import Stands, place_of
 from nodrop.model import subject
@@ -24,42 +24,44 @@ _TOPICS = {"mode": "mode", "RDMA": "classes"}
 _KEYS = {"links": "cables", "devices": "roles"}
 
 
-def origins(reading: Reading, at: Subject, path: str, value: object, stated_by: StatedBy) -> Iterator[str]:
+def explain_value_origins(
+    reading: Reading, subject_path: Subject, path: str, value: object, stated_by: StatedBy
+) -> Iterator[str]:
     """Yield in words where the value of a part comes from; `path` is the part's name in rules."""
     if isinstance(value, Unknown):
-        yield f"unknown: no file says it; what would settle it: {advice(path)}"
+        yield f"unknown: no file says it; what would settle it: {advise_on_missing_fact(path)}"
         return
-    decision = reading.decided(at) if reading.decided is not None else None
+    decision = reading.decided(subject_path) if reading.decided is not None else None
     if decision is not None:
         yield _format_decision(decision)
         return
-    for length in range(len(at), 0, -1):
-        if reason := reading.derived.get(at[:length]):
+    for length in range(len(subject_path), 0, -1):
+        if reason := reading.derived.get(subject_path[:length]):
             yield f"derived: {reason}"
             break
-    if is_computed_by_switch(reading, at, _value(reading, at)):
+    if is_computed_by_switch(reading, subject_path, _value(reading, subject_path)):
         yield "derived: worked out by the switch, and so by nodrop; no file states it"
     if reading.decided is not None:
         yield "a default of the design: no key of the intent states it"
-    elif at[0] == FABRIC:
-        key = at[1] if len(at) > 1 else ""
-        yield from of_fabric(reading, _KEYS.get(key, key), stated_by)
+    elif subject_path[0] == FABRIC:
+        key = subject_path[1] if len(subject_path) > 1 else ""
+        yield from explain_fabric_key_origins(reading, _KEYS.get(key, key), stated_by)
     else:
-        yield from _describe_file_origin(reading, at, value)
+        yield from _describe_file_origin(reading, subject_path, value)
 
 
 def _format_decision(decision: Decision) -> str:
     return f"{decision.message} ({decision.file}:{decision.span.line}:{decision.span.column})"
 
 
-def _value(reading: Reading, at: Subject) -> object:
+def _value(reading: Reading, subject_path: Subject) -> object:
     try:
-        return get_value(reading.fabric, at)
+        return get_value(reading.fabric, subject_path)
     except ValueError:
         return None
 
 
-def of_fabric(reading: Reading, key: str, stated_by: StatedBy) -> Iterator[str]:
+def explain_fabric_key_origins(reading: Reading, key: str, stated_by: StatedBy) -> Iterator[str]:
     """Yield the origin of a key of the fabric (`mode`, `classes`, …): the assumption, who stated it, or nobody."""
     assumed = [candidate for candidate in reading.assumed if _TOPICS.get(candidate.fact) == key]
     for assumption in assumed:

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from nodrop.report import headroom_page, lossless_memory
 from nodrop.report.escape import terminal
 from nodrop.report.fabric import Facts
-from nodrop.report.headroom_page import metres
-from nodrop.report.names import listing
-from nodrop.report.table import WIDTH, section
+from nodrop.report.headroom_page import format_cable_length
+from nodrop.report.names import format_name_list
+from nodrop.report.table import TABLE_COLUMNS, format_table_section
 from nodrop.units import show_bytes, show_ids, show_speed, show_us
 
-Rows = Iterator[Sequence[str]]
+TableRows = Iterator[Sequence[str]]
 
 
 def text(facts: Facts) -> str:
@@ -27,26 +27,26 @@ def _page_lines(facts: Facts) -> Iterator[str]:
         yield f"drained, routed around by all others: {terminal(', '.join(drained))}"
     yield ""
     yield from _bandwidth_lines(facts)
-    yield from section(
+    yield from format_table_section(
         "Switches", ("name", "role", "model", "platform", "AS", "loopback", "management", "ports"), _device_rows(facts)
     )
     head = ("group", "hosts", "NIC", "ports of each", "leaves of each", "injection", "GPUs", "per GPU")
-    yield from section("Hosts", head, _endpoint_rows(facts))
-    yield from section("Links", ("from", "to", "count", "speed", "medium", "length"), _link_rows(facts))
-    yield from section(
+    yield from format_table_section("Hosts", head, _endpoint_rows(facts))
+    yield from format_table_section("Links", ("from", "to", "count", "speed", "medium", "length"), _link_rows(facts))
+    yield from format_table_section(
         "Classes", ("class", "TC", "DSCP", "", "scheduling", "ECN from, to, probability"), _class_rows(facts)
     )
     head = ("at", "towards", "platform", "priorities", "detection", "restoration", "action", "polling")
-    yield from section("PFC watchdogs", head, _watchdog_rows(facts))
-    yield from headroom_page.tables(facts["headroom"])
-    yield from section(
+    yield from format_table_section("PFC watchdogs", head, _watchdog_rows(facts))
+    yield from headroom_page.render_headroom_tables(facts["headroom"])
+    yield from format_table_section(
         "Marking before pause",
         ("at", "model", "queue", "marks from", "all from", "senders paused from"),
         _marking_rows(facts),
     )
-    yield from section("Buffer pools", ("at", "model", "pool", "size", "share"), _pool_rows(facts))
-    yield from lossless_memory.table(facts["further_lossless"])
-    yield from section(
+    yield from format_table_section("Buffer pools", ("at", "model", "pool", "size", "share"), _pool_rows(facts))
+    yield from lossless_memory.format_memory_table(facts["further_lossless"])
+    yield from format_table_section(
         "High-frequency telemetry (bandwidth without compression)",
         ("at", "model", "objects", "interval", "counters", "bandwidth", "management port"),
         _stream_rows(facts),
@@ -54,7 +54,7 @@ def _page_lines(facts: Facts) -> Iterator[str]:
     yield from _format_first_apply(facts)
     yield from _format_deviations(facts)
     defaults = ((row["key"], row["value"], row["source"]) for row in facts["defaults"])
-    yield from section("Defaults that hold", ("key", "value", "because"), defaults)
+    yield from format_table_section("Defaults that hold", ("key", "value", "because"), defaults)
 
 
 def _format_deviations(facts: Facts) -> Iterator[str]:
@@ -64,8 +64,10 @@ def _format_deviations(facts: Facts) -> Iterator[str]:
         yield "What a platform has otherwise"
     for row in facts["adapted"]:
         line = terminal(f"{row['path']}: {row['made']} instead of {row['wanted']}")
-        yield from textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="      ")
-        yield from textwrap.wrap(terminal(row["reason"]), WIDTH, initial_indent="    ", subsequent_indent="    ")
+        yield from textwrap.wrap(line, TABLE_COLUMNS, initial_indent="  ", subsequent_indent="      ")
+        yield from textwrap.wrap(
+            terminal(row["reason"]), TABLE_COLUMNS, initial_indent="    ", subsequent_indent="    "
+        )
 
 
 def _format_first_apply(facts: Facts) -> Iterator[str]:
@@ -74,14 +76,16 @@ def _format_first_apply(facts: Facts) -> Iterator[str]:
         yield ""
         yield "Restarts and port resets at the first apply"
     for row in facts["first_apply"]:
-        where = f"{listing(row['devices'])} ({row['platform']} {row['version']})"
+        where = f"{format_name_list(row['devices'])} ({row['platform']} {row['version']})"
         yield from textwrap.wrap(
             terminal(f"{where}: {row['setting']}: {row['reason']}"),
-            WIDTH,
+            TABLE_COLUMNS,
             initial_indent="  ",
             subsequent_indent="      ",
         )
-        yield from textwrap.wrap(terminal(row["source"]), WIDTH, initial_indent="    ", subsequent_indent="    ")
+        yield from textwrap.wrap(
+            terminal(row["source"]), TABLE_COLUMNS, initial_indent="    ", subsequent_indent="    "
+        )
 
 
 def _format_rate(mbps: int) -> str:
@@ -109,7 +113,7 @@ def _ports(facts: Facts) -> str:
     return f"{ports} host ports"
 
 
-def _device_rows(facts: Facts) -> Rows:
+def _device_rows(facts: Facts) -> TableRows:
     for row in facts["devices"]:
         split = f" as {row['interfaces_used']}" if row["interfaces_used"] != row["ports_used"] else ""
         yield (
@@ -124,7 +128,7 @@ def _device_rows(facts: Facts) -> Rows:
         )
 
 
-def _endpoint_rows(facts: Facts) -> Rows:
+def _endpoint_rows(facts: Facts) -> TableRows:
     for row in facts["endpoints"]:
         speeds = ", ".join(map(show_speed, row["port_mbps"]))
         per_gpu = "" if row["per_gpu_mbps"] is None else _format_rate(row["per_gpu_mbps"])
@@ -140,7 +144,7 @@ def _endpoint_rows(facts: Facts) -> Rows:
         )
 
 
-def _link_rows(facts: Facts) -> Rows:
+def _link_rows(facts: Facts) -> TableRows:
     for row in facts["links"]:
         speed = show_speed(row["speed_mbps"]) if row["speed_mbps"] else "unknown"
         yield (
@@ -149,11 +153,11 @@ def _link_rows(facts: Facts) -> Rows:
             str(row["count"]),
             speed,
             row["media"] or "unknown",
-            metres(row["length_m"]),
+            format_cable_length(row["length_m"]),
         )
 
 
-def _class_rows(facts: Facts) -> Rows:
+def _class_rows(facts: Facts) -> TableRows:
     for row in facts["classes"]:
         ecn = row["ecn"]
         marks = f"{show_bytes(ecn['min'])}, {show_bytes(ecn['max'])}, {ecn['probability_percent']}%" if ecn else ""
@@ -165,7 +169,7 @@ def _ms(time: int | None) -> str:
     return "" if time is None else f"{time} ms"
 
 
-def _watchdog_rows(facts: Facts) -> Rows:
+def _watchdog_rows(facts: Facts) -> TableRows:
     for row in facts["watchdogs"]:
         side = {"host": "hosts", "fabric": "switches"}.get(row["side"], "unknown")
         where = (str(row["role"]), side, row["platform"])
@@ -178,7 +182,7 @@ def _watchdog_rows(facts: Facts) -> Rows:
         yield (*where, priorities, *times, watchdog["action"] or "none", _ms(row["polling_ms"]))
 
 
-def _marking_rows(facts: Facts) -> Rows:
+def _marking_rows(facts: Facts) -> TableRows:
     for row in facts["marking"]:
         ecn = row["ecn"] or {"min": None, "max": None}
         cells = [show_bytes(value) if value is not None else "never" for value in (ecn["min"], ecn["max"])]
@@ -187,7 +191,7 @@ def _marking_rows(facts: Facts) -> Rows:
         yield (f"{row['role']} ({row['platform']})", str(row["model"]), str(row["queue"]), *cells, pause_text)
 
 
-def _stream_rows(facts: Facts) -> Rows:
+def _stream_rows(facts: Facts) -> TableRows:
     for row in facts["streams"]:
         size = "" if row["counter_bytes"] is None else f" of {show_bytes(row['counter_bytes'])}"
         yield (
@@ -201,7 +205,7 @@ def _stream_rows(facts: Facts) -> Rows:
         )
 
 
-def _pool_rows(facts: Facts) -> Rows:
+def _pool_rows(facts: Facts) -> TableRows:
     for row in facts["pools"]:
         size = (
             "unknown" if row["size"] is None else f"{show_bytes(row['size'])}{', computed' if row['computed'] else ''}"

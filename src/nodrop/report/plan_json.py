@@ -8,7 +8,7 @@ from nodrop.model import subject
 from nodrop.plan.model import (
     KINDS,
     DeviceChange,
-    Entry,
+    DifferingEntry,
     Fact,
     Hazard,
     Outside,
@@ -18,19 +18,19 @@ from nodrop.plan.model import (
     Together,
     Told,
 )
-from nodrop.plan.order import turns
-from nodrop.report.json import dumped, json_value, of_problem
-from nodrop.report.plan_words import CHANGING, Wording, lines, what
+from nodrop.plan.order import number_stages
+from nodrop.report.json import encode_json_document, json_value, problem_record
+from nodrop.report.plan_words import PLAN_WORDING, Wording, lines, what
 
 VERSION = 1
 
 
 def render(plans: Sequence[Plan]) -> bytes:
     """Write plans as JSON in UTF-8; nothing is folded."""
-    return dumped({"version": VERSION, "kind": "plan", "plans": [document(plan) for plan in plans]})
+    return encode_json_document({"version": VERSION, "kind": "plan", "plans": [plan_record(plan) for plan in plans]})
 
 
-def document(plan: Plan, wording: Wording = CHANGING) -> dict[str, Any]:
+def plan_record(plan: Plan, wording: Wording = PLAN_WORDING) -> dict[str, Any]:
     """Return the plan of one fabric as JSON values."""
     kinds = Counter(device.kind for device in plan.devices)
     return {
@@ -41,9 +41,9 @@ def document(plan: Plan, wording: Wording = CHANGING) -> dict[str, Any]:
         "together": [_joint_change_document(joint_change) for joint_change in plan.together],
         "outside": [_outside_table_document(outside_table) for outside_table in plan.outside],
         "unsaid": [render_fact_group(fact_group, wording) for fact_group in plan.unsaid],
-        "order": [_stage_document(number, stage) for number, stage in turns(plan.order)],
-        "rollout": None if plan.rollout is None else _rollout_document(plan.rollout, turns(plan.order)),
-        "problems": [of_problem(problem) for problem in plan.problems],
+        "order": [_stage_document(number, stage) for number, stage in number_stages(plan.order)],
+        "rollout": None if plan.rollout is None else _rollout_document(plan.rollout, number_stages(plan.order)),
+        "problems": [problem_record(problem) for problem in plan.problems],
         "summary": {**{kind: kinds[kind] for kind in KINDS}, "risk": plan.risk},
     }
 
@@ -93,7 +93,7 @@ def _outside_table_document(outside_table: Outside) -> dict[str, Any]:
     }
 
 
-def _entry_document(entry: Entry) -> dict[str, Any]:
+def _entry_document(entry: DifferingEntry) -> dict[str, Any]:
     return {"path": subject.text(entry.path), "old": json_value(entry.old), "new": json_value(entry.new)}
 
 

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nodrop.model.states import Unknown
-from nodrop.plan.fact_groups import shape_key
-from nodrop.plan.model import KINDS, Effect, Kind, Outside, Plan, Risk, Told, worst
+from nodrop.plan.fact_groups import fact_shape_key
+from nodrop.plan.model import KINDS, DeviceChangeKind, Effect, Outside, Plan, Risk, Told, worst_risk
 from nodrop.plan.order import runs
-from nodrop.report.names import count, listing, name
-from nodrop.report.plan_words import CHANGING, Wording, format_path, lines
+from nodrop.report.names import count, format_name_list, name
+from nodrop.report.plan_words import PLAN_WORDING, Wording, format_path, lines
 
-RISK_SAID: dict[Risk, str] = {
+RISK_LABELS: dict[Risk, str] = {
     "none": "no disturbance",
     "unknown": "unknown",
     "traffic-affecting": "traffic-affecting",
@@ -20,9 +20,14 @@ RISK_SAID: dict[Risk, str] = {
     "reboot": "reboot",
     "refused": "refused by the device",
 }
-_VERBS: Mapping[Kind, str] = {"added": "added", "removed": "removed", "replaced": "replaced", "changed": "changed"}
-OUTSIDE = "outside what nodrop judges"
-KEYS: Mapping[str, str] = {"added": "added", "removed": "removed", "changed": "changed"}
+_VERBS: Mapping[DeviceChangeKind, str] = {
+    "added": "added",
+    "removed": "removed",
+    "replaced": "replaced",
+    "changed": "changed",
+}
+OTHER_FILES_HEADING = "outside what nodrop judges"
+KEY_CHANGE_VERBS: Mapping[str, str] = {"added": "added", "removed": "removed", "changed": "changed"}
 _SHOWN = 6
 """Keys of one part that are named."""
 _TABLE = 2
@@ -42,14 +47,14 @@ class Block:
     @property
     def head(self) -> str:
         """Return where it is."""
-        return "; ".join(map(place, (self.told, *self.same)))
+        return "; ".join(map(format_fact_place, (self.told, *self.same)))
 
     @property
     def risk(self) -> Risk:
         """The worst that it does."""
-        return worst(fact.effect.risk for fact in self.told.facts)
+        return worst_risk(fact.effect.risk for fact in self.told.facts)
 
-    def groups(self, wording: Wording = CHANGING) -> Iterator[tuple[list[str], Effect]]:
+    def groups(self, wording: Wording = PLAN_WORDING) -> Iterator[tuple[list[str], Effect]]:
         """Yield lines of facts that have the same effect, and the effect."""
         together: dict[Effect, list[str]] = {}
         for fact in self.told.facts:
@@ -62,17 +67,17 @@ class Block:
         """Return where else the same facts change, each to different values; nothing if there is no such place."""
         if not self.alike:
             return ""
-        devices = listing(name(device) for fact_group in self.alike for device in fact_group.devices)
+        devices = format_name_list(name(device) for fact_group in self.alike for device in fact_group.devices)
         ports = sum(len(fact_group.ports) * len(fact_group.devices) for fact_group in self.alike)
         where = f"{count(ports, 'port')} of {devices}" if ports else devices
         return f"and alike, to values of their own: {where}"
 
 
-def blocks(fact_groups: Iterable[Told], *, folded: bool = True) -> list[Block]:
+def group_fact_blocks(fact_groups: Iterable[Told], *, folded: bool = True) -> list[Block]:
     """Return facts as blocks; `folded`, of those that differ only in names and addresses the first is shown."""
     alike: dict[object, list[Told]] = {}
     for number, fact_group in enumerate(fact_groups):
-        key: object = (bool(fact_group.ports), tuple((shape_key(fact), fact.effect) for fact in fact_group.facts))
+        key: object = (bool(fact_group.ports), tuple((fact_shape_key(fact), fact.effect) for fact in fact_group.facts))
         alike.setdefault(key if folded and fact_group.devices else number, []).append(fact_group)
     return [_build_block(places) for places in alike.values()]
 
@@ -83,21 +88,21 @@ def _build_block(places: Sequence[Told]) -> Block:
     return Block(told=first_group, same=tuple(same), alike=tuple(group for group in other_groups if group not in same))
 
 
-def place(told: Told) -> str:
+def format_fact_place(fact_group: Told) -> str:
     """Return where facts are: `leaf[1-4]: Ethernet[0-24 by 8]`, or the fabric."""
-    if not told.devices:
+    if not fact_group.devices:
         return "the fabric"
-    devices = listing(map(name, told.devices))
-    return f"{devices}: {listing(map(name, told.ports))}" if told.ports else devices
+    devices = format_name_list(map(name, fact_group.devices))
+    return f"{devices}: {format_name_list(map(name, fact_group.ports))}" if fact_group.ports else devices
 
 
-def reasons(effect: Effect) -> Iterator[str]:
+def format_effect_reasons(effect: Effect) -> Iterator[str]:
     """Yield the consequences of an effect, in lines."""
     if effect.means == "follows":
         yield "follows: the switch works it out from the other changes"
     elif effect.risk != "none" or effect.reasons:
         why = "; ".join(effect.reasons)
-        yield f"{RISK_SAID[effect.risk]}{': ' if why else ''}{why}"
+        yield f"{RISK_LABELS[effect.risk]}{': ' if why else ''}{why}"
     if effect.means == "commands":
         yield f"by command: {'; '.join(effect.by_hand)}"
     elif effect.means == "by hand":
@@ -106,7 +111,7 @@ def reasons(effect: Effect) -> Iterator[str]:
         yield "no patch: the files of the switch are not at hand, or nodrop does not change such files"
 
 
-def outside(plan: Plan, verbs: Mapping[str, str] = KEYS) -> Iterator[tuple[str, Effect]]:
+def format_other_file_changes(plan: Plan, verbs: Mapping[str, str] = KEY_CHANGE_VERBS) -> Iterator[tuple[str, Effect]]:
     """Yield the changes in files outside the model, and their effects; parts of one kind, such as ports, together."""
     names_by_change: dict[tuple[tuple[str, ...], tuple[str, ...], str, Effect], list[str]] = {}
     for table in plan.outside:
@@ -114,8 +119,8 @@ def outside(plan: Plan, verbs: Mapping[str, str] = KEYS) -> Iterator[tuple[str, 
         key_text = "; ".join(_format_outside_keys(table, verbs))
         names_by_change.setdefault((table.devices, kind, key_text, table.effect), []).extend(tail)
     for (devices, kind, key_text, effect), names in names_by_change.items():
-        where = " ".join((*kind, listing(map(name, names)))).strip()
-        yield f"{listing(map(name, devices))}: {where}: {key_text}", effect
+        where = " ".join((*kind, format_name_list(map(name, names)))).strip()
+        yield f"{format_name_list(map(name, devices))}: {where}: {key_text}", effect
 
 
 def _format_outside_keys(outside_table: Outside, verbs: Mapping[str, str]) -> Iterator[str]:
@@ -130,10 +135,10 @@ def _format_outside_keys(outside_table: Outside, verbs: Mapping[str, str]) -> It
 def together(plan: Plan) -> Iterator[tuple[str, Effect]]:
     """Yield where all changes together do worse than each alone, and their effect."""
     for joint_change in plan.together:
-        yield f"{listing(map(name, joint_change.devices))}: all changes together", joint_change.effect
+        yield f"{format_name_list(map(name, joint_change.devices))}: all changes together", joint_change.effect
 
 
-def devices(plan: Plan, verbs: Mapping[Kind, str] = _VERBS) -> Iterator[tuple[str, str]]:
+def devices(plan: Plan, verbs: Mapping[DeviceChangeKind, str] = _VERBS) -> Iterator[tuple[str, str]]:
     """Yield a mark and a line for switches that come, go, are replaced or change."""
     marks = {"added": "+", "removed": "-", "replaced": "!", "changed": "~"}
     for kind in KINDS:
@@ -148,23 +153,23 @@ def devices(plan: Plan, verbs: Mapping[Kind, str] = _VERBS) -> Iterator[tuple[st
             was = f"{device_change.old.platform} before, " if kind == "replaced" and device_change.old else ""
             by_make.setdefault(f"({model}{was}{release_text})", []).append(device_change.name)
         for make, names in by_make.items():
-            yield marks[kind], f"{listing(map(name, names))} {verbs[kind]} {make}"
+            yield marks[kind], f"{format_name_list(map(name, names))} {verbs[kind]} {make}"
 
 
-def unsaid(plan: Plan, sides: tuple[str, str] = _SIDES) -> Iterator[str]:
+def format_not_compared(plan: Plan, missing_side_texts: tuple[str, str] = _SIDES) -> Iterator[str]:
     """Yield the parts that one of the two sides does not state, each part once."""
     silent: dict[tuple[str, str], set[str]] = {}
     for fact_group in plan.unsaid:
         for fact in fact_group.facts:
             entry = fact.entries[0]
-            side = sides[not isinstance(entry.old, Unknown)]
+            side = missing_side_texts[not isinstance(entry.old, Unknown)]
             silent.setdefault((side, format_path(entry.path)), set()).update(fact_group.devices)
     for (side, path_text), names in sorted(silent.items()):
-        where = f" of {listing(map(name, names))}" if names else ""
+        where = f" of {format_name_list(map(name, names))}" if names else ""
         yield f"{path_text}{where}: {side}"
 
 
-def summary(plan: Plan) -> str:
+def summarize_plan(plan: Plan) -> str:
     """Return in one line what becomes of how many switches, and the worst that is done to any."""
     kinds = Counter(device.kind for device in plan.devices)
     phrases = [f"{count(kinds[kind], 'switch')} {_VERBS[kind]}" for kind in KINDS if kinds[kind]]
@@ -175,26 +180,26 @@ def summary(plan: Plan) -> str:
         text = f"{text}; {count(len(plan.rollout.hazards), 'hazard')} on the way"
     if plan.risk == "none":
         return f"{text}; nothing known to disturb a switch that runs{_format_manual_devices(plan)}"
-    return f"{text}; worst: {harm(plan)}"
+    return f"{text}; worst: {summarize_plan_impact(plan)}"
 
 
-def harm(plan: Plan) -> str:
+def summarize_plan_impact(plan: Plan) -> str:
     """Return the worst effect, the switches that it hits, and those that leave something to a person."""
     hit = [device for device, risk in plan.effects.items() if risk == plan.risk]
-    return f"{RISK_SAID[plan.risk]} ({listing(map(name, hit))}){_format_manual_devices(plan)}"
+    return f"{RISK_LABELS[plan.risk]} ({format_name_list(map(name, hit))}){_format_manual_devices(plan)}"
 
 
 def _format_manual_devices(plan: Plan) -> str:
     hands = {
         device for one in plan.told for fact in one.facts if fact.effect.means == "by hand" for device in one.devices
     }
-    return f"; by hand, in part: {listing(map(name, sorted(hands)))}" if hands else ""
+    return f"; by hand, in part: {format_name_list(map(name, sorted(hands)))}" if hands else ""
 
 
 def number_stages(plan: Plan) -> list[tuple[int, str, str]]:
     """Return the order of the rollout: a number, switches, and why; runs of single switches as one row."""
     rows: list[tuple[int, str, str]] = []
     for number, stages in enumerate(runs(plan.order), 1):
-        names, why = listing(name(device) for stage in stages for device in stage.own), stages[0].why
+        names, why = format_name_list(name(device) for stage in stages for device in stage.own), stages[0].why
         rows.append((number, names, f"one after the other, {why}" if len(stages) > 1 else why))
     return rows

@@ -12,9 +12,9 @@ from nodrop.model.qos import COLORS, QosProfile
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, cable_ends
 from nodrop.model.types import KEYS
-from nodrop.plan.fact_groups import ANY, is_row, kind_of, rows, template
-from nodrop.plan.model import Entry, Fact
-from nodrop.report.names import listing, name
+from nodrop.plan.fact_groups import ANY_KEY, entry_kind, is_row_change, path_template, rows
+from nodrop.plan.model import DifferingEntry, Fact
+from nodrop.report.names import format_name_list, name
 from nodrop.units import show_ids, show_speed
 
 
@@ -30,9 +30,9 @@ class Wording:
     """What of a list goes and comes."""
 
 
-CHANGING = Wording(change="{} -> {}", added="added", removed="removed", without="without {}", having="with {}")
+PLAN_WORDING = Wording(change="{} -> {}", added="added", removed="removed", without="without {}", having="with {}")
 """Of a plan: what is done."""
-DIFFERING = Wording(
+DRIFT_WORDING = Wording(
     change="{}, wanted {}", added="missing", removed="not wanted", without="not wanted {}", having="lacks {}"
 )
 """Of what runs otherwise than is wanted."""
@@ -42,11 +42,11 @@ _LONGEST = 160
 _SHOWN = 8
 
 
-def lines(fact: Fact, wording: Wording = CHANGING) -> Iterator[str]:
+def lines(fact: Fact, wording: Wording = PLAN_WORDING) -> Iterator[str]:
     """Yield a fact as lines, nearly always one: its name, its old value, and its new value."""
     entry = fact.entries[0]
     called = what(fact)
-    if is_row(entry):
+    if is_row_change(entry):
         yield f"{called}: {_format_row_change(fact, wording)}"
     elif entry.path[-1] in numbers() and isinstance(entry.old, tuple) and isinstance(entry.new, tuple):
         yield from _format_map_changes(called, entry, wording)
@@ -59,7 +59,7 @@ def lines(fact: Fact, wording: Wording = CHANGING) -> Iterator[str]:
         yield f"{called}: {wording.change.format(old, new)}"
 
 
-def _is_unordered_list(entry: Entry) -> bool:
+def _is_unordered_list(entry: DifferingEntry) -> bool:
     """Return whether an entry is a list of plain values without an order: only those that come and go are listed."""
     sides = (entry.old, entry.new)
     if entry.path[-1] not in field_names(unordered=True) or not all(isinstance(side, tuple) for side in sides):
@@ -70,17 +70,17 @@ def _is_unordered_list(entry: Entry) -> bool:
 def what(fact: Fact) -> str:
     """Return the name of a fact: `queue 3: ECN minimum`."""
     paths = [entry.path for entry in fact.entries]
-    shape = template(paths[0])
+    shape = path_template(paths[0])
     labels: list[str] = []
     colors: list[str] = []
     for at, field in enumerate(shape):
         keys = list(dict.fromkeys(path[at] for path in paths))
         before = shape[at - 1] if at else ""
-        if field == ANY and before in rows():
+        if field == ANY_KEY and before in rows():
             noun = entry_label(before)
-            which = _format_cables(keys) if before == "links" else listing(map(name, keys))
+            which = _format_cables(keys) if before == "links" else format_name_list(map(name, keys))
             labels.append(f"{noun if len(keys) == 1 else _pluralize_noun(noun)} {which}")
-        elif field == ANY:
+        elif field == ANY_KEY:
             colors = keys
         elif at + 1 < len(shape) and (field in rows() or field in field_names(heading=True)):
             continue
@@ -129,7 +129,7 @@ def value(field: str, count: Any) -> str:
         case int() if field.endswith("mtu_bytes"):
             return f"{count} B"
         case int() if field.endswith("_bytes"):
-            return size(count)
+            return format_exact_bytes(count)
         case int() if field == "dynamic_th":
             return str(2**count) if 0 <= count <= MAX_POWER else f"2^{count}"
         case int() | float() if unit_of(field):
@@ -155,7 +155,7 @@ def value(field: str, count: Any) -> str:
     return str(count) or "none"
 
 
-def size(count: int) -> str:
+def format_exact_bytes(count: int) -> str:
     """Return bytes exactly: `200 kB`, `1.5 MB`, `149 KiB`, `2 MiB`, `152.577 kB`, `999 B`."""
     for power, unit in ((20, "MiB"), (10, "KiB")):
         if count and count % 2**power == 0 and count % 10**3:
@@ -196,7 +196,7 @@ def _format_record(row: Any) -> str:
 def _format_row_change(fact: Fact, wording: Wording) -> str:
     """Return that rows are added or removed, with the values of a single one."""
     entry = fact.entries[0]
-    verb = wording.added if kind_of(entry) == "added" else wording.removed
+    verb = wording.added if entry_kind(entry) == "added" else wording.removed
     row = entry.new if entry.old is None else entry.old
     if len(fact.entries) > 1 or not dataclasses.is_dataclass(row):
         return verb
@@ -204,7 +204,7 @@ def _format_row_change(fact: Fact, wording: Wording) -> str:
     return verb if record == "there" else f"{verb} ({record})"
 
 
-def _format_map_changes(called: str, entry: Entry, wording: Wording) -> Iterator[str]:
+def _format_map_changes(called: str, entry: DifferingEntry, wording: Wording) -> Iterator[str]:
     """Yield what becomes of the entries of a map, those that go the same way together."""
     words = numbers()[entry.path[-1]]
     prefix = called.removesuffix(label_of(entry.path[-1]))
@@ -234,4 +234,4 @@ def _pluralize_noun(noun: str) -> str:
 
 def format_path(path: Subject) -> str:
     """Return the name of a part that one side does not state."""
-    return what(Fact(entries=(Entry(path, None, None),)))
+    return what(Fact(entries=(DifferingEntry(path, None, None),)))

@@ -12,7 +12,7 @@ _CUT = "..."
 _LEAST_ROOM = 30
 
 
-class Quote(NamedTuple):
+class QuotedLine(NamedTuple):
     """The line as shown, how many columns stand before the span, and how many it takes, at least one."""
 
     text: str
@@ -20,7 +20,7 @@ class Quote(NamedTuple):
     length: int
 
 
-def quote(line: str, span: Span, *, room: int) -> Quote:
+def quote_source_line(line: str, span: Span, *, room: int) -> QuotedLine:
     """Show the section of `line` that fits into `room` columns around the beginning of `span`.
 
     Tabs are four columns, wide characters two, combining ones none. If a span has several lines, the first line counts.
@@ -30,26 +30,30 @@ def quote(line: str, span: Span, *, room: int) -> Quote:
     stop = min(span.end_column - 1, len(line)) if span.end_line == span.line else len(line)
     left, right = _visible_range(line, start, max(room, _LEAST_ROOM))
     before, after = _CUT if left else "", _CUT if right < len(line) else ""
-    length = columns(line[start : min(stop, right)])
-    return Quote(
-        before + _render_text(line[left:right]) + after, len(before) + columns(line[left:start]), max(1, length)
+    length = count_terminal_columns(line[start : min(stop, right)])
+    return QuotedLine(
+        before + _render_text(line[left:right]) + after,
+        len(before) + count_terminal_columns(line[left:start]),
+        max(1, length),
     )
 
 
-def columns(text: str) -> int:
-    """How many columns a terminal gives to `text` as it is shown here."""
-    return sum(map(_char_columns, text))
+def count_terminal_columns(shown_text: str) -> int:
+    """How many columns a terminal gives to `shown_text` as it is shown here."""
+    return sum(map(_char_columns, shown_text))
 
 
 def _visible_range(line: str, start: int, room: int) -> tuple[int, int]:
     """Return the part of the line to show: a third of the room before `start`, or all that the rest leaves."""
-    if len(line) <= 2 * room and columns(line) <= room:
+    if len(line) <= 2 * room and count_terminal_columns(line) <= room:
         return 0, len(line)
     room -= 2 * len(_CUT)
     before = line[max(0, start - room) : start]
     left_edge = start - _count_fitting_chars(reversed(before), room // 3)
-    right = start + _count_fitting_chars(line[start : start + room], room - columns(line[left_edge:start]))
-    left_edge = start - _count_fitting_chars(reversed(before), room - columns(line[start:right]))
+    right = start + _count_fitting_chars(
+        line[start : start + room], room - count_terminal_columns(line[left_edge:start])
+    )
+    left_edge = start - _count_fitting_chars(reversed(before), room - count_terminal_columns(line[start:right]))
     return left_edge, right
 
 
@@ -63,8 +67,8 @@ def _count_fitting_chars(chars: Iterable[str], room: int) -> int:
     return number
 
 
-def _render_text(text: str) -> str:
-    return terminal(text.replace("\t", _TAB))
+def _render_text(shown_text: str) -> str:
+    return terminal(shown_text.replace("\t", _TAB))
 
 
 def _char_columns(char: str) -> int:

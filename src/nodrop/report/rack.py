@@ -20,8 +20,8 @@ from nodrop.report.bandwidth import FabricBandwidth
 from nodrop.report.escape import cell
 from nodrop.units import show_speed
 
-FOLDER = "plan"
-WRITES = tuple(f"{FOLDER}/{name}.csv" for name in ("cabling", "addresses", "hosts"))
+RACK_FOLDER = "plan"
+RACK_FILE_PATHS = tuple(f"{RACK_FOLDER}/{name}.csv" for name in ("cabling", "addresses", "hosts"))
 """The names of the files."""
 
 _CABLING = ("a_device", "a_port", "a_panel", "b_device", "b_port", "b_panel", "speed", "media", "length_m")
@@ -59,7 +59,7 @@ def files(fabric: Fabric) -> Iterator[Artifact]:
         "hosts": (_HOSTS, rack.hosts()),
     }
     for name, (head, rows) in tables.items():
-        yield Artifact(device="", path=f"{FOLDER}/{name}.csv", text=_render_csv(head, rows))
+        yield Artifact(device="", path=f"{RACK_FOLDER}/{name}.csv", text=_render_csv(head, rows))
 
 
 class _Rack:
@@ -179,10 +179,10 @@ def _make_column_sort_key(*columns: int) -> Any:
     return lambda row: [*map(natural, cells(row))]
 
 
-def _render_csv(head: Sequence[str], rows: Iterable[_Row]) -> str:
+def _render_csv(column_heads: Sequence[str], rows: Iterable[_Row]) -> str:
     with io.StringIO() as text:
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(head)
+        writer.writerow(column_heads)
         writer.writerows(map(_format_cell, row) for row in rows)
         return text.getvalue()
 

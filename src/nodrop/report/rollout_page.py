@@ -7,13 +7,13 @@ from nodrop.plan.model import Hazard, Plan
 from nodrop.report.names import count, name
 
 
-def hazards(plan: Plan) -> Iterator[str]:
+def format_rollout_hazards(plan: Plan) -> Iterator[str]:
     """Yield a line for each hazard that the rollout has in its order: when, which rule, and its message."""
     for hazard in plan.rollout.hazards if plan.rollout else ():
         yield f"{_format_hazard(hazard)}{_format_more_places(hazard)}"
 
 
-def explain_order(plan: Plan) -> Iterator[str]:
+def explain_unusual_order(plan: Plan) -> Iterator[str]:
     """Yield why the order is not the usual one, and how many states between nobody looked at."""
     rollout = plan.rollout
     if rollout is None:

@@ -7,12 +7,12 @@ from nodrop.model.index import Index
 from nodrop.model.routing import FAMILY_NAMES
 from nodrop.report.names import count
 from nodrop.routing import ControlPlane
-from nodrop.routing.prefixes import Family
+from nodrop.routing.prefixes import AddressFamily
 
 
-def summary(index: Index) -> Iterator[str]:
+def summarize_control_plane(index: Index) -> Iterator[str]:
     """Yield a fabric's computed facts: its sessions, and by family the announced routes and how many are used."""
-    plane = _plane.of(index)
+    plane = _plane.control_plane_of(index)
     unread = sum(down.reason == "unread" for down in plane.down)
     doubtful = sum(down.reason == "may-be-filtered" for down in plane.down)
     words = [f"BGP sessions: {len(plane.sessions)} up"]
@@ -27,7 +27,7 @@ def summary(index: Index) -> Iterator[str]:
         yield _summarize_family(plane, family)
 
 
-def _summarize_family(plane: ControlPlane, family: Family) -> str:
+def _summarize_family(plane: ControlPlane, family: AddressFamily) -> str:
     routes = plane.of(family)
     prefixes = len(routes.world.destinations.prefixes)
     tables = map(routes.state.table, routes.world.speakers)

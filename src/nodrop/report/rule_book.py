@@ -4,14 +4,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nodrop.engine.areas import areas
+from nodrop.engine.areas import rule_area_names
 from nodrop.engine.finding import SEVERITIES
 from nodrop.engine.rule import STRICTNESSES, Rule
 from nodrop.report import rules as words
-from nodrop.report.escape import fenced, markdown_of_ours
-from nodrop.report.rules import Shown, in_short, seen_on, sheet, spoken_modes
+from nodrop.report.escape import fence_code_block, format_trusted_markdown
+from nodrop.report.rules import Shown, build_rule_page, format_rule_modes, format_rule_reason, rule_platforms
 
-INDEX = "README.md"
+INDEX_FILE = "README.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,14 +25,14 @@ class Row:
     """Why no rule looks for it."""
 
 
-def book(rules: Sequence[Rule], catalogue: Sequence[Row] = ()) -> dict[str, str]:
+def render_rule_book(rules: Sequence[Rule], catalogue: Sequence[Row] = ()) -> dict[str, str]:
     """Return the files of the book by their names."""
     known_names = {rule.name for rule in rules}
     pages = {
         f"{rule.name}.md": _render_rule_page(rule, _catalogued_fault_lines(rule, catalogue, known_names))
         for rule in rules
     }
-    return {INDEX: _render_index(rules, catalogue), **pages}
+    return {INDEX_FILE: _render_index(rules, catalogue), **pages}
 
 
 def _catalogued_fault_lines(rule: Rule, catalogue: Iterable[Row], known_names: set[str]) -> list[str]:
@@ -42,7 +42,7 @@ def _catalogued_fault_lines(rule: Rule, catalogue: Iterable[Row], known_names: s
         if rule.name in row.rules:
             other_links = [_format_rule_link(name) for name in row.rules if name != rule.name and name in known_names]
             with_them = f" (with {', '.join(other_links)})" if other_links else ""
-            lines.append(f"* {row.id}: {markdown_of_ours(row.says)}{with_them}")
+            lines.append(f"* {row.id}: {format_trusted_markdown(row.says)}{with_them}")
     return lines
 
 
@@ -51,18 +51,18 @@ def _format_rule_link(name: str) -> str:
 
 
 def _render_rule_page(rule: Rule, rows: Sequence[str]) -> str:
-    rule_sheet = sheet(rule)
-    lines = [f"# {rule_sheet.name}", "", markdown_of_ours(rule_sheet.finds), "", "| | |", "|---|---|"]
-    lines += [f"| {name} | {markdown_of_ours(text, cell=True)} |" for name, text in rule_sheet.facts]
+    rule_sheet = build_rule_page(rule)
+    lines = [f"# {rule_sheet.name}", "", format_trusted_markdown(rule_sheet.finds), "", "| | |", "|---|---|"]
+    lines += [f"| {name} | {format_trusted_markdown(text, cell=True)} |" for name, text in rule_sheet.facts]
     lines.append(f"| file | [{rule.area}/{rule.name}.yaml](../../rules/{rule.area}/{rule.name}.yaml) |")
     for section in rule_sheet.parts:
-        lines += ["", f"## {markdown_of_ours(section.title.rstrip(','))}"]
+        lines += ["", f"## {format_trusted_markdown(section.title.rstrip(','))}"]
         for block in section.blocks:
             lines += [""] * (isinstance(block, Shown) or section.prose or block is section.blocks[0])
             lines += _block_lines(block, prose=section.prose)
     if rows:
         lines += ["", "## What it belongs to", "", *rows]
-    lines += ["", f"[Other rules of the area {rule.area}]({INDEX}#{rule.area})"]
+    lines += ["", f"[Other rules of the area {rule.area}]({INDEX_FILE}#{rule.area})"]
     return "\n".join(lines) + "\n"
 
 
@@ -71,22 +71,22 @@ def _block_lines(block: str | Shown, *, prose: bool) -> Iterator[str]:
         case Shown():
             yield from _example_lines(block)
         case _:
-            yield markdown_of_ours(block) if prose else f"* {markdown_of_ours(block)}"
+            yield format_trusted_markdown(block) if prose else f"* {format_trusted_markdown(block)}"
 
 
 def _example_lines(example: Shown) -> Iterator[str]:
     if example.values:
-        yield from fenced(example.values, "text")
+        yield from fence_code_block(example.values, "text")
     for file in example.files:
         yield from ("", f"{_format_code_span(file.name)} {'is' if file.whole else 'has'}", "")
-        yield from fenced(file.lines, "text" if file.whole else "diff")
+        yield from fence_code_block(file.lines, "text" if file.whole else "diff")
     if example.at:
         yield from ("", f"is found at {', '.join(map(_format_code_span, example.at))}")
 
 
 def _format_code_span(text: str) -> str:
     """Text as a span of code; what holds a backtick as it stands."""
-    return markdown_of_ours(f"`{text}`") if "`" not in text else markdown_of_ours(text)
+    return format_trusted_markdown(f"`{text}`") if "`" not in text else format_trusted_markdown(text)
 
 
 def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
@@ -107,18 +107,18 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
         "",
         "## By area",
     ]
-    for area in areas():
+    for area in rule_area_names():
         if of_area := [rule for rule in rules if rule.area == area]:
             lines += ["", f"### {area}", "", "| rule | severity | modes | seen on | why |", "|---|---|---|---|---|"]
             lines += [
-                f"| {_format_rule_link(rule.name)} | {rule.severity} | {spoken_modes(rule)} "
-                f"| {', '.join(seen_on(rule))} | {in_short(rule)} |"
+                f"| {_format_rule_link(rule.name)} | {rule.severity} | {format_rule_modes(rule)} "
+                f"| {', '.join(rule_platforms(rule))} | {format_rule_reason(rule)} |"
                 for rule in of_area
             ]
     lines += ["", "## By severity", *_list_rules(SEVERITIES, rules, lambda rule: (rule.severity,))]
     lines += ["", "## By strictness", "", "`nodrop lint --strictness` says how far to go; each holds those before it."]
     lines += _list_rules(STRICTNESSES, rules, lambda rule: (_lowest_strictness(rule),), words.STRICTNESSES)
-    on = sorted({platform for rule in rules for platform in seen_on(rule)})
+    on = sorted({platform for rule in rules for platform in rule_platforms(rule)})
     lines += [
         "",
         "## By platform",
@@ -126,7 +126,7 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
         "Platforms that nodrop writes have every rule that is not said to be impossible there; of those that it only "
         "reads, and of files of servers, the rules that have an example of them stand here. Whatever else a file says "
         "is judged too.",
-        *_list_rules(on, rules, seen_on),
+        *_list_rules(on, rules, rule_platforms),
     ]
     if catalogue:
         lines += ["", "## By what is known to go wrong", "", "| | what should hold | rules |", "|---|---|---|"]
@@ -159,5 +159,5 @@ def _list_rules(
 
 def _row(row: Row, known_names: set[str]) -> str:
     links = ", ".join(_format_rule_link(name) for name in row.rules if name in known_names)
-    links = links or markdown_of_ours(row.undecided or "none", cell=True)
-    return f"| {row.id} | {markdown_of_ours(row.says, cell=True)} | {links} |"
+    links = links or format_trusted_markdown(row.undecided or "none", cell=True)
+    return f"| {row.id} | {format_trusted_markdown(row.says, cell=True)} | {links} |"

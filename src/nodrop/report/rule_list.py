@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 
 from nodrop.engine.finding import SEVERITIES, Severity
 from nodrop.engine.rule import Rule
-from nodrop.engine.rules import is_shipped, origin
-from nodrop.engine.skipped import NOT_SELECTED
+from nodrop.engine.rules import is_shipped, rule_origin
+from nodrop.engine.skipped import REASON_NOT_SELECTED
 from nodrop.model.fabric import MODES
-from nodrop.report.escape import markdown_of_ours, terminal
-from nodrop.report.json import dumped
+from nodrop.report.escape import format_trusted_markdown, terminal
+from nodrop.report.json import encode_json_document
 from nodrop.report.names import count
-from nodrop.report.rules import advises, finds, in_short, seen_on, spoken_modes
+from nodrop.report.rules import advises, finds, format_rule_modes, format_rule_reason, rule_platforms
 
-WIDTH = 110
+LIST_COLUMNS = 110
 """Columns of the text."""
 
 
@@ -35,8 +35,8 @@ class Listed:
 def render(rules: Sequence[Listed], form: str) -> str:
     """Return the rules as text, JSON or Markdown; only JSON has those that were not selected."""
     if form == "json":
-        return dumped([_rule_record(rule) for rule in rules]).decode()
-    rules = [rule for rule in rules if rule.off != NOT_SELECTED]
+        return encode_json_document([_rule_record(rule) for rule in rules]).decode()
+    rules = [rule for rule in rules if rule.off != REASON_NOT_SELECTED]
     return "".join(f"{line}\n" for line in (_markdown_lines(rules) if form == "markdown" else _text(rules)))
 
 
@@ -49,7 +49,7 @@ def _text(rules: Sequence[Listed]) -> Iterator[str]:
         for row in sorted((row for row in rules if row.rule.area == area), key=lambda row: row.rule.name):
             text = f"({row.off}) {finds(row.rule)}" if row.off else finds(row.rule)
             line = f"  {row.rule.name:{width}}  {'off' if row.off else row.severity:7}  {terminal(text)}"
-            yield line if len(line) <= WIDTH else f"{line[: WIDTH - 1].rstrip()}…"
+            yield line if len(line) <= LIST_COLUMNS else f"{line[: LIST_COLUMNS - 1].rstrip()}…"
 
 
 def _summary(rules: Sequence[Listed]) -> Iterator[str]:
@@ -61,7 +61,7 @@ def _summary(rules: Sequence[Listed]) -> Iterator[str]:
     yield f"{count(len(rules), 'rule')} in {count(len(areas), 'area')}: {on.total()} on ({severities or 'none'})"
     if off:
         reasons = "; ".join(f"{number} {reason}" for reason, number in off.most_common())
-        yield from textwrap.wrap(terminal(f"{off.total()} off: {reasons}"), WIDTH)
+        yield from textwrap.wrap(terminal(f"{off.total()} off: {reasons}"), LIST_COLUMNS)
     yield "`nodrop rules AREA` lists one area; `nodrop explain RULE` explains a rule."
 
 
@@ -69,13 +69,13 @@ def _markdown_lines(rules: Sequence[Listed]) -> Iterator[str]:
     yield "| rule | area | severity | modes | why |"
     yield "|---|---|---|---|---|"
     for row in rules:
-        rule, severity = row.rule, markdown_of_ours(f"off: {row.off}", cell=True) if row.off else row.severity
-        yield f"| `{rule.name}` | {rule.area} | {severity} | {spoken_modes(rule)} | {in_short(rule)} |"
+        rule, severity = row.rule, format_trusted_markdown(f"off: {row.off}", cell=True) if row.off else row.severity
+        yield f"| `{rule.name}` | {rule.area} | {severity} | {format_rule_modes(rule)} | {format_rule_reason(rule)} |"
 
 
 def fixable(rule: Rule) -> str:
     """Return whether `nodrop fix` can remove the rule's findings: `safe`, `unsafe` or `no`."""
-    return ("safe" if rule.fix_safe else "unsafe") if rule.repairs else "no"
+    return ("safe" if rule.fix_safe else "unsafe") if rule.has_known_changes else "no"
 
 
 def _rule_record(listed: Listed) -> dict[str, object]:
@@ -92,7 +92,7 @@ def _rule_record(listed: Listed) -> dict[str, object]:
         "judged_by": "validate" if rule.failures or rule.observed else "lint",
         "modes": [mode for mode in MODES if mode in rule.modes],
         "scope": rule.scope.name,
-        "platforms": list(seen_on(rule)),
+        "platforms": list(rule_platforms(rule)),
         "fixable": fixable(rule),
         "finds": finds(rule),
         "why": rule.why,
@@ -109,6 +109,6 @@ def _rule_record(listed: Listed) -> dict[str, object]:
             }
             for option in rule.options
         },
-        "file": origin(rule),
+        "file": rule_origin(rule),
         "shipped": is_shipped(rule.path),
     }

@@ -4,22 +4,22 @@ import textwrap
 from collections.abc import Iterator
 from difflib import unified_diff
 
-from nodrop.engine.example_setup import CannotSay, Setting, names, spelt_as
-from nodrop.engine.examples import views_of
+from nodrop.engine.example_setup import Setting, UnsupportedExample, names, rename_subject_ports
+from nodrop.engine.examples import build_example_views
 from nodrop.engine.rule import Example, Rule
 from nodrop.model.reading import Reading
 from nodrop.model.subject import parse
 from nodrop.model.subject import text as subject_text
 from nodrop.platforms.kit.examples import TIERS
 from nodrop.report.escape import terminal
-from nodrop.report.rules import PAGE, finds
+from nodrop.report.rules import RULE_PAGE_COLUMNS, finds
 
 _LINES = 40
 """How much of an example's difference is shown."""
 _CONTEXT = 1
 
 
-def page(rule: Rule, platform: str) -> str:
+def render_rule_examples(rule: Rule, platform: str) -> str:
     """Return each bad example of a rule on a platform: the lines that go and come in the files of a sound fabric."""
     return "".join(f"{terminal(line).rstrip()}\n" for line in _page_lines(rule, platform))
 
@@ -27,10 +27,10 @@ def page(rule: Rule, platform: str) -> str:
 def _page_lines(rule: Rule, platform: str) -> Iterator[str]:
     yield f"{rule.name} on {platform}"
     yield ""
-    yield from textwrap.wrap(finds(rule), PAGE)
+    yield from textwrap.wrap(finds(rule), RULE_PAGE_COLUMNS)
     if platform in rule.unseen:
         yield ""
-        yield from textwrap.wrap(f"No configuration of {platform} has it: {rule.unseen[platform]}", PAGE)
+        yield from textwrap.wrap(f"No configuration of {platform} has it: {rule.unseen[platform]}", RULE_PAGE_COLUMNS)
         return
     for example in rule.examples:
         if example.kind == "bad":
@@ -45,14 +45,16 @@ def _example_lines(rule: Rule, example: Example, platform: str) -> Iterator[str]
     setting = Setting(platform)
     try:
         setting.check_support(example)
-        (view, *_) = views_of(example, setting.base, setting.views, setting.artifact)
-    except (CannotSay, ValueError) as reason:
-        yield from textwrap.wrap(f"{example.name} of {rule.name} cannot be said by {platform}: {reason}", PAGE)
+        (view, *_) = build_example_views(example, setting.base, setting.views, setting.artifact)
+    except (UnsupportedExample, ValueError) as reason:
+        yield from textwrap.wrap(
+            f"{example.name} of {rule.name} cannot be said by {platform}: {reason}", RULE_PAGE_COLUMNS
+        )
         return
     (sound,) = setting.views(setting.base({}))
     table = names(setting.base({}), platform)
-    at = ", ".join(subject_text(spelt_as(parse(path), table)) for path in example.at)
-    yield from textwrap.wrap(f"Found at {at}, where a sound fabric is changed so:", PAGE)
+    at = ", ".join(subject_text(rename_subject_ports(parse(path), table)) for path in example.at)
+    yield from textwrap.wrap(f"Found at {at}, where a sound fabric is changed so:", RULE_PAGE_COLUMNS)
     lines = list(_diff_lines(sound.reading, view.reading)) or ["no line of a file, but what is stated beside them"]
     yield from (f"  {line}" for line in lines[:_LINES])
     if len(lines) > _LINES:

@@ -3,20 +3,20 @@
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape
 
-from nodrop.report.escape import terminal, utf8
-from nodrop.report.json import dumped
-from nodrop.report.junit import attributes
+from nodrop.report.escape import escape_lone_surrogates, terminal
+from nodrop.report.json import encode_json_document
+from nodrop.report.junit import format_xml_attributes
 from nodrop.rule_tests import Fault, Tested
 
-FORMATS = ("text", "json", "junit")
+TEST_REPORT_FORMATS = ("text", "json", "junit")
 
 
 def render(results: Sequence[Tested], form: str) -> bytes:
     """Write the results in one of FORMATS, in UTF-8."""
     if form == "json":
-        return dumped(_results_document(results))
+        return encode_json_document(_results_document(results))
     lines = _junit_lines(results) if form == "junit" else _text(results)
-    return utf8("".join(f"{line}\n" for line in lines)).encode()
+    return escape_lone_surrogates("".join(f"{line}\n" for line in lines)).encode()
 
 
 def _text(results: Sequence[Tested]) -> Iterator[str]:
@@ -52,7 +52,7 @@ def _results_document(results: Sequence[Tested]) -> dict[str, object]:
             {
                 "name": test.rule.name,
                 "area": test.rule.area,
-                "file": utf8(test.rule.path),
+                "file": escape_lone_surrogates(test.rule.path),
                 "passed": not test.faults,
                 "bad": test.bad,
                 "good": test.good,
@@ -60,16 +60,16 @@ def _results_document(results: Sequence[Tested]) -> dict[str, object]:
                 "mutants": test.mutants,
                 "faults": [
                     {
-                        "at": utf8(fault.where),
+                        "at": escape_lone_surrogates(fault.where),
                         "line": fault.line,
                         "column": fault.column,
                         "platforms": list(fault.platforms),
-                        "message": utf8(fault.message),
+                        "message": escape_lone_surrogates(fault.message),
                     }
                     for fault in test.faults
                 ],
                 "unsaid": [
-                    {"example": example, "platform": platform, "reason": utf8(reason)}
+                    {"example": example, "platform": platform, "reason": escape_lone_surrogates(reason)}
                     for example, platform, reason in test.unsaid
                 ],
             }
@@ -82,16 +82,18 @@ def _results_document(results: Sequence[Tested]) -> dict[str, object]:
 def _junit_lines(results: Sequence[Tested]) -> Iterator[str]:
     counts = {"tests": len(results), "failures": sum(bool(rule_test.faults) for rule_test in results), "errors": 0}
     yield '<?xml version="1.0" encoding="UTF-8"?>'
-    yield f"<testsuites {attributes(name='nodrop test-rules', **counts)}>"
-    yield f"  <testsuite {attributes(name='rules', **counts)}>"
+    yield f"<testsuites {format_xml_attributes(name='nodrop test-rules', **counts)}>"
+    yield f"  <testsuite {format_xml_attributes(name='rules', **counts)}>"
     for test in results:
-        case = f"    <testcase {attributes(classname=test.rule.area, name=test.rule.name, file=test.rule.path)}"
+        case = (
+            f"    <testcase {format_xml_attributes(classname=test.rule.area, name=test.rule.name, file=test.rule.path)}"
+        )
         if not test.faults:
             yield f"{case}/>"
             continue
         body = escape(terminal("\n".join(_format_fault_line(test, fault) for fault in test.faults), lines=True))
         yield f"{case}>"
-        yield f"      <failure {attributes(type='rule', message=test.faults[0].message)}>{body}</failure>"
+        yield f"      <failure {format_xml_attributes(type='rule', message=test.faults[0].message)}>{body}</failure>"
         yield "    </testcase>"
     yield "  </testsuite>"
     yield "</testsuites>"

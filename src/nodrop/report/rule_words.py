@@ -3,17 +3,17 @@
 import inspect
 from collections.abc import Iterable, Iterator
 
-from nodrop.engine.areas import areas
+from nodrop.engine.areas import rule_area_names
 from nodrop.engine.scopes import SCOPES
 from nodrop.engine.vocabulary import Word, vocabulary
 from nodrop.model.fabric import Fabric
 from nodrop.model.types import Owner, Record, Type, attributes, is_property, label
-from nodrop.report.escape import markdown_of_ours
+from nodrop.report.escape import format_trusted_markdown
 
 _KINDS = {"filter": "Filters: `value | filter`", "test": "Tests: `value is test`", "function": "Functions"}
 
 
-def reference() -> str:
+def render_word_reference() -> str:
     """Return the page that lists every area, scope, word and attribute, in addition to the guide to own rules."""
     return "\n".join(_document_lines()) + "\n"
 
@@ -25,7 +25,7 @@ def _document_lines() -> Iterator[str]:
     yield ""
     yield "## Areas"
     yield ""
-    yield f"The folders that rules lie in: {', '.join(f'`{area}`' for area in areas())}."
+    yield f"The folders that rules lie in: {', '.join(f'`{area}`' for area in rule_area_names())}."
     yield ""
     yield "## Scopes and their names"
     yield ""
@@ -85,9 +85,8 @@ def _format_word(word: Word) -> str:
         written = f"{word.name}({', '.join(parameters)})"
     text = " ".join(word.doc.split()).partition(". ")[0].rstrip(".").removeprefix("Return ")
     text = text[:1].upper() + text[1:]
-    return (
-        f"| `{_escape_cell(written)}` | {_escape_cell(word.result.describe())} | {markdown_of_ours(text, cell=True)} |"
-    )
+    result = _escape_cell(word.result.describe())
+    return f"| `{_escape_cell(written)}` | {result} | {format_trusted_markdown(text, cell=True)} |"
 
 
 def _describe_type(kind: Type) -> str:

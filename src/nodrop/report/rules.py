@@ -8,15 +8,15 @@ from difflib import ndiff
 from typing import Any
 
 from nodrop import platforms
-from nodrop.engine.evidence import SPOKEN
+from nodrop.engine.evidence import TOPIC_LABELS
 from nodrop.engine.nodes import Attribute, Call, Name, Node, leaves
 from nodrop.engine.rule import Example, Rule
 from nodrop.model.fabric import MODES
 from nodrop.platforms.kit.command_lines import PORT, PORTS
-from nodrop.report.escape import markdown_of_ours, terminal
+from nodrop.report.escape import format_trusted_markdown, terminal
 from nodrop.report.table import wrap_text
 
-PAGE = 96
+RULE_PAGE_COLUMNS = 96
 """Columns of a page."""
 
 STRICTNESSES: Mapping[str, str] = {
@@ -77,7 +77,7 @@ class Sheet:
     parts: tuple[Part, ...]
 
 
-def sheet(rule: Rule) -> Sheet:
+def build_rule_page(rule: Rule) -> Sheet:
     """Return all facts about a rule."""
     sections = [
         Part(title="Why", blocks=(rule.why,), prose=True),
@@ -106,7 +106,7 @@ def _describe_commands(rule: Rule) -> Iterator[str]:
 
 def _describe_automatic_fix(rule: Rule) -> Iterator[str]:
     """Return what nodrop can do of a fix."""
-    if rule.repairs:
+    if rule.has_known_changes:
         flag = "" if rule.fix_safe else " --unsafe"
         why = "; review the changes first: the intended value may differ" if flag else ""
         yield f"`nodrop fix{flag}` changes this{_describe_fix_source(rule)}{why}."
@@ -154,16 +154,16 @@ def _humanize_name(name: str) -> str:
 def _fact_rows(rule: Rule) -> Iterator[tuple[str, str]]:
     yield "severity", rule.severity
     if rule.severity_if_assumed is not None:
-        topics = " or ".join(SPOKEN[topic] for topic, _ in rule.assumed)
+        topics = " or ".join(TOPIC_LABELS[topic] for topic, _ in rule.assumed)
         yield "if assumed", f"{rule.severity_if_assumed}, where nobody states {topics}"
     yield "confidence", rule.confidence
     if rule.because:
         yield "not certain", f"since {rule.because}"
     yield "strictness", f"{rule.strictness}: {STRICTNESSES[rule.strictness]}"
-    yield "modes", spoken_modes(rule)
+    yield "modes", format_rule_modes(rule)
     yield "looks at", _SCOPES[rule.scope.name]
-    yield "judged by", judged_by(rule)
-    yield "seen on", ", ".join(seen_on(rule))
+    yield "judged by", rule_check_command(rule)
+    yield "seen on", ", ".join(rule_platforms(rule))
     yield from ((f"not on {platform}", reason) for platform, reason in sorted(rule.unseen.items()))
     yield "area", rule.area
     yield "since", rule.since
@@ -171,7 +171,7 @@ def _fact_rows(rule: Rule) -> Iterator[tuple[str, str]]:
         yield "former names", ", ".join(rule.aliases)
 
 
-def judged_by(rule: Rule) -> str:
+def rule_check_command(rule: Rule) -> str:
     """Return the command that checks a rule, with its options."""
     if rule.observed:
         return "nodrop validate --batfish or --twin"
@@ -180,7 +180,7 @@ def judged_by(rule: Rule) -> str:
     return "nodrop validate" if rule.failures else "nodrop lint"
 
 
-def seen_on(rule: Rule) -> tuple[str, ...]:
+def rule_platforms(rule: Rule) -> tuple[str, ...]:
     """Return the platforms whose configurations can have the fault; `hosts` are files of servers.
 
     Of the platforms that are written these are all that the rule does not leave out, of others those with an example.
@@ -192,7 +192,7 @@ def seen_on(rule: Rule) -> tuple[str, ...]:
     return tuple(sorted(written.union(*named_artifacts) - set(rule.unseen)))
 
 
-def spoken_modes(rule: Rule) -> str:
+def format_rule_modes(rule: Rule) -> str:
     """Return the modes that a rule applies to."""
     return "all" if len(rule.modes) == len(MODES) else ", ".join(mode for mode in MODES if mode in rule.modes)
 
@@ -224,15 +224,15 @@ def _format_second_fabric(spec: Mapping[str, Any] | None) -> Iterator[str]:
     yield from (f"a cable from {a} to {b} is stated" for a, b in spec["cables"])
 
 
-def _format_observations(otherwise: Mapping[str, Any]) -> Iterator[str]:
+def _format_observations(observed_differences: Mapping[str, Any]) -> Iterator[str]:
     """Yield an example's facts that a validator sees and that its files do not state."""
-    for path, value in otherwise.get("model", {}).items():
+    for path, value in observed_differences.get("model", {}).items():
         yield f"a validator sees that {path} is {_format_yaml_value(value)}"
-    for line in otherwise.get("refused", ()):
+    for line in observed_differences.get("refused", ()):
         yield f"a validator refuses `{line['text']}` of {line['device']}: {line['said']}"
-    for flow in otherwise.get("lost", ()):
+    for flow in observed_differences.get("lost", ()):
         yield f"packets from {flow['start']} to {flow['prefix']} are {flow['after']} now and were {flow['before']}"
-    for check, rows in otherwise.get("values", {}).items():
+    for check, rows in observed_differences.get("values", {}).items():
         yield from (
             f"a validator sees, of {check}, that {item} is {_format_yaml_value(value)}" for item, value in rows.items()
         )
@@ -258,9 +258,9 @@ def _format_yaml_value(value: object) -> str:
     return str(value) if plain else json.dumps(value, ensure_ascii=False)
 
 
-def page(rule: Rule, rules: Iterable[Rule] = ()) -> str:
+def render_rule_page(rule: Rule, rules: Iterable[Rule] = ()) -> str:
     """Return a rule's page for a terminal; of `rules`, it names the others of the area."""
-    lines = [*_page_lines(sheet(rule))]
+    lines = [*_page_lines(build_rule_page(rule))]
     if other_names := [
         other_rule.name for other_rule in rules if other_rule.area == rule.area and other_rule.name != rule.name
     ]:
@@ -309,12 +309,12 @@ def _format_example(example: Shown) -> Iterator[str]:
 
 
 def _wrap_text(text: str, indent: str = "", later_indent: str | None = None) -> list[str]:
-    return wrap_text(terminal(" ".join(text.split())), indent, later_indent, width=PAGE)
+    return wrap_text(terminal(" ".join(text.split())), indent, later_indent, width=RULE_PAGE_COLUMNS)
 
 
-def in_short(rule: Rule) -> str:
+def format_rule_reason(rule: Rule) -> str:
     """Return the first sentence of why, as a cell of a table in Markdown."""
-    return markdown_of_ours(first_sentence(rule.why), cell=True)
+    return format_trusted_markdown(first_sentence(rule.why), cell=True)
 
 
 def first_sentence(text: str) -> str:

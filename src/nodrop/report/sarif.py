@@ -17,13 +17,13 @@ from nodrop.engine.rules import shipped
 from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.reading import Note
-from nodrop.report.escape import terminal, utf8
-from nodrop.report.json import dumped
+from nodrop.report.escape import escape_lone_surrogates, terminal
+from nodrop.report.json import encode_json_document
 from nodrop.report.rules import advises
-from nodrop.results.outcome import Outcome, format_problem, openable, related_places
-from nodrop.results.rulings import RULINGS, Ruling
+from nodrop.results.outcome import Outcome, fix_location, format_problem, related_places
+from nodrop.results.rulings import BUILTIN_VERDICTS, Ruling
 
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+SARIF_SCHEMA_URL = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _FINGERPRINT = "nodrop/v1"
 _PLACES = 20
 """How many unknown lines of a kind have their place in the report."""
@@ -34,7 +34,7 @@ def render(outcome: Outcome) -> bytes:
     named_rules = {finding.rule for finding in outcome.every} | {
         unknown_verdict.rule for unknown_verdict in outcome.unknown
     }
-    known_rulings: tuple[Rule | Ruling, ...] = (*shipped(), *outcome.own, *RULINGS.values())
+    known_rulings: tuple[Rule | Ruling, ...] = (*shipped(), *outcome.own, *BUILTIN_VERDICTS.values())
     rules = sorted((rule for rule in known_rulings if rule.name in named_rules), key=lambda rule: rule.name)
     at = {rule.name: index for index, rule in enumerate(rules)}
     run = {
@@ -53,8 +53,8 @@ def render(outcome: Outcome) -> bytes:
         ],
         "results": [_result_document(finding, at, compared=outcome.baseline > 0) for finding in outcome.every],
     }
-    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return dumped(document)
+    document = {"$schema": SARIF_SCHEMA_URL, "version": "2.1.0", "runs": [run]}
+    return encode_json_document(document)
 
 
 def _driver_document(rules: Iterable[Rule | Ruling]) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _rule_document(rule: Rule | Ruling) -> dict[str, Any]:
 
 def _result_document(finding: Finding, at: Mapping[str, int], *, compared: bool) -> dict[str, Any]:
     """Return a finding; `compared` where there is a baseline, whose state then all results have."""
-    place, related = openable(finding), related_places(finding)
+    place, related = fix_location(finding), related_places(finding)
     result: dict[str, Any] = {"ruleId": finding.rule}
     if finding.rule in at:
         result["ruleIndex"] = at[finding.rule]
@@ -187,4 +187,4 @@ def _uncomputed_note(note: Note) -> dict[str, Any]:
 
 
 def _escape_text(text: str) -> str:
-    return utf8(terminal(text, lines=True))
+    return escape_lone_surrogates(terminal(text, lines=True))

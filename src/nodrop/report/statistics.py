@@ -4,11 +4,11 @@ from nodrop.report.escape import terminal
 from nodrop.report.names import count
 from nodrop.results.outcome import Outcome, Statistic, statistics
 
-SHOWN = 10
+SHOWN_RULES = 10
 """How many of the slowest rules stand in the table, beside those that found something."""
 
 
-def table(outcome: Outcome, *, verbose: bool) -> list[str]:
+def format_statistics_table(outcome: Outcome, *, verbose: bool) -> list[str]:
     """Return the lines of a table, the slowest rule first, then a row for those that it leaves out, and one for all.
 
     Rules without findings that are not among the slowest are left out, unless `verbose`. No lines where nobody asked.
@@ -16,7 +16,7 @@ def table(outcome: Outcome, *, verbose: bool) -> list[str]:
     every = statistics(outcome)
     if not every:
         return []
-    shown = [row for place, row in enumerate(every) if verbose or place < SHOWN or row.findings]
+    shown = [row for place, row in enumerate(every) if verbose or place < SHOWN_RULES or row.findings]
     remaining_statistics = [row for row in every if row not in shown]
     rows = [("rule", "findings", "evaluations", "seconds"), *(_row(row.rule, [row]) for row in shown)]
     rows += (

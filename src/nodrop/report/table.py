@@ -5,15 +5,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.report.escape import terminal
 
-WIDTH = 100
+TABLE_COLUMNS = 100
 _NARROWEST = 12
 _GAP = "  "
 
 
-def wrap_text(text: str, indent: str = "", later_indent: str | None = None, *, width: int = WIDTH) -> list[str]:
+def wrap_text(
+    shown_text: str, indent: str = "", later_indent: str | None = None, *, width: int = TABLE_COLUMNS
+) -> list[str]:
     """Return a text in lines, the later ones behind `later_indent`, or `indent` too; words are never broken."""
     return textwrap.wrap(
-        text,
+        shown_text,
         width,
         initial_indent=indent,
         subsequent_indent=indent if later_indent is None else later_indent,
@@ -22,18 +24,18 @@ def wrap_text(text: str, indent: str = "", later_indent: str | None = None, *, w
     )
 
 
-def section(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def format_table_section(title: str, column_heads: Sequence[str], table_rows: Iterable[Sequence[str]]) -> Iterator[str]:
     """Yield a title and a table below it; nothing where there are no rows.
 
     Lines stay within 100 columns as long as there are cells of several words to wrap.
     """
-    table = [[terminal(cell) for cell in row] for row in rows]
+    table = [[terminal(cell) for cell in row] for row in table_rows]
     if not table:
         return
     yield ""
     yield title
-    widths = _column_widths([list(head), *table])
-    for row in (head, *table):
+    widths = _column_widths([list(column_heads), *table])
+    for row in (column_heads, *table):
         cells = [
             textwrap.wrap(cell, width, break_long_words=False) or [""] for cell, width in zip(row, widths, strict=True)
         ]
@@ -49,7 +51,7 @@ def _column_widths(table: Sequence[Sequence[str]]) -> list[int]:
         max([_NARROWEST, *(len(word) for cell in column for word in cell.split())])
         for column in zip(*table, strict=True)
     ]
-    excess = sum(widths) + len(_GAP) * len(widths) - WIDTH
+    excess = sum(widths) + len(_GAP) * len(widths) - TABLE_COLUMNS
     while excess > 0:
         spare = [
             (width - lowest, width, place) for place, (width, lowest) in enumerate(zip(widths, least, strict=True))

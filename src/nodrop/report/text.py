@@ -8,14 +8,14 @@ from nodrop.engine.finding import SEVERITIES, Finding, UnknownVerdict
 from nodrop.inputs.contents import UNREAD
 from nodrop.model.modes import UNDECIDED
 from nodrop.model.reading import DECLARED_LINE, NOT_COMPUTED, UNKNOWN_LINE, Assumption, Note
-from nodrop.report.agreement import text as text_of
-from nodrop.report.block import Page, block
-from nodrop.report.hidden import hidden
-from nodrop.report.links import Links
-from nodrop.report.names import count, listing, name
-from nodrop.report.statistics import table
-from nodrop.report.unread import ignored, last, list_unread_files
-from nodrop.results.outcome import SHOWN, Groups, Outcome, foremost, groups, summary
+from nodrop.report.agreement import render_comparison as text_of
+from nodrop.report.block import Page, format_finding_block
+from nodrop.report.hidden import format_hidden_findings
+from nodrop.report.links import TerminalLinks
+from nodrop.report.names import count, format_name_list, name
+from nodrop.report.statistics import format_statistics_table
+from nodrop.report.unread import ignored, list_unread_files, summarize_left_out
+from nodrop.results.outcome import SHOWN_GROUPS, FindingGroups, Outcome, group_findings, select_shown_groups, summary
 
 _NOTES_OF_A_KIND = 5
 _IN_THE_LAST_LINE = frozenset({UNKNOWN_LINE, DECLARED_LINE, NOT_COMPUTED})
@@ -29,21 +29,22 @@ def render(
     verbose: bool = False,
     quiet: bool = False,
     width: int = 100,
-    links: Links | None = None,
+    links: TerminalLinks | None = None,
 ) -> str:
     """Write an outcome as text.
 
-    If there are more than `SHOWN` groups, the foremost are shown, and all are counted by rule. `verbose` adds every
+    If there are more than `SHOWN_GROUPS` groups, the foremost are shown, and all are counted by rule. `verbose` adds
+    every
     group, every finding of a group, hidden findings and every note, each with its place; `quiet` leaves only findings,
     problems and files that were not read.
     Quoted lines and fixes are fitted into `width` columns. Only ASCII is added to the words of the findings, and no
     colors unless `color` is set.
     """
     page = Page(color=color, verbose=verbose, width=width, line=outcome.line, links=links)
-    every = groups(outcome.findings)
-    shown = every if verbose else foremost(every)
+    every = group_findings(outcome.findings)
+    shown = every if verbose else select_shown_groups(every)
     findings = [
-        *(block(group, page) for group in shown),
+        *(format_finding_block(group, page) for group in shown),
         _format_counts_by_rule(every, page) if len(shown) < len(every) else [],
     ]
     problems = [page.problem(problem) for problem in outcome.problems]
@@ -56,10 +57,12 @@ def render(
     ]
     unread = list_unread_files(outcome.unread, page)
     besides.append(ignored(outcome, page) if verbose else [])
-    besides.append(hidden(outcome.hidden, page) if verbose else [])
+    besides.append(format_hidden_findings(outcome.hidden, page) if verbose else [])
     seen = [[*text_of(validation)] for validation in outcome.validations]
-    cost = table(outcome, verbose=verbose)
-    summed = [page.paint("strong", line) for line in (last(outcome), totals(outcome)) if line]
+    cost = format_statistics_table(outcome, verbose=verbose)
+    summed = [
+        page.paint("strong", line) for line in (summarize_left_out(outcome), format_outcome_totals(outcome)) if line
+    ]
     paragraphs = (
         [*findings, unread, problems, *seen, cost]
         if quiet
@@ -69,7 +72,7 @@ def render(
     return text + "\n" if text else ""
 
 
-def totals(outcome: Outcome) -> str:
+def format_outcome_totals(outcome: Outcome) -> str:
     """Return the last line: the checked parts, the findings, and the parts that these leave out."""
     total = summary(outcome)
     looked_at = [count(total.devices, "device"), count(total.interfaces, "interface"), count(total.rules, "rule")]
@@ -113,7 +116,7 @@ def _assumption_lines(assumptions: Sequence[Assumption], page: Page) -> list[str
     return [page.format_line("strong", "assumed", ", ".join(assumption_texts))] if assumptions else []
 
 
-def _format_counts_by_rule(every: Groups, page: Page) -> list[str]:
+def _format_counts_by_rule(every: FindingGroups, page: Page) -> list[str]:
     """How often each rule was broken, the worst and then the commonest first."""
     of_rule: dict[tuple[int, str], list[Finding]] = {}
     numbers: Counter[tuple[int, str]] = Counter()
@@ -121,7 +124,7 @@ def _format_counts_by_rule(every: Groups, page: Page) -> list[str]:
         rule = (SEVERITIES.index(group[0].severity), group[0].rule)
         of_rule.setdefault(rule, []).extend(group)
         numbers[rule] += 1
-    lines = [f"{SHOWN} of {len(every)} different findings are shown; -v lists all. By rule:"]
+    lines = [f"{SHOWN_GROUPS} of {len(every)} different findings are shown; -v lists all. By rule:"]
     for rule, findings in sorted(of_rule.items(), key=lambda item: (item[0][0], -len(item[1]), item[0][1])):
         devices = len({(finding.within, finding.device) for finding in findings if finding.device is not None})
         where = f" on {count(devices, 'device')}" if devices else ""
@@ -146,7 +149,7 @@ def _format_unknown_verdicts(alike: Sequence[UnknownVerdict], page: Page) -> str
     if verdict.places:
         return _format_unknown_lines(verdict, page)
     subjects = count(verdict.subjects_count, "subject")
-    devices = f" on {count(len(verdict.devices), 'device')} ({listing(map(name, verdict.devices))})"
+    devices = f" on {count(len(verdict.devices), 'device')} ({format_name_list(map(name, verdict.devices))})"
     settled = f"; settled by {verdict.settled_by}" if verdict.settled_by else ""
     text = f"{subjects}{devices if verdict.devices else ''}: needs {verdict.missing}{settled}"
     head = page.rules("unknown", "unknown", *(unknown_verdict.rule for unknown_verdict in alike))
@@ -158,7 +161,7 @@ def _format_unknown_lines(verdict: UnknownVerdict, page: Page) -> str:
     first_place = verdict.places[0]
     place = f"{first_place.file}:{first_place.span.line}" if first_place.span else first_place.file
     lines = len(verdict.places)
-    extent = f" ({lines} lines on {listing(map(name, verdict.devices))})" if lines > 1 else ""
+    extent = f" ({lines} lines on {format_name_list(map(name, verdict.devices))})" if lines > 1 else ""
     head = page.rules("unknown", "unknown", verdict.rule)
     return f"{head}: {page.paint('', f'{place}: {verdict.of_lines}{extent}')}"
 
@@ -182,7 +185,7 @@ def _note(same: Sequence[Note]) -> str:
     first_note = same[0]
     if len(same) > 1:
         devices = {note.device for note in same if note.device is not None}
-        where = f" on {listing(map(name, devices))}" if devices else ""
+        where = f" on {format_name_list(map(name, devices))}" if devices else ""
         return f"{first_note.message} ({len(same)} times{where})"
     file = first_note.file if first_note.line is None else f"{first_note.file}:{first_note.line}"
     place = file if first_note.file else first_note.device

@@ -11,16 +11,16 @@ from nodrop.model import subject
 from nodrop.model.change import Change
 from nodrop.model.reading import Reading, Source
 from nodrop.platforms.kit.secrets import suspicious
-from nodrop.report.explained import spell
+from nodrop.report.explained import format_model_value
 
 _CONTEXT = 2
 
 
-Line = tuple[bool, str]
+DiffLine = tuple[bool, str]
 """A line, and whether it is a file's own, which is not wrapped."""
 
 
-def changes(finding: Finding, reading: Reading) -> Iterator[Line]:
+def format_fix_changes(finding: Finding, reading: Reading) -> Iterator[DiffLine]:
     """Yield what ends a finding: a diff of each file that can be changed, and the rest in words."""
     if finding.fix is None:
         return
@@ -30,12 +30,16 @@ def changes(finding: Finding, reading: Reading) -> Iterator[Line]:
         by_device.setdefault(change.subject[0], []).append(change)
     for device, wanted_changes in by_device.items():
         for change in wanted_changes:
-            yield False, f"{subject.text(change.subject)}: {spell(change.old)} becomes {spell(change.new)}"
+            yield (
+                False,
+                f"{subject.text(change.subject)}: {format_model_value(change.old)} "
+                f"becomes {format_model_value(change.new)}",
+            )
         if reading.decided is None and device in reading.sources:
             yield from _describe_file_edits(device, wanted_changes, reading)
 
 
-def _describe_file_edits(device: str, wanted_changes: list[Change], reading: Reading) -> Iterator[Line]:
+def _describe_file_edits(device: str, wanted_changes: list[Change], reading: Reading) -> Iterator[DiffLine]:
     platform = next((switch.platform for switch in reading.fabric.devices if switch.name == device), "")
     editor = platforms.editor(platform) if platform in platforms.names() else None
     if editor is None:
@@ -53,12 +57,16 @@ def _describe_file_edits(device: str, wanted_changes: list[Change], reading: Rea
             yield from ((True, line) for line in lines)
     yield from ((False, f"by hand: {line}") for line in dict.fromkeys(hand_edit.line for hand_edit in edit.by_hand))
     for follow in edit.follows:
-        yield False, f"and so {subject.text(follow.subject)}: {spell(follow.old)} becomes {spell(follow.new)}"
+        yield (
+            False,
+            f"and so {subject.text(follow.subject)}: {format_model_value(follow.old)} "
+            f"becomes {format_model_value(follow.new)}",
+        )
 
 
-def diff(display: str, old: bytes, new: bytes) -> Iterator[str]:
+def diff_file_texts(display: str, old_content: bytes, new_content: bytes) -> Iterator[str]:
     """Yield a unified diff of a text."""
-    before, after = old.decode(errors="replace").splitlines(), new.decode(errors="replace").splitlines()
+    before, after = old_content.decode(errors="replace").splitlines(), new_content.decode(errors="replace").splitlines()
     return unified_diff(before, after, display, display, n=_CONTEXT, lineterm="")
 
 
@@ -66,5 +74,5 @@ def _diff_lines(device: str, source: Source, old: bytes, new: bytes, reading: Re
     """Yield a diff that quotes no line with a secret."""
     before = old.decode(errors="replace").splitlines()
     secret = {before[line - 1] for name, file, line in reading.secret_lines if (name, file) == (device, source.name)}
-    for line in diff(source.display, old, new):
+    for line in diff_file_texts(source.display, old, new):
         yield f"{line[0]}(a secret)" if line[1:] in secret or suspicious(line[1:]) else line

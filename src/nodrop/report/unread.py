@@ -15,19 +15,21 @@ _NAMED_LAST = 3
 """Files that the last line names."""
 
 
-def list_unread_files(notes: Sequence[Note], page: Page) -> list[str]:
+def list_unread_files(notes: Sequence[Note], report_style: Page) -> list[str]:
     """Return a line for each reason why files were not read, with their names."""
     rows = ((note.file or "", note.message) for note in notes)
-    return [page.format_line("unknown", "not read", text) for text in _format_files_by_reason(rows, page)]
+    return [
+        report_style.format_line("unknown", "not read", text) for text in _format_files_by_reason(rows, report_style)
+    ]
 
 
-def ignored(outcome: Outcome, page: Page) -> list[str]:
+def ignored(outcome: Outcome, report_style: Page) -> list[str]:
     """Return a line for each reason why files are ignored, with their names."""
     rows = outcome.files.ignored if outcome.files is not None else ()
-    return [page.format_line("note", "ignored", text) for text in _format_files_by_reason(rows, page)]
+    return [report_style.format_line("note", "ignored", text) for text in _format_files_by_reason(rows, report_style)]
 
 
-def last(outcome: Outcome) -> str:
+def summarize_left_out(outcome: Outcome) -> str:
     """Return the line before the totals: files that were not read or are excluded, and rules that did not run."""
     return "; ".join(filter(None, (_files(outcome), _format_skipped_rules(outcome))))
 

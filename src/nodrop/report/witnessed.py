@@ -4,22 +4,33 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nodrop.engine.finding import Finding, Located
-from nodrop.engine.nodes import Attribute, Call, Logic, Node, Not, bare, leaves, path, stored, text
+from nodrop.engine.nodes import (
+    Attribute,
+    Call,
+    Logic,
+    Node,
+    Not,
+    format_without_brackets,
+    leaves,
+    path,
+    stored_field_paths,
+    text,
+)
 from nodrop.engine.rule import FromOption, Rule
-from nodrop.engine.scopes import Gap, Item
-from nodrop.engine.unknowns import advice
-from nodrop.engine.witness import Step, Unseen, Witness, absent, meant
+from nodrop.engine.scopes import Gap, ScopeItem
+from nodrop.engine.unknowns import advise_on_missing_fact
+from nodrop.engine.witness import AbsentValue, Step, Witness, describe_absent_subject, meant
 from nodrop.model.fabric import MODES
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import FABRIC, Subject, cable_ends, sort_key
 from nodrop.model.subject import text as subject_text
 from nodrop.report.escape import terminal
-from nodrop.report.explained import spell
-from nodrop.report.origins import StatedBy, of_fabric, origins
+from nodrop.report.explained import format_model_value
+from nodrop.report.origins import StatedBy, explain_fabric_key_origins, explain_value_origins
 from nodrop.report.rules import finds
-from nodrop.report.table import WIDTH, wrap_text
-from nodrop.report.text_change import changes
+from nodrop.report.table import TABLE_COLUMNS, wrap_text
+from nodrop.report.text_change import format_fix_changes
 from nodrop.results.outcome import Outcome
 
 _LISTED = 12
@@ -56,10 +67,12 @@ class Asked:
         )
 
 
-def page(asked: Asked) -> str:
+def render_witness_page(witness_request: Asked) -> str:
     """Return the values that a rule saw at a subject; ValueError if it checks nothing there."""
-    lines = _item_lines(asked) if asked.rule.claim is not None else _format_findings(asked)
-    return "".join(f"{terminal(line).rstrip()}\n" for line in (*_silence_reasons(asked), *lines))
+    lines = (
+        _item_lines(witness_request) if witness_request.rule.claim is not None else _format_findings(witness_request)
+    )
+    return "".join(f"{terminal(line).rstrip()}\n" for line in (*_silence_reasons(witness_request), *lines))
 
 
 def _silence_reasons(asked: Asked) -> Iterator[str]:
@@ -92,19 +105,19 @@ def _item_lines(asked: Asked) -> Iterator[str]:
         )
 
 
-def _gap_advice(asked: Asked, gap: Gap) -> str:
+def _gap_advice(witness_request: Asked, gap: Gap) -> str:
     unknown_verdicts = [
         unknown_verdict
-        for unknown_verdict in asked.outcome.unknown
-        if (unknown_verdict.rule, unknown_verdict.missing) == (asked.rule.name, gap.missing)
+        for unknown_verdict in witness_request.outcome.unknown
+        if (unknown_verdict.rule, unknown_verdict.missing) == (witness_request.rule.name, gap.missing)
     ]
     return next(
         (unknown_verdict.settled_by for unknown_verdict in unknown_verdicts if gap.device in unknown_verdict.devices),
-        advice(gap.missing),
+        advise_on_missing_fact(gap.missing),
     )
 
 
-def _lines_of_several_items(asked: Asked, items: Sequence[Item]) -> Iterator[str]:
+def _lines_of_several_items(asked: Asked, items: Sequence[ScopeItem]) -> Iterator[str]:
     """Yield the rule's verdict on each item below a subject."""
     rule = asked.rule
     if not items:
@@ -147,7 +160,7 @@ def _describe_verdict(rule: Rule, steps: Mapping[str, Step]) -> str:
     return "nothing found"
 
 
-def _lines_of_item(asked: Asked, item: Item) -> Iterator[str]:
+def _lines_of_item(asked: Asked, item: ScopeItem) -> Iterator[str]:
     rule = asked.rule
     subject = rule.scope.subject(item)
     witness = Witness(rule=rule, item=item, index=asked.index, options=asked.options)
@@ -192,51 +205,51 @@ def _place_lines(located: Located | None, indent: str) -> Iterator[str]:
 _CLAIMS = {"when": "when, which says where the rule is asked", "assert": "assert, which has to hold there"}
 
 
-def _conditions(steps: Mapping[str, Step]) -> Iterator[str]:
-    for key, step in steps.items():
+def _conditions(witness_steps: Mapping[str, Step]) -> Iterator[str]:
+    for key, step in witness_steps.items():
         yield ""
         yield f"{_CLAIMS[key]}: {_format_truth(step)}"
         rows = list(_rows(step, 1, head=isinstance(step.node, Logic) and step.node.word == "or"))
-        width = min(max((len(row[0]) for row in rows), default=0), WIDTH - 24)
+        width = min(max((len(row[0]) for row in rows), default=0), TABLE_COLUMNS - 24)
         for written, value, note in rows:
             yield f"{written:{width}}  {value}{note}".rstrip()
 
 
-def _rows(step: Step, depth: int, *, head: bool = True) -> Iterator[tuple[str, str, str]]:
+def _rows(step: Step, nesting_depth: int, *, head: bool = True) -> Iterator[tuple[str, str, str]]:
     """Yield a condition as lines: its text, its value, and whether it decided; of the whole, without `and`."""
-    indent, note = "  " * depth, "  <- decides" if step.decides else ""
+    indent, note = "  " * nesting_depth, "  <- decides" if step.decides else ""
     match step.node:
         case Logic(word=word) if step.parts:
             if head:
                 yield f"{indent}{'all' if word == 'and' else 'one'} of", _format_truth(step), note
             for substep in step.parts:
-                yield from _rows(substep, depth + head)
+                yield from _rows(substep, nesting_depth + head)
         case Not(node=Logic()):
             yield f"{indent}not", _format_truth(step), note
-            yield from _rows(step.parts[0], depth + 1)
+            yield from _rows(step.parts[0], nesting_depth + 1)
         case _:
-            yield f"{indent}{bare(step.node)}", _format_step(step), note
+            yield f"{indent}{format_without_brackets(step.node)}", _format_step(step), note
 
 
 def _format_truth(step: Step) -> str:
-    if step.value is Unseen.NOT_REACHED or not step.has_value:
+    if step.value is AbsentValue.NOT_REACHED or not step.has_value:
         return _format_step(step)
     return "true" if step.value else "false"
 
 
 def _format_step(step: Step) -> str:
-    if isinstance(step.value, Unseen):
+    if isinstance(step.value, AbsentValue):
         return step.value.value
     if step.crash:
         return step.crash
     if step.missing:
         return f"unknown ({step.missing})"
-    return "''" if step.value == "" else spell(step.value)
+    return "''" if step.value == "" else format_model_value(step.value)
 
 
-def _format_facts(asked: Asked, witness: Witness) -> Iterator[str]:
+def _format_facts(witness_request: Asked, witness: Witness) -> Iterator[str]:
     """Yield the facts that the rule rests on, each with its value and where that comes from."""
-    facts = [leaf for leaf in asked.rule.leaves if not asked.rule.only_names(leaf)]
+    facts = [leaf for leaf in witness_request.rule.leaves if not witness_request.rule.is_only_naming(leaf)]
     if not facts:
         return
     yield ""
@@ -244,7 +257,7 @@ def _format_facts(asked: Asked, witness: Witness) -> Iterator[str]:
     for leaf in facts:
         step = witness.step(leaf)
         yield from _wrap_sentence(f"{text(leaf)} = {_format_step(step)}", "  ")
-        for origin in dict.fromkeys(_describe_value_origin(asked, witness, leaf, step.value)):
+        for origin in dict.fromkeys(_describe_value_origin(witness_request, witness, leaf, step.value)):
             yield from _wrap_sentence(origin, "    ")
 
 
@@ -261,7 +274,8 @@ def _describe_value_origin(asked: Asked, witness: Witness, leaf: Node, value: ob
                     yield f"from {text(inner)} = {_format_step(step)}; {told}"
             for topic in sorted(word.rests_on):
                 yield from (
-                    f"from the fabric's {topic}; {line}" for line in of_fabric(asked.reading, topic, asked.stated_by)
+                    f"from the fabric's {topic}; {line}"
+                    for line in explain_fabric_key_origins(asked.reading, topic, asked.stated_by)
                 )
 
 
@@ -274,32 +288,34 @@ def _describe_path_origin(asked: Asked, witness: Witness, leaf: Attribute, value
     elif written[0] == "facts":
         yield "told by what the rule names"
     else:
-        for paths in sorted(stored(leaf)) or [written]:
+        for paths in sorted(stored_field_paths(leaf)) or [written]:
             at = asked.rule.scope.place(witness.item, paths)
-            yield from origins(asked.reading, at, ".".join(paths), value, asked.stated_by)
+            yield from explain_value_origins(asked.reading, at, ".".join(paths), value, asked.stated_by)
 
 
-def _format_findings(asked: Asked) -> Iterator[str]:
+def _format_findings(witness_request: Asked) -> Iterator[str]:
     """Yield the findings of an analysis or a remark at the subject, with their facts."""
-    rule = asked.rule
-    findings = [candidate for candidate in asked.findings if _concerns_subject(candidate, asked.at)]
+    rule = witness_request.rule
+    findings = [candidate for candidate in witness_request.findings if _concerns_subject(candidate, witness_request.at)]
     if not findings:
-        yield from _format_no_findings(asked)
+        yield from _format_no_findings(witness_request)
     for number, finding in enumerate(findings):
         if number:
             yield ""
         yield _format_title(rule, finding.subject, "found", [finding])
         yield from _finding(finding)
-        yield from _argument_lines(asked)
+        yield from _argument_lines(witness_request)
         if finding.facts:
             yield ""
             yield "What it saw"
             for name, fact in finding.facts.items():
-                yield from _wrap_sentence(f"{name} = {spell(fact)}", "  ")
+                yield from _wrap_sentence(f"{name} = {format_model_value(fact)}", "  ")
         if rule.when is not None:
-            witness = Witness(rule=rule, item=(finding.facts,), index=asked.index, options=asked.options)
+            witness = Witness(
+                rule=rule, item=(finding.facts,), index=witness_request.index, options=witness_request.options
+            )
             yield from _conditions(_evaluated_steps(witness))
-        yield from _format_changes(finding, asked)
+        yield from _format_changes(finding, witness_request)
 
 
 def _concerns_subject(finding: Finding, at: Subject) -> bool:
@@ -309,15 +325,15 @@ def _concerns_subject(finding: Finding, at: Subject) -> bool:
     return any(part[: len(at)] == at or (at[: len(part)] == part and part != (FABRIC,)) for part in (*subjects, *ends))
 
 
-def _format_no_findings(asked: Asked) -> Iterator[str]:
-    rule, at = asked.rule, asked.at
-    if at[0] != FABRIC and at[0] not in asked.index.devices and at[0] not in asked.reading.sources:
-        raise ValueError(absent(at, asked.index, ()))
-    unknown = [candidate for candidate in asked.outcome.unknown if candidate.rule == rule.name]
+def _format_no_findings(witness_request: Asked) -> Iterator[str]:
+    rule, at = witness_request.rule, witness_request.at
+    if at[0] != FABRIC and at[0] not in witness_request.index.devices and at[0] not in witness_request.reading.sources:
+        raise ValueError(describe_absent_subject(at, witness_request.index, ()))
+    unknown = [candidate for candidate in witness_request.outcome.unknown if candidate.rule == rule.name]
     open_here = [candidate for candidate in unknown if at[0] in (FABRIC, *candidate.devices)]
     verdict = f"cannot be decided, for want of {open_here[0].missing}" if open_here else "nothing found"
     yield _format_title(rule, at, verdict, [])
-    yield from _argument_lines(asked)
+    yield from _argument_lines(witness_request)
     for unknown_verdict in open_here:
         yield from _wrap_sentence(
             f"not known: {unknown_verdict.missing}; what would settle it: {unknown_verdict.settled_by}", "  "
@@ -325,7 +341,7 @@ def _format_no_findings(asked: Asked) -> Iterator[str]:
     if not open_here:
         yield ""
         yield from _wrap_sentence(f"it looks for: {finds(rule)}", "  ")
-    other_places = [subject_text(finding.subject) for finding in asked.findings]
+    other_places = [subject_text(finding.subject) for finding in witness_request.findings]
     if other_places:
         overflow = f" and {len(other_places) - _LISTED} more" if len(other_places) > _LISTED else ""
         yield ""
@@ -342,14 +358,14 @@ def _argument_lines(asked: Asked) -> Iterator[str]:
         if isinstance(value, FromOption):
             origin = asked.set_at.get(value.name, "the default of the option")
             yield from _wrap_sentence(
-                f"{name} = {spell(asked.options[value.name])}: options.{value.name}, {origin}", "  "
+                f"{name} = {format_model_value(asked.options[value.name])}: options.{value.name}, {origin}", "  "
             )
         else:
-            yield from _wrap_sentence(f"{name} = {spell(value)}", "  ")
+            yield from _wrap_sentence(f"{name} = {format_model_value(value)}", "  ")
 
 
 def _format_changes(finding: Finding, asked: Asked) -> Iterator[str]:
-    lines = [*changes(finding, asked.reading), *((True, line) for line in asked.in_intent(finding))]
+    lines = [*format_fix_changes(finding, asked.reading), *((True, line) for line in asked.in_intent(finding))]
     if lines:
         yield ""
         yield "What to change"

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nodrop.analyses._computed import compute_observation
-from nodrop.analyses._expected import NOTHING, expected_routes, sound
+from nodrop.analyses._expected import NOTHING_SEEN, expected_routes, sound
 from nodrop.model.index import Index
-from nodrop.routing.observation import CHECKS, Check, Observation
+from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, ObservationCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,14 +71,14 @@ def validation(index: Index, observations: Sequence[Observation]) -> Validation:
 
 def _rows(index: Index, observations: Sequence[Observation]) -> Iterator[Row]:
     own_observation = compute_observation(index)
-    for check in CHECKS:
+    for check in OBSERVATION_CHECKS:
         items = own_observation.seen.get(check, {})
         columns = tuple(_build_column(index, check, observation) for observation in (own_observation, *observations))
         if items or any(column.seen for column in columns):
             yield Row(check=check, items=len(items), columns=columns)
 
 
-def _build_column(index: Index, check: Check, seen: Observation) -> Column:
+def _build_column(index: Index, check: ObservationCheck, seen: Observation) -> Column:
     own_observation = compute_observation(index)
     values = seen.seen.get(check, {})
     should = expected_routes(index, seen) if check == "routes" else {}
@@ -90,7 +90,9 @@ def _build_column(index: Index, check: Check, seen: Observation) -> Column:
     differs = sum(
         1
         for item, value in own_observation.seen.get(check, {}).items()
-        if not own_observation.blind(check, item) and not seen.blind(check, item) and values.get(item, NOTHING) != value
+        if not own_observation.blind(check, item)
+        and not seen.blind(check, item)
+        and values.get(item, NOTHING_SEEN) != value
     )
     return Column(
         validator=seen.by,

@@ -10,7 +10,7 @@ from nodrop.model.reading import Note
 from nodrop.model.subject import Subject
 from nodrop.plan.model import Plan
 from nodrop.results.outcome import Outcome
-from nodrop.routing.observation import Check, Flow
+from nodrop.routing.observation import Flow, ObservationCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Settled:
 class Rerouted:
     """One item of a check of routing whose result differs; None on the side that does not have it."""
 
-    check: Check
+    check: ObservationCheck
     item: Subject
     old: Hashable
     new: Hashable

@@ -9,10 +9,10 @@ from nodrop.engine.finding import Finding
 from nodrop.model.change import Change, Disruption, Step, worst
 from nodrop.results.outcome import Outcome
 
-Why = Literal["unsafe", "refused", "by hand", "generated", "no fix"]
-What = Literal["files", "diff", "patches"]
+UnfixedReason = Literal["unsafe", "refused", "by hand", "generated", "no fix"]
+FixOutput = Literal["files", "diff", "patches"]
 """What became of it: files were written, or only shown, or patches were written instead."""
-WHYS: tuple[Why, ...] = ("unsafe", "refused", "by hand", "generated", "no fix")
+UNFIXED_REASONS: tuple[UnfixedReason, ...] = ("unsafe", "refused", "by hand", "generated", "no fix")
 """Why a finding is left, what one can do most about first."""
 
 
@@ -37,7 +37,7 @@ class Left:
     """A finding that remains: why, and the next step or the obstacle."""
 
     finding: Finding
-    why: Why
+    why: UnfixedReason
     text: str = ""
 
 
@@ -80,4 +80,4 @@ class Made:
     """The result for all fabrics that a command was given, and the mode."""
 
     fixed: Sequence[Fixed]
-    what: What
+    what: FixOutput

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nodrop.engine.finding import Finding
-from nodrop.engine.skipped import Skipped, skipped_by_all
+from nodrop.engine.skipped import Skipped, find_never_run_rules
 from nodrop.results.outcome import Outcome, RuleWork
 
 
@@ -23,7 +23,7 @@ def merge_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
         return next((text for outcome in outcomes if (text := outcome.line(file, number)) is not None), None)
 
     ran = [outcome for outcome in outcomes if outcome.rules or outcome.skipped]
-    never = skipped_by_all([outcome.skipped for outcome in ran]) if ran else ()
+    never = find_never_run_rules([outcome.skipped for outcome in ran]) if ran else ()
     every = max((outcome.rules + _count_skipped_rules(outcome.skipped) for outcome in ran), default=0)
     return Outcome(
         devices=sum(outcome.devices for outcome in outcomes),
@@ -45,7 +45,7 @@ def merge_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
         ),
         crashed=any(outcome.crashed for outcome in outcomes),
         own=next((outcome.own for outcome in outcomes if outcome.own), ()),
-        work=work_of_all(outcomes),
+        work=merge_rule_work(outcomes),
         line=line,
     )
 
@@ -54,7 +54,7 @@ def _count_skipped_rules(skips: Sequence[Skipped]) -> int:
     return sum(len(skip.rules) for skip in skips)
 
 
-def work_of_all(outcomes: Sequence[Outcome]) -> tuple[RuleWork, ...] | None:
+def merge_rule_work(outcomes: Sequence[Outcome]) -> tuple[RuleWork, ...] | None:
     """Return the cost of each rule for all fabrics together; None if nobody asked."""
     evaluations, seconds = Counter[str](), defaultdict[str, float](float)
     given_works = [outcome.work for outcome in outcomes if outcome.work is not None]

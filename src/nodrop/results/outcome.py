@@ -272,7 +272,7 @@ def format_problem(problem: Problem) -> str:
     return f"{problem.where}: {problem.message}" if problem.where else problem.message
 
 
-def openable(finding: Finding) -> Located | None:
+def fix_location(finding: Finding) -> Located | None:
     """Return the place to correct a finding: that of the intent's key that decides it, or else the finding's place."""
     return finding.related[0].located if _has_deciding_place(finding) else finding.located
 
@@ -289,13 +289,13 @@ def _has_deciding_place(finding: Finding) -> bool:
     return bool(finding.related) and finding.related[0].decides and finding.related[0].located is not None
 
 
-SHOWN = 20
+SHOWN_GROUPS = 20
 """How many groups the text shows in full, unless verbose; beyond that it counts by rule."""
 
-Groups = tuple[tuple[Finding, ...], ...]
+FindingGroups = tuple[tuple[Finding, ...], ...]
 
 
-def groups(findings: Iterable[Finding]) -> Groups:
+def group_findings(findings: Iterable[Finding]) -> FindingGroups:
     """Return findings of one rule with one cause together, each group in the order of its subjects.
 
     The order inside a group does not depend on where it stands, so its first finding can be chosen before places are
@@ -311,11 +311,11 @@ def groups(findings: Iterable[Finding]) -> Groups:
     return tuple(sorted(ordered, key=lambda group: _finding_key(group[0])))
 
 
-def foremost(cause_groups: Groups) -> Groups:
+def select_shown_groups(cause_groups: FindingGroups) -> FindingGroups:
     """Return the groups to show where there are too many: the worst first, each rule before any has a second,
     then the largest; they stay in their order.
     """
-    if len(cause_groups) <= SHOWN:
+    if len(cause_groups) <= SHOWN_GROUPS:
         return cause_groups
     ranks: dict[int, tuple[int, int, int]] = {}
     of_rule: Counter[str] = Counter()
@@ -324,12 +324,12 @@ def foremost(cause_groups: Groups) -> Groups:
         first_finding = cause_groups[at][0]
         ranks[at] = (SEVERITIES.index(first_finding.severity), of_rule[first_finding.rule], place)
         of_rule[first_finding.rule] += 1
-    return tuple(cause_groups[at] for at in sorted(nsmallest(SHOWN, ranks, key=lambda at: ranks[at])))
+    return tuple(cause_groups[at] for at in sorted(nsmallest(SHOWN_GROUPS, ranks, key=lambda at: ranks[at])))
 
 
-def heads(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def first_shown_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the first of each group to show: the only findings whose place the text shows, unless verbose."""
-    return tuple(group[0] for group in foremost(groups(findings)))
+    return tuple(group[0] for group in select_shown_groups(group_findings(findings)))
 
 
 _Key = tuple[object, ...]

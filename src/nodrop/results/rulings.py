@@ -30,7 +30,7 @@ class Ruling:
         return "\n\n".join(textwrap.fill(text, _WIDTH) for text in paragraphs) + "\n"
 
 
-HAZARD = Ruling(
+ROLLOUT_HAZARD = Ruling(
     name="rollout-hazard",
     why="Switches are changed one after the other. In an intermediate state, with some switches changed and the others "
     "not, the fabric has an error that is absent both before and after the change. No order that was tried avoids it, "
@@ -38,7 +38,7 @@ HAZARD = Ruling(
     fix="split the change into two that are each safe, or drain the affected switches until all of them are changed; "
     "`nodrop explain RULE` explains the error, and `--rollout report` does not fail the check",
 )
-UNFIT = Ruling(
+BUILD_OUT_OF_DATE = Ruling(
     name="build-unlike-intent",
     why="The build is out of date with its intent: the configurations that switches would load are not those that the "
     "intent describes.",
@@ -49,7 +49,7 @@ RISK = Ruling(
     why="The impact of the change on running switches reaches `--fail-on-risk`.",
     fix="roll it out in a maintenance window, with the switches drained, and set `--fail-on-risk` one step higher",
 )
-POLICY = Ruling(
+POLICY_CHANGED = Ruling(
     name="policy-changed",
     why="A check uses the policy of the base: nodrop.yaml or [tool.nodrop], the rules, profile and baseline that it "
     "names, comments that allow findings, and mode, classes, roles and policy of a fabric.yaml. This change alters "
@@ -58,7 +58,7 @@ POLICY = Ruling(
     fix="change the policy in a separate pull request that its owners approve, then make the change; "
     "`--config-from work` checks both states with the policy of the working tree",
 )
-MISSING = Ruling(
+DEVICE_NOT_CHECKED = Ruling(
     name="device-not-checked",
     why="A switch that was checked in the base is not checked in the new state. It is an error where a file that looks "
     "like its configuration is still there and is not read, where a file or a table of it is gone and what was known "
@@ -67,7 +67,7 @@ MISSING = Ruling(
     fix="put the files and tables back where they are read, or delete all files of a switch that is taken out of the "
     "fabric",
 )
-LINES = Ruling(
+UNKNOWN_LINES = Ruling(
     name=UNKNOWN_LINE,
     why="A line of a configuration is neither in nodrop's model nor on its list of harmless lines. It may change "
     "sessions, routes, forwarding or queues, so findings and certificates are valid only if it does not. Lines that "
@@ -77,4 +77,7 @@ LINES = Ruling(
     severity="note",
     by="unknown, of every command that reads configurations",
 )
-RULINGS: Mapping[str, Ruling] = {ruling.name: ruling for ruling in (HAZARD, UNFIT, RISK, POLICY, MISSING, LINES)}
+BUILTIN_VERDICTS: Mapping[str, Ruling] = {
+    ruling.name: ruling
+    for ruling in (ROLLOUT_HAZARD, BUILD_OUT_OF_DATE, RISK, POLICY_CHANGED, DEVICE_NOT_CHECKED, UNKNOWN_LINES)
+}

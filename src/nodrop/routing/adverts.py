@@ -1,7 +1,7 @@
 """Adverts from one router to another: sets of destinations, each with the attributes that they share.
 
 A set of destinations is a number whose bit n stands for class n of `destinations.Destinations`. The AS number at the
-origin of a path is written `ORIGIN` if one router alone has that number and it alone originates the class: paths to
+origin of a path is written `IGP_ORIGIN` if one router alone has that number and it alone originates the class: paths to
 different leaves are then one value, and one set of destinations.
 """
 
@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 from nodrop.routing.prefixes import Address
 
-ORIGIN = 0
+IGP_ORIGIN = 0
 """The AS number of whoever originates a destination; no router has 0 (RFC 7607)."""
 DEFAULT_PREFERENCE = 100
 """LOCAL_PREF of a route that nobody gives another (FRR, bgpd/bgp_attr.h, BGP_DEFAULT_LOCAL_PREF)."""
 IGP, EGP, INCOMPLETE = 0, 1, 2
-NOT_PASSED_ON = frozenset({"no-export", "no-advertise", "local-AS"})
+NOT_EXPORTED_COMMUNITIES = frozenset({"no-export", "no-advertise", "local-AS"})
 """Communities with which a route goes to no other AS (RFC 1997)."""
 
 
-class Learned(NamedTuple):
+class LearnedFrom(NamedTuple):
     """How a route was learned that is not of another AS at the far end of a link; in an advert, what goes with it."""
 
     internal: bool = True
@@ -34,7 +34,7 @@ class Learned(NamedTuple):
     """The clusters that a reflected route went through."""
 
 
-class Attributes(NamedTuple):
+class PathAttributes(NamedTuple):
     """The attributes of a route (RFC 4271, section 5), with `weight`, which no router announces to another."""
 
     path: tuple[int, ...] = ()
@@ -46,28 +46,34 @@ class Attributes(NamedTuple):
     tag: int = 0
     interface: str = ""
     """The leg over which a connected route goes, while its redistribution is decided."""
-    learned: Learned | None = None
+    learned: LearnedFrom | None = None
     """None if it was learned from another AS at the far end of a link, or is originated."""
 
 
-class Part(NamedTuple):
+class AdvertPart(NamedTuple):
     """Destinations that have the same attributes."""
 
-    attributes: Attributes
+    attributes: PathAttributes
     bits: int
 
 
-def passed_on(attributes: Attributes) -> bool:
+def may_be_exported(attributes: PathAttributes) -> bool:
     """Whether a route with these attributes may go to another AS."""
-    return not attributes.communities or not attributes.communities & NOT_PASSED_ON
+    return not attributes.communities or not attributes.communities & NOT_EXPORTED_COMMUNITIES
 
 
-def restrict_parts(routes: Iterable[Part], bits: int) -> tuple[Part, ...]:
+def restrict_parts(routes: Iterable[AdvertPart], destination_bits: int) -> tuple[AdvertPart, ...]:
     """Parts as far as they are about these destinations."""
-    return tuple([Part(attributes, overlap) for attributes, route_bits in routes if (overlap := route_bits & bits)])
+    return tuple(
+        [
+            AdvertPart(attributes, overlap)
+            for attributes, route_bits in routes
+            if (overlap := route_bits & destination_bits)
+        ]
+    )
 
 
-def together(routes: Iterable[Part]) -> int:
+def union_of_bits(routes: Iterable[AdvertPart]) -> int:
     """All destinations of some parts."""
     bits = 0
     for route in routes:
@@ -75,40 +81,44 @@ def together(routes: Iterable[Part]) -> int:
     return bits
 
 
-class Advert:
+class RouteAdvert:
     """All announcements of a router to a neighbor; equal ones are one object, and results from it are computed once."""
 
     __slots__ = ("bits", "number", "numbers", "parts")
 
-    def __init__(self, number: int, routes: tuple[Part, ...]) -> None:
+    def __init__(self, number: int, routes: tuple[AdvertPart, ...]) -> None:
         self.number, self.parts = number, routes
         self.numbers = frozenset(asn for route in routes for asn in route.attributes.path)
-        self.bits = together(routes)
+        self.bits = union_of_bits(routes)
 
 
-class Adverts:
+class AdvertCache:
     """The adverts of a computation, one object for each content."""
 
     def __init__(self) -> None:
-        self._known: dict[frozenset[tuple[Attributes, int]], Advert] = {}
+        self._known: dict[frozenset[tuple[PathAttributes, int]], RouteAdvert] = {}
 
-    def of(self, routes: Iterable[Part]) -> Advert:
+    def of(self, routes: Iterable[AdvertPart]) -> RouteAdvert:
         """Return the advert of these parts; those with equal attributes become one, those without bits none."""
-        merged: dict[Attributes, int] = {}
+        merged: dict[PathAttributes, int] = {}
         for attributes, bits in routes:
             if bits:
                 merged[attributes] = merged.get(attributes, 0) | bits
         return self._intern_advert(merged)
 
-    def restrict_advert(self, advert: Advert, bits: int) -> Advert:
+    def restrict_advert(self, advert: RouteAdvert, destination_bits: int) -> RouteAdvert:
         """Return an advert of another computation, as far as it is about these destinations."""
-        if not advert.bits & bits:
+        if not advert.bits & destination_bits:
             return self._intern_advert({})
-        return self._intern_advert({attributes: both for attributes, own in advert.parts if (both := own & bits)})
+        return self._intern_advert(
+            {attributes: both for attributes, own in advert.parts if (both := own & destination_bits)}
+        )
 
-    def _intern_advert(self, merged: dict[Attributes, int]) -> Advert:
+    def _intern_advert(self, merged: dict[PathAttributes, int]) -> RouteAdvert:
         key = frozenset(merged.items())
         advert = self._known.get(key)
         if advert is None:
-            advert = self._known[key] = Advert(len(self._known), tuple(Part(*fields) for fields in merged.items()))
+            advert = self._known[key] = RouteAdvert(
+                len(self._known), tuple(AdvertPart(*fields) for fields in merged.items())
+            )
         return advert

@@ -5,22 +5,22 @@ from collections.abc import Sequence
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.subject import Subject
 from nodrop.model.values import replace_fields
-from nodrop.routing.prefixes import Family, address
-from nodrop.routing.routers import Down, Reason, Router, Session, Side
+from nodrop.routing.prefixes import AddressFamily, address
+from nodrop.routing.routers import BgpSession, DownSession, Router, SessionDownReason, SessionSide
 
-Half = tuple[Router, BgpNeighbor]
+SessionHalf = tuple[Router, BgpNeighbor]
 """A router and what it says of the other one."""
 
 
-def mismatch(own_half: Half, far: Half, links: int) -> Down | None:
+def find_mismatch(own_half: SessionHalf, far_half: SessionHalf, links: int) -> DownSession | None:
     """Return why a session between two ends, `links` apart, stays down; None if it opens.
 
     Where both ends are at fault, it is reported at the first of them.
     """
-    (router, neighbor), (other_router, back) = own_half, far
+    (router, neighbor), (other_router, back) = own_half, far_half
 
-    def down(reason: Reason, *related: Subject, there: bool = False, **facts: str | int) -> Down:
-        return Down(router, neighbor, reason, None, facts, related, there)
+    def down(reason: SessionDownReason, *related: Subject, there: bool = False, **facts: str | int) -> DownSession:
+        return DownSession(router, neighbor, reason, None, facts, related, there)
 
     for one, own_neighbor, end, other_neighbor in (
         (router, neighbor, other_router, back),
@@ -46,7 +46,7 @@ def mismatch(own_half: Half, far: Half, links: int) -> Down | None:
             how=_describe_password_mismatch(neighbor, back),
         )
     inside = _router_asn(router) == _router_asn(other_router)
-    for (sender, says), (receiver, checks) in ((own_half, far), (far, own_half)):
+    for (sender, says), (receiver, checks) in ((own_half, far_half), (far_half, own_half)):
         sent = _sent_ttl(says, inside=inside)
         received_ttl = sent - (links - 1)
         least = 1 if checks.ttl_security_hops is None else _MOST_TTL + 1 - checks.ttl_security_hops
@@ -73,7 +73,7 @@ def _sent_ttl(neighbor: BgpNeighbor, *, inside: bool) -> int:
     return neighbor.ebgp_multihop or 1
 
 
-def goes_far(router: Router, neighbor: BgpNeighbor) -> bool:
+def may_be_multihop(router: Router, neighbor: BgpNeighbor) -> bool:
     """Whether a session to an address may go over other routers: bgpd asks for no subnet in common."""
     return neighbor.address is not None and not needs_link(router, neighbor)
 
@@ -109,13 +109,13 @@ def _router_asn(router: Router) -> int:
     return 0 if router.bgp is None else router.bgp.asn
 
 
-def opens(router: Router, neighbor: BgpNeighbor, back: BgpNeighbor) -> bool:
+def can_open_session(router: Router, neighbor: BgpNeighbor, reverse_neighbor: BgpNeighbor) -> bool:
     """Whether an end opens the session over a link from the address that the other end expects.
 
     From an interface with several addresses of a family any of them may be taken (bgpd/bgp_network.c,
     bgp_update_address).
     """
-    source, expected = neighbor.update_source, address(back.address or "")
+    source, expected = neighbor.update_source, address(reverse_neighbor.address or "")
     if neighbor.passive:
         return False
     if source is None or neighbor.interface is not None or expected is None:
@@ -125,7 +125,7 @@ def opens(router: Router, neighbor: BgpNeighbor, back: BgpNeighbor) -> bool:
     return expected in own_addresses and (leg is not None or address(source) == expected)
 
 
-def carries(neighbor: BgpNeighbor, family: Family) -> bool:
+def is_family_activated(neighbor: BgpNeighbor, family: AddressFamily) -> bool:
     """Whether one end carries a family: IPv4 on a session to an IPv6 address needs next hops of IPv6 (RFC 8950)."""
     if family == "ipv6":
         return neighbor.ipv6.active
@@ -133,7 +133,7 @@ def carries(neighbor: BgpNeighbor, family: Family) -> bool:
     return neighbor.active and (not over_ipv6 or neighbor.extended_next_hop)
 
 
-def may_use_hops_of_ipv4(own_routers: Sequence[Router], a: Side, b: Side) -> bool:
+def may_use_hops_of_ipv4(own_routers: Sequence[Router], first_side: SessionSide, second_side: SessionSide) -> bool:
     """Whether an end may use IPv4 routes that come over IPv6 with next hops of IPv4.
 
     They have these where not both ends have extended next hops: the IPv4 address of the sender's interface, else its
@@ -141,15 +141,17 @@ def may_use_hops_of_ipv4(own_routers: Sequence[Router], a: Side, b: Side) -> boo
     that it has a route to where it asks for none: over several hops, or without the check for it (bgpd/bgp_route.c,
     bgp_update).
     """
-    if not (a.neighbor.active and b.neighbor.active) or (carries(a.neighbor, "ipv4") and carries(b.neighbor, "ipv4")):
+    if not (first_side.neighbor.active and second_side.neighbor.active) or (
+        is_family_activated(first_side.neighbor, "ipv4") and is_family_activated(second_side.neighbor, "ipv4")
+    ):
         return False
     return any(
         _can_reach_next_hops(own_routers[far.router], far, own_routers[near.router], near)
-        for near, far in ((a, b), (b, a))
+        for near, far in ((first_side, second_side), (second_side, first_side))
     )
 
 
-def _can_reach_next_hops(sender: Router, far: Side, receiver: Router, near: Side) -> bool:
+def _can_reach_next_hops(sender: Router, far: SessionSide, receiver: Router, near: SessionSide) -> bool:
     neighbor = near.neighbor
     if (neighbor.ebgp_multihop or neighbor.ttl_security_hops or 1) > 1 or not neighbor.connected_check:
         return True
@@ -160,7 +162,7 @@ def _can_reach_next_hops(sender: Router, far: Side, receiver: Router, near: Side
     )
 
 
-def adds_nothing(session: Session, sessions: Sequence[Session]) -> bool:
+def is_redundant_session(session: BgpSession, sessions: Sequence[BgpSession]) -> bool:
     """Whether the IPv4 routes of a session come over another between the same interfaces too, with the same policies.
 
     FRR takes one of two paths with one next hop (bgpd/bgp_mpath.c, bgp_path_info_mpath_update).
@@ -173,7 +175,7 @@ def adds_nothing(session: Session, sessions: Sequence[Session]) -> bool:
     )
 
 
-def _ipv4_end_settings(session: Session) -> frozenset[tuple[int, str, BgpNeighbor]]:
+def _ipv4_end_settings(session: BgpSession) -> frozenset[tuple[int, str, BgpNeighbor]]:
     """Return the interfaces of a session, with the IPv4 settings of its ends."""
     return frozenset(
         (

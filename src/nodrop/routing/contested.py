@@ -3,22 +3,24 @@
 from collections.abc import Callable, Iterator
 
 from nodrop.model.routing import Bgp, StaticRoute
-from nodrop.routing.prefixes import FAMILIES, Family, Prefix, prefix
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, AddressFamily, Prefix, prefix
 from nodrop.routing.routers import Router
-from nodrop.routing.speakers import World
-from nodrop.routing.static_routes import Source, distance_of_bgp, statics
+from nodrop.routing.speakers import FamilyWorld
+from nodrop.routing.static_routes import BgpRouteSource, bgp_administrative_distance, usable_static_routes
 
 
-def contested(router: Router, bgp: Bgp, world: Callable[[Family], World]) -> Iterator[tuple[StaticRoute, str]]:
+def find_timing_dependent_routes(
+    router: Router, bgp: Bgp, world: Callable[[AddressFamily], FamilyWorld]
+) -> Iterator[tuple[StaticRoute, str]]:
     """Yield these static routes with the reason, for prefixes that others announce or that are aggregated.
 
     Of two routes of one distance zebra takes the one that came last (FRR, zebra/zebra_rib.c, rib_choose_best). One that
     is announced, and loses to BGP once it is not, never comes back: bgpd's own route goes before all others, but is
     there only while zebra uses the static one (bgpd/bgp_nht.c, bgp_process_nexthop_update; zebra/redistribute.c).
     """
-    for family in FAMILIES:
-        ours = {distance_of_bgp(bgp, family, source) for source in _sources(router, bgp)}
-        for route, found_prefix in statics(router, family):
+    for family in ADDRESS_FAMILIES:
+        ours = {bgp_administrative_distance(bgp, family, source) for source in _sources(router, bgp)}
+        for route, found_prefix in usable_static_routes(router, family):
             if route.distance < min(ours) or not world(family).is_offered(found_prefix, router.number):
                 continue
             if route.distance in ours:
@@ -27,7 +29,7 @@ def contested(router: Router, bgp: Bgp, world: Callable[[Family], World]) -> Ite
                 yield route, "static routes that are announced and that BGP may take over from"
 
 
-def _announces_static_prefix(bgp: Bgp, family: Family, found_prefix: Prefix) -> bool:
+def _announces_static_prefix(bgp: Bgp, family: AddressFamily, found_prefix: Prefix) -> bool:
     """Whether a router announces a prefix only while its static route is used."""
     told = any(
         redistribution.source == "static" and redistribution.family == family for redistribution in bgp.redistributions
@@ -35,7 +37,7 @@ def _announces_static_prefix(bgp: Bgp, family: Family, found_prefix: Prefix) -> 
     return told or (bgp.import_check is not False and any(prefix(network) == found_prefix for network in bgp.networks))
 
 
-def _sources(router: Router, bgp: Bgp) -> Iterator[Source]:
+def _sources(router: Router, bgp: Bgp) -> Iterator[BgpRouteSource]:
     """Yield where routes of BGP may come from: from the own AS only where a neighbor may be in it."""
     yield from ("external", "aggregate")
     if any(neighbor.remote_asn in (None, "internal", bgp.asn) for neighbor in router.neighbors):

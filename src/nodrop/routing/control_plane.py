@@ -13,28 +13,28 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
-from nodrop.routing.agreement import adds_nothing, may_use_hops_of_ipv4
-from nodrop.routing.contested import contested
-from nodrop.routing.convergence import State, converge
-from nodrop.routing.far_sessions import Settled, is_unread_far_session, settle, unfollowed
-from nodrop.routing.legs import Cabling
-from nodrop.routing.peerings import internal
-from nodrop.routing.policy_gaps import uncomputed
-from nodrop.routing.prefix_limits import limit, over_limit
-from nodrop.routing.prefixes import FAMILIES, Address, Family, address
-from nodrop.routing.route_sources import foreign_sources, packet_sources
-from nodrop.routing.routers import Down, Router, Session, Side, routers
-from nodrop.routing.routes import Routes
-from nodrop.routing.sessions import Sessions
-from nodrop.routing.speakers import World
-from nodrop.routing.static_routes import discards, outlet, statics
-from nodrop.routing.words import of_family
+from nodrop.routing.agreement import is_redundant_session, may_use_hops_of_ipv4
+from nodrop.routing.contested import find_timing_dependent_routes
+from nodrop.routing.convergence import ConvergedState, converge_world
+from nodrop.routing.far_sessions import Settled, find_multihop_sessions, is_unread_far_session, unfollowed
+from nodrop.routing.legs import CablingState
+from nodrop.routing.peerings import is_internal_session
+from nodrop.routing.policy_gaps import find_uncomputed_clauses
+from nodrop.routing.prefix_limits import limit, sessions_over_limit
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, address
+from nodrop.routing.route_sources import find_foreign_source_rules, packet_sources
+from nodrop.routing.routers import BgpSession, DownSession, Router, SessionSide, routers
+from nodrop.routing.routes import FamilyRoutes
+from nodrop.routing.sessions import FabricSessions
+from nodrop.routing.speakers import FamilyWorld
+from nodrop.routing.static_routes import find_outgoing_interface, is_discard_route, usable_static_routes
+from nodrop.routing.words import neighbor_family_statement
 
 _MOST_ROUNDS = 8
 """After how many rounds sessions over several hops are taken as they are."""
 
 
-class Gap(NamedTuple):
+class UncomputedPart(NamedTuple):
     """Something of a configuration that is not computed: what, and the model path that is not known."""
 
     subject: Subject
@@ -47,28 +47,30 @@ class ControlPlane:
     def __init__(self, index: Index, failed: frozenset[End] = frozenset()) -> None:
         self.index, self.failed = index, failed
         self.routers: tuple[Router, ...] = tuple(routers(index))
-        cabling = Cabling(index)
+        cabling = CablingState(index)
         self.up: tuple[Mapping[str, bool], ...] = tuple(
             {leg.name: cabling.up(router.device.name, leg, failed) for leg in router.legs} for router in self.routers
         )
-        self._found = Sessions(index, self.routers, failed)
-        self.sessions: tuple[Session, ...] = ()
-        self.down: tuple[Down, ...] = ()
-        self._disputed: list[Session] = []
+        self._found = FabricSessions(index, self.routers, failed)
+        self.sessions: tuple[BgpSession, ...] = ()
+        self.down: tuple[DownSession, ...] = ()
+        self._disputed: list[BgpSession] = []
         """Sessions of which it hangs on time which goes down for its maximum of prefixes."""
-        self._restless: tuple[Session, ...] = ()
+        self._restless: tuple[BgpSession, ...] = ()
         """Sessions over several hops that go down once they are up, and come up again."""
         near_sessions, asked = self._found.up, self._found.far
         self._settle(near_sessions, asked)
         if any(limit(neighbor) for router in self.routers for neighbor in router.neighbors):
             self._drop_sessions_over_limit(near_sessions, asked)
 
-    def _settle(self, near: Sequence[Session], asked: Sequence[Down], dropped: Sequence[Down] = ()) -> None:
+    def _settle(
+        self, near: Sequence[BgpSession], asked: Sequence[DownSession], dropped: Sequence[DownSession] = ()
+    ) -> None:
         """Find the sessions over several hops in addition to those over links; they may bring routes to one another."""
         settled = Settled((), ())
         for _ in range(_MOST_ROUNDS):
             self._use((*near, *settled.up))
-            found = settle(self._found, asked, self, whole=self._is_fully_known()) if asked else settled
+            found = find_multihop_sessions(self._found, asked, self, whole=self._is_fully_known()) if asked else settled
             carrying, before = ({one for one in each.up if one.families} for each in (found, settled))
             settled, self._restless = found, tuple(carrying ^ before)
             if not self._restless:
@@ -78,20 +80,20 @@ class ControlPlane:
         self.sessions = (*near, *settled.up)
         self.down = (*self._found.down, *settled.down, *dropped)
 
-    def _use(self, sessions: Sequence[Session]) -> None:
+    def _use(self, sessions: Sequence[BgpSession]) -> None:
         """Take these sessions, and forget the routes of others."""
         self.sessions = tuple(sessions)
         for name in ("families", "ipv4", "ipv6"):
             self.__dict__.pop(name, None)
 
-    def _drop_sessions_over_limit(self, near: Sequence[Session], asked: Sequence[Down]) -> None:
+    def _drop_sessions_over_limit(self, near: Sequence[BgpSession], asked: Sequence[DownSession]) -> None:
         """Take down sessions over which more prefixes are accepted than an end allows (FRR: until they are cleared)."""
-        dropped: list[Down] = []
-        while over := over_limit(self._converge_families(self.sessions), self.sessions):
+        dropped: list[DownSession] = []
+        while over := sessions_over_limit(self._converge_families(self.sessions), self.sessions):
             kept_sessions = [kept_session for number, kept_session in enumerate(self.sessions) if number not in over]
             for number in over if len(over) > 1 else ():
                 alone = (*kept_sessions, self.sessions[number])
-                if len(kept_sessions) not in over_limit(self._converge_families(alone), alone):
+                if len(kept_sessions) not in sessions_over_limit(self._converge_families(alone), alone):
                     self._disputed.append(self.sessions[number])
             for number, (side, most, prefix_count) in over.items():
                 session = self.sessions[number]
@@ -103,20 +105,20 @@ class ControlPlane:
                         "where": self.routers[side.router].name,
                     }
                     away = own_side is not side
-                    dropped.append(Down(router, own_side.neighbor, "limit", own_side.leg, facts, there=away))
+                    dropped.append(DownSession(router, own_side.neighbor, "limit", own_side.leg, facts, there=away))
             gone = {(one.router.number, one.neighbor.key) for one in dropped}
             near = [one for one in near if (one.a.router, one.a.neighbor.key) not in gone]
             asked = [one for one in asked if (one.router.number, one.neighbor.key) not in gone]
             self._settle(near, asked, dropped)
 
-    def _converge_families(self, sessions: Sequence[Session]) -> Iterator[State]:
-        families = [family for family in FAMILIES if any(family in session.families for session in sessions)]
-        return (converge(World(family, self.routers, sessions, self.up)) for family in families)
+    def _converge_families(self, sessions: Sequence[BgpSession]) -> Iterator[ConvergedState]:
+        families = [family for family in ADDRESS_FAMILIES if any(family in session.families for session in sessions)]
+        return (converge_world(FamilyWorld(family, self.routers, sessions, self.up)) for family in families)
 
-    def side(self, number: int, session: int) -> Side:
+    def side(self, router_number: int, session: int) -> SessionSide:
         """Return a router's end of a session."""
         bgp_session = self.sessions[session]
-        return bgp_session.a if bgp_session.a.router == number else bgp_session.b
+        return bgp_session.a if bgp_session.a.router == router_number else bgp_session.b
 
     def holder(self, far: Address, router: Router) -> int | None:
         """Return the router that has an address, other than the one that asks."""
@@ -157,46 +159,48 @@ class ControlPlane:
         return frozenset() if found is None else frozenset(found.addresses)
 
     @cached_property
-    def families(self) -> tuple[Family, ...]:
+    def families(self) -> tuple[AddressFamily, ...]:
         """The families that a session carries."""
-        return tuple(family for family in FAMILIES if any(family in session.families for session in self.sessions))
+        return tuple(
+            family for family in ADDRESS_FAMILIES if any(family in session.families for session in self.sessions)
+        )
 
     @cached_property
-    def ipv4(self) -> Routes:
+    def ipv4(self) -> FamilyRoutes:
         """The routes of IPv4."""
         return self._routes("ipv4")
 
     @cached_property
-    def ipv6(self) -> Routes:
+    def ipv6(self) -> FamilyRoutes:
         """The routes of IPv6."""
         return self._routes("ipv6")
 
-    def of(self, family: Family) -> Routes:
+    def of(self, family: AddressFamily) -> FamilyRoutes:
         """Return the routes of a family."""
         return self.ipv4 if family == "ipv4" else self.ipv6
 
-    def _routes(self, family: Family) -> Routes:
-        return Routes(self, family, converge(World(family, self.routers, self.sessions, self.up)))
+    def _routes(self, family: AddressFamily) -> FamilyRoutes:
+        return FamilyRoutes(self, family, converge_world(FamilyWorld(family, self.routers, self.sessions, self.up)))
 
     @cached_property
-    def gaps(self) -> tuple[Gap, ...]:
+    def gaps(self) -> tuple[UncomputedPart, ...]:
         """Return the parts that are not computed."""
         return tuple(self._control_plane_gaps())
 
-    def _control_plane_gaps(self) -> Iterator[Gap]:
+    def _control_plane_gaps(self) -> Iterator[UncomputedPart]:
         for device in self.index.fabric.devices:
             if isinstance(device.bgp, Unknown):
-                yield Gap((device.name,), "device.bgp")
+                yield UncomputedPart((device.name,), "device.bgp")
         for router in self.routers:
             bgp = router.bgp
             if bgp is None:
                 continue
             if router.unsaid:
-                yield Gap((router.device.name,), router.unsaid)
+                yield UncomputedPart((router.device.name,), router.unsaid)
             if isinstance(bgp.neighbors, Unknown):
-                yield Gap(router.subject, "device.bgp.neighbors")
-            for name, rule, gap_text in uncomputed(bgp):
-                yield Gap((*router.subject, "route_maps", name, str(rule.sequence)), gap_text)
+                yield UncomputedPart(router.subject, "device.bgp.neighbors")
+            for name, rule, gap_text in find_uncomputed_clauses(bgp):
+                yield UncomputedPart((*router.subject, "route_maps", name, str(rule.sequence)), gap_text)
             yield from self._announcement_gaps(router, bgp)
         yield from self._unsettled_session_gaps()
         for session in self.sessions:
@@ -205,100 +209,122 @@ class ControlPlane:
             if self.of(family).world.keeps:
                 yield from self._indirect_route_gaps(self.of(family))
 
-    def _unsettled_session_gaps(self) -> Iterator[Gap]:
+    def _unsettled_session_gaps(self) -> Iterator[UncomputedPart]:
         """Yield statements and sessions of which it is not computed whether they are up."""
         for session in self._restless:
             where = self.routers[session.a.router].at(session.a.neighbor)
-            yield Gap(where, "a session over several hops whose routes lead it elsewhere")
+            yield UncomputedPart(where, "a session over several hops whose routes lead it elsewhere")
         for session in self._disputed:
-            yield Gap(self.routers[session.a.router].at(session.a.neighbor), "which session goes over its limit first")
+            yield UncomputedPart(
+                self.routers[session.a.router].at(session.a.neighbor), "which session goes over its limit first"
+            )
         for down in self.down:
             is_multihop = down.neighbor.ebgp_multihop is not None
             if (is_multihop and down.reason in ("port-down", "no-member", "unread")) or is_unread_far_session(down):
-                yield Gap(down.router.at(down.neighbor), "sessions over several hops")
+                yield UncomputedPart(down.router.at(down.neighbor), "sessions over several hops")
             elif down.reason == "may-be-filtered":
-                yield Gap(down.router.at(down.neighbor), f"whether access list {down.facts['list']} drops BGP")
+                yield UncomputedPart(
+                    down.router.at(down.neighbor), f"whether access list {down.facts['list']} drops BGP"
+                )
 
-    def _session_gaps(self, session: Session) -> Iterator[Gap]:
+    def _session_gaps(self, session: BgpSession) -> Iterator[UncomputedPart]:
         """Yield the properties of a session that the computation of routes does not follow."""
         for side, far in ((session.a, session.b), (session.b, session.a)):
             far_bgp = self.routers[far.router].bgp
             if far_bgp is not None and self.routers[side.router].local_asn(side.neighbor) == far_bgp.asn:
-                yield Gap(self.routers[side.router].at(side.neighbor), "a local AS number that is the neighbor's")
+                yield UncomputedPart(
+                    self.routers[side.router].at(side.neighbor), "a local AS number that is the neighbor's"
+                )
         if unfollowed(session):
             side = session.a
-            yield Gap(self.routers[side.router].at(side.neighbor), "IPv6 over addresses of IPv4 and several hops")
+            yield UncomputedPart(
+                self.routers[side.router].at(side.neighbor), "IPv6 over addresses of IPv4 and several hops"
+            )
         elif any(self._follows_default_route(side) for side in (session.a, session.b) if session.far):
-            yield Gap(self.routers[session.a.router].at(session.a.neighbor), "a session over a default route")
-        elif may_use_hops_of_ipv4(self.routers, session.a, session.b) and not adds_nothing(session, self.sessions):
+            yield UncomputedPart(
+                self.routers[session.a.router].at(session.a.neighbor), "a session over a default route"
+            )
+        elif may_use_hops_of_ipv4(self.routers, session.a, session.b) and not is_redundant_session(
+            session, self.sessions
+        ):
             where = self.routers[session.a.router].at(session.a.neighbor)
-            yield Gap(where, "IPv4 over IPv6 without extended next hops")
-        elif internal(self.routers, session):
+            yield UncomputedPart(where, "IPv4 over IPv6 without extended next hops")
+        elif is_internal_session(self.routers, session):
             for side in (session.a, session.b):
                 yield from self._static_next_hop_gaps(self.routers[side.router], side)
 
-    def _follows_default_route(self, side: Side) -> bool:
+    def _follows_default_route(self, side: SessionSide) -> bool:
         """Whether a session follows a default route: `ip nht resolve-via-default`, which decides, is not known."""
         to = address(side.neighbor.address or "")
         route = None if to is None else self.of(to.family).towards(side.router, to)
         return route is not None and route.prefix.length == 0
 
-    def _static_next_hop_gaps(self, router: Router, side: Side) -> Iterator[Gap]:
+    def _static_next_hop_gaps(self, router: Router, side: SessionSide) -> Iterator[UncomputedPart]:
         """Yield announcements to a router's AS that are not followed: redistributed static routes with next hops."""
         bgp = router.bgp
         for row in () if bgp is None else bgp.redistributions:
-            keeps_next_hop = row.source == "static" and not of_family(side.neighbor, row.family).next_hop_self
-            if keeps_next_hop and any(address(route.next_hop) is not None for route, _ in statics(router, row.family)):
+            keeps_next_hop = (
+                row.source == "static" and not neighbor_family_statement(side.neighbor, row.family).next_hop_self
+            )
+            if keeps_next_hop and any(
+                address(route.next_hop) is not None for route, _ in usable_static_routes(router, row.family)
+            ):
                 where = (*router.subject, "redistributions", row.key)
-                yield Gap(where, "static routes told to the own AS with their next hops")
+                yield UncomputedPart(where, "static routes told to the own AS with their next hops")
 
-    def _indirect_route_gaps(self, routes: Routes) -> Iterator[Gap]:
+    def _indirect_route_gaps(self, routes: FamilyRoutes) -> Iterator[UncomputedPart]:
         """Yield routers with routes over other legs than their announcing sessions' legs, which valleys follow."""
         for number, speaker in routes.world.speakers.items():
             if speaker.resolver is not None and not routes.settles_next_hops(number):
-                yield Gap(speaker.router.subject, "routes over next hops that lead to one another")
+                yield UncomputedPart(speaker.router.subject, "routes over next hops that lead to one another")
             for entry in routes.state.table(number).entries if speaker.resolver is not None else ():
                 legs = {hop.leg for hop in routes.hops(number, entry.hops)}
                 if entry.vias and not {hop.leg for hop in routes.hops_over(number, entry, None) or ()} <= legs:
-                    yield Gap(speaker.router.subject, "valleys over next hops that are behind other routers")
+                    yield UncomputedPart(speaker.router.subject, "valleys over next hops that are behind other routers")
                     break
 
-    def _announcement_gaps(self, router: Router, bgp: Bgp) -> Iterator[Gap]:
+    def _announcement_gaps(self, router: Router, bgp: Bgp) -> Iterator[UncomputedPart]:
         """Yield a router's announcements that are not followed: routes of the kernel, and static ones to next hops."""
         redistributions = {row.family: row for row in bgp.redistributions if row.source == "static"}
         for redistribution in bgp.redistributions:
             if redistribution.source == "kernel":
-                yield Gap((*router.subject, "redistributions", redistribution.key), "routes of the kernel")
+                yield UncomputedPart((*router.subject, "redistributions", redistribution.key), "routes of the kernel")
         for neighbor in router.neighbors:
             for unicast in (neighbor, neighbor.ipv6):
                 if unicast.default_policy is not None and not self._matches_only_prefixes(bgp, unicast.default_policy):
-                    yield Gap(router.at(neighbor), "default-originate with a route map of more than prefixes")
+                    yield UncomputedPart(
+                        router.at(neighbor), "default-originate with a route map of more than prefixes"
+                    )
         yield from self._route_install_gaps(router, bgp)
         kept_addresses = {peer.address for peer in router.neighbors if not peer.next_hop_self}
-        for family in FAMILIES:
-            for route, _ in statics(router, family):
+        for family in ADDRESS_FAMILIES:
+            for route, _ in usable_static_routes(router, family):
                 is_network = route.prefix in bgp.networks
-                if discards(route) or not (is_network or family in redistributions):
+                if is_discard_route(route) or not (is_network or family in redistributions):
                     continue
-                if outlet(router, route) is None:
-                    yield Gap((router.device.name, "@static_routes", route.prefix), "next hops behind other routes")
+                if find_outgoing_interface(router, route) is None:
+                    yield UncomputedPart(
+                        (router.device.name, "@static_routes", route.prefix), "next hops behind other routes"
+                    )
                 elif route.next_hop in kept_addresses and not is_network:
                     where = (*router.subject, "redistributions", redistributions[family].key)
-                    yield Gap(where, "static routes to a neighbor, which refuses what is told with its own address")
+                    yield UncomputedPart(
+                        where, "static routes to a neighbor, which refuses what is told with its own address"
+                    )
 
-    def _route_install_gaps(self, router: Router, bgp: Bgp) -> Iterator[Gap]:
+    def _route_install_gaps(self, router: Router, bgp: Bgp) -> Iterator[UncomputedPart]:
         """Yield what decides whether routes are installed, and is not followed."""
-        for family, name in zip(FAMILIES, (bgp.installed_policy, bgp.installed_policy_ipv6), strict=True):
+        for family, name in zip(ADDRESS_FAMILIES, (bgp.installed_policy, bgp.installed_policy_ipv6), strict=True):
             if name is not None and not self._matches_only_prefixes(bgp, name):
-                yield Gap(router.subject, "ip protocol bgp with a route map of more than prefixes")
-            for rule in foreign_sources(router, bgp, family, name):
+                yield UncomputedPart(router.subject, "ip protocol bgp with a route map of more than prefixes")
+            for rule in find_foreign_source_rules(router, bgp, family, name):
                 where = (*router.subject, "route_maps", name or "", str(rule.sequence))
-                yield Gap(where, "set src of an address that the switch does not have")
-        for route, gap_text in contested(router, bgp, lambda family: self.of(family).world):
-            yield Gap((router.device.name, "@static_routes", route.prefix), gap_text)
+                yield UncomputedPart(where, "set src of an address that the switch does not have")
+        for route, gap_text in find_timing_dependent_routes(router, bgp, lambda family: self.of(family).world):
+            yield UncomputedPart((router.device.name, "@static_routes", route.prefix), gap_text)
         for aggregate in bgp.aggregates:
             if aggregate.as_set:
-                yield Gap(router.subject, "aggregate-address with as-set")
+                yield UncomputedPart(router.subject, "aggregate-address with as-set")
 
     @staticmethod
     def _matches_only_prefixes(bgp: Bgp, name: str) -> bool:

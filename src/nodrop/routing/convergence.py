@@ -11,27 +11,27 @@ from nodrop.model.routing import Bgp
 from nodrop.routing.adverts import (
     DEFAULT_PREFERENCE,
     IGP,
-    ORIGIN,
-    Advert,
-    Adverts,
-    Attributes,
-    Learned,
-    Part,
-    passed_on,
+    IGP_ORIGIN,
+    AdvertCache,
+    AdvertPart,
+    LearnedFrom,
+    PathAttributes,
+    RouteAdvert,
+    may_be_exported,
     restrict_parts,
-    together,
+    union_of_bits,
 )
-from nodrop.routing.decision import Heard, Table, decide
-from nodrop.routing.inside import admitted, decide_inside, told_inside
-from nodrop.routing.originating import LOCAL_WEIGHT, preferred
-from nodrop.routing.policy import GRACEFUL_SHUTDOWN, Policy, add_shutdown_community
+from nodrop.routing.decision import HeardAdverts, LearnedTable, decide_best_paths
+from nodrop.routing.inside import admit_parts, announce_inside_as, decide_internal_paths
+from nodrop.routing.originating import LOCAL_WEIGHT, default_local_preference
+from nodrop.routing.policy import GRACEFUL_SHUTDOWN, CompiledPolicy, add_shutdown_community
 from nodrop.routing.prefixes import Prefix
-from nodrop.routing.speakers import Link, Speaker, World
+from nodrop.routing.speakers import BgpSpeaker, FamilyWorld, SpeakerLink
 from nodrop.routing.tiers import rank
 
 _MOST_TURNS: Final = 400
 """After how many turns of each router those that still change are taken to do so for ever (RFC 4264)."""
-_NOTHING = Table(())
+_NOTHING = LearnedTable(())
 
 
 class Makers:
@@ -40,20 +40,20 @@ class Makers:
     One created with `beside` reuses the imports of the other, and its results from these are forgotten with it.
     """
 
-    def __init__(self, world: World, beside: "Makers | None" = None) -> None:
-        self.world, self.adverts = world, Adverts()
+    def __init__(self, world: FamilyWorld, beside: "Makers | None" = None) -> None:
+        self.world, self.adverts = world, AdvertCache()
         self._heard = self.adverts if beside is None else beside.adverts
-        self._tables: dict[tuple[object, ...], Table] = {}
-        self._imports: dict[tuple[int, int, int, int, bool], Advert] = {} if beside is None else beside._imports
-        self._numbers: dict[tuple[Heard, ...], frozenset[int]] = {}
-        self._exports: dict[tuple[object, ...], Advert] = {}
+        self._tables: dict[tuple[object, ...], LearnedTable] = {}
+        self._imports: dict[tuple[int, int, int, int, bool], RouteAdvert] = {} if beside is None else beside._imports
+        self._numbers: dict[tuple[HeardAdverts, ...], frozenset[int]] = {}
+        self._exports: dict[tuple[object, ...], RouteAdvert] = {}
 
     @property
     def decided(self) -> int:
         """How many tables are made; routers that are alike share theirs."""
         return len(self._tables)
 
-    def table(self, speaker: Speaker, heard: tuple[Heard, ...]) -> Table:
+    def table(self, speaker: BgpSpeaker, heard: tuple[HeardAdverts, ...]) -> LearnedTable:
         """Return the table that a router computes from the adverts of its neighbors."""
         numbers = self._numbers.get(heard)
         if numbers is None:
@@ -68,11 +68,15 @@ class Makers:
                 tuple(self.accepted(link, advert, own_asn, drained=drained) for advert in pieces)
                 for link, pieces in zip(speaker.links, heard, strict=True)
             ]
-            new_table = decide_inside(speaker, accepted) if speaker.peers else decide(accepted, speaker.limits)
+            new_table = (
+                decide_internal_paths(speaker, accepted)
+                if speaker.peers
+                else decide_best_paths(accepted, speaker.limits)
+            )
             found_table = self._tables[key] = new_table
         return found_table
 
-    def accepted(self, link: Link, advert: Advert, asn: int, *, drained: bool) -> Advert:
+    def accepted(self, link: SpeakerLink, advert: RouteAdvert, asn: int, *, drained: bool) -> RouteAdvert:
         """Return the parts of an advert that remain without loops and after the import policy."""
         key = (advert.number, link.inbound.number, asn, link.repeats, drained)
         found_advert = self._imports.get(key)
@@ -82,73 +86,79 @@ class Makers:
                 routes = tuple([route for route in routes if route.attributes.path.count(asn) <= link.repeats])
             peering = link.inbound.peering
             if peering is not None:
-                routes = tuple(admitted(routes, peering, self._class_bits))
+                routes = tuple(admit_parts(routes, peering, self._class_bits))
             valid_routes = link.inbound.parts(routes, advert.bits)
             if (drained or any(attributes.communities for attributes, _ in valid_routes)) and not (
                 peering is not None and peering.internal
             ):
                 valid_routes = [
-                    Part(_apply_graceful_shutdown(attributes, drained=drained), bits)
+                    AdvertPart(_apply_graceful_shutdown(attributes, drained=drained), bits)
                     for attributes, bits in valid_routes
                 ]
             found_advert = self._imports[key] = self._heard.of(valid_routes)
         return found_advert
 
-    def compute_adverts(self, speaker: Speaker, local: tuple[Part, ...], table: Table, outbound: Policy) -> Heard:
+    def compute_adverts(
+        self,
+        speaker: BgpSpeaker,
+        local_parts: tuple[AdvertPart, ...],
+        learned_table: LearnedTable,
+        outbound: CompiledPolicy,
+    ) -> HeardAdverts:
         """Return the adverts for a neighbor: routes that the router originates, and the best that it has learned.
 
         The two are separate pieces: routers that learned the same announce the same for it, even if they originate
         different routes. The route of default-originate is marked too while the router is drained (FRR,
         bgpd/bgp_updgrp_adv.c, subgroup_default_originate).
         """
-        summed, hidden = self.summed(speaker, local, table) if speaker.summaries else ((), 0)
-        own_bits = together((*local, *summed))
+        summed, hidden = self.summed(speaker, local_parts, learned_table) if speaker.summaries else ((), 0)
+        own_bits = union_of_bits((*local_parts, *summed))
         default = None
         if outbound.default is not None:
-            default = outbound.default.offered(own_bits | table.bits)
+            default = outbound.default.offered(own_bits | learned_table.bits)
             hidden |= 1 << self.world.destinations.class_of[self.world.default]
-        hides = (own_bits | speaker.unnamed | hidden) & table.bits
+        hides = (own_bits | speaker.unnamed | hidden) & learned_table.bits
         if outbound.peering is not None:
             return self._build_ibgp_adverts(
-                speaker, (*restrict_parts(local, ~hidden), *summed), table, hides, default, outbound
+                speaker, (*restrict_parts(local_parts, ~hidden), *summed), learned_table, hides, default, outbound
             )
-        exported_routes = tuple([route for route in local if passed_on(route.attributes)])
+        exported_routes = tuple([route for route in local_parts if may_be_exported(route.attributes)])
         if hidden:
             exported_routes = restrict_parts(exported_routes, ~hidden)
         exported_routes += summed
         bgp = speaker.bgp
         who = (bgp.asn, bgp.graceful_shutdown, bgp.maximum_med)
         first_advert = self._export_advert((*who, exported_routes), exported_routes, own_bits, speaker, outbound)
-        key = (*who, id(table), hides)
-        learned = table.passed
+        key = (*who, id(learned_table), hides)
+        learned = learned_table.passed
         if hides and (*key, outbound.number) not in self._exports:
-            learned = tuple([Part(learned_attributes, bits & ~hides) for learned_attributes, bits in learned])
-        remaining_advert = self._export_advert(key, learned, table.bits, speaker, outbound)
+            learned = tuple([AdvertPart(learned_attributes, bits & ~hides) for learned_attributes, bits in learned])
+        remaining_advert = self._export_advert(key, learned, learned_table.bits, speaker, outbound)
         pieces = [piece for piece in (first_advert, remaining_advert) if piece.bits]
         if default is not None:
             bit = 1 << self.world.destinations.class_of[self.world.default]
             attributes = add_shutdown_community(default) if bgp.graceful_shutdown else default
-            pieces.append(self.adverts.of(self._prepend_asn([Part(attributes, bit)], bgp, outbound)))
+            pieces.append(self.adverts.of(self._prepend_asn([AdvertPart(attributes, bit)], bgp, outbound)))
         return tuple(pieces)
 
     def _build_ibgp_adverts(
         self,
-        speaker: Speaker,
-        own_routes: tuple[Part, ...],
-        table: Table,
+        speaker: BgpSpeaker,
+        own_routes: tuple[AdvertPart, ...],
+        table: LearnedTable,
         hides: int,
-        default: Attributes | None,
-        outbound: Policy,
-    ) -> Heard:
+        default: PathAttributes | None,
+        outbound: CompiledPolicy,
+    ) -> HeardAdverts:
         """Return the adverts for a neighbor of the same AS, which are made for each router by itself."""
         bgp = speaker.bgp
-        routes = [*told_inside(speaker, own_routes, table, hides, outbound, drained=bgp.graceful_shutdown)]
+        routes = [*announce_inside_as(speaker, own_routes, table, hides, outbound, drained=bgp.graceful_shutdown)]
         if default is not None:
             given_attributes = add_shutdown_community(default) if bgp.graceful_shutdown else default
             bit = 1 << self.world.destinations.class_of[self.world.default]
-            routes.append(Part(given_attributes._replace(learned=Learned()), bit))
+            routes.append(AdvertPart(given_attributes._replace(learned=LearnedFrom()), bit))
         if bgp.maximum_med is not None:
-            routes = [Part(attributes._replace(med=bgp.maximum_med), bits) for attributes, bits in routes]
+            routes = [AdvertPart(attributes._replace(med=bgp.maximum_med), bits) for attributes, bits in routes]
         advert = self.adverts.of(routes)
         return (advert,) if advert.bits else ()
 
@@ -156,54 +166,68 @@ class Makers:
         """Return the class of a prefix, as a set."""
         return self.world.destinations.bits((prefix,))
 
-    def summed(self, speaker: Speaker, local: tuple[Part, ...], table: Table) -> tuple[tuple[Part, ...], int]:
+    def summed(
+        self, speaker: BgpSpeaker, local: tuple[AdvertPart, ...], table: LearnedTable
+    ) -> tuple[tuple[AdvertPart, ...], int]:
         """Return the aggregates that a router originates, and the destinations that it does not announce for them.
 
         Their origin is the worst of those inside (FRR, bgpd/bgp_route.c, bgp_aggregate_route).
         """
-        has = together(local) | table.bits
+        has = union_of_bits(local) | table.bits
         worse = [*((route.attributes.origin, route.bits) for route in local), *speaker.worse, *table.worse.items()]
         aggregates, hidden = [], 0
         for own_bits, inside, only in speaker.summaries:
             if has & inside:
                 origin = max((origin for origin, bits in worse if bits & inside), default=IGP)
                 aggregates.append(
-                    Part(Attributes(weight=LOCAL_WEIGHT, origin=origin, preference=preferred(speaker.bgp)), own_bits)
+                    AdvertPart(
+                        PathAttributes(
+                            weight=LOCAL_WEIGHT, origin=origin, preference=default_local_preference(speaker.bgp)
+                        ),
+                        own_bits,
+                    )
                 )
                 hidden |= inside if only else 0
         return tuple(aggregates), hidden
 
     def _export_advert(
-        self, key: tuple[object, ...], routes: tuple[Part, ...], bits: int, speaker: Speaker, outbound: Policy
-    ) -> Advert:
+        self,
+        key: tuple[object, ...],
+        routes: tuple[AdvertPart, ...],
+        destination_bits: int,
+        speaker: BgpSpeaker,
+        outbound: CompiledPolicy,
+    ) -> RouteAdvert:
         advert = self._exports.get((*key, outbound.number))
         if advert is None:
-            new_routes = outbound.parts(routes, bits)
+            new_routes = outbound.parts(routes, destination_bits)
             if speaker.bgp.graceful_shutdown:
-                new_routes = [Part(add_shutdown_community(attributes), own_bits) for attributes, own_bits in new_routes]
+                new_routes = [
+                    AdvertPart(add_shutdown_community(attributes), own_bits) for attributes, own_bits in new_routes
+                ]
             advert = self.adverts.of(self._prepend_asn(new_routes, speaker.bgp, outbound))
             self._exports[(*key, outbound.number)] = advert
         return advert
 
-    def _prepend_asn(self, routes: Iterable[Part], bgp: Bgp, outbound: Policy) -> Iterable[Part]:
-        """Put the own AS number before each path, at an origin that need not be named `ORIGIN`."""
+    def _prepend_asn(self, routes: Iterable[AdvertPart], bgp: Bgp, outbound: CompiledPolicy) -> Iterable[AdvertPart]:
+        """Put the own AS number before each path, at an origin that need not be named `IGP_ORIGIN`."""
         hidden, before = self.world.hidden, outbound.named or (bgp.asn,)
         for attributes, bits in routes:
             if bgp.maximum_med is not None:
                 attributes = attributes._replace(med=bgp.maximum_med)
             path = attributes.path
             if not path and attributes.weight and (alone := bits & hidden):
-                yield Part(_attributes_for_ebgp(attributes, (ORIGIN,)), alone)
+                yield AdvertPart(_attributes_for_ebgp(attributes, (IGP_ORIGIN,)), alone)
                 bits ^= alone
-            yield Part(_attributes_for_ebgp(attributes, (*before, *path)), bits)
+            yield AdvertPart(_attributes_for_ebgp(attributes, (*before, *path)), bits)
 
 
-def _attributes_for_ebgp(attributes: Attributes, path: tuple[int, ...]) -> Attributes:
+def _attributes_for_ebgp(attributes: PathAttributes, path: tuple[int, ...]) -> PathAttributes:
     """Return what goes to another AS: no preference, no weight, no tag."""
-    return Attributes(path, DEFAULT_PREFERENCE, attributes.origin, attributes.med, attributes.communities)
+    return PathAttributes(path, DEFAULT_PREFERENCE, attributes.origin, attributes.med, attributes.communities)
 
 
-def _apply_graceful_shutdown(attributes: Attributes, *, drained: bool) -> Attributes:
+def _apply_graceful_shutdown(attributes: PathAttributes, *, drained: bool) -> PathAttributes:
     """Return the preference of a route with GRACEFUL_SHUTDOWN after import, or of any route of a drained router.
 
     Without a route map too (FRR, bgpd/bgp_route.c, bgp_update; RFC 8326).
@@ -213,21 +237,21 @@ def _apply_graceful_shutdown(attributes: Attributes, *, drained: bool) -> Attrib
     return add_shutdown_community(attributes)._replace(preference=0) if drained else attributes
 
 
-class State:
+class ConvergedState:
     """The learned and announced routes of every router, after convergence."""
 
     def __init__(self, makers: Makers) -> None:
         self.makers, self.world = makers, makers.world
-        self.tables: dict[int, Table] = {}
-        self._told: dict[int, dict[int, Heard]] = {}
+        self.tables: dict[int, LearnedTable] = {}
+        self._told: dict[int, dict[int, HeardAdverts]] = {}
         self.unstable: frozenset[int] = frozenset()
         """Routers that go on changing their mind."""
 
-    def table(self, number: int) -> Table:
+    def table(self, number: int) -> LearnedTable:
         """Return the table that a router has learned."""
         return self.tables.get(number, _NOTHING)
 
-    def local(self, number: int) -> tuple[Part, ...]:
+    def local(self, number: int) -> tuple[AdvertPart, ...]:
         """Return the routes that a router originates."""
         return self.world.speakers[number].local
 
@@ -247,9 +271,9 @@ class State:
         speaker = self.world.speakers[number]
         if not speaker.summaries:
             return 0
-        return together(self.makers.summed(speaker, self.local(number), self.table(number))[0])
+        return union_of_bits(self.makers.summed(speaker, self.local(number), self.table(number))[0])
 
-    def tells(self, number: int, outbound: int) -> Heard:
+    def tells(self, number: int, outbound: int) -> HeardAdverts:
         """Return the adverts of a router under a policy."""
         return self._told.get(number, {}).get(outbound, ())
 
@@ -281,16 +305,16 @@ class State:
         self.unstable = frozenset(queued)
         return self
 
-    def _heard(self, speaker: Speaker) -> tuple[Heard, ...]:
+    def _heard(self, speaker: BgpSpeaker) -> tuple[HeardAdverts, ...]:
         """Return the adverts that a router hears, link by link."""
         pairs = zip(speaker.links, speaker.hears, strict=True)
         return tuple([self.tells(*whom) if self.up(link.session) else () for link, whom in pairs])
 
-    def _speak(self, speaker: Speaker, table: Table) -> list[int]:
+    def _speak(self, speaker: BgpSpeaker, table: LearnedTable) -> list[int]:
         """Announce new routes to the neighbors; return the neighbors that hear anything new."""
         number = speaker.router.number
         local = self.local(number)
-        adverts: dict[int, Heard] = {}
+        adverts: dict[int, HeardAdverts] = {}
         changed: dict[int, bool] = {}
         hearing: dict[int, None] = {}
         for link in speaker.links:
@@ -304,28 +328,28 @@ class State:
         return list(hearing)
 
 
-class Share(State):
+class DestinationShare(ConvergedState):
     """What becomes of some destinations, by themselves: no router's choice for one hangs on another."""
 
     def __init__(self, makers: Makers, bits: int) -> None:
         super().__init__(makers)
         self._bits = bits
 
-    def local(self, number: int) -> tuple[Part, ...]:
+    def local(self, number: int) -> tuple[AdvertPart, ...]:
         """Return the routes to these destinations that a router originates."""
         return restrict_parts(self.world.speakers[number].local, self._bits)
 
 
-class Whole(State):
+class CombinedState(ConvergedState):
     """What becomes of all destinations, put together from shares of them."""
 
-    def __init__(self, makers: Makers, shares: Sequence[Share]) -> None:
+    def __init__(self, makers: Makers, shares: Sequence[DestinationShare]) -> None:
         super().__init__(makers)
         self._shares = shares
-        self._together: dict[tuple[Table, ...], Table] = {}
+        self._together: dict[tuple[LearnedTable, ...], LearnedTable] = {}
         self.unstable = frozenset().union(*(share.unstable for share in shares))
 
-    def table(self, number: int) -> Table:
+    def table(self, number: int) -> LearnedTable:
         """Return the table that a router has learned; routers with the same shares have the same whole."""
         known_table = self.tables.get(number)
         if known_table is not None:
@@ -333,11 +357,13 @@ class Whole(State):
         tables = tuple([share.table(number) for share in self._shares])
         found_table = self._together.get(tables)
         if found_table is None:
-            found_table = self._together[tables] = Table(tuple(entry for table in tables for entry in table.entries))
+            found_table = self._together[tables] = LearnedTable(
+                tuple(entry for table in tables for entry in table.entries)
+            )
         self.tables[number] = found_table
         return found_table
 
-    def tells(self, number: int, outbound: int) -> Heard:
+    def tells(self, number: int, outbound: int) -> HeardAdverts:
         """Return the adverts of a router under a policy."""
         adverts = self._told.setdefault(number, {})
         found_adverts = adverts.get(outbound)
@@ -348,23 +374,23 @@ class Whole(State):
         return found_adverts
 
 
-def converge(world: World) -> State:
+def converge_world(family_world: FamilyWorld) -> ConvergedState:
     """Return what every router of a world has learned in the end.
 
     Destinations of each tier are computed by themselves: of those that leaves originate all spines of a pod learn the
     same, however their own and those of their neighbors above differ.
     """
-    makers = Makers(world)
-    if world.tied:
-        return Share(makers, world.every).run(world.speakers)
+    makers = Makers(family_world)
+    if family_world.tied:
+        return DestinationShare(makers, family_world.every).run(family_world.speakers)
     shares: dict[int | None, int] = {}
-    for speaker in world.speakers.values():
+    for speaker in family_world.speakers.values():
         tier = rank(speaker.router.device)
-        shares[tier] = shares.get(tier, 0) | together(speaker.local)
+        shares[tier] = shares.get(tier, 0) | union_of_bits(speaker.local)
     taken = 0
     new_shares = []
     for bits in shares.values():
-        share = Share(makers, bits & ~taken)
+        share = DestinationShare(makers, bits & ~taken)
         taken |= bits
-        new_shares.append(share.run(number for number in world.speakers if share.local(number)))
-    return Whole(makers, new_shares)
+        new_shares.append(share.run(number for number in family_world.speakers if share.local(number)))
+    return CombinedState(makers, new_shares)

@@ -10,20 +10,20 @@ can state, and which changes no next hop here.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
-from nodrop.routing.adverts import Advert, Attributes, Part, passed_on
+from nodrop.routing.adverts import AdvertPart, PathAttributes, RouteAdvert, may_be_exported
 from nodrop.routing.prefixes import Address
 
 _Row = TypeVar("_Row")
 
 
-class Entry(NamedTuple):
+class TableEntry(NamedTuple):
     """Destinations that a router reaches in one way: the attributes of the best route, and over which neighbors.
 
     `hops` are positions among the router's links, the first that of the best route. `vias` are their next hops where
     these are not the far ends of the links; it is empty if all are.
     """
 
-    attributes: Attributes
+    attributes: PathAttributes
     bits: int
     hops: tuple[int, ...]
     vias: tuple[Address | None, ...] = ()
@@ -35,12 +35,12 @@ class Entry(NamedTuple):
         return learned is not None and learned.internal
 
 
-class Table:
+class LearnedTable:
     """The routes that a router has learned; routers that heard the same have the same table."""
 
     __slots__ = ("bits", "entries", "passed", "worse")
 
-    def __init__(self, entries: tuple[Entry, ...], worse: Mapping[int, int] | None = None) -> None:
+    def __init__(self, entries: tuple[TableEntry, ...], worse: Mapping[int, int] | None = None) -> None:
         self.entries = entries
         self.worse = worse or {}
         """Destinations that anybody offers with another origin than IGP, by that origin."""
@@ -48,18 +48,18 @@ class Table:
         for entry in entries:
             self.bits |= entry.bits
         self.passed = tuple(
-            Part(attributes if attributes.med is None else attributes._replace(med=None), bits)
+            AdvertPart(attributes if attributes.med is None else attributes._replace(med=None), bits)
             for attributes, bits, *_ in entries
-            if passed_on(attributes)
+            if may_be_exported(attributes)
         )
         """What may be told to another AS, in which the MED of a third means nothing (RFC 4271, section 5.1.4)."""
 
-    def entry(self, number: int) -> Entry | None:
+    def entry(self, number: int) -> TableEntry | None:
         """Return the entry of a class of destinations."""
         return next((entry for entry in self.entries if entry.bits >> number & 1), None)
 
 
-class Limits(NamedTuple):
+class MultipathLimits(NamedTuple):
     """What bounds the use of equal routes."""
 
     relaxed: bool
@@ -71,55 +71,57 @@ class Limits(NamedTuple):
     """How many routes from the own AS are used together."""
 
 
-class Offer(NamedTuple):
+class RouteOffer(NamedTuple):
     """What some links offer alike, all of one rank: destinations, and the attributes of each part of them."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[AdvertPart, ...]
     links: tuple[int, ...]
 
 
-Heard = tuple[Advert, ...]
+HeardAdverts = tuple[RouteAdvert, ...]
 """What is heard over a link, in pieces that do not overlap; nothing over one that is down."""
 
 
-class Choice(Protocol):
+class PathChoice(Protocol):
     """A choice among routes that are not all of other ASes at the far ends of links."""
 
-    def reached(self, advert: Advert) -> tuple[Part, ...]:
+    def reached(self, advert: RouteAdvert) -> tuple[AdvertPart, ...]:
         """Return the parts of an advert whose next hops can be reached."""
         ...
 
-    def choose_best(self, offers: list[Offer]) -> tuple[Part, tuple[int, ...], tuple[Address | None, ...]]:
+    def choose_best(self, offers: list[RouteOffer]) -> tuple[AdvertPart, tuple[int, ...], tuple[Address | None, ...]]:
         """Return the best of offers of one part each, and the links and next hops that are used together."""
         ...
 
 
-def decide(heard: Sequence[Heard], limits: Limits, choice: Choice | None = None) -> Table:
+def decide_best_paths(
+    heard_adverts: Sequence[HeardAdverts], limits: MultipathLimits, choice: PathChoice | None = None
+) -> LearnedTable:
     """Return the table of a router that heard these adverts, after import, in the order of its links.
 
     The order of links is the order of precedence of their neighbors in a tie.
     """
     positions: dict[int, list[int]] = {}
-    adverts: dict[int, Advert] = {}
-    for position, pieces in enumerate(heard):
+    adverts: dict[int, RouteAdvert] = {}
+    for position, pieces in enumerate(heard_adverts):
         for advert in pieces:
             adverts[advert.number] = advert
             positions.setdefault(advert.number, []).append(position)
-    ranks: dict[tuple[int, int, int, int], list[Offer]] = {}
+    ranks: dict[tuple[int, int, int, int], list[RouteOffer]] = {}
     for number, advert in adverts.items():
         links = tuple(positions[number])
-        rank_groups: dict[tuple[int, int, int, int], list[Part]] = {}
+        rank_groups: dict[tuple[int, int, int, int], list[AdvertPart]] = {}
         for route in advert.parts if choice is None else choice.reached(advert):
             attrs = route.attributes
             rank_groups.setdefault((-attrs.weight, -attrs.preference, len(attrs.path), attrs.origin), []).append(route)
         for rank, alike in rank_groups.items():
-            ranks.setdefault(rank, []).append(Offer(tuple(alike), links))
+            ranks.setdefault(rank, []).append(RouteOffer(tuple(alike), links))
     covered = 0
     worse: dict[int, int] = {}
     for route in (offered_route for offers in ranks.values() for offer in offers for offered_route in offer.parts):
         if route.attributes.origin:
             worse[route.attributes.origin] = worse.get(route.attributes.origin, 0) | route.bits
-    merged: dict[tuple[Attributes, tuple[int, ...], tuple[Address | None, ...]], int] = {}
+    merged: dict[tuple[PathAttributes, tuple[int, ...], tuple[Address | None, ...]], int] = {}
     for rank in sorted(ranks):
         offers = ranks[rank]
         plain = (
@@ -128,10 +130,10 @@ def decide(heard: Sequence[Heard], limits: Limits, choice: Choice | None = None)
             and all(offered_route.attributes.med is None for offer in offers for offered_route in offer.parts)
         )
         if not plain:
-            offers = [Offer((offered_route,), offer.links) for offer in offers for offered_route in offer.parts]
-        for bits, rivals in atoms(offers, covered):
+            offers = [RouteOffer((offered_route,), offer.links) for offer in offers for offered_route in offer.parts]
+        for bits, rivals in split_by_offers(offers, covered):
             covered |= bits
-            best_routes: tuple[Part, ...]
+            best_routes: tuple[AdvertPart, ...]
             vias: tuple[Address | None, ...] = ()
             if choice is None:
                 best_routes, hops = _select_multipath(rivals, limits)
@@ -142,12 +144,14 @@ def decide(heard: Sequence[Heard], limits: Limits, choice: Choice | None = None)
                 if common_bits := own_bits & bits:
                     key = (attributes, hops, vias)
                     merged[key] = merged.get(key, 0) | common_bits
-    return Table(tuple(Entry(key_attrs, bits, hops, vias) for (key_attrs, hops, vias), bits in merged.items()), worse)
+    return LearnedTable(
+        tuple(TableEntry(key_attrs, bits, hops, vias) for (key_attrs, hops, vias), bits in merged.items()), worse
+    )
 
 
-def atoms(offers: Iterable[Offer], covered: int) -> list[tuple[int, list[Offer]]]:
+def split_by_offers(offers: Iterable[RouteOffer], covered: int) -> list[tuple[int, list[RouteOffer]]]:
     """Destinations that are not covered yet, by who offers them, in sets that do not overlap."""
-    found_atoms: list[tuple[int, list[Offer]]] = []
+    found_atoms: list[tuple[int, list[RouteOffer]]] = []
     union = 0
     for offer in offers:
         bits = 0
@@ -158,7 +162,7 @@ def atoms(offers: Iterable[Offer], covered: int) -> list[tuple[int, list[Offer]]
         union |= bits
         bits ^= overlap
         if overlap:
-            parted: list[tuple[int, list[Offer]]] = []
+            parted: list[tuple[int, list[RouteOffer]]] = []
             for atom_bits, other_offers in found_atoms:
                 common_bits = atom_bits & overlap
                 if not common_bits:
@@ -173,10 +177,12 @@ def atoms(offers: Iterable[Offer], covered: int) -> list[tuple[int, list[Offer]]
     return found_atoms
 
 
-def _select_multipath(offers: list[Offer], limits: Limits) -> tuple[tuple[Part, ...], tuple[int, ...]]:
+def _select_multipath(
+    offers: list[RouteOffer], limits: MultipathLimits
+) -> tuple[tuple[AdvertPart, ...], tuple[int, ...]]:
     """Return the routes of the neighbor that wins a tie, and the links that are used together."""
     if len(offers) > 1:
-        offers = least_med(offers, lambda offer: offer.parts[0].attributes, always=limits.always_med)
+        offers = prefer_lowest_med(offers, lambda offer: offer.parts[0].attributes, always=limits.always_med)
     best = min(offers, key=lambda offer: offer.links[0])
     hops = sorted(link for offer in offers for link in offer.links)
     if not limits.relaxed:
@@ -185,15 +191,17 @@ def _select_multipath(offers: list[Offer], limits: Limits) -> tuple[tuple[Part, 
     return best.parts, tuple(hops if limits.most is None else hops[: limits.most])
 
 
-def least_med(rows: list[_Row], attributes_of: Callable[[_Row], Attributes], *, always: bool) -> list[_Row]:
+def prefer_lowest_med(
+    candidate_rows: list[_Row], attributes_of: Callable[[_Row], PathAttributes], *, always: bool
+) -> list[_Row]:
     """Return rows without those that lose by MED to another by the same neighboring AS; no MED counts as 0."""
-    given_attributes = [attributes_of(row) for row in rows]
+    given_attributes = [attributes_of(row) for row in candidate_rows]
     if all(attributes.med is None for attributes in given_attributes):
-        return rows
+        return candidate_rows
     neighbors = [None if always or not attributes.path else attributes.path[0] for attributes in given_attributes]
     least: dict[int | None, int] = {}
     for attributes, asn in zip(given_attributes, neighbors, strict=True):
         med = attributes.med or 0
         least[asn] = min(least.get(asn, med), med)
-    compared = zip(rows, given_attributes, neighbors, strict=True)
+    compared = zip(candidate_rows, given_attributes, neighbors, strict=True)
     return [row for row, attributes, asn in compared if (attributes.med or 0) == least[asn]]

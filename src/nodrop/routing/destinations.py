@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from nodrop.model.routing import PrefixList, PrefixRule
-from nodrop.routing.prefixes import BITS, Family, Prefix, prefix
+from nodrop.routing.prefixes import ADDRESS_BITS, AddressFamily, Prefix, prefix
 
-Shape = tuple[PrefixRule, ...]
+PrefixListRules = tuple[PrefixRule, ...]
 """A prefix list without its name."""
 
 
-class Destinations:
+class DestinationClasses:
     """The prefixes of one family that routers originate, in classes.
 
     `origins` gives the origins of each prefix. Prefixes are one class if the same routers originate them in the same
@@ -20,13 +20,15 @@ class Destinations:
     them.
     """
 
-    def __init__(self, family: Family, origins: Mapping[Prefix, tuple[object, ...]], lists: Iterable[Shape]) -> None:
+    def __init__(
+        self, family: AddressFamily, origins: Mapping[Prefix, tuple[object, ...]], lists: Iterable[PrefixListRules]
+    ) -> None:
         self.family = family
         self.prefixes = tuple(sorted(origins))
         self._position = {own_prefix: number for number, own_prefix in enumerate(self.prefixes)}
         self._firsts = [own_prefix.first for own_prefix in self.prefixes]
         permitted: defaultdict[int, list[int]] = defaultdict(list)
-        chosen: dict[Shape, frozenset[int]] = {}
+        chosen: dict[PrefixListRules, frozenset[int]] = {}
         for shape in lists:
             if shape not in chosen:
                 chosen[shape] = frozenset(self._permitted_prefix_positions(shape))
@@ -50,7 +52,7 @@ class Destinations:
             bitmap[number >> 3] |= 1 << (number & 7)
         return int.from_bytes(bitmap, "little")
 
-    def permitted(self, shape: Shape) -> int:
+    def bits_permitted_by(self, shape: PrefixListRules) -> int:
         """Return the set of the classes that a prefix list permits."""
         return self._bits[shape]
 
@@ -62,7 +64,7 @@ class Destinations:
             prefixes_by_class[self.class_of[own_prefix]].append(own_prefix)
         return tuple(map(tuple, prefixes_by_class))
 
-    def _permitted_prefix_positions(self, rules: Shape) -> Iterable[int]:
+    def _permitted_prefix_positions(self, rules: PrefixListRules) -> Iterable[int]:
         """Yield the positions of the prefixes that a list permits: the first rule that matches one decides."""
         decided: set[int] = set()
         for rule in sorted(rules, key=lambda prefix_rule: prefix_rule.sequence):
@@ -79,24 +81,26 @@ class Destinations:
             return ()
         exact = rule.ge is None and rule.prefix != "any"
         least = block.length if rule.ge is None else rule.ge
-        most = rule.le if rule.le is not None else block.length if exact else BITS[self.family]
+        most = rule.le if rule.le is not None else block.length if exact else ADDRESS_BITS[self.family]
         if least == most == block.length:
             position = self._position.get(block)
             return () if position is None else (position,)
         start = bisect_left(self._firsts, block.first)
-        end = bisect_left(self._firsts, block.first + (1 << (BITS[self.family] - block.length)))
+        end = bisect_left(self._firsts, block.first + (1 << (ADDRESS_BITS[self.family] - block.length)))
         return [n for n in range(start, end) if least <= self.prefixes[n].length <= most]
 
 
-def _prefix_of_rule(rule: PrefixRule, family: Family) -> Prefix | None:
+def _prefix_of_rule(rule: PrefixRule, family: AddressFamily) -> Prefix | None:
     return Prefix(family, 0, 0) if rule.prefix == "any" else prefix(rule.prefix)
 
 
-def permits(listed: PrefixList, tested_prefix: Prefix) -> bool:
+def is_prefix_permitted(listed: PrefixList, tested_prefix: Prefix) -> bool:
     """Whether a prefix list lets a prefix pass."""
-    return bool(Destinations(tested_prefix.family, {tested_prefix: ()}, [listed.rules]).permitted(listed.rules))
+    return bool(
+        DestinationClasses(tested_prefix.family, {tested_prefix: ()}, [listed.rules]).bits_permitted_by(listed.rules)
+    )
 
 
-def shape(listed: PrefixList) -> Shape:
+def shape(listed: PrefixList) -> PrefixListRules:
     """Return a prefix list without its name, which is compared by its rules."""
     return listed.rules

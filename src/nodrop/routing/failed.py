@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Self
 
-from nodrop.routing.adverts import Part, restrict_parts
-from nodrop.routing.convergence import Makers, State
-from nodrop.routing.decision import Heard, Table
-from nodrop.routing.speakers import Speaker, World
+from nodrop.routing.adverts import AdvertPart, restrict_parts
+from nodrop.routing.convergence import ConvergedState, Makers
+from nodrop.routing.decision import HeardAdverts, LearnedTable
+from nodrop.routing.speakers import BgpSpeaker, FamilyWorld
 
 
-class Change(NamedTuple):
+class TableChange(NamedTuple):
     """Changes of a router's table: destinations that are lost, and those that are reached over fewer links.
 
     `weaker` has destinations, the number of links now and the number before. `gains` is whether any link is used for a
@@ -21,14 +21,14 @@ class Change(NamedTuple):
     gains: bool
 
 
-def change(before: Table, table: Table) -> Change:
+def change(table_before: LearnedTable, learned_table: LearnedTable) -> TableChange:
     """Return what becomes of a router that had one table and has another."""
-    new_keys = {(entry.hops, entry.bits) for entry in table.entries}
-    old_keys = {(entry.hops, entry.bits) for entry in before.entries}
-    new = [entry for entry in table.entries if (entry.hops, entry.bits) not in old_keys]
+    new_keys = {(entry.hops, entry.bits) for entry in learned_table.entries}
+    old_keys = {(entry.hops, entry.bits) for entry in table_before.entries}
+    new = [entry for entry in learned_table.entries if (entry.hops, entry.bits) not in old_keys]
     weaker: list[tuple[int, int, int]] = []
-    gains = bool(table.bits & ~before.bits)
-    for old in before.entries:
+    gains = bool(learned_table.bits & ~table_before.bits)
+    for old in table_before.entries:
         if (old.hops, old.bits) in new_keys:
             continue
         for entry in new:
@@ -36,22 +36,22 @@ def change(before: Table, table: Table) -> Change:
                 if len(entry.hops) < len(old.hops):
                     weaker.append((common_bits, len(entry.hops), len(old.hops)))
                 gains = gains or not set(entry.hops) <= set(old.hops)
-    return Change(before.bits & ~table.bits, tuple(weaker), gains)
+    return TableChange(table_before.bits & ~learned_table.bits, tuple(weaker), gains)
 
 
-class Known:
+class KnownChanges:
     """Results for some destinations, for every failure that changes the announcements of these and no others."""
 
-    def __init__(self, world: World, bits: int) -> None:
+    def __init__(self, world: FamilyWorld, bits: int) -> None:
         self.bits, self.makers = bits, Makers(world)
-        self.within: dict[Heard, Heard] = {}
-        self.told: dict[tuple[int, int], Heard] = {}
+        self.within: dict[HeardAdverts, HeardAdverts] = {}
+        self.told: dict[tuple[int, int], HeardAdverts] = {}
         """What was told before, by router and policy."""
-        self.before: dict[int, Table] = {}
-        self.changes: dict[tuple[int, int], Change] = {}
-        """By two tables, of which one is in `before` and the other in `makers`."""
+        self.before: dict[int, LearnedTable] = {}
+        self.changes: dict[tuple[int, int], TableChange] = {}
+        """By two tables, of which one is in `table_before` and the other in `makers`."""
 
-    def change(self, before: Table, table: Table) -> Change:
+    def change(self, before: LearnedTable, table: LearnedTable) -> TableChange:
         """Return the routes that a router loses between two tables; many routers have the same two."""
         key = (id(before), id(table))
         found_change = self.changes.get(key)
@@ -60,37 +60,43 @@ class Known:
         return found_change
 
 
-class Failed(State):
+class FailedState(ConvergedState):
     """The state of `bits`, the destinations with changed announcements, once sessions are dead.
 
     Other destinations keep the routes that they have in `base`, except next hops that are gone.
     """
 
-    def __init__(self, base: State, dead: frozenset[int], local: Mapping[int, tuple[Part, ...]], cache: Known) -> None:
+    def __init__(
+        self,
+        base: ConvergedState,
+        dead: frozenset[int],
+        local: Mapping[int, tuple[AdvertPart, ...]],
+        cache: KnownChanges,
+    ) -> None:
         super().__init__(cache.makers)
         self._base, self._dead, self._changed, self.bits = base, dead, local, cache.bits
         self._known, self._within, self._before = cache, cache.within, cache.before
         self._listeners: set[int] = set()
 
-    def before(self, number: int) -> Table:
+    def before(self, number: int) -> LearnedTable:
         """Return the routes of a router to these destinations before the failure."""
         table = self._base.table(number)
         found_table = self._before.get(id(table))
         if found_table is None:
             entries = (entry._replace(bits=entry.bits & self.bits) for entry in table.entries if entry.bits & self.bits)
-            found_table = self._before[id(table)] = Table(tuple(entries))
+            found_table = self._before[id(table)] = LearnedTable(tuple(entries))
         return found_table
 
-    def now(self, number: int) -> Table:
+    def now(self, number: int) -> LearnedTable:
         """Return the routes of a router to these destinations after convergence."""
         table = self.tables.get(number)
         return self.before(number) if table is None else table
 
-    def local(self, number: int) -> tuple[Part, ...]:
+    def local(self, number: int) -> tuple[AdvertPart, ...]:
         """Return those of these destinations that a router originates."""
         return restrict_parts(self._changed.get(number, self.world.speakers[number].local), self.bits)
 
-    def tells(self, number: int, outbound: int) -> Heard:
+    def tells(self, number: int, outbound: int) -> HeardAdverts:
         """Return the adverts of these destinations that a router sends under a policy."""
         own_adverts = self._told.get(number)
         if own_adverts is not None and outbound in own_adverts:
@@ -107,7 +113,7 @@ class Failed(State):
         """Whether a session is still there."""
         return session not in self._dead
 
-    def _heard(self, speaker: Speaker) -> tuple[Heard, ...]:
+    def _heard(self, speaker: BgpSpeaker) -> tuple[HeardAdverts, ...]:
         """Return the adverts that a router hears, link by link; inlined, as most of the time is spent here."""
         adverts_by_router, before = self._told, self._known.told
         link_adverts = []
@@ -126,7 +132,7 @@ class Failed(State):
     def run(self, begin: Iterable[int]) -> Self:
         """Let routers talk as before; those that pass nothing of this on decide at the end."""
         super().run(begin)
-        alike: dict[int, tuple[Heard, ...]] = {}
+        alike: dict[int, tuple[HeardAdverts, ...]] = {}
         for number in sorted(self._listeners):
             speaker = self.world.speakers[number]
             if not self._dead.isdisjoint(speaker.sessions):
@@ -136,7 +142,7 @@ class Failed(State):
             self.tables[number] = self.makers.table(speaker, heard)
         return self
 
-    def _speak(self, speaker: Speaker, table: Table) -> list[int]:
+    def _speak(self, speaker: BgpSpeaker, table: LearnedTable) -> list[int]:
         speakers, telling = self.world.speakers, []
         for far in super()._speak(speaker, table):
             if speakers[far].reach & self.bits:

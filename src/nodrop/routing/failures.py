@@ -10,30 +10,30 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from nodrop.model.fabric import End, Link
-from nodrop.routing.adverts import Attributes, Part, together
+from nodrop.routing.adverts import AdvertPart, PathAttributes, union_of_bits
 from nodrop.routing.control_plane import ControlPlane
 from nodrop.routing.convergence import Makers
-from nodrop.routing.decision import Heard, Table
-from nodrop.routing.failed import Change, Failed, Known, change
-from nodrop.routing.legs import Cabling
-from nodrop.routing.recomputed import after, changes
-from nodrop.routing.routes import Routes
-from nodrop.routing.speakers import Speaker
-from nodrop.routing.static_routes import outlet, statics
-from nodrop.routing.tiers import Tiers
-from nodrop.routing.twins import Twins
+from nodrop.routing.decision import HeardAdverts, LearnedTable
+from nodrop.routing.failed import FailedState, KnownChanges, TableChange, change
+from nodrop.routing.legs import CablingState
+from nodrop.routing.recomputed import find_reduced_routes, routes_after_failure
+from nodrop.routing.routes import FamilyRoutes
+from nodrop.routing.speakers import BgpSpeaker
+from nodrop.routing.static_routes import find_outgoing_interface, usable_static_routes
+from nodrop.routing.tiers import TierRanks
+from nodrop.routing.twins import InterchangeableRouters
 
 _MOST_KEPT: Final = 8
 
 
-class Loss(NamedTuple):
+class RouteLoss(NamedTuple):
     """Destinations, by the bits of their classes, that a router loses or reaches in another way."""
 
     router: int
     bits: int
 
 
-class Weaker(NamedTuple):
+class ReducedPaths(NamedTuple):
     """Destinations that a router reaches over fewer next hops than before."""
 
     router: int
@@ -42,24 +42,24 @@ class Weaker(NamedTuple):
     before: int
 
 
-class Outcome(NamedTuple):
+class FailureOutcome(NamedTuple):
     """The effect of a failure: unreachable destinations, routers that send up what came down, and fewer next hops."""
 
-    unreachable: tuple[Loss, ...] = ()
-    valleys: tuple[Loss, ...] = ()
-    weaker: tuple[Weaker, ...] = ()
+    unreachable: tuple[RouteLoss, ...] = ()
+    valleys: tuple[RouteLoss, ...] = ()
+    weaker: tuple[ReducedPaths, ...] = ()
     unstable: frozenset[int] = frozenset()
 
 
-class Failures:
+class FailureAnalysis:
     """The failures of a control plane in one family."""
 
-    def __init__(self, plane: ControlPlane, routes: Routes) -> None:
+    def __init__(self, plane: ControlPlane, routes: FamilyRoutes) -> None:
         self._plane, self._routes = plane, routes
         self._world, self._state = routes.world, routes.state
-        self._cabling = Cabling(plane.index)
-        self._tiers = Tiers(routes.world)
-        self._kept: dict[int, Known] = {}
+        self._cabling = CablingState(plane.index)
+        self._tiers = TierRanks(routes.world)
+        self._kept: dict[int, KnownChanges] = {}
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
@@ -101,7 +101,7 @@ class Failures:
         return {group[0]: tuple(group) for group in groups.values()}
 
     @cached_property
-    def devices_alike(self) -> Mapping[str, tuple[str, ...]]:
+    def equivalent_devices(self) -> Mapping[str, tuple[str, ...]]:
         """Return the devices with BGP in groups with the same effect but for names, by the first of each."""
         groups: dict[object, list[str]] = {}
         for device, numbers in self._numbers.items():
@@ -111,9 +111,9 @@ class Failures:
         return {group[0]: tuple(group) for group in groups.values()}
 
     @cached_property
-    def _speaker_twins(self) -> Twins:
+    def _speaker_twins(self) -> InterchangeableRouters:
         tied = self._world.tied
-        return Twins(
+        return InterchangeableRouters(
             self._world,
             frozenset(speaker for speaker in self._world.speakers if tied or self._originates_port_routes(speaker)),
         )
@@ -127,7 +127,7 @@ class Failures:
             for position, link in enumerate(speaker.links)
         }
 
-    def of_link(self, *links: Link) -> Outcome:
+    def of_link(self, *links: Link) -> FailureOutcome:
         """Return what becomes of the fabric without these cables."""
         ends = frozenset(end for link in links for end in (link.a, link.b))
         if self._world.keeps:
@@ -142,7 +142,7 @@ class Failures:
                     local[number] = self._world.local(number, self._leg_states(number, ends))
         return self._outcome_of_failure(frozenset(dead), local, frozenset())
 
-    def of_device(self, name: str) -> Outcome:
+    def of_device(self, name: str) -> FailureOutcome:
         """Return the state of the fabric without a device; destinations that it originates do not count as lost."""
         gone = frozenset(number for number in self._numbers[name] if number in self._world.speakers)
         if self._world.keeps:
@@ -151,17 +151,17 @@ class Failures:
         dead = frozenset(link.session for number in gone for link in self._world.speakers[number].links)
         return self._outcome_of_failure(dead, dict.fromkeys(gone, ()), gone)
 
-    def _recompute_outcome(self, ends: frozenset[End], gone: frozenset[int]) -> Outcome:
+    def _recompute_outcome(self, ends: frozenset[End], gone: frozenset[int]) -> FailureOutcome:
         """Return what becomes of a fabric without some ports where routes follow others; valleys are not looked for."""
-        routes = after(self._routes, ends)
+        routes = routes_after_failure(self._routes, ends)
         lost: dict[int, int] = {}
         weaker = []
-        for number, bits, remaining_hops, previous_hops in changes(self._routes, routes, gone):
+        for number, bits, remaining_hops, previous_hops in find_reduced_routes(self._routes, routes, gone):
             if remaining_hops:
-                weaker.append(Weaker(number, bits, remaining_hops, previous_hops))
+                weaker.append(ReducedPaths(number, bits, remaining_hops, previous_hops))
             else:
                 lost[number] = lost.get(number, 0) | bits
-        return Outcome(_losses_by_router(lost), (), tuple(weaker), routes.state.unstable)
+        return FailureOutcome(_losses_by_router(lost), (), tuple(weaker), routes.state.unstable)
 
     def _is_session_up(self, number: int, ends: frozenset[End]) -> bool:
         session = self._plane.sessions[number]
@@ -177,7 +177,11 @@ class Failures:
         if bgp is None:
             return False
         over = [leg for leg in router.legs if leg.ports]
-        routes = [route for route, _ in statics(router, self._world.family) if outlet(router, route) in over]
+        routes = [
+            route
+            for route, _ in usable_static_routes(router, self._world.family)
+            if find_outgoing_interface(router, route) in over
+        ]
         return (
             any(row.source == "connected" or (row.source == "static" and routes) for row in bgp.redistributions)
             or any(str(subnet) in bgp.networks for leg in over for subnet in leg.subnets)
@@ -190,16 +194,16 @@ class Failures:
         return {leg.name: self._cabling.up(router.device.name, leg, failed) for leg in router.legs}
 
     def _outcome_of_failure(
-        self, dead: frozenset[int], local: Mapping[int, tuple[Part, ...]], gone: frozenset[int]
-    ) -> Outcome:
+        self, dead: frozenset[int], local: Mapping[int, tuple[AdvertPart, ...]], gone: frozenset[int]
+    ) -> FailureOutcome:
         """Return what becomes of the fabric: routers at the ends decide again, and their changes spread."""
         ends = {side.router for number in dead for side in self._plane.sessions[number][:2]} | local.keys()
         state, makers = self._state, Makers(self._world, self._state.makers)
-        weaker: list[Weaker] = []
+        weaker: list[ReducedPaths] = []
         unreachable: dict[int, int] = {}
         bits = gone_bits = 0
         for number in gone:
-            gone_bits |= together(self._world.speakers[number].local)
+            gone_bits |= union_of_bits(self._world.speakers[number].local)
         for number in sorted(ends):
             speaker = self._world.speakers[number]
             before = state.table(number)
@@ -208,7 +212,7 @@ class Failures:
             table = makers.table(speaker, heard)
             own_routes = local.get(number, speaker.local)
             for policy in {link.outbound.number: link.outbound for link in speaker.links}.values():
-                bits |= differing(
+                bits |= differing_destinations(
                     state.tells(number, policy.number), makers.compute_adverts(speaker, own_routes, table, policy)
                 )
             if number not in gone:
@@ -217,11 +221,11 @@ class Failures:
                 weaker += _weaker_destinations(number, changed, itself)
                 unreachable[number] = changed.lost & ~itself & ~gone_bits
         if not bits:
-            return Outcome(_losses_by_router(unreachable), (), tuple(weaker))
+            return FailureOutcome(_losses_by_router(unreachable), (), tuple(weaker))
         if self._world.tied:
             bits = self._world.every
         known_cached_result = self._cached_results(bits)
-        failed = Failed(state, dead, local, known_cached_result).run(ends)
+        failed = FailedState(state, dead, local, known_cached_result).run(ends)
         weaker = [row._replace(bits=remaining_bits) for row in weaker if (remaining_bits := row.bits & ~bits)]
         touched = sorted(failed.tables.keys() - gone)
         for number in touched:
@@ -235,28 +239,32 @@ class Failures:
             lost = changed.lost & ~itself & ~gone_bits if changed.lost else 0
             unreachable[number] = (unreachable.get(number, 0) & ~bits) | lost
         valleys = tuple(self._find_new_valleys(failed, touched, known_cached_result))
-        return Outcome(_losses_by_router(unreachable), valleys, tuple(weaker), failed.unstable)
+        return FailureOutcome(_losses_by_router(unreachable), valleys, tuple(weaker), failed.unstable)
 
-    def _local_destinations(self, speaker: Speaker, own_routes: tuple[Part, ...], table: Table, makers: Makers) -> int:
+    def _local_destinations(
+        self, speaker: BgpSpeaker, own_routes: tuple[AdvertPart, ...], table: LearnedTable, makers: Makers
+    ) -> int:
         """Return the destinations that a router reaches over no learned route, before or after a failure.
 
         It originates them, drops packets to them for an aggregate (FRR, bgpd/bgp_zebra.c, bgp_zebra_announce), or does
         not install its learned route to them.
         """
-        itself = ~speaker.installs | together((*own_routes, *speaker.local))
+        itself = ~speaker.installs | union_of_bits((*own_routes, *speaker.local))
         if speaker.summaries:
-            itself |= together(makers.summed(speaker, own_routes, table)[0]) | self._state.summed(speaker.router.number)
+            itself |= union_of_bits(makers.summed(speaker, own_routes, table)[0]) | self._state.summed(
+                speaker.router.number
+            )
         return itself
 
-    def _cached_results(self, bits: int) -> Known:
+    def _cached_results(self, destination_bits: int) -> KnownChanges:
         """Return the results for these destinations; kept for the next failures, which often affect the same ones."""
-        cached_result = self._kept.pop(bits, None) or Known(self._world, bits)
-        self._kept[bits] = cached_result
+        cached_result = self._kept.pop(destination_bits, None) or KnownChanges(self._world, destination_bits)
+        self._kept[destination_bits] = cached_result
         if len(self._kept) > _MOST_KEPT:
             self._kept.pop(next(iter(self._kept)))
         return cached_result
 
-    def _find_new_valleys(self, failed: Failed, touched: list[int], cache: Known) -> Iterator[Loss]:
+    def _find_new_valleys(self, failed: FailedState, touched: list[int], cache: KnownChanges) -> Iterator[RouteLoss]:
         """Yield new valleys: at a router that sends something up, or down to another, that it did not before.
 
         Only those that a leaf's packets go through count.
@@ -287,14 +295,14 @@ class Failures:
             current_bits &= self._tiers.into(number, over)
             old = self._tiers.valley(number, failed.before, failed.local) & self._tiers.into(number, earlier)
             if new := current_bits & ~old:
-                yield Loss(number, new)
+                yield RouteLoss(number, new)
 
 
-def _losses_by_router(rows: Mapping[int, int]) -> tuple[Loss, ...]:
-    return tuple(Loss(number, bits) for number, bits in sorted(rows.items()) if bits)
+def _losses_by_router(rows: Mapping[int, int]) -> tuple[RouteLoss, ...]:
+    return tuple(RouteLoss(number, bits) for number, bits in sorted(rows.items()) if bits)
 
 
-def _destinations_over_links(table: Table, positions: frozenset[int]) -> int:
+def _destinations_over_links(table: LearnedTable, positions: frozenset[int]) -> int:
     """Return the destinations that a table sends over any of these links."""
     bits = 0
     for entry in table.entries:
@@ -303,14 +311,14 @@ def _destinations_over_links(table: Table, positions: frozenset[int]) -> int:
     return bits
 
 
-def _weaker_destinations(number: int, changed: Change, own_bits: int) -> Iterator[Weaker]:
+def _weaker_destinations(number: int, changed: TableChange, own_bits: int) -> Iterator[ReducedPaths]:
     """Yield the destinations that a router reaches over fewer links than before, except its `own_bits`."""
     for bits, hops, before in changed.weaker:
         if remaining_bits := bits & ~own_bits:
-            yield Weaker(number, remaining_bits, hops, before)
+            yield ReducedPaths(number, remaining_bits, hops, before)
 
 
-def differing(adverts: Heard, other_adverts: Heard) -> int:
+def differing_destinations(adverts: HeardAdverts, other_adverts: HeardAdverts) -> int:
     """Return the destinations that two routers, or one before and after, announce differently."""
     own_bits, other_bits = _bits_by_attributes(adverts), _bits_by_attributes(other_adverts)
     bits = 0
@@ -319,8 +327,8 @@ def differing(adverts: Heard, other_adverts: Heard) -> int:
     return bits
 
 
-def _bits_by_attributes(heard: Heard) -> dict[Attributes, int]:
-    bits_by_attributes: dict[Attributes, int] = {}
+def _bits_by_attributes(heard: HeardAdverts) -> dict[PathAttributes, int]:
+    bits_by_attributes: dict[PathAttributes, int] = {}
     for advert in heard:
         for attributes, bits in advert.parts:
             bits_by_attributes[attributes] = bits_by_attributes.get(attributes, 0) | bits

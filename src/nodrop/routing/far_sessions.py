@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from nodrop.model.routing import BgpNeighbor
-from nodrop.routing.agreement import carries, goes_far, mismatch, needs_link
-from nodrop.routing.legs import Leg
-from nodrop.routing.prefixes import FAMILIES, Address, Family, address
-from nodrop.routing.routers import Down, Router, Session, Side
-from nodrop.routing.session_filters import Half, find_stop
-from nodrop.routing.session_packets import atom
-from nodrop.routing.sessions import FarStatement, Sessions
+from nodrop.routing.agreement import find_mismatch, is_family_activated, may_be_multihop, needs_link
+from nodrop.routing.legs import RoutedInterface
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, address
+from nodrop.routing.routers import BgpSession, DownSession, Router, SessionSide
+from nodrop.routing.session_filters import FilteredEnd, find_blocking_list
+from nodrop.routing.session_packets import single_address_range
+from nodrop.routing.sessions import FabricSessions, FarStatement
 
 
 class Ways(Protocol):
@@ -44,22 +44,24 @@ _MOST_HOPS = 255
 class Settled(NamedTuple):
     """What becomes of the statements whose session is over several hops."""
 
-    up: tuple[Session, ...]
+    up: tuple[BgpSession, ...]
     """Those first that carry routes."""
-    down: tuple[Down, ...]
+    down: tuple[DownSession, ...]
 
 
-def settle(sessions: Sessions, asked: Iterable[Down], ways: Ways, *, whole: bool) -> Settled:
+def find_multihop_sessions(
+    sessions: FabricSessions, asked: Iterable[DownSession], ways: Ways, *, whole: bool
+) -> Settled:
     """Return which sessions over several hops come up with the routes there are, of those that are `asked` for.
 
     Unless the routes are `whole`, a missing one may come from a router that was not read, or over a session of which it
     is not known whether it is up.
     """
-    up: list[Session] = []
-    down: list[Down] = []
+    up: list[BgpSession] = []
+    down: list[DownSession] = []
     for statement in asked:
         result = _resolve_far_session(sessions, statement, ways)
-        if isinstance(result, Down):
+        if isinstance(result, DownSession):
             down.append(statement if _is_of_link(statement, result) else result)
         elif (result.a.router, result.a.neighbor.key) < (result.b.router, result.b.neighbor.key):
             up.append(result)
@@ -68,29 +70,29 @@ def settle(sessions: Sessions, asked: Iterable[Down], ways: Ways, *, whole: bool
     return Settled(tuple(sorted(up, key=lambda session: not session.families)), tuple(down))
 
 
-def _is_of_link(asked: Down, result: Down) -> bool:
+def _is_of_link(asked: DownSession, result: DownSession) -> bool:
     """Whether a statement has no session for a reason that is about its link, and not about routes to an address."""
     is_unanswered = asked.reason == "missing-there" and result.reason in ("missing-there", "source")
     return asked.reason == "no-subnet" or is_unanswered
 
 
-def _make_unread(down: Down) -> Down:
+def _make_unread(down: DownSession) -> DownSession:
     return down._replace(reason="unread", facts={"node": "", "missing": "device.bgp"})
 
 
-def _may_bring_routes(down: Down) -> bool:
+def _may_bring_routes(down: DownSession) -> bool:
     """Whether a statement may have a session that is not computed, and that brings routes."""
     is_unknown = down.reason in ("unread", "may-be-filtered")
-    return is_unknown and any(carries(down.neighbor, family) for family in FAMILIES)
+    return is_unknown and any(is_family_activated(down.neighbor, family) for family in ADDRESS_FAMILIES)
 
 
-def is_unread_far_session(down: Down) -> bool:
+def is_unread_far_session(down: DownSession) -> bool:
     """Whether a statement may have a session over several hops, to an end that was not read, that brings routes."""
-    over_hops = down.leg is None and goes_far(down.router, down.neighbor)
+    over_hops = down.leg is None and may_be_multihop(down.router, down.neighbor)
     return over_hops and down.reason == "unread" and _may_bring_routes(down)
 
 
-def unfollowed(session: Session) -> Sequence[Family]:
+def unfollowed(session: BgpSession) -> Sequence[AddressFamily]:
     """Return the families that a session over several hops carries but whose routes are not computed.
 
     These are routes of IPv6 over addresses of IPv4: their next hops are addresses that no statement names.
@@ -98,12 +100,12 @@ def unfollowed(session: Session) -> Sequence[Family]:
     return [family for family in _common_families(session) if session.far and family not in session.families]
 
 
-def _common_families(session: Session) -> list[Family]:
+def _common_families(session: BgpSession) -> list[AddressFamily]:
     a, b = session.a.neighbor, session.b.neighbor
-    return [family for family in FAMILIES if carries(a, family) and carries(b, family)]
+    return [family for family in ADDRESS_FAMILIES if is_family_activated(a, family) and is_family_activated(b, family)]
 
 
-def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session | Down:
+def _resolve_far_session(sessions: FabricSessions, asked: DownSession, ways: Ways) -> BgpSession | DownSession:
     router, neighbor = asked.router, asked.neighbor
     to = address(neighbor.address or "")
     owner = None if to is None else sessions.owner(to, router)
@@ -122,7 +124,7 @@ def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session
     if not back.enabled:
         return asked._replace(reason="shutdown", facts={"where": far.name}, related=(far.at(back),), there=True)
 
-    def without_route(start: Router) -> Down:
+    def without_route(start: Router) -> DownSession:
         facts = {"where": start.name, "missing": str(neighbor.address if start is router else back.address)}
         return asked._replace(reason="no-route", facts=facts, there=start is not router)
 
@@ -132,7 +134,7 @@ def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session
         if distance is None:
             return without_route(start)
         links = max(links, distance)
-    wrong = mismatch((router, neighbor), (far, back), links)
+    wrong = find_mismatch((router, neighbor), (far, back), links)
     if wrong is not None:
         return asked._replace(reason=wrong.reason, facts=wrong.facts, related=wrong.related, there=wrong.there)
     opens, far_opens = opening.is_possible(), far_opening.is_possible()
@@ -147,21 +149,23 @@ def _resolve_far_session(sessions: Sessions, asked: Down, ways: Ways) -> Session
     if not ((opens and opening.is_certain()) or (far_opens and far_opening.is_certain())):
         return asked._replace(reason="unread", facts={"node": "", "missing": "neighbor.update_source"})
     halves = (
-        Half(router.device, _cabled_legs(router), atom(own_address), opens),
-        Half(far.device, _cabled_legs(far), atom(to), far_opens),
+        FilteredEnd(router.device, _cabled_legs(router), single_address_range(own_address), opens),
+        FilteredEnd(far.device, _cabled_legs(far), single_address_range(to), far_opens),
     )
-    stop = find_stop(sessions.index, *halves, across=True)
+    stop = find_blocking_list(sessions.index, *halves, across=True)
     if stop is not None:
         facts = {"where": stop.device, "list": stop.rules.name, "what": stop.what}
         at_peer = stop.device != router.device.name
         return asked._replace(reason=stop.reason, facts=facts, related=(stop.subject,), there=at_peer)
-    session = Session(Side(router.number, neighbor, leg), Side(far.number, back, far_leg), (), far=True)
+    session = BgpSession(
+        SessionSide(router.number, neighbor, leg), SessionSide(far.number, back, far_leg), (), far=True
+    )
     followed = [family for family in _common_families(session) if family == "ipv4" or to.family == "ipv6"]
     return session._replace(families=tuple(followed))
 
 
 def _statement_about(
-    sessions: Sessions, router: Router, neighbor: BgpNeighbor, far: Router, ways: Ways, to: Address
+    sessions: FabricSessions, router: Router, neighbor: BgpNeighbor, far: Router, ways: Ways, to: Address
 ) -> FarStatement | None:
     """Return a router's statement about another; if there are several, the one that shares a connection with this one.
 
@@ -177,7 +181,7 @@ def _statement_about(
     return next(over_routes, None) if router.leg_towards(to) is None else None
 
 
-def _cabled_legs(router: Router) -> tuple[Leg, ...]:
+def _cabled_legs(router: Router) -> tuple[RoutedInterface, ...]:
     return tuple(leg for leg in router.legs if leg.ports)
 
 

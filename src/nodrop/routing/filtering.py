@@ -12,10 +12,10 @@ from typing import Literal, NamedTuple
 
 from nodrop.model.access import AccessEntry, AccessList, PortRange
 from nodrop.model.states import Unknown
-from nodrop.routing.prefixes import Family, Prefix, prefix
+from nodrop.routing.prefixes import AddressFamily, Prefix, prefix
 from nodrop.routing.roce_opcodes import opcodes_matching
 
-MOST_PARTS = 4_000
+MAX_PACKET_PARTS = 4_000
 """How many parts packets are cut into before the rest counts as not known."""
 EVERY_ECN = frozenset(range(4))
 _ANY_PORT = (PortRange(0, 65_535),)
@@ -27,7 +27,7 @@ _WITH_PORTS = (6, 17)
 _TCP = 6
 
 
-class Atom(NamedTuple):
+class AddressRange(NamedTuple):
     """Addresses that are treated alike; `sure` where packets with one of them are known to exist."""
 
     prefix: Prefix
@@ -37,10 +37,10 @@ class Atom(NamedTuple):
 class Packets(NamedTuple):
     """Packets of one protocol between addresses, with what may differ among them."""
 
-    family: Family
+    family: AddressFamily
     protocol: int
-    sources: tuple[Atom, ...]
-    destinations: tuple[Atom, ...]
+    sources: tuple[AddressRange, ...]
+    destinations: tuple[AddressRange, ...]
     source_ports: tuple[PortRange, ...] = _ANY_PORT
     destination_ports: tuple[PortRange, ...] = _ANY_PORT
     dscps: frozenset[int] = frozenset(range(64))
@@ -78,7 +78,7 @@ class Packets(NamedTuple):
         return self._replace(opcodes=opcodes, doubtful=self.doubtful or opcodes <= self.doubtful_opcodes)
 
 
-class Marks(NamedTuple):
+class PacketActions(NamedTuple):
     """What entries before the last one do to packets, and the entries that do it."""
 
     dscp: tuple[AccessEntry, int] | None = None
@@ -87,14 +87,14 @@ class Marks(NamedTuple):
     redirects: AccessEntry | None = None
 
 
-class Decision(NamedTuple):
+class FilterDecision(NamedTuple):
     """The fate of a part of the packets: the deciding entry, None if no entry matches, and whether that is sure."""
 
     action: Literal["permit", "deny", "unknown"]
     entry: AccessEntry | None
     packets: Packets
     sure: bool
-    marks: Marks = Marks()
+    marks: PacketActions = PacketActions()
 
 
 class _Part(NamedTuple):
@@ -102,13 +102,13 @@ class _Part(NamedTuple):
 
     packets: Packets
     doubts: tuple[AccessEntry, ...] = ()
-    marks: Marks = Marks()
+    marks: PacketActions = PacketActions()
 
 
-def decide(rules: AccessList, port: str, packets: Packets) -> Iterator[Decision]:
+def decide_packets(rules: AccessList, port: str, packets: Packets) -> Iterator[FilterDecision]:
     """Yield the effect of a list at a port on all packets, part by part; the list must be bound to `port`."""
     if isinstance(rules.entries, Unknown):
-        yield Decision("unknown", None, packets, sure=False)
+        yield FilterDecision("unknown", None, packets, sure=False)
         return
     open_flows = [_Part(packets)]
     relevant = [access_entry for access_entry in rules.entries if _may_match_packets(access_entry, port, packets)]
@@ -128,30 +128,32 @@ def decide(rules: AccessList, port: str, packets: Packets) -> Iterator[Decision]
                         entry.action, entry, flow._replace(packets=piece, doubts=(*flow.doubts, *tied))
                     )
         open_flows = next_flows
-        if len(open_flows) > MOST_PARTS:
-            yield from (Decision("unknown", None, part.packets, sure=False, marks=part.marks) for part in open_flows)
+        if len(open_flows) > MAX_PACKET_PARTS:
+            yield from (
+                FilterDecision("unknown", None, part.packets, sure=False, marks=part.marks) for part in open_flows
+            )
             return
     otherwise = rules.otherwise
     applies = rules.family in (None, packets.family)
     for flow in open_flows:
         if isinstance(otherwise, Unknown) and applies:
-            yield Decision("unknown", None, flow.packets, sure=False, marks=flow.marks)
+            yield FilterDecision("unknown", None, flow.packets, sure=False, marks=flow.marks)
         else:
             action: Literal["permit", "deny"] = "deny" if applies and otherwise == "deny" else "permit"
             yield _make_filter_decision(action, None, flow)
 
 
-def _make_filter_decision(action: Literal["permit", "deny"], entry: AccessEntry | None, flow: _Part) -> Decision:
+def _make_filter_decision(action: Literal["permit", "deny"], entry: AccessEntry | None, flow: _Part) -> FilterDecision:
     """Return a decision, which the entries that may have decided before make doubtful if they do something else."""
     against = next((doubt for doubt in flow.doubts if doubt.action not in (action, "next")), None)
     if against is not None:
-        return Decision("unknown", against, flow.packets, sure=False, marks=flow.marks)
+        return FilterDecision("unknown", against, flow.packets, sure=False, marks=flow.marks)
     marks = _update_marks(flow.marks, entry) if entry is not None else flow.marks
-    return Decision(action, entry, flow.packets, flow.packets.sure, marks)
+    return FilterDecision(action, entry, flow.packets, flow.packets.sure, marks)
 
 
-def _update_marks(marks: Marks, entry: AccessEntry) -> Marks:
-    return Marks(
+def _update_marks(marks: PacketActions, entry: AccessEntry) -> PacketActions:
+    return PacketActions(
         (entry, entry.dscp) if entry.dscp is not None else marks.dscp,
         (entry, entry.traffic_class) if entry.traffic_class is not None else marks.traffic_class,
         entry if entry.polices else marks.polices,
@@ -195,12 +197,12 @@ def _split_packets(packets: Packets, entry: AccessEntry) -> Iterator[tuple[bool,
     """Yield the parts of packets that an entry leaves, and the part that it matches, if any."""
     remaining_packets = packets
     if entry.sources:
-        atoms, other_atoms = _split_addresses(remaining_packets.sources, prefixes_of(entry.sources))
+        atoms, other_atoms = _split_addresses(remaining_packets.sources, parse_prefixes(entry.sources))
         if other_atoms:
             yield False, remaining_packets._replace(sources=other_atoms)
         remaining_packets = remaining_packets._replace(sources=atoms)
     if entry.destinations:
-        atoms, other_atoms = _split_addresses(remaining_packets.destinations, prefixes_of(entry.destinations))
+        atoms, other_atoms = _split_addresses(remaining_packets.destinations, parse_prefixes(entry.destinations))
         if other_atoms and remaining_packets.sources:
             yield False, remaining_packets._replace(destinations=other_atoms)
         remaining_packets = remaining_packets._replace(destinations=atoms)
@@ -243,30 +245,30 @@ def _split_packets(packets: Packets, entry: AccessEntry) -> Iterator[tuple[bool,
 
 
 @cache
-def prefixes_of(texts: tuple[str, ...]) -> tuple[Prefix, ...]:
+def parse_prefixes(texts: tuple[str, ...]) -> tuple[Prefix, ...]:
     """Return the prefixes that some texts stand for."""
     return tuple(found_prefix for text in texts if (found_prefix := prefix(text)) is not None)
 
 
 def _split_addresses(
-    atoms: Sequence[Atom], wanted_prefixes: Sequence[Prefix]
-) -> tuple[tuple[Atom, ...], tuple[Atom, ...]]:
+    atoms: Sequence[AddressRange], wanted_prefixes: Sequence[Prefix]
+) -> tuple[tuple[AddressRange, ...], tuple[AddressRange, ...]]:
     """Return the addresses in some prefixes and those outside; a range around a prefix is in both, neither sure."""
-    inside: list[Atom] = []
-    outside: list[Atom] = []
+    inside: list[AddressRange] = []
+    outside: list[AddressRange] = []
     for atom in atoms:
         if any(block.covers(atom.prefix) for block in wanted_prefixes):
             inside.append(atom)
             continue
         prefixes = [block for block in wanted_prefixes if atom.prefix.covers(block) and not _is_of_no_host(block)]
-        inside += [Atom(block, sure=False) for block in prefixes]
-        outside.append(atom if not prefixes else Atom(atom.prefix, sure=False))
+        inside += [AddressRange(block, sure=False) for block in prefixes]
+        outside.append(atom if not prefixes else AddressRange(atom.prefix, sure=False))
     return tuple(inside), tuple(outside)
 
 
 @cache
 def _is_of_no_host(own_prefix: Prefix) -> bool:
-    return any(no_host_prefix.covers(own_prefix) for no_host_prefix in prefixes_of(_NO_HOSTS))
+    return any(no_host_prefix.covers(own_prefix) for no_host_prefix in parse_prefixes(_NO_HOSTS))
 
 
 @cache

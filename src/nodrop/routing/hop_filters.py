@@ -7,9 +7,9 @@ from nodrop.model.access import ENTERING, FORWARDING, AccessEntry, AccessList, B
 from nodrop.model.access import Stage as ListStage
 from nodrop.model.states import known_rows
 from nodrop.routing.control_plane import ControlPlane
-from nodrop.routing.filtering import Decision, Packets, decide
-from nodrop.routing.paths import Stage, Walk
-from nodrop.routing.prefixes import BITS
+from nodrop.routing.filtering import FilterDecision, Packets, decide_packets
+from nodrop.routing.paths import PathWalk, Stage
+from nodrop.routing.prefixes import ADDRESS_BITS
 from nodrop.routing.routers import Router
 
 _INGRESS: frozenset[ListStage] = FORWARDING & ENTERING
@@ -18,14 +18,14 @@ _INTO_SWITCH: frozenset[ListStage] = frozenset({"ingress"})
 """The stages that RoCE packets to a switch's own address pass, which stand for packets through it: no control plane."""
 
 
-class Filtered(NamedTuple):
+class FilterResult(NamedTuple):
     """Effect of an access list on a packet at an interface; `entry` is None if no entry matches."""
 
     interface: str
     stage: str
     rules: AccessList
     entry: AccessEntry | None
-    decision: Decision
+    decision: FilterDecision
 
     @property
     def action(self) -> str:
@@ -33,27 +33,27 @@ class Filtered(NamedTuple):
         return self.decision.action if self.decision.sure else "unknown"
 
 
-def filters(plane: ControlPlane, stage: Stage, packet: Packets) -> Iterator[Filtered]:
+def filters(plane: ControlPlane, stage: Stage, packet: Packets) -> Iterator[FilterResult]:
     """Yield the effects of a router's access lists where a packet may enter and leave it."""
-    yield from at_legs(plane, stage.router, "ingress", stage.arrive, packet, far_legs=stage.leave)
-    yield from at_legs(plane, stage.router, "egress", stage.leave, packet, far_legs=stage.arrive)
+    yield from filters_at_legs(plane, stage.router, "ingress", stage.arrive, packet, far_legs=stage.leave)
+    yield from filters_at_legs(plane, stage.router, "egress", stage.leave, packet, far_legs=stage.arrive)
 
 
-def at_legs(
+def filters_at_legs(
     plane: ControlPlane,
-    number: int,
+    router_number: int,
     stage: Literal["ingress", "egress"],
     legs: Sequence[str],
     packet: Packets,
     *,
     port: str = "",
     far_legs: Sequence[str] = (),
-) -> Iterator[Filtered]:
+) -> Iterator[FilterResult]:
     """Yield the effects of a router's access lists on a packet at some of its legs; it passes one of their ports.
 
     Without a `port` it may be any. On the other side of the router it passes one of `far_legs`; any without these.
     """
-    router = plane.routers[number]
+    router = plane.routers[router_number]
     stages = _EGRESS if stage == "egress" else _INGRESS
     if stage == "ingress" and router.device.access_lists and _is_addressed_to_router(router, packet):
         stages = _INTO_SWITCH
@@ -65,8 +65,8 @@ def at_legs(
             own_names = (name, *(leg_port for leg_port in ports if port in ("", leg_port)))
             for interface in _find_bound_interfaces(rules.bindings, stages, own_names):
                 for packets_there in packets:
-                    for decision in decide(rules, interface, packets_there):
-                        yield Filtered(interface, stage, rules, decision.entry, decision)
+                    for decision in decide_packets(rules, interface, packets_there):
+                        yield FilterResult(interface, stage, rules, decision.entry, decision)
 
 
 def _packets_by_far_port(
@@ -88,7 +88,7 @@ def _port_of_leg(router: Router, name: str, far_interfaces: Sequence[tuple[str, 
     return ports[0] if len(matches) == 1 else None
 
 
-def dropped(plane: ControlPlane, walk: Walk, packet: Packets) -> Filtered | None:
+def find_dropping_filter(plane: ControlPlane, walk: PathWalk, packet: Packets) -> FilterResult | None:
     """Return the first access list on the ways of a packet that surely drops it at one of its interfaces."""
     every = (filter_match for stage in walk.stages for filter_match in filters(plane, stage, packet))
     return next((filter_match for filter_match in every if filter_match.action == "deny"), None)
@@ -98,7 +98,7 @@ def _is_addressed_to_router(router: Router, packet: Packets) -> bool:
     """Whether packets are for a router itself."""
     own_addresses = {(one.family, one.number) for leg in router.legs for one in leg.addresses}
     prefixes = [atom.prefix for atom in packet.destinations]
-    return all(one.length == BITS[one.family] and (one.family, one.first) in own_addresses for one in prefixes)
+    return all(one.length == ADDRESS_BITS[one.family] and (one.family, one.first) in own_addresses for one in prefixes)
 
 
 def _find_bound_interfaces(

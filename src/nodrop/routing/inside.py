@@ -6,18 +6,26 @@ unless one of the two is a client of a route reflector (FRR, bgpd/bgp_route.c, s
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from nodrop.routing.adverts import Advert, Attributes, Learned, Part, together
-from nodrop.routing.decision import Entry, Heard, Limits, Offer, Table, decide, least_med
-from nodrop.routing.policy import Policy, add_shutdown_community
-from nodrop.routing.prefixes import BITS, Address, Prefix
-from nodrop.routing.speakers import Link, Speaker
+from nodrop.routing.adverts import AdvertPart, LearnedFrom, PathAttributes, RouteAdvert, union_of_bits
+from nodrop.routing.decision import (
+    HeardAdverts,
+    LearnedTable,
+    MultipathLimits,
+    RouteOffer,
+    TableEntry,
+    decide_best_paths,
+    prefer_lowest_med,
+)
+from nodrop.routing.policy import CompiledPolicy, add_shutdown_community
+from nodrop.routing.prefixes import ADDRESS_BITS, Address, Prefix
+from nodrop.routing.speakers import BgpSpeaker, SpeakerLink
 from nodrop.routing.words import Peering
 
 _MOST_ROUNDS = 50
 """After how many rounds next hops that depend on one another are taken as they are."""
 
 
-def admitted(routes: Iterable[Part], peering: Peering, host: Callable[[Prefix], int]) -> Iterator[Part]:
+def admit_parts(routes: Iterable[AdvertPart], peering: Peering, host: Callable[[Prefix], int]) -> Iterator[AdvertPart]:
     """Yield the parts of an advert that a router accepts over a session inside its AS, or over several hops.
 
     It refuses routes that it has reflected or originated itself, and a host route whose next hop is that host, unless
@@ -25,19 +33,25 @@ def admitted(routes: Iterable[Part], peering: Peering, host: Callable[[Prefix], 
     class of a prefix, as a set.
     """
     for attributes, bits in routes:
-        learned = attributes.learned or Learned()
+        learned = attributes.learned or LearnedFrom()
         if learned.originator == peering.router_id or peering.cluster in learned.clusters:
             continue
         hop = learned.hop or peering.behind
         if hop is not None and not peering.client:
-            bits &= ~host(Prefix(hop.family, hop.number, BITS[hop.family]))
+            bits &= ~host(Prefix(hop.family, hop.number, ADDRESS_BITS[hop.family]))
         learned = learned._replace(internal=peering.internal, client=peering.client, hop=hop)
-        yield Part(attributes._replace(learned=learned), bits)
+        yield AdvertPart(attributes._replace(learned=learned), bits)
 
 
-def told_inside(
-    speaker: Speaker, routes: tuple[Part, ...], table: Table, hidden: int, outbound: Policy, *, drained: bool
-) -> Iterator[Part]:
+def announce_inside_as(
+    speaker: BgpSpeaker,
+    routes: tuple[AdvertPart, ...],
+    learned_table: LearnedTable,
+    hidden: int,
+    outbound: CompiledPolicy,
+    *,
+    drained: bool,
+) -> Iterator[AdvertPart]:
     """Yield a router's announcements to a neighbor of its AS: routes it originates, and its best but the `hidden`.
 
     Routes that a drained router originates have GRACEFUL_SHUTDOWN for all (FRR, bgpd/bgp_route.c, bgp_static_update).
@@ -45,12 +59,12 @@ def told_inside(
     peering = outbound.peering
     assert peering is not None
     if drained:
-        routes = tuple([Part(add_shutdown_community(attributes), bits) for attributes, bits in routes])
+        routes = tuple([AdvertPart(add_shutdown_community(attributes), bits) for attributes, bits in routes])
     for new_route in outbound.parts(
-        tuple([route for route in routes if _may_be_advertised(route.attributes)]), together(routes)
+        tuple([route for route in routes if _may_be_advertised(route.attributes)]), union_of_bits(routes)
     ):
-        yield _part_for_ibgp(new_route, Learned(), drained=drained)
-    for entry in table.entries:
+        yield _part_for_ibgp(new_route, LearnedFrom(), drained=drained)
+    for entry in learned_table.entries:
         bits = entry.bits & ~hidden
         learned = entry.attributes.learned
         reflected = entry.is_internal
@@ -59,33 +73,33 @@ def told_inside(
         if reflected and not (peering.client or (learned is not None and learned.client)):
             continue
         hop = _next_hop(speaker.links, entry, peering, reflected=reflected)
-        entry_route = Part(entry.attributes, bits)
+        entry_route = AdvertPart(entry.attributes, bits)
         passed = outbound.parts((entry_route,), bits)
         if not reflected or learned is None:
-            yield from (_part_for_ibgp(passed_route, Learned(hop=hop), drained=drained) for passed_route in passed)
+            yield from (_part_for_ibgp(passed_route, LearnedFrom(hop=hop), drained=drained) for passed_route in passed)
             continue
         originator = speaker.links[entry.hops[0]].tie[0] if learned.originator is None else learned.originator
-        new_learned = Learned(hop=hop, originator=originator, clusters=(peering.cluster, *learned.clusters))
-        yield _part_for_ibgp(Part(entry.attributes, together(passed)), new_learned, drained=drained)
+        new_learned = LearnedFrom(hop=hop, originator=originator, clusters=(peering.cluster, *learned.clusters))
+        yield _part_for_ibgp(AdvertPart(entry.attributes, union_of_bits(passed)), new_learned, drained=drained)
 
 
-def _may_be_advertised(attributes: Attributes) -> bool:
+def _may_be_advertised(attributes: PathAttributes) -> bool:
     return "no-advertise" not in attributes.communities
 
 
-def _part_for_ibgp(route: Part, learned: Learned, *, drained: bool) -> Part:
+def _part_for_ibgp(route: AdvertPart, learned: LearnedFrom, *, drained: bool) -> AdvertPart:
     """Return what goes to a router of the AS; one that is drained prefers nothing of it (RFC 8326)."""
     attributes, bits = route
     preference = 0 if drained else attributes.preference
-    return Part(
-        Attributes(
+    return AdvertPart(
+        PathAttributes(
             attributes.path, preference, attributes.origin, attributes.med, attributes.communities, learned=learned
         ),
         bits,
     )
 
 
-def _next_hop(links: Sequence[Link], entry: Entry, peering: Peering, *, reflected: bool) -> Address | None:
+def _next_hop(links: Sequence[SpeakerLink], entry: TableEntry, peering: Peering, *, reflected: bool) -> Address | None:
     """Return the next hop that goes with a route; None for the router's own address."""
     if peering.self_hop and (peering.forced or not reflected):
         return None
@@ -94,26 +108,26 @@ def _next_hop(links: Sequence[Link], entry: Entry, peering: Peering, *, reflecte
     return hop if hop is not None and (hop.family == "ipv6") is peering.over_ipv6 else None
 
 
-class Inside:
+class InternalPathChoice:
     """Chooses among routes of the own AS and of others, with the metrics of the next hops that are reached."""
 
-    def __init__(self, links: Sequence[Link], limits: Limits, metrics: Mapping[Address, int]) -> None:
+    def __init__(self, links: Sequence[SpeakerLink], limits: MultipathLimits, metrics: Mapping[Address, int]) -> None:
         self._links, self._limits, self._metrics = links, limits, metrics
 
-    def reached(self, advert: Advert) -> tuple[Part, ...]:
+    def reached(self, advert: RouteAdvert) -> tuple[AdvertPart, ...]:
         """Return the parts of an advert whose next hops can be reached."""
         return tuple(
             [route for route in advert.parts if (hop := _next_hop_of_part(route)) is None or hop in self._metrics]
         )
 
-    def choose_best(self, offers: list[Offer]) -> tuple[Part, tuple[int, ...], tuple[Address | None, ...]]:
+    def choose_best(self, offers: list[RouteOffer]) -> tuple[AdvertPart, tuple[int, ...], tuple[Address | None, ...]]:
         """Return the best of offers, and the links and next hops that are used together.
 
         Behind MED come: from another AS before the own one, the nearest next hop, the lowest router id, the shortest
         list of clusters, the lowest address (FRR, bgpd/bgp_route.c, bgp_path_info_cmp).
         """
         rows = [(offer.parts[0], link) for offer in offers for link in offer.links]
-        rows = least_med(rows, lambda row: row[0].attributes, always=self._limits.always_med)
+        rows = prefer_lowest_med(rows, lambda row: row[0].attributes, always=self._limits.always_med)
         rows = [row for row in rows if not _is_internal(row[0])] or rows
         least = min(map(self._hop_metric, rows))
         rows = sorted([row for row in rows if self._hop_metric(row) == least], key=self._tie_break_key)
@@ -138,11 +152,11 @@ class Inside:
         vias = tuple([hop for _, hop in taken])
         return best, tuple([link for link, _ in taken]), vias if any(vias) else ()
 
-    def _hop_metric(self, row: tuple[Part, int]) -> int:
+    def _hop_metric(self, row: tuple[AdvertPart, int]) -> int:
         hop = _next_hop_of_part(row[0])
         return 0 if hop is None else self._metrics[hop]
 
-    def _tie_break_key(self, row: tuple[Part, int]) -> tuple[int, int, int, int]:
+    def _tie_break_key(self, row: tuple[AdvertPart, int]) -> tuple[int, int, int, int]:
         route, link = row
         router_id, address = self._links[link].tie
         learned = route.attributes.learned
@@ -152,30 +166,30 @@ class Inside:
         return first_router_id, len(learned.clusters), address, link
 
 
-def decide_inside(speaker: Speaker, heard: Sequence[Heard]) -> Table:
+def decide_internal_paths(speaker: BgpSpeaker, heard_adverts: Sequence[HeardAdverts]) -> LearnedTable:
     """Return the table of a router that hears routes of the same AS, or over several hops.
 
     A next hop can be reached over a route that has another one itself: those that are reached are found in rounds.
     """
     links, limits, resolver = speaker.links, speaker.limits, speaker.resolver
     metrics: dict[Address, int] = {}
-    table = decide(heard, limits, Inside(links, limits, metrics))
-    heard_routes = [heard_route for pieces in heard for advert in pieces for heard_route in advert.parts]
+    table = decide_best_paths(heard_adverts, limits, InternalPathChoice(links, limits, metrics))
+    heard_routes = [heard_route for pieces in heard_adverts for advert in pieces for heard_route in advert.parts]
     hops = {hop for heard_route in heard_routes if (hop := _next_hop_of_part(heard_route)) is not None}
     if not hops or resolver is None:
         return table
     for _ in range(_MOST_ROUNDS):
-        found_metrics = resolver.metrics(hops, table, speaker.local, speaker.installed)
+        found_metrics = resolver.next_hop_metrics(hops, table, speaker.local, speaker.installed)
         if found_metrics == metrics:
             break
         metrics = found_metrics
-        table = decide(heard, limits, Inside(links, limits, metrics))
+        table = decide_best_paths(heard_adverts, limits, InternalPathChoice(links, limits, metrics))
     return table
 
 
-def _next_hop_of_part(route: Part) -> Address | None:
+def _next_hop_of_part(route: AdvertPart) -> Address | None:
     return None if route.attributes.learned is None else route.attributes.learned.hop
 
 
-def _is_internal(route: Part) -> bool:
+def _is_internal(route: AdvertPart) -> bool:
     return route.attributes.learned is not None and route.attributes.learned.internal

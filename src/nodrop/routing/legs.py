@@ -13,7 +13,7 @@ from nodrop.routing.prefixes import Address, Prefix, address, prefix
 from nodrop.units import whole_number
 
 
-class Leg(NamedTuple):
+class RoutedInterface(NamedTuple):
     """An interface with a place in a routing table.
 
     `ports` are its ports: one for a plain port, the members of a bundle or VLAN, none for a loopback. The leg works
@@ -37,7 +37,7 @@ class Leg(NamedTuple):
         return self.least > 0 and not self.ports
 
 
-def legs(device: Device) -> Iterator[Leg]:
+def routed_interfaces(device: Device) -> Iterator[RoutedInterface]:
     """Yield the interfaces that a device routes over, ports first; one without known addresses has none.
 
     Interfaces that the routing daemon shuts are not enabled (FRR, zebra/interface.c, if_shutdown).
@@ -47,7 +47,7 @@ def legs(device: Device) -> Iterator[Leg]:
         yield leg._replace(enabled=False) if any(is_leg_name(leg.name, name) for name in shut) else leg
 
 
-def _stated_legs(device: Device) -> Iterator[Leg]:
+def _stated_legs(device: Device) -> Iterator[RoutedInterface]:
     for port in device.interfaces:
         texts = () if isinstance(port.addresses, Unknown) else port.addresses
         vrf = None if isinstance(port.vrf, Unknown) else port.vrf
@@ -71,14 +71,14 @@ def _stated_legs(device: Device) -> Iterator[Leg]:
         yield _make_interface_leg(loopback.name, loopback.vrf, subject, loopback.addresses, (), 0)
 
 
-def tagged(name: str) -> tuple[str, int] | None:
+def parse_sub_interface(name: str) -> tuple[str, int] | None:
     """Return the interface below a sub-interface and the VLAN in its name: `peerlink.4094`."""
     base, _, text = name.rpartition(".")
     tag = whole_number(text, MAX_VLAN)
     return (base, tag) if base and tag else None
 
 
-def sub_interface(base: Leg, tag: int, vrf: str | None) -> Leg:
+def build_sub_interface(base: RoutedInterface, tag: int, vrf: str | None) -> RoutedInterface:
     """Return a sub-interface that a session is over; its addresses are not in the model."""
     return base._replace(name=f"{base.name}.{tag}", vrf=vrf, addresses=(), subnets=(), tag=tag)
 
@@ -110,14 +110,14 @@ def _make_interface_leg(
     least: int = 1,
     *,
     enabled: bool = True,
-) -> Leg:
+) -> RoutedInterface:
     ip_pairs = [
         (found_address, found_prefix)
         for text in texts
         if (found_address := address(text)) is not None and (found_prefix := prefix(text)) is not None
     ]
     addresses, subnets = tuple([ip for ip, _ in ip_pairs]), tuple([found_prefix for _, found_prefix in ip_pairs])
-    return Leg(name, vrf, subject, addresses, subnets, ports, least, enabled)
+    return RoutedInterface(name, vrf, subject, addresses, subnets, ports, least, enabled)
 
 
 def lists_every_port(device: Device) -> bool:
@@ -126,13 +126,13 @@ def lists_every_port(device: Device) -> bool:
     return traits is not None and traits.lists_ports and bool(device.interfaces)
 
 
-class Cabling:
+class CablingState:
     """Which ports carry anything: enabled at both ends, and not among those that have `failed`."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
 
-    def works(self, device: str, port: str, failed: frozenset[End] = frozenset()) -> bool:
+    def is_port_working(self, device: str, port: str, failed: frozenset[End] = frozenset()) -> bool:
         """Whether a port and the one at the other end of its cable are on; the port alone without a known cable.
 
         A member of a bundle may be stated at the bundle alone, where files need not list all ports (NVUE).
@@ -158,15 +158,15 @@ class Cabling:
         """Whether a port is shut, in the switch or by its routing daemon."""
         return surely_off(port.enabled) or port.name in known_rows(self._index.devices[device].shut_by_daemon)
 
-    def up(self, device: str, leg: Leg, failed: frozenset[End] = frozenset()) -> bool:
+    def up(self, device: str, leg: RoutedInterface, failed: frozenset[End] = frozenset()) -> bool:
         """Whether a leg carries anything: a loopback always, another while enough of its ports do."""
         if not leg.enabled:
             return False
         if leg.least == 0:
             return True
-        return sum(self.works(device, port, failed) for port in leg.ports) >= leg.least
+        return sum(self.is_port_working(device, port, failed) for port in leg.ports) >= leg.least
 
-    def far_ends(self, device: str, leg: Leg) -> tuple[End, ...]:
+    def far_ends(self, device: str, leg: RoutedInterface) -> tuple[End, ...]:
         """Return the other ends of the cables at a leg's ports, as far as they are known."""
         ends = (self._index.far_end(device, port) for port in leg.ports)
         return tuple(end for end in ends if end is not None)

@@ -11,7 +11,7 @@ from nodrop.model.routing import BgpNeighbor
 from nodrop.routing.agreement import needs_link
 from nodrop.routing.prefixes import Address, address
 from nodrop.routing.routers import Router
-from nodrop.routing.sessions import address_over
+from nodrop.routing.sessions import peer_address
 
 
 def near_addresses(router: Router) -> frozenset[Address]:
@@ -33,4 +33,4 @@ def _neighbor_address(router: Router, neighbor: BgpNeighbor) -> Address | None:
     if neighbor.interface is None:
         return address(neighbor.address or "")
     leg = router.by_name.get(neighbor.interface)
-    return None if leg is None else address_over(neighbor, leg)
+    return None if leg is None else peer_address(neighbor, leg)

@@ -13,10 +13,10 @@ from nodrop.model.fabric import Device
 from nodrop.model.reading import Place
 from nodrop.model.subject import FABRIC, Subject
 
-Check = Literal[
+ObservationCheck = Literal[
     "configuration", "links", "packets", "sessions", "addresses", "routes", "reach", "failures", "recoveries"
 ]
-CHECKS: Final[tuple[Check, ...]] = get_args(Check)
+OBSERVATION_CHECKS: Final[tuple[ObservationCheck, ...]] = get_args(ObservationCheck)
 """In the order in which a fault of one explains those of the next.
 
     configuration  (device,)                              "whole" | "in part" | "refused"
@@ -36,8 +36,8 @@ CHECKS: Final[tuple[Check, ...]] = get_args(Check)
 """
 
 
-Fate = Literal["loop", "no route", "denied", "delivered"]
-FATES: Final[tuple[Fate, ...]] = get_args(Fate)
+DeliveryFate = Literal["loop", "no route", "denied", "delivered"]
+DELIVERY_FATES: Final[tuple[DeliveryFate, ...]] = get_args(DeliveryFate)
 """What becomes of packets, the worst first."""
 
 
@@ -76,10 +76,10 @@ class Observation:
     """The observations of one validator. `by` is its name in messages: `Batfish`, `real FRR`."""
 
     by: str
-    seen: Mapping[Check, Mapping[Subject, Hashable]]
-    said: Mapping[tuple[Check, Subject], str] = field(default_factory=dict)
+    seen: Mapping[ObservationCheck, Mapping[Subject, Hashable]]
+    said: Mapping[tuple[ObservationCheck, Subject], str] = field(default_factory=dict)
     """The validator's own words for what it saw of an item: `HALF_OPEN`, `Idle (peer refused the AS number)`."""
-    unseen: Mapping[Check, Mapping[Subject, str]] = field(default_factory=dict)
+    unseen: Mapping[ObservationCheck, Mapping[Subject, str]] = field(default_factory=dict)
     """Items that it cannot see, with the fact that says why; an item of nothing, (), stands for all of a check.
 
     An item that has a value too was seen so this time and may be seen otherwise the next, which nothing is held
@@ -91,13 +91,15 @@ class Observation:
     told: tuple[str, ...] = ()
     """What a reader should know of how it was done: the sample that was taken, versions, seconds."""
 
-    def blind(self, check: Check, item: Subject) -> str:
+    def blind(self, check: ObservationCheck, checked_subject: Subject) -> str:
         """Why it cannot see an item; "" where it can."""
         reason_by_item = self.unseen.get(check, {})
-        return reason_by_item.get(item) or reason_by_item.get((), "")
+        return reason_by_item.get(checked_subject) or reason_by_item.get((), "")
 
 
-def route_item(device: Device | str, prefix: str, vrf: str | None = None, check: Check = "routes") -> Subject:
+def route_item(
+    device: Device | str, prefix: str, vrf: str | None = None, check: ObservationCheck = "routes"
+) -> Subject:
     """Return the item of a route, or of packets to a prefix."""
     return device if isinstance(device, str) else device.name, f"@{check}", vrf or "", prefix
 

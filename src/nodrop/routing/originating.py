@@ -4,26 +4,26 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from nodrop.model.routing import Bgp
-from nodrop.routing.adverts import DEFAULT_PREFERENCE, INCOMPLETE, Attributes, Part
-from nodrop.routing.destinations import Destinations
-from nodrop.routing.legs import Leg
-from nodrop.routing.policy import Policy
-from nodrop.routing.prefixes import Family, Prefix, prefix
+from nodrop.routing.adverts import DEFAULT_PREFERENCE, INCOMPLETE, AdvertPart, PathAttributes
+from nodrop.routing.destinations import DestinationClasses
+from nodrop.routing.legs import RoutedInterface
+from nodrop.routing.policy import CompiledPolicy
+from nodrop.routing.prefixes import AddressFamily, Prefix, prefix
 from nodrop.routing.routers import Router
-from nodrop.routing.static_routes import outlet, statics, usable
-from nodrop.routing.words import Reader, Words, shapes
+from nodrop.routing.static_routes import find_outgoing_interface, is_route_usable, usable_static_routes
+from nodrop.routing.words import PolicyReader, Words, prefix_lists_read_by
 
 LOCAL_WEIGHT = 32768
 """Weight of a route that a router originates (FRR, bgpd/bgp_attr.h, BGP_ATTR_DEFAULT_WEIGHT)."""
 
 
-def announced(
+def originated_routes(
     router: Router,
-    reader: Reader,
-    family: Family,
+    reader: PolicyReader,
+    family: AddressFamily,
     up: Mapping[str, bool],
     origins: dict[Prefix, int] | None = None,
-) -> dict[Prefix, Attributes]:
+) -> dict[Prefix, PathAttributes]:
     """Return the routes that a router originates: its networks, if it has a route to them, and redistributed ones.
 
     `up` gives for each of its legs whether it works. A network statement needs its prefix in the routing table (FRR,
@@ -42,19 +42,23 @@ def announced(
         for subnet in leg.subnets
         if subnet.family == family and not subnet.link_local
     }
-    static = {static_prefix: "" for route, static_prefix in statics(router, family) if usable(router, route, up)}
-    rows: dict[Prefix, Attributes] = {}
+    static = {
+        static_prefix: ""
+        for route, static_prefix in usable_static_routes(router, family)
+        if is_route_usable(router, route, up)
+    }
+    rows: dict[Prefix, PathAttributes] = {}
     for text in bgp.networks:
         found_prefix = prefix(text)
         if found_prefix is None or found_prefix.family != family:
             continue
         if bgp.import_check is not True or found_prefix in connected or found_prefix in static or router.unsaid:
-            rows[found_prefix] = Attributes(weight=LOCAL_WEIGHT, preference=preferred(bgp))
+            rows[found_prefix] = PathAttributes(weight=LOCAL_WEIGHT, preference=default_local_preference(bgp))
     for row in bgp.redistributions:
         if row.family == family and row.source != "kernel":
             taken = dict(sorted((connected if row.source == "connected" else static).items()))
             words = reader.of(row.policy, external=False)
-            for found_prefix, attributes in redistributed(taken, words, family, preferred(bgp)):
+            for found_prefix, attributes in redistribute_routes(taken, words, family, default_local_preference(bgp)):
                 if found_prefix not in rows or _route_rank(attributes) < _route_rank(rows[found_prefix]):
                     rows[found_prefix] = attributes
                 if origins is not None:
@@ -62,12 +66,12 @@ def announced(
     return rows
 
 
-def preferred(bgp: Bgp) -> int:
+def default_local_preference(bgp: Bgp) -> int:
     """Return the LOCAL_PREF of a router's routes that get no other value."""
     return DEFAULT_PREFERENCE if bgp.default_preference is None else bgp.default_preference
 
 
-def _route_rank(own_attributes: Attributes) -> tuple[int, int, int, int, int]:
+def _route_rank(own_attributes: PathAttributes) -> tuple[int, int, int, int, int]:
     """Return the sort key of a router's originated route among those of the same prefix; the least wins."""
     return (
         -own_attributes.weight,
@@ -78,33 +82,38 @@ def _route_rank(own_attributes: Attributes) -> tuple[int, int, int, int, int]:
     )
 
 
-def redistributed(
-    taken: Mapping[Prefix, str], words: Words, family: Family, preference: int = DEFAULT_PREFERENCE
-) -> Iterator[tuple[Prefix, Attributes]]:
+def redistribute_routes(
+    redistributed_routes: Mapping[Prefix, str],
+    policy_terms: Words,
+    family: AddressFamily,
+    preference: int = DEFAULT_PREFERENCE,
+) -> Iterator[tuple[Prefix, PathAttributes]]:
     """Yield the routes of another protocol that pass the route map, by prefix; connected ones have their leg.
 
     `match interface` is checked against that leg (FRR, bgpd/bgp_routemap.c, route_match_interface).
     """
-    attributes = Attributes(weight=LOCAL_WEIGHT, origin=INCOMPLETE, preference=preference)
-    if words.rules is None:
-        yield from ((network, attributes) for network in taken)
+    attributes = PathAttributes(weight=LOCAL_WEIGHT, origin=INCOMPLETE, preference=preference)
+    if policy_terms.rules is None:
+        yield from ((network, attributes) for network in redistributed_routes)
         return
-    destinations = Destinations(family, {network: (network,) for network in taken}, shapes(words))
-    policy = Policy(0, words, destinations)
+    destinations = DestinationClasses(
+        family, {network: (network,) for network in redistributed_routes}, prefix_lists_read_by(policy_terms)
+    )
+    policy = CompiledPolicy(0, policy_terms, destinations)
     over: defaultdict[str, list[Prefix]] = defaultdict(list)
-    for leg_network, leg in taken.items():
-        over[leg if words.reads_legs else ""].append(leg_network)
+    for leg_network, leg in redistributed_routes.items():
+        over[leg if policy_terms.reads_legs else ""].append(leg_network)
     for leg, prefixes in over.items():
-        leg_route = Part(attributes._replace(interface=leg), destinations.bits(prefixes))
+        leg_route = AdvertPart(attributes._replace(interface=leg), destinations.bits(prefixes))
         for changed, bits in policy.parts((leg_route,), leg_route.bits):
             new_attrs = changed._replace(interface="")
             yield from ((network, new_attrs) for network in prefixes if bits >> destinations.class_of[network] & 1)
 
 
-def legs_under(router: Router, family: Family) -> dict[Prefix, tuple[Leg, ...]]:
+def interfaces_by_prefix(router: Router, family: AddressFamily) -> dict[Prefix, tuple[RoutedInterface, ...]]:
     """On which legs it depends whether a router has a prefix, of those that can be down."""
-    legs_by_prefix = {subnet: [leg] for subnet, leg in router.by_subnet.items()}
-    for route, to in statics(router, family):
-        if (leg := outlet(router, route)) is not None:
+    legs_by_prefix = {subnet: [leg] for subnet, leg in router.interfaces_by_subnet.items()}
+    for route, to in usable_static_routes(router, family):
+        if (leg := find_outgoing_interface(router, route)) is not None:
             legs_by_prefix.setdefault(to, []).append(leg)
     return {prefix: tuple(legs) for prefix, legs in legs_by_prefix.items()}

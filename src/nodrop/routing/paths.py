@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple
 from nodrop.model.fabric import End
 from nodrop.routing.control_plane import ControlPlane
 from nodrop.routing.prefixes import Address
-from nodrop.routing.routes import Hop, Route, Routes
+from nodrop.routing.routes import FamilyRoutes, NextHop, RouterRoute
 
-Outcome = Literal["delivered", "no route", "discarded", "loop"]
-MOST_PATHS = 1000
+PathOutcome = Literal["delivered", "no route", "discarded", "loop"]
+MAX_PATHS = 1000
 """How many ways through switches are told one by one."""
 
 
@@ -28,24 +28,24 @@ class Stage(NamedTuple):
     depth: int
     arrive: tuple[str, ...]
     leave: tuple[str, ...]
-    route: Route | None
-    outcome: Outcome | None
+    route: RouterRoute | None
+    outcome: PathOutcome | None
 
 
-class Way(NamedTuple):
+class PathSequence(NamedTuple):
     """One sequence of routers, over how many equal paths of ports it goes, and how it ends."""
 
     routers: tuple[int, ...]
     paths: int
-    outcome: Outcome
+    outcome: PathOutcome
 
 
-class Walk:
+class PathWalk:
     """All ways of packets to an address."""
 
     def __init__(self, plane: ControlPlane, start: Start, to: Address) -> None:
         self._plane, self._start, self.to = plane, start, to
-        self._routes: Routes = plane.of(to.family)
+        self._routes: FamilyRoutes = plane.of(to.family)
         self.ways = tuple(self._ways())
         self.stages = tuple(self._router_stages())
 
@@ -59,7 +59,7 @@ class Walk:
         """The equal paths, counted by ports."""
         return sum(router_path.paths for router_path in self.ways)
 
-    def _route_and_next_hops(self, number: int) -> tuple[Route | None, tuple[Hop, ...], Outcome | None]:
+    def _route_and_next_hops(self, number: int) -> tuple[RouterRoute | None, tuple[NextHop, ...], PathOutcome | None]:
         """Return the route of a router, where packets go from it, and how their way ends there, if it does."""
         route = self._routes.towards(number, self.to)
         if route is None:
@@ -70,7 +70,7 @@ class Walk:
             return route, route.hops, "delivered"
         return route, route.hops, None
 
-    def _ways(self) -> Iterator[Way]:
+    def _ways(self) -> Iterator[PathSequence]:
         """Yield every sequence of routers, depth first, with the number of paths over its ports."""
 
         @cache
@@ -84,14 +84,14 @@ class Walk:
 
         waiting: list[tuple[tuple[int, ...], int]] = [((self._start.router,), 1)]
         path_count = 0
-        while waiting and path_count < MOST_PATHS:
+        while waiting and path_count < MAX_PATHS:
             routers, paths = waiting.pop()
             outcome = self._route_and_next_hops(routers[-1])[2]
             if outcome is None and routers[-1] in routers[:-1]:
                 outcome = "loop"
             if outcome is not None:
                 path_count += 1
-                yield Way(routers, paths, outcome)
+                yield PathSequence(routers, paths, outcome)
                 continue
             waiting += [
                 ((*routers, far), paths * count) for far, count in sorted(after(routers[-1]).items(), reverse=True)
@@ -116,7 +116,7 @@ class Walk:
             yield Stage(number, depth[number], tuple(came[number]), leave, route, outcome)
 
 
-def start_at(plane: ControlPlane, device: str, port: str | None) -> Start | None:
+def find_start_at_device(plane: ControlPlane, device: str, port: str | None) -> Start | None:
     """Where a packet enters at a device, by one of its ports or from itself; None where the device has no router."""
     for router in plane.routers:
         if router.device.name != device:
@@ -127,22 +127,22 @@ def start_at(plane: ControlPlane, device: str, port: str | None) -> Start | None
     return None
 
 
-def find_host_start(plane: ControlPlane, at: Address) -> Start | None:
+def find_host_start(plane: ControlPlane, address: Address) -> Start | None:
     """Where packets of a host with this address enter: the port of the switch that has the subnet of the address."""
     best: tuple[int, Start] | None = None
     for router in plane.routers:
         for leg in router.legs:
             for subnet in leg.subnets:
                 longer = best is None or subnet.length > best[0]
-                if leg.ports and longer and subnet.has(at) and plane.up[router.number][leg.name]:
-                    is_own_address = at in leg.addresses
+                if leg.ports and longer and subnet.has(address) and plane.up[router.number][leg.name]:
+                    is_own_address = address in leg.addresses
                     best = (subnet.length, Start(router.number, None if is_own_address else leg.ports[0]))
     return None if best is None else best[1]
 
 
-def attached(plane: ControlPlane, host: str, port: str) -> Start | None:
+def find_start_at_host(plane: ControlPlane, host: str, port: str) -> Start | None:
     """Where packets of a host's port enter: the port at the other end of its cable."""
     end = plane.index.far_end(host, port)
     if end is None or End(host, port) in plane.failed or end in plane.failed:
         return None
-    return start_at(plane, end.node, end.port)
+    return find_start_at_device(plane, end.node, end.port)

@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from nodrop.routing.prefixes import Address, Family, address
-from nodrop.routing.routers import Router, Session, Side
-from nodrop.routing.sessions import address_over
-from nodrop.routing.words import Peering, of_family
+from nodrop.routing.prefixes import Address, AddressFamily, address
+from nodrop.routing.routers import BgpSession, Router, SessionSide
+from nodrop.routing.sessions import peer_address
+from nodrop.routing.words import Peering, neighbor_family_statement
 
 
-def internal(own_routers: Sequence[Router], session: Session) -> bool:
+def is_internal_session(own_routers: Sequence[Router], session: BgpSession) -> bool:
     """Whether a session is between routers of one AS, and neither shows another number there."""
     ends = [(own_routers[side.router], side.neighbor) for side in (session.a, session.b)]
     (a, _), (b, _) = ends
@@ -17,9 +17,11 @@ def internal(own_routers: Sequence[Router], session: Session) -> bool:
     return a.bgp is not None and b.bgp is not None and a.bgp.asn == b.bgp.asn and not shows_another
 
 
-def peering(router: Router, side: Side, family: Family, *, inside: bool, far: bool) -> Peering:
+def build_peering(
+    router: Router, session_side: SessionSide, family: AddressFamily, *, inside: bool, is_multihop: bool
+) -> Peering:
     """Return how a router exchanges routes over a session inside its AS, or with a neighbor that is `far` away."""
-    unicast = of_family(side.neighbor, family)
+    unicast = neighbor_family_statement(session_side.neighbor, family)
     own_router_id = router.router_id
     cluster = None if router.bgp is None else address(router.bgp.cluster_id or "")
     return Peering(
@@ -27,39 +29,40 @@ def peering(router: Router, side: Side, family: Family, *, inside: bool, far: bo
         client=inside and unicast.reflector_client,
         self_hop=unicast.next_hop_self,
         forced=unicast.next_hop_forced,
-        over_ipv6=family == "ipv6" or has_hops_of_ipv6(side),
+        over_ipv6=family == "ipv6" or has_hops_of_ipv6(session_side),
         router_id=own_router_id,
         cluster=own_router_id if cluster is None else cluster.number,
-        behind=address(side.neighbor.address or "") if far else None,
+        behind=address(session_side.neighbor.address or "") if is_multihop else None,
     )
 
 
-def has_hops_of_ipv6(side: Side) -> bool:
+def has_hops_of_ipv6(session_side: SessionSide) -> bool:
     """Whether IPv4 routes over a session have next hops of IPv6 (RFC 8950): always where it is over an interface."""
-    neighbor = side.neighbor
+    neighbor = session_side.neighbor
     return neighbor.interface is not None or neighbor.extended_next_hop
 
 
-def next_hop(side: Side, far: Side, family: Family) -> Address | None:
+def announced_next_hop(session_side: SessionSide, far_side: SessionSide, family: AddressFamily) -> Address | None:
     """Return the next hop of a session's routes as others see it; None if it means nothing to others.
 
     That is a link-local address; a router announces its address instead (FRR, bgpd/bgp_route.c,
     subgroup_announce_check).
     """
-    if family == "ipv6" or has_hops_of_ipv6(side):
-        own_addresses = (ip for ip in far.leg.addresses if ip.family == "ipv6" and not ip.link_local)
+    if family == "ipv6" or has_hops_of_ipv6(session_side):
+        own_addresses = (ip for ip in far_side.leg.addresses if ip.family == "ipv6" and not ip.link_local)
         return next(own_addresses, None)
-    found_address = address_over(side.neighbor, side.leg)
+    found_address = peer_address(session_side.neighbor, session_side.leg)
     return None if found_address is None or found_address.family != "ipv4" else found_address
 
 
-def kept_hops(rows: Iterable[tuple[int, Peering | None, Address | None]]) -> set[Address]:
+def unchanged_next_hops(peering_rows: Iterable[tuple[int, Peering | None, Address | None]]) -> set[Address]:
     """Return the next hops that a router can hear of and that are not at the far end of its link.
 
-    For each router and session, `rows` have how the router announces routes, and the next hop of those that it hears.
+    For each router and session, `peering_rows` have how the router announces routes, and the next hop of those that it
+    hears.
     """
     of_router: defaultdict[int, list[tuple[Peering | None, Address | None]]] = defaultdict(list)
-    for router, out, hop in rows:
+    for router, out, hop in peering_rows:
         of_router[router].append((out, hop))
     addresses: set[Address] = set()
     for sessions in of_router.values():

@@ -11,8 +11,8 @@ from typing import NamedTuple, TypeVar
 
 from nodrop.model import policy_values as values
 from nodrop.model.routing import AsPathList, CommunityList, RouteMapRule
-from nodrop.routing.adverts import Attributes, Part
-from nodrop.routing.destinations import Destinations
+from nodrop.routing.adverts import AdvertPart, PathAttributes
+from nodrop.routing.destinations import DestinationClasses
 from nodrop.routing.legs import is_leg_name
 from nodrop.routing.words import Words
 
@@ -20,7 +20,7 @@ GRACEFUL_SHUTDOWN = "graceful-shutdown"
 _MOST_CALLS = 10
 """How deep route maps call one another before FRR discards a route (lib/routemap.c, RMAP_RECURSION_LIMIT)."""
 
-Condition = Callable[[Attributes], bool]
+AttributeCondition = Callable[[PathAttributes], bool]
 _Own = TypeVar("_Own", bound=Hashable)
 
 
@@ -29,34 +29,34 @@ class _Rule(NamedTuple):
 
     permit: bool
     bits: int | None
-    conditions: tuple[Condition, ...]
-    sets: tuple[Callable[[Attributes], Attributes], ...]
+    conditions: tuple[AttributeCondition, ...]
+    sets: tuple[Callable[[PathAttributes], PathAttributes], ...]
     call: str | None = None
     goes_on: int | None = None
     """The least number of the rule at which a route goes on that it lets pass; None where it is done with it."""
     sequence: int = 0
 
-    def takes(self, attributes: Attributes) -> bool:
+    def takes(self, attributes: PathAttributes) -> bool:
         """Whether it is for routes with these attributes, as far as their prefixes are those that it is for."""
         return not self.conditions or all(condition(attributes) for condition in self.conditions)
 
-    def apply_sets(self, attributes: Attributes) -> Attributes:
+    def apply_sets(self, attributes: PathAttributes) -> PathAttributes:
         """Return attributes with the rule's changes."""
         for change in self.sets:
             attributes = change(attributes)
         return attributes
 
 
-class Policy:
+class CompiledPolicy:
     """A compiled policy."""
 
-    def __init__(self, number: int, words: Words, destinations: Destinations) -> None:
+    def __init__(self, number: int, words: Words, destinations: DestinationClasses) -> None:
         self.number = number
         self._words = words
         self.peering, self.named, self.shown = words.peering, words.named, words.shown
-        self._listed = None if words.listed is None else destinations.permitted(words.listed)
+        self._listed = None if words.listed is None else destinations.bits_permitted_by(words.listed)
         self._prefix_lists: Mapping[str, int] = {
-            name: 0 if shape is None else destinations.permitted(shape) for name, shape in words.prefix_lists
+            name: 0 if shape is None else destinations.bits_permitted_by(shape) for name, shape in words.prefix_lists
         }
         self._communities = dict(words.community_lists)
         self._paths = dict(words.as_path_lists)
@@ -66,7 +66,7 @@ class Policy:
         }
         self._plain = all(rule.call is None and rule.goes_on is None for rule in self._rules or ())
 
-        self.default = None if words.default is None else Policy(-1, words.default, destinations)
+        self.default = None if words.default is None else CompiledPolicy(-1, words.default, destinations)
         """Decides about the default route that is announced, if one is."""
         self.reach = self._reached()
         """The destinations of which anything can be left; -1 is all."""
@@ -90,7 +90,7 @@ class Policy:
             about |= -1 if rule.bits is None else rule.bits
         return about if self._listed is None else about & self._listed
 
-    def treats(self, class_bit: int) -> tuple[bool, ...]:
+    def list_membership(self, class_bit: int) -> tuple[bool, ...]:
         """Return whether each of its lists and rules has a class: classes with equal results are treated alike."""
         every = [rule for own_rules in (self._rules, *self._maps.values()) for rule in own_rules or ()]
         rules = tuple(rule.bits is None or bool(rule.bits & class_bit) for rule in every)
@@ -104,12 +104,12 @@ class Policy:
         rules = _drop_prefix_matches(words.rules)
         return (rules, maps, words._replace(rules=None, maps=(), prefix_lists=(), listed=None))
 
-    def parts(self, routes: tuple[Part, ...], bits: int) -> list[Part]:
-        """Return the parts that the policy passes, with their attributes; `bits` are the destinations of all parts."""
+    def parts(self, routes: tuple[AdvertPart, ...], bits: int) -> list[AdvertPart]:
+        """Return the parts that the policy passes, with their attributes; `destination_bits` are those of all parts."""
         if not bits & self.reach:
             return []
         words = self._words
-        passed: list[Part] = []
+        passed: list[AdvertPart] = []
         for attributes, route_bits in routes:
             allowed_bits = route_bits if self._listed is None else route_bits & self._listed
             if words.shown is not None:
@@ -125,17 +125,17 @@ class Policy:
             if words.rewrite is not None:
                 attributes = attributes._replace(path=words.rewrite.of(attributes.path))
             if self._rules is None:
-                passed.append(Part(attributes, allowed_bits))
+                passed.append(AdvertPart(attributes, allowed_bits))
             elif self._plain:
                 _apply_first_match_rules(self._rules, attributes, allowed_bits, passed)
             else:
                 passed += self._walk_rules(self._rules, attributes, allowed_bits, 0)
         return passed
 
-    def offered(self, bits: int) -> Attributes | None:
+    def offered(self, bits: int) -> PathAttributes | None:
         """Return the attributes of a default route that is announced while any of these destinations is there."""
         open_bits, usual = bits, self._words.preference
-        attributes = Attributes() if usual is None else Attributes(preference=usual)
+        attributes = PathAttributes() if usual is None else PathAttributes(preference=usual)
         for rule in self._rules or ():
             matched = 0 if rule.conditions else open_bits if rule.bits is None else open_bits & rule.bits
             open_bits ^= matched
@@ -143,27 +143,31 @@ class Policy:
                 return rule.apply_sets(attributes)
         return attributes if self._rules is None else None
 
-    def _walk_rules(self, rules: tuple[_Rule, ...], attributes: Attributes, bits: int, depth: int) -> Iterator[Part]:
+    def _walk_rules(
+        self, rules: tuple[_Rule, ...], attributes: PathAttributes, destination_bits: int, hop_depth: int
+    ) -> Iterator[AdvertPart]:
         """Yield what passes rules that call other maps or go on (FRR, lib/routemap.c, route_map_apply_ext)."""
-        waiting = [(0, attributes, bits, False)]
+        waiting = [(0, attributes, destination_bits, False)]
         while waiting:
             at, attributes, open_bits, passes = waiting.pop()
             if not open_bits:
                 continue
             if at == len(rules):
                 if passes:
-                    yield Part(attributes, open_bits)
+                    yield AdvertPart(attributes, open_bits)
                 continue
             rule = rules[at]
             matched = 0 if not rule.takes(attributes) else open_bits if rule.bits is None else open_bits & rule.bits
             waiting.append((at + 1, attributes, open_bits ^ matched, False))
             if not rule.permit or not matched:
                 continue
-            after = [Part(rule.apply_sets(attributes), matched)]
+            after = [AdvertPart(rule.apply_sets(attributes), matched)]
             called = None if rule.call is None else self._maps.get(rule.call)
             if called is not None:
-                deeper = depth < _MOST_CALLS
-                after = [one for part in after for one in self._walk_rules(called, *part, depth + 1)] if deeper else []
+                deeper = hop_depth < _MOST_CALLS
+                after = (
+                    [one for part in after for one in self._walk_rules(called, *part, hop_depth + 1)] if deeper else []
+                )
             if rule.goes_on is None:
                 yield from after
                 continue
@@ -191,7 +195,7 @@ class Policy:
             rule.sequence,
         )
 
-    def _compile_condition(self, kind: str, value: str) -> Condition:
+    def _compile_condition(self, kind: str, value: str) -> AttributeCondition:
         if kind == "community" and (named_community_list := values.community_list(value)) is not None:
             name, exact = named_community_list
             communities = self._communities.get(name)
@@ -213,7 +217,7 @@ class Policy:
 
 
 def _apply_first_match_rules(
-    rules: tuple[_Rule, ...], attributes: Attributes, open_bits: int, passed: list[Part]
+    rules: tuple[_Rule, ...], attributes: PathAttributes, open_bits: int, passed: list[AdvertPart]
 ) -> None:
     """Add the routes that pass rules; the first rule that matches decides."""
     for rule in rules:
@@ -224,7 +228,7 @@ def _apply_first_match_rules(
         matched = open_bits if rule.bits is None else open_bits & rule.bits
         open_bits ^= matched
         if rule.permit and matched:
-            passed.append(Part(rule.apply_sets(attributes), matched))
+            passed.append(AdvertPart(rule.apply_sets(attributes), matched))
 
 
 def _drop_prefix_matches(rules: tuple[RouteMapRule, ...] | None) -> tuple[object, ...] | None:
@@ -241,11 +245,13 @@ def _drop_prefix_matches(rules: tuple[RouteMapRule, ...] | None) -> tuple[object
     )
 
 
-def _cache_condition(answer: Callable[[_Own], bool], attribute_of: Callable[[Attributes], _Own]) -> Condition:
+def _cache_condition(
+    answer: Callable[[_Own], bool], attribute_of: Callable[[PathAttributes], _Own]
+) -> AttributeCondition:
     """Return a condition on a part of the attributes that is asked once for each value of it."""
     answer_by_value: dict[_Own, bool] = {}
 
-    def condition(attributes: Attributes) -> bool:
+    def condition(attributes: PathAttributes) -> bool:
         attribute = attribute_of(attributes)
         if attribute not in answer_by_value:
             answer_by_value[attribute] = answer(attribute)
@@ -282,7 +288,7 @@ def _permits_as_path(path: tuple[int, ...], listed: AsPathList | None) -> bool:
     return False
 
 
-def _compile_change(kind: str, value: str) -> Callable[[Attributes], Attributes]:
+def _compile_change(kind: str, value: str) -> Callable[[PathAttributes], PathAttributes]:
     """Return the change that a route map sets; nothing if that is not computed."""
     if kind == "community" and (communities_set := values.communities_set(value)) is not None:
         new_communities, added = frozenset(communities_set[0]), communities_set[1]
@@ -302,6 +308,6 @@ def _compile_change(kind: str, value: str) -> Callable[[Attributes], Attributes]
     return lambda old: old
 
 
-def add_shutdown_community(attributes: Attributes) -> Attributes:
+def add_shutdown_community(attributes: PathAttributes) -> PathAttributes:
     """Return attributes with the community of routes that are about to go away."""
     return attributes._replace(communities=attributes.communities | {GRACEFUL_SHUTDOWN})

@@ -11,7 +11,7 @@ _SHOWN = 80
 """Characters of a command that a gap quotes."""
 
 
-def uncomputed(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
+def find_uncomputed_clauses(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
     """Yield (route map, rule, text) of all matches and sets of route maps that are not computed.
 
     These are words that are not known here, values that FRR refuses or that only the switch knows, and lists with an

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from nodrop.model.routing import BgpNeighbor
-from nodrop.routing.convergence import State
-from nodrop.routing.routers import Session, Side
-from nodrop.routing.words import of_family
+from nodrop.routing.convergence import ConvergedState
+from nodrop.routing.routers import BgpSession, SessionSide
+from nodrop.routing.words import neighbor_family_statement
 
 
 def limit(neighbor: BgpNeighbor) -> bool:
@@ -13,16 +13,18 @@ def limit(neighbor: BgpNeighbor) -> bool:
     return neighbor.maximum_prefix is not None or neighbor.ipv6.maximum_prefix is not None
 
 
-def over_limit(worlds: Iterable[State], sessions: Sequence[Session]) -> dict[int, tuple[Side, int, int]]:
+def sessions_over_limit(
+    worlds: Iterable[ConvergedState], sessions: Sequence[BgpSession]
+) -> dict[int, tuple[SessionSide, int, int]]:
     """Return the sessions over which an end accepts more prefixes than it allows: that end, its limit, and how many."""
-    excess_by_session: dict[int, tuple[Side, int, int]] = {}
+    excess_by_session: dict[int, tuple[SessionSide, int, int]] = {}
     for state in worlds:
         family, members = state.world.family, state.world.destinations.members
         for number, speaker in state.world.speakers.items():
             for position, link in enumerate(speaker.links):
                 session = sessions[link.session]
                 side = session.a if session.a.router == number else session.b
-                most = of_family(side.neighbor, family).maximum_prefix
+                most = neighbor_family_statement(side.neighbor, family).maximum_prefix
                 if most is None:
                     continue
                 bits = state.accepted(number, position)

@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 
 from nodrop.units import whole_number
 
-Family = Literal["ipv4", "ipv6"]
-FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
-BITS = {"ipv4": 32, "ipv6": 128}
+AddressFamily = Literal["ipv4", "ipv6"]
+ADDRESS_FAMILIES: tuple[AddressFamily, ...] = ("ipv4", "ipv6")
+ADDRESS_BITS = {"ipv4": 32, "ipv6": 128}
 _IPV4 = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(?:\.(?!$)|$)){4}")
 """As ipaddress takes it, which needs ten times as long."""
 
@@ -17,7 +17,7 @@ _IPV4 = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(?:\.(?!$
 class Prefix(NamedTuple):
     """A prefix: its family, its first address as a number, and its length in bits."""
 
-    family: Family
+    family: AddressFamily
     first: int
     length: int
 
@@ -46,7 +46,7 @@ class Prefix(NamedTuple):
 class Address(NamedTuple):
     """An address as a number, with its family."""
 
-    family: Family
+    family: AddressFamily
     number: int
 
     def __str__(self) -> str:
@@ -61,9 +61,9 @@ class Address(NamedTuple):
 _LINK_LOCAL = Prefix("ipv6", 0xFE80 << 112, 10)
 
 
-def network_address(family: Family, number: int, length: int) -> int:
+def network_address(family: AddressFamily, number: int, length: int) -> int:
     """Return the first address of the prefix of that length around an address."""
-    spare = BITS[family] - length
+    spare = ADDRESS_BITS[family] - length
     return number >> spare << spare
 
 
@@ -81,7 +81,7 @@ def address(text: str) -> Address | None:
 
 
 @cache
-def _default_prefix(family: Family) -> Prefix:
+def _default_prefix(family: AddressFamily) -> Prefix:
     return Prefix(family, 0, 0)
 
 
@@ -94,7 +94,7 @@ def prefix(text: str) -> Prefix | None:
     if found_address is None:
         return None
     _, slash, length = text.partition("/")
-    most = BITS[found_address.family]
+    most = ADDRESS_BITS[found_address.family]
     bits = whole_number(length, most) if slash else most
     if bits is None:
         return None

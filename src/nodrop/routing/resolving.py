@@ -7,24 +7,24 @@ route: 0, or the MED of a route of BGP (bgpd/bgp_zebra.c, bgp_zebra_announce).
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from nodrop.routing.adverts import Part, together
-from nodrop.routing.decision import Entry, Table
-from nodrop.routing.destinations import Destinations
+from nodrop.routing.adverts import AdvertPart, union_of_bits
+from nodrop.routing.decision import LearnedTable, TableEntry
+from nodrop.routing.destinations import DestinationClasses
 from nodrop.routing.next_hop_tracking import near_addresses
-from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, network_address
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, network_address
 from nodrop.routing.routers import Router
-from nodrop.routing.static_routes import statics, usable
+from nodrop.routing.static_routes import is_route_usable, usable_static_routes
 
 
-class Resolver:
+class NextHopResolver:
     """The routes of a router that lead to next hops."""
 
     def __init__(
         self,
         router: Router,
-        family: Family,
+        family: AddressFamily,
         up: Mapping[str, bool],
-        destinations: Destinations,
+        destinations: DestinationClasses,
         follows: Sequence[bool],
     ) -> None:
         """Take the routes of a router; `follows` gives for each of its links whether its routes follow others."""
@@ -32,24 +32,30 @@ class Resolver:
         self._near = near_addresses(router)
         self._itself = {address for leg in router.legs for address in leg.addresses}
         self._subnets = {subnet for leg in router.legs if up[leg.name] for subnet in leg.subnets}
-        self._own = self._subnets | {to for route, to in statics(router, family) if usable(router, route, up)}
+        self._own = self._subnets | {
+            to for route, to in usable_static_routes(router, family) if is_route_usable(router, route, up)
+        }
         self._lengths = {
             ip_family: sorted(
                 {prefix.length for prefix in (*self._own, *destinations.prefixes) if prefix.family == ip_family} - {0},
                 reverse=True,
             )
-            for ip_family in FAMILIES
+            for ip_family in ADDRESS_FAMILIES
         }
 
-    def metrics(
-        self, hops: Iterable[Address], table: Table, local: tuple[Part, ...], installed: Callable[[Entry], int]
+    def next_hop_metrics(
+        self,
+        next_hops: Iterable[Address],
+        learned_table: LearnedTable,
+        local_parts: tuple[AdvertPart, ...],
+        installed: Callable[[TableEntry], int],
     ) -> dict[Address, int]:
         """Return the metrics of those next hops that are reached with a table; its own addresses are none."""
-        own_bits = together(local)
+        own_bits = union_of_bits(local_parts)
 
-        def entry_of(prefix: Prefix) -> Entry | None:
+        def entry_of(prefix: Prefix) -> TableEntry | None:
             number = self._destinations.class_of.get(prefix)
-            found_entry = None if number is None or own_bits >> number & 1 else table.entry(number)
+            found_entry = None if number is None or own_bits >> number & 1 else learned_table.entry(number)
             return (
                 None
                 if found_entry is None or number is None or not installed(found_entry) >> number & 1
@@ -68,12 +74,14 @@ class Resolver:
                     return entry.attributes.med or 0
             return None
 
-        def is_active(prefix: Prefix, entry: Entry) -> bool:
+        def is_active(prefix: Prefix, entry: TableEntry) -> bool:
             """Whether zebra uses a route: not one to its next hop (FRR, zebra/zebra_nhg.c, nexthop_active)."""
             if entry.vias and not self._follows[entry.hops[0]]:
                 return any(via is None or any(one.has(via) for one in self._subnets) for via in entry.vias)
             ways = (via is None or not prefix.has(via) or metric(via, prefix.length) is not None for via in entry.vias)
             return not entry.vias or any(ways)
 
-        hop_metrics = ((hop, metric(hop, learned=hop not in self._near)) for hop in hops if hop not in self._itself)
+        hop_metrics = (
+            (hop, metric(hop, learned=hop not in self._near)) for hop in next_hops if hop not in self._itself
+        )
         return {hop: number for hop, number in hop_metrics if number is not None}

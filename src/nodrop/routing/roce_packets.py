@@ -7,8 +7,8 @@ from nodrop.model.access import PortRange
 from nodrop.model.effects import cnp_dscps, roce_dscps
 from nodrop.model.fabric import Fabric
 from nodrop.model.states import Unknown
-from nodrop.routing.filtering import EVERY_ECN, Atom, Packets
-from nodrop.routing.prefixes import BITS, Address, Family, Prefix
+from nodrop.routing.filtering import EVERY_ECN, AddressRange, Packets
+from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix
 from nodrop.routing.roce_opcodes import CNP_OPCODE, DATA_OPCODES, POSSIBLE_OPCODES
 
 ROCE_PORT: Final = 4791
@@ -22,10 +22,12 @@ Kind = Literal["data", "cnp"]
 def roce_packet(fabric: Fabric, source: Address | None, to: Address, dscp: int) -> Packets:
     """Return the packets of RoCE with a DSCP, from any address where that is not known."""
     own_prefix = (
-        Prefix(to.family, 0, 0) if source is None else Prefix(source.family, source.number, BITS[source.family])
+        Prefix(to.family, 0, 0) if source is None else Prefix(source.family, source.number, ADDRESS_BITS[source.family])
     )
-    prefix = Prefix(to.family, to.number, BITS[to.family])
-    return roce_packets(fabric, to.family, (Atom(own_prefix),), (Atom(prefix),), (dscp,), kinds_of_dscp(fabric, dscp))
+    prefix = Prefix(to.family, to.number, ADDRESS_BITS[to.family])
+    return roce_packets(
+        fabric, to.family, (AddressRange(own_prefix),), (AddressRange(prefix),), (dscp,), kinds_of_dscp(fabric, dscp)
+    )
 
 
 def kinds_of_dscp(fabric: Fabric, dscp: int) -> tuple[Kind, ...]:
@@ -37,9 +39,9 @@ def kinds_of_dscp(fabric: Fabric, dscp: int) -> tuple[Kind, ...]:
 
 def roce_packets(
     fabric: Fabric,
-    family: Family,
-    sources: tuple[Atom, ...],
-    destinations: tuple[Atom, ...],
+    family: AddressFamily,
+    sources: tuple[AddressRange, ...],
+    destinations: tuple[AddressRange, ...],
     dscps: Iterable[int],
     kinds: Iterable[Kind],
 ) -> Packets:

@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 
 from nodrop.model.routing import Bgp, RouteMapRule
-from nodrop.routing.prefixes import Address, Family, address
+from nodrop.routing.prefixes import Address, AddressFamily, address
 from nodrop.routing.routers import Router
-from nodrop.routing.routes import Route
+from nodrop.routing.routes import RouterRoute
 
 
-def foreign_sources(router: Router, bgp: Bgp, family: Family, name: str | None) -> Iterator[RouteMapRule]:
+def find_foreign_source_rules(
+    router: Router, bgp: Bgp, family: AddressFamily, name: str | None
+) -> Iterator[RouteMapRule]:
     """Yield the rules of a route map that have packets sent from an address of the family that a router does not have.
 
     The kernel refuses such a route (Linux, net/ipv4/fib_semantics.c, fib_check_nh and fib_valid_prefsrc).
@@ -21,7 +23,7 @@ def foreign_sources(router: Router, bgp: Bgp, family: Family, name: str | None) 
                 yield rule
 
 
-def packet_sources(router: Router, route: Route) -> tuple[frozenset[Address], ...]:
+def packet_sources(router: Router, route: RouterRoute) -> tuple[frozenset[Address], ...]:
     """Return the source addresses of a router's packets over a route, one set for each way that they may take.
 
     They are the addresses of the leg that packets leave by, or the one that a route map of zebra gives to routes of

@@ -10,10 +10,10 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
-from nodrop.routing.legs import Leg, legs, sub_interface, tagged, unsaid
-from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, network_address
+from nodrop.routing.legs import RoutedInterface, build_sub_interface, parse_sub_interface, routed_interfaces, unsaid
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, address, network_address
 
-Reason = Literal[
+SessionDownReason = Literal[
     "shutdown",
     "no-subnet",
     "no-route",
@@ -41,7 +41,7 @@ class Router:
     """A routing table of a device: of its default VRF or another, with the BGP process that fills it, if any."""
 
     def __init__(
-        self, number: int, device: Device, vrf: str | None, bgp: Bgp | None, own_legs: tuple[Leg, ...]
+        self, number: int, device: Device, vrf: str | None, bgp: Bgp | None, own_legs: tuple[RoutedInterface, ...]
     ) -> None:
         self.number, self.device, self.vrf, self.bgp, self.legs = number, device, vrf, bgp, own_legs
 
@@ -103,29 +103,31 @@ class Router:
         return {key: neighbor for key, neighbor in rows if key is not None}
 
     @cached_property
-    def leg_by_address(self) -> Mapping[Address, Leg]:
+    def leg_by_address(self) -> Mapping[Address, RoutedInterface]:
         """Its legs by their addresses, the first of several with one address."""
         return {own_address: leg for leg in reversed(self.legs) for own_address in leg.addresses}
 
     @cached_property
-    def by_interface(self) -> Mapping[str, BgpNeighbor]:
+    def neighbors_by_interface(self) -> Mapping[str, BgpNeighbor]:
         """Its neighbors by the interface that they are over."""
         return {neighbor.interface: neighbor for neighbor in self.neighbors if neighbor.interface is not None}
 
     @cached_property
-    def by_subnet(self) -> Mapping[Prefix, Leg]:
+    def interfaces_by_subnet(self) -> Mapping[Prefix, RoutedInterface]:
         """Its legs with ports by the subnets that they are in."""
         return {subnet: leg for leg in self.legs if leg.ports for subnet in leg.subnets}
 
     @cached_property
-    def by_name(self) -> Mapping[str, Leg]:
+    def by_name(self) -> Mapping[str, RoutedInterface]:
         """Its legs by name."""
         return {leg.name: leg for leg in self.legs}
 
     @cached_property
-    def _lengths(self) -> Mapping[Family, tuple[int, ...]]:
-        lengths = {(subnet.family, subnet.length) for subnet in self.by_subnet}
-        return {family: tuple(sorted((n for f, n in lengths if f == family), reverse=True)) for family in FAMILIES}
+    def _lengths(self) -> Mapping[AddressFamily, tuple[int, ...]]:
+        lengths = {(subnet.family, subnet.length) for subnet in self.interfaces_by_subnet}
+        return {
+            family: tuple(sorted((n for f, n in lengths if f == family), reverse=True)) for family in ADDRESS_FAMILIES
+        }
 
     @cached_property
     def subnets_with_neighbors(self) -> Set[Prefix]:
@@ -134,48 +136,51 @@ class Router:
             subnet
             for far in self.by_address
             for length in self._lengths[far.family]
-            if (subnet := Prefix(far.family, network_address(far.family, far.number, length), length)) in self.by_subnet
+            if (subnet := Prefix(far.family, network_address(far.family, far.number, length), length))
+            in self.interfaces_by_subnet
         }
 
-    def portless_leg_towards(self, far: Address) -> Leg | None:
+    def portless_leg_towards(self, far: Address) -> RoutedInterface | None:
         """Return the leg without ports, no loopback, in whose subnet an address is; nothing leads out of it."""
         pairs = ((subnet, leg) for leg in self.legs if leg.is_portless for subnet in leg.subnets if subnet.has(far))
         return max(pairs, key=lambda pair: pair[0].length, default=(None, None))[1]
 
-    def leg_towards(self, far: Address) -> Leg | None:
+    def leg_towards(self, far_address: Address) -> RoutedInterface | None:
         """Return the leg with ports in whose subnet an address is, the longest first."""
-        for length in self._lengths[far.family]:
-            leg = self.by_subnet.get(Prefix(far.family, network_address(far.family, far.number, length), length))
+        for length in self._lengths[far_address.family]:
+            leg = self.interfaces_by_subnet.get(
+                Prefix(far_address.family, network_address(far_address.family, far_address.number, length), length)
+            )
             if leg is not None:
                 return leg
         return None
 
 
-class Side(NamedTuple):
+class SessionSide(NamedTuple):
     """One end of a session."""
 
     router: int
     neighbor: BgpNeighbor
-    leg: Leg
+    leg: RoutedInterface
 
 
-class Session(NamedTuple):
+class BgpSession(NamedTuple):
     """A session that comes up, and the families that both ends carry on it."""
 
-    a: Side
-    b: Side
-    families: tuple[Family, ...]
+    a: SessionSide
+    b: SessionSide
+    families: tuple[AddressFamily, ...]
     far: bool = False
     """Whether it is to an address that is in no subnet of both ends."""
 
 
-class Down(NamedTuple):
+class DownSession(NamedTuple):
     """A neighbor statement that gets no session: the reason, and the facts found instead, in the words of a message."""
 
     router: Router
     neighbor: BgpNeighbor
-    reason: Reason
-    leg: Leg | None
+    reason: SessionDownReason
+    leg: RoutedInterface | None
     """Over what it would go, where that is there."""
     facts: Mapping[str, str | int]
     related: tuple[Subject, ...] = ()
@@ -187,8 +192,8 @@ def routers(index: Index) -> Iterator[Router]:
     """Yield the routing tables of all devices whose BGP is known, numbered from 0."""
     number = 0
     for device in index.fabric.devices:
-        by_vrf: defaultdict[str | None, list[Leg]] = defaultdict(list)
-        for leg in legs(device):
+        by_vrf: defaultdict[str | None, list[RoutedInterface]] = defaultdict(list)
+        for leg in routed_interfaces(device):
             by_vrf[leg.vrf].append(leg)
         processes: dict[str | None, Bgp | None] = {
             None: None if isinstance(device.bgp, Unknown) else device.bgp,
@@ -202,13 +207,15 @@ def routers(index: Index) -> Iterator[Router]:
             number += 1
 
 
-def _sub_interfaces(process: Bgp | None, named_leg: Mapping[str, Leg], vrf: str | None) -> list[Leg]:
+def _sub_interfaces(
+    process: Bgp | None, named_leg: Mapping[str, RoutedInterface], vrf: str | None
+) -> list[RoutedInterface]:
     """Return the sub-interfaces that sessions of a process are over."""
     sub_interfaces = []
     for neighbor in () if process is None else known_rows(process.neighbors):
         if neighbor.interface is not None and neighbor.interface not in named_leg:
-            base_and_tag = tagged(neighbor.interface)
+            base_and_tag = parse_sub_interface(neighbor.interface)
             base = None if base_and_tag is None else named_leg.get(base_and_tag[0])
             if base_and_tag is not None and base is not None and base.ports:
-                sub_interfaces.append(sub_interface(base, base_and_tag[1], vrf))
+                sub_interfaces.append(build_sub_interface(base, base_and_tag[1], vrf))
     return sub_interfaces

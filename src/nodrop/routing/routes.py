@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import StaticRoute
-from nodrop.routing.convergence import State
-from nodrop.routing.decision import Entry
+from nodrop.routing.convergence import ConvergedState
+from nodrop.routing.decision import TableEntry
 from nodrop.routing.next_hop_tracking import near_addresses
-from nodrop.routing.prefixes import Address, Family, Prefix, address, network_address
+from nodrop.routing.prefixes import Address, AddressFamily, Prefix, address, network_address
 from nodrop.routing.routers import Router
-from nodrop.routing.static_routes import Source, discards, distance_of_bgp, outlet, statics
+from nodrop.routing.static_routes import (
+    BgpRouteSource,
+    bgp_administrative_distance,
+    find_outgoing_interface,
+    is_discard_route,
+    usable_static_routes,
+)
 
 if TYPE_CHECKING:
     from nodrop.routing.control_plane import ControlPlane
@@ -22,7 +28,7 @@ _MOST_ROUNDS = 50
 """After how many rounds routes that follow one another are taken as they are."""
 
 
-class Hop(NamedTuple):
+class NextHop(NamedTuple):
     """One of the next hops of a route: the leg that a packet leaves by, and the router that gets it, if one does."""
 
     leg: str
@@ -30,26 +36,26 @@ class Hop(NamedTuple):
     session: int | None = None
 
 
-class Route(NamedTuple):
+class RouterRoute(NamedTuple):
     """How a router treats packets to a prefix: with source `connected` they have arrived, `discard` drops them."""
 
     prefix: Prefix
     source: Literal["connected", "static", "bgp"]
-    hops: tuple[Hop, ...] = ()
+    hops: tuple[NextHop, ...] = ()
     discard: bool = False
 
 
-class Routes:
+class FamilyRoutes:
     """The routes of one family, after convergence."""
 
-    def __init__(self, plane: "ControlPlane", family: Family, state: State) -> None:
+    def __init__(self, plane: "ControlPlane", family: AddressFamily, state: ConvergedState) -> None:
         self.plane, self.family, self.state = plane, family, state
         self.world = state.world
-        self._local: dict[int, dict[Prefix, Route]] = {}
+        self._local: dict[int, dict[Prefix, RouterRoute]] = {}
         self._lengths: dict[int, tuple[int, ...]] = {}
-        self._over: dict[int, dict[Prefix, tuple[Hop, ...] | None]] = {}
+        self._over: dict[int, dict[Prefix, tuple[NextHop, ...] | None]] = {}
         """The next hops of a router's routes that follow others, by prefix; None where such a route is not used."""
-        self._ways: defaultdict[int, dict[Address, Route | None]] = defaultdict(dict)
+        self._ways: defaultdict[int, dict[Address, RouterRoute | None]] = defaultdict(dict)
         """The routes of a router to next hops."""
         self._unsettled: set[int] = set()
 
@@ -58,23 +64,23 @@ class Routes:
         """The lengths of the prefixes that BGP carries, the longest first."""
         return tuple(sorted({prefix.length for prefix in self.world.destinations.prefixes}, reverse=True))
 
-    def own(self, number: int) -> Mapping[Prefix, Route]:
+    def own(self, number: int) -> Mapping[Prefix, RouterRoute]:
         """Return the connected and static routes that a router uses, by prefix.
 
         A connected one goes before all others, then the one of the least distance (FRR, zebra/zebra_rib.c,
         rib_choose_best).
         """
         if number not in self._local:
-            route_by_prefix: dict[Prefix, Route] = {}
+            route_by_prefix: dict[Prefix, RouterRoute] = {}
             router = self.plane.routers[number]
             up = self.plane.up[number]
             for leg in router.legs:
                 for subnet in leg.subnets if up[leg.name] else ():
                     if subnet.family == self.family:
-                        route_by_prefix.setdefault(subnet, Route(subnet, "connected", (Hop(leg.name, None),)))
-            several: dict[Prefix, dict[int, list[Route]]] = {}
+                        route_by_prefix.setdefault(subnet, RouterRoute(subnet, "connected", (NextHop(leg.name, None),)))
+            several: dict[Prefix, dict[int, list[RouterRoute]]] = {}
             behind: dict[Prefix, dict[int, list[Address]]] = {}
-            for route, prefix in statics(router, self.family):
+            for route, prefix in usable_static_routes(router, self.family):
                 if prefix in route_by_prefix or self._is_overridden_by_bgp(number, prefix, route.distance):
                     continue
                 row = self._make_static_route(router, prefix, route)
@@ -101,8 +107,10 @@ class Routes:
         """Whether a router uses a route of BGP rather than a static one of a distance."""
         if distance <= 1 or (entry := self._bgp_entry_to_install(number, prefix)) is None:
             return False
-        source: Source = "aggregate" if entry == "aggregate" else "internal" if entry.is_internal else "external"
-        return distance_of_bgp(self.world.speakers[number].bgp, self.family, source) < distance
+        source: BgpRouteSource = (
+            "aggregate" if entry == "aggregate" else "internal" if entry.is_internal else "external"
+        )
+        return bgp_administrative_distance(self.world.speakers[number].bgp, self.family, source) < distance
 
     def _resolve_static_routes(self, number: int, waiting: dict[Prefix, list[Address]]) -> None:
         """Add static routes whose next hops are behind other routes, which they follow.
@@ -123,7 +131,7 @@ class Routes:
                 ]
                 if over:
                     hops = tuple(dict.fromkeys(hop for route in over for hop in route.hops))
-                    added[prefix] = Route(prefix, "static", hops, discard=not hops)
+                    added[prefix] = RouterRoute(prefix, "static", hops, discard=not hops)
             if not added:
                 return
             route_by_prefix.update(added)
@@ -132,14 +140,14 @@ class Routes:
             self._ways.pop(number, None)
             waiting = {prefix: addresses for prefix, addresses in waiting.items() if prefix not in added}
 
-    def _non_default_route(self, number: int, to: Address) -> Route | None:
+    def _non_default_route(self, number: int, to: Address) -> RouterRoute | None:
         """Return the route to an address; None where there is none but a default route.
 
         Without the default route, which may itself follow the route that this is asked for.
         """
         return self._longest_route(number, to, least=1)
 
-    def _route_to_next_hop(self, number: int, via: Address, prefix: Prefix | None) -> Route | None:
+    def _route_to_next_hop(self, number: int, via: Address, prefix: Prefix | None) -> RouterRoute | None:
         """Return the route to the next hop of a route to a prefix; None where it is none that this one may follow."""
         if via not in self._ways[number]:
             self._ways[number][via] = self.plane.of(via.family)._non_default_route(number, via)
@@ -148,41 +156,43 @@ class Routes:
             return route
         return route if route.prefix.length > prefix.length else None
 
-    def own_lengths(self, number: int) -> tuple[int, ...]:
+    def non_bgp_prefix_lengths(self, router_number: int) -> tuple[int, ...]:
         """Return the lengths of the prefixes of a router's connected and static routes, the longest first."""
-        if number not in self._lengths:
-            self._lengths[number] = tuple(sorted({prefix.length for prefix in self.own(number)}, reverse=True))
-        return self._lengths[number]
+        if router_number not in self._lengths:
+            self._lengths[router_number] = tuple(
+                sorted({prefix.length for prefix in self.own(router_number)}, reverse=True)
+            )
+        return self._lengths[router_number]
 
-    def _make_static_route(self, router: Router, prefix: Prefix, route: StaticRoute) -> Route | None:
-        if discards(route):
-            return Route(prefix, "static", discard=True)
-        leg = outlet(router, route)
+    def _make_static_route(self, router: Router, prefix: Prefix, route: StaticRoute) -> RouterRoute | None:
+        if is_discard_route(route):
+            return RouterRoute(prefix, "static", discard=True)
+        leg = find_outgoing_interface(router, route)
         if leg is None or not self.plane.up[router.number][leg.name]:
             return None
         far = address(route.next_hop)
         holder = None if far is None else self.plane.holder(far, router)
-        return Route(prefix, "static", (Hop(leg.name, holder),))
+        return RouterRoute(prefix, "static", (NextHop(leg.name, holder),))
 
-    def route(self, number: int, prefix: Prefix) -> Route | None:
+    def route(self, number: int, prefix: Prefix) -> RouterRoute | None:
         """Return the route of a router to exactly this prefix."""
         own_route = self.own(number).get(prefix)
         return self._find_learned_route(number, prefix) if own_route is None else own_route
 
-    def _find_learned_route(self, number: int, prefix: Prefix) -> Route | None:
+    def _find_learned_route(self, number: int, prefix: Prefix) -> RouterRoute | None:
         """Return the route that BGP has to exactly this prefix, if it is one to install."""
         entry = self._bgp_entry_to_install(number, prefix)
         if entry is None or entry == "aggregate":
-            return None if entry is None else Route(prefix, "bgp", discard=True)
+            return None if entry is None else RouterRoute(prefix, "bgp", discard=True)
         if not entry.vias:
-            return Route(prefix, "bgp", self.hops(number, entry.hops))
+            return RouterRoute(prefix, "bgp", self.hops(number, entry.hops))
         hops_by_prefix = self._hops_of_routes_over_routes(number)
         if prefix not in hops_by_prefix:
             hops_by_prefix[prefix] = self.hops_over(number, entry, prefix)
         hops = hops_by_prefix[prefix]
-        return None if hops is None else Route(prefix, "bgp", hops, discard=not hops)
+        return None if hops is None else RouterRoute(prefix, "bgp", hops, discard=not hops)
 
-    def _bgp_entry_to_install(self, number: int, prefix: Prefix) -> Entry | Literal["aggregate"] | None:
+    def _bgp_entry_to_install(self, number: int, prefix: Prefix) -> TableEntry | Literal["aggregate"] | None:
         """Return what BGP has to install for exactly this prefix: a route that it learned, or that it aggregates."""
         found_number = self.world.destinations.class_of.get(prefix)
         if found_number is None or number not in self.world.speakers:
@@ -199,35 +209,35 @@ class Routes:
             return None
         return entry
 
-    def hops(self, number: int, positions: Sequence[int]) -> tuple[Hop, ...]:
+    def hops(self, number: int, positions: Sequence[int]) -> tuple[NextHop, ...]:
         """Return the next hops at positions among a router's links."""
         links = self.world.speakers[number].links
         new_hops = []
         for position in positions:
             link = links[position]
             side = self.plane.side(number, link.session)
-            new_hops.append(Hop(side.leg.name, link.far, link.session))
+            new_hops.append(NextHop(side.leg.name, link.far, link.session))
         return tuple(new_hops)
 
-    def hops_over(self, number: int, entry: Entry, prefix: Prefix | None) -> tuple[Hop, ...] | None:
+    def hops_over(self, router_number: int, entry: TableEntry, prefix: Prefix | None) -> tuple[NextHop, ...] | None:
         """Return the next hops of a route that follows others, none if those drop packets; None if no other is there.
 
         A route does not follow itself, nor a wider one to a next hop in it, and one of a neighbor of another AS on a
         link follows connected routes alone (FRR, zebra/zebra_nhg.c, nexthop_active; bgpd/bgp_zebra.c,
         bgp_zebra_announce).
         """
-        hops: dict[Hop, None] = {}
+        hops: dict[NextHop, None] = {}
         active = False
-        follows = self.world.speakers[number].links[entry.hops[0]].follows
+        follows = self.world.speakers[router_number].links[entry.hops[0]].follows
         for position, via in zip(entry.hops, entry.vias, strict=True):
-            route = None if via is None else self._route_to_next_hop(number, via, prefix)
+            route = None if via is None else self._route_to_next_hop(router_number, via, prefix)
             if route is not None and route.source != "connected" and not follows:
                 route = None
             active = active or via is None or route is not None
             if via is None:
-                hops.update(dict.fromkeys(self.hops(number, (position,))))
+                hops.update(dict.fromkeys(self.hops(router_number, (position,))))
             elif route is not None and route.source == "connected":
-                holder = self.plane.holder(via, self.plane.routers[number])
+                holder = self.plane.holder(via, self.plane.routers[router_number])
                 hops.update({hop._replace(router=holder): None for hop in route.hops})
             elif route is not None:
                 hops.update(dict.fromkeys(route.hops))
@@ -238,7 +248,7 @@ class Routes:
         self._hops_of_routes_over_routes(number)
         return number not in self._unsettled
 
-    def _hops_of_routes_over_routes(self, number: int) -> dict[Prefix, tuple[Hop, ...] | None]:
+    def _hops_of_routes_over_routes(self, number: int) -> dict[Prefix, tuple[NextHop, ...] | None]:
         """Return the next hops of routes that follow others, at least of all that another one of them may follow.
 
         These are found in rounds, from none: each round looks next hops up in the routes of the round before.
@@ -263,7 +273,7 @@ class Routes:
             self._ways.pop(number, None)
         return hops_by_prefix
 
-    def _entries_to_follow(self, number: int) -> dict[Prefix, Entry]:
+    def _entries_to_follow(self, number: int) -> dict[Prefix, TableEntry]:
         """Return a router's routes of BGP that follow others, and that have next hops of such routes in them."""
         vias = {via for entry in self.state.table(number).entries for via in entry.vias if via is not None}
         prefixes = {
@@ -277,16 +287,16 @@ class Routes:
         return {
             prefix: entry
             for prefix, entry in entries
-            if isinstance(entry, Entry) and entry.vias and prefix.length and prefix not in own_routes
+            if isinstance(entry, TableEntry) and entry.vias and prefix.length and prefix not in own_routes
         }
 
-    def towards(self, number: int, to: Address) -> Route | None:
+    def towards(self, number: int, to: Address) -> RouterRoute | None:
         """Return the route of a router to an address, which is that of the longest prefix; None where it has none."""
         return self._longest_route(number, to)
 
-    def _longest_route(self, number: int, to: Address, *, least: int = 0) -> Route | None:
+    def _longest_route(self, number: int, to: Address, *, least: int = 0) -> RouterRoute | None:
         """Return the route of the longest prefix to an address, of prefixes that are no shorter than `least`."""
-        for length in sorted({*self.own_lengths(number), *self.lengths}, reverse=True):
+        for length in sorted({*self.non_bgp_prefix_lengths(number), *self.lengths}, reverse=True):
             if length < least:
                 break
             route = self.route(number, Prefix(to.family, network_address(to.family, to.number, length), length))
@@ -294,17 +304,17 @@ class Routes:
                 return route
         return None
 
-    def own_route_towards(self, number: int, to: Address) -> Route | None:
+    def own_route_towards(self, number: int, to: Address) -> RouterRoute | None:
         """Return the connected or static route of the longest prefix to an address; None without one but a default."""
         own_route_by_prefix = self.own(number)
         prefixes = (
             Prefix(to.family, network_address(to.family, to.number, length), length)
-            for length in self.own_lengths(number)
+            for length in self.non_bgp_prefix_lengths(number)
             if length
         )
         return next((own_route_by_prefix[prefix] for prefix in prefixes if prefix in own_route_by_prefix), None)
 
-    def routes(self, number: int) -> Iterator[Route]:
+    def routes(self, number: int) -> Iterator[RouterRoute]:
         """All routes of a router, sorted by prefix."""
         own_route_by_prefix = self.own(number)
         yield from (

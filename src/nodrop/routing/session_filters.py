@@ -15,13 +15,13 @@ from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
-from nodrop.routing.filtering import Atom, Packets, decide
-from nodrop.routing.legs import Leg
-from nodrop.routing.routers import Reason
+from nodrop.routing.filtering import AddressRange, Packets, decide_packets
+from nodrop.routing.legs import RoutedInterface
+from nodrop.routing.routers import SessionDownReason
 from nodrop.routing.session_packets import bgp_packets, nd_packets
 
 
-class Stop(NamedTuple):
+class BlockingAccessList(NamedTuple):
     """An access list that drops packets of a session; not `sure` where it may also let them pass."""
 
     device: str
@@ -37,45 +37,55 @@ class Stop(NamedTuple):
         return (self.device, "@access_lists", self.rules.name)
 
     @property
-    def reason(self) -> Reason:
+    def reason(self) -> SessionDownReason:
         """Why the session is not up."""
         return "filtered" if self.sure else "may-be-filtered"
 
 
-class Half(NamedTuple):
+class FilteredEnd(NamedTuple):
     """One end of a session: where its packets leave and enter, its address, and whether it opens connections.
 
     `legs` are the interfaces where packets may come in, by any of them.
     """
 
     device: Device
-    legs: tuple[Leg, ...]
-    address: Atom
+    legs: tuple[RoutedInterface, ...]
+    address: AddressRange
     opens: bool
 
 
-def find_stop(index: Index, a: Half, b: Half, *, across: bool = False) -> Stop | None:
+def find_blocking_list(
+    index: Index, first_end: FilteredEnd, second_end: FilteredEnd, *, across: bool = False
+) -> BlockingAccessList | None:
     """Return the access list that keeps a session from opening; one that is not sure where another end may open it.
 
     A session `across` other switches passes their lists too, by ways that are not known here.
     """
-    if not any(_has_bindings(device) for device in (index.fabric.devices if across else (a.device, b.device))):
+    if not any(
+        _has_bindings(device) for device in (index.fabric.devices if across else (first_end.device, second_end.device))
+    ):
         return None
-    if not across and a.address.prefix.family == "ipv6":
-        for sender, receiver in ((a, b), (b, a)):
+    if not across and first_end.address.prefix.family == "ipv6":
+        for sender, receiver in ((first_end, second_end), (second_end, first_end)):
             for stop in _stops_at_ends(index, sender, receiver, nd_packets(sender.address, receiver.address)):
                 if stop.sure:
                     return stop._replace(what="neighbor discovery")
-    tried = [_find_connection_stop(index, *halves, across=across) for halves in ((a, b), (b, a)) if halves[0].opens]
+    tried = [
+        _find_connection_stop(index, *halves, across=across)
+        for halves in ((first_end, second_end), (second_end, first_end))
+        if halves[0].opens
+    ]
     if not tried or None in tried:
         return None
     stops = [session_stop for session_stop in tried if session_stop is not None]
     return next((session_stop for session_stop in stops if not session_stop.sure), stops[0])
 
 
-def _find_connection_stop(index: Index, opener: Half, other_half: Half, *, across: bool) -> Stop | None:
+def _find_connection_stop(
+    index: Index, opener: FilteredEnd, other_half: FilteredEnd, *, across: bool
+) -> BlockingAccessList | None:
     """Return the list that stops a connection which one end opens."""
-    unsure: Stop | None = None
+    unsure: BlockingAccessList | None = None
     for sender, receiver, reply in ((opener, other_half, False), (other_half, opener, True)):
         packets = bgp_packets(sender.address, receiver.address, reply=reply)
         for stop in _stops_at_ends(index, sender, receiver, packets):
@@ -87,14 +97,18 @@ def _find_connection_stop(index: Index, opener: Half, other_half: Half, *, acros
     return unsure
 
 
-def _stops_at_ends(index: Index, sender: Half, receiver: Half, packets: Packets) -> Iterator[Stop]:
+def _stops_at_ends(
+    index: Index, sender: FilteredEnd, receiver: FilteredEnd, packets: Packets
+) -> Iterator[BlockingAccessList]:
     """Yield the lists that drop packets where they leave one end and enter the other."""
     leaves = _find_stop_at_end(index, sender, receiver, packets, enters=False)
     enters = _find_stop_at_end(index, receiver, sender, packets, enters=True)
     yield from (stop for stop in (leaves, enters) if stop is not None)
 
 
-def _find_stop_at_end(index: Index, end: Half, far: Half, packets: Packets, *, enters: bool) -> Stop | None:
+def _find_stop_at_end(
+    index: Index, end: FilteredEnd, far: FilteredEnd, packets: Packets, *, enters: bool
+) -> BlockingAccessList | None:
     """Return the list that drops packets at one end: a sure one if it does at every port that they may pass."""
     if not _has_bindings(end.device):
         return None
@@ -107,11 +121,13 @@ def _find_stop_at_end(index: Index, end: Half, far: Half, packets: Packets, *, e
     if not stops:
         return None
     sure = len(stops) == len(found_stops) and all(stop.sure for stop in stops)
-    first_stop: Stop = next((stop for stop in stops if not stop.sure), stops[0])
-    return Stop(first_stop.device, first_stop.rules, first_stop.entry, sure)
+    first_stop: BlockingAccessList = next((stop for stop in stops if not stop.sure), stops[0])
+    return BlockingAccessList(first_stop.device, first_stop.rules, first_stop.entry, sure)
 
 
-def _find_stop_at_port(device: Device, leg: Leg, port: str, packets: Packets, *, enters: bool) -> Stop | None:
+def _find_stop_at_port(
+    device: Device, leg: RoutedInterface, port: str, packets: Packets, *, enters: bool
+) -> BlockingAccessList | None:
     stops = []
     for rules in known_rows(device.access_lists):
         for binding in rules.bindings:
@@ -128,25 +144,27 @@ def _acts_on_own_bgp(binding: Binding, *, enters: bool) -> bool:
     return binding.stage in OWN and binding.stage != "services" and (binding.stage in ENTERING) == enters
 
 
-def _stop_by_access_list(device: Device, rules: AccessList, at: str, packets: Packets) -> Stop | None:
+def _stop_by_access_list(device: Device, rules: AccessList, at: str, packets: Packets) -> BlockingAccessList | None:
     """Return the effect of a list on packets if it drops any of them, or sends them elsewhere."""
-    decisions = list(decide(rules, at, packets))
+    decisions = list(decide_packets(rules, at, packets))
     lost = [decision for decision in decisions if decision.action != "permit" or decision.marks.redirects is not None]
     if not lost:
         return None
     is_sure = len(lost) == len(decisions) and all(decision.sure and decision.action == "deny" for decision in lost)
-    return Stop(device.name, rules, lost[0].entry, is_sure)
+    return BlockingAccessList(device.name, rules, lost[0].entry, is_sure)
 
 
-def _ports(index: Index, device: Device, leg: Leg, far: Device) -> Sequence[str]:
+def _ports(index: Index, device: Device, routed_interface: RoutedInterface, far_device: Device) -> Sequence[str]:
     """Return the ports of a leg at whose cables the other end is; all of them where that is none."""
     towards = [
-        port for port in leg.ports if (end := index.far_end(device.name, port)) is not None and end.node == far.name
+        port
+        for port in routed_interface.ports
+        if (end := index.far_end(device.name, port)) is not None and end.node == far_device.name
     ]
-    return towards or leg.ports
+    return towards or routed_interface.ports
 
 
-def _stops_between(index: Index, ends: Iterable[Device], packets: Packets) -> Iterator[Stop]:
+def _stops_between(index: Index, ends: Iterable[Device], packets: Packets) -> Iterator[BlockingAccessList]:
     """Yield lists of other switches that may drop packets if these pass there."""
     own_names = {device.name for device in ends}
     for device in index.fabric.devices:

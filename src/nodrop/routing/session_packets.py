@@ -6,8 +6,8 @@ They are not ECN-capable: Linux asks for ECN on no connection that it opens (ip-
 from typing import Final
 
 from nodrop.model.access import PortRange
-from nodrop.routing.filtering import Atom, Packets
-from nodrop.routing.prefixes import BITS, Address, Prefix
+from nodrop.routing.filtering import AddressRange, Packets
+from nodrop.routing.prefixes import ADDRESS_BITS, Address, Prefix
 
 BGP_PORT, BFD_PORT, BFD_MULTIHOP_PORT = 179, 3784, 4784
 """RFC 4271; RFC 5881 and RFC 5883."""
@@ -17,30 +17,32 @@ _EPHEMERAL: Final = (PortRange(1024, 65_535),)
 _BFD_SOURCES: Final = (PortRange(49_152, 65_535),)
 """RFC 5881, section 4."""
 _NOT_CAPABLE: Final = frozenset({0})
-LINK_LOCAL: Final = Atom(Prefix("ipv6", 0xFE80 << 112, 10))
+LINK_LOCAL_RANGE: Final = AddressRange(Prefix("ipv6", 0xFE80 << 112, 10))
 """The address of an end that a session over an interface finds by router advertisements."""
-_GROUPS: Final = Atom(Prefix("ipv6", 0xFF02 << 112, 16))
+_GROUPS: Final = AddressRange(Prefix("ipv6", 0xFF02 << 112, 16))
 """Groups of one link, to which neighbors are asked for and routers announce themselves (RFC 4861)."""
 
 
-def atom(own_address: Address) -> Atom:
+def single_address_range(own_address: Address) -> AddressRange:
     """Return one address as what packets come from or go to."""
-    return Atom(Prefix(own_address.family, own_address.number, BITS[own_address.family]))
+    return AddressRange(Prefix(own_address.family, own_address.number, ADDRESS_BITS[own_address.family]))
 
 
-def bgp_packets(source: Atom, destination: Atom, *, reply: bool) -> Packets:
+def bgp_packets(source: AddressRange, destination: AddressRange, *, reply: bool) -> Packets:
     """Return the packets of the end that opens a session of BGP, or of the other end (`reply`), from port 179."""
     ports = (_BGP, _EPHEMERAL) if reply else (_EPHEMERAL, _BGP)
     return Packets(source.prefix.family, _TCP, (source,), (destination,), *ports, ecns=_NOT_CAPABLE)
 
 
-def bfd_packets(source: Atom, destination: Atom, hops: int) -> Packets:
+def bfd_packets(source: AddressRange, destination: AddressRange, hops: int) -> Packets:
     """Return the packets of BFD for a session over at most so many hops."""
     number = BFD_MULTIHOP_PORT if hops > 1 else BFD_PORT
     ports = (_BFD_SOURCES, (PortRange(number, number),))
     return Packets(source.prefix.family, _UDP, (source,), (destination,), *ports, ecns=_NOT_CAPABLE)
 
 
-def nd_packets(source: Atom, destination: Atom) -> Packets:
+def nd_packets(source: AddressRange, destination: AddressRange) -> Packets:
     """Return the neighbor discovery packets that one end of a link needs to be found by the other (RFC 4861)."""
-    return Packets("ipv6", _ICMPV6, (source, LINK_LOCAL), (destination, LINK_LOCAL, _GROUPS), ecns=_NOT_CAPABLE)
+    return Packets(
+        "ipv6", _ICMPV6, (source, LINK_LOCAL_RANGE), (destination, LINK_LOCAL_RANGE, _GROUPS), ecns=_NOT_CAPABLE
+    )

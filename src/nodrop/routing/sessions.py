@@ -15,36 +15,42 @@ from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, StaticRoute
 from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
-from nodrop.routing.agreement import carries, goes_far, may_use_hops_of_ipv4, mismatch, opens
-from nodrop.routing.legs import Cabling, Leg, lists_every_port
-from nodrop.routing.prefixes import FAMILIES, Address, Family, address
-from nodrop.routing.routers import Down, Reason, Router, Session, Side
-from nodrop.routing.session_filters import Half, Stop, find_stop
-from nodrop.routing.session_packets import LINK_LOCAL, atom
-from nodrop.routing.static_routes import discards, outlet, statics
+from nodrop.routing.agreement import (
+    can_open_session,
+    find_mismatch,
+    is_family_activated,
+    may_be_multihop,
+    may_use_hops_of_ipv4,
+)
+from nodrop.routing.legs import CablingState, RoutedInterface, lists_every_port
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, address
+from nodrop.routing.routers import BgpSession, DownSession, Router, SessionDownReason, SessionSide
+from nodrop.routing.session_filters import BlockingAccessList, FilteredEnd, find_blocking_list
+from nodrop.routing.session_packets import LINK_LOCAL_RANGE, single_address_range
+from nodrop.routing.static_routes import find_outgoing_interface, is_discard_route, usable_static_routes
 
-_End = tuple[Router, BgpNeighbor, Leg]
+_End = tuple[Router, BgpNeighbor, RoutedInterface]
 
 
 class FarStatement(NamedTuple):
     """A statement to an address of another router, and the leg that the address is on."""
 
     to: Address
-    leg: Leg
+    leg: RoutedInterface
     neighbor: BgpNeighbor
 
 
-FarStatements = Mapping[Family, Sequence[FarStatement]]
+FarStatements = Mapping[AddressFamily, Sequence[FarStatement]]
 
 
-class Sessions:
+class FabricSessions:
     """The sessions of a fabric: those that are `up`, and those that are `down` with the reason."""
 
     def __init__(self, index: Index, own_routers: tuple[Router, ...], failed: frozenset[End] = frozenset()) -> None:
         self.index, self._routers, self._failed = index, own_routers, failed
-        self._cabling = Cabling(index)
-        self._owners: defaultdict[Address, list[tuple[Router, Leg]]] = defaultdict(list)
-        self._by_port: dict[tuple[str, str], list[tuple[Router, Leg]]] = defaultdict(list)
+        self._cabling = CablingState(index)
+        self._owners: defaultdict[Address, list[tuple[Router, RoutedInterface]]] = defaultdict(list)
+        self._by_port: dict[tuple[str, str], list[tuple[Router, RoutedInterface]]] = defaultdict(list)
         self._far_statements: dict[tuple[int, int], FarStatements] = {}
         self._unread = {device.name for device in index.fabric.devices if isinstance(device.bgp, Unknown)}
         for router in own_routers:
@@ -53,18 +59,22 @@ class Sessions:
                     self._owners[own_address].append((router, leg))
                 for port in leg.ports:
                     self._by_port[router.device.name, port].append((router, leg))
-        self.up: list[Session] = []
-        self.down: list[Down] = []
-        self.far: list[Down] = []
+        self.up: list[BgpSession] = []
+        self.down: list[DownSession] = []
+        self.far: list[DownSession] = []
         """Statements whose session needs routes that other sessions carry (`routing/far_sessions.py`)."""
         self._unanswered: set[tuple[int, str]] = set()
         """Statements over a link whose other end does not name the address there, by router and neighbor."""
         for router in own_routers:
             for neighbor in router.neighbors:
                 outcome = self._resolve_neighbor_session(router, neighbor)
-                if isinstance(outcome, Down) and outcome.reason in ("no-route", "no-subnet") and outcome.leg is None:
+                if (
+                    isinstance(outcome, DownSession)
+                    and outcome.reason in ("no-route", "no-subnet")
+                    and outcome.leg is None
+                ):
                     self.far.append(outcome)
-                elif isinstance(outcome, Down):
+                elif isinstance(outcome, DownSession):
                     self.down.append(outcome)
                     if outcome.reason == "missing-there":
                         self._unanswered.add((router.number, neighbor.key))
@@ -76,7 +86,7 @@ class Sessions:
         named_elsewhere = {(down.router.number, down.neighbor.key) for down in self.far}
         self.down = [down for down in self.down if (down.router.number, down.neighbor.key) not in named_elsewhere]
 
-    def _is_named_elsewhere(self, down: Down) -> bool:
+    def _is_named_elsewhere(self, down: DownSession) -> bool:
         """Whether the other end of a statement over a link names another address of this router."""
         to = address(down.neighbor.address or "") if down.reason == "missing-there" else None
         owner = None if to is None else self.owner(to, down.router)
@@ -96,11 +106,11 @@ class Sessions:
                 and (router.leg_towards(far) is None or (router.number, statement.key) in self._unanswered)
             ]
             self._far_statements[pair] = {
-                family: [row for row in rows if row.to.family == family] for family in FAMILIES
+                family: [row for row in rows if row.to.family == family] for family in ADDRESS_FAMILIES
             }
         return self._far_statements[pair]
 
-    def _resolve_neighbor_session(self, router: Router, neighbor: BgpNeighbor) -> Session | Down:
+    def _resolve_neighbor_session(self, router: Router, neighbor: BgpNeighbor) -> BgpSession | DownSession:
         """Return the session of a neighbor statement, or why it stays down."""
         leg = self._leg(router, neighbor)
         down = partial(_make_down, (router, neighbor, leg))
@@ -109,7 +119,7 @@ class Sessions:
         if leg is None:
             if missing := router.unsaid or _find_unmodeled_fact(router, neighbor):
                 return down("unread", node="", missing=missing)
-            if goes_far(router, neighbor):
+            if may_be_multihop(router, neighbor):
                 return down("no-route")
             to = address(neighbor.address or "")
             leg = None if to is None else router.portless_leg_towards(to)
@@ -126,7 +136,7 @@ class Sessions:
         node = self._find_far_end(router, neighbor, leg)
         if isinstance(node, str):
             return down("unread", node=node)
-        if leg.tag and (node is None or node[0].by_interface.get(node[1].name) is None):
+        if leg.tag and (node is None or node[0].neighbors_by_interface.get(node[1].name) is None):
             return down("unread", node="", missing="interface.addresses")
         if node is None:
             return down("nobody", port=leg.name)
@@ -149,14 +159,14 @@ class Sessions:
             return down("shutdown", far.at(back), where=far.name, there=True)
         return self._resolve_pair_session((router, neighbor, leg), (far, back, far_leg))
 
-    def _resolve_pair_session(self, own_end: _End, far_end: _End) -> Session | Down:
+    def _resolve_pair_session(self, own_end: _End, far_end: _End) -> BgpSession | DownSession:
         """Return the session of two statements that name each other, or why it stays down."""
         (router, neighbor, leg), (far, back, far_leg) = own_end, far_end
         down = partial(_make_down, own_end)
-        wrong = mismatch((router, neighbor), (far, back), 1)
+        wrong = find_mismatch((router, neighbor), (far, back), 1)
         if wrong is not None:
             return wrong._replace(leg=leg)
-        if not (opens(router, neighbor, back) or opens(far, back, neighbor)):
+        if not (can_open_session(router, neighbor, back) or can_open_session(far, back, neighbor)):
             peer_first = (router.number, neighbor.key) > (far.number, back.key)
             return down("source", far.at(back), there=peer_first, peer=far.name, address=back.key)
         for own_router, to, port in (own_end, far_end):
@@ -169,24 +179,28 @@ class Sessions:
             stop_at_peer = stop.device != router.device.name
             facts = {"where": stop.device, "list": stop.rules.name, "what": stop.what}
             return down(stop.reason, stop.subject, there=stop_at_peer, **facts)
-        families = tuple(family for family in FAMILIES if carries(neighbor, family) and carries(back, family))
-        sides = Side(router.number, neighbor, leg), Side(far.number, back, far_leg)
+        families = tuple(
+            family
+            for family in ADDRESS_FAMILIES
+            if is_family_activated(neighbor, family) and is_family_activated(back, family)
+        )
+        sides = SessionSide(router.number, neighbor, leg), SessionSide(far.number, back, far_leg)
         if not (families or (neighbor.evpn and back.evpn) or may_use_hops_of_ipv4(self._routers, *sides)):
-            there_is = any(carries(neighbor, family) for family in FAMILIES)
-            lacks = not any(carries(back, family) for family in FAMILIES)
+            there_is = any(is_family_activated(neighbor, family) for family in ADDRESS_FAMILIES)
+            lacks = not any(is_family_activated(back, family) for family in ADDRESS_FAMILIES)
             return down("families", far.at(back), peer=far.name, there=there_is and lacks)
-        return Session(*sides, families)
+        return BgpSession(*sides, families)
 
-    def _find_session_stop(self, own_end: _End, far: _End) -> Stop | None:
+    def _find_session_stop(self, own_end: _End, far: _End) -> BlockingAccessList | None:
         """Return the access list that drops a session's packets."""
         halves = []
         for (router, neighbor, leg), (_, back, far_leg) in ((own_end, far), (far, own_end)):
-            named_address = address_over(back, far_leg)
-            own_address = LINK_LOCAL if named_address is None else atom(named_address)
-            halves.append(Half(router.device, (leg,), own_address, opens(router, neighbor, back)))
-        return find_stop(self.index, *halves)
+            named_address = peer_address(back, far_leg)
+            own_address = LINK_LOCAL_RANGE if named_address is None else single_address_range(named_address)
+            halves.append(FilteredEnd(router.device, (leg,), own_address, can_open_session(router, neighbor, back)))
+        return find_blocking_list(self.index, *halves)
 
-    def _hidden(self, router: Router, neighbor: BgpNeighbor, leg: Leg) -> StaticRoute | None:
+    def _hidden(self, router: Router, neighbor: BgpNeighbor, leg: RoutedInterface) -> StaticRoute | None:
         """Return the static route that leads packets to a neighbor away from its link, the longest; None for none."""
         far = address(neighbor.address or "")
         if far is None:
@@ -194,40 +208,46 @@ class Sessions:
         subnet = max((prefix.length for prefix in leg.subnets if prefix.has(far)), default=0)
         found = [
             (to.length, route)
-            for route, to in statics(router, far.family)
+            for route, to in usable_static_routes(router, far.family)
             if to.has(far) and to.length > subnet and self._is_route_installed(router, route)
         ]
         longest = max((length for length, _ in found), default=0)
         routes = [route for length, route in found if length == longest]
-        return None if any(outlet(router, route) is leg for route in routes) else next(iter(routes), None)
+        return (
+            None if any(find_outgoing_interface(router, route) is leg for route in routes) else next(iter(routes), None)
+        )
 
     def _is_route_installed(self, router: Router, route: StaticRoute) -> bool:
         """Whether a static route drops packets, or leads over a leg that works."""
-        leg = outlet(router, route)
-        return discards(route) or (leg is not None and self._cabling.up(router.device.name, leg, self._failed))
+        leg = find_outgoing_interface(router, route)
+        return is_discard_route(route) or (leg is not None and self._cabling.up(router.device.name, leg, self._failed))
 
     def _is_port_off(self, device: str, port: str) -> bool:
         """Whether a port is shut or missing at this end."""
         own_interface = self.index.interface(device, port)
         return own_interface is None or surely_off(own_interface.enabled)
 
-    def _leg(self, router: Router, neighbor: BgpNeighbor) -> Leg | None:
+    def _leg(self, router: Router, neighbor: BgpNeighbor) -> RoutedInterface | None:
         if neighbor.interface is not None:
             return router.by_name.get(neighbor.interface)
         far = address(neighbor.address or "")
         return None if far is None else router.leg_towards(far)
 
-    def _has_no_other_way(self, far: Router, far_leg: Leg, leg: Leg, neighbor: BgpNeighbor) -> bool:
+    def _has_no_other_way(
+        self, far: Router, far_leg: RoutedInterface, leg: RoutedInterface, neighbor: BgpNeighbor
+    ) -> bool:
         """Whether the other end, whose address is on a leg without ports, has neither a link here nor takes routes."""
         back = self._find_return_neighbor(far, far_leg, leg, neighbor)
-        over_routes = back is not None and goes_far(far, back)
+        over_routes = back is not None and may_be_multihop(far, back)
         return not over_routes and all(far.leg_towards(own_address) is None for own_address in leg.addresses)
 
-    def _find_far_end(self, router: Router, neighbor: BgpNeighbor, leg: Leg) -> tuple[Router, Leg, bool] | str | None:
+    def _find_far_end(
+        self, router: Router, neighbor: BgpNeighbor, leg: RoutedInterface
+    ) -> tuple[Router, RoutedInterface, bool] | str | None:
         """Return the other end and whether the cable leads there; the name of an unread node, None for nobody."""
         ends = self._cabling.far_ends(router.device.name, leg)
         at_ends = [holder for end in ends for holder in self._by_port.get(end, ()) if holder[1].tag == leg.tag]
-        wanted_address = address_over(neighbor, leg)
+        wanted_address = peer_address(neighbor, leg)
         if wanted_address is None:
             if at_ends:
                 return (*at_ends[0], True)
@@ -246,7 +266,7 @@ class Sessions:
             return ""
         return next((end.node for end in ends if end.node not in self.index.devices), None)
 
-    def owner(self, ip: Address, router: Router) -> tuple[Router, Leg] | None:
+    def owner(self, ip: Address, router: Router) -> tuple[Router, RoutedInterface] | None:
         """Return the router of the same VRF that has an address, other than the one that asks, and its leg."""
         owners = (row for row in self._owners.get(ip, ()) if row[0] is not router and row[0].vrf == router.vrf)
         return next(owners, None)
@@ -261,26 +281,28 @@ class Sessions:
         numbers = (owner.number for owner, _ in self._owners.get(far, ()) if owner is not router)
         return next(numbers, None)
 
-    def _find_return_neighbor(self, far: Router, far_leg: Leg, leg: Leg, neighbor: BgpNeighbor) -> BgpNeighbor | None:
+    def _find_return_neighbor(
+        self, far: Router, far_leg: RoutedInterface, leg: RoutedInterface, neighbor: BgpNeighbor
+    ) -> BgpNeighbor | None:
         """Return the other end's statement about this end: of the same kind, or over the interface."""
-        wanted_address = address_over(neighbor, leg)
+        wanted_address = peer_address(neighbor, leg)
         neighbors = (
             far.by_address.get(own_address)
             for own_address in leg.addresses
             if wanted_address is None or own_address.family == wanted_address.family
         )
-        return next((peer for peer in neighbors if peer is not None), far.by_interface.get(far_leg.name))
+        return next((peer for peer in neighbors if peer is not None), far.neighbors_by_interface.get(far_leg.name))
 
 
 def _make_down(
-    end: tuple[Router, BgpNeighbor, Leg | None],
-    reason: Reason,
+    end: tuple[Router, BgpNeighbor, RoutedInterface | None],
+    reason: SessionDownReason,
     *related: Subject,
     there: bool = False,
     **facts: str | int,
-) -> Down:
+) -> DownSession:
     router, neighbor, leg = end
-    return Down(router, neighbor, reason, leg, facts, related, there)
+    return DownSession(router, neighbor, reason, leg, facts, related, there)
 
 
 def _find_unmodeled_fact(router: Router, neighbor: BgpNeighbor) -> str:
@@ -293,16 +315,16 @@ def _find_unmodeled_fact(router: Router, neighbor: BgpNeighbor) -> str:
     return "" if lists_every_port(router.device) else "interface.enabled"
 
 
-def _may_lead_over_tunnel(router: Router, leg: Leg) -> bool:
+def _may_lead_over_tunnel(router: Router, leg: RoutedInterface) -> bool:
     """Whether a VLAN without ports may lead to other switches over VXLAN: the model has no VNIs."""
     return leg.name.startswith("VLAN ") and (isinstance(router.device.tunnels, Unknown) or bool(router.device.tunnels))
 
 
-def address_over(neighbor: BgpNeighbor, leg: Leg) -> Address | None:
+def peer_address(neighbor: BgpNeighbor, routed_interface: RoutedInterface) -> Address | None:
     """Return the address of a session's other end: as stated, or as a /31 or /30 leaves it; None for link-local."""
     if neighbor.address is not None:
         return address(neighbor.address)
-    for own_address, subnet in zip(leg.addresses, leg.subnets, strict=True):
+    for own_address, subnet in zip(routed_interface.addresses, routed_interface.subnets, strict=True):
         if own_address.family == "ipv4" and subnet.length in (30, 31):
             return Address("ipv4", own_address.number ^ (1 if subnet.length == 31 else 3))
     return None

@@ -6,31 +6,31 @@ from typing import NamedTuple
 
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Aggregate, Bgp, PrefixRule
-from nodrop.routing.adverts import Attributes, Part, together
+from nodrop.routing.adverts import AdvertPart, PathAttributes, union_of_bits
 from nodrop.routing.agreement import needs_link
-from nodrop.routing.decision import Entry, Limits
-from nodrop.routing.destinations import Destinations, Shape
-from nodrop.routing.legs import Leg
-from nodrop.routing.originating import announced, legs_under
-from nodrop.routing.peerings import internal, kept_hops, next_hop, peering
-from nodrop.routing.policy import Policy
-from nodrop.routing.prefixes import BITS, Address, Family, Prefix, address, prefix
-from nodrop.routing.resolving import Resolver
-from nodrop.routing.routers import Router, Session, Side
-from nodrop.routing.words import Reader, Words, of_family, shapes
+from nodrop.routing.decision import MultipathLimits, TableEntry
+from nodrop.routing.destinations import DestinationClasses, PrefixListRules
+from nodrop.routing.legs import RoutedInterface
+from nodrop.routing.originating import interfaces_by_prefix, originated_routes
+from nodrop.routing.peerings import announced_next_hop, build_peering, is_internal_session, unchanged_next_hops
+from nodrop.routing.policy import CompiledPolicy
+from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix, address, prefix
+from nodrop.routing.resolving import NextHopResolver
+from nodrop.routing.routers import BgpSession, Router, SessionSide
+from nodrop.routing.words import PolicyReader, Words, neighbor_family_statement, prefix_lists_read_by
 
 _LAST = 1 << 128
 """Behind all addresses."""
 
 
-class Link(NamedTuple):
+class SpeakerLink(NamedTuple):
     """A session as one router sees it: its far end, this router's position there, and the policies both ways."""
 
     session: int
     far: int
     far_position: int
-    inbound: Policy
-    outbound: Policy
+    inbound: CompiledPolicy
+    outbound: CompiledPolicy
     repeats: int
     """How often the own AS number may be in a path (allowas-in)."""
     tie: tuple[int, int] = (0, 0)
@@ -41,7 +41,7 @@ class Link(NamedTuple):
     """Whether its routes follow others than connected ones to their next hops."""
 
 
-class Summary(NamedTuple):
+class AggregateBits(NamedTuple):
     """An aggregate as bits of classes: its own, and those of the prefixes inside it."""
 
     own: int
@@ -55,18 +55,18 @@ class _Joined(NamedTuple):
 
     tie: tuple[int, int]
     session: int
-    own: Side
-    far: Side
+    own: SessionSide
+    far: SessionSide
     words: tuple[Words, Words]
     hop: Address | None
 
 
-class Speaker:
+class BgpSpeaker:
     """A router with BGP."""
 
     def __init__(self, router: Router, bgp: Bgp) -> None:
         self.router, self.bgp = router, bgp
-        self.links: tuple[Link, ...] = ()
+        self.links: tuple[SpeakerLink, ...] = ()
         self.sessions: frozenset[int] = frozenset()
         self.hears: tuple[tuple[int, int], ...] = ()
         """Of each link who speaks over it, and under which policy."""
@@ -76,11 +76,11 @@ class Speaker:
         """Routers with the same sources hear the same, link by link."""
         self.reach = 0
         """The destinations of which it can tell anybody anything; -1 is all."""
-        self.limits = Limits(bgp.multipath_relax, None)
-        self.local: tuple[Part, ...] = ()
+        self.limits = MultipathLimits(bgp.multipath_relax, None)
+        self.local: tuple[AdvertPart, ...] = ()
         self.worse: tuple[tuple[int, int], ...] = ()
         """Return the origins of redistributed routes, with their destinations."""
-        self.summaries: tuple[Summary, ...] = ()
+        self.summaries: tuple[AggregateBits, ...] = ()
         self.installs = self.installs_sums = -1
         """The destinations of which it installs a route that it has learned, or an aggregate; -1 is all."""
         self.unnamed = 0
@@ -89,35 +89,37 @@ class Speaker:
         """The destinations of which it installs a route from its own AS; -1 is all."""
         self.peers = False
         """Whether it has sessions in its AS, or over several hops."""
-        self.resolver: Resolver | None = None
+        self.resolver: NextHopResolver | None = None
         """Finds next hops that are not at the far end of a link, where it can hear any."""
 
-    def installed(self, entry: Entry) -> int:
+    def installed(self, entry: TableEntry) -> int:
         """Return the destinations that it installs from routes learned like this one; -1 is all."""
         return self.installs_internal if entry.is_internal else self.installs
 
 
-class World:
+class FamilyWorld:
     """All speakers of a family, with the classes of destinations and the policies between them."""
 
     def __init__(
         self,
-        family: Family,
+        family: AddressFamily,
         own_routers: Sequence[Router],
-        sessions: Sequence[Session],
+        sessions: Sequence[BgpSession],
         up: Sequence[Mapping[str, bool]],
     ) -> None:
         self.family = family
-        self._policies: dict[Words, Policy] = {}
-        readers = self._readers = {one.number: Reader(one.bgp, family) for one in own_routers if one.bgp is not None}
+        self._policies: dict[Words, CompiledPolicy] = {}
+        readers = self._readers = {
+            one.number: PolicyReader(one.bgp, family) for one in own_routers if one.bgp is not None
+        }
         sides = list(_sides_of_sessions(sessions, family))
         words = []
         for number, near, far in sides:
             session = sessions[number]
-            inside = internal(own_routers, session)
+            inside = is_internal_session(own_routers, session)
             far_away = session.far
             peer = (
-                peering(own_routers[near.router], near, family, inside=inside, far=far_away)
+                build_peering(own_routers[near.router], near, family, inside=inside, is_multihop=far_away)
                 if inside or far_away
                 else None
             )
@@ -131,9 +133,9 @@ class World:
                 )
             )
         peered = {near.router for (_, near, _), (inbound, _) in zip(sides, words, strict=True) if inbound.peering}
-        hops = [next_hop(near, far, family) if near.router in peered else None for _, near, far in sides]
+        hops = [announced_next_hop(near, far, family) if near.router in peered else None for _, near, far in sides]
         kept_addresses = (
-            kept_hops(
+            unchanged_next_hops(
                 (near.router, inbound.peering, hop)
                 for (_, near, _), (inbound, _), hop in zip(sides, words, hops, strict=True)
             )
@@ -144,17 +146,19 @@ class World:
         """Whether any router can hear of next hops that are not at the far ends of its links."""
         worse: dict[int, dict[Prefix, int]] = {own_router.number: {} for own_router in own_routers}
         rows = {
-            one.number: announced(one, readers[one.number], family, up[one.number], worse[one.number])
+            one.number: originated_routes(one, readers[one.number], family, up[one.number], worse[one.number])
             for one in own_routers
             if one.bgp
         }
-        named_lists = {rules: None for pair in words for policy_words in pair for rules in shapes(policy_words)}
+        named_lists = {
+            rules: None for pair in words for policy_words in pair for rules in prefix_lists_read_by(policy_words)
+        }
         installs = {
             own_router.number: readers[own_router.number].of(name, external=False)
             for own_router in own_routers
             if own_router.bgp is not None and (name := _route_install_policy(own_router.bgp, family)) is not None
         }
-        named_lists |= {rules: None for install in installs.values() for rules in shapes(install)}
+        named_lists |= {rules: None for install in installs.values() for rules in prefix_lists_read_by(install)}
         summaries = {
             own_router.number: [
                 (row, aggregate)
@@ -168,9 +172,9 @@ class World:
             _longer_prefix_list(aggregate): None for rows_of in summaries.values() for _, aggregate in rows_of
         }
         named_lists |= {_host_prefix_list(hop): None for hop in sorted(kept_addresses)}
-        origins: defaultdict[Prefix, list[tuple[int, Attributes, tuple[Leg, ...]]]] = defaultdict(list)
+        origins: defaultdict[Prefix, list[tuple[int, PathAttributes, tuple[RoutedInterface, ...]]]] = defaultdict(list)
         for router in own_routers:
-            over = legs_under(router, family) if router.number in rows else {}
+            over = interfaces_by_prefix(router, family) if router.number in rows else {}
             for found_prefix, attributes in rows.get(router.number, {}).items():
                 origins[found_prefix].append((router.number, attributes, over.get(found_prefix, ())))
         self.origins = {origin_prefix: tuple(rows) for origin_prefix, rows in origins.items()}
@@ -185,13 +189,13 @@ class World:
         self._made = dict(new_origins)
         self.tied = new_origins.keys() != self.origins.keys() or told_default or any(summaries.values()) or self.keeps
         """Whether a router's choice for one destination can hang on another."""
-        self.destinations = Destinations(family, new_origins, named_lists)
-        self.speakers = {one.number: Speaker(one, one.bgp) for one in own_routers if one.bgp is not None}
+        self.destinations = DestinationClasses(family, new_origins, named_lists)
+        self.speakers = {one.number: BgpSpeaker(one, one.bgp) for one in own_routers if one.bgp is not None}
         plain = self.tied or any(policy_words.reads_paths for pair in words for policy_words in pair)
         self.hidden = 0 if plain else self._hidden()
         for number, speaker in self.speakers.items():
             speaker.local = self._make_local_parts(number, rows[number])
-            speaker.unnamed = together(speaker.local) & self.hidden
+            speaker.unnamed = union_of_bits(speaker.local) & self.hidden
             speaker.limits = _multipath_limits(speaker.bgp, family)
             speaker.summaries = tuple(
                 self._make_aggregate_summary(row, aggregate) for row, aggregate in summaries[number]
@@ -206,42 +210,46 @@ class World:
         for number in peered if self.keeps else ():
             speaker = self.speakers[number]
             follows = tuple([link.follows for link in speaker.links])
-            speaker.resolver = Resolver(speaker.router, family, up[number], self.destinations, follows)
+            speaker.resolver = NextHopResolver(speaker.router, family, up[number], self.destinations, follows)
 
     def _installed_destinations(self, bgp: Bgp, words: Words | None) -> tuple[int, ...]:
         """Return the destinations that a router installs from other ASes, from its AS, and from aggregates."""
         passed = -1
         if words is not None:
-            passed = together(Policy(-1, words, self.destinations).parts((Part(Attributes(), self.every),), self.every))
+            passed = union_of_bits(
+                CompiledPolicy(-1, words, self.destinations).parts(
+                    (AdvertPart(PathAttributes(), self.every),), self.every
+                )
+            )
         distances = bgp.distances if self.family == "ipv4" else bgp.distances_ipv6
         if distances is None:
             return passed, passed, passed
         return tuple([0 if distance == MAX_DISTANCE else passed for distance in distances])
 
-    def _make_aggregate_summary(self, row: Aggregate, found_prefix: Prefix) -> Summary:
-        inside = self.destinations.permitted(_longer_prefix_list(found_prefix))
-        return Summary(1 << self.destinations.class_of[found_prefix], inside, row.summary_only)
+    def _make_aggregate_summary(self, row: Aggregate, found_prefix: Prefix) -> AggregateBits:
+        inside = self.destinations.bits_permitted_by(_longer_prefix_list(found_prefix))
+        return AggregateBits(1 << self.destinations.class_of[found_prefix], inside, row.summary_only)
 
     @property
     def every(self) -> int:
         """All classes of destinations."""
         return (1 << self.destinations.count) - 1
 
-    def is_offered(self, found_prefix: Prefix, to: int) -> bool:
+    def is_offered(self, found_prefix: Prefix, neighbor_number: int) -> bool:
         """Whether another router originates exactly this prefix, or anybody aggregates it."""
-        return any(row[0] != to for row in self._made.get(found_prefix, ()) if isinstance(row, tuple))
+        return any(row[0] != neighbor_number for row in self._made.get(found_prefix, ()) if isinstance(row, tuple))
 
-    def local(self, number: int, up: Mapping[str, bool]) -> tuple[Part, ...]:
+    def local(self, number: int, up: Mapping[str, bool]) -> tuple[AdvertPart, ...]:
         """Return the routes that a router originates while its legs are in another state than at first."""
         router = self.speakers[number].router
-        return self._make_local_parts(number, announced(router, self._readers[number], self.family, up))
+        return self._make_local_parts(number, originated_routes(router, self._readers[number], self.family, up))
 
-    def _make_local_parts(self, number: int, rows: Mapping[Prefix, Attributes]) -> tuple[Part, ...]:
-        by_attributes: defaultdict[Attributes, list[Prefix]] = defaultdict(list)
+    def _make_local_parts(self, number: int, rows: Mapping[Prefix, PathAttributes]) -> tuple[AdvertPart, ...]:
+        by_attributes: defaultdict[PathAttributes, list[Prefix]] = defaultdict(list)
         for found_prefix, attributes in rows.items():
             by_attributes[attributes].append(found_prefix)
         bits = self.destinations.bits
-        return tuple(Part(attributes, bits(prefixes)) for attributes, prefixes in by_attributes.items())
+        return tuple(AdvertPart(attributes, bits(prefixes)) for attributes, prefixes in by_attributes.items())
 
     def _hidden(self) -> int:
         """Return the classes without an AS number of their origin: the only router with its number originates them."""
@@ -251,15 +259,18 @@ class World:
             found_prefix for found_prefix, rows in self.origins.items() if len(rows) == 1 and rows[0][0] in alone
         )
 
-    def policy(self, words: Words) -> Policy:
+    def policy(self, words: Words) -> CompiledPolicy:
         """Return the policy of these words, one object for equal ones."""
         found_policy = self._policies.get(words)
         if found_policy is None:
-            found_policy = self._policies[words] = Policy(len(self._policies), words, self.destinations)
+            found_policy = self._policies[words] = CompiledPolicy(len(self._policies), words, self.destinations)
         return found_policy
 
     def _join(
-        self, sides: list[tuple[int, Side, Side]], words: list[tuple[Words, Words]], hops: list[Address | None]
+        self,
+        sides: list[tuple[int, SessionSide, SessionSide]],
+        words: list[tuple[Words, Words]],
+        hops: list[Address | None],
     ) -> None:
         """Give every speaker its links, in the order of precedence of their neighbors in a tie."""
         rows: defaultdict[int, list[_Joined]] = defaultdict(list)
@@ -273,7 +284,7 @@ class World:
         for number, joined_rows in rows.items():
             speaker = self.speakers[number]
             speaker.links = tuple(
-                Link(
+                SpeakerLink(
                     session,
                     far.router,
                     position[far.router, session],
@@ -311,7 +322,7 @@ class World:
             return shown.asn
         return self.speakers[row.far.router].router.shown_asn(row.far.neighbor)
 
-    def _tie_break_key(self, own_side: Side, far: Side) -> tuple[int, int]:
+    def _tie_break_key(self, own_side: SessionSide, far: SessionSide) -> tuple[int, int]:
         """Return the sort key of a neighbor in a tie: its router id, then its address; over an interface link-local.
 
         Link-local ones come behind all others (FRR, lib/sockunion.c, sockunion_cmp); their own order is not known.
@@ -322,37 +333,39 @@ class World:
         return (0 if named_address is None else named_address.number, _LAST if peer is None else peer.number)
 
 
-def _sides_of_sessions(sessions: Iterable[Session], family: Family) -> Iterator[tuple[int, Side, Side]]:
+def _sides_of_sessions(
+    sessions: Iterable[BgpSession], family: AddressFamily
+) -> Iterator[tuple[int, SessionSide, SessionSide]]:
     for number, session in enumerate(sessions):
         if family in session.families:
             yield number, session.a, session.b
             yield number, session.b, session.a
 
 
-def _allowed_as_repeats(own_side: Side, family: Family) -> int:
-    return of_family(own_side.neighbor, family).allowas_in or 0
+def _allowed_as_repeats(own_side: SessionSide, family: AddressFamily) -> int:
+    return neighbor_family_statement(own_side.neighbor, family).allowas_in or 0
 
 
-def _route_install_policy(bgp: Bgp, family: Family) -> str | None:
+def _route_install_policy(bgp: Bgp, family: AddressFamily) -> str | None:
     return bgp.installed_policy if family == "ipv4" else bgp.installed_policy_ipv6
 
 
-def _longer_prefix_list(found_prefix: Prefix) -> Shape:
+def _longer_prefix_list(found_prefix: Prefix) -> PrefixListRules:
     """Return a list that permits the longer prefixes inside one."""
-    longest = BITS[found_prefix.family]
+    longest = ADDRESS_BITS[found_prefix.family]
     if found_prefix.length == longest:
         return (PrefixRule(sequence=5, action="deny", prefix="any"),)
     return (PrefixRule(sequence=5, action="permit", prefix=str(found_prefix), ge=found_prefix.length + 1, le=longest),)
 
 
-def _host_prefix_list(hop: Address) -> Shape:
+def _host_prefix_list(hop: Address) -> PrefixListRules:
     """Return a list that permits the host route of a next hop."""
-    prefix = Prefix(hop.family, hop.number, BITS[hop.family])
+    prefix = Prefix(hop.family, hop.number, ADDRESS_BITS[hop.family])
     return (PrefixRule(sequence=5, action="permit", prefix=str(prefix)),)
 
 
-def _multipath_limits(bgp: Bgp, family: Family) -> Limits:
+def _multipath_limits(bgp: Bgp, family: AddressFamily) -> MultipathLimits:
     most, inside = bgp.maximum_paths, bgp.maximum_paths_internal
     if family == "ipv6":
         most, inside = bgp.maximum_paths_ipv6, bgp.maximum_paths_internal_ipv6
-    return Limits(bgp.multipath_relax, most, bgp.always_compare_med, most_internal=inside)
+    return MultipathLimits(bgp.multipath_relax, most, bgp.always_compare_med, most_internal=inside)

@@ -6,12 +6,12 @@ from typing import Literal
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.states import known_rows
-from nodrop.routing.legs import Leg
-from nodrop.routing.prefixes import Family, Prefix, address, prefix
+from nodrop.routing.legs import RoutedInterface
+from nodrop.routing.prefixes import AddressFamily, Prefix, address, prefix
 from nodrop.routing.routers import Router
 
 
-def statics(router: Router, family: Family) -> Iterator[tuple[StaticRoute, Prefix]]:
+def usable_static_routes(router: Router, family: AddressFamily) -> Iterator[tuple[StaticRoute, Prefix]]:
     """Yield the static routes of a router that can be read and used, with their prefixes."""
     for route in known_rows(router.device.static_routes):
         found_prefix = prefix(route.prefix)
@@ -24,33 +24,33 @@ def statics(router: Router, family: Family) -> Iterator[tuple[StaticRoute, Prefi
             yield route, found_prefix
 
 
-def discards(route: StaticRoute) -> bool:
+def is_discard_route(route: StaticRoute) -> bool:
     """Whether a static route drops its packets."""
     return route.next_hop.lower() in ("blackhole", "null0", "reject")
 
 
-def outlet(router: Router, route: StaticRoute) -> Leg | None:
+def find_outgoing_interface(router: Router, route: StaticRoute) -> RoutedInterface | None:
     """Return the leg over which a static route goes: as named, or that in whose subnet its next hop is."""
     leg = router.by_name.get(route.next_hop)
     far = address(route.next_hop)
     return leg if leg is not None or far is None else router.leg_towards(far)
 
 
-def usable(router: Router, route: StaticRoute, up: Mapping[str, bool]) -> bool:
+def is_route_usable(router: Router, route: StaticRoute, up: Mapping[str, bool]) -> bool:
     """Whether a static route is in the routing table: it drops, or the leg that it goes over works.
 
     One whose leg is down can be no source of BGP (FRR, zebra/zebra_nhg.c, nexthop_active_check).
     """
-    leg = None if discards(route) else outlet(router, route)
-    return discards(route) or (leg is not None and up[leg.name])
+    leg = None if is_discard_route(route) else find_outgoing_interface(router, route)
+    return is_discard_route(route) or (leg is not None and up[leg.name])
 
 
-Source = Literal["external", "internal", "aggregate"]
-_DISTANCES: Mapping[Source, int] = {"external": 20, "internal": 200, "aggregate": 200}
+BgpRouteSource = Literal["external", "internal", "aggregate"]
+_DISTANCES: Mapping[BgpRouteSource, int] = {"external": 20, "internal": 200, "aggregate": 200}
 """Of routes from other ASes, of those from the own AS and of aggregates (FRR, zebra/zebra_router.h)."""
 
 
-def distance_of_bgp(bgp: Bgp, family: Family, source: Source) -> int:
+def bgp_administrative_distance(bgp: Bgp, family: AddressFamily, source: BgpRouteSource) -> int:
     """Return the administrative distance of a route of BGP."""
     stated = bgp.distances if family == "ipv4" else bgp.distances_ipv6
     return _DISTANCES[source] if stated is None else stated[list(_DISTANCES).index(source)]

@@ -8,23 +8,23 @@ from collections.abc import Callable, Mapping
 
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
-from nodrop.routing.adverts import Part, together
-from nodrop.routing.decision import Table
-from nodrop.routing.speakers import World
+from nodrop.routing.adverts import AdvertPart, union_of_bits
+from nodrop.routing.decision import LearnedTable
+from nodrop.routing.speakers import FamilyWorld
 
-RANK = {"leaf": 0, "spine": 1, "superspine": 2}
+RANK_BY_ROLE = {"leaf": 0, "spine": 1, "superspine": 2}
 """The tiers of a Clos fabric by their roles, from the hosts up; a device of another role stands in none."""
 
 
 def rank(device: Device) -> int | None:
     """Return the tier of a device; None where its role is not known or is none of a Clos fabric."""
-    return None if isinstance(device.role, Unknown) else RANK.get(device.role)
+    return None if isinstance(device.role, Unknown) else RANK_BY_ROLE.get(device.role)
 
 
-class Tiers:
+class TierRanks:
     """The ranks of the routers of a world, and which of their links lead up."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: FamilyWorld) -> None:
         self._world = world
         self._ranks: Mapping[int, int | None] = {
             number: rank(speaker.router.device) for number, speaker in world.speakers.items()
@@ -53,19 +53,22 @@ class Tiers:
         return link_positions
 
     def trace_destinations(
-        self, bits: int, table: Callable[[int], Table], local: Callable[[int], tuple[Part, ...]]
+        self,
+        destination_bits: int,
+        table_of_router: Callable[[int], LearnedTable],
+        local_parts_of: Callable[[int], tuple[AdvertPart, ...]],
     ) -> Mapping[tuple[int, int], int]:
         """Return the destinations by pair of routers between which their traffic goes, sent from the lowest tier."""
         over: dict[tuple[int, int], int] = {}
         seen: dict[int, int] = {}
-        waiting = {number: bits for number, tier in self._ranks.items() if tier in (0, None)}
+        waiting = {number: destination_bits for number, tier in self._ranks.items() if tier in (0, None)}
         while waiting:
             number, new = waiting.popitem()
             new &= ~seen.get(number, 0)
             seen[number] = seen.get(number, 0) | new
-            new &= ~together(local(number))
+            new &= ~union_of_bits(local_parts_of(number))
             links = self._world.speakers[number].links
-            for entry in table(number).entries if new else ():
+            for entry in table_of_router(number).entries if new else ():
                 new_bits = entry.bits & new
                 for far in {links[hop].far for hop in entry.hops} if new_bits else ():
                     over[number, far] = over.get((number, far), 0) | new_bits
@@ -73,29 +76,34 @@ class Tiers:
                         waiting[far] = waiting.get(far, 0) | unseen_bits
         return over
 
-    def into(self, number: int, over: Mapping[tuple[int, int], int]) -> int:
-        """Return the destinations that reach a router from above, of those that go `over` pairs of routers."""
-        links = self._world.speakers[number].links
+    def into(self, router_number: int, bits_by_pair: Mapping[tuple[int, int], int]) -> int:
+        """Return the destinations that reach a router from above, of those that go `bits_by_pair` pairs of routers."""
+        links = self._world.speakers[router_number].links
         bits = 0
-        for far in {links[position].far for position in self.up(number)}:
-            bits |= over.get((far, number), 0)
+        for far in {links[position].far for position in self.up(router_number)}:
+            bits |= bits_by_pair.get((far, router_number), 0)
         return bits
 
-    def valley(self, number: int, table: Callable[[int], Table], local: Callable[[int], tuple[Part, ...]]) -> int:
+    def valley(
+        self,
+        router_number: int,
+        table_of_router: Callable[[int], LearnedTable],
+        local_parts_of: Callable[[int], tuple[AdvertPart, ...]],
+    ) -> int:
         """Return the destinations that a router gets from above and sends up again."""
-        up = self.up(number)
+        up = self.up(router_number)
         sent = 0
-        for entry in table(number).entries:
+        for entry in table_of_router(router_number).entries:
             if not up.isdisjoint(entry.hops):
                 sent |= entry.bits
-        sent &= ~together(local(number))
+        sent &= ~union_of_bits(local_parts_of(router_number))
         if not sent:
             return 0
-        links = self._world.speakers[number].links
+        links = self._world.speakers[router_number].links
         got = 0
         for position in up:
             link = links[position]
-            for entry in table(link.far).entries:
+            for entry in table_of_router(link.far).entries:
                 if entry.bits & sent and link.far_position in entry.hops:
-                    got |= entry.bits & ~together(local(link.far))
+                    got |= entry.bits & ~union_of_bits(local_parts_of(link.far))
         return sent & got

@@ -9,19 +9,19 @@ policy of others distinguishes their destinations.
 from collections import Counter
 from collections.abc import Mapping
 
-from nodrop.routing.adverts import together
-from nodrop.routing.policy import Policy
-from nodrop.routing.speakers import Speaker, World
+from nodrop.routing.adverts import union_of_bits
+from nodrop.routing.policy import CompiledPolicy
+from nodrop.routing.speakers import BgpSpeaker, FamilyWorld
 from nodrop.routing.tiers import rank
 
 
-class Twins:
+class InterchangeableRouters:
     """The twins of a world: of each router in `like` the first of those that it can change places with."""
 
-    def __init__(self, world: World, bound: frozenset[int]) -> None:
+    def __init__(self, world: FamilyWorld, bound: frozenset[int]) -> None:
         """Find them; what routers in `bound` originate depends on their ports, and they are nobody's twins."""
         self._world = world
-        self._own = {number: together(speaker.local) for number, speaker in world.speakers.items()}
+        self._own = {number: union_of_bits(speaker.local) for number, speaker in world.speakers.items()}
         self._several = self._anycast_destinations()
         self._holders = Counter(speaker.bgp.asn for speaker in world.speakers.values())
         self._alone: dict[tuple[int, int], bool] = {}
@@ -46,17 +46,17 @@ class Twins:
             once |= own_bits
         return twice
 
-    def _permits_only_own_routes(self, policy: Policy, number: int) -> bool:
+    def _permits_only_own_routes(self, policy: CompiledPolicy, number: int) -> bool:
         """Whether a policy denies all that a router does not originate itself."""
         key = (policy.number, number)
         if key not in self._alone:
             self._alone[key] = policy.about & ~self._own[number] == 0
         return self._alone[key]
 
-    def _shared_policies(self) -> tuple[Policy, ...]:
+    def _shared_policies(self) -> tuple[CompiledPolicy, ...]:
         """Return the policies that are about more than one router's originated routes, or that several routers have."""
         having: dict[int, set[int]] = {}
-        policies: dict[int, Policy] = {}
+        policies: dict[int, CompiledPolicy] = {}
         for number, speaker in self._world.speakers.items():
             for policy in {link_policy for link in speaker.links for link_policy in (link.inbound, link.outbound)}:
                 policies[policy.number] = policy
@@ -67,7 +67,7 @@ class Twins:
             if len(having[number]) > 1 or not self._permits_only_own_routes(policy, next(iter(having[number])))
         )
 
-    def _key(self, number: int, speaker: Speaker) -> object:
+    def _key(self, number: int, speaker: BgpSpeaker) -> object:
         """Return the key that a router shares with its twins alone; itself where it cannot have any."""
         own_bits, asn = self._own[number], speaker.bgp.asn
         silent = own_bits == speaker.unnamed and all(
@@ -81,7 +81,7 @@ class Twins:
             back, out = self._world.speakers[link.far].links[link.far_position], link.outbound
             export_key: object = out.number
             if self._permits_only_own_routes(out, number):
-                export_key = (out.outline, tuple(out.treats(traffic_class) for traffic_class in classes))
+                export_key = (out.outline, tuple(out.list_membership(traffic_class) for traffic_class in classes))
             links.append((link.far, back.inbound.number, back.outbound.number, back.repeats, export_key))
         return (
             speaker.shape,
@@ -93,7 +93,7 @@ class Twins:
                 (
                     attributes,
                     tuple(
-                        tuple(policy.treats(traffic_class) for policy in self._policies)
+                        tuple(policy.list_membership(traffic_class) for policy in self._policies)
                         for traffic_class in _classes(bits)
                     ),
                 )
@@ -102,11 +102,11 @@ class Twins:
         )
 
 
-def _classes(bits: int) -> tuple[int, ...]:
+def _classes(destination_bits: int) -> tuple[int, ...]:
     """Return the classes of a set, each as a separate set."""
     classes = []
-    while bits:
-        low = bits & -bits
+    while destination_bits:
+        low = destination_bits & -destination_bits
         classes.append(low)
-        bits ^= low
+        destination_bits ^= low
     return tuple(classes)

@@ -13,8 +13,8 @@ from nodrop.model.routing import (
     RouteMapRule,
 )
 from nodrop.model.values import replace_fields
-from nodrop.routing.destinations import Shape
-from nodrop.routing.prefixes import Address, Family
+from nodrop.routing.destinations import PrefixListRules
+from nodrop.routing.prefixes import Address, AddressFamily
 
 
 class Words(NamedTuple):
@@ -26,10 +26,10 @@ class Words(NamedTuple):
     """
 
     rules: tuple[RouteMapRule, ...] | None
-    prefix_lists: tuple[tuple[str, Shape | None], ...]
+    prefix_lists: tuple[tuple[str, PrefixListRules | None], ...]
     community_lists: tuple[tuple[str, CommunityList | None], ...]
     as_path_lists: tuple[tuple[str, AsPathList | None], ...]
-    listed: Shape | None
+    listed: PrefixListRules | None
     nothing: bool = False
     """Whether nothing passes at all: RFC 8212 without a policy, or a list that is not there."""
     filtered: AsPathList | None = None
@@ -125,15 +125,15 @@ def _is_private_asn(asn: int) -> bool:
     return 64512 <= asn <= 65535 or 4200000000 <= asn <= 4294967294
 
 
-def of_family(neighbor: BgpNeighbor, family: Family) -> BgpNeighbor | Ipv6Unicast:
+def neighbor_family_statement(neighbor: BgpNeighbor, family: AddressFamily) -> BgpNeighbor | Ipv6Unicast:
     """Return the settings of a neighbor statement for a family."""
     return neighbor if family == "ipv4" else neighbor.ipv6
 
 
-class Reader:
+class PolicyReader:
     """Reads the policies of a BGP process; each name is looked for once."""
 
-    def __init__(self, bgp: Bgp, family: Family) -> None:
+    def __init__(self, bgp: Bgp, family: AddressFamily) -> None:
         self._maps = {route_map.name: route_map.rules for route_map in bgp.route_maps}
         self._prefix_lists = {
             prefix_list.name: prefix_list.rules for prefix_list in bgp.prefix_lists if prefix_list.family == family
@@ -198,7 +198,10 @@ class Reader:
     def _shown_local_asn(self, neighbor: BgpNeighbor, local: int | None) -> Shown | None:
         if local is None:
             return None
-        prepends, often = neighbor.local_asn_mode == "prepend", of_family(neighbor, self._family).allowas_in or 0
+        prepends, often = (
+            neighbor.local_asn_mode == "prepend",
+            neighbor_family_statement(neighbor, self._family).allowas_in or 0,
+        )
         return Shown(local, prepends, max(often - 1, 0) if prepends else often)
 
     def _leading_asns(self, neighbor: BgpNeighbor, local: int | None) -> tuple[int, ...]:
@@ -208,28 +211,30 @@ class Reader:
         """
         if local is None:
             return ()
-        removed = of_family(neighbor, self._family).private_asns is not None and _is_private_asn(self._asn)
+        removed = neighbor_family_statement(neighbor, self._family).private_asns is not None and _is_private_asn(
+            self._asn
+        )
         return (local,) if removed or neighbor.local_asn_mode == "replace-as" else (local, self._asn)
 
-    def inbound(self, neighbor: BgpNeighbor, peering: Peering | None = None, local: int | None = None) -> Words:
+    def inbound(self, neighbor: BgpNeighbor, peering: Peering | None = None, local_asn: int | None = None) -> Words:
         """Return the import policy of a neighbor statement."""
-        config = of_family(neighbor, self._family)
+        config = neighbor_family_statement(neighbor, self._family)
         external = peering is None or not peering.internal
         words = self.of(config.import_policy, config.import_prefix_list, config.import_path_list, external=external)
         preference = self._preference if external else None
-        words = words._replace(shown=self._shown_local_asn(neighbor, local))
+        words = words._replace(shown=self._shown_local_asn(neighbor, local_asn))
         return _drop_peer_matches(words, neighbor)._replace(
             weight=config.weight or 0, preference=preference, peering=peering
         )
 
     def outbound(
-        self, neighbor: BgpNeighbor, far: int, peering: Peering | None = None, local: int | None = None
+        self, neighbor: BgpNeighbor, far_router: int, peering: Peering | None = None, local_asn: int | None = None
     ) -> Words:
         """Return the export policy of a neighbor statement if the neighbor shows this AS number."""
-        config = of_family(neighbor, self._family)
+        config = neighbor_family_statement(neighbor, self._family)
         inside = peering is not None and peering.internal
         words = self.of(config.export_policy, config.export_prefix_list, config.export_path_list, external=not inside)
-        words = words._replace(named=self._leading_asns(neighbor, local))
+        words = words._replace(named=self._leading_asns(neighbor, local_asn))
         if config.default_originate:
             words = words._replace(
                 default=self.of(config.default_policy, external=False)._replace(preference=self._preference)
@@ -238,7 +243,7 @@ class Reader:
             return words._replace(peering=peering)
         if config.private_asns is None and not config.as_override:
             return words
-        return words._replace(rewrite=Rewrite(config.private_asns, config.as_override, self._asn, far))
+        return words._replace(rewrite=Rewrite(config.private_asns, config.as_override, self._asn, far_router))
 
 
 def _drop_peer_matches(words: Words, neighbor: BgpNeighbor) -> Words:
@@ -256,10 +261,10 @@ def _names(matches: list[tuple[str, str]], kind: str) -> Iterator[str]:
     return (value.split()[0] for match_kind, value in matches if match_kind == kind and value.split())
 
 
-def shapes(words: Words) -> Iterator[Shape]:
+def prefix_lists_read_by(policy_terms: Words) -> Iterator[PrefixListRules]:
     """Yield the prefix lists that a policy reads."""
-    if words.listed is not None:
-        yield words.listed
-    yield from (shape for _, shape in words.prefix_lists if shape is not None)
-    if words.default is not None:
-        yield from shapes(words.default)
+    if policy_terms.listed is not None:
+        yield policy_terms.listed
+    yield from (shape for _, shape in policy_terms.prefix_lists if shape is not None)
+    if policy_terms.default is not None:
+        yield from prefix_lists_read_by(policy_terms.default)

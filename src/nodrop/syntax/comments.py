@@ -47,19 +47,19 @@ class Comment:
     indentation means nothing, or in a file in which others count other lines."""
 
 
-def comments(raw: bytes, syntax: Syntax) -> list[Comment]:
+def comments(file_content: bytes, syntax: Syntax) -> list[Comment]:
     """Return the comments addressed to nodrop, in their order; there are none in JSON, nor in text that is not UTF-8.
 
     A comment behind something is about that line, and all lines indented below it. One on a separate line is about the
     next line that is neither empty nor a comment, in the same way; in FRR, commands delimit a block.
     """
-    if _MARK not in raw or _JSON.match(raw):
+    if _MARK not in file_content or _JSON.match(file_content):
         return []
     try:
-        text = raw.decode().removeprefix(BOM)
+        text = file_content.decode().removeprefix(BOM)
     except UnicodeDecodeError:
         return []
-    if syntax == "yaml" and nvset.detect(raw):
+    if syntax == "yaml" and nvset.detect(file_content):
         syntax = "shell"
     matches = [spoken for spoken in _SPOKEN.finditer(text) if spoken[0][0] == "#" or syntax in ("lines", "frr")]
     if not matches:
@@ -110,12 +110,12 @@ class _Lines:
         self._lone_cr = syntax != "yaml" and has_lone_return(text)
         self._rows, self._starts = split_lines(text), line_starts(text)
 
-    def quotes(self, spoken: re.Match[str]) -> bool:
+    def quotes(self, quantity_match: re.Match[str]) -> bool:
         """Whether what looks like a comment of a shell stands within quotes, as far as its line shows."""
         if self._syntax != "shell":
             return False
-        line = bisect_right(self._starts, spoken.start())
-        return _QUOTED.fullmatch(self._text, self._starts[line - 1], spoken.start()) is None
+        line = bisect_right(self._starts, quantity_match.start())
+        return _QUOTED.fullmatch(self._text, self._starts[line - 1], quantity_match.start()) is None
 
     def comment(self, spoken: re.Match[str]) -> Comment:
         """Return the comment that was found."""

@@ -67,17 +67,17 @@ def parse(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> object:
     return parse_counting(raw, path, max_bytes=max_bytes)[0]
 
 
-def parse_counting(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> tuple[object, int]:
+def parse_counting(file_content: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> tuple[object, int]:
     """Return what `parse` gives, and how many keys its objects have together."""
-    refuse_oversize(len(raw), path, max_bytes)
+    refuse_oversize(len(file_content), path, max_bytes)
     try:
-        data = orjson.loads(raw.removeprefix(BOM.encode()))
+        data = orjson.loads(file_content.removeprefix(BOM.encode()))
     except orjson.JSONDecodeError as error:
-        raise InputProblems([_make_syntax_problem(decode(raw, path), path, error.pos, error.msg)]) from None
+        raise InputProblems([_make_syntax_problem(decode(file_content, path), path, error.pos, error.msg)]) from None
     keys = 0
-    for depth, level in enumerate(_containers_by_depth(data, raw.count(b"{") + raw.count(b"[")), 1):
+    for depth, level in enumerate(_containers_by_depth(data, file_content.count(b"{") + file_content.count(b"[")), 1):
         if depth > MAX_LEVELS:
-            text = decode(raw, path)
+            text = decode(file_content, path)
             raise InputProblems([_make_syntax_problem(text, path, len(text), "")])
         keys += sum(len(container) for container in level if type(container) is dict)
     return data, keys
@@ -155,32 +155,32 @@ class Member(NamedTuple):
     end: int
 
 
-def members(text: str, at: int, decoder: json.JSONDecoder) -> Iterator[Member]:
+def members(source_text: str, at: int, decoder: json.JSONDecoder) -> Iterator[Member]:
     """Yield the entries of the object or list at offset `at`, values skipped at C speed; none for any other value."""
-    opening = text[at : at + 1]
+    opening = source_text[at : at + 1]
     if opening not in ("{", "["):
         return
     match = (_ENTRY if opening == "{" else _ITEM).match
-    at, index = skip_space(text, at + 1), 0
-    while text[at] not in "]}":
-        entry = match(text, at)
+    at, index = skip_space(source_text, at + 1), 0
+    while source_text[at] not in "]}":
+        entry = match(source_text, at)
         if entry is None:
             raise ValueError(f"no entry at offset {at}")
         (_, after), (key_start, key_end), (start, end) = entry.regs
-        key = _key(text, key_start, key_end, decoder) if key_start < key_end else index
+        key = _key(source_text, key_start, key_end, decoder) if key_start < key_end else index
         if start < 0:
             start = after
-            _, end = decoder.raw_decode(text, start)
-            after = _next_entry_offset(text, end)
+            _, end = decoder.raw_decode(source_text, start)
+            after = _next_entry_offset(source_text, end)
         yield Member(key, key_start, key_end, start, end)
         at = after
         index += 1
 
 
-def _key(text: str, start: int, end: int, decoder: json.JSONDecoder) -> str:
+def _key(source_text: str, start: int, end: int, decoder: json.JSONDecoder) -> str:
     """Return the key between two quotes, its escapes resolved."""
-    key: str = text[start + 1 : end - 1]
-    return decoder.raw_decode(text, start)[0] if "\\" in key else key
+    key: str = source_text[start + 1 : end - 1]
+    return decoder.raw_decode(source_text, start)[0] if "\\" in key else key
 
 
 def _next_entry_offset(text: str, end: int) -> int:
@@ -189,9 +189,9 @@ def _next_entry_offset(text: str, end: int) -> int:
     return skip_space(text, at + 1) if text[at] == "," else at
 
 
-def skip_space(text: str, at: int) -> int:
+def skip_space(source_text: str, at: int) -> int:
     """Return the offset of the first character at or after `at` that is no white space."""
-    space = _SPACE.match(text, at)
+    space = _SPACE.match(source_text, at)
     return space.end() if space else at
 
 
@@ -209,20 +209,20 @@ class Locator:
         self._decoder = json.JSONDecoder(strict=False)
         self._known: dict[int, dict[str | int, Member]] = {}
 
-    def key_span(self, keys: Sequence[str | int]) -> Span | None:
-        """Return the key of the entry at `keys`, quotes included; None where there is none, and in lists."""
-        member = self._find_member(keys)
+    def key_span(self, key_path: Sequence[str | int]) -> Span | None:
+        """Return the key of the entry at `key_path`, quotes included; None where there is none, and in lists."""
+        member = self._find_member(key_path)
         if member is None or member.key_start == member.key_end:
             return None
         return self._lines.span(member.key_start, member.key_end)
 
-    def value_span(self, keys: Sequence[str | int]) -> Span | None:
-        """Return the value at `keys`, the whole document for no keys; None where there is none."""
-        member = self._find_member(keys)
+    def value_span(self, key_path: Sequence[str | int]) -> Span | None:
+        """Return the value at `key_path`, the whole document for no keys; None where there is none."""
+        member = self._find_member(key_path)
         return self._lines.span(member.start, member.end) if member else None
 
     def span_inside_string(self, keys: Sequence[str | int], span: Span) -> Span | None:
-        """Where a part of the text at `keys` stands, given by its lines and columns in that text itself."""
+        """Where a part of the text at `key_path` stands, given by its lines and columns in that text itself."""
         member = self._find_member(keys)
         if member is None or self._text[member.start : member.start + 1] != '"':
             return None
@@ -272,15 +272,15 @@ class Duplicate:
     first: Span
 
 
-def duplicate_keys(raw: bytes, counted: int | None = None, *, limit: int = 1000) -> list[Duplicate]:
+def duplicate_keys(file_content: bytes, counted: int | None = None, *, limit: int = 1000) -> list[Duplicate]:
     """Return the keys that one object has twice, at most `limit`, in the order of a text that `parse` accepts.
 
     Given the count of `parse_counting`, a text without any costs next to nothing; without it, one pass at C speed.
     Only if there are some is the text searched for their places, up to the last of them.
     """
-    if counted is not None and _has_key_count(raw, counted):
+    if counted is not None and _has_key_count(file_content, counted):
         return []
-    text, doubled = raw.decode().removeprefix(BOM), 0
+    text, doubled = file_content.decode().removeprefix(BOM), 0
 
     def count(pairs: list[tuple[str, Any]]) -> None:
         nonlocal doubled

@@ -29,13 +29,13 @@ class _Layout:
         return _Layout(inner, "," + inner, self.colon, self.first)
 
 
-def rewrite(raw: bytes, value: Any) -> bytes:
+def rewrite(file_content: bytes, value: Any) -> bytes:
     """Return the text of `raw`, which `parse` accepts, with only the changes that give `value`.
 
     Entries keep their order; a new one stands after the one that it follows in `value`. Of equal keys in one object
     the last is changed, as it is the one that counts; a key that goes is taken out wherever it stands.
     """
-    text = raw.decode()
+    text = file_content.decode()
     mark = BOM if text.startswith(BOM) else ""
     text = text.removeprefix(BOM)
     return (mark + _Rewriter(text).text_for(value)).encode()
@@ -119,10 +119,10 @@ class _Rewriter:
             between = "," + (first_text or (" " if spaced else ""))
         return _Layout(first_text, between, text[member.key_end : member.start], text[found_members[-1].end : end - 1])
 
-    def _entry_layout(self, found_members: list[Member], old: Mapping[str, Any]) -> _Layout | None:
+    def _entry_layout(self, found_members: list[Member], old_mapping: Mapping[str, Any]) -> _Layout | None:
         """Return the layout of an object that is an entry here already; the last one that has any entries."""
         for member in reversed(found_members):
-            value = old[str(member.key)]
+            value = old_mapping[str(member.key)]
             if isinstance(value, dict) and value and self._text[member.start] == "{":
                 inner = list(members(self._text, member.start, self._decoder))
                 return self._layout_of_object(inner, member.start, member.end)

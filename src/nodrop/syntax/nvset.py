@@ -67,9 +67,9 @@ class Script:
     applied: tuple[int, ...] = ()
 
 
-def detect(head: bytes) -> bool:
+def detect(file_head: bytes) -> bool:
     """Whether a text that begins so has such lines."""
-    return bool(_MENTIONED.search(head) and _BEGINS.search(head))
+    return bool(_MENTIONED.search(file_head) and _BEGINS.search(file_head))
 
 
 def parse(text: str) -> Script:
@@ -96,18 +96,20 @@ def parse(text: str) -> Script:
     return Script(tuple(commands), tuple(other_lines), tuple(applied))
 
 
-def _take(words: list[_Word], lines: Lines, commands: list[Command], other_lines: list[tuple[int, str]]) -> list[str]:
+def _take(
+    syntax_words: list[_Word], lines: Lines, commands: list[Command], other_lines: list[tuple[int, str]]
+) -> list[str]:
     """Add a finished command to those of its kind, and return its words."""
-    while words and words[0].text in ("$", "sudo"):
-        words = words[1:]
-    cut = (number for number, word in enumerate(words) if word.plain and _ELSEWHERE.match(word.text))
-    words = words[: next(cut, len(words))]
-    texts = [word.text for word in words]
+    while syntax_words and syntax_words[0].text in ("$", "sudo"):
+        syntax_words = syntax_words[1:]
+    cut = (number for number, word in enumerate(syntax_words) if word.plain and _ELSEWHERE.match(word.text))
+    syntax_words = syntax_words[: next(cut, len(syntax_words))]
+    texts = [word.text for word in syntax_words]
     if texts[:2] in (["nv", "set"], ["nv", "unset"]) and len(texts) > 2:
-        spans = tuple(lines.span(word.start, word.end) for word in words[2:])
+        spans = tuple(lines.span(word.start, word.end) for word in syntax_words[2:])
         commands.append(Command("set" if texts[1] == "set" else "unset", tuple(texts[2:]), spans))
     elif texts and not _sets_nothing(texts, first=not commands):
-        other_lines.append((lines.place(words[0].start)[0], " ".join(texts)))
+        other_lines.append((lines.place(syntax_words[0].start)[0], " ".join(texts)))
     return texts
 
 

@@ -72,33 +72,33 @@ class Table:
             raise Unreadable(f"{type(error).__name__}: {error}") from None
         return value
 
-    def _pack_column(self, values: Sequence[Any], depth: int) -> list[Any]:
+    def _pack_column(self, values: Sequence[Any], nesting_depth: int) -> list[Any]:
         """Return the column of some values: how they are stored, then what with."""
-        if depth > _DEEPEST:
+        if nesting_depth > _DEEPEST:
             raise Unpackable("values lie too deep in each other")
         if len(values) > 1 and len(set(map(id, values))) == 1:
-            return ["same", self._pack_column(values[:1], depth + 1)]
+            return ["same", self._pack_column(values[:1], nesting_depth + 1)]
         kinds = set(map(type, values))
         if kinds <= _PLAIN:
             return _words(values) if kinds == {str} else ["plain", values]
         if len(kinds) > 1:
-            return self._pack_mixed_column(values, kinds, depth)
+            return self._pack_mixed_column(values, kinds, nesting_depth)
         (kind,) = kinds
         if kind in self._ways:
-            return self._pack_objects(kind, values, depth)
+            return self._pack_objects(kind, values, nesting_depth)
         if kind is tuple or kind is list or kind is frozenset:
             return [
                 f"{kind.__name__}s",
                 list(map(len, values)),
-                self._pack_column(list(chain.from_iterable(values)), depth + 1),
+                self._pack_column(list(chain.from_iterable(values)), nesting_depth + 1),
             ]
         if kind is dict or kind is MappingProxyType:
             keys, targets = list(chain.from_iterable(values)), list(chain.from_iterable(one.values() for one in values))
             return [
                 "maps",
                 list(map(len, values)),
-                self._pack_column(keys, depth + 1),
-                self._pack_column(targets, depth + 1),
+                self._pack_column(keys, nesting_depth + 1),
+                self._pack_column(targets, nesting_depth + 1),
             ]
         if kind in self._constants:
             return ["constant", self._constants[kind][0]]
@@ -106,14 +106,14 @@ class Table:
             return ["plain", values]
         raise Unpackable(f"{kind.__name__} has no form")
 
-    def _pack_mixed_column(self, values: Sequence[Any], kinds: set[type[Any]], depth: int) -> list[Any]:
+    def _pack_mixed_column(self, values: Sequence[Any], kinds: set[type[Any]], nesting_depth: int) -> list[Any]:
         """Return the column of values of several kinds: the kind of each, and the columns of the kinds."""
         groups: dict[Any, list[Any]] = {}
         form_of_kind = {kind: "plain" if kind in _PLAIN else kind for kind in kinds}
         for value in values:
             groups.setdefault(form_of_kind[type(value)], []).append(value)
         numbers = {kind: number for number, kind in enumerate(groups)}
-        columns = [[len(group), self._pack_column(group, depth + 1)] for group in groups.values()]
+        columns = [[len(group), self._pack_column(group, nesting_depth + 1)] for group in groups.values()]
         return ["mixed", [numbers[form_of_kind[type(value)]] for value in values], columns]
 
     def _pack_objects(self, kind: type[Any], values: Sequence[Any], depth: int) -> list[Any]:
@@ -137,9 +137,9 @@ class Table:
         _check_size(count)
         return [value] * count, size
 
-    def _unpack_plain_values(self, count: int, _depth: int, fit: "_Fit", values: Any) -> _Column:
+    def _unpack_plain_values(self, count: int, _depth: int, schema_match: "_Fit", values: Any) -> _Column:
         _require_packed_form(type(values) is list and len(values) == count)
-        _require_packed_form(all(kind in _SCALARS and fit.takes(kind) for kind in set(map(type, values))))
+        _require_packed_form(all(kind in _SCALARS and schema_match.takes(kind) for kind in set(map(type, values))))
         return values, 1
 
     def _unpack_constant(self, count: int, _depth: int, fit: "_Fit", number: Any) -> _Column:
@@ -168,7 +168,7 @@ class Table:
         return [dict(zip(names[start:end], targets[start:end], strict=True)) for start, end in cut], most
 
     def _unpack_ranges(
-        self, count: int, depth: int, lengths: Any, *inner: "tuple[Any, _Fit]"
+        self, count: int, nesting_depth: int, lengths: Any, *inner: "tuple[Any, _Fit]"
     ) -> tuple[list[tuple[int, int]], list[Sequence[Any]], int]:
         """Return where each of some tuples begins and ends in their columns, these columns, and their size."""
         _require_packed_form(
@@ -176,7 +176,7 @@ class Table:
         )
         _require_packed_form(not lengths or min(lengths) >= 0)
         total = _check_size(sum(lengths))
-        columns = [self._unpack_column(column, total, depth, fit) for column, fit in inner]
+        columns = [self._unpack_column(column, total, nesting_depth, fit) for column, fit in inner]
         most = _check_size(1 + max(lengths, default=0) * sum(size for _, size in columns))
         ends = [0]
         for length in lengths:

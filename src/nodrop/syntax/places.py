@@ -44,21 +44,21 @@ class Span:
     end_column: int
 
 
-def split_lines(text: str) -> list[str]:
+def split_lines(source_text: str) -> list[str]:
     """Return the lines of a text without what ends them: LF, CR LF and a lone CR, nothing else."""
-    return _LINE_END.split(text)
+    return _LINE_END.split(source_text)
 
 
-def line_starts(text: str) -> list[int]:
+def line_starts(source_text: str) -> list[int]:
     """Return the offset of each line of a text, as `split_lines` counts lines."""
-    if "\r" in text:
-        text = text.replace("\r\n", " \n").replace("\r", "\n")
-    return [0, *accumulate(len(line) + 1 for line in text.split("\n"))][:-1]
+    if "\r" in source_text:
+        source_text = source_text.replace("\r\n", " \n").replace("\r", "\n")
+    return [0, *accumulate(len(line) + 1 for line in source_text.split("\n"))][:-1]
 
 
-def has_lone_return(text: str) -> bool:
+def has_lone_return(source_text: str) -> bool:
     """Return whether a carriage return without a line feed is in a text: not every program ends a line there."""
-    return text.count("\r") != text.count("\r\n")
+    return source_text.count("\r") != source_text.count("\r\n")
 
 
 class Lines:
@@ -82,24 +82,24 @@ class Lines:
         return Span(*self.place(start), *self.place(end))
 
 
-def on_one_line(text: str) -> str:
+def on_one_line(source_text: str) -> str:
     """Foreign text as a message may hold it: no control characters, cut after 40 characters."""
-    cut = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+    cut = source_text if len(source_text) <= _SHOWN_CHARACTERS else f"{source_text[:_SHOWN_CHARACTERS]}…"
     return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in cut)
 
 
-def quote_text(text: str) -> str:
+def quote_text(source_text: str) -> str:
     """Foreign text in quotes; a single character that cannot be seen, by its name."""
-    if text in _NAMES:
-        return _NAMES[text]
-    if len(text) == 1 and not text.isprintable():
-        return f"U+{ord(text):04X}"
-    return f"'{on_one_line(text)}'"
+    if source_text in _NAMES:
+        return _NAMES[source_text]
+    if len(source_text) == 1 and not source_text.isprintable():
+        return f"U+{ord(source_text):04X}"
+    return f"'{on_one_line(source_text)}'"
 
 
-def word_at(text: str, offset: int) -> str:
+def word_at(source_text: str, offset: int) -> str:
     """Return the word, quoted text or character at `offset`, as a message shows it."""
-    word = _WORD.match(text, offset)
+    word = _WORD.match(source_text, offset)
     return quote_text(word[0]) if word else "the end of the file"
 
 
@@ -109,16 +109,16 @@ def refuse_oversize(size: int, path: str, max_bytes: int) -> None:
         raise InputProblems([Problem(path=path, found=f"{size:,} bytes", expected=f"at most {max_bytes:,} bytes")])
 
 
-def decode(raw: bytes, path: str) -> str:
+def decode(file_content: bytes, path: str) -> str:
     """`raw` as text without its byte order mark; raises InputProblems where it is not UTF-8."""
-    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if file_content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputProblems([Problem(path=path, line=1, column=1, found="UTF-16 text", expected="UTF-8")])
     try:
-        return raw.decode().removeprefix(BOM)
+        return file_content.decode().removeprefix(BOM)
     except UnicodeDecodeError as error:
-        before = raw[: error.start].decode().removeprefix(BOM)
+        before = file_content[: error.start].decode().removeprefix(BOM)
         line, column = Lines(before).place(len(before))
-        fault = f"byte 0x{raw[error.start]:02x} at offset {error.start:,}"
+        fault = f"byte 0x{file_content[error.start]:02x} at offset {error.start:,}"
         raise InputProblems([Problem(path=path, line=line, column=column, found=fault, expected="UTF-8")]) from None
 
 

@@ -40,14 +40,14 @@ class _Doubt(Exception):
     """The text may be YAML, or no YAML, in a way that is not known here."""
 
 
-def load(text: str) -> Any:
+def load(source_text: str) -> Any:
     """Return the data of a text, or NOT_PLAIN; scalars stay text, save `null`, `true` and `false` without quotes."""
-    if _OTHER.search(text):
+    if _OTHER.search(source_text):
         return NOT_PLAIN
-    if "? " in text:
-        text = _EXPLICIT.sub(r"\1\2:\n\1  ", text)
-    rows = _LINE.findall(text)
-    if len(rows) != text.count("\n") + 1:
+    if "? " in source_text:
+        source_text = _EXPLICIT.sub(r"\1\2:\n\1  ", source_text)
+    rows = _LINE.findall(source_text)
+    if len(rows) != source_text.count("\n") + 1:
         return NOT_PLAIN
     try:
         return _nest_by_indentation(rows)

@@ -139,25 +139,25 @@ def parse(raw: bytes | str, path: str, *, max_bytes: int = MAX_BYTES, doubled: l
     return reader.read_document()
 
 
-def events(text: str) -> Iterator[Any]:
+def events(source_text: str) -> Iterator[Any]:
     """Return the parser's events; without the C extension 14 times slower, and stricter about tabs."""
     if CParser is not None:
-        yield from iter(CParser(text).get_event, None)
+        yield from iter(CParser(source_text).get_event, None)
         return
     try:
-        yield from YAML(typ="safe", pure=True).parse(text)
+        yield from YAML(typ="safe", pure=True).parse(source_text)
     except (ValueError, OverflowError) as error:
         raise YAMLError(str(error)) from error
 
 
-def topmost(raw: bytes, key: str) -> str | None:
+def topmost(file_content: bytes, key: str) -> str | None:
     """Return the text of a key at the top of a document, read only up to that key; None if there is none.
 
     Faults below it are not found, and a text that is not YAML up to there has no such key.
     """
     level, last = 0, None
     try:
-        for event in events(raw.decode().removeprefix("\ufeff")):
+        for event in events(file_content.decode().removeprefix("\ufeff")):
             if isinstance(event, MappingStartEvent | SequenceStartEvent):
                 level, last = level + 1, None
             elif isinstance(event, MappingEndEvent | SequenceEndEvent):

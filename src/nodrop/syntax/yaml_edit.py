@@ -29,7 +29,7 @@ _CLOSING = (MappingEndEvent, SequenceEndEvent)
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A value: a mapping has `entries`, a list `items`, a scalar `text`, which is None for an empty scalar."""
+    """A value: a mapping has `entries`, a list `items`, a scalar `source_text`, which is None for an empty scalar."""
 
     text: str | None = None
     raw: str | None = None
@@ -81,13 +81,13 @@ def copy_of(node: Node) -> Node:
     return copy
 
 
-def compose(text: str) -> Node:
+def compose(source_text: str) -> Node:
     """Return the document as a tree; the value of an alias is new at each use, and so written out."""
     done = Node()
     children_stack: list[list[Node]] = [[]]
     opened: list[Node] = []
     anchors: dict[str, Node] = {}
-    for event in events(text):
+    for event in events(source_text):
         kind = type(event)
         if kind in _OPENING:
             node = Node(start=event.start_mark.index, flow=bool(event.flow_style))
@@ -103,7 +103,7 @@ def compose(text: str) -> Node:
         elif kind is ScalarEvent:
             scalar = None if event.implicit[0] and not event.value else event.value
             node = Node(text=scalar, start=event.start_mark.index, end=event.end_mark.index, stood=(scalar, ()))
-            spelt = text[node.start : node.end] if node.start is not None else ""
+            spelt = source_text[node.start : node.end] if node.start is not None else ""
             node.raw = None if "\n" in spelt or event.style in ("|", ">") else spelt
             if event.anchor:
                 anchors[event.anchor] = node
@@ -127,9 +127,9 @@ def _close_node(node: Node, nodes: list[Node], *, mapping: bool) -> None:
     node.end = nodes[-1].end if nodes else node.start or 0
 
 
-def write(text: str, root: Node, key: Spell, value: Spell) -> str:
-    """Return the text of the changed tree of `text`; `key` and `value` render keys and scalars."""
-    return _Writer(text, key, value).write(root)
+def write(source_text: str, root: Node, key: Spell, value: Spell) -> str:
+    """Return the text of the changed tree of `source_text`; `key` and `value` render keys and scalars."""
+    return _Writer(source_text, key, value).write(root)
 
 
 def dump(nodes: list[Node], key: Spell, value: Spell) -> str:

@@ -13,16 +13,16 @@ from nodrop.syntax.yaml_edit import Entry, Node, compose, write
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./%-]*")
 
 
-def set_in(raw: bytes, keys: Sequence[str], value: object) -> bytes:
-    """Return the text with `value` at `keys`, missing mappings on the way created; None removes the key.
+def set_in(file_content: bytes, key_names: Sequence[str], value: object) -> bytes:
+    """Return the text with `value` at `key_names`, missing mappings on the way created; None removes the key.
 
     `raw` can be parsed. ValueError gives the reason why nothing else but this value could be changed.
     """
-    text = decode(raw, "")
+    text = decode(file_content, "")
     data = parse(text, "").data
-    expected_data = _set_value(_expand_aliases(data), keys, value)
+    expected_data = _set_value(_expand_aliases(data), key_names, value)
     tree = compose(text)
-    _set_node_value(tree, keys, value)
+    _set_node_value(tree, key_names, value)
     new = write(text, tree, _render_scalar, _render_scalar)
     try:
         actual_data = parse(new, "").data
@@ -30,7 +30,7 @@ def set_in(raw: bytes, keys: Sequence[str], value: object) -> bytes:
         actual_data = None
     if actual_data != expected_data:
         raise ValueError("it stands for several values (an anchor), or in a layout that cannot be changed alone")
-    return ((BOM if raw.startswith(BOM.encode()) else "") + new).encode()
+    return ((BOM if file_content.startswith(BOM.encode()) else "") + new).encode()
 
 
 def _expand_aliases(data: Any) -> Any:
@@ -40,9 +40,9 @@ def _expand_aliases(data: Any) -> Any:
     return [_expand_aliases(child) for child in data] if isinstance(data, list) else data
 
 
-def _set_value(data: Any, keys: Sequence[str], value: object) -> Any:
+def _set_value(data: Any, key_names: Sequence[str], value: object) -> Any:
     """Return the data with a value at keys, as `parse` would read it."""
-    first_key, *inner_keys = keys
+    first_key, *inner_keys = key_names
     data = {} if data is None else data
     if not isinstance(data, dict):
         raise ValueError(f"{first_key} would be a key below a value that has no keys")
@@ -98,7 +98,7 @@ def _make_node(value: object) -> Node:
     return Node(text=str(value))
 
 
-def _render_scalar(text: str) -> str:
+def _render_scalar(source_text: str) -> str:
     """Return a text as a YAML scalar: unquoted where that reads the same, else in quotes."""
-    plain = _PLAIN.fullmatch(text) and parse(f"a: {text}", "").data == {"a": text}
-    return text if plain else json.dumps(text, ensure_ascii=False)
+    plain = _PLAIN.fullmatch(source_text) and parse(f"a: {source_text}", "").data == {"a": source_text}
+    return source_text if plain else json.dumps(source_text, ensure_ascii=False)

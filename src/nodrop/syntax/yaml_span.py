@@ -17,18 +17,18 @@ class Entries:
     def _root_node(self) -> Node:
         return compose(self._text)
 
-    def count_existing_keys(self, keys: Sequence[str | int]) -> int:
+    def count_existing_keys(self, key_path: Sequence[str | int]) -> int:
         """How many of the keys, from the first on, the document has."""
-        return len(self._trail_of_keys(keys))
+        return len(self._trail_of_keys(key_path))
 
     def scalar(self, keys: Sequence[str | int]) -> bool:
-        """Whether the nearest entry to `keys` that the document has is a text or number, which ends the way there."""
+        """Whether the nearest entry to `key_path` in the document is a text or number, which ends the way."""
         trail = self._trail_of_keys(keys)
         node = trail[-1].value if trail and isinstance(trail[-1], Entry) else trail[-1] if trail else self._root_node
         return isinstance(node, Node) and node.entries is None and not node.items
 
     def span(self, keys: Sequence[str | int]) -> Span:
-        """Return the place of the entry at `keys` or the nearest around it; of a value over several lines, its key."""
+        """Return the place of the entry at `key_path` or the nearest around it; its key for a value over lines."""
         trail = [node for node in self._trail_of_keys(keys) if _start_of_node(node) is not None]
         if not trail:
             return self._lines.span(0, 0)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 import nodrop
 from nodrop.model.fabric import Device, Fabric
-from nodrop.plan.effects import bundle
+from nodrop.plan.effects import unchanged_files
 from nodrop.platforms import frr
 from nodrop.platforms.frr.changes import changes
 from nodrop.resources import home
@@ -122,6 +122,6 @@ def test_lines_for_vtysh_make_one_running_configuration_of_another(wanted: dict[
 
 
 def _frr(of: Any, device: str) -> str:
-    files = bundle(of, device)
+    files = unchanged_files(of, device)
     assert files is not None
     return files["frr.conf"].decode()

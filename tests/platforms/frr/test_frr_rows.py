@@ -79,7 +79,7 @@ def test_a_row_reads_and_finds_what_it_writes(commands: Commands, row: Row) -> N
     ],
 )
 def test_the_form_of_a_command(where: str, words: str, on: bool, found: tuple[str, ...] | None) -> None:
-    assert form(where).match(words.split(), on=on) == found
+    assert form(where).match(words.split(), is_enabled=on) == found
 
 
 def test_two_fields_of_one_command_are_read_and_written_together() -> None:

@@ -145,8 +145,8 @@ def test_a_port_has_one_headroom_for_all_of_its_groups() -> None:
         effects.StatedHeadroom(port_buffer_bytes=size, xoff_threshold_bytes=400, xon_threshold_bytes=0)
         for size in (1000, 1500)
     )
-    lossy, third, _ = effects.priority_groups((3, 4), 0, stated=one)
-    fourth = effects.priority_groups((3, 4), 0, stated=other)[2]
+    lossy, third, _ = effects.priority_groups((3, 4), 0, stated_headroom=one)
+    fourth = effects.priority_groups((3, 4), 0, stated_headroom=other)[2]
     paused = replace(
         first.qos,
         pfc_rx_priorities=(3, 4),

@@ -253,7 +253,7 @@ def test_a_misspelt_setting_on_many_ports_is_one_remark() -> None:
 def test_qos_of_a_bond_is_noted() -> None:
     reading = read(state("interface:\n  bond1:\n    qos: {mapping: {profile: x}}\n    type: bond"))
     assert [(note.message, note.line) for note in reading.notes] == [
-        ("QoS of 'bond1' was not looked at: only that of switch ports is", 9)
+        ("QoS of 'bond1' was not checked: only that of switch ports is", 9)
     ]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.design.defaults import defaulted
+from nodrop.design.defaults import applied_defaults
 from nodrop.errors import InputProblems
 from nodrop.hardware.dynamic import resolve
 from nodrop.model.compare import differences, project
@@ -15,7 +15,7 @@ from nodrop.model.fabric import Device, Fabric, QosStyle
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import require_fact
-from nodrop.plan.patches import patches
+from nodrop.plan.patches import make_patches
 from nodrop.platforms import unsupported_paths
 from nodrop.platforms.kit.traits import traits
 from nodrop.platforms.nvue.releases import RELEASES
@@ -108,7 +108,7 @@ def test_a_change_of_style_is_a_patch_that_brings_the_new_files() -> None:
         for part in ("egress-queue-mapping", "mapping")
     ]
     assert {fact.effect.risk for block in found.told for fact in block.facts} == {"service restart"}
-    for patch in patches(found, old, new):
+    for patch in make_patches(found, old, new):
         assert patch.by_hand == ()
         text = patch.files["changes.nv"].decode().splitlines()
         assert text[:3] == [
@@ -236,7 +236,7 @@ def test_the_default_style(data: Data, style: QosStyle | None) -> None:
 def test_show_names_the_default_style_and_not_a_stated_one() -> None:
     cases: list[tuple[QosStyle | None, list[str]]] = [(None, ["macro"]), ("explicit", [])]
     for style, wanted in cases:
-        found = defaulted(load(on_nvue("two-by-two", "5.16", style)))
+        found = applied_defaults(load(on_nvue("two-by-two", "5.16", style)))
         assert [one.value for one in found if one.key == "topology.leaves.style"] == wanted
 
 

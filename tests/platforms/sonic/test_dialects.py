@@ -127,7 +127,7 @@ def test_a_dialect_says_the_same(dialect: str) -> None:
 )
 def test_a_file_that_frr_does_not_read_is_noted(dialect: str, unused: list[str]) -> None:
     notes = read_bundle(DIALECTS[dialect]).notes
-    said = "was not looked at: FRR does not start with it, or runs what is given beside it"
+    said = "was not checked: FRR does not start with it, or runs what is given beside it"
     assert [(note.kind, note.message, note.file) for note in notes] == [
         ("not-read", f"{name} {said}", name) for name in unused
     ]

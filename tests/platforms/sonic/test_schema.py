@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.engine.rules import of_files, shipped
+from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading, Remark
@@ -336,7 +336,7 @@ def causes(config: Any, *names: str) -> list[list[str]]:
     of_config = read(config)
     whole = Fabric(name="test", mode="lossless", devices=(of_config.device,))
     together: dict[str, list[str]] = {}
-    rules = [rule for rule in of_files(shipped()) if rule.name in names]
+    rules = [rule for rule in select_file_rules(shipped()) if rule.name in names]
     for finding in judge(Reading(fabric=whole, remarks=of_config.remarks), rules).findings:
         together.setdefault(finding.group, []).append(finding.message.partition(" ")[0])
     return sorted(map(sorted, together.values()))

@@ -305,7 +305,7 @@ LIMITS = {
     "config": reading.MAX_BYTES,
     "pyproject": reading.MAX_BYTES,
     "profile": profile.MAX_BYTES,
-    "rule": rule_loader.MAX_BYTES,
+    "rule": rule_loader.MAX_RULE_BYTES,
 }
 """The most bytes that nodrop reads of a format, where that is less than 10 MB: such inputs are tried too."""
 

@@ -24,7 +24,7 @@ import nodrop
 from nodrop import cache, config, context, inputs, outcome_cache
 from nodrop.context.profile import load_profile
 from nodrop.engine.baseline import load as load_baseline
-from nodrop.engine.rules import load_rules, of_files, of_routing, shipped
+from nodrop.engine.rules import load_rules, select_file_rules, select_routing_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads as load_intent
 from nodrop.model.reading import Reading
@@ -119,7 +119,7 @@ def _read(platform: str | None = None, named: str = "") -> Callable[[Path], Read
 
 def _judge(reading: Reading) -> None:
     """Judge a reading by every rule."""
-    for rules in (of_files(shipped()), of_routing(shipped())):
+    for rules in (select_file_rules(shipped()), select_routing_rules(shipped())):
         require_whole(judge(reading, rules, strictness="auditor").problems)
 
 

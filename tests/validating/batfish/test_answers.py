@@ -13,11 +13,11 @@ from nodrop.model.index import Index
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, Redistribution, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
-from nodrop.routing.observation import Check, Observation, address_item, route_item
+from nodrop.routing.observation import Observation, ObservationCheck, address_item, route_item
 from nodrop.validating.batfish import reaching
-from nodrop.validating.batfish.lines import harmless
-from nodrop.validating.batfish.names import specified
-from nodrop.validating.batfish.observing import IN_PART
+from nodrop.validating.batfish.lines import explain_harmless
+from nodrop.validating.batfish.names import format_node_specifier
+from nodrop.validating.batfish.observing import PARTLY_READ_REASON
 from support import batfish_answering as answering
 from support.batfish_answering import (
     FABRIC,
@@ -37,7 +37,15 @@ LINK = ("@fabric", "links", "leaf1:Ethernet0--spine1:Ethernet8")
 LEAF, SPINE = ("leaf1", "@neighbors", "10.1.0.0"), ("spine1", "@neighbors", "10.1.0.1")
 TO_SPINE, TO_LEAF = route_item("leaf1", "10.0.0.9/32"), route_item("spine1", "10.0.0.1/32")
 REACHED = route_item("leaf1", "10.0.0.9/32", check="reach")
-CHECKED: tuple[Check, ...] = ("configuration", "links", "packets", "sessions", "addresses", "routes", "reach")
+CHECKED: tuple[ObservationCheck, ...] = (
+    "configuration",
+    "links",
+    "packets",
+    "sessions",
+    "addresses",
+    "routes",
+    "reach",
+)
 
 
 def differences(seen: Observation, fabric: Fabric = FABRIC) -> dict[Any, Any]:
@@ -231,7 +239,7 @@ def test_what_hangs_on_a_skipped_line_is_not_seen() -> None:
     seen = observed(fabric, snapshot=snapshot, parseWarning=[_warning("leaf1", line, "neighbor 10.1.0.0 shutdown")])
     reason = "Batfish skips `neighbor 10.1.0.0 shutdown` of leaf1"
     assert seen.unseen == {
-        "configuration": {("leaf1",): IN_PART},
+        "configuration": {("leaf1",): PARTLY_READ_REASON},
         "sessions": {LEAF: reason, SPINE: reason},
         "routes": {TO_SPINE: reason, TO_LEAF: reason},
         "reach": {REACHED: reason},
@@ -466,7 +474,7 @@ def test_ports_without_addresses_and_sessions_are_no_neighbors_to_it() -> None:
 
 
 def test_what_the_snapshot_lacks_is_not_seen() -> None:
-    def missing(part: tuple[str, ...]) -> Mapping[Check, Any]:
+    def missing(part: tuple[str, ...]) -> Mapping[ObservationCheck, Any]:
         made = exported()
         lacking = answering.Exported(made.files, made.where, made.names, made.ports, {part: "so"})
         return observed(snapshot=lacking).unseen
@@ -575,7 +583,7 @@ def test_static_routes_are_there_without_a_session() -> None:
      "bgp graceful-restart", "no bgp suppress-duplicates", "neighbor swp1 capability extended-nexthop", "log syslog"],
 )  # fmt: skip
 def test_lines_that_do_not_matter(line: str) -> None:
-    assert harmless(line)
+    assert explain_harmless(line)
 
 
 @pytest.mark.parametrize(
@@ -585,8 +593,8 @@ def test_lines_that_do_not_matter(line: str) -> None:
      "bgp bestpath compare-routerid", "neighbor X passive", "neighbor X ttl-security hops 1"],
 )  # fmt: skip
 def test_lines_that_may_matter(line: str) -> None:
-    assert not harmless(line)
+    assert not explain_harmless(line)
 
 
 def test_names_that_are_no_words_are_quoted() -> None:
-    assert specified(["leaf1", "p0-leaf.1", "1a", "a b"]) == 'leaf1, p0-leaf.1, "1a", "a b"'
+    assert format_node_specifier(["leaf1", "p0-leaf.1", "1a", "a b"]) == 'leaf1, p0-leaf.1, "1a", "a b"'

@@ -8,7 +8,7 @@ import nodrop
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.resources import home
-from nodrop.routing.observation import CHECKS
+from nodrop.routing.observation import OBSERVATION_CHECKS
 from nodrop.validating import compute_observation
 from nodrop.validating.batfish import difference, observe
 from support.batfish_frozen import shown
@@ -35,7 +35,7 @@ def _agrees(reading: Reading) -> str:
     there, seen = compute_observation(index), observe(reading, index, SERVICE)
     harmed = {(one.device,): "in part" for one in seen.refused if one.matters}
     wrong = []
-    for check in CHECKS:
+    for check in OBSERVATION_CHECKS:
         found = seen.seen.get(check, {})
         for item, value in there.seen.get(check, {}).items():
             wanted = harmed.get(item, value) if check == "configuration" else value

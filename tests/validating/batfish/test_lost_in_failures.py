@@ -10,7 +10,7 @@ from nodrop.model.index import Index
 from nodrop.routing.observation import Observation, failure_item, route_item
 from nodrop.validating import compute_observation, destinations
 from nodrop.validating.batfish import failures
-from nodrop.validating.batfish.comparing import Flow, Side, differing
+from nodrop.validating.batfish.comparing import Flow, Side, compare_reachability
 from nodrop.validating.batfish.failures import Called, Tried, try_failures
 from nodrop.validating.batfish.service import Loaded
 from support.designs import build, shipped
@@ -195,7 +195,7 @@ def compared(fabric: Fabric, answers: Answers, same: bool = False) -> tuple[tupl
         Side(loaded=cast("Loaded", one), called=whole, fabric=fabric, leaves=leaves, texts={"leaf1": one.name})
         for one in (old, new)
     ]
-    found = differing(sides[0], sides[1], destinations(Index(fabric)))
+    found = compare_reachability(sides[0], sides[1], destinations(Index(fabric)))
     return found.flows, new, list(found.told)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.routing.observation import CHECKS, Observation
+from nodrop.routing.observation import OBSERVATION_CHECKS, Observation
 from nodrop.validating import compute_observation
 from nodrop.validating.batfish import difference, observe
 from support.batfish_frozen import CASES, HERE, Fault, faults, faulty, read, shown
@@ -56,7 +56,7 @@ def compare(name: str, text: str, update: bool) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_batfish_sees_a_sound_fabric_as_it_is_computed(name: str, update_golden: bool) -> None:
     observation, there = seen(name, sound(name))
-    for check in CHECKS:
+    for check in OBSERVATION_CHECKS:
         found = observation.seen.get(check, {})
         for item, value in there.seen[check].items():
             assert found.get(item, value) == value, (check, item)

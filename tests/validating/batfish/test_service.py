@@ -18,7 +18,7 @@ import pytest
 
 from nodrop.errors import ServiceUnavailable
 from nodrop.validating.batfish import service
-from nodrop.validating.batfish.service import Service, snapshot_name, zipped
+from nodrop.validating.batfish.service import Service, snapshot_name, zip_snapshot
 from support.patience import clock
 
 pytest.importorskip("pybatfish")
@@ -387,4 +387,4 @@ def test_the_name_of_a_snapshot_says_what_is_in_it() -> None:
     )
     for other in ({"a": "b"}, {"a": "b", "c/d": "f"}, {"a": "b", "c/e": "e"}, {"a": "bc", "/d": "e"}):
         assert snapshot_name(other) != snapshot_name(files)
-    assert zipped(files) == zipped(dict(reversed(files.items())))
+    assert zip_snapshot(files) == zip_snapshot(dict(reversed(files.items())))

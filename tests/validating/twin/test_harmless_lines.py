@@ -16,9 +16,9 @@ from nodrop.platforms.frr.harmless import Block, Harmless, rows
 from nodrop.validating.twin import box, looking
 from nodrop.validating.twin import lab as lab_module
 from nodrop.validating.twin.daemons import HOME, Boot, Daemons
-from nodrop.validating.twin.lab import Lab
-from nodrop.validating.twin.plan import Space
-from nodrop.validating.twin.starting import start
+from nodrop.validating.twin.lab import TwinLab
+from nodrop.validating.twin.plan import NamespaceKey
+from nodrop.validating.twin.starting import prepare_start
 from support.designs import build, shipped
 from support.twin_runs import Tables, needed, tables, until_equal
 
@@ -61,7 +61,7 @@ def typed() -> list[Harmless]:
     return [row for row in rows() if row.line not in PRINTED | NEEDS_MORE]
 
 
-def state(lab: Lab) -> State:
+def state(lab: TwinLab) -> State:
     """Return the tables of all switches, and the states of all sessions."""
     sessions = {
         "/".join(item): session.state for node in lab.devices for item, session in looking.sessions(lab, node).items()
@@ -79,8 +79,10 @@ def difference(before: State, now: State) -> str:
 
 def tried(fabric: Fabric, given: list[Harmless]) -> list[tuple[str, str]]:
     """Return what FRR says against a line, or what the line changes: nothing where all are harmless."""
-    boots = start(Reading(fabric=fabric)).boots
-    return box.call(_try, fabric, boots, [(row.block, row.command, row.takes_line, row.takes_no) for row in given])
+    boots = prepare_start(Reading(fabric=fabric)).boots
+    return box.call_in_sandbox(
+        _try, fabric, boots, [(row.block, row.command, row.takes_line, row.takes_no) for row in given]
+    )
 
 
 class WithModules(Daemons):
@@ -91,10 +93,10 @@ class WithModules(Daemons):
 
 
 def _try(
-    _tell: box.Tell, fabric: Fabric, boots: Mapping[str, Boot], given: list[tuple[Block, str, bool, bool]]
+    _tell: box.ReportProgress, fabric: Fabric, boots: Mapping[str, Boot], given: list[tuple[Block, str, bool, bool]]
 ) -> list[tuple[str, str]]:
     with mock.patch.object(lab_module, "Daemons", WithModules):
-        lab = Lab(fabric, boots)
+        lab = TwinLab(fabric, boots)
     lab.start()
     up = until_equal({"Established"}, lambda: set(state(lab)[1].values()))
     assert up == {"Established"}, up
@@ -103,7 +105,7 @@ def _try(
     while (now := state(lab)) != before:
         before = now
         time.sleep(5)
-    home = HOME / lab.plan.spaces[Space(NODE)]
+    home = HOME / lab.plan.spaces[NamespaceKey(NODE)]
     asn = next(line for line in lab.vtysh(NODE, "show running-config").splitlines() if line.startswith("router bgp"))
     port = lab.plan.names.get(NODE, {}).get(PORT, PORT)
     found = []
@@ -149,10 +151,10 @@ def with_every_line(text: str) -> str:
     return "\n".join([*blocks["top"], *lines, ""])
 
 
-def _started(_tell: box.Tell, fabric: Fabric, boots: Mapping[str, Boot]) -> tuple[Tables, list[str]]:
+def _started(_tell: box.ReportProgress, fabric: Fabric, boots: Mapping[str, Boot]) -> tuple[Tables, list[str]]:
     """Return the tables and sessions once nothing changes any more, and the refused lines of the switch."""
     with mock.patch.object(lab_module, "Daemons", WithModules):
-        lab = Lab(fabric, boots)
+        lab = TwinLab(fabric, boots)
     lab.start()
     up = until_equal({"Established"}, lambda: set(state(lab)[1].values()))
     assert up == {"Established"}, up
@@ -169,11 +171,11 @@ def test_without_its_harmless_lines_a_switch_has_the_same_sessions_and_routes() 
     """All lines at once, in the file that the daemons read as they start, and without them."""
     needed()
     fabric = build(shipped("two-by-two"))
-    boots = dict(start(Reading(fabric=fabric)).boots)
+    boots = dict(prepare_start(Reading(fabric=fabric)).boots)
     boot = boots[NODE]
     given = boots | {NODE: replace(boot, text=with_every_line(boot.text), daemons=(*boot.daemons, "bfdd"))}
-    with_lines, refused = box.call(_started, fabric, given)
-    without, _ = box.call(_started, fabric, boots)
+    with_lines, refused = box.call_in_sandbox(_started, fabric, given)
+    without, _ = box.call_in_sandbox(_started, fabric, boots)
     assert with_lines == without
     assert refused == []
 

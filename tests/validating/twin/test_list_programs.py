@@ -10,11 +10,11 @@ import pytest
 from nodrop.model.access import AccessEntry, AccessList, Bits, PortRange, Stage
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
-from nodrop.routing.filtering import Packets, decide
+from nodrop.routing.filtering import Packets, decide_packets
 from nodrop.routing.prefixes import Address, address
-from nodrop.routing.session_packets import atom
+from nodrop.routing.session_packets import single_address_range
 from nodrop.validating.twin import bpf
-from nodrop.validating.twin.bpf import Label, Program, Row
+from nodrop.validating.twin.bpf import BpfInstruction, BpfProgram, JumpLabel
 from nodrop.validating.twin.list_programs import DROP, PASS, Inexpressible, compile_list
 from support.bpf_machine import interpreted, run_by_kernel
 from support.frames import Frame
@@ -31,12 +31,14 @@ SIX = Frame(at("fd00:2::1"), at("fd00:3::1"))
 DENY = AccessEntry(name="1", action="deny")
 
 
-def program(*entries: AccessEntry, stage: Stage = "ingress", own: tuple[str, ...] = (), **more: Any) -> Sequence[Row]:
+def program(
+    *entries: AccessEntry, stage: Stage = "ingress", own: tuple[str, ...] = (), **more: Any
+) -> Sequence[BpfInstruction]:
     rules = AccessList(name="A", entries=entries, **more)
     return compile_list(rules, entries, stage, map(at, own))
 
 
-def drops(rows: Sequence[Row], frame: Frame | bytes) -> bool:
+def drops(rows: Sequence[BpfInstruction], frame: Frame | bytes) -> bool:
     """Whether a program drops a frame: in the interpreter as in the kernel, which keeps so many bytes of it."""
     raw = frame if isinstance(frame, bytes) else frame.raw()
     found = interpreted(rows, raw)
@@ -206,9 +208,9 @@ def test_an_entry_that_decides_nothing_may_have_other_conditions() -> None:
 
 def test_labels_that_are_far_away_are_reached() -> None:
     """A comparison jumps over 255 rows at most."""
-    far, made = Label(), Program()
+    far, made = JumpLabel(), BpfProgram()
     made.add(bpf.LOAD_BYTE, 0)
-    made.branch(bpf.EQUAL, 7, so=far)
+    made.branch(bpf.EQUAL, 7, label_if_true=far)
     for _ in range(300):
         made.add(bpf.AND, 255)
     made.add(bpf.RETURN, 5)
@@ -217,7 +219,7 @@ def test_labels_that_are_far_away_are_reached() -> None:
     rows = made.rows()
     assert [interpreted(rows, packet) for packet in (b"\7", b"\x08")] == [9, 5]
     assert run_by_kernel(rows, [b"\7" * 20, b"\x08" * 20]) == [9, 5]
-    assert bpf.bytecode(rows).startswith("306,48 0 0 0,21 0 1 7,5 0 0 302,5 0 0 0,84 0 0 255,")
+    assert bpf.format_bytecode(rows).startswith("306,48 0 0 0,21 0 1 7,5 0 0 302,5 0 0 0,84 0 0 255,")
 
 
 PORTS = (PortRange(0, 65535), PortRange(4791, 4791), PortRange(179, 179), PortRange(1024, 40000), PortRange(5, 4791))
@@ -254,7 +256,7 @@ def random_entry(chance: Random, name: str) -> AccessEntry:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_lists_drop_what_they_are_held_to_deny(seed: int) -> None:
-    """Held against `decide`, which rules and paths use, on single packets; some lists make long programs."""
+    """Held against `decide_packets`, which rules and paths use, on single packets; some lists make long programs."""
     chance = Random(f"programs {seed}")
     entries = tuple(random_entry(chance, str(number)) for number in range(chance.choice([1, 3, 8, 40])))
     rules = AccessList(
@@ -280,11 +282,11 @@ def test_random_lists_drop_what_they_are_held_to_deny(seed: int) -> None:
         )
         ports = [(PortRange(number, number),) for number in (one.source_port, one.destination_port)]
         dscp = frozenset({one.dscp})
-        sides = (atom(one.source),), (atom(one.destination),)
+        sides = (single_address_range(one.source),), (single_address_range(one.destination),)
         packets = Packets(family, one.protocol, *sides, ports[0], ports[1], dscp, frozenset({one.ecn}))
         if (one.protocol, one.destination_port) == (17, 4791):
             packets = packets._replace(opcodes=frozenset({one.opcode}))
-        (found,) = decide(rules, "e0", packets)
+        (found,) = decide_packets(rules, "e0", packets)
         if found.action != "unknown":
             frames.append(one.raw())
             expected.append(found.action == "deny")

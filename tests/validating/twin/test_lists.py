@@ -10,9 +10,9 @@ from nodrop.model.fabric import Device, End, Fabric, Interface, Link
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.validating.twin.list_programs import DROP, PASS
-from nodrop.validating.twin.lists import Filters, filters
-from nodrop.validating.twin.packets import Packet
-from nodrop.validating.twin.plan import Nic, Space, plan
+from nodrop.validating.twin.lists import Filters, build_filters
+from nodrop.validating.twin.packets import TestPacket
+from nodrop.validating.twin.plan import NamespaceKey, Nic, plan
 from nodrop.validating.twin.reaching import Lost
 from support.bpf_machine import interpreted
 from support.frames import Frame
@@ -38,7 +38,7 @@ def applied(*lists: AccessList, **device: Any) -> Filters:
     )
     links = tuple(Link(a=End("a", f"p{n}"), b=End("b", f"p{n}")) for n in (1, 2))
     fabric = Fabric(name="pair", mode="lossless", devices=devices, links=links)
-    return filters(fabric, plan(fabric))
+    return build_filters(fabric, plan(fabric))
 
 
 def where(found: Filters) -> dict[str, list[str]]:
@@ -207,8 +207,8 @@ def test_what_cannot_match_the_twins_packets_holds_nothing_up(conditions: dict[s
     assert bool(found.lacking) is matters
 
 
-FROM_HOST = Packet(Space("h"), at("10.0.7.1"), at("10.9.9.9"))
-HERE, BEHIND = (Space("a"), "p1"), (Space("a"), "p2")
+FROM_HOST = TestPacket(NamespaceKey("h"), at("10.0.7.1"), at("10.9.9.9"))
+HERE, BEHIND = (NamespaceKey("a"), "p1"), (NamespaceKey("a"), "p2")
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ HERE, BEHIND = (Space("a"), "p1"), (Space("a"), "p2")
         (site(DENY, stage="control-plane"), HERE, ""),
     ],
 )
-def test_the_entry_that_drops_a_packet_is_named(rules: AccessList, where: tuple[Space, str], said: str) -> None:
+def test_the_entry_that_drops_a_packet_is_named(rules: AccessList, where: tuple[NamespaceKey, str], said: str) -> None:
     assert applied(rules).cause(Lost(FROM_HOST, where, ("p1",))) == said
 
 
@@ -249,7 +249,7 @@ def test_only_lists_where_the_route_of_a_packet_leaves_drop_it(leaves_by: tuple[
 def test_entries_of_ports_of_a_vlan_drop_what_leaves_by_it() -> None:
     ports = (PORTS[0], replace_fields(PORTS[1], addresses=()))
     found = applied(EGRESS, OTHER, interfaces=ports, vlans=(VLAN,))
-    (bridge,) = (name for space, name in found.bridged if space == Space("a"))
+    (bridge,) = (name for space, name in found.bridged if space == NamespaceKey("a"))
     said = ", dropped by entry 1 of access list B where it leaves a"
     assert found.cause(Lost(FROM_HOST, HERE, (bridge,))) == said
 
@@ -260,7 +260,7 @@ def test_packets_for_a_switch_and_from_it_pass_lists_for_others_and_for_the_cont
     stages: tuple[Stage, ...] = ("transit", "control-plane")
     for stage in stages:
         assert applied(site(DENY, stage=stage)).cause(to_switch) == ""
-    from_switch = Lost(Packet(Space("a"), at("10.0.7.1"), at("10.0.1.0")), None, ("p1",))
+    from_switch = Lost(TestPacket(NamespaceKey("a"), at("10.0.7.1"), at("10.0.1.0")), None, ("p1",))
     named = ", dropped by entry 1 of access list A where it leaves a"
     assert applied(site(DENY, stage="egress")).cause(from_switch) == ""
     assert applied(site(DENY, stage="egress", own_packets=True)).cause(from_switch) == named
@@ -270,7 +270,7 @@ def test_packets_for_a_switch_and_from_it_pass_lists_for_others_and_for_the_cont
 
 
 def test_a_frame_that_is_seen_nowhere_is_dropped_at_the_other_end_of_its_cable() -> None:
-    lost = Lost(Packet(Space("b"), at("10.0.7.1"), at("10.9.9.9"), "p1"), None, ("p1",))
+    lost = Lost(TestPacket(NamespaceKey("b"), at("10.0.7.1"), at("10.9.9.9"), "p1"), None, ("p1",))
     assert applied(site(DENY)).cause(lost) == ", dropped by entry 1 of access list A where it enters a"
     assert applied(site(DENY, ports=("p2",))).cause(lost) == ""
 
@@ -278,7 +278,7 @@ def test_a_frame_that_is_seen_nowhere_is_dropped_at_the_other_end_of_its_cable()
 @pytest.mark.parametrize(("stage", "expected"), [("egress", True), ("transit-out", True), ("ingress", False)])
 def test_it_is_known_where_lists_act_on_what_leaves(stage: Stage, expected: bool) -> None:
     fabric_filters = applied(site(DENY, stage=stage))
-    nics = [Nic(space=Space("a"), name=name, leg=name) for name in ("p1", "p2")]
+    nics = [Nic(space=NamespaceKey("a"), name=name, leg=name) for name in ("p1", "p2")]
     assert [fabric_filters.filters_egress(nic) for nic in nics] == [expected, False]
 
 
@@ -294,7 +294,7 @@ def test_notes_name_some_switches() -> None:
         for number in range(10)
     )
     fabric = Fabric(name="ten", mode="lossless", devices=devices)
-    (told,) = filters(fabric, plan(fabric)).rendered_notes
+    (told,) = build_filters(fabric, plan(fabric)).rendered_notes
     assert told.endswith("(s0, s1, s2, s3, s4, s5, s6, s7 and 2 more switches)")
 
 
@@ -302,4 +302,4 @@ def test_lists_that_act_nowhere_or_are_not_known_make_no_note() -> None:
     assert list(applied(site(DENY, ports=())).rendered_notes) == []
     devices = (Device(name="a", platform="sonic", access_lists=UNKNOWN),)
     fabric = Fabric(name="one", mode="lossless", devices=devices)
-    assert list(filters(fabric, plan(fabric)).rendered_notes) == []
+    assert list(build_filters(fabric, plan(fabric)).rendered_notes) == []

@@ -1,10 +1,10 @@
 """The order of the ports at which a packet came in, which is that of its hops."""
 
 from nodrop.routing.prefixes import Address
-from nodrop.validating.twin.packets import Flight, Packet
-from nodrop.validating.twin.plan import Space
+from nodrop.validating.twin.packets import Flight, TestPacket
+from nodrop.validating.twin.plan import NamespaceKey
 
-HERE, NEXT, LAST = ((Space(node), "p1") for node in ("a", "b", "c"))
+HERE, NEXT, LAST = ((NamespaceKey(node), "p1") for node in ("a", "b", "c"))
 
 
 def test_ports_go_by_the_hops_that_are_left() -> None:
@@ -31,5 +31,5 @@ def test_a_packet_that_comes_again_loops() -> None:
 
 def test_a_packet_has_its_dscp_and_is_ecn_capable() -> None:
     to = Address("ipv4", 1)
-    assert Packet(Space("a"), to).traffic_class == 26 << 2 | 2
-    assert Packet(Space("a"), to, dscp=48).traffic_class == 48 << 2 | 2
+    assert TestPacket(NamespaceKey("a"), to).traffic_class == 26 << 2 | 2
+    assert TestPacket(NamespaceKey("a"), to, dscp=48).traffic_class == 48 << 2 | 2

@@ -7,13 +7,13 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.values import replace_fields
-from nodrop.routing.observation import Check
+from nodrop.routing.observation import ObservationCheck
 from nodrop.validating import compute_observation
 from nodrop.validating.twin import Options, observe
 from support.designs import build, shipped
 from support.twin_runs import needed
 
-ONLY: frozenset[Check] = frozenset({"sessions"})
+ONLY: frozenset[ObservationCheck] = frozenset({"sessions"})
 Lines = dict[str, dict[str, tuple[str, ...]]]
 """By switch and neighbor, what is stated of the neighbor besides."""
 

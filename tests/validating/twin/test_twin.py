@@ -9,14 +9,14 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp, BgpNeighbor, StaticRoute
 from nodrop.model.values import replace_fields
-from nodrop.routing.observation import Check, Observation
+from nodrop.routing.observation import Observation, ObservationCheck
 from nodrop.validating import compute_observation
 from nodrop.validating.twin import Options, observe
-from nodrop.validating.twin.starting import start
+from nodrop.validating.twin.starting import prepare_start
 from support.designs import build, shipped
 from support.twin_runs import needed
 
-CHECKS: tuple[Check, ...] = ("configuration", "links", "sessions", "addresses", "routes")
+CHECKS: tuple[ObservationCheck, ...] = ("configuration", "links", "sessions", "addresses", "routes")
 ONLY = Options(checks=frozenset(CHECKS))
 V6_ONLY = {f"addressing.{key}": f"fd00:{n}::/48" for n, key in enumerate(("loopbacks", "links", "endpoints"))}
 
@@ -157,7 +157,9 @@ def test_a_line_that_frr_refuses_stands_where_it_stands_and_its_words_are_frrs_o
 
 def test_a_line_with_effects_outside_routing_is_no_fault_and_a_note_with_its_place() -> None:
     fabric = build(shipped("two-by-two"))
-    started = start(written(fabric, {"leaf1/frr.conf": ("log syslog informational", "log file /etc/ld.so.preload")}))
+    started = prepare_start(
+        written(fabric, {"leaf1/frr.conf": ("log syslog informational", "log file /etc/ld.so.preload")})
+    )
     said = "not given to daemons, its effect is outside routing:"
     assert [*started.left_out] == [
         f"{said} `log file /etc/ld.so.preload` (leaf1 frr.conf:3)",

@@ -25,19 +25,19 @@ def _can() -> None:
 
 def test_what_a_function_tells_and_returns_comes_back() -> None:
     told: list[str] = []
-    assert box.call(double, 21, progress=told.append) == 42
+    assert box.call_in_sandbox(double, 21, progress=told.append) == 42
     assert told == ["working", "still"]
 
 
 def test_what_a_function_raises_is_raised() -> None:
     with pytest.raises(ServiceUnavailable, match="no daemon"):
-        box.call(unavailable)
+        box.call_in_sandbox(unavailable)
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
-        box.call(wrong)
+        box.call_in_sandbox(wrong)
 
 
 def test_it_sees_its_own_processes_network_and_files_alone() -> None:
-    processes, interfaces, files, who = box.call(look)
+    processes, interfaces, files, who = box.call_in_sandbox(look)
     assert processes[0] == 1
     assert len(processes) < 5
     assert interfaces == ["lo"]
@@ -46,7 +46,7 @@ def test_it_sees_its_own_processes_network_and_files_alone() -> None:
 
 
 def test_its_files_are_gone_with_it() -> None:
-    box.call(litter)
+    box.call_in_sandbox(litter)
     assert [folder for folder in ("/run/nodrop", "/var/tmp/nodrop-litter") if Path(folder).exists()] == []
 
 

@@ -9,11 +9,18 @@ from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.validating.twin import daemons
-from nodrop.validating.twin.daemons import Boot, Said, parse_refusals
-from nodrop.validating.twin.lab import Lab
-from nodrop.validating.twin.observing import matters
-from nodrop.validating.twin.plan import Plan, Space, plan
-from nodrop.validating.twin.waiting import COALESCE_S, DROPS, MOVING, QUIET_S, Settled, settle
+from nodrop.validating.twin.daemons import Boot, RefusedFrrLine, parse_refusals
+from nodrop.validating.twin.lab import TwinLab
+from nodrop.validating.twin.observing import can_line_matter
+from nodrop.validating.twin.plan import NamespaceKey, Plan, plan
+from nodrop.validating.twin.waiting import (
+    COALESCE_S,
+    MAX_SESSION_DROPS,
+    MAX_SHOWN_MOVING,
+    QUIET_PERIOD_S,
+    SettledState,
+    wait_until_settled,
+)
 from support.patience import clock
 
 TWO = tuple(Link(a=End("a", f"p{n}"), b=End("b", f"p{n}")) for n in (1, 2))
@@ -79,7 +86,7 @@ def test_what_linux_does_not_take_as_a_name_has_another() -> None:
     long = "an-interface-of-a-long-name"
     made = pair((), interfaces=(Interface(name=long, addresses=("10.0.0.0/31",)),))
     assert made.names == {"a": {long: "if0"}, "b": {long: "if0"}}
-    assert made.legs[Space("a"), "if0"] == long
+    assert made.legs[NamespaceKey("a"), "if0"] == long
 
 
 @pytest.mark.parametrize(
@@ -100,9 +107,14 @@ def test_an_end_of_unknown_mtu_has_that_of_the_other_end(
 def test_a_vrf_is_a_namespace_of_its_own() -> None:
     ports = (Interface(name="p1", addresses=("10.0.0.0/31",), vrf="Vrf1"),)
     made = pair((), interfaces=ports, loopbacks=(Loopback(name="lo", addresses=("10.1.0.1/32",)),))
-    assert set(made.spaces) == {Space("a"), Space("a", "Vrf1"), Space("b"), Space("b", "Vrf1")}
-    assert {wire.a.space for wire in made.wires} == {Space("a", "Vrf1"), Space("b", "Vrf1")}
-    assert made.loopbacks == [(Space("a"), ("10.1.0.1/32",)), (Space("b"), ("10.1.0.1/32",))]
+    assert set(made.spaces) == {
+        NamespaceKey("a"),
+        NamespaceKey("a", "Vrf1"),
+        NamespaceKey("b"),
+        NamespaceKey("b", "Vrf1"),
+    }
+    assert {wire.a.space for wire in made.wires} == {NamespaceKey("a", "Vrf1"), NamespaceKey("b", "Vrf1")}
+    assert made.loopbacks == [(NamespaceKey("a"), ("10.1.0.1/32",)), (NamespaceKey("b"), ("10.1.0.1/32",))]
 
 
 CONF = """\
@@ -134,39 +146,41 @@ Configuration file[/run/nodrop/n0/frr.conf] processing failure: 13
 
 def test_refused_lines_have_their_number_and_the_words_of_who_refused_them() -> None:
     assert parse_refusals(TOLD, CONF) == (
-        Said(1, "unknown command"),
-        Said(3, "Specify remote-as or peer-group commands first"),
-        Said(4, "unknown command"),
-        Said(6, "Error type: validation; Error description: Invalid prefix range for 10.0.0.0/24"),
+        RefusedFrrLine(1, "unknown command"),
+        RefusedFrrLine(3, "Specify remote-as or peer-group commands first"),
+        RefusedFrrLine(4, "unknown command"),
+        RefusedFrrLine(6, "Error type: validation; Error description: Invalid prefix range for 10.0.0.0/24"),
     )
 
 
 def test_a_refused_line_about_logs_or_the_asic_does_not_matter() -> None:
-    assert [one.line for one in parse_refusals(TOLD, CONF) if matters(one, CONF)] == [3, 4, 6]
+    assert [one.line for one in parse_refusals(TOLD, CONF) if can_line_matter(one, CONF)] == [3, 4, 6]
 
 
 @pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TwinLab:
     """A lab of one device that runs no daemon; what vtysh does is what a test has `entering` do."""
     monkeypatch.setattr(daemons, "HOME", tmp_path)
     fabric = Fabric(name="one", mode="lossless", devices=(Device(name="a", platform="sonic"),))
-    return Lab(fabric, {"a": Boot(text="hostname a\n", daemons=(), profile="datacenter")})
+    return TwinLab(fabric, {"a": Boot(text="hostname a\n", daemons=(), profile="datacenter")})
 
 
-def test_daemons_that_read_their_configuration_for_too_long_are_dead(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_daemons_that_read_their_configuration_for_too_long_are_dead(
+    lab: TwinLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(daemons, "entering", lambda _: ("sh", "-c", "exec sleep 30"))
     monkeypatch.setattr(daemons, "_START_S", 0.1)
     lab.boot("a")
     assert lab.dead == {"a": "vtysh is not done with its configuration after 0.1 s"}
 
 
-def test_what_daemons_print_that_is_no_utf_8_is_replaced(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_daemons_print_that_is_no_utf_8_is_replaced(lab: TwinLab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(daemons, "entering", lambda _: ("printf", r"line 1: %% bad \377\n"))
     lab.boot("a")
-    assert (lab.refused["a"], lab.dead) == ((Said(1, "% bad \ufffd"),), {})
+    assert (lab.refused["a"], lab.dead) == ((RefusedFrrLine(1, "% bad \ufffd"),), {})
 
 
-class _Told(Lab):
+class _Told(TwinLab):
     """A lab of which only what its daemons say is known: a pulse after the other, the last for ever."""
 
     def __init__(self, *pulses: dict[str, int]) -> None:
@@ -200,16 +214,18 @@ def test_a_twin_is_waited_for_until_bgpd_has_had_the_time_to_tell_and_nothing_ch
     standing = clock(monkeypatch)
     lab = _Told({"up": 0, "got": 0}, {"up": 1, "got": 0}, {"up": 1, "got": 4})
     told: list[int] = []
-    assert settle(lab, {_SESSION}, patience_s=5, told=told.append) == Settled(True, {}, moving=False)
+    assert wait_until_settled(lab, {_SESSION}, patience_s=5, told=told.append) == SettledState(True, {}, moving=False)
     assert told == [0, 1]
-    assert COALESCE_S[0] + QUIET_S < standing.monotonic() < 5
+    assert COALESCE_S[0] + QUIET_PERIOD_S < standing.monotonic() < 5
 
 
 def test_a_session_that_never_comes_up_is_given_up_when_nothing_has_changed_for_the_time_of_patience(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     standing = clock(monkeypatch)
-    assert settle(_Told({"up": 0, "got": 0}), {_SESSION}, patience_s=0.5) == Settled(False, {}, moving=False)
+    assert wait_until_settled(_Told({"up": 0, "got": 0}), {_SESSION}, patience_s=0.5) == SettledState(
+        False, {}, moving=False
+    )
     assert 0.5 <= standing.monotonic() < 3
 
 
@@ -218,15 +234,15 @@ def test_a_session_that_goes_up_and_down_is_given_up_after_the_time_of_patience(
 ) -> None:
     standing = clock(monkeypatch)
     flapping = _Told(*({"up": number % 2, "got": 0} for number in range(10_000)))
-    settled = settle(flapping, {_SESSION}, patience_s=20)
+    settled = wait_until_settled(flapping, {_SESSION}, patience_s=20)
     assert settled.moving
     assert settled.unsteady.keys() == {_SESSION}
-    assert settled.unsteady[_SESSION] >= DROPS
+    assert settled.unsteady[_SESSION] >= MAX_SESSION_DROPS
     assert 20 <= standing.monotonic() < 30
 
 
 def test_routes_that_never_stop_changing_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     standing = clock(monkeypatch)
     changing = _Told(*({"up": 1, "got": number} for number in range(10_000)))
-    assert settle(changing, {_SESSION}, patience_s=5) == Settled(True, {}, moving=True)
-    assert 5 * MOVING <= standing.monotonic() < 5 * MOVING + 3
+    assert wait_until_settled(changing, {_SESSION}, patience_s=5) == SettledState(True, {}, moving=True)
+    assert 5 * MAX_SHOWN_MOVING <= standing.monotonic() < 5 * MAX_SHOWN_MOVING + 3

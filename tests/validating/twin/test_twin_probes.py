@@ -7,7 +7,7 @@ import pytest
 
 from nodrop.errors import ServiceUnavailable
 from nodrop.validating.twin import answers, box
-from nodrop.validating.twin.filtering import FAMILIES, NUMBERS
+from nodrop.validating.twin.filtering import SOCKET_FAMILIES, SYSCALL_NUMBERS
 from nodrop.validating.twin.inside import MEMORY_BYTES
 from nodrop.validating.twin.own_root import FILES_BYTES
 from support import twin_probes
@@ -37,21 +37,21 @@ def test_nothing_of_the_host_is_in_reach(tmp_path: Path, user: str) -> None:
 
 @pytest.mark.slow
 def test_processes_and_memory_are_limited() -> None:
-    assert 0 < box.call(twin_probes.forks, 300, processes=100) < 100
-    assert box.call(twin_probes.memory, 2 * MEMORY_BYTES) is False
-    assert box.call(twin_probes.memory, 1 << 30) is True
+    assert 0 < box.call_in_sandbox(twin_probes.forks, 300, processes=100) < 100
+    assert box.call_in_sandbox(twin_probes.memory, 2 * MEMORY_BYTES) is False
+    assert box.call_in_sandbox(twin_probes.memory, 1 << 30) is True
 
 
 @pytest.mark.slow
 def test_files_are_limited() -> None:
-    had = box.call(twin_probes.disk, 4 << 30)
+    had = box.call_in_sandbox(twin_probes.disk, 4 << 30)
     assert 0 < had <= FILES_BYTES
 
 
 def test_an_answer_is_data_and_is_never_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ServiceUnavailable, match="answer"):
-        box.call(twin_probes.forged)
+        box.call_in_sandbox(twin_probes.forged)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -60,26 +60,30 @@ def test_an_answer_is_data_and_is_never_run(tmp_path: Path, monkeypatch: pytest.
 )
 def test_an_answer_that_lies_about_its_kind_or_size_is_not_read(kind: int, size: int) -> None:
     with pytest.raises(ServiceUnavailable, match="no answer"):
-        box.call(twin_probes.lied, kind, size)
+        box.call_in_sandbox(twin_probes.lied, kind, size)
 
 
 def test_what_a_tree_tells_is_limited() -> None:
     told: list[int] = []
     with pytest.raises(ServiceUnavailable, match="tells more"):
-        box.call(twin_probes.talks, 64, progress=lambda line: told.append(len(line)))
+        box.call_in_sandbox(twin_probes.talks, 64, progress=lambda line: told.append(len(line)))
     assert 0 < sum(told) <= answers.TOLD_BYTES
-    assert box.call(twin_probes.talks, 8) == "done"
+    assert box.call_in_sandbox(twin_probes.talks, 8) == "done"
 
 
-_filtered = pytest.mark.skipif(platform.machine() not in NUMBERS, reason="there is no filter for this architecture")
+_filtered = pytest.mark.skipif(
+    platform.machine() not in SYSCALL_NUMBERS, reason="there is no filter for this architecture"
+)
 
 
 @_filtered
 def test_sockets_are_of_the_families_that_a_twin_needs() -> None:
-    assert box.call(twin_probes.families) == sorted(FAMILIES)
+    assert box.call_in_sandbox(twin_probes.families) == sorted(SOCKET_FAMILIES)
 
 
 @_filtered
 def test_calls_that_no_daemon_needs_are_refused() -> None:
-    numbers = NUMBERS[platform.machine()].refused
-    assert box.call(twin_probes.refused_calls, [*numbers, 0x40000000 | numbers[0]]) == ["EPERM"] * 14 + ["ENOSYS"]
+    numbers = SYSCALL_NUMBERS[platform.machine()].refused
+    assert box.call_in_sandbox(twin_probes.refused_calls, [*numbers, 0x40000000 | numbers[0]]) == ["EPERM"] * 14 + [
+        "ENOSYS"
+    ]

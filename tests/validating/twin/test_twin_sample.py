@@ -8,7 +8,7 @@ from nodrop.model.index import Index
 from nodrop.routing.observation import Observation
 from nodrop.validating import compute_observation
 from nodrop.validating.twin import Options, observe, sampling
-from nodrop.validating.twin.sampling import Sample, computed_of, of_the_whole, sample
+from nodrop.validating.twin.sampling import Sample, compute_sample_observation, describe_sample_coverage, sample_fabric
 from nodrop.validating.twin.work import Part
 from support.designs import build, shipped
 from support.twin_runs import needed
@@ -48,13 +48,13 @@ def names(taken: Sample) -> set[str]:
 
 def test_what_fits_runs_whole() -> None:
     fabric = three_tiers(2, 2, 2, 2)
-    taken = sample(Index(fabric), 10)
+    taken = sample_fabric(Index(fabric), 10)
     assert taken.whole
     assert taken.fabric == fabric
 
 
 def test_leaves_of_two_pods_are_taken_with_all_that_is_above_them() -> None:
-    taken = sample(Index(three_tiers(4, 8, 2, 2)), 10)
+    taken = sample_fabric(Index(three_tiers(4, 8, 2, 2)), 10)
     assert names(taken) == {
         *("leaf1-1", "leaf1-2", "leaf2-1", "leaf2-2", "spine1-1", "spine1-2", "spine2-1", "spine2-2", "top1", "top2")
     }
@@ -66,27 +66,29 @@ def test_leaves_of_two_pods_are_taken_with_all_that_is_above_them() -> None:
 
 
 def test_room_that_is_left_goes_to_more_leaves_of_the_first_pod() -> None:
-    assert names(sample(Index(three_tiers(4, 8, 2, 2)), 12)) - names(sample(Index(three_tiers(4, 8, 2, 2)), 10)) == {
+    assert names(sample_fabric(Index(three_tiers(4, 8, 2, 2)), 12)) - names(
+        sample_fabric(Index(three_tiers(4, 8, 2, 2)), 10)
+    ) == {
         "leaf1-3",
         "leaf1-4",
     }
 
 
 def test_where_even_one_leaf_has_too_much_above_it_some_of_that_runs() -> None:
-    assert names(sample(Index(three_tiers(1, 2, 8, 0)), 4)) == {"leaf1-1", "spine1-1", "spine1-2", "spine1-3"}
+    assert names(sample_fabric(Index(three_tiers(1, 2, 8, 0)), 4)) == {"leaf1-1", "spine1-1", "spine1-2", "spine1-3"}
 
 
 def test_without_tiers_the_devices_around_the_first_run() -> None:
     ring = tuple(Link(a=End(f"s{n}", "a"), b=End(f"s{n % 6 + 1}", "b")) for n in range(1, 7))
     devices = tuple(Device(name=f"s{n}", platform="sonic", role="switch") for n in range(1, 7))
-    taken = sample(Index(Fabric(name="ring", mode="lossless", devices=devices, links=ring)), 3)
+    taken = sample_fabric(Index(Fabric(name="ring", mode="lossless", devices=devices, links=ring)), 3)
     assert names(taken) == {"s1", "s2", "s6"}
 
 
 def test_of_very_many_hosts_every_leaf_keeps_some() -> None:
     fabric = three_tiers(1, 4, 2, 0, hosts=60)
-    taken = sample(Index(fabric), 100)
-    assert len(taken.fabric.hosts) == sampling.HOSTS
+    taken = sample_fabric(Index(fabric), 100)
+    assert len(taken.fabric.hosts) == sampling.MAX_HOSTS
     assert {f"gpu-leaf1-{leaf}-{number}" for leaf in range(1, 5) for number in (1, 60)} <= {
         host.name for host in taken.fabric.hosts
     }
@@ -98,11 +100,11 @@ def test_of_very_many_hosts_every_leaf_keeps_some() -> None:
 def test_only_what_is_computed_alike_is_claimed_of_the_whole() -> None:
     fabric = build(shipped("reference-256"))
     whole = compute_observation(Index(fabric))
-    taken = sample(Index(fabric), 4)
-    own = computed_of(taken, whole)
+    taken = sample_fabric(Index(fabric), 4)
+    own = compute_sample_observation(taken, whole)
     assert names(taken) == {"leaf1", "leaf2", "spine1", "spine2"}
     part = Part(seen={check: dict(items) for check, items in own.seen.items()}, unseen={})
-    found = of_the_whole(part, taken, own, whole)
+    found = describe_sample_coverage(part, taken, own, whole)
     wanted = ("leaf1", "@routes", "", "10.0.0.2/32")
     assert found.seen["routes"][wanted] == whole.seen["routes"][wanted]
     assert ("leaf1", "@routes", "", "10.0.0.3/32") not in found.seen["routes"]
@@ -117,15 +119,15 @@ def test_only_what_is_computed_alike_is_claimed_of_the_whole() -> None:
 def test_a_sample_that_does_what_is_not_computed_of_it_is_told() -> None:
     fabric = build(shipped("reference-256"))
     whole = compute_observation(Index(fabric))
-    taken = sample(Index(fabric), 4)
-    own = computed_of(taken, whole)
+    taken = sample_fabric(Index(fabric), 4)
+    own = compute_sample_observation(taken, whole)
     item = ("leaf1", "@routes", "", "10.0.0.2/32")
     part = Part(seen={"routes": {**own.seen["routes"], item: frozenset({"Ethernet128"})}}, unseen={})
-    assert of_the_whole(part, taken, own, whole).seen["routes"][item] == frozenset({"Ethernet128"})
+    assert describe_sample_coverage(part, taken, own, whole).seen["routes"][item] == frozenset({"Ethernet128"})
 
 
 def test_room_is_at_least_for_two() -> None:
-    assert sampling.room() >= 2
+    assert sampling.max_devices() >= 2
 
 
 @pytest.mark.slow

@@ -56,7 +56,9 @@ class Word:
     function: Callable[..., object]
 
 
-def word(kind: Kind, *, rests_on: Iterable[Topic] = (), whole: bool = False, last: bool = False) -> Callable[[_F], _F]:
+def word(
+    word_kind: Kind, *, rests_on: Iterable[Topic] = (), whole: bool = False, last: bool = False
+) -> Callable[[_F], _F]:
     """Declare a function to be a word, called as the function is, without a `_` at the end (`bytes_` is `bytes`)."""
 
     def declare(function: _F) -> _F:
@@ -65,7 +67,7 @@ def word(kind: Kind, *, rests_on: Iterable[Topic] = (), whole: bool = False, las
             parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.KEYWORD_ONLY
         ]
         new_word = Word(
-            kind=kind,
+            kind=word_kind,
             name=function.__name__.removesuffix("_"),
             parameters=tuple((parameter.name, type_of(hints[parameter.name])) for parameter in positional),
             required=sum(parameter.default is parameter.empty for parameter in positional),

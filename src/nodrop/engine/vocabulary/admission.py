@@ -121,16 +121,16 @@ def _marking_start_bytes(pools: _Pools, qos: QosProfile | None | Unknown, queue:
     return wred.green.min_bytes if marks(pools, require_fact(qos, "interface.qos"), queue) else None
 
 
-def shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
+def shared_bytes(model_name: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
     """Return the most that a pool can share: its size, less shared headroom where it is known to contain that."""
     size, headroom = _pool_size_bytes(pools, name), _deducted_headroom_bytes(buffer_model, pools, name)
-    return size - headroom if pool_has_shared_headroom(model, size, headroom) else size
+    return size - headroom if pool_has_shared_headroom(model_name, size, headroom) else size
 
 
-def _least_shared_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
+def _least_shared_bytes(model_name: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
     """Return the least that a pool can share: its size less shared headroom, unless that is known to be outside it."""
     size, headroom = _pool_size_bytes(pools, name), _deducted_headroom_bytes(buffer_model, pools, name)
-    return size if pool_has_shared_headroom(model, size, headroom) is False else size - headroom
+    return size if pool_has_shared_headroom(model_name, size, headroom) is False else size - headroom
 
 
 def _deducted_headroom_bytes(buffer_model: _Model, pools: _Pools, name: str | None) -> int:

@@ -1,6 +1,6 @@
 """Words about what other rules have found, and alpha as one writes it."""
 
-from nodrop.engine.areas import areas_of
+from nodrop.engine.areas import areas_checking_aspect
 from nodrop.engine.vocabulary import TOLD, Told, word
 from nodrop.limits import MAX_POWER
 from nodrop.model.index import Index
@@ -14,7 +14,7 @@ def told_otherwise(
     """Whether other rules find in this aspect what sets a port apart from its sibling: one fault is one finding."""
     reported_rules: Told = index.kept.get(TOLD, {})
     own_rules, sibling_rules = (
-        {rule for area, rule, _ in reported_rules.get(end, ()) if area in areas_of(aspect)}
+        {rule for area, rule, _ in reported_rules.get(end, ()) if area in areas_checking_aspect(aspect)}
         for end in ((device, port), (sibling_device, sibling_port))
     )
     return own_rules != sibling_rules

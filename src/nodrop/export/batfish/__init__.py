@@ -28,7 +28,7 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Place, Reading
 from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
-from nodrop.routing.legs import legs
+from nodrop.routing.legs import routed_interfaces
 from nodrop.routing.observation import Refused
 
 PlaceOf = Callable[[int], Place | None]
@@ -101,9 +101,9 @@ def report_generated_parts(snapshot: Snapshot) -> Iterator[str]:
         yield f"given as nodrop reads it, so that a misreading shows in no answer: {'; '.join(part_texts)}"
 
 
-def _line(one: Refused) -> str:
-    place = f"{one.place.file}:{one.place.span.line}" if one.place else "frr.conf"
-    return f"{one.device}, {place}, `{one.text}`"
+def _line(refused_line: Refused) -> str:
+    place = f"{refused_line.place.file}:{refused_line.place.span.line}" if refused_line.place else "frr.conf"
+    return f"{refused_line.device}, {place}, `{refused_line.text}`"
 
 
 def _format_by_reason(heading: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -183,7 +183,7 @@ class _Writer:
             self._write_frr_file(
                 f"configs/{node}.cfg", device.name, concatenated(device, node, names, text), conf, text
             )
-        self._ports |= {(device.name, names.leg(leg)): leg.name for leg in legs(device)}
+        self._ports |= {(device.name, names.leg(leg)): leg.name for leg in routed_interfaces(device)}
         channels = known_rows(device.port_channels)
         self._bundled |= {End(device.name, port) for channel in channels for port in channel.members}
         self._at.update({End(device.name, port.name): (node, names.port(port.name)) for port in device.interfaces})

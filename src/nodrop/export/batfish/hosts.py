@@ -8,7 +8,7 @@ from functools import cache
 from nodrop.export.batfish.unseen import four
 from nodrop.model.fabric import Host, HostPort
 from nodrop.model.index import Index
-from nodrop.routing.legs import Leg, legs
+from nodrop.routing.legs import RoutedInterface, routed_interfaces
 from nodrop.routing.prefixes import prefix
 
 
@@ -68,10 +68,10 @@ class _Gateways:
                     return str(found_address)
         return None
 
-    def _legs_by_port(self, device: str) -> Mapping[str, list[Leg]]:
-        found_legs: dict[str, list[Leg]] = {}
+    def _legs_by_port(self, device: str) -> Mapping[str, list[RoutedInterface]]:
+        found_legs: dict[str, list[RoutedInterface]] = {}
         owner = self._index.devices.get(device)
-        for leg in legs(owner) if owner else ():
+        for leg in routed_interfaces(owner) if owner else ():
             for port in leg.ports:
                 found_legs.setdefault(port, []).append(leg)
         return found_legs

@@ -8,7 +8,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
 from nodrop.model.subject import natural
-from nodrop.routing.legs import Leg, legs
+from nodrop.routing.legs import RoutedInterface, routed_interfaces
 
 _NOT_IN_NODES = re.compile(r"[^a-z0-9_.-]")
 _NOT_IN_INTERFACES = re.compile(r"[^0-9A-Za-z_.:-]")
@@ -23,9 +23,9 @@ def nodes(index: Index) -> Mapping[str, str]:
     return _assign_unique_names(plain, ())
 
 
-def _assign_unique_names(preferred_names: Iterable[tuple[str, str]], taken: Iterable[str]) -> dict[str, str]:
+def _assign_unique_names(preferred_names: Iterable[tuple[str, str]], used_names: Iterable[str]) -> dict[str, str]:
     """Return unique names by their owner, from wanted names; a name that is already taken gets a number."""
-    used, unique_names = {name.lower() for name in taken}, {}
+    used, unique_names = {name.lower() for name in used_names}, {}
     for key, name in preferred_names:
         number, new_name = 1, name
         while new_name.lower() in used:
@@ -47,19 +47,19 @@ class Names:
     @classmethod
     def of_tables(cls, device: Device, vlan: str) -> "Names":
         """Return the names of a device that keeps its tables: its own, with its word for VLANs before their number."""
-        return cls(own={leg.name: leg.name for leg in legs(device)}, vlan=vlan)
+        return cls(own={leg.name: leg.name for leg in routed_interfaces(device)}, vlan=vlan)
 
     @classmethod
     def of_stanzas(cls, device: Device) -> "Names":
         """Return those in an interfaces file; a loopback of a VRF is the interface of the VRF itself."""
         loopbacks = {loopback.name for loopback in known_rows(device.loopbacks)}
         preferred_names = []
-        for leg in legs(device):
+        for leg in routed_interfaces(device):
             if leg.subject[1] == "@vlans" or leg.name == "lo" or (leg.name in loopbacks and leg.name == leg.vrf):
                 continue
             name = _NOT_IN_INTERFACES.sub("-", leg.name)
             preferred_names.append((leg.name, f"{name}-" if _TAKEN.fullmatch(name) else name))
-        stable_names = {leg.name: leg.name for leg in legs(device) if leg.name in ("lo", leg.vrf)}
+        stable_names = {leg.name: leg.name for leg in routed_interfaces(device) if leg.name in ("lo", leg.vrf)}
         vlans = tuple(vlan.id for vlan in known_rows(device.vlans))
         return cls(own=_assign_unique_names(preferred_names, stable_names) | stable_names, vlan="vlan", vlans=vlans)
 
@@ -67,7 +67,7 @@ class Names:
         """Return the name of a port or port channel."""
         return self.own.get(name, name)
 
-    def leg(self, leg: Leg) -> str:
+    def leg(self, leg: RoutedInterface) -> str:
         """Return the name of a leg."""
         return f"{self.vlan}{leg.subject[2]}" if leg.subject[1] == "@vlans" else self.port(leg.name)
 

@@ -14,7 +14,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.model.subject import natural
 from nodrop.platforms.kit.rendering import template
-from nodrop.routing.legs import legs
+from nodrop.routing.legs import routed_interfaces
 
 _OF_FRR = re.compile(r"^interface ([0-9A-Za-z_:-]+)", re.MULTILINE)
 
@@ -36,12 +36,12 @@ class Stanza:
     off: bool = False
 
 
-def concatenated(device: Device, node: str, names: Names, text: str) -> str:
+def concatenated(device: Device, node: str, node_names: Names, text: str) -> str:
     """Return the part before frr.conf, a `text`, in the file of a node; Unsupported where a name cannot be written.
 
     An interface that only FRR mentions is written empty, because Batfish would not know its kind.
     """
-    stanzas = list(_interface_stanzas(device, names))
+    stanzas = list(_interface_stanzas(device, node_names))
     known_names = {stanza.name for stanza in stanzas} | {"bridge", "lo"}
     stanzas += [Stanza(name=name) for name in dict.fromkeys(_OF_FRR.findall(text)) if name not in known_names]
     bridged = [stanza.name for stanza in stanzas if stanza.access is not None or stanza.trunk]
@@ -96,7 +96,7 @@ def _interface_stanzas(device: Device, names: Names) -> Iterator[Stanza]:
 
 def _vrfs_in_use(device: Device) -> list[str]:
     """Return every VRF that something is in."""
-    vrfs = {leg.vrf for leg in legs(device)} | {bgp.vrf for bgp in known_rows(device.vrf_bgp)}
+    vrfs = {leg.vrf for leg in routed_interfaces(device)} | {bgp.vrf for bgp in known_rows(device.vrf_bgp)}
     vrfs |= {static_route.vrf for static_route in known_rows(device.static_routes)}
     return sorted((vrf for vrf in vrfs if vrf is not None), key=natural)
 

@@ -15,10 +15,10 @@ _BELOW = "router adaptive-routing"
 _LEFT = ("profile0", "congestion_threshold", "buffer-mode", "link_utilization_threshold_disabled")
 
 
-def take(text: str, translation: Translation) -> None:
+def take(config_text: str, translation: Translation) -> None:
     """Translate the file; a switch that it does not turn on is off, even if its ports have settings."""
     enable_stated, first_setting = False, None
-    for setting in parse_lines(ADAPTIVE, text):
+    for setting in parse_lines(ADAPTIVE, config_text):
         if isinstance(setting, Place):
             translation.ignore(setting, "the line")
             continue

@@ -76,12 +76,12 @@ def _add_bridge(name: str, bridge: Stanza, stanzas: Mapping[str, Stanza], transl
                 )
 
 
-def _ports(words: Sequence[str], stanzas: Mapping[str, Stanza]) -> list[str]:
+def _ports(line_words: Sequence[str], stanzas: Mapping[str, Stanza]) -> list[str]:
     """Return the ports that a list names; after `glob`, those with a stanza that a range such as swp1-3 has."""
-    if words[:1] != ["glob"]:
-        return [word for word in words if _PORT.fullmatch(word) and word != "none"]
+    if line_words[:1] != ["glob"]:
+        return [word for word in line_words if _PORT.fullmatch(word) and word != "none"]
     ports = []
-    for word in words[1:]:
+    for word in line_words[1:]:
         head = re.fullmatch(r"([A-Za-z]+)\[?([0-9]{1,4})-([0-9]{1,4})\]?", word)
         span = range(int(head[2]), min(int(head[3]), 4096) + 1) if head else ()
         ports += [f"{head[1]}{number}" for number in span if f"{head[1]}{number}" in stanzas] if head else [word]
@@ -110,8 +110,8 @@ def _add_vlan_interface(name: str, bridge: str, stanza: Stanza, translation: Tra
                 translation.add(f"{head} {command} {safe}", place, f"{key} of {name}")
 
 
-def _numbers(words: Sequence[str]) -> str:
+def _numbers(line_words: Sequence[str]) -> str:
     """Return a list of VLANs as one word; words that are no numbers stay, to be reported."""
-    vlan_words = [vlan_word for word in words for vlan_word in word.split(",") if vlan_word]
+    vlan_words = [vlan_word for word in line_words for vlan_word in word.split(",") if vlan_word]
     vlans = [vlan if _LIST.fullmatch(vlan) else re.sub(r"[^A-Za-z0-9_.-]", "", vlan) or "-" for vlan in vlan_words]
     return ",".join(vlans) or "-"

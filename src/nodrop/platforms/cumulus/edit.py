@@ -16,10 +16,10 @@ _SOURCES = {"dscp": "dscp", "pcp": "802.1p", "both": "802.1p,dscp"}
 
 
 def edit(
-    bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
+    config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
 ) -> Edit:
     """Leave the files unchanged, and report for each change which line to write into which of them."""
-    features = next((file for file in FEATURES if file in bundle), FEATURES[0])
+    features = next((file for file in FEATURES if file in config_files), FEATURES[0])
     return told_by_hand(
         changes,
         lambda change: _describe_manual_change(change, features),

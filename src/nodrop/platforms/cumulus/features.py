@@ -370,9 +370,9 @@ class Features:
                 self._translates_queue_share(GLOBAL, f"egr_queue_{item}", setting)
 
 
-def ports_of(text: str) -> tuple[str, ...]:
+def ports_of(config_text: str) -> tuple[str, ...]:
     """Return the ports of a set such as `swp1-swp4,swp6,swp50s0-swp50s3`; `allports` is none by itself."""
-    matches = (_PORT.fullmatch(port_text.strip()) for port_text in text.strip("[] \t").split(","))
+    matches = (_PORT.fullmatch(port_text.strip()) for port_text in config_text.strip("[] \t").split(","))
     return tuple(f"{match[1]}-{match[2]}" if match[2] else match[1] for match in matches if match)
 
 

@@ -7,11 +7,11 @@ from nodrop.platforms.cumulus.reader import FRR
 from nodrop.syntax.places import BOM, Span
 
 
-def find_frr_source(bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
+def find_frr_source(config_files: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
     """Return the text of the first existing FRR file, and the places of its lines; None where there is none."""
-    file = next((name for name in FRR if name in bundle), None)
+    file = next((name for name in FRR if name in config_files), None)
     if file is None:
         return None
-    text = bundle[file].decode(errors="replace").removeprefix(BOM)
+    text = config_files[file].decode(errors="replace").removeprefix(BOM)
     lines = text.split("\n")
     return text, lambda line: Place(file, Span(line, 1, line, max(len(lines[line - 1]), 1) + 1))

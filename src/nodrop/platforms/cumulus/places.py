@@ -8,6 +8,6 @@ from nodrop.platforms.cumulus.reader import translated
 from nodrop.platforms.kit import translating
 
 
-def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
-    return translating.where(translated({file: raw.decode(errors="replace") for file, raw in bundle.items()}))
+    return translating.where(translated({file: raw.decode(errors="replace") for file, raw in config_files.items()}))

@@ -97,10 +97,10 @@ class Rule:
         )
 
 
-def read_rule(words: Iterable[str], family: EntryFamily | None) -> Rule:
+def read_rule(line_words: Iterable[str], family: EntryFamily | None) -> Rule:
     """Return a rule for packets of a family, or for frames. Raise Unread where the line is none that cl-acltool has."""
     rule = Rule(family, bridged=family is None)
-    for option in _parse_options(words):
+    for option in _parse_options(line_words):
         if option.name in _IGNORED.get(rule.target, ()):
             continue
         act = _OPTIONS.get(option.name) or (_FRAMES if rule.bridged else _PACKETS).get(option.name)
@@ -276,7 +276,7 @@ def _address_reader(side: str) -> Callable[[Rule, _Option], None]:
     return take
 
 
-def _ports(side: str) -> Callable[[Rule, _Option], None]:
+def _ports(interface_side: str) -> Callable[[Rule, _Option], None]:
     def take(rule: Rule, option: _Option) -> None:
         port_ranges: list[PortRange] = []
         for port_text in _parts(option):
@@ -287,7 +287,7 @@ def _ports(side: str) -> Callable[[Rule, _Option], None]:
                 rule.others.append(option.condition)
                 return
             port_ranges.append(PortRange(low, high))
-        _add_condition(rule, side, tuple(port_ranges), option)
+        _add_condition(rule, interface_side, tuple(port_ranges), option)
 
     return take
 

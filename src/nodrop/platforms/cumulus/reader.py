@@ -36,9 +36,9 @@ _KEYS = re.compile(
 _STANZA = re.compile(rb"^(?:auto|iface)[ \t]+swp[0-9\[]", re.MULTILINE)
 
 
-def detect(name: str, head: bytes) -> bool:
+def detect(name: str, file_head: bytes) -> bool:
     """Whether a file is one of Cumulus Linux: settings of QoS, or stanzas of switch ports."""
-    return bool(_KEYS.search(head) or _STANZA.search(head))
+    return bool(_KEYS.search(file_head) or _STANZA.search(file_head))
 
 
 def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:

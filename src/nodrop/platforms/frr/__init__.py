@@ -18,10 +18,10 @@ from nodrop.platforms.kit.rendering import Quoted, template
 from nodrop.platforms.kit.session_groups import NOWHERE, FarEnds, Grouped, group_sessions, of_session
 
 
-def write(device: Device, ends: FarEnds = NOWHERE) -> str:
+def write(device: Device, far_ends: FarEnds = NOWHERE) -> str:
     """Return the device's frr.conf; Unsupported names the model path that FRR cannot express.
 
-    `ends` names the peer groups of its sessions.
+    `far_ends` names the peer groups of its sessions.
     """
     processes = check(device)
     bgp = processes[0] if processes else None
@@ -33,7 +33,7 @@ def write(device: Device, ends: FarEnds = NOWHERE) -> str:
         bgp=bgp,
         routes=routes,
         installed=installed,
-        processes=[_render_process(process, ends) for process in processes],
+        processes=[_render_process(process, far_ends) for process in processes],
     )
 
 

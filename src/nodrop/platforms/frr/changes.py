@@ -55,13 +55,13 @@ _KEPT = ("interface ", "address-family ")
 """Blocks that are there whatever is said in them: their lines are taken back one by one."""
 
 
-def changes(old: str, new: str) -> str | None:
+def changes(old_text: str, new_text: str) -> str | None:
     """Return lines for `vtysh -f`, none where nothing changes; None where the two files do not settle them.
 
     That is where FRR's defaults change, which it takes when it starts, or a block that is not known here, or where a
     session stays and leaves its peer group: FRR removes the sessions of a group with it.
     """
-    before, after = _commands_by_block(parse(old)), _commands_by_block(parse(new))
+    before, after = _commands_by_block(parse(old_text)), _commands_by_block(parse(new_text))
     if _profile_lines(before) != _profile_lines(after):
         return None
     if any(_has_left_peer_group(before[block], after.get(block, ())) for block in before):
@@ -75,7 +75,7 @@ def changes(old: str, new: str) -> str | None:
     for block in [block for block in before if block and block[:1] not in removed_blocks]:
         lines += _wrap_block(block, [*_removal_commands(block, before, after)])
     for block in [block for block in after if block]:
-        lines += _wrap_block(block, [*_find_added_lines(block, before, after)], new=block not in before)
+        lines += _wrap_block(block, [*_find_added_lines(block, before, after)], is_new=block not in before)
     lines += [line for line in _removal_commands((), before, after) if line not in lines]
     return "".join(f"{line}\n" for line in lines)
 
@@ -142,10 +142,10 @@ def _profile_lines(blocks: Mapping[Block, Sequence[str]]) -> list[str]:
 
 
 def _find_added_lines(
-    block: Block, before: Mapping[Block, Sequence[str]], after: Mapping[Block, Sequence[str]]
+    block: Block, blocks_before: Mapping[Block, Sequence[str]], blocks_after: Mapping[Block, Sequence[str]]
 ) -> list[str]:
-    had = before.get(block, ())
-    return [line for line in after.get(block, ()) if line not in had]
+    had = blocks_before.get(block, ())
+    return [line for line in blocks_after.get(block, ()) if line not in had]
 
 
 def _removal_commands(
@@ -182,9 +182,9 @@ def _is_interface_neighbor(peer: str, lines: Sequence[str]) -> bool:
     return any(line.startswith(f"neighbor {peer} interface") for line in lines)
 
 
-def _wrap_block(block: Block, lines: Sequence[str], *, new: bool = False) -> list[str]:
+def _wrap_block(block: Block, lines: Sequence[str], *, is_new: bool = False) -> list[str]:
     """Return lines in their block, each block by itself to leave their order free; nothing where there are none."""
-    if not lines and not new:
+    if not lines and not is_new:
         return []
     ends = ["exit-address-family" if step.startswith("address-family") else "exit" for step in reversed(block)]
     return [*block, *lines, *ends]

@@ -41,23 +41,23 @@ class Form(NamedTuple):
     least_off: int
     most: int
 
-    def match(self, words: Sequence[str], *, on: bool = True) -> tuple[str, ...] | None:
+    def match(self, line_words: Sequence[str], *, is_enabled: bool = True) -> tuple[str, ...] | None:
         """Return the words that state values; None where it is another command."""
-        count = len(words)
-        if count > self.most or count < (self.least if on else self.least_off):
+        count = len(line_words)
+        if count > self.most or count < (self.least if is_enabled else self.least_off):
             return None
         for position, word in self.literals:
-            if position < count and words[position] != word:
+            if position < count and line_words[position] != word:
                 return None
-        if any(position < count and not words[position].isdecimal() for position in self.numbers):
+        if any(position < count and not line_words[position].isdecimal() for position in self.numbers):
             return None
-        return tuple(words[self.values])
+        return tuple(line_words[self.values])
 
 
 @cache
-def form(where: str) -> Form:
+def form(frr_context: str) -> Form:
     """Return the form of a place."""
-    words = where.split()
+    words = frr_context.split()
     literals = tuple((position, word) for position, word in enumerate(words) if word not in (*VALUES, "..."))
     values = [position for position, word in enumerate(words) if word in VALUES]
     value_start, last = (values[0], values[-1] + 1) if values else (0, 0)
@@ -91,22 +91,22 @@ class Commands:
         self.read = lru_cache(maxsize=4096)(self._decode_command)
         """`_stated`, remembered: most sessions of a fabric are configured by the same words."""
 
-    def _decode_command(self, words: tuple[str, ...], on: bool) -> Mapping[str, Any] | None:
+    def _decode_command(self, line_words: tuple[str, ...], is_enabled: bool) -> Mapping[str, Any] | None:
         """Return the fields of a command, None for a field that it takes back; None where no row reads the command.
 
         Raise NotUnderstood where FRR does not take its values.
         """
-        match = self._find_matching_rows(words, on)
+        match = self._find_matching_rows(line_words, is_enabled)
         if match is None:
             return None
         rows, values = match
-        command = Said(values, on)
+        command = Said(values, is_enabled)
         stated = {row.field: row.decode(command) for row in rows if row.decode is not None}
         return stated or None
 
     def _find_matching_rows(self, words: Sequence[str], on: bool) -> tuple[Sequence[Row], tuple[str, ...]] | None:
         for place, rows in self._read.get(words[0], ()) if words else ():
-            values = place.match(words, on=on)
+            values = place.match(words, is_enabled=on)
             if values is not None:
                 return rows, values
         return None

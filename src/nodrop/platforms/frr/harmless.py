@@ -316,7 +316,7 @@ class _Index:
     def row(self, words: Sequence[str], *, on: bool) -> Harmless | None:
         """Return the row of a line; `words` are its words without `no`."""
         for command_form, row in self._rows.get(words[0], ()) if words else ():
-            if (row.takes_line if on else row.takes_no) and command_form.match(words, on=on) is not None:
+            if (row.takes_line if on else row.takes_no) and command_form.match(words, is_enabled=on) is not None:
                 return row
         return None
 

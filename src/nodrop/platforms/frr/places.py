@@ -10,9 +10,9 @@ from nodrop.syntax.places import Span
 from nodrop.units import whole_number
 
 
-def where(text: str) -> Callable[[Subject], Span | None]:
+def where(config_text: str) -> Callable[[Subject], Span | None]:
     """Return a function that finds the line of a subject (without its device) in an FRR configuration."""
-    statements = list(walk(parse(text)))
+    statements = list(walk(parse(config_text)))
 
     def find(subject: Subject) -> Span | None:
         return next((candidate.span for candidate in _candidate_statements(statements, subject)), None)

@@ -70,9 +70,9 @@ class Policies:
         self._last: dict[tuple[str, str, str], int] = {}
         """The largest number of a rule, by the kind, family and name of its list."""
 
-    def refer(self, statement: Statement, kind: str, name: str) -> None:
+    def refer(self, statement: Statement, object_kind: str, name: str) -> None:
         """Keep that a command names a list or map."""
-        self._references.append((statement, kind, name))
+        self._references.append((statement, object_kind, name))
 
     def undefined(self) -> list["Undefined"]:
         """Return every reference to a list or map that is not there."""
@@ -113,11 +113,11 @@ class Policies:
             ),
         }
 
-    def _assign_sequence(self, sequence: int | None, kind: str, name: str, family: str = "") -> int:
+    def _assign_sequence(self, sequence: int | None, object_kind: str, name: str, family: str = "") -> int:
         """Return the number of a rule of a list: the one that it states, else the next after the largest so far."""
-        last = self._last.get((kind, family, name), 0)
+        last = self._last.get((object_kind, family, name), 0)
         number_of_rule = sequence or last // _STEP * _STEP + _STEP
-        self._last[kind, family, name] = max(number_of_rule, last)
+        self._last[object_kind, family, name] = max(number_of_rule, last)
         return number_of_rule
 
     def prefix_list(self, statement: Statement) -> None:

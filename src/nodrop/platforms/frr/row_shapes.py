@@ -9,19 +9,19 @@ from nodrop.platforms.kit.bindings import Binding, Refuses, Within
 from nodrop.syntax.lines import NotUnderstood
 
 
-def flag_row(field: str, *where: str, means: bool = True, refuses: tuple[Refuses, ...] = ()) -> Row:
+def flag_row(field: str, *frr_context: str, means: bool = True, refuses: tuple[Refuses, ...] = ()) -> Row:
     """Return the row of a command without a value, which means `means`; with `no`, the opposite."""
-    words = where[0].removesuffix(" ...")
+    words = frr_context[0].removesuffix(" ...")
     return Binding(
         field=field,
-        where=where,
+        where=frr_context,
         decode=lambda command: command.on is means,
         encode=lambda value, _: words if value is means else f"no {words}",
         refuses=refuses,
     )
 
 
-def value_row(field: str, *where: str, read: Callable[..., Any] = str, refuses: tuple[Refuses, ...] = ()) -> Row:
+def value_row(field: str, *frr_context: str, read: Callable[..., Any] = str, refuses: tuple[Refuses, ...] = ()) -> Row:
     """Return the row of a command with one value, which `read` takes from its words."""
 
     def decode(command: Said) -> Any:
@@ -29,16 +29,16 @@ def value_row(field: str, *where: str, read: Callable[..., Any] = str, refuses: 
             raise NotUnderstood
         return read(*command.values)
 
-    words = " ".join("{}" if word in VALUES else word for word in where[0].split())
+    words = " ".join("{}" if word in VALUES else word for word in frr_context[0].split())
     return Binding(
-        field=field, where=where, decode=decode, encode=lambda value, _: words.format(value), refuses=refuses
+        field=field, where=frr_context, decode=decode, encode=lambda value, _: words.format(value), refuses=refuses
     )
 
 
-def number_row(field: str, where: str, bounds: Within, *refusals: Refuses, bare: int = 0) -> Row:
+def number_row(field: str, frr_context: str, bounds: Within, *refusals: Refuses, bare: int = 0) -> Row:
     """Return the row of a command with a number; without one, it means `bare`."""
 
     def read_number(word: str | None = None) -> int:
         return bare if word is None else number(word, bounds.low, bounds.high)
 
-    return value_row(field, where, read=read_number, refuses=(bounds, *refusals))
+    return value_row(field, frr_context, read=read_number, refuses=(bounds, *refusals))

@@ -47,8 +47,8 @@ def _decode_asn(said: Said) -> int | str:
     return word if word in ("external", "internal") else number(word, 1)
 
 
-def _text(*words: str) -> str:
-    return " ".join(words)
+def _text(*command_text: str) -> str:
+    return " ".join(command_text)
 
 
 def _decode_hold_time(said: Said) -> int | None:
@@ -199,9 +199,9 @@ NAMED_BY: Mapping[str, Mapping[Family, str]] = {
 """The commands of a session whose first value is the name of a list or map, and its kind in each address family."""
 
 
-def behind_interface(words: tuple[str, ...]) -> tuple[str, ...]:
+def behind_interface(line_words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the rest of a session command behind `interface`: `neighbor PORT interface v6only remote-as 65000`."""
-    return words[2:] if words[1:2] == ("v6only",) else words[1:]
+    return line_words[2:] if line_words[1:2] == ("v6only",) else line_words[1:]
 
 
 LEFT_TO_GROUP = frozenset({"enabled", "passive", "connected_check"})
@@ -277,11 +277,13 @@ def _installed_policy_row(field: str, family: str) -> Row:
     return value_row(field, f"{family} protocol bgp route-map *", refuses=(refuses,))
 
 
-def aggregate(words: tuple[str, ...]) -> Aggregate:
+def aggregate(line_words: tuple[str, ...]) -> Aggregate:
     """Return the aggregate that words behind `aggregate-address` state; NotUnderstood for any other word."""
-    if not words or not {"summary-only", "as-set"}.issuperset(words[1:]):
+    if not line_words or not {"summary-only", "as-set"}.issuperset(line_words[1:]):
         raise NotUnderstood
-    return Aggregate(prefix=prefix(words[0]), summary_only="summary-only" in words, as_set="as-set" in words)
+    return Aggregate(
+        prefix=prefix(line_words[0]), summary_only="summary-only" in line_words, as_set="as-set" in line_words
+    )
 
 
 def aggregate_line(route: Aggregate) -> str:
@@ -369,18 +371,20 @@ OF_PROCESS = Commands(Bgp, (row for commands in (PROCESS, *FAMILY.values(), INST
 """All commands that state fields of a process."""
 
 
-def states_of_session(field: str, words: tuple[str, ...]) -> bool:
+def states_of_session(field: str, line_words: tuple[str, ...]) -> bool:
     """Whether a command, with `neighbor KEY` and perhaps `no`, states a field of the session."""
-    start = 1 if words[0] == "no" else 0
-    setting = words[start + 2 :]
+    start = 1 if line_words[0] == "no" else 0
+    setting = line_words[start + 2 :]
     inner = behind_interface(setting) if setting[:1] == ("interface",) else setting
-    return OF_SESSION.states(field, (*words[:start], *setting)) or OF_SESSION.states(field, (*words[:start], *inner))
+    return OF_SESSION.states(field, (*line_words[:start], *setting)) or OF_SESSION.states(
+        field, (*line_words[:start], *inner)
+    )
 
 
-def of_session(key: str, words: str) -> str:
+def of_session(key: str, command_text: str) -> str:
     """Return a command of a session, or of a peer group, from its words behind the name."""
-    taken_back = words.startswith("no ")
-    return f"no neighbor {key} {words[3:]}" if taken_back else f"neighbor {key} {words}"
+    taken_back = command_text.startswith("no ")
+    return f"no neighbor {key} {command_text[3:]}" if taken_back else f"neighbor {key} {command_text}"
 
 
 def session_lines(key: str, session: BgpNeighbor) -> list[str]:

@@ -46,13 +46,13 @@ class Routing:
     """The commands that turn forwarding in the kernel off."""
 
 
-def read_frr(text: str, profile: str = TRADITIONAL, *, addressed: bool = False) -> Routing:
+def read_frr(config_text: str, profile: str = TRADITIONAL, *, addressed: bool = False) -> Routing:
     """Return the content of the text, as far as the model covers it.
 
     `profile` is FRR's where no `frr defaults` names one. `addressed`: the addresses that it gives to interfaces are
     read elsewhere.
     """
-    return _Reader(text, profile, addressed=addressed).build_routing()
+    return _Reader(config_text, profile, addressed=addressed).build_routing()
 
 
 class _Reader:

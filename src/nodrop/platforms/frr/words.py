@@ -9,10 +9,10 @@ from nodrop.syntax.lines import NotUnderstood
 from nodrop.units import whole_number
 
 
-def number(word: str, least: int = 0, most: int = MAX_32_BITS) -> int:
+def number(word: str, min_value: int = 0, most: int = MAX_32_BITS) -> int:
     """Return the decimal number of a word; raise NotUnderstood where it is no number that FRR takes."""
     integer = whole_number(word, most)
-    if integer is None or integer < least:
+    if integer is None or integer < min_value:
         raise NotUnderstood
     return integer
 
@@ -36,9 +36,9 @@ def password_digest(password: str) -> str:
     return blake2b(password.encode(), digest_size=2).hexdigest()
 
 
-def without_no(words: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+def without_no(line_words: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
     """Return the words of a command without `no`, and whether there was none."""
-    return (words[1:], False) if words[0] == "no" and len(words) > 1 else (words, True)
+    return (line_words[1:], False) if line_words[0] == "no" and len(line_words) > 1 else (line_words, True)
 
 
 def action(word: str) -> Literal["permit", "deny"]:

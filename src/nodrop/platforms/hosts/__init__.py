@@ -40,18 +40,18 @@ def name_of(path: Path) -> str:
     return path.name.lstrip(".").partition(".")[0] if path.parent.name == FOLDER else path.parent.name
 
 
-def detect(head: bytes) -> bool:
+def detect(file_head: bytes) -> bool:
     """Whether a file with this beginning has NIC settings."""
-    return _find_form(head.decode("utf-8", "replace")) is not None
+    return _find_form(file_head.decode("utf-8", "replace")) is not None
 
 
 def _find_form(text: str) -> Form | None:
     return next((form for form in _FORMS if form.shows(text)), None)
 
 
-def parsed(raw: bytes, display: str) -> tuple[Parsed, ...]:
+def parsed(file_content: bytes, display: str) -> tuple[Parsed, ...]:
     """Return the settings of a file, by their target; raise InputProblems where it is no text, or not of its form."""
-    text = decode(raw, display)
+    text = decode(file_content, display)
     form = _find_form(text[:_HEAD])
     try:
         return form.parse(text) if form else ()

@@ -25,9 +25,9 @@ def _is_boot_file(head: str) -> bool:
     return _AT_BOOT.search(head) is not None and any(_STARTED.match(line) for line in head.splitlines())
 
 
-def _parse(text: str) -> tuple[Parsed, ...]:
+def _parse(file_text: str) -> tuple[Parsed, ...]:
     parsed_facts = Parsed()
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(file_text.splitlines(), 1):
         if (started := _STARTED.match(line)) is not None:
             fact = parsed_facts.parts.get("", {}).get("starts")
             programs = (*(fact.value if fact else ()), started[1].rstrip('" ').strip())

@@ -59,8 +59,8 @@ def _has_host_commands(head: str) -> bool:
     return any(word in head for word in _WORDS) and bool(_COMMAND.search(head) or environment.VARIABLE.search(head))
 
 
-def _parse(text: str) -> tuple[Parsed, ...]:
-    return (_Script().parse_script(text),)
+def _parse(file_text: str) -> tuple[Parsed, ...]:
+    return (_Script().parse_script(file_text),)
 
 
 class _Script:
@@ -74,8 +74,8 @@ class _Script:
         self._environment = Environment(self._found)
         self._others = Commands(self._found, self._note_volatile_fact)
 
-    def parse_script(self, text: str) -> Parsed:
-        for line, span in _join_continued_lines(text):
+    def parse_script(self, file_text: str) -> Parsed:
+        for line, span in _join_continued_lines(file_text):
             assigned = self._environment.line(line, span)
             # What is worked out when the script runs stays a variable.
             self._variables |= {name: value for name, value in assigned.items() if not set(value) & set("$`(")}
@@ -90,7 +90,7 @@ class _Script:
                 self._read_command(piece.strip(), span)
         self._environment.end()
         self._note_rate_contradictions()
-        has_restore = RESTORES.search(text) is not None
+        has_restore = RESTORES.search(file_text) is not None
         for nic_part, span in self._lost.items():
             self._found.say(nic_part, "kept", has_restore, span)
         makers = self._found.by_command

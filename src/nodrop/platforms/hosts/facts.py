@@ -66,32 +66,32 @@ def line_span(number: int, line: str) -> Span:
     return Span(number, start + 1, number, max(len(text), start + 1) + 1)
 
 
-def switches(text: str) -> tuple[int, ...] | None:
+def switches(file_text: str) -> tuple[int, ...] | None:
     """Return the priorities that a list of eight switches turns on (`0,0,0,1,0,0,0,0`); None where it is no such."""
-    words = text.replace(",", " ").split()
+    words = file_text.replace(",", " ").split()
     if len(words) != 8 or any(word not in ("0", "1") for word in words):
         return None
     return tuple(priority for priority, word in enumerate(words) if word == "1")
 
 
-def number(text: str) -> int | None:
+def number(file_text: str) -> int | None:
     """Return a whole number of at most nine digits; None where it is none."""
-    return whole_number(text, 10**9 - 1)
+    return whole_number(file_text, 10**9 - 1)
 
 
-def after(words: Sequence[str], *names: str) -> str:
+def after(line_words: Sequence[str], *names_text: str) -> str:
     """Return the word behind the first of these words, or its value behind `=`; nothing where there is none."""
-    for at, word in enumerate(words):
+    for at, word in enumerate(line_words):
         name, equals, value = word.partition("=")
-        if name in names:
-            return value if equals else (words[at + 1] if at + 1 < len(words) else "")
+        if name in names_text:
+            return value if equals else (line_words[at + 1] if at + 1 < len(line_words) else "")
     return ""
 
 
-def byte(text: str) -> int | None:
+def byte(file_text: str) -> int | None:
     """Return a number of one byte, decimal or hexadecimal; None where it is none."""
     try:
-        byte_value = int(text, 0) if len(text) <= 9 else -1
+        byte_value = int(file_text, 0) if len(file_text) <= 9 else -1
     except ValueError:
         return None
     return byte_value if 0 <= byte_value <= 255 else None

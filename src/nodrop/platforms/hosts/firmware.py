@@ -56,11 +56,11 @@ def _is_mlxconfig_output(head: str) -> bool:
     return "Configurations:" in head and ("Device type:" in head or "Device #" in head or "_P1 " in head)
 
 
-def _parse(text: str) -> tuple[Parsed, ...]:
+def _parse(file_text: str) -> tuple[Parsed, ...]:
     parsed_facts = Parsed()
     device = ""
-    several = len(_DEVICE.findall(text)) > 1
-    for number, line in enumerate(text.splitlines(), 1):
+    several = len(_DEVICE.findall(file_text)) > 1
+    for number, line in enumerate(file_text.splitlines(), 1):
         if (match := _DEVICE.match(line)) is not None:
             device = f"device{match[1]}." if several else ""
         elif (setting := _SETTING.match(line)) is not None and setting[1] in _FIELDS:

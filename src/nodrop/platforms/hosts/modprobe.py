@@ -21,10 +21,10 @@ def _is_modprobe_file(head: str) -> bool:
     return bool(_SHOWN.search(head))
 
 
-def _parse(text: str) -> tuple[Parsed, ...]:
+def _parse(file_text: str) -> tuple[Parsed, ...]:
     parsed_facts = Parsed()
     stated: set[str] = set()
-    for words, span in _joined_lines(text):
+    for words, span in _joined_lines(file_text):
         if len(words) < 2 or words[0] != "options" or (field := FIELDS.get(words[1])) is None:
             continue
         tos = next((word.removeprefix("tos=") for word in reversed(words[2:]) if word.startswith("tos=")), None)

@@ -28,10 +28,10 @@ _UNSTATED = "nvme-cli sets no ToS unless an option states one"
 _MOST = 255
 
 
-def connection(words: Sequence[str]) -> Mapping[str, str]:
+def connection(line_words: Sequence[str]) -> Mapping[str, str]:
     """Return the transport, address and ToS among the arguments of `nvme connect`, as far as they are stated."""
     connect_options: dict[str, str] = {}
-    remaining_words = list(words)
+    remaining_words = list(line_words)
     while remaining_words:
         word = remaining_words.pop(0)
         if word.startswith("--"):
@@ -53,9 +53,9 @@ def say(parsed_facts: Parsed, stated: Mapping[str, str], span: Span) -> None:
         parsed_facts.say("" if "$" in address else address, name, min(value, _MOST), span, "" if tos else _UNSTATED)
 
 
-def _parse_arguments(text: str) -> tuple[Parsed, ...]:
+def _parse_arguments(file_text: str) -> tuple[Parsed, ...]:
     parsed_facts = Parsed()
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(file_text.splitlines(), 1):
         try:
             words = shlex.split(line[:MAX_LINE], comments=True)
         except ValueError:
@@ -64,11 +64,11 @@ def _parse_arguments(text: str) -> tuple[Parsed, ...]:
     return (parsed_facts,)
 
 
-def _parse_sections(text: str) -> tuple[Parsed, ...]:
+def _parse_sections(file_text: str) -> tuple[Parsed, ...]:
     """Read nvme-fabrics.conf: a controller line overrides its section, that `[Host]`, that the defaults of its kind."""
     parsed_facts = Parsed()
     sections: list[_Section] = []
-    for number, raw in enumerate(text.splitlines(), 1):
+    for number, raw in enumerate(file_text.splitlines(), 1):
         line = raw.strip()
         if (header := _HEADER.fullmatch(line)) is not None:
             sections.append(_Section(header[1]))

@@ -25,11 +25,11 @@ class Commands:
         self._found = parsed_facts
         self._say = say
 
-    def read_command(self, name: str, words: Sequence[str], span: Span) -> bool:
+    def read_command(self, name: str, line_words: Sequence[str], span: Span) -> bool:
         """Read a command by its name, and return whether it is one of these."""
         read = _BY_NAME.get(name)
         if read is not None:
-            read(self, words, span)
+            read(self, line_words, span)
         return read is not None
 
     def _note(self, message: str, span: Span) -> None:
@@ -154,9 +154,9 @@ def _parse_options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield word[1], value
 
 
-def _numbers(text: str, within: range) -> Iterator[int]:
+def _numbers(file_text: str, within: range) -> Iterator[int]:
     """Yield the numbers of a list such as 0-23,25; other words, and numbers outside, are left out."""
-    for piece in text.split(","):
+    for piece in file_text.split(","):
         first_text, dash, last = piece.partition("-")
         start, end = number(first_text), number(last if dash else first_text)
         if start is not None and end is not None:

@@ -28,9 +28,9 @@ def _is_lspci_output(head: str) -> bool:
     return "LnkSta:" in head and _NETWORK.search(head) is not None
 
 
-def _parse(text: str) -> tuple[Parsed, ...]:
+def _parse(file_text: str) -> tuple[Parsed, ...]:
     parsed_facts = Parsed()
-    for address, name, status, span in _physical_adapters(text):
+    for address, name, status, span in _physical_adapters(file_text):
         rate, lanes = _MBPS.get(float(status[1])), int(status[2])
         if rate is not None and lanes:
             parsed_facts.say(address, "pcie_mbps", int(rate * lanes), span)

@@ -10,18 +10,20 @@ from nodrop.platforms.hosts import parsed
 from nodrop.platforms.hosts.facts import Fact
 
 
-def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
     """Return a function that finds the fact of a subject such as `gpu1/mlnx_qos_eth4.txt/trust` in a host's files."""
 
-    @lru_cache(maxsize=len(bundle) or 1)
+    @lru_cache(maxsize=len(config_files) or 1)
     def of(file: str) -> Mapping[str, Mapping[str, Fact]]:
         try:
-            return {nic: facts for document in parsed(bundle[file], file) for nic, facts in document.parts.items()}
+            return {
+                nic: facts for document in parsed(config_files[file], file) for nic, facts in document.parts.items()
+            }
         except InputProblems:
             return {}
 
     def place(subject: Subject) -> Place | None:
-        if len(subject) < 2 or subject[1] not in bundle:
+        if len(subject) < 2 or subject[1] not in config_files:
             return None
         parts = of(subject[1])
         nic_part, field = subject[2:] if len(subject) == 4 else ("", subject[-1])

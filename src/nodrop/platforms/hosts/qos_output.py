@@ -15,11 +15,11 @@ def _is_qos_output(head: str) -> bool:
     return "\nPFC configuration:" in f"\n{head}" or "\nPriority trust state:" in f"\n{head}"
 
 
-def _parse(text: str) -> tuple[Parsed, ...]:
+def _parse(file_text: str) -> tuple[Parsed, ...]:
     parsed_facts = Parsed()
     table: list[int | None] = [None] * 64
     mapped: Span | None = None
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(file_text.splitlines(), 1):
         span = line_span(number, line)
         if (trust := _TRUST.match(line)) is not None and trust[1] != "both":
             parsed_facts.say("", "trust", trust[1], span)

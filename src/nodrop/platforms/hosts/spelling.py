@@ -121,9 +121,9 @@ def files(fabric: Fabric) -> Iterator[Artifact]:
             yield _render_artifact(setting, "nccl.env")
 
 
-def _render_artifact(setting: Setting, kind: str) -> Artifact:
-    text = template(f"{FOLDER}/nic.{kind}.j2").render(nic=setting)
-    return Artifact(device="", path=f"{FOLDER}/{setting.name}.{kind}", text=text)
+def _render_artifact(setting: Setting, object_kind: str) -> Artifact:
+    text = template(f"{FOLDER}/nic.{object_kind}.j2").render(nic=setting)
+    return Artifact(device="", path=f"{FOLDER}/{setting.name}.{object_kind}", text=text)
 
 
 def unwritten(nic: Setting) -> Iterator[str]:

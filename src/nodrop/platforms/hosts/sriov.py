@@ -22,9 +22,9 @@ def _is_sriov_policy(head: str) -> bool:
     return bool(_KIND.search(head))
 
 
-def _parse(text: str) -> tuple[Parsed, ...]:
+def _parse(file_text: str) -> tuple[Parsed, ...]:
     """Read every policy of a file. InputProblems where there are too many."""
-    policies = [_Policy(document) for document in documents(text, _is_sriov_policy)]
+    policies = [_Policy(document) for document in documents(file_text, _is_sriov_policy)]
     return tuple(policy.parse_policy(policy.name if len(policies) > 1 else "") for policy in policies)
 
 

@@ -31,11 +31,11 @@ def _is_nic_template(head: str) -> bool:
     return bool(_KIND.search(head))
 
 
-def documents(text: str, shows: Callable[[str], bool]) -> list[str]:
+def documents(file_text: str, shows: Callable[[str], bool]) -> list[str]:
     """Return the documents of one kind in a file, with their line numbers. InputProblems where there are too many."""
     found_documents: list[str] = []
     before = 0
-    for piece in _BREAK.split(text):
+    for piece in _BREAK.split(file_text):
         if shows(piece):
             if len(found_documents) == MAX_TEMPLATES:
                 excess = f"more than {MAX_TEMPLATES} templates"
@@ -45,9 +45,9 @@ def documents(text: str, shows: Callable[[str], bool]) -> list[str]:
     return found_documents
 
 
-def _parse(text: str) -> tuple[Parsed, ...]:
+def _parse(file_text: str) -> tuple[Parsed, ...]:
     """Read every template of a file."""
-    templates = [_Template(document) for document in documents(text, _is_nic_template)]
+    templates = [_Template(document) for document in documents(file_text, _is_nic_template)]
     return tuple(template.parse_template(template.name if len(templates) > 1 else "") for template in templates)
 
 

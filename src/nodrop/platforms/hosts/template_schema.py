@@ -125,18 +125,20 @@ def _fill_default(path: str, parent: object, value: object) -> object:
     return _rows().defaults.get(path) if value is None and isinstance(parent, Mapping) else value
 
 
-def _places(document: object, path: tuple[str, ...], keys: Keys = ()) -> Iterator[tuple[Keys, object, object]]:
+def _places(document: object, path: tuple[str, ...], key_path: Keys = ()) -> Iterator[tuple[Keys, object, object]]:
     """Yield the places that a path names: their keys, what holds them, and their values; None where there is none."""
     key, *path_tail = path
     if key == "*":
         for at, item in enumerate(document if isinstance(document, list) else ()):
-            yield from _places(item, tuple(path_tail), (*keys, at)) if path_tail else [((*keys, at), document, item)]
+            yield from (
+                _places(item, tuple(path_tail), (*key_path, at)) if path_tail else [((*key_path, at), document, item)]
+            )
         return
     value = document.get(key) if isinstance(document, Mapping) else None
     if path_tail:
-        yield from _places(value, tuple(path_tail), (*keys, key))
+        yield from _places(value, tuple(path_tail), (*key_path, key))
     else:
-        yield (*keys, key), document, value
+        yield (*key_path, key), document, value
 
 
 def _text(value: object) -> str | None:

@@ -50,50 +50,52 @@ class Binding(Generic[Place, Source, Context, Text]):
 AnyBinding = Binding[Any, Any, Any, Any]
 
 
-def decoded(rows: Iterable[Binding[Any, Source, Any, Any]], source: Source) -> dict[str, Any]:
+def decoded(bindings: Iterable[Binding[Any, Source, Any, Any]], source: Source) -> dict[str, Any]:
     """Return the fields that a source states, and no others: the class has their defaults."""
-    stated = ((row.field, row.decode(source)) for row in rows if row.decode is not None)
+    stated = ((row.field, row.decode(source)) for row in bindings if row.decode is not None)
     return {field: value for field, value in stated if value is not None}
 
 
-def encoded(rows: Iterable[Binding[Any, Any, Context, Text]], model: object, context: Context) -> Iterator[Text]:
+def encoded(bindings: Iterable[Binding[Any, Any, Context, Text]], model: object, context: Context) -> Iterator[Text]:
     """Yield the text of each field of a part of the model that is not None, in the order of the rows."""
-    for row in rows:
+    for row in bindings:
         if row.encode is not None and (value := getattr(model, row.field)) is not None:
             yield row.encode(value, context)
 
 
-def places(rows: Iterable[Binding[Place, Any, Any, Any]], field: str) -> tuple[Place, ...]:
+def places(bindings: Iterable[Binding[Place, Any, Any, Any]], field: str) -> tuple[Place, ...]:
     """Return the places of a field, the most exact first; none of a field without a row."""
-    return next((row.where for row in rows if row.field == field), ())
+    return next((row.where for row in bindings if row.field == field), ())
 
 
-def bound_fields(rows: Iterable[AnyBinding]) -> frozenset[str]:
+def bound_fields(bindings: Iterable[AnyBinding]) -> frozenset[str]:
     """Return the fields that have a row."""
-    return frozenset(row.field for row in rows)
+    return frozenset(row.field for row in bindings)
 
 
-def faults(rows: Iterable[AnyBinding], model: object) -> Iterator[tuple[str, str]]:
+def faults(bindings: Iterable[AnyBinding], model: object) -> Iterator[tuple[str, str]]:
     """Yield each field of a part of the model that its row refuses, and the reason."""
-    for row in rows:
+    for row in bindings:
         for refuses in row.refuses:
             if reason := refuses(getattr(model, row.field), model):
                 yield row.field, reason
                 break
 
 
-def check(rows: Iterable[AnyBinding], model: object, *path: object) -> None:
+def check(bindings: Iterable[AnyBinding], model: object, *path: object) -> None:
     """Raise Unsupported for the first field of a part of the model, at `path`, that its row refuses."""
-    for field, reason in faults(rows, model):
+    for field, reason in faults(bindings, model):
         raise refuse((*path, field), reason)
 
 
-def check_release(rows: Iterable[AnyBinding], model: Any, lacks: Callable[[str], str | None], *path: object) -> None:
+def check_release(
+    bindings: Iterable[AnyBinding], model: Any, lacks: Callable[[str], str | None], *path: object
+) -> None:
     """Raise Unsupported for the first field that is not at its default and that a release does not have.
 
     `lacks` returns why a release does not have a row's requirement; None if it has it.
     """
-    for row in rows:
+    for row in bindings:
         if row.since is not None and (reason := lacks(row.since)):
             default = next(field.default for field in dataclasses.fields(model) if field.name == row.field)
             if (value := getattr(model, row.field)) is not default and value != default:

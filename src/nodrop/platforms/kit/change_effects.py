@@ -25,16 +25,16 @@ class _Row:
     impact: Impact
 
 
-def effect(platform: str, path: Subject, of_port: bool, old: object, new: object) -> Impact | None:
+def effect(platform: str, path: Subject, of_port: bool, old_value: object, new_value: object) -> Impact | None:
     """Return the effect of a change at a path below a switch, or below one of its ports; None if it is not known.
 
     Without an old value it is added, without a new one removed; an empty list is no value.
     """
     full_path = below_switch(path, of_port)
-    kind = "added" if old in (None, ()) else "removed" if new in (None, ()) else "changed"
+    kind = "added" if old_value in (None, ()) else "removed" if new_value in (None, ()) else "changed"
     of_platform = (row.impact for row in _rows(platform) if _row_covers_path(row, full_path))
     for impact in (*of_platform, *impacts(path, of_port=of_port)):
-        if kind in impact.kinds and (impact.values is None or any(new is value for value in impact.values)):
+        if kind in impact.kinds and (impact.values is None or any(new_value is value for value in impact.values)):
             return impact
     return None
 

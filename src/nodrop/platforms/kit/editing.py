@@ -58,9 +58,9 @@ class Means:
     """Kinds of remarks about the content of valid files, which a change may cause: rules report them."""
 
 
-def sources(bundle: Bundle) -> list[tuple[Source, bytes]]:
+def sources(config_files: Bundle) -> list[tuple[Source, bytes]]:
     """Return files, given by canonical name, as a reader takes them: shown under that name."""
-    return [(Source(name=file, display=file), raw) for file, raw in bundle.items()]
+    return [(Source(name=file, display=file), raw) for file, raw in config_files.items()]
 
 
 def told_by_hand(
@@ -100,8 +100,8 @@ class State:
         if self.reading.problems:
             raise InputProblems(list(self.reading.problems))
 
-    def _read_bundle(self, bundle: Bundle) -> DeviceReading:
-        return self._means.read(self._name, sources(bundle))
+    def _read_bundle(self, config_files: Bundle) -> DeviceReading:
+        return self._means.read(self._name, sources(config_files))
 
     def make(self, changes: Sequence[Change]) -> Iterator[ByHand]:
         """Make changes, together if possible; yield those that cannot be made.
@@ -230,61 +230,68 @@ def _value_or_none(fabric: Fabric, subject: Subject) -> object:
         return None
 
 
-def same(old: object, new: object) -> bool:
+def same(old_value: object, new_value: object) -> bool:
     """Whether two parts of the model are equal; UNKNOWN is only itself."""
-    if old is new:
+    if old_value is new_value:
         return True
-    return not isinstance(old, Unknown) and not isinstance(new, Unknown) and bool(old == new)
+    return not isinstance(old_value, Unknown) and not isinstance(new_value, Unknown) and bool(old_value == new_value)
 
 
 def alongside(
-    old: Device,
-    new: Device,
+    old_device: Device,
+    new_device: Device,
     subjects: Sequence[Subject],
     port: Callable[[Interface, Interface, str, Sequence[Subject]], Interface],
 ) -> Device:
     """Return the new device with each port as `port` makes it from the old one, and lists in the order of files."""
-    were = {interface.name: interface for interface in old.interfaces}
-    servers = {name: getattr(new, name) for name in field_names(Device, unordered=True)}
+    were = {interface.name: interface for interface in old_device.interfaces}
+    servers = {name: getattr(new_device, name) for name in field_names(Device, unordered=True)}
     return replace_fields(
-        new,
+        new_device,
         interfaces=tuple(
-            port(were.get(interface.name, interface), interface, old.name, subjects) for interface in new.interfaces
+            port(were.get(interface.name, interface), interface, old_device.name, subjects)
+            for interface in new_device.interfaces
         ),
-        access_lists=new.access_lists if isinstance(new.access_lists, Unknown) else in_order(new.access_lists),
+        access_lists=new_device.access_lists
+        if isinstance(new_device.access_lists, Unknown)
+        else in_order(new_device.access_lists),
         **{name: tuple(sorted(names)) for name, names in servers.items() if isinstance(names, tuple)},
     )
 
 
 def both_ways(
-    old: Interface, new: Interface, device: str, subjects: Sequence[Subject], apart: Callable[[Any], bool]
+    old_port: Interface, new_port: Interface, device: str, subjects: Sequence[Subject], apart: Callable[[Any], bool]
 ) -> Interface:
     """Return a port with pause in both directions again, if only one of them was changed.
 
     `apart` returns, given the new priorities of one direction, whether the other direction can stay as it is.
     """
-    if same(old.qos, new.qos) or not isinstance(old.qos, QosProfile) or not isinstance(new.qos, QosProfile):
-        return new
-    qos, at = new.qos, (device, new.name, "qos")
-    if not same(old.qos.pfc_rx_priorities, old.qos.pfc_tx_priorities):
-        return new
+    if (
+        same(old_port.qos, new_port.qos)
+        or not isinstance(old_port.qos, QosProfile)
+        or not isinstance(new_port.qos, QosProfile)
+    ):
+        return new_port
+    qos, at = new_port.qos, (device, new_port.name, "qos")
+    if not same(old_port.qos.pfc_rx_priorities, old_port.qos.pfc_tx_priorities):
+        return new_port
     directions = ("pfc_rx_priorities", "pfc_tx_priorities")
     for direction, opposite in (directions, directions[::-1]):
-        value = getattr(new.qos, direction)
-        moved = not same(getattr(old.qos, direction), value)
+        value = getattr(new_port.qos, direction)
+        moved = not same(getattr(old_port.qos, direction), value)
         if (
             moved
             and not apart(value)
             and not any(matches(subject[: len(at) + 1], (*at, opposite)) for subject in subjects)
         ):
             qos = replace_fields(qos, **{opposite: value})
-    return replace_fields(new, qos=qos)
+    return replace_fields(new_port, qos=qos)
 
 
-def touch(at: Subject, wanted_subject: Subject) -> bool:
+def touch(subject_path: Subject, wanted_subject: Subject) -> bool:
     """Whether one of two subjects is a part of the other; the wanted one may have globs."""
-    length = min(len(at), len(wanted_subject))
-    return matches(wanted_subject[:length], at[:length])
+    length = min(len(subject_path), len(wanted_subject))
+    return matches(wanted_subject[:length], subject_path[:length])
 
 
 def subject_of(device: str, path: Subject) -> Subject:

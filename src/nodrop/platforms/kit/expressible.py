@@ -55,7 +55,7 @@ class Plain:
             raise refuse((*path, *fault[0]), fault[1])
 
     def _compared_fields(self, kind: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
-        """Return the fields of a kind of part that are looked at, and how to read them all at once."""
+        """Return the fields of a kind of part that are read, and how to read them all at once."""
         if kind not in self._plans:
             names = tuple(name for name in fields(kind) if name not in self._skipped)
             self._plans[kind] = names, attrgetter(*names, "__class__")  # two names or more, so that it gives a tuple
@@ -107,21 +107,21 @@ def _is_computed_part(model: Any) -> bool:
     return isinstance(model, Headroom | BufferPool) and model.computed
 
 
-def check_rows(rows: Sequence[Any], *path: object, order: Callable[[Any], Any] | None = None) -> None:
+def check_rows(table_rows: Sequence[Any], *path: object, order: Callable[[Any], Any] | None = None) -> None:
     """Raise Unsupported where two rows have one name, or are not in the order of reading them back."""
-    names = [row if isinstance(row, str) else key_of(row, position) for position, row in enumerate(rows)]
+    names = [row if isinstance(row, str) else key_of(row, position) for position, row in enumerate(table_rows)]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise refuse(path, f"{twice} is there twice")
-    keys = names if order is None else [order(row) for row in rows]
+    keys = names if order is None else [order(row) for row in table_rows]
     if keys != sorted(keys):
         raise refuse(path, "are not in the order in which they would be read back")
 
 
-def check_distinct(words: Sequence[str], *path: object) -> None:
+def check_distinct(line_words: Sequence[str], *path: object) -> None:
     """Raise Unsupported where a word is there twice, because a table has one row of a name."""
-    if len(set(words)) < len(words):
-        raise refuse(path, f"{max(words, key=words.count)} is there twice")
+    if len(set(line_words)) < len(line_words):
+        raise refuse(path, f"{max(line_words, key=line_words.count)} is there twice")
 
 
 def check_range(value: int | None, low: int, high: int, *path: object) -> None:

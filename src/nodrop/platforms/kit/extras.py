@@ -73,19 +73,19 @@ def merge_extras(device: Device, tree: Tree, spell: Callable[[Tree], str], read:
     return written
 
 
-def merged_lines(device: Device, written: str, read: Callable[[str], Any]) -> str:
+def merged_lines(device: Device, written_text: str, read: Callable[[str], Any]) -> str:
     """Return the routing daemon's text with the added lines; raise Touched where one changes a fact of the model."""
     lines = known_rows(device.extra_lines)
     if not lines:
-        return written
+        return written_text
     for position, line in enumerate(lines):
         if reason := on_one_line(line.lstrip(" ")):
             raise Touched(f"extra_lines/{position}", reason)
-    base = read(written)
+    base = read(written_text)
     for position in range(len(lines)):
-        if read(_append_lines(written, lines[: position + 1])) != base:
+        if read(_append_lines(written_text, lines[: position + 1])) != base:
             raise Touched(f"extra_lines/{position}", f"`{lines[position].strip()}` changes what the intent decides")
-    return _append_lines(written, lines)
+    return _append_lines(written_text, lines)
 
 
 def decided(bgp: Bgp | None | Unknown) -> Bgp | None | Unknown:

@@ -23,7 +23,7 @@ class Own:
     """One row: a setting that software writes; the file keeps the reason and the source for readers.
 
     `paths` are of the model, `settings` of the files, regardless of the model's fields for those. `values` are the
-    written values, of a row of the model by attributes; any, where there are none. `over` means that a setting is
+    written values, of a row of the model by attributes; any, where there are none. `overwrite` means that a setting is
     written even if the switch was given another value.
     """
 
@@ -33,32 +33,32 @@ class Own:
     over: bool
 
 
-def own(platform: str, path: Subject, of_port: bool, running: object, intended_value: object) -> bool:
+def own(platform: str, path: Subject, of_port: bool, running_value: object, intended_value: object) -> bool:
     """Whether a switch wrote by itself what runs at a path below it, or below one of its ports.
 
     Never where something is wanted there.
     """
-    if intended_value not in (None, ()) or running in (None, ()):
+    if intended_value not in (None, ()) or running_value in (None, ()):
         return False
     whole_subjects = below_switch(path, of_port)
     return any(
         any(matches(paths, whole_subjects) for paths in row.paths)
-        and (not row.values or _equals_any_value(running, row.values))
+        and (not row.values or _equals_any_value(running_value, row.values))
         for row in rows(platform)
     )
 
 
-def own_setting(platform: str, path: Subject, value: object, *, over: bool = False) -> bool:
+def own_setting(platform: str, path: Subject, value: object, *, overwrite: bool = False) -> bool:
     """Whether a switch wrote by itself the settings of its files at a path, without the name of the file.
 
-    With `over`, also where it was given something else there. A path that has nothing below it also counts as its last
-    word, as the value of the path before that.
+    With `overwrite`, also where it was given something else there. A path that has nothing below it also counts as its
+    last word, as the value of the path before that.
     """
     if isinstance(value, str):
-        return _matches_own_addition(platform, path, value, over=over)
+        return _matches_own_addition(platform, path, value, over=overwrite)
     nothing_below = value == {} and len(path) > 1
-    return _matches_own_addition(platform, path, None, over=over) or (
-        nothing_below and _matches_own_addition(platform, path[:-1], path[-1], over=over)
+    return _matches_own_addition(platform, path, None, over=overwrite) or (
+        nothing_below and _matches_own_addition(platform, path[:-1], path[-1], over=overwrite)
     )
 
 

@@ -54,7 +54,7 @@ ALONE = Grouped({}, {})
 """No groups: each session states its settings."""
 
 
-def group_sessions(bgp: Bgp, ends: FarEnds) -> Grouped:
+def group_sessions(bgp: Bgp, far_ends: FarEnds) -> Grouped:
     """Return the peer groups of a process.
 
     Of the sessions with one name, those with the most common settings are a group, even one of them. Of the others,
@@ -64,7 +64,7 @@ def group_sessions(bgp: Bgp, ends: FarEnds) -> Grouped:
     kinds: dict[str, dict[object, list[BgpNeighbor]]] = {}
     for session in sessions:
         is_internal = session.remote_asn in ("internal", bgp.asn)  # FRR takes both kinds in one group for a mistake
-        alike = kinds.setdefault(_name(session, ends), {})
+        alike = kinds.setdefault(_name(session, far_ends), {})
         alike.setdefault((is_internal, session.interface is None, *_HELD(session)), []).append(session)
     taken = {neighbor.key for neighbor in sessions}
     groups: dict[str, BgpNeighbor] = {}
@@ -81,8 +81,8 @@ def group_sessions(bgp: Bgp, ends: FarEnds) -> Grouped:
     return Grouped(groups, group_of)
 
 
-def _name(neighbor: BgpNeighbor, ends: FarEnds) -> str:
-    return ends.get(neighbor.key, _OTHERS) + (_OF_IPV6 if ":" in neighbor.key else "")
+def _name(neighbor: BgpNeighbor, far_ends: FarEnds) -> str:
+    return far_ends.get(neighbor.key, _OTHERS) + (_OF_IPV6 if ":" in neighbor.key else "")
 
 
 _NOTHING = {**dict.fromkeys(OF_SESSION), "enabled": True}

@@ -92,21 +92,21 @@ class Opened:
             else:
                 yield from _line_differences(name, _count_lines(old_file), _count_lines(new_file))
 
-    def taking(self, new: "Opened", paths: Iterable[Path]) -> dict[str, bytes]:
+    def taking(self, new_settings: "Opened", paths: Iterable[Path]) -> dict[str, bytes]:
         """Return the files with some settings as they are in the new ones; for lines, with all of a file.
 
         Added settings are written in the order of their path: the same bytes for any order of the paths.
         """
         new_files, ordered = dict(self.bundle), sorted(paths)
         for name in dict.fromkeys(path[0] for path in ordered):
-            if name in self.trees and name in new.trees and self._means is not None:
+            if name in self.trees and name in new_settings.trees and self._means is not None:
                 tree = _copy_tree(self.trees[name])
                 for path in ordered:
                     if path[0] == name:
-                        _take(tree, new.trees[name], path[1:])
+                        _take(tree, new_settings.trees[name], path[1:])
                 new_files[name] = self._means.render_file(self.bundle[name], tree)
-            elif name in new.bundle:
-                new_files[name] = new.bundle[name]
+            elif name in new_settings.bundle:
+                new_files[name] = new_settings.bundle[name]
             else:
                 new_files.pop(name, None)
         return new_files
@@ -128,8 +128,8 @@ def _tree_differences(
             yield Difference(path, "changed")
 
 
-def _count_lines(raw: bytes | None) -> Counter[str]:
-    lines = map(str.strip, (raw or b"").decode(errors="replace").splitlines())
+def _count_lines(file_content: bytes | None) -> Counter[str]:
+    lines = map(str.strip, (file_content or b"").decode(errors="replace").splitlines())
     return Counter(line for line in lines if line[:1] not in _NO_LINE)
 
 
@@ -154,16 +154,16 @@ def _copy_tree(tree: Tree) -> Tree:
     return {key: _copy_tree(inside) if isinstance(inside, dict) else inside for key, inside in tree.items()}
 
 
-def _take(tree: Tree, new: Mapping[str, object], path: Path) -> None:
+def _take(tree: Tree, new_values: Mapping[str, object], path: Path) -> None:
     """Set a path in a tree as another tree has it, or remove it with the parts that are empty then."""
     key, *below = path
     if not below:
-        if key in new:
-            tree[key] = new[key]
+        if key in new_values:
+            tree[key] = new_values[key]
         else:
             tree.pop(key, None)
         return
     inside = make_mapping(tree, key)
-    _take(inside, mapping_at(new, key), tuple(below))
-    if not inside and key not in new:
+    _take(inside, mapping_at(new_values, key), tuple(below))
+    if not inside and key not in new_values:
         del tree[key]

@@ -48,7 +48,7 @@ class Translation:
     lines: list[Line] = field(default_factory=list)
     frr: list[tuple[str, Place]] = field(default_factory=list)
     routes: bool = False
-    """Whether the files say what the routing daemon is told."""
+    """Whether the files say what the routing daemon gets."""
     addressed: bool = False
     """Whether the addresses that the routing daemon gives to interfaces are among the lines."""
     classifies: bool = False
@@ -89,9 +89,9 @@ class Translation:
         for line, first_column, last, secret_kind, how in secrets:
             self.secrets.append((Place(file, Span(line, first_column, line, last)), secret_kind, how))
 
-    def ignore(self, place: Place, source_text: str) -> None:
+    def ignore(self, source_place: Place, source_text: str) -> None:
         """Add a line that was not understood."""
-        self.others.append((place, f"{source_text} is not understood and was not checked"))
+        self.others.append((source_place, f"{source_text} is not understood and was not checked"))
 
 
 def word_of(text: str) -> str:
@@ -123,55 +123,59 @@ def rows(text: str) -> Iterable[tuple[int, str, Span]]:
 
 
 def read_translation(
-    platform: str, name: str, sources: tuple[Source, ...], found: Translation, problems: Sequence[Problem]
+    platform: str, name: str, sources: tuple[Source, ...], translation: Translation, problems: Sequence[Problem]
 ) -> DeviceReading:
     """Read a device from the translation of its files."""
-    if len(found.lines) > MAX_COMMANDS:
-        size_text = f"{len(found.lines):,} settings, lists and ranges of ports written out"
+    if len(translation.lines) > MAX_COMMANDS:
+        size_text = f"{len(translation.lines):,} settings, lists and ranges of ports written out"
         expected = f"at most {MAX_COMMANDS:,}"
         problems = (*problems, Problem(path=sources[0].display, found=size_text, expected=expected))
-        found = Translation()
-    text = "\n".join(line.command for line in found.lines)
+        translation = Translation()
+    text = "\n".join(line.command for line in translation.lines)
     target_source = Source(name=_TARGET, display=_TARGET, held=text.encode())
     reading = reader.read_device(name, [(target_source, text.encode())] if text else [])
     displays = {source.name: source.display for source in sources}
-    device, derived = _device(platform, reading, found)
-    routing = frr.read_frr("\n".join(line for line, _ in found.frr), frr.DATACENTER, addressed=found.addressed)
-    if found.routes:
+    device, derived = _device(platform, reading, translation)
+    routing = frr.read_frr(
+        "\n".join(line for line, _ in translation.frr), frr.DATACENTER, addressed=translation.addressed
+    )
+    if translation.routes:
         device = replace_fields(device, bgp=routing.bgp, vrf_bgp=routing.vrf_bgp, static_routes=routing.static_routes)
         device = replace_fields(device, shut_by_daemon=tuple(sorted(routing.shut, key=natural)))
-    if found.access_lists is not None:
-        device = replace_fields(device, access_lists=found.access_lists(device))
-    notes = [_note(device.name, displays, place, message) for place, message in found.others]
+    if translation.access_lists is not None:
+        device = replace_fields(device, access_lists=translation.access_lists(device))
+    notes = [_note(device.name, displays, place, message) for place, message in translation.others]
     for note in reading.notes:
-        place = found.lines[(note.line or 1) - 1].place
-        notes.append(_note(device.name, displays, place, f"{found.lines[(note.line or 1) - 1].said} was not looked at"))
+        place = translation.lines[(note.line or 1) - 1].place
+        notes.append(
+            _note(device.name, displays, place, f"{translation.lines[(note.line or 1) - 1].said} was not checked")
+        )
     unknown = [
         unknown_line(text, about, device.name, displays.get(place.file, place.file), place.span.line)
-        for place, text, about in found.unread
+        for place, text, about in translation.unread
     ]
     for statement in unknown_statements(routing, device):
-        place = found.frr[statement.line - 1][1]
+        place = translation.frr[statement.line - 1][1]
         file = displays.get(place.file, place.file)
         unknown.append(unknown_command(statement.text, device.name, file, place.span.line))
     remarks: list[Remark] = []
     for remark in reading.remarks:
-        if found.weighs and remark.kind == _SHARES and _SCHEDULER in remark.facts["what"]:
+        if translation.weighs and remark.kind == _SHARES and _SCHEDULER in remark.facts["what"]:
             continue
         if remark.kind == _OF_REVISIONS:
             continue
-        said_once = _relocate_remark(remark, found)
+        said_once = _relocate_remark(remark, translation)
         remarks += [said_once] if said_once not in remarks else []
     remarks += [
         Remark(kind=kind, subject=(device.name, *subject), place=place, facts=facts)
-        for kind, subject, place, facts in found.remarks
+        for kind, subject, place, facts in translation.remarks
     ]
-    remarks += [remark_secret(device.name, place, secret_kind, how) for place, secret_kind, how in found.secrets]
+    remarks += [remark_secret(device.name, place, secret_kind, how) for place, secret_kind, how in translation.secrets]
     for fault in faults(routing, device):
-        place = found.frr[fault.statement.line - 1][1]
+        place = translation.frr[fault.statement.line - 1][1]
         remarks.append(Remark(kind=fault.kind, subject=fault.subject, place=place, facts=fault.facts))
     for undefined in routing.undefined:
-        place = found.frr[undefined.statement.line - 1][1]
+        place = translation.frr[undefined.statement.line - 1][1]
         remarks.append(undefined.remark(device.name, place, undefined.statement.text))
     return DeviceReading(
         device=device,
@@ -183,12 +187,14 @@ def read_translation(
     )
 
 
-def _device(platform: str, reading: DeviceReading, translation: Translation) -> tuple[Device, dict[Subject, str]]:
+def _device(
+    platform: str, device_reading: DeviceReading, translation: Translation
+) -> tuple[Device, dict[Subject, str]]:
     """Return the device with UNKNOWN wherever the older form does not state a setting of the newer one."""
-    derived = {subject: reason.replace("NVUE", "Cumulus Linux") for subject, reason in reading.derived.items()}
+    derived = {subject: reason.replace("NVUE", "Cumulus Linux") for subject, reason in device_reading.derived.items()}
     ports: list[Interface] = []
-    for port in reading.device.interfaces:
-        port_subject = (reading.device.name, port.name)
+    for port in device_reading.device.interfaces:
+        port_subject = (device_reading.device.name, port.name)
         if not translation.classifies:
             port = replace_fields(port, qos=UNKNOWN, link_pause=UNKNOWN, cable_length_m=UNKNOWN)
         if not translation.balances:
@@ -197,7 +203,7 @@ def _device(platform: str, reading: DeviceReading, translation: Translation) -> 
             port = replace_fields(port, mtu_bytes=UNKNOWN)
         ports.append(port)
     device = replace_fields(
-        reading.device,
+        device_reading.device,
         platform=platform,
         interfaces=tuple(ports),
         bgp=UNKNOWN,
@@ -224,7 +230,7 @@ def _device(platform: str, reading: DeviceReading, translation: Translation) -> 
         )
     if not isinstance(device.port_channels, Unknown):
         channels = tuple(
-            _channel_without_derived_mtu(reading.device.name, port_channel, translation, derived)
+            _channel_without_derived_mtu(device_reading.device.name, port_channel, translation, derived)
             for port_channel in device.port_channels
         )
         device = replace_fields(device, port_channels=channels)
@@ -254,9 +260,9 @@ def _vlan_without_derived_mtu(device: str, vlan: Vlan, translation: Translation,
     return replace_fields(vlan, mtu_bytes=UNKNOWN)
 
 
-def _note(device: str, displays: Mapping[str, str], place: Place, message: str) -> Note:
-    file = displays.get(place.file, place.file)
-    return Note(kind="not-understood", message=message, device=device, file=file, line=place.span.line)
+def _note(device: str, displays: Mapping[str, str], source_place: Place, message: str) -> Note:
+    file = displays.get(source_place.file, source_place.file)
+    return Note(kind="not-understood", message=message, device=device, file=file, line=source_place.span.line)
 
 
 def _relocate_remark(remark: Remark, translation: Translation) -> Remark:

@@ -67,13 +67,13 @@ _VERBS = ("abort", "add", "commit", "del", "example", "help", "pending", "rollba
 _BGP_ELSEWHERE = ("graceful-restart", "timers", "log-neighbor-changes", "cluster-id")
 
 
-def translated(text: str) -> Translation:
+def translated(config_text: str) -> Translation:
     """Return the meaning of the commands, in their order."""
     translation = Translation(serves=True, routes=True, balances=True)
-    translation.hide(of_nclu(text), FILE)
+    translation.hide(of_nclu(config_text), FILE)
     reader = _Reader(translation)
     hosts: dict[str, Place] = {}
-    for _, line, span in rows(text):
+    for _, line, span in rows(config_text):
         prompt = _PROMPT.match(line)
         if prompt:
             hosts.setdefault(prompt[1], Place(FILE, span))
@@ -374,11 +374,11 @@ class _Reader:
         return True
 
 
-def _ports(text: str) -> str:
+def _ports(config_text: str) -> str:
     """Return a list of interfaces as the newer commands have it: swp1-4,swp6."""
     prefix = ""
     port_names = []
-    for port_text in text.split(","):
+    for port_text in config_text.split(","):
         head = re.match(r"[A-Za-z]+", port_text)
         prefix = head[0] if head else prefix
         whole_text = port_text if head else prefix + port_text

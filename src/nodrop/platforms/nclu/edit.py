@@ -11,7 +11,7 @@ _FECS = {"rs": "rs", "fc": "baser", "none": "off"}
 
 
 def edit(
-    bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
+    config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
 ) -> Edit:
     """Leave the files unchanged, and give for each change the commands to type."""
     return told_by_hand(changes, _describe_manual_change, _slotted_commands)

@@ -8,6 +8,6 @@ from nodrop.platforms.kit import translating
 from nodrop.platforms.nclu.commands import FILE, translated
 
 
-def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
-    return translating.where(translated(bundle.get(FILE, b"").decode(errors="replace")))
+    return translating.where(translated(config_files.get(FILE, b"").decode(errors="replace")))

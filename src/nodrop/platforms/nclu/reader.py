@@ -22,9 +22,9 @@ _COMMAND = re.compile(
 )
 
 
-def detect(name: str, head: bytes) -> bool:
+def detect(name: str, file_head: bytes) -> bool:
     """Whether a file is a list of NCLU's commands."""
-    return name == FILE or bool(_COMMAND.search(head))
+    return name == FILE or bool(_COMMAND.search(file_head))
 
 
 def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:

@@ -29,14 +29,14 @@ def of_interface(view: View) -> tuple[bool, int | None]:
 
 
 def of_switch(
-    top: View, version: str | Unknown, ports: Iterable[Interface], derived: dict[Subject, str]
+    root_view: View, version: str | Unknown, ports: Iterable[Interface], derived_subjects: dict[Subject, str]
 ) -> tuple[bool | Unknown, bool]:
     """Return whether a switch has adaptive routing, and whether it considers the utilization of links for it.
 
-    Where that follows from a port, it is recorded in `derived`; it is UNKNOWN where it does in some releases and the
-    file names none.
+    Where that follows from a port, it is recorded in `derived_subjects`; it is UNKNOWN where it does in some releases
+    and the file names none.
     """
-    own_view = top.below(*BELOW)
+    own_view = root_view.below(*BELOW)
     weighs = bool(own_view.flag(THRESHOLD))
     stated = _read_enabled_flag(own_view)
     if stated is not None:
@@ -47,7 +47,7 @@ def of_switch(
         return UNKNOWN, weighs
     on = not knows(version, _TOLD)
     if on:
-        derived[(top.config.device, SWITCH[0])] = _DERIVED
+        derived_subjects[(root_view.config.device, SWITCH[0])] = _DERIVED
     return on, weighs
 
 
@@ -65,9 +65,9 @@ def port_paths(port: str, field: str) -> Iterator[Path]:
     yield from _state_paths(port_path)
 
 
-def switch_paths(head: str, ports: Iterable[str]) -> Iterator[Path]:
+def switch_paths(line_head: str, ports: Iterable[str]) -> Iterator[Path]:
     """Yield the possible paths of the switch's setting; else the `ports` that have it themselves."""
-    if head == SWITCH[1]:
+    if line_head == SWITCH[1]:
         yield (*BELOW, THRESHOLD)
     yield from _state_paths(BELOW)
     yield from (("interface", name, *BELOW) for name in ports)

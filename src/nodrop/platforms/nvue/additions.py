@@ -41,8 +41,8 @@ def merge_statements(statements: str, extras: Sequence[Extra]) -> str:
     return "".join(f"{line}\n" for line in _format_tree_lines(tree, ""))
 
 
-def _value(text: str) -> str:
-    return f" = {text}" if _LITERAL.fullmatch(text) else f" ~ {text}"
+def _value(config_text: str) -> str:
+    return f" = {config_text}" if _LITERAL.fullmatch(config_text) else f" ~ {config_text}"
 
 
 def _put_leaf(tree: _Tree, path: list[str], leaf: str) -> None:
@@ -103,10 +103,10 @@ def _addition_conflict(tree: _Tree, path: tuple[str, ...], parent: str) -> str:
     return ""
 
 
-def leaves(bundle: Mapping[str, bytes]) -> Iterator[Extra]:
+def leaves(config_files: Mapping[str, bytes]) -> Iterator[Extra]:
     """Yield every setting of a device's startup.yaml as it would be added; none of another form."""
     try:
-        data = parse(bundle.get(FILE, b""), FILE).data
+        data = parse(config_files.get(FILE, b""), FILE).data
     except InputProblems:
         return
     for section in data if isinstance(data, list) else ():

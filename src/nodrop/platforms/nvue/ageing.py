@@ -16,15 +16,15 @@ USUAL_MAC_AGEING_S, USUAL_REACHABLE_S = 1800, 1080
 _AGEING = "ageing"
 
 
-def mac_ageing(top: View) -> int | None | Unknown:
+def mac_ageing(root_view: View) -> int | None | Unknown:
     """Return the time in seconds, None where it is left to the switch; several bridges state no one time."""
-    domains = [view for _, view in top.below("bridge", "domain").items()]
+    domains = [view for _, view in root_view.below("bridge", "domain").items()]
     if len(domains) > 1:
         return UNKNOWN
     return domains[0].integer(_AGEING, *MAC_AGEING_S, "s") if domains else None
 
 
-def paths(top: View) -> Iterator[Path]:
+def paths(root_view: View) -> Iterator[Path]:
     """Yield where the time is stated, or could be."""
-    for domain in (*(name for name, _ in top.below("bridge", "domain").items()), DOMAIN):
+    for domain in (*(name for name, _ in root_view.below("bridge", "domain").items()), DOMAIN):
         yield ("bridge", "domain", domain, _AGEING)

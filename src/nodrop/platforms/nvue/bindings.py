@@ -37,10 +37,10 @@ Lines = tuple[Line, ...]
 Row = Binding[Path, Nodes, Dialect, Lines]
 
 
-def lines_of(rows: Iterable[Row], model_part: object, spoken: Dialect, below: Path = ()) -> Iterator[Line]:
-    """Yield the statements of a part of the model, whose node is `below` another, in the order of the rows."""
-    for lines in encoded(rows, model_part, spoken):
-        yield from (one._replace(path=(*below, *one.path)) for one in lines) if below else lines
+def lines_of(table_rows: Iterable[Row], model_part: object, dialect: Dialect, parent_path: Path = ()) -> Iterator[Line]:
+    """Yield the statements of a part of the model, whose node is `parent_path` another, in the order of the rows."""
+    for lines in encoded(table_rows, model_part, dialect):
+        yield from (one._replace(path=(*parent_path, *one.path)) for one in lines) if parent_path else lines
 
 
 def first(read: Callable[[View], Any]) -> Callable[[Nodes], Any]:
@@ -48,9 +48,9 @@ def first(read: Callable[[View], Any]) -> Callable[[Nodes], Any]:
     return lambda nodes: next((value for node in nodes if (value := read(node)) is not None), None)
 
 
-def switched(path: Path, spoken: Dialect, *, on: bool = True) -> Line:
+def switched(path: Path, dialect: Dialect, *, is_enabled: bool = True) -> Line:
     """Return the statement that lets a feature be on or off: `state = enabled`, or `enable = on` before 5.15."""
-    key, _, value = (spoken.enabled if on else spoken.disabled).partition(IS)
+    key, _, value = (dialect.enabled if is_enabled else dialect.disabled).partition(IS)
     return Line((*path, key), IS, value)
 
 
@@ -128,26 +128,26 @@ def flag(
     )
 
 
-def reference(field: str, path: Path, kind: str = "") -> Row:
-    """Return the row of a name of a route map or list of a `kind`, by default the last word of the path."""
+def reference(field: str, path: Path, object_kind: str = "") -> Row:
+    """Return the row of a name of a route map or list of a `object_kind`, by default the last word of the path."""
     return Binding(
         field=field,
         where=(path,),
-        decode=first(lambda node: policy(node.below(*path[:-1]), path[-1], kind)),
+        decode=first(lambda node: policy(node.below(*path[:-1]), path[-1], object_kind)),
         encode=lambda value, _: (Line(path, READS, value),),
         refuses=(lambda value, _: None if value is None else not_a_name(value),),
     )
 
 
-def policy(node: View, key: str, kind: str = "") -> str | None:
+def policy(node: View, key: str, object_kind: str = "") -> str | None:
     """Return the list or map that a node names, with a remark where there is none of that name and kind."""
-    kind = kind or key
+    object_kind = object_kind or key
     name = node.text(key)
     if name == "none":
         return None
-    if name is not None and not node.config.top.below("router", "policy", kind).has(name):
-        dangling(node, kind, name, key)
-    elif name is not None and kind == "prefix-list":
+    if name is not None and not node.config.top.below("router", "policy", object_kind).has(name):
+        dangling(node, object_kind, name, key)
+    elif name is not None and object_kind == "prefix-list":
         families = [family for word, family in _FAMILIES.items() if word in node.path]
         check_prefix_list_family(node, name, families[0] if families else None, key)
     return name
@@ -163,7 +163,7 @@ def check_prefix_list_family(node: View, name: str, family: Family | None, key: 
         node.config.remark("prefix-list-of-other-family", ("@bgp",), path, **facts)
 
 
-def dangling(node: View, kind: str, name: str, *below: str) -> None:
+def dangling(node: View, object_kind: str, name: str, *below: str) -> None:
     """Remark that a setting below a node names something that is missing."""
     path = (*node.path, *below)
-    node.config.remark("dangling-reference", ("@bgp",), path, kind=kind, name=name, field=path[-1])
+    node.config.remark("dangling-reference", ("@bgp",), path, kind=object_kind, name=name, field=path[-1])

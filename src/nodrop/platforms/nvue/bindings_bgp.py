@@ -79,7 +79,7 @@ FAMILY: tuple[Row, ...] = (
         field="active",
         where=(("state",), ("enable",)),
         decode=first(is_on),
-        encode=lambda value, spoken: (switched((), spoken, on=value),),
+        encode=lambda value, spoken: (switched((), spoken, is_enabled=value),),
     ),
     reference("import_policy", ("policy", "inbound", "route-map")),
     reference("export_policy", ("policy", "outbound", "route-map")),

@@ -60,7 +60,7 @@ _PAUSE = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
 
 
 def edit(
-    bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
+    config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
 ) -> Edit:
     """Change a device's file, given by canonical name; `name` is the device's where it states no hostname.
 
@@ -78,13 +78,13 @@ def edit(
         spelling=_OF_KEYS,
         meaning=_OF_MEANING,
     )
-    state = State(bundle, name or (wanted_changes[0].subject[0] if wanted_changes else ""), means, budget)
+    state = State(config_files, name or (wanted_changes[0].subject[0] if wanted_changes else ""), means, budget)
     by_hand = state.apply_changes(wanted_changes)
-    file = file_of("nvue", bundle)
-    if state.bundle == bundle:
+    file = file_of("nvue", config_files)
+    if state.bundle == config_files:
         return Edit(by_hand=by_hand)
     new_operations = drawing.collect_operations(state.bundle)
-    tree = Tree(bundle[file], file)
+    tree = Tree(config_files[file], file)
     release = Draft(tree, state.first).release
     return Edit(
         files={file: state.bundle[file]},
@@ -101,30 +101,32 @@ class _Drawing:
     def __init__(self) -> None:
         self._drafts: list[tuple[Bundle, Draft]] = []
 
-    def draw(self, bundle: Bundle, reading: DeviceReading, new: Device) -> Iterator[Bundle]:
+    def draw(self, config_files: Bundle, device_reading: DeviceReading, new_device: Device) -> Iterator[Bundle]:
         """Yield the document changed in its own lines, then as it is with the changes behind."""
-        file = file_of("nvue", bundle)
-        if file not in bundle:
+        file = file_of("nvue", config_files)
+        if file not in config_files:
             raise ValueError(f"there is no {file}")
-        self._keep(bundle)
-        tree = Tree(bundle[file], file)
-        draft = Draft(tree, reading)
+        self._keep(config_files)
+        tree = Tree(config_files[file], file)
+        draft = Draft(tree, device_reading)
         try:
-            change_rows(draft, reading.device, new)
-            change_bridging(draft, reading.device, new)
-            change_qos(draft, reading.device, new)
+            change_rows(draft, device_reading.device, new_device)
+            change_bridging(draft, device_reading.device, new_device)
+            change_qos(draft, device_reading.device, new_device)
             wanted_operations = draft.operations
-            if not wanted_operations and (first_difference := next(differences(reading.device, new), None)):
+            if not wanted_operations and (
+                first_difference := next(differences(device_reading.device, new_device), None)
+            ):
                 raise ValueError(_unspelt_reason(first_difference.path))
-            text = bundle[file].decode()
+            text = config_files[file].decode()
             for in_place in (True, False):
-                document = ScriptDocument(text) if nvset.detect(bundle[file]) else YamlDocument(text)
+                document = ScriptDocument(text) if nvset.detect(config_files[file]) else YamlDocument(text)
                 if in_place:
                     for operation in wanted_operations:
                         document.make(operation)
                 else:
                     document.append(wanted_operations)
-                edited_bundle = {**bundle, file: document.text.encode()}
+                edited_bundle = {**config_files, file: document.text.encode()}
                 self._drafts.append((edited_bundle, draft))
                 yield edited_bundle
         except NodropError as error:
@@ -136,9 +138,9 @@ class _Drawing:
         earlier = self._drafts[:at] if at > 0 else []
         self._drafts = [*earlier, *self._drafts[at : at + 1]] if at >= 0 else []
 
-    def collect_operations(self, bundle: Bundle) -> list[Operation]:
+    def collect_operations(self, config_files: Bundle) -> list[Operation]:
         """Return all that was done on the way to a bundle."""
-        self._keep(bundle)
+        self._keep(config_files)
         gone: dict[Path, None] = {}
         new_values: dict[Path, str] = {}
         for _, draft in self._drafts:

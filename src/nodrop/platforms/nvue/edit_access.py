@@ -15,12 +15,12 @@ _Setting = tuple[Path, str | None]
 """A path, and the value there; without one it is there and no more."""
 
 
-def change_access_lists(draft: Draft, old: Device, new: Device) -> None:
+def change_access_lists(draft: Draft, old_device: Device, new_device: Device) -> None:
     """Bring the access lists of `new` into a file with those of `old`; parts without a setting there stay unchanged."""
-    if isinstance(old.access_lists, Unknown) or isinstance(new.access_lists, Unknown):
+    if isinstance(old_device.access_lists, Unknown) or isinstance(new_device.access_lists, Unknown):
         return
-    before: Mapping[str, AccessList] = {access_list.name: access_list for access_list in old.access_lists}
-    after: Mapping[str, AccessList] = {access_list.name: access_list for access_list in new.access_lists}
+    before: Mapping[str, AccessList] = {access_list.name: access_list for access_list in old_device.access_lists}
+    after: Mapping[str, AccessList] = {access_list.name: access_list for access_list in new_device.access_lists}
     for name in dict.fromkeys((*before, *after)):
         _edit_access_list(draft, name, before.get(name), after.get(name))
 

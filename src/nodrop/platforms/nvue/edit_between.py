@@ -19,16 +19,16 @@ from nodrop.syntax.shapes import mapping_at, value_at
 _BREAKOUT = ("link", "breakout")
 
 
-def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "") -> Edit | None:
+def between(old_files: Mapping[str, bytes], new_files: Mapping[str, bytes], *, name: str = "") -> Edit | None:
     """Return the edit that makes a device's new document of its old one, with all of its settings.
 
     None where the breakout of ports differs, which takes two applies and no patch alone, and where there is not one
     document on both sides. Raises InputProblems where one of them cannot be read.
     """
-    file = file_of("nvue", old)
-    if not (file in old and file in new):
+    file = file_of("nvue", old_files)
+    if not (file in old_files and file in new_files):
         return None
-    trees = Tree(old[file], file), Tree(new[file], file)
+    trees = Tree(old_files[file], file), Tree(new_files[file], file)
     before, after = (single(tree.root, "") for tree in trees)
     if _breakouts_by_port(before) != _breakouts_by_port(after):
         return None
@@ -36,10 +36,10 @@ def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "
     new_operations = [*operations(gone), *operations(dict(_find_new_values(before, after, (), gone)))]
     if not new_operations:
         return Edit()
-    reading = read_device(name, sources(old))
+    reading = read_device(name, sources(old_files))
     release = Draft(trees[0], reading).release
     return Edit(
-        files={file: new[file]},
+        files={file: new_files[file]},
         steps=tuple(steps(new_operations, trees[0].root, reading.device, release)),
         forms=forms(new_operations),
     )
@@ -89,15 +89,17 @@ def _removed_paths(before: Node, after: Node, at: Path, place: Known | None) -> 
             yield key_path
 
 
-def _find_new_values(before: Node, after: Node, at: Path, gone: Mapping[Path, None]) -> Iterator[tuple[Path, str]]:
+def _find_new_values(
+    node_before: Node, node_after: Node, statement_path: Path, gone: Mapping[Path, None]
+) -> Iterator[tuple[Path, str]]:
     """Yield the settings to make, with their values."""
-    for key, value in after.items():
-        key_path = (*at, key)
-        was = before.get(key) if key_path not in gone else None
+    for key, value in node_after.items():
+        key_path = (*statement_path, key)
+        was = node_before.get(key) if key_path not in gone else None
         if isinstance(value, dict) and value:
             yield from _find_new_values(was if isinstance(was, dict) else {}, value, key_path, gone)
         elif isinstance(value, dict) or value is None:
-            if was != value or key not in before or key_path in gone:
+            if was != value or key not in node_before or key_path in gone:
                 yield key_path, THERE
         elif was != value:
             yield key_path, str(value)

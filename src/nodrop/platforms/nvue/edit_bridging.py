@@ -15,14 +15,14 @@ from nodrop.platforms.nvue.tree import Path
 _Said = Iterator[tuple[Path, str]]
 
 
-def change_bridging(draft: Draft, old: Device, new: Device) -> None:
+def change_bridging(draft: Draft, old_device: Device, new_device: Device) -> None:
     """Bring bonds, VLANs and their members of `new` into a file with those of `old`."""
     fields = ("vlans", "port_channels")
-    if all(same(getattr(old, field), getattr(new, field)) for field in fields):
+    if all(same(getattr(old_device, field), getattr(new_device, field)) for field in fields):
         return
-    if any(isinstance(getattr(device, field), Unknown) for field in fields for device in (old, new)):
+    if any(isinstance(getattr(device, field), Unknown) for field in fields for device in (old_device, new_device)):
         return
-    before, after = (dict(_bridging_settings(draft, device)) for device in (old, new))
+    before, after = (dict(_bridging_settings(draft, device)) for device in (old_device, new_device))
     new_objects = {path[:2] for path in after}
     for path in before:
         if path[:2] not in new_objects and path[0] == "interface" and (*path[:2], "type") in before:

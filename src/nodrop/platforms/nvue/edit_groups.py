@@ -12,7 +12,7 @@ _OF_PROCESS = 4
 """The length of `vrf default router bgp`."""
 
 
-def at_groups(top: View, settings: Mapping[Path, str | None]) -> Iterator[tuple[Path, str | None]]:
+def at_groups(root_view: View, settings: Mapping[Path, str | None]) -> Iterator[tuple[Path, str | None]]:
     """Yield settings with their values, those of groups included; None takes one away.
 
     What changes for all sessions of a group alike changes at the group. A value of one session overrides that of its
@@ -21,22 +21,26 @@ def at_groups(top: View, settings: Mapping[Path, str | None]) -> Iterator[tuple[
     of_groups: dict[tuple[Path, str, Path], dict[str, str | None]] = {}
     for path, value in settings.items():
         process, remaining_paths = path[:_OF_PROCESS], path[_OF_PROCESS + 2 :]
-        group = _group(top, path) if remaining_paths else None
-        if group is None or has(top.node, path) or not has(top.node, (*process, "peer-group", group, *remaining_paths)):
+        group = _group(root_view, path) if remaining_paths else None
+        if (
+            group is None
+            or has(root_view.node, path)
+            or not has(root_view.node, (*process, "peer-group", group, *remaining_paths))
+        ):
             yield path, value
         else:
             of_groups.setdefault((process, group, remaining_paths), {})[path[_OF_PROCESS + 1]] = value
     for (process, group, remaining_paths), values in of_groups.items():
         members = [
             key
-            for key in _group_members(top, process, group)
-            if not has(top.node, (*process, "neighbor", key, *remaining_paths))
+            for key in _group_members(root_view, process, group)
+            if not has(root_view.node, (*process, "neighbor", key, *remaining_paths))
         ]
         stated = (*process, "peer-group", group, *remaining_paths)
         if len(values) == len(members) and len(set(values.values())) == 1:
             yield stated, next(iter(values.values()))
             continue
-        kept_text = top.below(*stated[:-1]).text(stated[-1])
+        kept_text = root_view.below(*stated[:-1]).text(stated[-1])
         if None in values.values():
             yield stated, None
             values = {**dict.fromkeys(members, kept_text), **values}
@@ -45,12 +49,13 @@ def at_groups(top: View, settings: Mapping[Path, str | None]) -> Iterator[tuple[
         )
 
 
-def _group(top: View, path: Path) -> str | None:
+def _group(root_view: View, path: Path) -> str | None:
     """Return the peer group of the session that a path is in."""
     if path[_OF_PROCESS : _OF_PROCESS + 1] != ("neighbor",):
         return None
     return next(
-        (group for key, group in _sessions_with_groups(top, path[:_OF_PROCESS]) if key == path[_OF_PROCESS + 1]), None
+        (group for key, group in _sessions_with_groups(root_view, path[:_OF_PROCESS]) if key == path[_OF_PROCESS + 1]),
+        None,
     )
 
 

@@ -36,12 +36,12 @@ class _Kept:
     """Behavior of a port that stays as it is, though not all of it is known."""
 
 
-def change_qos(draft: Draft, old: Device, new: Device) -> None:
+def change_qos(draft: Draft, old_device: Device, new_device: Device) -> None:
     """Bring profiles, bindings, watchdogs, classes, pools and limits of `new` into a file with those of `old`.
 
     Raise UnknownFact where a port must change and not all that NVUE sets in one profile is known.
     """
-    pairs = list(zip(old.interfaces, new.interfaces, strict=True))
+    pairs = list(zip(old_device.interfaces, new_device.interfaces, strict=True))
     before, after = _profiles_by_port(pairs)
     reader = QosReader(draft.config)
     for number, kind in enumerate(KINDS):
@@ -60,21 +60,21 @@ def change_qos(draft: Draft, old: Device, new: Device) -> None:
         if not same(a.qos, b.qos):
             _port(draft, a, b)
     _classes(draft, pairs)
-    _edit_watchdog(draft, old, new)
-    _pools(draft, old, new, macro=reader.roce is not None)
-    if not same(old.dynamic_buffers, new.dynamic_buffers):
+    _edit_watchdog(draft, old_device, new_device)
+    _pools(draft, old_device, new_device, macro=reader.roce is not None)
+    if not same(old_device.dynamic_buffers, new_device.dynamic_buffers):
         path = ("qos", "advance-buffer-config", GLOBAL, "ingress-lossless-buffer", "shared-alpha")
-        if alpha(old) != alpha(new):
-            draft.put(*path, to=alpha(new))
-        if (percent := small_percent(new)) != small_percent(old):
+        if alpha(old_device) != alpha(new_device):
+            draft.put(*path, to=alpha(new_device))
+        if (percent := small_percent(new_device)) != small_percent(old_device):
             for name in dict.fromkeys((GLOBAL, *draft.top.below("qos", "pfc").node)):
                 draft.put("qos", "pfc", name, SMALL, to=percent)
 
 
-def _profile_of(draft: Draft, port: str, kind: str) -> str:
+def _profile_of(draft: Draft, port: str, object_kind: str) -> str:
     """Return the profile that holds for a port."""
-    name = draft.ports.view(port).below("qos", kind).text("profile")
-    return name if name and draft.top.below("qos", kind).has(name) else GLOBAL
+    name = draft.ports.view(port).below("qos", object_kind).text("profile")
+    return name if name and draft.top.below("qos", object_kind).has(name) else GLOBAL
 
 
 def _profiles_by_port(pairs: Iterable[tuple[Interface, Interface]]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -143,18 +143,18 @@ def _find_free_name(base_name: str, taken: Iterable[str]) -> str:
     return name
 
 
-def _name(kind: str, value: Any) -> str:
+def _name(object_kind: str, value: Any) -> str:
     """Return the name of a profile that is no copy."""
-    if kind == "mapping":
+    if object_kind == "mapping":
         return f"trust-{value.trust}"
-    if kind == "pfc":
+    if object_kind == "pfc":
         if value.rx != value.tx:
             return "pfc-rx" if value.rx else "pfc-tx"
         return f"cable-{value.cable_length_m}m" if value.rx else "pfc-off"
-    if kind == "link-pause":
+    if object_kind == "link-pause":
         return "pause" if value else "no-pause"
     words = {"congestion-control": "marking", "egress-scheduler": "shares", "egress-shaper": "rates"}
-    return words.get(kind, "no-rewrite" if value is None else "rewrite")
+    return words.get(object_kind, "no-rewrite" if value is None else "rewrite")
 
 
 def _edit_profile(draft: Draft, kind: str, name: str, old: Any, new: Any) -> None:
@@ -176,17 +176,22 @@ def _edit_profile(draft: Draft, kind: str, name: str, old: Any, new: Any) -> Non
         draft.set("qos", kind, name)
 
 
-def _port(draft: Draft, a: Interface, b: Interface) -> None:
+def _port(draft: Draft, left_port: Interface, right_port: Interface) -> None:
     """Let a port be watched or not, and other queues of it be trimmed."""
-    if not isinstance(a.qos, QosProfile) or not isinstance(b.qos, QosProfile):
+    if not isinstance(left_port.qos, QosProfile) or not isinstance(right_port.qos, QosProfile):
         return
-    was, is_on = (require_fact(qos.pfc_watchdog) is not None for qos in (a.qos, b.qos))
+    was, is_on = (require_fact(qos.pfc_watchdog) is not None for qos in (left_port.qos, right_port.qos))
     if was != is_on:
         draft.put(
-            "interface", b.name, "qos", "pfc-watchdog", *(("state",) if is_on else ()), to="enable" if is_on else None
+            "interface",
+            right_port.name,
+            "qos",
+            "pfc-watchdog",
+            *(("state",) if is_on else ()),
+            to="enable" if is_on else None,
         )
-    trimmed = [_trimmed_queues(port) for port in (a, b)]
-    path = ("interface", b.name, "packet-trim", "egress-eligibility", "traffic-class")
+    trimmed = [_trimmed_queues(port) for port in (left_port, right_port)]
+    path = ("interface", right_port.name, "packet-trim", "egress-eligibility", "traffic-class")
     for queue in sorted(trimmed[0] - trimmed[1]):
         draft.unset(*path, str(queue))
     for queue in sorted(trimmed[1] - trimmed[0]):
@@ -242,10 +247,12 @@ def _port_watchdogs(device: Device) -> Iterator[PfcWatchdog]:
             yield require_fact(watchdog)
 
 
-def _pools(draft: Draft, old: Device, new: Device, *, macro: bool) -> None:
-    if same(old.buffer_pools, new.buffer_pools):
+def _pools(draft: Draft, old_device: Device, new_device: Device, *, macro: bool) -> None:
+    if same(old_device.buffer_pools, new_device.buffer_pools):
         return
-    before, after = ({row.name: row.percentage for row in require_fact(device.buffer_pools)} for device in (old, new))
+    before, after = (
+        {row.name: row.percentage for row in require_fact(device.buffer_pools)} for device in (old_device, new_device)
+    )
     lossless = "roce-lossless" if macro else "default-lossless"
     names = {"ingress_lossy": "default-lossy", "egress_lossy": "default-lossy", "ingress_lossless": lossless}
     for pool, name in names.items():

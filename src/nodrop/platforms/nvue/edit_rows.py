@@ -40,52 +40,52 @@ _ENTITIES = frozenset(
 """Parents of keys that are taken away with all that is said of them."""
 
 
-def change_rows(draft: Draft, old: Device, new: Device) -> None:
+def change_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
     """Bring ports, addresses, services and routing of `new` into a file with those of `old`."""
-    for a, b in zip(old.interfaces, new.interfaces, strict=True):
+    for a, b in zip(old_device.interfaces, new_device.interfaces, strict=True):
         if not same(a, b):
             _port(draft, a, b)
-    _edit_management(draft, old.management, new.management)
-    _edit_loopbacks(draft, old.loopbacks, new.loopbacks)
+    _edit_management(draft, old_device.management, new_device.management)
+    _edit_loopbacks(draft, old_device.loopbacks, new_device.loopbacks)
     for kind, before, after in (
-        ("ntp", old.ntp_servers, new.ntp_servers),
-        ("syslog", old.syslog_servers, new.syslog_servers),
-        ("dns", old.dns_servers, new.dns_servers),
+        ("ntp", old_device.ntp_servers, new_device.ntp_servers),
+        ("syslog", old_device.syslog_servers, new_device.syslog_servers),
+        ("dns", old_device.dns_servers, new_device.dns_servers),
     ):
         if _is_known_change(before, after):
-            _edit_servers(draft, kind, before, after, new)
+            _edit_servers(draft, kind, before, after, new_device)
     for attribute, word in (("snmp_location", "system-location"), ("snmp_contact", "system-contact")):
-        if _is_known_change(getattr(old, attribute), getattr(new, attribute)):
-            _set_snmp_field(draft, word, getattr(new, attribute))
-    if _is_known_change(old.mac_ageing_s, new.mac_ageing_s):
-        draft.put(*next(ageing.paths(draft.top)), to=new.mac_ageing_s)
-    _change_switch_rows(draft, old, new)
-    change_access_lists(draft, old, new)
-    if _is_known_change(old.tunnels, new.tunnels):
-        _edit_tunnel_dscp(draft, known_rows(old.tunnels), known_rows(new.tunnels))
-    if _is_known_change(old.hash_fields, new.hash_fields):
-        _set_hash_fields(draft, new.hash_fields)
-    if _is_known_change(old.gnmi_port, new.gnmi_port):
-        draft.set(*GNMI, "state", to="disabled" if new.gnmi_port is None else "enabled")
-        if new.gnmi_port is not None:
-            draft.set(*GNMI, "port", to=new.gnmi_port)
-    if _is_known_change(old.otlp_collectors, new.otlp_collectors):
-        _edit_collectors(draft, old.otlp_collectors, new.otlp_collectors)
-    _set_switch_adaptive_routing(draft, old, new)
-    if _is_known_change(old.trimming, new.trimming):
-        _edit_trimming(draft, old.trimming, new.trimming)
-    _edit_routing(draft, old, new)
+        if _is_known_change(getattr(old_device, attribute), getattr(new_device, attribute)):
+            _set_snmp_field(draft, word, getattr(new_device, attribute))
+    if _is_known_change(old_device.mac_ageing_s, new_device.mac_ageing_s):
+        draft.put(*next(ageing.paths(draft.top)), to=new_device.mac_ageing_s)
+    _change_switch_rows(draft, old_device, new_device)
+    change_access_lists(draft, old_device, new_device)
+    if _is_known_change(old_device.tunnels, new_device.tunnels):
+        _edit_tunnel_dscp(draft, known_rows(old_device.tunnels), known_rows(new_device.tunnels))
+    if _is_known_change(old_device.hash_fields, new_device.hash_fields):
+        _set_hash_fields(draft, new_device.hash_fields)
+    if _is_known_change(old_device.gnmi_port, new_device.gnmi_port):
+        draft.set(*GNMI, "state", to="disabled" if new_device.gnmi_port is None else "enabled")
+        if new_device.gnmi_port is not None:
+            draft.set(*GNMI, "port", to=new_device.gnmi_port)
+    if _is_known_change(old_device.otlp_collectors, new_device.otlp_collectors):
+        _edit_collectors(draft, old_device.otlp_collectors, new_device.otlp_collectors)
+    _set_switch_adaptive_routing(draft, old_device, new_device)
+    if _is_known_change(old_device.trimming, new_device.trimming):
+        _edit_trimming(draft, old_device.trimming, new_device.trimming)
+    _edit_routing(draft, old_device, new_device)
 
 
 def _is_known_change(old: Any, new: Any) -> bool:
     return not same(old, new) and not isinstance(new, Unknown) and not isinstance(old, Unknown)
 
 
-def _change_switch_rows(draft: Draft, old: Device, new: Device) -> None:
+def _change_switch_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
     """Let settings of the switch that have rows have other values."""
     for row in SWITCH:
-        value = getattr(new, row.field)
-        if row.encode is None or not _is_known_change(getattr(old, row.field), value):
+        value = getattr(new_device, row.field)
+        if row.encode is None or not _is_known_change(getattr(old_device, row.field), value):
             continue
         lines = () if value is None else row.encode(value, draft.say)
         for path in row.where if not lines else ():
@@ -111,8 +111,8 @@ def _set_hash_fields(draft: Draft, fields: tuple[HashField, ...] | None | Unknow
         draft.put(*hashing.PATH, flag, to=word)
 
 
-def _port(draft: Draft, a: Interface, b: Interface) -> None:
-    link = ("interface", b.name, "link")
+def _port(draft: Draft, left_port: Interface, right_port: Interface) -> None:
+    link = ("interface", right_port.name, "link")
     on, off = draft.say.on, draft.say.off
     spelt: tuple[tuple[str, str, Any], ...] = (
         ("enabled", "state", lambda value: "up" if value else "down"),
@@ -122,16 +122,16 @@ def _port(draft: Draft, a: Interface, b: Interface) -> None:
         ("mtu_bytes", "mtu", lambda value: value),
     )
     for attribute, word, spell in spelt:
-        before, after = getattr(a, attribute), getattr(b, attribute)
+        before, after = getattr(left_port, attribute), getattr(right_port, attribute)
         if not same(before, after) and not isinstance(after, Unknown):
             draft.put(*link, word, to=spell(after))
-    if _is_known_change(a.description, b.description):
-        draft.put("interface", b.name, "description", to=b.description)
-    if _is_known_change(a.addresses, b.addresses):
-        _edit_addresses(draft, b.name, a.addresses, b.addresses)
-    if _is_known_change(a.vrf, b.vrf):
-        _set_vrf(draft, b.name, require_fact(b.vrf))
-    _set_port_adaptive_routing(draft, a, b)
+    if _is_known_change(left_port.description, right_port.description):
+        draft.put("interface", right_port.name, "description", to=right_port.description)
+    if _is_known_change(left_port.addresses, right_port.addresses):
+        _edit_addresses(draft, right_port.name, left_port.addresses, right_port.addresses)
+    if _is_known_change(left_port.vrf, right_port.vrf):
+        _set_vrf(draft, right_port.name, require_fact(right_port.vrf))
+    _set_port_adaptive_routing(draft, left_port, right_port)
 
 
 def _address_family_word(draft: Draft, address: str) -> str:

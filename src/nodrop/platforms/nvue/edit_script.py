@@ -45,8 +45,8 @@ def command(operation: Operation) -> str:
     return f"nv {'unset' if operation.value is None else 'set'} {' '.join(map(for_shell, words))}"
 
 
-def _words(steps: Steps, value: str | None) -> list[str]:
-    words = [spelt_key(steps[at - 1][0] if at else "", step) for at, step in enumerate(steps)]
+def _words(statement_steps: Steps, value: str | None) -> list[str]:
+    words = [spelt_key(statement_steps[at - 1][0] if at else "", step) for at, step in enumerate(statement_steps)]
     return [*words, value] if value else words
 
 

@@ -144,7 +144,7 @@ def priority_groups(
     *,
     lossy_th: int = LOSSY_TH,
     pool: str = "ingress_lossless",
-    stated: StatedHeadroom | None = None,
+    stated_headroom: StatedHeadroom | None = None,
     quotas: Quotas = NO_QUOTAS,
 ) -> tuple[PriorityGroup, ...]:
     """Return a port's priority groups: a separate one for each PFC priority, and one for all others.
@@ -152,11 +152,11 @@ def priority_groups(
     The switch computes unstated headroom from the cable (`hardware.dynamic.resolve`).
     """
     lossy = BufferProfile(pool="ingress_lossy", size_bytes=0, dynamic_th=lossy_th)
-    if stated is None:
+    if stated_headroom is None:
         headroom = Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True)
         lossless = BufferProfile(pool=pool, size_bytes=UNKNOWN, dynamic_th=dynamic_th, headroom=headroom)
     else:
-        lossless = stated.buffer(pool, dynamic_th)
+        lossless = stated_headroom.buffer(pool, dynamic_th)
     lossy, lossless = (
         _apply_buffer_quota(lossy, quotas.ingress_lossy),
         _apply_buffer_quota(lossless, quotas.ingress_lossless),
@@ -187,9 +187,9 @@ def queue_buffer(lossless: bool, index: int | None = None, limits: Limits = USUA
     return _apply_buffer_quota(share, quotas.egress_lossy.get(number))
 
 
-def usual_small_percent(model: str | Unknown) -> int:
+def usual_small_percent(model_name: str | Unknown) -> int:
     """Return the default share of small packets for computing headroom on a model, in percent."""
-    chip = asic_of(model)
+    chip = asic_of(model_name)
     return _SMALL_PACKET_PERCENT.get(chip.name if chip else "", 100)
 
 
@@ -214,8 +214,8 @@ def buffer_pools(
     the other traffic on the way in. `static` are names of pools that are not dynamic.
     """
 
-    def make_pool(direction: Literal["ingress", "egress"], kind: str, percent: int | None) -> BufferPool:
-        name = f"{direction}_{kind}"
+    def make_pool(direction: Literal["ingress", "egress"], object_kind: str, percent: int | None) -> BufferPool:
+        name = f"{direction}_{object_kind}"
         return BufferPool(
             name=name,
             direction=direction,

@@ -30,9 +30,9 @@ USUAL = frozenset({"dst-ip", "l4-dst-port", "ip-protocol", "ipv6-flow-label", "s
 """What counts of which nothing is said."""
 
 
-def hash_fields(top: View) -> tuple[HashField, ...] | None:
+def hash_fields(root_view: View) -> tuple[HashField, ...] | None:
     """Return the fields in the order of the model; None where no flag is stated, or all of them are off."""
-    view = top.below(*PATH)
+    view = root_view.below(*PATH)
     stated = {field: view.flag(flag) for field, flag in FLAGS.items() if view.has(flag)}
     if not stated:
         return None

@@ -44,11 +44,11 @@ _MTU_BYTES = (552, 9216)
 _CABLE_M = (1, 100_000)
 
 
-def description(text: str) -> str | None:
+def description(config_text: str) -> str | None:
     """Return the fault of a description, or None: NVUE takes one line of printable ASCII without apostrophes."""
-    if not text.isascii() or "'" in text:
-        return f"{text!r} has apostrophes or characters beyond ASCII, which Cumulus Linux does not take"
-    return on_one_line(text)
+    if not config_text.isascii() or "'" in config_text:
+        return f"{config_text!r} has apostrophes or characters beyond ASCII, which Cumulus Linux does not take"
+    return on_one_line(config_text)
 
 
 _PLAIN = Plain(

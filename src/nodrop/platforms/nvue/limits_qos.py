@@ -361,7 +361,7 @@ def _check_derived_buffers(device: Device, pools: tuple[BufferPool, ...], dynami
             own_pfc_rx_priorities = require_fact(qos.pfc_rx_priorities) or require_fact(qos.pfc_tx_priorities)
             key = own_pfc_rx_priorities, effects.stated_headroom(require_fact(qos.priority_groups))
             if key not in groups:
-                groups[key] = effects.priority_groups(own_pfc_rx_priorities, dynamic_th, stated=key[1])
+                groups[key] = effects.priority_groups(own_pfc_rx_priorities, dynamic_th, stated_headroom=key[1])
             bare[id(qos)] = replace_fields(qos, priority_groups=groups[key])
         ports.append(replace_fields(port, qos=bare[id(qos)]))
     new_device = resolve(replace_fields(device, interfaces=tuple(ports), buffer_pools=pools))

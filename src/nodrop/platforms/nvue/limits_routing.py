@@ -123,8 +123,8 @@ def _check_routes(routes: tuple[StaticRoute, ...]) -> None:
             raise refuse(["static_routes", route.prefix, "next_hop"], f"{route.next_hop} is no port of the switch")
 
 
-def _check_order(rows: Sequence[Any], order: Callable[[Any], Any], *path: object) -> None:
-    if list(rows) != sorted(rows, key=order):
+def _check_order(table_rows: Sequence[Any], order: Callable[[Any], Any], *path: object) -> None:
+    if list(table_rows) != sorted(table_rows, key=order):
         raise refuse(path, "are not in the order in which they would be read back")
 
 
@@ -223,14 +223,14 @@ def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
                 _check_set_value(attribute, value, *where, "sets")
 
 
-def _check_attributes(attributes: list[str], words: dict[str, str], *path: object) -> None:
+def _check_attributes(attributes: list[str], values_by_word: dict[str, str], *path: object) -> None:
     for attribute in attributes:
-        if attribute not in words:
-            raise refuse(path, f"{attribute!r} is not one of {', '.join(words)}")
-    ours = [words[attribute] for attribute in attributes]
+        if attribute not in values_by_word:
+            raise refuse(path, f"{attribute!r} is not one of {', '.join(values_by_word)}")
+    ours = [values_by_word[attribute] for attribute in attributes]
     check_distinct(ours, *path)
-    if attributes != sorted(attributes, key=list(words).index):
-        raise refuse(path, f"are not in the order in which they would be read back: {', '.join(words)}")
+    if attributes != sorted(attributes, key=list(values_by_word).index):
+        raise refuse(path, f"are not in the order in which they would be read back: {', '.join(values_by_word)}")
 
 
 def _check_match(attribute: str, value: str, *path: object) -> None:
@@ -259,10 +259,10 @@ def _check_set_value(attribute: str, value: str, *path: object) -> None:
         raise refuse(path, f"{value!r} is no IPv4 address")
 
 
-def _check_number(value: str, least: int, *path: object) -> None:
+def _check_number(value: str, min_value: int, *path: object) -> None:
     number = whole_number(value, MAX_32_BITS)
-    if number is None or str(number) != value or number < least:
-        raise refuse(path, f"{value!r} is not from {least} to {MAX_32_BITS}")
+    if number is None or str(number) != value or number < min_value:
+        raise refuse(path, f"{value!r} is not from {min_value} to {MAX_32_BITS}")
 
 
 def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:

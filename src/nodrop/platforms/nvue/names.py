@@ -21,9 +21,11 @@ _PART = re.compile(r"(.*?)([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _NUMBERS = re.compile(r"[0-9]{1,9}(?:-[0-9]{1,9})?(?:,[0-9]{1,9}(?:-[0-9]{1,9})?)*")
 
 
-def not_a_name(text: str) -> str | None:
+def not_a_name(config_text: str) -> str | None:
     """Return why a text cannot be the name of a VRF, a route map or a list; None if it can."""
-    return None if _NAME.fullmatch(text) and text not in RESERVED else f"{text!r} is no name in NVUE"
+    return (
+        None if _NAME.fullmatch(config_text) and config_text not in RESERVED else f"{config_text!r} is no name in NVUE"
+    )
 
 
 @lru_cache(maxsize=16384)

@@ -80,10 +80,10 @@ _ADVANCED: Path = ("qos", "advance-buffer-config", GLOBAL)
 _WHOLE: tuple[Path, ...] = (("system", "hostname"), ("interface",), ("qos",))
 
 
-def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
     try:
-        tree = Tree(bundle.get(FILE, b""), FILE)
+        tree = Tree(config_files.get(FILE, b""), FILE)
         finder = _Finder(tree)
     except InputProblems:
         return lambda subject: None
@@ -308,13 +308,13 @@ class _Finder:
         yield from self._roce_macro_paths()
         yield ("interface", port)
 
-    def _pfc_paths(self, port: str, head: str, key: str) -> Iterator[Path]:
+    def _pfc_paths(self, port: str, line_head: str, key: str) -> Iterator[Path]:
         name = self._profile_of(port, "pfc")
         node = self._top.below("qos", "pfc", name)
-        direction = "tx" if head == "pfc_tx_priorities" else "rx"
+        direction = "tx" if line_head == "pfc_tx_priorities" else "rx"
         if node.flag(direction) is False:
             yield (*node.path, direction)
-        if head in ("tc_to_priority_group", "pfc_to_priority_group"):
+        if line_head in ("tc_to_priority_group", "pfc_to_priority_group"):
             yield (*node.path, "switch-priority", key)
         yield from ((*node.path, "switch-priority", text) for text in node.texts("switch-priority"))
         yield node.path

@@ -20,10 +20,10 @@ _WORDS: dict[str, Path] = {
 }
 
 
-def bridged_paths(top: View, ports: Ports, area: str, remaining_path: Path) -> Iterator[Path]:
+def bridged_paths(root_view: View, ports: Ports, area: str, remaining_path: Path) -> Iterator[Path]:
     """Yield the paths at which a part of a bond or VLAN may stand, the most exact first, but for addresses and VRF."""
     key, field, member = (*remaining_path, "", "", "")[:3]
-    domains = tuple(top.below("bridge", "domain").node)
+    domains = tuple(root_view.below("bridge", "domain").node)
     if area == "@vlans" and field == "members" and member:
         for domain in domains:
             own_view = ports.view(member).below("bridge", "domain", domain)

@@ -25,14 +25,14 @@ _POLICY_FIELDS: Mapping[str, tuple[Path, ...]] = {
 }
 
 
-def routing_paths(top: View, head: str, path: Path) -> Iterator[Path]:
+def routing_paths(root_view: View, line_head: str, path: Path) -> Iterator[Path]:
     """Yield the paths that set a part of the routing, the most exact first."""
-    if head == "@static_routes":
-        yield from _static_route_paths(top, *(*path, "", "")[:2])
-    elif head == "@vrf_bgp":
-        yield from _bgp_paths(top, "".join(path[:1]), path[1:])
+    if line_head == "@static_routes":
+        yield from _static_route_paths(root_view, *(*path, "", "")[:2])
+    elif line_head == "@vrf_bgp":
+        yield from _bgp_paths(root_view, "".join(path[:1]), path[1:])
     else:
-        yield from _bgp_paths(top, DEFAULT, path if head == "@bgp" else ("neighbors", *path))
+        yield from _bgp_paths(root_view, DEFAULT, path if line_head == "@bgp" else ("neighbors", *path))
 
 
 def _static_route_paths(top: View, key: str, field: str) -> Iterator[Path]:
@@ -48,13 +48,13 @@ def _static_route_paths(top: View, key: str, field: str) -> Iterator[Path]:
     yield ("vrf", DEFAULT, "router", "static")
 
 
-def _bgp_paths(top: View, vrf: str, field_path: Path) -> Iterator[Path]:
+def _bgp_paths(root_view: View, vrf: str, field_path: Path) -> Iterator[Path]:
     own_processes = process(vrf)
     field, key, *remaining_words = (*field_path, "", "")
     yield from ((*own_processes, *path) for path in places((*EITHER, *PROCESS), field))
     yield from (("router", "bgp", *path) for path in places((*EITHER, *SHARED), field))
     if field == "networks":
-        node = top.below(*own_processes)
+        node = root_view.below(*own_processes)
         rows = [
             (*own_processes, *family, "network", text)
             for family in FAMILIES
@@ -70,25 +70,25 @@ def _bgp_paths(top: View, vrf: str, field_path: Path) -> Iterator[Path]:
         yield row
         yield row[:-1]
     elif field == "neighbors" and key:
-        yield from _neighbor_paths(top, own_processes, key, *remaining_words)
+        yield from _neighbor_paths(root_view, own_processes, key, *remaining_words)
     elif field in _POLICIES:
         yield from _policy_paths(_POLICIES[field], key, [word for word in remaining_words if word])
     yield own_processes
     yield ("router", "bgp")
 
 
-def _policy_paths(kind: str, name: str, inner: list[str]) -> Iterator[Path]:
+def _policy_paths(object_kind: str, name: str, inner: list[str]) -> Iterator[Path]:
     if len(inner) > 1 and inner[0] == "rules":
-        rule: Path = ("router", "policy", kind, name, "rule", inner[1])
+        rule: Path = ("router", "policy", object_kind, name, "rule", inner[1])
         for word in _POLICY_FIELDS.get("".join(inner[2:3]), ()):
             yield (*rule, *word)
         yield rule
-    yield ("router", "policy", kind, name)
+    yield ("router", "policy", object_kind, name)
 
 
-def _neighbor_paths(top: View, own_path: Path, key: str, field: str, *inside: str) -> Iterator[Path]:
+def _neighbor_paths(root_view: View, own_path: Path, key: str, field: str, *inside: str) -> Iterator[Path]:
     neighbor = (*own_path, "neighbor", key)
-    group = top.below(*own_path, "neighbor", key).text("peer-group")
+    group = root_view.below(*own_path, "neighbor", key).text("peer-group")
     for node in (neighbor, (*own_path, "peer-group", group or "")):
         if field == "ipv6":
             yield from ((*node, *FAMILIES[1], *path) for path in places(FAMILY, "".join(inside[:1])))
@@ -99,7 +99,7 @@ def _neighbor_paths(top: View, own_path: Path, key: str, field: str, *inside: st
     yield neighbor
 
 
-def at(position: str, rows: Sequence[Path]) -> Sequence[Path]:
+def at(position: str, statement_paths: Sequence[Path]) -> Sequence[Path]:
     """Return the row at a position, if there is one."""
     number = whole_number(position)
-    return rows[number : number + 1] if number is not None else ()
+    return statement_paths[number : number + 1] if number is not None else ()

@@ -17,28 +17,28 @@ _INDEXED = ("traffic-class", "switch-priority", "dscp", "pcp")
 """Words whose next word may be a list of numbers."""
 
 
-def leaves(kind: str, value: Any) -> Iterator[tuple[Path, str]]:
+def leaves(object_kind: str, value: Any) -> Iterator[tuple[Path, str]]:
     """Yield the settings below a profile for a value; none for a profile of a port that does nothing."""
     if value is None:
         return
-    if kind == "mapping":
+    if object_kind == "mapping":
         yield ("trust",), value.trust
         for source in ("dscp", "pcp"):
             for index, target in enumerate(getattr(value, source) or ()):
                 if target is not None:
                     yield (source, str(index), "switch-priority"), str(target)
-    elif kind == "pfc":
+    elif object_kind == "pfc":
         yield from _pfc_settings(value)
-    elif kind == "link-pause":
+    elif object_kind == "link-pause":
         yield from (((direction,), _SWITCH[bool(value)]) for direction in ("rx", "tx"))
-    elif kind == "remark":
+    elif object_kind == "remark":
         yield ("rewrite",), "l3"
         for priority, dscp in enumerate(value):
             if dscp is not None:
                 yield ("switch-priority", str(priority), "dscp"), str(dscp)
     else:
         for queue, queue_setting in value:
-            for word, setting_value in _settings_of_queue(kind, queue_setting).items():
+            for word, setting_value in _settings_of_queue(object_kind, queue_setting).items():
                 if setting_value is not None:
                     yield ("traffic-class", str(queue), word), str(setting_value)
 
@@ -112,21 +112,22 @@ def macro_leaves(defaults: Defaults, used: Collection[int], cable_length_m: int 
     }
 
 
-def without(stated: Leaves, given_leaves: Leaves) -> Leaves:
+def without(stated_leaves: Leaves, given_leaves: Leaves) -> Leaves:
     """Return the settings that are not given already.
 
     Numbers of priorities with PFC are one setting: those that are stated replace the given ones.
     """
-    new_leaves = {path: value for path, value in stated.items() if given_leaves.get(path) != value}
+    new_leaves = {path: value for path, value in stated_leaves.items() if given_leaves.get(path) != value}
     priorities = [
-        {path for path in side if path[0] == "switch-priority" and len(path) == 2} for side in (stated, given_leaves)
+        {path for path in side if path[0] == "switch-priority" and len(path) == 2}
+        for side in (stated_leaves, given_leaves)
     ]
     if priorities[0] != priorities[1]:
-        new_leaves |= {path: stated[path] for path in priorities[0]}
+        new_leaves |= {path: stated_leaves[path] for path in priorities[0]}
     return new_leaves
 
 
-def statements(kind: str, name: str, own_leaves: Leaves) -> list[str]:
+def statements(object_kind: str, name: str, own_leaves: Leaves) -> list[str]:
     """Return settings of a profile as statements, in the order of a file; numbers with the same settings share one."""
     rows: list[tuple[Path, str]] = []
     indexed: dict[str, dict[int, list[tuple[Path, str]]]] = {}
@@ -139,5 +140,5 @@ def statements(kind: str, name: str, own_leaves: Leaves) -> list[str]:
         for key, same in by_value((index, tuple(sorted(leaf_rows))) for index, leaf_rows in sorted(by_index.items())):
             rows += [((word, key, *sub_path), value) for sub_path, value in same]
     rows.sort(key=lambda row: [natural(word) for word in row[0]])
-    head = f"qos {kind} {name}"
+    head = f"qos {object_kind} {name}"
     return [f"{head} {' '.join(path)}{f' = {value}' if value else ''}" for path, value in rows]

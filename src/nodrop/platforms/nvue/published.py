@@ -25,9 +25,9 @@ def published() -> tuple[Stated, frozenset[Release]]:
     return data["settings"], frozenset(release_of(name) for name in data["sources"])
 
 
-def fill_words(stated: Stated, doc_words: Stated) -> Stated:
+def fill_words(stated_values: Stated, doc_words: Stated) -> Stated:
     """Return the words of a place of schema.yaml, with those of the documents where it is open."""
-    words = {word: spec for key, spec in stated.items() for word in (key.split(", ") if key != "-" else [key])}
+    words = {word: spec for key, spec in stated_values.items() for word in (key.split(", ") if key != "-" else [key])}
     below = {word: _fill_word(spec, doc_words, word) for word, spec in words.items()}
     if "..." not in words:
         return below

@@ -40,18 +40,18 @@ _FIELDS: Mapping[str, tuple[Path, ...]] = {
 }
 
 
-def access_lists(top: View, ports: Ports) -> tuple[AccessList, ...]:
+def access_lists(root_view: View, ports: Ports) -> tuple[AccessList, ...]:
     """Return the access lists, sorted by name, with the interfaces that name them."""
     bound: dict[str, list[Binding]] = {}
-    for name, binding in _acl_bindings(top, ports):
+    for name, binding in _acl_bindings(root_view, ports):
         bound.setdefault(name, []).append(binding)
-    stated = top.below("acl")
+    stated = root_view.below("acl")
     for name in bound:
         if not stated.has(name) and not name.startswith(_OF_IMAGE):
             first_binding = bound[name][0]
             where = () if first_binding.interface is None else (first_binding.interface,)
             path = binding_path(name, first_binding)
-            top.config.remark("dangling-reference", where, path, kind="acl", name=name, field="acl")
+            root_view.config.remark("dangling-reference", where, path, kind="acl", name=name, field="acl")
     return in_order(_build_access_list(name, view, tuple(bound.get(name, ()))) for name, view in stated.items())
 
 

@@ -33,12 +33,12 @@ _KEPT = frozenset({"breakout", "state"})
 _IDLE_LINK = frozenset({"breakout", "mtu", "auto-negotiate", "fec", "speed", "state"})
 
 
-def check_ports(config: Config, ports: Ports, model: str | Unknown) -> None:
+def check_ports(config: Config, ports: Ports, model_name: str | Unknown) -> None:
     """Report ports that the model does not have, and parts of ports that the file does not break out.
 
     A file without a header may be a change to an existing configuration: there, a named port counts as whole.
     """
-    facts = None if isinstance(model, Unknown) else switch(model)
+    facts = None if isinstance(model_name, Unknown) else switch(model_name)
     panels = None if facts is None else _panel_numbers(facts.name)
     breakouts = _Breakouts(ports, facts, whole_state=bool(config.tree and config.tree.header))
     missing: list[_Row] = []
@@ -54,7 +54,7 @@ def check_ports(config: Config, ports: Ports, model: str | Unknown) -> None:
                 rows.append(_Row(key, name, why, f"swp{port.port.panel}"))
     for row in _merge_rows_by_place(config, missing):
         last = str(max(panels or (0,)))
-        config.remark("port-not-on-model", (), ("interface", row.key), ports=row.name, model=str(model), last=last)
+        config.remark("port-not-on-model", (), ("interface", row.key), ports=row.name, model=str(model_name), last=last)
     for row in _merge_rows_by_place(config, rows):
         config.remark("part-without-breakout", (), ("interface", row.key), ports=row.name, reason=row.why)
     if facts is not None:

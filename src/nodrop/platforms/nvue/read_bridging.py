@@ -27,7 +27,7 @@ _ALL = "all"
 Derived = dict[Subject, str]
 
 
-def port_channels(top: View, ports: Ports, derived: Derived) -> tuple[PortChannel, ...] | Unknown:
+def port_channels(root_view: View, ports: Ports, derived_values: Derived) -> tuple[PortChannel, ...] | Unknown:
     """Return the bonds, sorted by name; UNKNOWN if a bond uses no LACP, which the model does not hold."""
     bonds = []
     for name in sorted(ports.of_kind("bond", *_BONDS), key=natural):
@@ -38,11 +38,11 @@ def port_channels(top: View, ports: Ports, derived: Derived) -> tuple[PortChanne
         subject = (ports.config.device, "@port_channels", name)
         fast = bond.word("lacp-rate", {"fast": True, "slow": False})
         if fast is None:
-            derived[*subject, "fast_rate"] = "LACP speaks each second unless told otherwise"
+            derived_values[*subject, "fast_rate"] = "LACP speaks each second unless told otherwise"
         link = ports.link(view)
         for field, reason in link.derived:
             if field in ("enabled", "mtu_bytes"):
-                derived[*subject, field] = reason
+                derived_values[*subject, field] = reason
         members = {member for key in bond.texts("member") for member in names(key)}
         if len(members) > MOST_MEMBERS:
             expected = f"{MOST_MEMBERS} at most: all of them go down when more are applied"
@@ -58,20 +58,23 @@ def port_channels(top: View, ports: Ports, derived: Derived) -> tuple[PortChanne
                 addresses=addresses(view),
                 vrf=vrf(view),
                 description=view.text("description"),
-                segment=segment(view, top),
+                segment=segment(view, root_view),
             )
         )
     return tuple(bonds)
 
 
-def vlans(top: View, ports: Ports, derived: Derived) -> tuple[Vlan, ...] | Unknown:
+def vlans(root_view: View, ports: Ports, derived_values: Derived) -> tuple[Vlan, ...] | Unknown:
     """Return the VLANs of the bridge, sorted by number; UNKNOWN where there are several bridges."""
     of_port = {name: ports.view(name).below("bridge", "domain") for name in ports.of_kind("bridge")}
-    domains = {*top.below("bridge", "domain").node, *(domain for view in of_port.values() for domain in view.node)}
+    domains = {
+        *root_view.below("bridge", "domain").node,
+        *(domain for view in of_port.values() for domain in view.node),
+    }
     if len(domains) > 1:
         return UNKNOWN
     domain = next(iter(domains), "")
-    bridge = top.below("bridge", "domain", domain)
+    bridge = root_view.below("bridge", "domain", domain)
     vlan_ids = {number for number, _ in _find_vlan_views(bridge)}
     members: dict[int, list[VlanMember]] = {number: [] for number in vlan_ids}
     for name in sorted(of_port, key=natural):
@@ -80,7 +83,7 @@ def vlans(top: View, ports: Ports, derived: Derived) -> tuple[Vlan, ...] | Unkno
     svi_names = {*ports.of_kind("vlan", "svi"), *(name for name in ports.names() if name.startswith("vlan"))}
     gateways = {gateway: view for view in map(ports.view, svi_names) if (gateway := _svi_vlan(view)) is not None}
     return tuple(
-        _build_vlan(number, tuple(members.get(number, ())), gateways.get(number), ports, derived)
+        _build_vlan(number, tuple(members.get(number, ())), gateways.get(number), ports, derived_values)
         for number in sorted({*members, *gateways})
     )
 

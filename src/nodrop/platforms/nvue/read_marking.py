@@ -15,7 +15,7 @@ _IN_BYTES = {"min_bytes": "min-threshold", "max_bytes": "max-threshold"}
 _IN_PERCENT = {"min_percent": "min-threshold-percent", "max_percent": "max-threshold-percent"}
 
 
-def marking(node: View, usual: Marking) -> tuple[Marking, bool]:
+def marking(node: View, usual_marking: Marking) -> tuple[Marking, bool]:
     """Return a traffic class's marking, and whether the file states all of it; report thresholds that do not count."""
     stated: dict[str, Any] = {
         "ecn": node.flag("ecn"),
@@ -25,7 +25,7 @@ def marking(node: View, usual: Marking) -> tuple[Marking, bool]:
     }
     in_bytes = {name: node.integer(key, 0, MAX_32_BITS, "bytes") for name, key in _IN_BYTES.items()}
     in_percent = {name: node.integer(key, 0, 100, "percent") for name, key in _IN_PERCENT.items()}
-    relative = usual.relative if stated["relative"] is None else stated["relative"]
+    relative = usual_marking.relative if stated["relative"] is None else stated["relative"]
     counting, ignored = (in_percent, in_bytes) if relative else (in_bytes, in_percent)
     for name, value in ignored.items():
         if value:
@@ -33,7 +33,7 @@ def marking(node: View, usual: Marking) -> tuple[Marking, bool]:
             facts = {"mode": "relative" if relative else "absolute", "instead": " and ".join(instead.values())}
             node.config.remark("threshold-ignored", (), (*node.path, key), setting=key, value=str(value), **facts)
     values = {
-        name: getattr(usual, name) if value is None else value
+        name: getattr(usual_marking, name) if value is None else value
         for name, value in (stated | in_bytes | in_percent).items()
     }
     off = values["ecn"] is values["red"] is False

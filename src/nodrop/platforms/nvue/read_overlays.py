@@ -30,17 +30,17 @@ DSCP_ACTIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {
 """By the field of a tunnel, where it stands and how its values are spelt."""
 
 
-def multi_chassis(top: View, ports: Ports) -> MultiChassis | None:
+def multi_chassis(root_view: View, ports: Ports) -> MultiChassis | None:
     """Return what pairs the switch with another by MLAG; None where nothing does."""
-    node = top.below("mlag")
+    node = root_view.below("mlag")
     if not node or is_on(node) is False:
         return None
     return MultiChassis(peer_link=next(_peer_links(ports), None), port_channels=tuple(_mlag_bonds(ports)))
 
 
-def tunnels(top: View) -> tuple[Tunnel, ...]:
+def tunnels(root_view: View) -> tuple[Tunnel, ...]:
     """Return the switch's end of all VXLAN tunnels, if it has one."""
-    node = top.below(*VXLAN)
+    node = root_view.below(*VXLAN)
     if not node or is_on(node) is False:
         return ()
     outer: Any = node.below("encapsulation", "dscp").word("action", _OUTER) or "derived"
@@ -48,20 +48,20 @@ def tunnels(top: View) -> tuple[Tunnel, ...]:
     return (Tunnel(name=VXLAN[-1], kind="vxlan", dscp_mode=outer, dscp_after=inner, remapped=False),)
 
 
-def segment(bond: View, top: View) -> str | None:
+def segment(bond: View, root_view: View) -> str | None:
     """Return the name of a bond's Ethernet segment: its identifier, or the system's MAC address and a number."""
     node = bond.below(*SEGMENT)
     if not node or is_on(node) is False:
         return None
-    mac = node.text("mac-address") or top.below(*SEGMENT).text("mac-address")
+    mac = node.text("mac-address") or root_view.below(*SEGMENT).text("mac-address")
     id_parts = (mac, node.text("local-id"))
     return node.text("identifier") or "/".join(id_part for id_part in id_parts if id_part) or None
 
 
-def overlay_paths(ports: Ports, head: str, path: Path) -> Iterator[Path]:
-    """Yield the paths at which a part may stand, the most exact first; `head` is one of `OVERLAYS`."""
+def overlay_paths(ports: Ports, line_head: str, path: Path) -> Iterator[Path]:
+    """Yield the paths at which a part may stand, the most exact first; `line_head` is one of `OVERLAYS`."""
     field, key = (*path, "", "")[:2]
-    if head == "@tunnels":
+    if line_head == "@tunnels":
         for field, direction in (("dscp_mode", "encapsulation"), ("dscp_after", "decapsulation")):
             if key == field:
                 yield (*VXLAN, direction, "dscp", "action")

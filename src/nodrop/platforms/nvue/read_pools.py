@@ -110,7 +110,7 @@ def _alpha_exponent(node: View, default: int) -> int:
 
 
 def pools(
-    qos: View, defaults: Defaults, model: str | Unknown, static: Collection[str]
+    qos: View, defaults: Defaults, model_name: str | Unknown, static: Collection[str]
 ) -> tuple[tuple[BufferPool, ...], tuple[str, ...]]:
     """Return the pools, sorted by name, and the names of those whose share is a default; `static` are some names."""
     node = qos.below("traffic-pool")
@@ -124,7 +124,7 @@ def pools(
     derived = [] if stated["default-lossy"] else ["ingress_lossy", "egress_lossy"]
     if lossless and not of_lossless:
         derived.append("ingress_lossless")
-    memory = None if isinstance(model, Unknown) else switch(model).buffer_bytes
+    memory = None if isinstance(model_name, Unknown) else switch(model_name).buffer_bytes
     buffer_pools = effects.buffer_pools(
         lossy,
         lossless,

@@ -170,9 +170,9 @@ class Ports:
 def interfaces(
     ports: Ports,
     qos: QosReader,
-    model: str | Unknown,
+    model_name: str | Unknown,
     trimmed: tuple[int, ...] | None,
-    derived: dict[Subject, str],
+    derived_subjects: dict[Subject, str],
 ) -> Iterator[Interface]:
     """Yield the switch ports in the order of their names; a panel port that is broken out or shut off is none.
 
@@ -192,12 +192,12 @@ def interfaces(
         if not named_nvue_port.part and breakout is not None and breakout.splits != 1:
             continue
         view = ports.view(name)
-        lanes = _port_lanes(model, named_nvue_port.port, breakout, named_nvue_port.part)
+        lanes = _port_lanes(model_name, named_nvue_port.port, breakout, named_nvue_port.part)
         port_qos = qos.port(name, view.below("qos"), _trimmed_queues(view, trimmed))
         for field, reason in link.derived:
-            derived[device, name, field] = reason
+            derived_subjects[device, name, field] = reason
         for subject, reason in port_qos.derived:
-            derived[(device, name, *subject)] = reason
+            derived_subjects[(device, name, *subject)] = reason
         balanced, threshold = ports.adaptive_routing_of(view)
         yield Interface(
             name=name,
@@ -249,9 +249,9 @@ def addresses(view: View) -> tuple[str, ...]:
     return tuple(found_addresses)
 
 
-def is_address(text: str) -> bool:
+def is_address(config_text: str) -> bool:
     """Whether a text may be an address with or without a prefix length; `dhcp` is none."""
-    return is_prefix(text)
+    return is_prefix(config_text)
 
 
 def vrf(view: View) -> str | None:

@@ -42,7 +42,7 @@ _REWRITES = {"l2": False, "l3": True, "both": True}
 
 @dataclass(frozen=True, slots=True)
 class PortQos:
-    """The QoS that results from a port's bindings; `derived` holds the parts that rest on a default, and the reason."""
+    """The QoS that results from a port's bindings; `derived_subjects` has the parts that rest on a default."""
 
     profile: QosProfile
     cable_length_m: int | None
@@ -180,7 +180,7 @@ class QosReader:
             self.limits.ingress_lossless,
             lossy_th=self.limits.ingress_lossy,
             pool=pool,
-            stated=self._stated_headroom(bound, pfc),
+            stated_headroom=self._stated_headroom(bound, pfc),
             quotas=self.limits.quotas,
         )
         queues = (*self.queue_of, *(None,) * 8)
@@ -225,11 +225,11 @@ class QosReader:
         derived = _list_default_entries(fields, range(8), stated, self.defaults.reason)
         return tuple(classes), derived
 
-    def _mapping(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> tuple[str, Any, Any]:
+    def _mapping(self, node: View, defaults: Defaults, derived_subjects: dict[Subject, str]) -> tuple[str, Any, Any]:
         trust = node.word("trust", _TRUSTS)
         if trust is None:
             trust = defaults.trust
-            derived["qos", "trust"] = defaults.reason
+            derived_subjects["qos", "trust"] = defaults.reason
         maps = []
         for key, field, usual in (("dscp", "dscp_to_tc", defaults.dscp), ("pcp", "pcp_to_tc", IDENTITY)):
             targets, stated = list(usual), set()
@@ -238,11 +238,11 @@ class QosReader:
                 if priority is not None:
                     targets[index] = priority
                     stated.add(index)
-            derived |= _list_default_entries((field,), range(len(usual)), stated, defaults.reason)
+            derived_subjects |= _list_default_entries((field,), range(len(usual)), stated, defaults.reason)
             maps.append(tuple(targets))
         return trust, maps[0], maps[1]
 
-    def _remark(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Any:
+    def _remark(self, node: View, defaults: Defaults, derived_subjects: dict[Subject, str]) -> Any:
         """Return switch priority to DSCP where DSCP is rewritten, else None."""
         rewrite = node.word("rewrite", _REWRITES)
         stated = {}
@@ -252,7 +252,7 @@ class QosReader:
                 stated[priority] = dscp
         if not rewrite:
             return None
-        derived |= _list_default_entries(
+        derived_subjects |= _list_default_entries(
             ("tc_to_dscp",), range(8), set(stated), "the rewriting that the chip begins with"
         )
         return (*(stated.get(priority, 8 * priority) for priority in range(8)), *(None,) * 8)
@@ -284,25 +284,29 @@ class QosReader:
             small_percent=self._usual_small if small is None else small,
         )
 
-    def _link_pause(self, node: View, _defaults: Defaults, derived: dict[Subject, str]) -> bool | None:
+    def _link_pause(self, node: View, _defaults: Defaults, derived_subjects: dict[Subject, str]) -> bool | None:
         if not self.top.below("link-pause").has(node.path[-1]):
             return None
         stated = [node.flag(direction) for direction in ("tx", "rx")]
         if None in stated:
-            derived["link_pause",] = "a link pause profile sends and obeys pauses unless told not to"
+            derived_subjects["link_pause",] = "a link pause profile sends and obeys pauses unless told not to"
         return stated != [False, False]
 
-    def _congestion_control(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Mapping[int, Marking]:
+    def _congestion_control(
+        self, node: View, defaults: Defaults, derived_subjects: dict[Subject, str]
+    ) -> Mapping[int, Marking]:
         markings = self._defaults_in_use(defaults.markings)
         stated = set()
         for tc, inside in node.items_by_number("traffic-class", 7):
             markings[tc], is_stated = marking(inside, markings.get(tc, defaults.markings.get(tc, Marking())))
             stated |= {tc} if is_stated else set()
         for tc in markings.keys() - stated:
-            derived["qos", "queues", str(tc), "wred"] = defaults.reason
+            derived_subjects["qos", "queues", str(tc), "wred"] = defaults.reason
         return markings
 
-    def _egress_scheduler(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Mapping[int, Share]:
+    def _egress_scheduler(
+        self, node: View, defaults: Defaults, derived_subjects: dict[Subject, str]
+    ) -> Mapping[int, Share]:
         shares = self._defaults_in_use(defaults.shares)
         stated = set()
         for tc, inside in node.items_by_number("traffic-class", 7):
@@ -313,7 +317,7 @@ class QosReader:
             shares[tc] = Share(mode, None if mode == "strict" else usual if percent is None else percent)
             stated |= {tc} if inside.has("mode") else set()
         for tc in shares.keys() - stated:
-            derived["qos", "queues", str(tc), "scheduler"] = defaults.reason
+            derived_subjects["qos", "queues", str(tc), "scheduler"] = defaults.reason
         return shares
 
     def _defaults_in_use(self, defaults: Mapping[int, Any]) -> dict[int, Any]:

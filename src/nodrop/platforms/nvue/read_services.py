@@ -22,13 +22,13 @@ TRIM_CLASSES = (1, 2, 3)
 """The default trimming profile (5.14, Packet Trimming)."""
 
 
-def loopbacks(top: View, ports: Ports) -> tuple[Loopback, ...]:
+def loopbacks(root_view: View, ports: Ports) -> tuple[Loopback, ...]:
     """Return the loopback interface, and the separate addresses of VRFs, sorted by name."""
     found_loopbacks: dict[str, Loopback] = {}
     own_view = ports.view(LOOPBACK)
     if LOOPBACK in ports.names():
         found_loopbacks[LOOPBACK] = Loopback(name=LOOPBACK, addresses=addresses(own_view), vrf=vrf(own_view))
-    for name, inside in top.below("vrf").items():
+    for name, inside in root_view.below("vrf").items():
         extra = inside.below("loopback", "ip").texts("address")
         if extra and name == "default":
             first_addresses = found_loopbacks[LOOPBACK].addresses if LOOPBACK in found_loopbacks else ()
@@ -52,26 +52,30 @@ def management(ports: Ports) -> Management | None:
     )
 
 
-def server_nodes(top: View, kind: str) -> tuple[Path, ...]:
+def server_nodes(root_view: View, object_kind: str) -> tuple[Path, ...]:
     """Return where servers of a kind (`ntp`, `syslog`) stand: below `system`, or below the VRFs of `service`."""
-    service = top.below("service", kind)
-    paths: list[Path] = [("service", kind, name) for name in service.node]
-    return (("system", kind), *paths)
+    service = root_view.below("service", object_kind)
+    paths: list[Path] = [("service", object_kind, name) for name in service.node]
+    return (("system", object_kind), *paths)
 
 
-def servers(top: View, kind: str) -> tuple[str, ...]:
+def servers(root_view: View, object_kind: str) -> tuple[str, ...]:
     """Return the servers of a kind, sorted."""
-    return tuple(sorted({text for path in server_nodes(top, kind) for text in top.below(*path).texts("server")}))
+    return tuple(
+        sorted(
+            {text for path in server_nodes(root_view, object_kind) for text in root_view.below(*path).texts("server")}
+        )
+    )
 
 
-def snmp(top: View, key: str) -> str | None:
+def snmp(root_view: View, key: str) -> str | None:
     """Return the system facts that the switch reports by SNMP, in the words of any release; None if not stated."""
-    return next((text for path in SNMP if (text := top.below(*path).text(key)) is not None), None)
+    return next((text for path in SNMP if (text := root_view.below(*path).text(key)) is not None), None)
 
 
-def collectors(top: View) -> tuple[Collector, ...]:
+def collectors(root_view: View) -> tuple[Collector, ...]:
     """Return where counters are sent to by OTLP over gRPC, sorted by address; none unless that is on."""
-    otlp = top.below(*OTLP)
+    otlp = root_view.below(*OTLP)
     if otlp.flag("state") is not True:
         return ()
     grpc = otlp.below("grpc")
@@ -83,24 +87,24 @@ def collectors(top: View) -> tuple[Collector, ...]:
     return tuple(sorted(found_collectors, key=lambda collector: collector.address))
 
 
-def gnmi_port(top: View) -> int | None:
+def gnmi_port(root_view: View) -> int | None:
     """Return the port on which the gNMI server listens; None where it is off, as it is by default."""
-    node = top.below(*GNMI)
+    node = root_view.below(*GNMI)
     return node.integer("port", 1, 65535) or GNMI_PORT if node.flag("state") else None
 
 
-def trims(top: View, by_macro: bool) -> bool | None:
+def trims(root_view: View, by_macro: bool) -> bool | None:
     """Return whether trimming is on: True, False, or None if no setting states it."""
-    node = top.below(*PACKET_TRIM)
+    node = root_view.below(*PACKET_TRIM)
     state = node.flag("state")
     if state is None and (by_macro or node.text("profile") == TRIM_PROFILE):
         return True
     return state
 
 
-def by_profile(top: View, by_macro: bool) -> bool:
+def by_profile(root_view: View, by_macro: bool) -> bool:
     """Whether the default profile of trimming is in effect unless set explicitly."""
-    return by_macro or top.below(*PACKET_TRIM).text("profile") == TRIM_PROFILE
+    return by_macro or root_view.below(*PACKET_TRIM).text("profile") == TRIM_PROFILE
 
 
 def default_trimmed_classes(top: View, by_macro: bool) -> tuple[int, ...] | None:
@@ -110,22 +114,24 @@ def default_trimmed_classes(top: View, by_macro: bool) -> tuple[int, ...] | None
     return TRIM_CLASSES if by_profile(top, by_macro) else ()
 
 
-def trimming(top: View, by_macro: bool, queue_of: tuple[int, ...], derived: dict[Subject, str]) -> Trimming | None:
+def trimming(
+    root_view: View, by_macro: bool, queue_of: tuple[int, ...], derived_subjects: dict[Subject, str]
+) -> Trimming | None:
     """Return the switch's packet trimming; None if it is off. Derived parts are noted, below the device."""
-    if not trims(top, by_macro):
+    if not trims(root_view, by_macro):
         return None
-    node = top.below(*PACKET_TRIM)
+    node = root_view.below(*PACKET_TRIM)
     remark = node.below("remark")
     by_port = remark.text("dscp") == "port-level"
     size = node.integer("size", 256, 1024, "bytes")
     dscp = None if by_port else remark.integer("dscp", 0, 63)
     priority = node.integer("switch-priority", 0, 7)
     usual: Mapping[str, int | None] = (
-        {"size_bytes": TRIM_SIZE_BYTES, "tc": TRIM_PRIORITY} if by_profile(top, by_macro) else {}
+        {"size_bytes": TRIM_SIZE_BYTES, "tc": TRIM_PRIORITY} if by_profile(root_view, by_macro) else {}
     )
     for field, value in (("size_bytes", size), ("dscp", dscp), ("tc", priority)):
         if value is None and not (field == "dscp" and by_port):
-            derived["@trimming", field] = f"the profile {TRIM_PROFILE} says so"
+            derived_subjects["@trimming", field] = f"the profile {TRIM_PROFILE} says so"
     priority = usual.get("tc") if priority is None else priority
     return Trimming(
         size_bytes=usual.get("size_bytes") if size is None else size,

@@ -169,7 +169,7 @@ def _unknown_setting_notes(
         if isinstance(node, dict) and "qos" in node and not any(map(nvue_port, names(name))):
             place = config.place(("interface", name, "qos"))
             line = place.span.line if place else None
-            message = f"QoS of {quote_text(name)} was not looked at: only that of switch ports is"
+            message = f"QoS of {quote_text(name)} was not checked: only that of switch ports is"
             yield Note(kind="not-understood", message=message, device=device, file=display, line=line)
     for line, text in config.tree.others[:_MAX_NOTES] if config.tree else ():
         yield unknown_command(text, device, display, line)

@@ -66,20 +66,22 @@ class Config:
         """
         self._remember(kind, subject, path, facts)
 
-    def remark_unset(self, kind: str, path: Path, /, **facts: str) -> None:
+    def remark_unset(self, object_kind: str, path: Path, /, **facts: str) -> None:
         """Record a problem where the text unsets the value at `path`, once."""
-        self._remember(kind, (), path, facts, unset=True)
+        self._remember(object_kind, (), path, facts, unset=True)
 
-    def _remember(self, kind: str, subject: Subject, path: Path, facts: dict[str, str], *, unset: bool = False) -> None:
-        fault = (kind, path, *facts.values())
+    def _remember(
+        self, object_kind: str, subject: Subject, path: Path, facts: dict[str, str], *, unset: bool = False
+    ) -> None:
+        fault = (object_kind, path, *facts.values())
         if not self.is_full and fault not in self._remarked:
             self._remarked.add(fault)
-            place = self.place(path, key=kind in _OF_WORDS, unset=unset)
-            placed_fault = (kind, place, *(fact for key, fact in facts.items() if key != "path"))
+            place = self.place(path, key=object_kind in _OF_WORDS, unset=unset)
+            placed_fault = (object_kind, place, *(fact for key, fact in facts.items() if key != "path"))
             if place is not None and placed_fault in self._remarked and "path" in facts:
                 return
             self._remarked.add(placed_fault)
-            self.remarks.append(Remark(kind=kind, subject=(self.device, *subject), place=place, facts=facts))
+            self.remarks.append(Remark(kind=object_kind, subject=(self.device, *subject), place=place, facts=facts))
 
 
 @dataclass(slots=True)

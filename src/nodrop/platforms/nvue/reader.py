@@ -71,14 +71,14 @@ _DYNAMIC = (
 )
 
 
-def detect(name: str, head: bytes) -> bool:
+def detect(name: str, file_head: bytes) -> bool:
     """Whether a file is NVUE's: a list of `header`, `set` and `unset` in YAML or JSON, or lines of `nv set`."""
     if name == FILE:
         return True
-    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    text = file_head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if text.startswith((b"{", b"[")):
         return bool(_JSON.match(text))
-    return bool(_ENTRY.search(head)) or nvset.detect(head)
+    return bool(_ENTRY.search(file_head)) or nvset.detect(file_head)
 
 
 def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:

@@ -91,12 +91,12 @@ def _read_typed_words() -> Mapping[str, Any]:
     return typed_words
 
 
-def _words(pattern: Path, stated: Mapping[str, Any], releases: frozenset[Release]) -> Words:
+def _words(pattern: Path, stated_values: Mapping[str, Any], releases: frozenset[Release]) -> Words:
     words: dict[str, Node] = {}
     chosen = None
     is_open = False
-    instead = {word: path for key, path in stated.get("-", {}).items() for word in key.split(", ")}
-    for key, spec in stated.items():
+    instead = {word: path for key, path in stated_values.get("-", {}).items() for word in key.split(", ")}
+    for key, spec in stated_values.items():
         if key == "-":
             continue
         for word in key.split(", "):
@@ -108,9 +108,16 @@ def _words(pattern: Path, stated: Mapping[str, Any], releases: frozenset[Release
                 chosen = Chosen(match["name"], below, *ends)
             elif word:
                 words[word] = _build_schema_node((*pattern, word), spec, releases)
-    complete = releases if stated.get("...") == COMPLETE else frozenset()
+    complete = releases if stated_values.get("...") == COMPLETE else frozenset()
     return Words(
-        pattern, span_of(stated.get("", ""))[0], words, chosen, is_open, _lacks_placeholders(pattern), complete, instead
+        pattern,
+        span_of(stated_values.get("", ""))[0],
+        words,
+        chosen,
+        is_open,
+        _lacks_placeholders(pattern),
+        complete,
+        instead,
     )
 
 
@@ -129,40 +136,44 @@ def _lacks_placeholders(pattern: Path) -> bool:
     return not any(word.startswith("<") for word in pattern)
 
 
-def hint(place: Words, path: Path, release: Release | None) -> str:
-    """Return which path was meant by one whose last word `place` does not have."""
+def hint(statement_words: Words, path: Path, release: Release | None) -> str:
+    """Return which path was meant by one whose last word `place_node` does not have."""
     *_, before, word = ("", *path)
-    known_releases = place.available_words(release)
-    if replacement := place.instead.get(word) or " ".join(_split_word(place, word)):
+    known_releases = statement_words.available_words(release)
+    if replacement := statement_words.instead.get(word) or " ".join(_split_word(statement_words, word)):
         return f"there is `{replacement}`"
     if begun := [f"`{candidate}`" for candidate in known_releases if candidate.startswith(f"{word}-")]:
         return f"did you mean {' or '.join(begun)}?" if len(begun) <= _MANY else nearest(word, known_releases, _HARDLY)
     if begins := [candidate for candidate in known_releases if word.startswith(f"{candidate}-")]:
-        elsewhere = _find_path_elsewhere(word, place.pattern) if word in _paths_by_last_word() else None
-        return f"there is `{' '.join(elsewhere or (*place.pattern, max(begins, key=len)))}`"
+        elsewhere = _find_path_elsewhere(word, statement_words.pattern) if word in _paths_by_last_word() else None
+        return f"there is `{' '.join(elsewhere or (*statement_words.pattern, max(begins, key=len)))}`"
     if near := meant(word, known_releases, _ALIKE):
         return near
-    if place.pattern and place.pattern[-1].startswith("<") and (near := meant(before, known_releases)):
-        return f"`{before}` stands where {place.pattern[-1]} does; {near}"
-    if elsewhere := _find_path_elsewhere(word, place.pattern):
+    if (
+        statement_words.pattern
+        and statement_words.pattern[-1].startswith("<")
+        and (near := meant(before, known_releases))
+    ):
+        return f"`{before}` stands where {statement_words.pattern[-1]} does; {near}"
+    if elsewhere := _find_path_elsewhere(word, statement_words.pattern):
         return f"there is `{' '.join(elsewhere)}`"
     return nearest(word, known_releases, _HARDLY)
 
 
-def _split_word(place: Words, word: str) -> Path:
+def _split_word(statement_words: Words, word: str) -> Path:
     """Return the path that is written as one word, such as `ntp-server`."""
     for dash in (at for at, letter in enumerate(word) if letter == "-"):
-        below = place.words.get(word[:dash])
+        below = statement_words.words.get(word[:dash])
         if isinstance(below, Words) and word[dash + 1 :] in below.words:
-            return (*place.pattern, word[:dash], word[dash + 1 :])
+            return (*statement_words.pattern, word[:dash], word[dash + 1 :])
     return ()
 
 
-def below(place: Node | None, word: str) -> Node | None:
+def below(place_node: Node | None, word: str) -> Node | None:
     """Return the place that a word leads to; None where the schema does not go on."""
-    if not isinstance(place, Words):
+    if not isinstance(place_node, Words):
         return None
-    return place.words.get(word) or (place.chosen.below if place.chosen else None)
+    return place_node.words.get(word) or (place_node.chosen.below if place_node.chosen else None)
 
 
 def knows(path: Path) -> bool:

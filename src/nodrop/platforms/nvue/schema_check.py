@@ -45,7 +45,7 @@ class Fault:
 _Found = dict[tuple[int, str, str], Fault]
 
 
-def check_schema(config: Config, version: str | None | Unknown, model: str | Unknown) -> tuple[Fault, ...]:
+def check_schema(config: Config, version: str | None | Unknown, model_name: str | Unknown) -> tuple[Fault, ...]:
     """Report settings that the release of a file, or the chip of its model, does not take; return the unlisted faults.
 
     Values that are already reported are skipped.
@@ -55,7 +55,7 @@ def check_schema(config: Config, version: str | None | Unknown, model: str | Unk
     release = _cumulus_release(version)
     found_faults = _cached_faults(schema(), config.tree.root, ())
     _report_release_faults(config, release, found_faults.values())
-    _report_chip_faults(config, model, found_faults.values())
+    _report_chip_faults(config, model_name, found_faults.values())
     _check_unset(config, release)
     spans = {
         remark.place.span
@@ -208,26 +208,28 @@ def _cached_faults(place: Words, value: object, path: Path) -> _Found:
     return dict(fresh)
 
 
-def _look(place: Words, value: object, path: Path, faults: _Found) -> None:
+def _look(statement_words: Words, value: object, path: Path, faults: _Found) -> None:
     if type(value) is not dict:
         if not isinstance(value, str) or not value:
             return
         value = {value: {}}
-    words, chosen = place.words, place.chosen
+    words, chosen = statement_words.words, statement_words.chosen
     for key, below in value.items():
         node = words.get(key)
         if node is None:
             if chosen is None:
-                if "," not in key and (not place.open or key in objects() or slip(key, place.words)):
-                    _add_fault(faults, Fault("word", (*path, key), place, key))
-                elif "," not in key and place.complete:
-                    _add_fault(faults, Fault("undocumented", (*path, key), place, key))
+                if "," not in key and (
+                    not statement_words.open or key in objects() or slip(key, statement_words.words)
+                ):
+                    _add_fault(faults, Fault("word", (*path, key), statement_words, key))
+                elif "," not in key and statement_words.complete:
+                    _add_fault(faults, Fault("undocumented", (*path, key), statement_words, key))
                 continue
             if chosen.high is not None and not _is_in_range(key, chosen.low, chosen.high):
-                _add_fault(faults, Fault("number", (*path, key), place, key))
+                _add_fault(faults, Fault("number", (*path, key), statement_words, key))
                 continue
             if key in RESERVED and chosen.name in _OWN_NAMES:
-                _add_fault(faults, Fault("name", (*path, key), place, key))
+                _add_fault(faults, Fault("name", (*path, key), statement_words, key))
             node = chosen.below
         if node.span is not ALWAYS and node.span.has_limits:
             _add_fault(faults, Fault("span", (*path, key), node, "", (node.span,)))

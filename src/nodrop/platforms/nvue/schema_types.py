@@ -146,9 +146,9 @@ def span_of(spec: str) -> tuple[Span, str]:
     return ALWAYS if span == ALWAYS else span, match["rest"]
 
 
-def release_of(text: str) -> Release:
+def release_of(config_text: str) -> Release:
     """Return the release that a text such as `5.16` names."""
-    major, _, minor = text.partition(".")
+    major, _, minor = config_text.partition(".")
     return int(major), int(minor)
 
 

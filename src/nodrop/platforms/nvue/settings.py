@@ -15,14 +15,14 @@ HEAD = 2
 """How many words of a path name a part of the configuration."""
 
 
-def settings(name: str, raw: bytes) -> Tree | None:
+def settings(name: str, file_content: bytes) -> Tree | None:
     """Return the settings of a file, ranges of names written out. Raises InputProblems if it cannot be read."""
-    return single(File(raw, name).root, "")
+    return single(File(file_content, name).root, "")
 
 
-def render_file(raw: bytes, tree: Tree) -> bytes:
+def render_file(file_content: bytes, tree: Tree) -> bytes:
     """Return a file with other settings, as `nv config show -o json` prints them."""
-    return json.dumps([{"header": File(raw, "").header}, {"set": tree}]).encode()
+    return json.dumps([{"header": File(file_content, "").header}, {"set": tree}]).encode()
 
 
 def secret(path: Path, at: int) -> bool:
@@ -38,25 +38,25 @@ def masked(path: Path) -> bool:
     return any(secret(path, at) for at in range(1, len(path) + 1))
 
 
-def merge_files(bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
+def merge_files(config_files: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
     """Return a device's files, and their settings as `nv config show` prints them, commands too.
 
     Raises InputProblems if they cannot be read.
     """
-    file = file_of("nvue", bundle)
-    root = settings(file, bundle[file]) if file in bundle else None
-    return dict(bundle), {
+    file = file_of("nvue", config_files)
+    root = settings(file, config_files[file]) if file in config_files else None
+    return dict(config_files), {
         file: {key: _collapse_values(child, below(schema(), key)) for key, child in root.items()}
     } if root else {}
 
 
-def _collapse_values(value: object, place: Node | None) -> object:
+def _collapse_values(value: object, place_node: Node | None) -> object:
     """Return a setting whose value is the only word below it, as commands write it, with that word as its value."""
     if not isinstance(value, dict):
         return value
-    if isinstance(place, Leaf) and list(value.values()) == [{}]:
+    if isinstance(place_node, Leaf) and list(value.values()) == [{}]:
         return next(iter(value))
-    return {key: _collapse_values(child, below(place, key)) for key, child in value.items()}
+    return {key: _collapse_values(child, below(place_node, key)) for key, child in value.items()}
 
 
 def covers(_tree: Tree, _path: Path) -> bool:

@@ -62,11 +62,11 @@ def numbers(indexes: Iterable[int]) -> str:
     return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in spans)
 
 
-def port_key(names: Iterable[str]) -> str:
+def port_key(object_names: Iterable[str]) -> str:
     """Spell ports as one key: `swp1-4,9` for whole ports, `swp17s0-1,swp18s0-1` for parts."""
     whole_indexes: list[int] = []
     splits: dict[int, list[int]] = {}
-    for name in names:
+    for name in object_names:
         port = nvue_port(name)
         assert port is not None
         if port.part:
@@ -236,12 +236,12 @@ class Spelling:
             taken.add(name)
             names[value] = name
 
-    def _can_be_global(self, kind: str) -> bool:
+    def _can_be_global(self, object_kind: str) -> bool:
         """Whether the QoS of most ports can be the global profile, which has more settings than those written."""
-        value = self.usual[kind]
-        if kind == "egress-scheduler":
+        value = self.usual[object_kind]
+        if object_kind == "egress-scheduler":
             return self.defaults.shares.keys() <= {index for index, _ in value}
-        return value is not None and kind not in ("egress-shaper", "link-pause", "remark")
+        return value is not None and object_kind not in ("egress-shaper", "link-pause", "remark")
 
     def profiles(self, kind: str) -> list[tuple[str, Any]]:
         """Return (name, settings) of the profiles of a kind, in the order of a file."""
@@ -253,23 +253,23 @@ class Spelling:
             if value is not None and (name := self._names[kind][value]) != GLOBAL:
                 yield kind, name
 
-    def unmarked(self, rows: Rows) -> list[int]:
+    def unmarked(self, statement_rows: Rows) -> list[int]:
         """Return the queues that need an explicit setting not to mark, because `default-global` marks them."""
-        stated = {index for index, _ in rows}
+        stated = {index for index, _ in statement_rows}
         return [index for index in self.defaults.markings if index not in stated]
 
-    def _propose_profile_name(self, kind: str, value: Any) -> str:
-        if kind == "mapping":
+    def _propose_profile_name(self, object_kind: str, value: Any) -> str:
+        if object_kind == "mapping":
             return f"trust-{value.trust}"
-        if kind == "link-pause":
+        if object_kind == "link-pause":
             return "pause" if value else "no-pause"
-        if kind == "remark":
+        if object_kind == "remark":
             return "rewrite"
-        if kind == "pfc":
+        if object_kind == "pfc":
             return self._pfc_profile_name(value)
-        if kind == "egress-scheduler":
+        if object_kind == "egress-scheduler":
             return _scheduler_profile_name(value)
-        return _shaper_profile_name(value) if kind == "egress-shaper" else _congestion_profile_name(value)
+        return _shaper_profile_name(value) if object_kind == "egress-shaper" else _congestion_profile_name(value)
 
     def _pfc_profile_name(self, pfc: Pfc) -> str:
         usual: Pfc = self.usual["pfc"]

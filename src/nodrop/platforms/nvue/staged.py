@@ -51,11 +51,11 @@ def _statements_of_commands(text: str) -> Iterator[_Statement]:
         yield tuple(words.split(" ") if _PLAIN.fullmatch(words) else _split_words(words))
 
 
-def _split_words(words: str) -> list[str]:
+def _split_words(command_text: str) -> list[str]:
     try:
-        return shlex.split(words)
+        return shlex.split(command_text)
     except ValueError:
-        return [words]
+        return [command_text]
 
 
 def _statements_of_yaml(text: str) -> Iterator[_Statement]:

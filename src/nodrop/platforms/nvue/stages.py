@@ -31,12 +31,12 @@ class Forms(NamedTuple):
     """Lines of `nv set`, safe for a shell."""
 
 
-def forms(text: str) -> Forms:
+def forms(config_text: str) -> Forms:
     """Return the statements in both forms."""
     lines: list[str] = []
     commands: list[str] = []
     before: list[str] = []
-    for line in text.splitlines():
+    for line in config_text.splitlines():
         head, mark, value = line.partition(" ~ ")
         if mark:
             leaf, argument = f": {quoted(value)}\n", f" {for_shell(value)}\n"

@@ -91,18 +91,18 @@ class Tree:
         line, column = self._document.place(place)
         raise InputProblems([Problem(path=self._display, line=line, column=column, found=content, expected=expected)])
 
-    def _lay(self, into: Node, data: Node, parent: str) -> None:
+    def _lay(self, target_node: Node, data: Node, parent: str) -> None:
         """Merge data over a tree; a later key moves to the end."""
         for key, value in data.items():
             for single_key in keys(parent, key):
                 self._count_steps()
-                old = into.pop(single_key, None)
+                old = target_node.pop(single_key, None)
                 if isinstance(value, dict):
                     inside = old if isinstance(old, dict) else {}
                     self._lay(inside, value, single_key)
-                    into[single_key] = inside
+                    target_node[single_key] = inside
                 else:
-                    into[single_key] = value
+                    target_node[single_key] = value
 
     def _drop_named_keys(self, out_of: Node, data: Node, parent: str) -> None:
         """Take out of a tree what data names, and what that leaves empty."""
@@ -228,9 +228,9 @@ class Tree:
         return keys_of, Span(line, column, line, column + length)
 
 
-def without_prompts(text: str) -> str:
+def without_prompts(config_text: str) -> str:
     """Return a text of the same length, whose lines of a session are comments."""
-    return _SESSION.sub(_as_comment, text) if "@" in text else text
+    return _SESSION.sub(_as_comment, config_text) if "@" in config_text else config_text
 
 
 def _as_comment(match: re.Match[str]) -> str:

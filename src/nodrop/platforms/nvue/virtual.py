@@ -40,14 +40,14 @@ _WIDTHS = (2, 4, 8)
 _MOST = 999
 
 
-def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Virtual:
+def virtual(device: Device, config_files: Mapping[str, bytes], frr: str | None) -> Virtual:
     """Return the switch: its settings without those of eth0, and its ports; the settings configure FRR, too."""
     del frr
     remarks: list[str] = []
     widths = _breakout_widths(port.name for port in device.interfaces)
     ports = dict(_ports(widths, [port.name for port in device.interfaces], remarks))
     files = {
-        FILE: _virtual_settings(device, bundle, remarks),
+        FILE: _virtual_settings(device, config_files, remarks),
         _PORTS: "".join(f"{panel}={width}x\n" for panel, width in sorted(widths.items())),
     }
     return Virtual(
@@ -93,7 +93,7 @@ def _breakout_widths(names: Iterable[str]) -> dict[int, int]:
     return {panel: widths.get(panel, 1) for panel in range(1, max(widths, default=0) + 1)}
 
 
-def _ports(widths: Mapping[int, int], names: Iterable[str], remarks: list[str]) -> Iterator[tuple[str, str]]:
+def _ports(widths: Mapping[int, int], object_names: Iterable[str], remarks: list[str]) -> Iterator[tuple[str, str]]:
     """Yield ports with the names that containerlab has for them: parts of ports come behind all whole ones."""
     cards: dict[str, str] = {f"swp{panel}": f"swp{panel}" for panel in widths}
     behind = len(widths)
@@ -103,7 +103,7 @@ def _ports(widths: Mapping[int, int], names: Iterable[str], remarks: list[str]) 
             cards[f"swp{panel}s{subport}"] = f"eth{behind}"
     if behind > _MOST:
         remarks.append(f"{behind} ports, and an image has {_MOST} at most")
-    for name in names:
+    for name in object_names:
         if name in cards:
             yield name, cards[name]
         elif name.startswith("swp"):

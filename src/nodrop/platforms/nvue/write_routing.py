@@ -24,9 +24,9 @@ def render_statements(file: str, **names: Any) -> Quoted:
     return Quoted(template(f"nvue/{file}.nv.j2").render(**names))
 
 
-def inserted(text: str, lines: Iterable[Line]) -> str:
+def inserted(config_text: str, lines: Iterable[Line]) -> str:
     """Return statements in the order of an export, with others among them: each before the first of a later path."""
-    statements = text.splitlines(keepends=True)
+    statements = config_text.splitlines(keepends=True)
     for line in sorted(lines):
         path = list(line.path)
         place = next((at for at, statement in enumerate(statements) if statement.split(" ") > path), len(statements))
@@ -96,15 +96,15 @@ def _policy_word(words: Mapping[str, str], attribute: str, rule: RouteMapRule) -
     return words[attribute]
 
 
-def routing(device: Device, ends: FarEnds | None = None) -> Iterator[str]:
+def routing(device: Device, far_ends: FarEnds | None = None) -> Iterator[str]:
     """Yield the statements about routing: those below `router`, those below `vrf`.
 
-    `ends` names the peer groups of sessions; without it, each session states all its settings.
+    `far_ends` names the peer groups of sessions; without it, each session states all its settings.
     """
     bgp, say, spoken = require_fact(device.bgp), _Routes(device), dialect(device.version)
     running = () if bgp is None else (bgp, *require_fact(device.vrf_bgp))
     processes = {vrf: Quoted() for vrf, _ in say.vrfs} | {
-        one.key: _process_statements(one, spoken, ends) for one in running
+        one.key: _process_statements(one, spoken, far_ends) for one in running
     }
     bfd = any(session.bfd for process in running for session in require_fact(process.neighbors))
     yield render_statements(
@@ -147,20 +147,20 @@ def _process_statements(bgp: Bgp, spoken: Dialect, ends: FarEnds | None) -> Quot
 _SESSIONS, _GROUPS = ("neighbor",), ("peer-group",)
 
 
-def _session(neighbor: BgpNeighbor, spoken: Dialect, process: str, group: str | None) -> Quoted:
+def _session(neighbor: BgpNeighbor, dialect: Dialect, process: str, group: str | None) -> Quoted:
     """Return the statements of a session; of one in a group, those that it does not take from its group."""
     path = f"{process} neighbor {neighbor.key}"
     if group is None:
-        return _render_session_statements(neighbor, spoken, path)
-    return _render_lines(path, [*lines_of(SESSION, of_session(neighbor), spoken), Line(_GROUPS, READS, group)])
+        return _render_session_statements(neighbor, dialect, path)
+    return _render_lines(path, [*lines_of(SESSION, of_session(neighbor), dialect), Line(_GROUPS, READS, group)])
 
 
-def _render_session_statements(neighbor: BgpNeighbor, spoken: Dialect, path: str) -> Quoted:
+def _render_session_statements(neighbor: BgpNeighbor, dialect: Dialect, path: str) -> Quoted:
     """Return all statements of a session or group, with those of IPv6 where it does anything with it."""
-    carried = [*lines_of(FAMILY, neighbor, spoken, FAMILIES[0])]
+    carried = [*lines_of(FAMILY, neighbor, dialect, FAMILIES[0])]
     if carries_ipv6(neighbor):
-        carried += lines_of(FAMILY, neighbor.ipv6, spoken, FAMILIES[1])
-    return _render_lines(path, [*lines_of(SESSION, neighbor, spoken), *carried])
+        carried += lines_of(FAMILY, neighbor.ipv6, dialect, FAMILIES[1])
+    return _render_lines(path, [*lines_of(SESSION, neighbor, dialect), *carried])
 
 
 def _render_lines(path: str, lines: list[Line]) -> Quoted:

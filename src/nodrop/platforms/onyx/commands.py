@@ -140,10 +140,10 @@ def _parse_interface(words: list[str]) -> tuple[str, tuple[str, ...]] | None:
     return words[0], tuple(prefix + number for number in numbers(words[1]))
 
 
-def numbers(text: str) -> tuple[str, ...]:
+def numbers(config_text: str) -> tuple[str, ...]:
     """Return the numbers that a list such as 1/1-1/32 or 1,3-5 means; a reversed range means none."""
     number_texts: list[str] = []
-    for range_text in text.split(","):
+    for range_text in config_text.split(","):
         start, _, last = range_text.partition("-")
         if not _NUMBERS.fullmatch(start) or (last and not _NUMBERS.fullmatch(last)):
             continue

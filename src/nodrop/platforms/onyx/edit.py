@@ -12,7 +12,7 @@ _TRUSTS = {"dscp": "L3", "pcp": "L2", "both": "both"}
 
 
 def edit(
-    bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
+    config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
 ) -> Edit:
     """Leave the files as they are, and return the commands to type for each change."""
     return told_by_hand(changes, _describe_manual_change, _slotted_commands)

@@ -74,10 +74,10 @@ _BGP_WORDS = {
 }
 
 
-def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
     try:
-        commands = parse(decode(bundle.get(FILE, b""), FILE)).commands
+        commands = parse(decode(config_files.get(FILE, b""), FILE)).commands
     except InputProblems:
         commands = ()
 

@@ -36,11 +36,11 @@ _PORT_IGNORED = frozenset({
 })  # fmt: skip
 
 
-def parse_settings(commands: tuple[Command, ...], values: Values) -> tuple[Settings, list[Command]]:
+def parse_settings(commands: tuple[Command, ...], attribute_values: Values) -> tuple[Settings, list[Command]]:
     """Return the settings that the commands make, and the commands that were not understood."""
     settings = Settings()
     other_commands: list[Command] = []
-    reader = _Reader(settings, values)
+    reader = _Reader(settings, attribute_values)
     for command in commands:
         understood(command, reader.take, other_commands)
     return settings, other_commands
@@ -235,11 +235,11 @@ class _Reader:
             case _:
                 raise NotUnderstood
 
-    def _vlan_numbers(self, command: Command, text: str) -> set[int]:
+    def _vlan_numbers(self, command: Command, config_text: str) -> set[int]:
         """Return the VLANs that a list such as 10,20-29 names, with a remark for each entry that is not a VLAN."""
-        vlan_numbers = {number for word in numbers(text) if (number := whole_number(word, MAX_VLAN))}
-        if len(vlan_numbers) < max(len(numbers(text)), 1):
-            self._values.malformed(command, text, f"VLANs from 1 to {MAX_VLAN}")
+        vlan_numbers = {number for word in numbers(config_text) if (number := whole_number(word, MAX_VLAN))}
+        if len(vlan_numbers) < max(len(numbers(config_text)), 1):
+            self._values.malformed(command, config_text, f"VLANs from 1 to {MAX_VLAN}")
         return vlan_numbers
 
     def _read_switchport_vlan(self, command: Command, link: Link, words: tuple[str, ...]) -> None:

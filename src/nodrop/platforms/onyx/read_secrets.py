@@ -21,9 +21,9 @@ def secrets(device: str, commands: Iterable[Command], file: str) -> Iterator[Rem
             yield remark(device, Place(file, command.span), *secret)
 
 
-def _secret(words: tuple[str, ...]) -> tuple[str, Exposure] | None:
+def _secret(line_words: tuple[str, ...]) -> tuple[str, Exposure] | None:
     """Return the secret of a command, and how it is exposed; None where there is none."""
-    match words:
+    match line_words:
         case ("snmp-server", "community", name, *_):
             return _find_exposure("a community of SNMP", [name])
         case ("tacacs-server" | "radius-server" as server, *rest) if "key" in rest:

@@ -42,10 +42,10 @@ class Values:
         self.malformed(command, word, f"{label} from {low} to {high}")
         return None
 
-    def indexes(self, command: Command, words: tuple[str, ...], limit: int) -> tuple[int, ...]:
+    def indexes(self, command: Command, line_words: tuple[str, ...], limit: int) -> tuple[int, ...]:
         """Return the numbers of a list such as `3`, `0-2,4` or `0 1 2`, up to `limit`; report other entries."""
         found_indexes: list[int] = []
-        for range_text in ",".join(words).split(","):
+        for range_text in ",".join(line_words).split(","):
             first_word, _, last = range_text.partition("-")
             low = self.integer(command, first_word, 0, limit)
             high = low if not last else self.integer(command, last, 0, limit)

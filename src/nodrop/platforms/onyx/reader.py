@@ -51,12 +51,12 @@ _MAX_NAMES = 4
 """Ports that one remark names."""
 
 
-def detect(name: str, head: bytes) -> bool:
+def detect(name: str, file_head: bytes) -> bool:
     """Whether a file is Onyx's: commands that no other system has."""
     if name == FILE:
         return True
-    may_be = not head.lstrip().startswith((b"{", b"<", b"---")) and any(word in head for word in _WORDS)
-    return may_be and bool(_CERTAIN.search(head))
+    may_be = not file_head.lstrip().startswith((b"{", b"<", b"---")) and any(word in file_head for word in _WORDS)
+    return may_be and bool(_CERTAIN.search(file_head))
 
 
 def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
@@ -292,9 +292,9 @@ def _format_priorities(priorities: set[int]) -> str:
     return f"priority {', '.join(map(str, sorted(priorities)))}" if priorities else ""
 
 
-def _ports(names: Sequence[str]) -> str:
+def _ports(object_names: Sequence[str]) -> str:
     """Name the ports, the first of them where there are many."""
-    sorted_names = sorted(names, key=natural)
+    sorted_names = sorted(object_names, key=natural)
     ellipsis = ["..."] if len(sorted_names) > _MAX_NAMES else []
     noun = "port" if len(sorted_names) == 1 else "ports"
     return f"{noun} {', '.join(sorted_names[:_MAX_NAMES] + ellipsis)}" if sorted_names else ""

@@ -21,7 +21,7 @@ _ROW, _FIELD = 2, 3
 ROUTING = "frr.conf"
 
 
-def config(text: str, device: Device) -> str:
+def config(value_text: str, device: Device) -> str:
     """Return config_db.json with the additions of the device's owner; Unsupported if one changes the model's data."""
     if device.bgp is None and isinstance(device.extra_lines, tuple) and device.extra_lines:
         raise refuse(["extra_lines"], "are written into frr.conf, which a device without BGP does not have")
@@ -32,25 +32,27 @@ def config(text: str, device: Device) -> str:
         if len(addition.path) != (_ROW if addition.value is None else _FIELD):
             raise refuse(path, "is not table, row and field, or table and a row without fields")
     if not extras.additions(device):
-        return text
-    return extras.merge_extras(device, json.loads(text), _spell_tables, lambda written: _read_config(device, written))
+        return value_text
+    return extras.merge_extras(
+        device, json.loads(value_text), _spell_tables, lambda written: _read_config(device, written)
+    )
 
 
 def routing(text: str, device: Device) -> str:
     """Return frr.conf with the lines that the device's owner adds; Unsupported where one changes the routing."""
 
-    def read_frr_lines(written: str) -> tuple[object, ...]:
-        found_routing = frr.read_frr(written)
+    def read_frr_lines(written_text: str) -> tuple[object, ...]:
+        found_routing = frr.read_frr(written_text)
         vrfs = tuple(map(extras.decided, found_routing.vrf_bgp))
         return extras.decided(found_routing.bgp), vrfs, found_routing.static_routes, found_routing.hostname
 
     return extras.merged_lines(device, text, read_frr_lines)
 
 
-def _read_config(device: Device, text: str) -> Device:
+def _read_config(device: Device, value_text: str) -> Device:
     source = Source(name=FILE, display=FILE)
     return replace_fields(
-        reader.read_device(device.name, [(source, text.encode())]).device, extra=(), extra_lines=(), **extras.OPEN
+        reader.read_device(device.name, [(source, value_text.encode())]).device, extra=(), extra_lines=(), **extras.OPEN
     )
 
 
@@ -59,9 +61,9 @@ def _spell_tables(tables: extras.Tree) -> str:
     return "{\n" + ",\n".join(spell_table(name, rows) for name, rows in tables.items()) + "\n}\n"
 
 
-def spell_table(name: str, rows: Any) -> str:
+def spell_table(name: str, table_rows: Any) -> str:
     """Return a table as the templates write it, without a comma behind it."""
-    return _rows(name, rows, "    ")
+    return _rows(name, table_rows, "    ")
 
 
 def _rows(name: str, value: Any, indent: str) -> str:
@@ -72,10 +74,10 @@ def _rows(name: str, value: Any, indent: str) -> str:
     return f"{key}{{\n{inside}\n{indent}}}"
 
 
-def leaves(bundle: Mapping[str, bytes]) -> Iterator[Extra]:
+def leaves(config_files: Mapping[str, bytes]) -> Iterator[Extra]:
     """Yield every field of a device's tables as it would be added, and every row without fields; none of no tables."""
     try:
-        tables = parse(bundle.get(FILE, b"{}"), FILE)
+        tables = parse(config_files.get(FILE, b"{}"), FILE)
     except InputProblems:
         return
     for name, rows in tables.items() if isinstance(tables, dict) else ():

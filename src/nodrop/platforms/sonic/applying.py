@@ -20,7 +20,7 @@ _ORDER = {("remove", True): 0, ("add", True): 1, ("remove", False): 2, ("replace
 """By what is done, and whether to a table or row."""
 
 
-def states(bundle: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str, Mapping[str, bytes]]]:
+def states(config_files: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str, Mapping[str, bytes]]]:
     """Yield the last step, and the files after it; the last state, with all of the edit, is left out.
 
     A patch that is refused is not applied at all: the file is loaded whole. Commands, and steps by hand, come
@@ -28,15 +28,15 @@ def states(bundle: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str, Mappi
     """
     if FILE not in edit.files or edit.disruption == "refused":
         return
-    tables = dict(mapping(parse(bundle[FILE], FILE)))
+    tables = dict(mapping(parse(config_files[FILE], FILE)))
     groups = list(_named_step_groups(edit.steps))
     for at, (state_label, steps) in enumerate(groups):
         for step in steps:
             _apply_step(tables, step)
         if at < len(groups) - 1:
-            yield state_label, {**bundle, FILE: json.dumps(tables).encode()}
+            yield state_label, {**config_files, FILE: json.dumps(tables).encode()}
     if edit.by_hand:
-        yield "the patch, before what is done by hand", {**bundle, **edit.files}
+        yield "the patch, before what is done by hand", {**config_files, **edit.files}
 
 
 def _named_step_groups(steps: Sequence[Step]) -> Iterator[tuple[str, list[Step]]]:

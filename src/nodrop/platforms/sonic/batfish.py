@@ -35,9 +35,9 @@ _TAGGING = {"tagged": "tagged", "untagged": "untagged", "priority_tagged": "unta
 _MTU = "Batfish gives VLANs of SONiC an MTU of 1500 bytes, whatever they have"
 
 
-def tables(device: Device, bundle: Mapping[str, bytes], hostname: str, frr_conf: str) -> BatfishTables | None:
+def tables(device: Device, config_files: Mapping[str, bytes], hostname: str, frr_conf: str) -> BatfishTables | None:
     """Return the tables; None if the device has VRFs, port channels or other parts beyond Batfish's reader."""
-    documents, _ = read_tables_and_frr(bundle)
+    documents, _ = read_tables_and_frr(config_files)
     config = Config(device.name, documents)
     if _has_unread_parts(device, config) or _BEYOND.search(frr_conf):
         return None

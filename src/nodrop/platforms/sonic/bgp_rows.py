@@ -331,7 +331,9 @@ def check_part(model_part: Any, *path: object) -> None:
             raise refuse((*path, field.name), NO_COLUMN)
 
 
-def supported_fields(kind: type[Any]) -> frozenset[str]:
+def supported_fields(value_type: type[Any]) -> frozenset[str]:
     """Return the fields of a class that tables can hold, including those with only one possible value."""
-    rows = frozenset(row.field for row in ROWS[kind] if row.encode or row.field in ("requires_policy", "import_check"))
-    return rows | ROWS_OF_THEIR_OWN[kind]
+    rows = frozenset(
+        row.field for row in ROWS[value_type] if row.encode or row.field in ("requires_policy", "import_check")
+    )
+    return rows | ROWS_OF_THEIR_OWN[value_type]

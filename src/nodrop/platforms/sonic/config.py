@@ -49,15 +49,15 @@ _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud
 Row = Mapping[str, str]
 
 
-def covers(tables: Mapping[str, object], table: str) -> bool:
+def covers(config_tables: Mapping[str, object], table_name: str) -> bool:
     """Whether tables can speak of one of them: they have it, or are a whole configuration and not a part without it."""
-    return table in tables or (tables.keys() >= WHOLE and table not in _silent(tables))
+    return table_name in config_tables or (config_tables.keys() >= WHOLE and table_name not in _silent(config_tables))
 
 
-def _silent(tables: Mapping[str, object]) -> frozenset[str]:
+def _silent(config_tables: Mapping[str, object]) -> frozenset[str]:
     """Return the tables that a configuration with all of WHOLE leaves open."""
     for table_group, lacking, _ in _TOGETHER:
-        if not table_group.isdisjoint(tables) and lacking.isdisjoint(tables):
+        if not table_group.isdisjoint(config_tables) and lacking.isdisjoint(config_tables):
             return lacking
     return frozenset()
 
@@ -69,7 +69,7 @@ def table_to_add(tables: Collection[str]) -> str | None:
 
 
 class Config:
-    """A device's tables, opened: `rows` never raises, with any content of the files."""
+    """A device's tables, opened: `table_rows` never raises, with any content of the files."""
 
     def __init__(self, device: str, documents: Sequence[Document] = ()) -> None:
         self.device = device
@@ -128,17 +128,17 @@ class Config:
         self.malformed((table, key, field), value, "text")
         return None
 
-    def port_rows(self, table: str) -> Iterator[tuple[str, str, str, dict[str, str]]]:
+    def port_rows(self, table_name: str) -> Iterator[tuple[str, str, str, dict[str, str]]]:
         """Yield (port, rest of the key, key, row) for a table keyed by port; port lists give a row for each port.
 
         The watchdog takes a list for the name of a missing port (sonic-swss orchagent/pfcwdorch.cpp).
         """
         asic = own_asic(self.data)
-        for key, row in self.rows(table).items():
+        for key, row in self.rows(table_name).items():
             ports, _, remainder = in_asic(key, asic).partition("|")
             if "," in ports:
-                self.remark("comma-port-list", (ports.split(",")[0],), (table, key), key=key, table=table)
-                if table == "PFC_WD":
+                self.remark("comma-port-list", (ports.split(",")[0],), (table_name, key), key=key, table=table_name)
+                if table_name == "PFC_WD":
                     continue
             for port in ports.split(",") if ports else ():
                 yield port, remainder, key, row
@@ -187,14 +187,14 @@ class Config:
         name = row.get(field)
         return None if name is None else self.find_row((*keys, field), name, table, subject)
 
-    def find_row(self, keys: tuple[str, ...], name: str, table: str, subject: Subject) -> Row | None:
-        """Return the row `name` of `table`; None, with a remark, where a table that is here has no such row."""
+    def find_row(self, keys: tuple[str, ...], name: str, table_name: str, subject: Subject) -> Row | None:
+        """Return the row `name` of `table_name`; None, with a remark, where a table that is here has no such row."""
         reference, name = name, bare(name)
         if reference != name and self.database.writes("names without brackets"):
             self.remark("bracket-reference", subject, keys, reference=reference, name=name)
-        row = self.rows(table).get(name)
-        if row is None and self.covers(table):
-            self.remark("dangling-reference", subject, keys, kind=table, name=name, field=keys[-1])
+        row = self.rows(table_name).get(name)
+        if row is None and self.covers(table_name):
+            self.remark("dangling-reference", subject, keys, kind=table_name, name=name, field=keys[-1])
         return row
 
     def malformed(self, keys: tuple[str, ...], found_value: object, expected: str) -> None:
@@ -279,10 +279,12 @@ def bare(reference: str) -> str:
     return bracket[2] if bracket else reference
 
 
-def _is_text_table(rows: object) -> TypeGuard[dict[str, dict[str, str]]]:
+def _is_text_table(table_rows: object) -> TypeGuard[dict[str, dict[str, str]]]:
     """Whether a table is what nearly all are: an object of objects of text."""
     try:
-        return type(rows) is dict and {type(value) for row in rows.values() for value in row.values()} <= {str}
+        return type(table_rows) is dict and {type(value) for row in table_rows.values() for value in row.values()} <= {
+            str
+        }
     except AttributeError:
         return False
 

@@ -176,23 +176,25 @@ def merge_documents(documents: Sequence[Document]) -> Mapping[str, object]:
     return found_documents
 
 
-def open_documents(bundle: Mapping[str, bytes]) -> list[Document]:
+def open_documents(config_files: Mapping[str, bytes]) -> list[Document]:
     """Open a device's files of tables, given by canonical name; what cannot be read is left out."""
     documents = []
     for name in CONFIG_FILES:
         with suppress(InputProblems):
-            documents += [Document(name, bundle[name], name)] if name in bundle else []
+            documents += [Document(name, config_files[name], name)] if name in config_files else []
     return documents
 
 
-def supplied(bundle: Mapping[str, bytes]) -> dict[tuple[str, str], str]:
+def supplied(config_files: Mapping[str, bytes]) -> dict[tuple[str, str], str]:
     """Return the tables that config_db.json alone does not state: (file, table), with how a switch gets them.
 
     A table for which the files together result in the same as config_db.json alone is not included.
     """
-    if bundle.keys().isdisjoint(_OTHERS) and not any(_RUNNING_FRR.encode() in raw for raw in bundle.values()):
+    if config_files.keys().isdisjoint(_OTHERS) and not any(
+        _RUNNING_FRR.encode() in raw for raw in config_files.values()
+    ):
         return {}
-    documents = open_documents(bundle)
+    documents = open_documents(config_files)
     whole_documents, notes = merge_documents(documents), dict[tuple[str, str], str]()
     alone = next((file_document.tables for file_document in documents if file_document.name == FILE), {})
     for document in at_start(documents):
@@ -242,33 +244,33 @@ def _format_value(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def place(documents: Sequence[Document], keys: Sequence[str], *, exactly: bool = False) -> Place | None:
+def place(documents: Sequence[Document], key_names: Sequence[str], *, exactly: bool = False) -> Place | None:
     """Return where the nearest existing part of a path stands, in the strongest of the files that a start loads."""
     best: tuple[int, Place] | None = None
     for document in reversed(at_start(documents)):
-        found_place = document.place(keys, exactly=exactly)
+        found_place = document.place(key_names, exactly=exactly)
         if found_place is not None and (best is None or found_place[0] > best[0]):
             best = found_place
     return best and best[1]
 
 
-def json_alone(raw: bytes) -> bytes:
+def json_alone(file_content: bytes) -> bytes:
     """Return a text with blanks for what stands around its JSON: the prompt and command before, the prompt after."""
-    text = raw.removeprefix(BOM.encode())
+    text = file_content.removeprefix(BOM.encode())
     if text[:64].lstrip()[:1] not in (b"{", b"[") and (opening := _OPENING.search(text)):
-        raw = text = _NOT_NEWLINE.sub(b" ", text[: opening.start()]) + text[opening.start() :]
+        file_content = text = _NOT_NEWLINE.sub(b" ", text[: opening.start()]) + text[opening.start() :]
     if not text.rstrip().endswith((b"}", b"]")):
         end = max(text.rfind(b"\n}\n"), text.rfind(b"\n}\r")) + 2
         if end > 1 and b'"' not in text[end:]:
             return text[:end] + _NOT_NEWLINE.sub(b" ", text[end:])
-    return raw
+    return file_content
 
 
-def _problem_around_json(raw: bytes, alone: bytes, display: str) -> Problem:
+def _problem_around_json(file_content: bytes, alone: bytes, display: str) -> Problem:
     """Return the problem of text around JSON, at its first line."""
-    if raw.startswith(BOM.encode()):
+    if file_content.startswith(BOM.encode()):
         return Problem(path=display, line=1, column=1, found="a byte order mark", expected=_LOADED)
-    lines = zip(raw.split(b"\n"), alone.split(b"\n"), strict=True)
+    lines = zip(file_content.split(b"\n"), alone.split(b"\n"), strict=True)
     number, line = next((number, raw_line) for number, (raw_line, other) in enumerate(lines, 1) if raw_line != other)
     text = quote_text(mask_secret(line.decode(errors="replace").strip()))
     return Problem(path=display, line=number, column=1, found=text, expected=_LOADED, hint=_CAPTURED)
@@ -295,9 +297,13 @@ def _list_first(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN_KEYS]) + (f" and {remaining:,} more" if remaining > 0 else "")
 
 
-def _is_table(name: str, rows: object) -> bool:
+def _is_table(name: str, table_rows: object) -> bool:
     """Whether something in a file is a table as a configuration has it, not a row of a dump."""
-    inner = isinstance(rows, dict) and "type" not in rows and any(isinstance(row, dict) for row in rows.values())
+    inner = (
+        isinstance(table_rows, dict)
+        and "type" not in table_rows
+        and any(isinstance(row, dict) for row in table_rows.values())
+    )
     return "|" not in name and inner
 
 

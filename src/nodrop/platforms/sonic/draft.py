@@ -36,13 +36,13 @@ class Draft:
             return None
         return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
-    def update(self, table: str, key: str, fields: Mapping[str, object]) -> None:
+    def update(self, table_name: str, key: str, fields: Mapping[str, object]) -> None:
         """Set or take out fields of a row, which is added if any field is set."""
-        row = self.rows(table).get(key)
+        row = self.rows(table_name).get(key)
         if row is None:
             if all(value is None for value in fields.values()):
                 return
-            row = make_mapping(self.data, table, key)
+            row = make_mapping(self.data, table_name, key)
         for field, value in fields.items():
             if value is None:
                 row.pop(field, None)
@@ -71,14 +71,14 @@ class Draft:
             for cell in cells_of(key):
                 yield key, cell, row
 
-    def change_cells(self, table: str, fields_by_cell: Mapping[Cell, Fields], *, keep_empty: bool = True) -> None:
+    def change_cells(self, table_name: str, fields_by_cell: Mapping[Cell, Fields], *, keep_empty: bool = True) -> None:
         """Give cells other fields: rows are changed as a whole if all their cells are, and split if not.
 
         A row that is left without fields stays, because it states that the queue exists, unless it is not needed.
         """
         seen: set[Cell] = set()
         rows: dict[str, object] = {}
-        for key, row in mapping_at(self.data, table).items():
+        for key, row in mapping_at(self.data, table_name).items():
             cells = cells_of(key) if isinstance(row, dict) else ()
             seen.update(cells)
             if not any(cell in fields_by_cell for cell in cells):
@@ -89,16 +89,16 @@ class Draft:
         if not keep_empty:
             rows = {key: row for key, row in rows.items() if row}
         if rows:
-            self.data[table] = rows
+            self.data[table_name] = rows
         else:
-            self.data.pop(table, None)
+            self.data.pop(table_name, None)
 
-    def remove_cells(self, table: str, gone: set[Cell]) -> None:
+    def remove_cells(self, table_name: str, gone: set[Cell]) -> None:
         """Remove cells from a table; the rest of their rows stays."""
         if not gone:
             return
         rows: dict[str, object] = {}
-        for key, row in mapping_at(self.data, table).items():
+        for key, row in mapping_at(self.data, table_name).items():
             cells = cells_of(key)
             remaining_cells = [cell for cell in cells if cell not in gone]
             if len(remaining_cells) == len(cells):
@@ -106,9 +106,9 @@ class Draft:
             else:
                 rows |= {row_key: dict(mapping(row)) for row_key in _spell_cell_keys(remaining_cells, key)}
         if rows:
-            self.data[table] = rows
+            self.data[table_name] = rows
         else:
-            self.data.pop(table, None)
+            self.data.pop(table_name, None)
 
 
 @lru_cache(maxsize=65_536)
@@ -125,15 +125,17 @@ def cells_of(key: str) -> tuple[Cell, ...]:
 
 
 def _split_row(
-    key: str, cells: Sequence[Cell], row: Mapping[str, object], fields_by_cell: Mapping[Cell, Fields]
+    key: str, cells: Sequence[Cell], table_row: Mapping[str, object], fields_by_cell: Mapping[Cell, Fields]
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield the rows that a row becomes, those that stay as they were first."""
     groups: dict[tuple[tuple[str, str | None], ...], list[Cell]] = {}
     for cell in sorted(cells, key=lambda cell: cell in fields_by_cell):
-        fields = {field: value for field, value in fields_by_cell.get(cell, {}).items() if row.get(field) != value}
+        fields = {
+            field: value for field, value in fields_by_cell.get(cell, {}).items() if table_row.get(field) != value
+        }
         groups.setdefault(tuple(sorted(fields.items())), []).append(cell)
     for fields_of_group, group in groups.items():
-        changed = {field: value for field, value in {**row, **dict(fields_of_group)}.items() if value is not None}
+        changed = {field: value for field, value in {**table_row, **dict(fields_of_group)}.items() if value is not None}
         keys = (key,) if len(groups) == 1 else tuple(_spell_cell_keys(group, key))
         yield from ((row_key, dict(changed)) for row_key in keys)
 

@@ -62,7 +62,7 @@ _OF_A_DIALECT = frozenset({"bracket-reference", "comma-port-list", "ignored-tabl
 
 
 def edit(
-    bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
+    config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
 ) -> Edit:
     """Change a device's files, given by canonical name; `name` is the device's where they state no hostname.
 
@@ -70,23 +70,23 @@ def edit(
     by one, in their order; what cannot be made is `by_hand`, with the reason.
     """
     wanted_changes = list(changes)
-    state = State(bundle, name or (wanted_changes[0].subject[0] if wanted_changes else ""), _MEANS, budget)
+    state = State(config_files, name or (wanted_changes[0].subject[0] if wanted_changes else ""), _MEANS, budget)
     by_hand = state.apply_changes(wanted_changes)
-    files = {file: raw for file, raw in state.bundle.items() if raw != bundle.get(file)}
+    files = {file: raw for file, raw in state.bundle.items() if raw != config_files.get(file)}
     if not files:
         return Edit(by_hand=by_hand)
-    old_data, new_data = mapping(parse(bundle[FILE], FILE)), mapping(parse(state.bundle[FILE], FILE))
+    old_data, new_data = mapping(parse(config_files[FILE], FILE)), mapping(parse(state.bundle[FILE], FILE))
     edit = Edit(files=files, by_hand=by_hand, follows=tuple(state.find_side_changes(wanted_changes, by_hand)))
     return _add_patch_steps(edit, _compute_patch_steps(old_data, new_data, state.first.device))
 
 
 def _compute_patch_steps(
-    old: Mapping[str, object], new: Mapping[str, object], device: Device
+    old_values: Mapping[str, object], new_values: Mapping[str, object], device: Device
 ) -> Iterator[tuple[Step, ...]]:
     """Yield the steps of each patch, in turn, from a device's configuration to another, as the updater takes them."""
-    was, will = list(invalid(old)), list(invalid(new))
-    state = old
-    for target in turns(old, new):
+    was, will = list(invalid(old_values)), list(invalid(new_values))
+    state = old_values
+    for target in turns(old_values, new_values):
         yield tuple(annotate_steps(operations(state, target), state, target, device.version, was=was, will=will))
         state = target
 
@@ -102,24 +102,26 @@ def _add_patch_steps(edit: Edit, turned: Iterable[tuple[Step, ...]]) -> Edit:
     return replace(whole_edit, forms=dict(zip(names, patches, strict=True)) | ({COMMANDS: typed} if typed else {}))
 
 
-def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "") -> Edit | None:
+def between(old_files: Mapping[str, bytes], new_files: Mapping[str, bytes], *, name: str = "") -> Edit | None:
     """Return the edit from a device's old config_db.json to its new one, in all of its content, and its new frr.conf.
 
     None if they differ in facts that no patch changes: the HWSKU, the database's release, the set of ports, their
     lanes, and whether BGP is in tables, which bgp asks when it starts. Raises InputProblems if one of them cannot be
     read.
     """
-    if FILE not in old or FILE not in new:
+    if FILE not in old_files or FILE not in new_files:
         return None
-    before, after = mapping(parse(old[FILE], FILE)), mapping(parse(new[FILE], FILE))
+    before, after = mapping(parse(old_files[FILE], FILE)), mapping(parse(new_files[FILE], FILE))
     if any(value_at(before, *path) != value_at(after, *path) for path in _FIXED) or _port_lanes(before) != _port_lanes(
         after
     ):
         return None
     if ("BGP_GLOBALS" in before) != ("BGP_GLOBALS" in after):
         return None
-    tables = _add_patch_steps(Edit(), _compute_patch_steps(before, after, read_device(name, sources(old)).device))
-    return _add_frr_changes(replace(tables, files={FILE: new[FILE]} if tables.steps else {}), old, new)
+    tables = _add_patch_steps(Edit(), _compute_patch_steps(before, after, read_device(name, sources(old_files)).device))
+    return _add_frr_changes(
+        replace(tables, files={FILE: new_files[FILE]} if tables.steps else {}), old_files, new_files
+    )
 
 
 def _add_frr_changes(tables: Edit, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Edit:
@@ -142,18 +144,22 @@ def _port_lanes(tables: object) -> Mapping[str, object]:
     return {port: value_at(row, "lanes") for port, row in mapping_at(tables, "PORT").items()}
 
 
-def _rewrite_bundle(bundle: Mapping[str, bytes], reading: DeviceReading, new: Device) -> Iterator[Mapping[str, bytes]]:
-    if FILE not in bundle:
+def _rewrite_bundle(
+    config_files: Mapping[str, bytes], device_reading: DeviceReading, new_device: Device
+) -> Iterator[Mapping[str, bytes]]:
+    if FILE not in config_files:
         raise ValueError(f"there is no {FILE}")
-    draft = Draft(mapping(parse(bundle[FILE], FILE)))
-    change_rows(draft, reading.device, new)
-    change_qos(draft, reading.device, new, reading.derived)
-    routing = bundle.get(FRR_FILE)
-    if reading.device.routing_tables is True:
-        change_tables(draft, reading.device, new)
+    draft = Draft(mapping(parse(config_files[FILE], FILE)))
+    change_rows(draft, device_reading.device, new_device)
+    change_qos(draft, device_reading.device, new_device, device_reading.derived)
+    routing = config_files.get(FRR_FILE)
+    if device_reading.device.routing_tables is True:
+        change_tables(draft, device_reading.device, new_device)
     else:
-        routing = change_frr(routing, reading.device, new)
-    yield {**bundle, FILE: rewrite(bundle[FILE], draft.data)} | ({} if routing is None else {FRR_FILE: routing})
+        routing = change_frr(routing, device_reading.device, new_device)
+    yield {**config_files, FILE: rewrite(config_files[FILE], draft.data)} | (
+        {} if routing is None else {FRR_FILE: routing}
+    )
 
 
 def _is_derived_change(side_effect: Found) -> bool:

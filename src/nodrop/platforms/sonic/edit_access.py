@@ -13,12 +13,12 @@ from nodrop.platforms.sonic.spelling import vlan_name
 _TYPE_OF_FAMILY = {"ipv4": "L3", "ipv6": "L3V6"}
 
 
-def change_access_lists(draft: Draft, old: Device, new: Device) -> None:
+def change_access_lists(draft: Draft, old_device: Device, new_device: Device) -> None:
     """Bring the access lists of `new` into tables that state `old`; settings without a field there stay as they are."""
-    if isinstance(old.access_lists, Unknown) or isinstance(new.access_lists, Unknown):
+    if isinstance(old_device.access_lists, Unknown) or isinstance(new_device.access_lists, Unknown):
         return
-    before = {acl.name: acl for acl in old.access_lists}
-    after = {acl.name: acl for acl in new.access_lists}
+    before = {acl.name: acl for acl in old_device.access_lists}
+    after = {acl.name: acl for acl in new_device.access_lists}
     for name, access_list in before.items():
         kept_access_list = after.get(name)
         entries = set() if kept_access_list is None else {entry.name for entry in known_rows(kept_access_list.entries)}

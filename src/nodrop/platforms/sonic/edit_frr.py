@@ -24,16 +24,20 @@ BY_HAND = (
 )
 
 
-def change_frr(raw: bytes | None, old: Device, new: Device) -> bytes | None:
+def change_frr(file_content: bytes | None, old_device: Device, new_device: Device) -> bytes | None:
     """Return an frr.conf that states the BGP of `new` in place of that of `old`; ValueError where no command does."""
-    if same(old.bgp, new.bgp) and same(old.vrf_bgp, new.vrf_bgp) and same(old.static_routes, new.static_routes):
-        return raw
-    a, b = old.bgp, new.bgp
-    if raw is None or not isinstance(a, Bgp) or not isinstance(b, Bgp):
+    if (
+        same(old_device.bgp, new_device.bgp)
+        and same(old_device.vrf_bgp, new_device.vrf_bgp)
+        and same(old_device.static_routes, new_device.static_routes)
+    ):
+        return file_content
+    a, b = old_device.bgp, new_device.bgp
+    if file_content is None or not isinstance(a, Bgp) or not isinstance(b, Bgp):
         raise ValueError(BY_HAND)
-    if not same(old.vrf_bgp, new.vrf_bgp) or not same(old.static_routes, new.static_routes):
+    if not same(old_device.vrf_bgp, new_device.vrf_bgp) or not same(old_device.static_routes, new_device.static_routes):
         raise ValueError(BY_HAND)
-    text = raw.decode()
+    text = file_content.decode()
     top = parse(text)
     blocks = [statement for statement in top if statement.starts("router", "bgp") and len(statement.words) == 3]
     if len(blocks) != 1:
@@ -104,15 +108,23 @@ def _changed_neighbors(a: Bgp, b: Bgp) -> Iterator[tuple[str, BgpNeighbor, BgpNe
 
 
 def _session(
-    lines: _Lines, block: Statement, key: str, before: BgpNeighbor, after: BgpNeighbor, process: Bgp, done: Done
+    lines: _Lines,
+    block: Statement,
+    key: str,
+    neighbor_before: BgpNeighbor,
+    neighbor_after: BgpNeighbor,
+    process: Bgp,
+    done: Done,
 ) -> None:
-    moved = {field for field in _changed_fields(before, after) if (key, False, field) not in done}
-    moved_ipv6 = {field for field in _changed_fields(before.ipv6, after.ipv6) if (key, True, field) not in done}
+    moved = {field for field in _changed_fields(neighbor_before, neighbor_after) if (key, False, field) not in done}
+    moved_ipv6 = {
+        field for field in _changed_fields(neighbor_before.ipv6, neighbor_after.ipv6) if (key, True, field) not in done
+    }
     _require_commands(moved - {"ipv6"}, frr_rows.OF_SESSION)
     own_statements = _session_statements(block, key)
     if not own_statements:
         raise ValueError(BY_HAND)
-    _edit_block_fields(lines, frr_rows.SESSION, moved, after, own_statements, own_statements[-1], key)
+    _edit_block_fields(lines, frr_rows.SESSION, moved, neighbor_after, own_statements, own_statements[-1], key)
     carried = bound_fields(frr_rows.CARRIED.rows)
     if not moved.isdisjoint(carried):
         inner = _family_block(block, "ipv4")
@@ -122,7 +134,7 @@ def _session(
             lines,
             frr_rows.CARRIED,
             moved,
-            after,
+            neighbor_after,
             [*own_statements, *statements],
             (statements or [inner])[-1],
             key,
@@ -135,7 +147,7 @@ def _session(
             lines,
             frr_rows.CARRIED,
             moved_ipv6,
-            after.ipv6,
+            neighbor_after.ipv6,
             statements,
             (statements or [inner])[-1],
             key,

@@ -41,7 +41,7 @@ class Use:
     table: str = ""
 
 
-def settle(draft: Draft, table: str, uses: Iterable[Use], spell: Callable[[Any], Said]) -> dict[Use, str | None]:
+def settle(draft: Draft, table_name: str, uses: Iterable[Use], spell: Callable[[Any], Said]) -> dict[Use, str | None]:
     """Bring the rows of a table to their users' settings; return the users that get another name, and the name."""
     by_name: dict[str | None, list[Use]] = {}
     for use in uses:
@@ -51,7 +51,7 @@ def settle(draft: Draft, table: str, uses: Iterable[Use], spell: Callable[[Any],
     values = {name: users[0].old for name, users in by_name.items() if name is not None}
     remaining_uses: list[Use] = []
     for name, users in by_name.items():
-        remaining_uses.extend(_change_row_in_place(draft, table, name, users, values, spell))
+        remaining_uses.extend(_change_row_in_place(draft, table_name, name, users, values, spell))
     renamed: dict[Use, str | None] = {}
     for use in remaining_uses:
         if use.new is None:
@@ -59,8 +59,8 @@ def settle(draft: Draft, table: str, uses: Iterable[Use], spell: Callable[[Any],
         elif _has_computed_headroom(use.new):
             renamed[use] = COMPUTED
         else:
-            renamed[use] = _find_row(draft, table, use, values, spell) or _add_profile_copy(
-                draft, table, use, values, spell
+            renamed[use] = _find_row(draft, table_name, use, values, spell) or _add_profile_copy(
+                draft, table_name, use, values, spell
             )
     return renamed
 
@@ -82,14 +82,16 @@ def _change_row_in_place(
     return [use for use in moving if not same(use.new, chosen)]
 
 
-def _find_row(draft: Draft, table: str, use: Use, values: Mapping[str, Any], said: Callable[[Any], Said]) -> str | None:
+def _find_row(
+    draft: Draft, table_name: str, use: Use, field_values: Mapping[str, Any], read_statement: Callable[[Any], Said]
+) -> str | None:
     """Return the name of a row that already has the settings."""
-    for name, value in values.items():
+    for name, value in field_values.items():
         if name != COMPUTED and same(value, use.new):
             return name
-    fields = said(use.new)
-    for name, row in draft.rows(table).items():
-        if name not in values and {field: row.get(field) for field in fields} == fields:
+    fields = read_statement(use.new)
+    for name, row in draft.rows(table_name).items():
+        if name not in field_values and {field: row.get(field) for field in fields} == fields:
             return name
     return None
 
@@ -105,13 +107,13 @@ def _add_profile_copy(draft: Draft, table: str, use: Use, values: dict[str, Any]
     return name
 
 
-def _derive_copy_name(use: Use, old: object) -> str:
+def _derive_copy_name(use: Use, old_value: object) -> str:
     """Return the best name for a copy: as the other copies are named, or as buffermgrd would look for it."""
     assert use.name is not None
     if use.name.startswith("pg_lossless_"):
         return use.wanted
-    if isinstance(old, Scheduler) and old.weight is not None and use.name.endswith(f".{old.weight}"):
-        return f"{use.name.removesuffix(str(old.weight))}{use.new.weight}"
+    if isinstance(old_value, Scheduler) and old_value.weight is not None and use.name.endswith(f".{old_value.weight}"):
+        return f"{use.name.removesuffix(str(old_value.weight))}{use.new.weight}"
     return use.name
 
 
@@ -197,9 +199,9 @@ def text(value: object) -> str | None:
     return None if value is None or isinstance(value, Unknown) else str(value)
 
 
-def name_in(row: Mapping[str, object], field: str) -> str | None:
+def name_in(table_row: Mapping[str, object], field: str) -> str | None:
     """Return the name that a field of a row refers to, None where it has none."""
-    value = row.get(field)
+    value = table_row.get(field)
     return bare(value) if isinstance(value, str) else None
 
 

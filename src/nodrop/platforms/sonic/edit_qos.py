@@ -36,22 +36,22 @@ Pairs = list[tuple[Interface, Interface]]
 Rows = Mapping[str, Mapping[str, Mapping[int | None, Any]]]
 
 
-def change_qos(draft: Draft, old: Device, new: Device, derived: Collection[Subject]) -> None:
+def change_qos(draft: Draft, old_device: Device, new_device: Device, derived_subjects: Collection[Subject]) -> None:
     """Bring the maps, pause, watchdogs, queues, groups and profiles of `new` into tables that state `old`.
 
-    `derived` are subjects that the reader computed, and no row states.
+    `derived_subjects` are subjects that the reader computed, and no row states.
     """
-    pairs = [(a, b) for a, b in zip(old.interfaces, new.interfaces, strict=True) if a.name == b.name]
+    pairs = [(a, b) for a, b in zip(old_device.interfaces, new_device.interfaces, strict=True) if a.name == b.name]
     moved = [(a, b) for a, b in pairs if not same(a.qos, b.qos)]
-    if not moved and same(old.switch_dscp_to_tc, new.switch_dscp_to_tc):
+    if not moved and same(old_device.switch_dscp_to_tc, new_device.switch_dscp_to_tc):
         return
     for attribute in MAPS:
-        _edit_qos_maps(draft, attribute, pairs, (old.switch_dscp_to_tc, new.switch_dscp_to_tc))
+        _edit_qos_maps(draft, attribute, pairs, (old_device.switch_dscp_to_tc, new_device.switch_dscp_to_tc))
     for a, b in moved:
-        _edit_pfc_priorities(draft, a, b, new.version)
+        _edit_pfc_priorities(draft, a, b, new_device.version)
         _edit_watchdog(draft, a, b)
     _change_queue_profiles(draft, pairs)
-    _edit_buffers(draft, pairs, old.name, derived)
+    _edit_buffers(draft, pairs, old_device.name, derived_subjects)
     _add_and_remove_rows(draft, moved)
 
 
@@ -59,8 +59,8 @@ def _known_qos(interface: Interface) -> QosProfile:
     return interface.qos if isinstance(interface.qos, QosProfile) else _NOTHING
 
 
-def _rows(rows: Any) -> dict[int, Any]:
-    return {} if isinstance(rows, Unknown) or rows is None else {row.index: row for row in rows}
+def _rows(table_rows: Any) -> dict[int, Any]:
+    return {} if isinstance(table_rows, Unknown) or table_rows is None else {row.index: row for row in table_rows}
 
 
 def _edit_qos_maps(draft: Draft, attribute: str, pairs: Pairs, of_switch: tuple[Any, Any]) -> None:
@@ -193,25 +193,27 @@ def _edit_buffers(draft: Draft, pairs: Pairs, device: str, derived: Collection[S
         _bind_profile_lists(draft, table, names_by_use, uses)
 
 
-def _cell_uses(tables: Rows, a: Interface, b: Interface, device: str, derived: Collection[Subject]) -> Iterator[Use]:
-    old, new = _known_qos(a), _known_qos(b)
+def _cell_uses(
+    tables: Rows, left_port: Interface, right_port: Interface, device: str, derived_subjects: Collection[Subject]
+) -> Iterator[Use]:
+    old, new = _known_qos(left_port), _known_qos(right_port)
     buffer_tables: tuple[tuple[str, dict[int, Any], dict[int, Any], str], ...] = (
         ("BUFFER_PG", _rows(old.priority_groups), _rows(new.priority_groups), ""),
         ("BUFFER_QUEUE", _rows(old.queues), _rows(new.queues), "egress_lossy_profile"),
     )
     for table, before, after, default_profile in buffer_tables:
-        rows = tables[table].get(b.name, {})
+        rows = tables[table].get(right_port.name, {})
         for index in {*rows, *before, *after}:
-            at = (device, b.name, "qos", "priority_groups", str(index))
-            if index is None or (table == "BUFFER_PG" and at in derived):
+            at = (device, right_port.name, "qos", "priority_groups", str(index))
+            if index is None or (table == "BUFFER_PG" and at in derived_subjects):
                 continue
             was, new_buffer = (getattr(groups.get(index), "buffer", None) for groups in (before, after))
             name = name_in(rows.get(index, {}), "profile")
             if isinstance(new_buffer, Unknown) or (name is None and new_buffer is None):
                 continue
             lossless = bool(new_buffer is not None and new_buffer.headroom is not None)
-            best = default_profile or (lossless_name(b) if lossless else "ingress_lossy_profile")
-            yield Use(table=table, cell=(b.name, index), name=name, old=was, new=new_buffer, wanted=best)
+            best = default_profile or (lossless_name(right_port) if lossless else "ingress_lossy_profile")
+            yield Use(table=table, cell=(right_port.name, index), name=name, old=was, new=new_buffer, wanted=best)
 
 
 def _profile_list_uses(tables: Rows, a: Interface, b: Interface) -> Iterator[Use]:
@@ -240,8 +242,8 @@ def _rows_by_port(draft: Draft, table: str) -> dict[str, dict[int | None, Any]]:
     return rows_by_port
 
 
-def _split_profile_list(row: Mapping[str, object]) -> list[str]:
-    return [bare(reference) for reference in str(row.get("profile_list", "")).split(",") if reference]
+def _split_profile_list(table_row: Mapping[str, object]) -> list[str]:
+    return [bare(reference) for reference in str(table_row.get("profile_list", "")).split(",") if reference]
 
 
 def _bind_profile_lists(draft: Draft, table: str, renamed: dict[Use, str | None], uses: list[Use]) -> None:

@@ -21,28 +21,28 @@ _ROW = "AZURE"
 _COUNTERS = "FLEX_COUNTER_TABLE"
 
 
-def change_rows(draft: Draft, old: Device, new: Device) -> None:
+def change_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
     """Bring ports, addresses, cables, services, pools and switch-wide settings of `new` into the tables of `old`."""
-    for a, b in zip(old.interfaces, new.interfaces, strict=True):
+    for a, b in zip(old_device.interfaces, new_device.interfaces, strict=True):
         if not same(a, b):
             _port(draft, a, b)
-    _edit_switch_fields(draft, old, new)
-    _pools(draft, old, new)
-    _edit_dynamic_buffers(draft, old, new)
-    _edit_trimming(draft, old, new)
-    _edit_counters(draft, old, new)
-    change_streams(draft, old, new)
-    _edit_tunnels(draft, old, new)
-    change_access_lists(draft, old, new)
-    _edit_loopbacks(draft, old, new)
-    _edit_management(draft, old, new)
+    _edit_switch_fields(draft, old_device, new_device)
+    _pools(draft, old_device, new_device)
+    _edit_dynamic_buffers(draft, old_device, new_device)
+    _edit_trimming(draft, old_device, new_device)
+    _edit_counters(draft, old_device, new_device)
+    change_streams(draft, old_device, new_device)
+    _edit_tunnels(draft, old_device, new_device)
+    change_access_lists(draft, old_device, new_device)
+    _edit_loopbacks(draft, old_device, new_device)
+    _edit_management(draft, old_device, new_device)
     for table, attribute in (("NTP_SERVER", "ntp_servers"), ("SYSLOG_SERVER", "syslog_servers")):
-        _edit_servers(draft, table, getattr(old, attribute), getattr(new, attribute))
+        _edit_servers(draft, table, getattr(old_device, attribute), getattr(new_device, attribute))
 
 
-def _port(draft: Draft, a: Interface, b: Interface) -> None:
+def _port(draft: Draft, left_port: Interface, right_port: Interface) -> None:
     for attribute, field in PORT_FIELDS.items():
-        before, after = getattr(a, attribute), getattr(b, attribute)
+        before, after = getattr(left_port, attribute), getattr(right_port, attribute)
         if same(before, after) or isinstance(after, Unknown):
             continue
         if attribute == "enabled":
@@ -51,18 +51,20 @@ def _port(draft: Draft, a: Interface, b: Interface) -> None:
             spelt = ",".join(map(str, after or ())) or "all"
         else:
             spelt = _ON[after] if isinstance(after, bool) else text(after)
-        if b.name in draft.rows("PORT"):
-            draft.update("PORT", b.name, {field: spelt})
-    if not same(a.cable_length_m, b.cable_length_m) and not isinstance(b.cable_length_m, Unknown):
-        lists = [name for name, row in draft.rows("CABLE_LENGTH").items() if b.name in row]
+        if right_port.name in draft.rows("PORT"):
+            draft.update("PORT", right_port.name, {field: spelt})
+    if not same(left_port.cable_length_m, right_port.cable_length_m) and not isinstance(
+        right_port.cable_length_m, Unknown
+    ):
+        lists = [name for name, row in draft.rows("CABLE_LENGTH").items() if right_port.name in row]
         names = lists or [*draft.rows("CABLE_LENGTH"), _ROW][:1]
         for name in names:
-            metres = b.cable_length_m
-            draft.update("CABLE_LENGTH", name, {b.name: None if metres is None else f"{metres}m"})
-    if not same(a.addresses, b.addresses) and not isinstance(b.addresses, Unknown):
-        _set_addresses(draft, "INTERFACE", b.name, b.addresses)
-    if not same(a.vrf, b.vrf) and not isinstance(b.vrf, Unknown):
-        draft.update("INTERFACE", b.name, {"vrf_name": b.vrf})
+            metres = right_port.cable_length_m
+            draft.update("CABLE_LENGTH", name, {right_port.name: None if metres is None else f"{metres}m"})
+    if not same(left_port.addresses, right_port.addresses) and not isinstance(right_port.addresses, Unknown):
+        _set_addresses(draft, "INTERFACE", right_port.name, right_port.addresses)
+    if not same(left_port.vrf, right_port.vrf) and not isinstance(right_port.vrf, Unknown):
+        draft.update("INTERFACE", right_port.name, {"vrf_name": right_port.vrf})
 
 
 def _set_addresses(draft: Draft, table: str, name: str, addresses: Iterable[str]) -> None:
@@ -130,9 +132,9 @@ def _rows_by_key(rows: Any, key: str) -> dict[str, Any]:
     return {} if rows is None or isinstance(rows, Unknown) else {getattr(row, key): row for row in rows}
 
 
-def _pools(draft: Draft, old: Device, new: Device) -> None:
+def _pools(draft: Draft, old_device: Device, new_device: Device) -> None:
     names = {pool_identity(name): name for name in draft.rows("BUFFER_POOL")}
-    before, after = _rows_by_key(old.buffer_pools, "name"), _rows_by_key(new.buffer_pools, "name")
+    before, after = _rows_by_key(old_device.buffer_pools, "name"), _rows_by_key(new_device.buffer_pools, "name")
     for key in before.keys() - after.keys():
         draft.remove("BUFFER_POOL", names[key])
     for key, pool in after.items():

@@ -8,12 +8,12 @@ from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.routing_tables import tables
 
 
-def change_tables(draft: Draft, old: Device, new: Device) -> None:
+def change_tables(draft: Draft, old_device: Device, new_device: Device) -> None:
     """Bring the routing of `new` into tables that state that of `old`; ValueError if no table can express it."""
-    if all(same(getattr(old, name), getattr(new, name)) for name in ("bgp", "vrf_bgp", "static_routes")):
+    if all(same(getattr(old_device, name), getattr(new_device, name)) for name in ("bgp", "vrf_bgp", "static_routes")):
         return
     try:
-        before, after = tables(old), tables(new)
+        before, after = tables(old_device), tables(new_device)
     except (Unsupported, UnknownFact) as error:
         raise ValueError(f"no table says it: {error}") from None
     for table in {**after, **before}:

@@ -55,17 +55,21 @@ class FrrText:
         return finds(Span(span.line - before, span.column, span.end_line - before, span.end_column))
 
 
-def read_tables_and_frr(bundle: Mapping[str, bytes]) -> tuple[list[Document], FrrText | None]:
+def read_tables_and_frr(config_files: Mapping[str, bytes]) -> tuple[list[Document], FrrText | None]:
     """Return the tables of a device's files, given by canonical name, and what FRR runs; a file of neither is left."""
-    documents = open_documents(bundle)
-    minigraph = bundle[MINIGRAPH].decode(errors="replace") if MINIGRAPH in bundle else None
-    texts = {name: bundle[name].decode(errors="replace").removeprefix(BOM) for name in FRR_FILES if name in bundle}
+    documents = open_documents(config_files)
+    minigraph = config_files[MINIGRAPH].decode(errors="replace") if MINIGRAPH in config_files else None
+    texts = {
+        name: config_files[name].decode(errors="replace").removeprefix(BOM)
+        for name in FRR_FILES
+        if name in config_files
+    }
     return documents, frr_text(texts, documents, start_of(documents, minigraph))
 
 
-def find_frr_source(bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
+def find_frr_source(config_files: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
     """Return the configuration that FRR runs, and the place of its lines; None if the files do not state its BGP."""
-    _, found_frr_text = read_tables_and_frr(bundle)
+    _, found_frr_text = read_tables_and_frr(config_files)
     if found_frr_text is None or not found_frr_text.says_bgp:
         return None
     lines = found_frr_text.text.split("\n")

@@ -42,9 +42,9 @@ def chip_of(hwsku: str, release: str) -> str | None:
 
 
 def annotate_steps(
-    steps: Iterable[Step],
-    old: Tables,
-    new: Tables,
+    patch_steps: Iterable[Step],
+    old_tables: Tables,
+    new_tables: Tables,
     version: Any,
     *,
     was: Iterable[str] = (),
@@ -59,12 +59,12 @@ def annotate_steps(
     known_facts = list(facts()["releases"])
     stated = "" if version is None or isinstance(version, Unknown) else str(version)
     releases = [stated] if stated in known_facts else known_facts
-    given_steps = list(steps)
-    gone = [value_at(old, *parts(step.path)) for step in given_steps if step.op == "remove"]
-    ends = [*will, *_lane_faults(new)]
-    judge = _Judge(old, new, gone, [*was, *_lane_faults(old)], ends)
+    given_steps = list(patch_steps)
+    gone = [value_at(old_tables, *parts(step.path)) for step in given_steps if step.op == "remove"]
+    ends = [*will, *_lane_faults(new_tables)]
+    judge = _Judge(old_tables, new_tables, gone, [*was, *_lane_faults(old_tables)], ends)
     new_steps = list(_add_step_disruptions(given_steps, judge, releases))
-    yield from new_steps if ends else _replace_refused_steps(new_steps, old, releases)
+    yield from new_steps if ends else _replace_refused_steps(new_steps, old_tables, releases)
 
 
 def _add_step_disruptions(steps: Iterable[Step], judge: "_Judge", releases: Sequence[str]) -> Iterator[Step]:
@@ -89,8 +89,8 @@ def _lane_faults(tables: Tables) -> Iterator[str]:
         yield "a lane of two ports"
 
 
-def _lanes_of(row: object) -> list[str]:
-    lanes = value_at(row, "lanes")
+def _lanes_of(table_row: object) -> list[str]:
+    lanes = value_at(table_row, "lanes")
     return lanes.split(",") if isinstance(lanes, str) else []
 
 

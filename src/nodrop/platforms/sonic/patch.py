@@ -15,21 +15,23 @@ NAMED_BY_OTHERS = (
 """Tables whose rows others name: what is new in them comes first, and what goes from them last."""
 
 
-def operations(old: Tables, new: Tables) -> Iterator[Step]:
+def operations(old_tables: Tables, new_tables: Tables) -> Iterator[Step]:
     """Yield what makes `new` of `old`: rows that others name first, rows that go before those that take their place.
 
     A table without rows is none: a switch does not have it, and the updater takes no patch that leaves one behind.
     """
-    old, new = ({table: rows for table, rows in side.items() if rows != {}} for side in (old, new))
-    tables = [table for table in NAMED_BY_OTHERS if table in new or table in old]
-    tables += [table for table in {**old, **new} if table not in NAMED_BY_OTHERS]
+    old_tables, new_tables = (
+        {table: rows for table, rows in side.items() if rows != {}} for side in (old_tables, new_tables)
+    )
+    tables = [table for table in NAMED_BY_OTHERS if table in new_tables or table in old_tables]
+    tables += [table for table in {**old_tables, **new_tables} if table not in NAMED_BY_OTHERS]
     last: list[Step] = []
     for table in tables:
-        before, after = old.get(table), new.get(table)
+        before, after = old_tables.get(table), new_tables.get(table)
         if before == after:
             continue
         if not isinstance(before, dict) or not isinstance(after, dict):
-            step = _build_step((table,), old, new)
+            step = _build_step((table,), old_tables, new_tables)
             (last if step.op == "remove" else []).append(step)
             if step.op != "remove":
                 yield step

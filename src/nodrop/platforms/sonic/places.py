@@ -87,9 +87,9 @@ _DEVICE_PATHS: Mapping[str, Path] = {
 _PORT_TABLES = ("PORT_QOS_MAP", "PFC_WD", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE")
 
 
-def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
-    documents, routing = read_tables_and_frr(bundle)
+    documents, routing = read_tables_and_frr(config_files)
     find_in_config = _Finder(documents)
     find_in_frr = frr.where(routing.text) if routing is not None else None
 

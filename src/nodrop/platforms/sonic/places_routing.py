@@ -18,18 +18,18 @@ _LISTS = {"community_lists": "COMMUNITY_SET", "as_path_lists": "AS_PATH_SET"}
 _MEMBERS = {"community_lists": "community_member", "as_path_lists": "as_path_set_member"}
 
 
-def routing_paths(head: str, path: Path, table: Tables) -> Iterator[Path]:
+def routing_paths(line_head: str, path: Path, table: Tables) -> Iterator[Path]:
     """Yield the paths at which a part of `@bgp`, `@neighbors`, `@vrf_bgp` or `@static_routes` may stand."""
-    if head == "@static_routes":
+    if line_head == "@static_routes":
         yield from _static_route_paths(path, table)
-    elif head == "@vrf_bgp":
+    elif line_head == "@vrf_bgp":
         yield from _process_paths(_step(path, 0), path[1:], table)
         yield ("BGP_GLOBALS", _step(path, 0))
-    elif head == "@neighbors":
+    elif line_head == "@neighbors":
         yield from _session_paths(DEFAULT, path, table)
     else:
         yield from _process_paths(DEFAULT, path, table)
-    if head != "@static_routes":
+    if line_head != "@static_routes":
         yield ("BGP_GLOBALS", DEFAULT)
         yield (*LOCALHOST, "bgp_asn")
 
@@ -111,7 +111,7 @@ def _step(path: Path, number: int) -> str:
     return path[number] if number < len(path) else ""
 
 
-def nth(position: str, rows: Sequence[str]) -> Sequence[str]:
+def nth(position: str, table_lines: Sequence[str]) -> Sequence[str]:
     """Return the row at a position, if there is one."""
     number = whole_number(position)
-    return rows[number : number + 1] if number is not None else ()
+    return table_lines[number : number + 1] if number is not None else ()

@@ -205,40 +205,48 @@ def _build_access_entry(name: str, row: dict[str, str], kind: str, stage: str, m
     return AccessEntry(name=name, priority=priority, refused=refused, **entry_fields)
 
 
-def _check_fields(row: Mapping[str, str], kind: str, matches: frozenset[str]) -> None:
+def _check_fields(table_row: Mapping[str, str], object_kind: str, matches: frozenset[str]) -> None:
     """Raise _Refused where the type of the table does not have a field, or the rule has no condition or no action."""
-    conditions = [field for field in row if field not in _ACTIONS and field != "PRIORITY"]
+    conditions = [field for field in table_row if field not in _ACTIONS and field != "PRIORITY"]
     for field in conditions:
         if field.removesuffix("_MASK") not in matches and field not in matches:
-            raise _Refused(f"{field} is no match of a table of type {kind}")
+            raise _Refused(f"{field} is no match of a table of type {object_kind}")
     if not conditions:
         raise _Refused("it matches on nothing")
 
 
-def _conditions(row: dict[str, str], kind: str, stage: str) -> Iterator[tuple[str, Any]]:
+def _conditions(table_row: dict[str, str], object_kind: str, stage: str) -> Iterator[tuple[str, Any]]:
     """Yield the fields of an entry that state which packets it matches; those of an address first."""
-    families = {_read_packet_family(row)} | {
-        family for family, fields in _OF_FAMILY.items() if any(map(row.get, fields))
+    families = {_read_packet_family(table_row)} | {
+        family for family, fields in _OF_FAMILY.items() if any(map(table_row.get, fields))
     }
     stated = families - {None}
     yield "family", "other" if len(stated) > 1 else next(iter(stated), None)
-    protocol = _read_number(row, "IP_PROTOCOL", 255)
-    protocol = _read_number(row, "NEXT_HEADER", 255) if protocol is None else protocol
-    implied = next((number for field, number in _PROTOCOLS.items() if field in row), None)
+    protocol = _read_number(table_row, "IP_PROTOCOL", 255)
+    protocol = _read_number(table_row, "NEXT_HEADER", 255) if protocol is None else protocol
+    implied = next((number for field, number in _PROTOCOLS.items() if field in table_row), None)
     yield "protocol", implied if protocol is None else protocol
-    criteria = [f"{field} {row[field]}" for field in sorted(row) if _is_unmodeled_field(field, row, kind, stage)]
+    criteria = [
+        f"{field} {table_row[field]}"
+        for field in sorted(table_row)
+        if _is_unmodeled_field(field, table_row, object_kind, stage)
+    ]
     for field, side in (("sources", "SRC"), ("destinations", "DST")):
-        prefixes = tuple(_read_prefix(row, column) for column in (f"{side}_IP", f"{side}_IPV6") if row.get(column))
+        prefixes = tuple(
+            _read_prefix(table_row, column) for column in (f"{side}_IP", f"{side}_IPV6") if table_row.get(column)
+        )
         criteria += [
-            f"{side}_IP{version}_MASK" for version in ("", "V6") if _mask_length(row, f"{side}_IP{version}") is False
+            f"{side}_IP{version}_MASK"
+            for version in ("", "V6")
+            if _mask_length(table_row, f"{side}_IP{version}") is False
         ]
         yield field, prefixes
     for field, side in (("source_ports", "L4_SRC_PORT"), ("destination_ports", "L4_DST_PORT")):
-        yield field, tuple(_ports(row, side))
-    yield "dscps", _matched_dscps(row)
-    yield "opcode", _read_opcode(row)
-    yield "tcp_flags", _read_masked_number(row, "TCP_FLAGS")
-    ports = row.get("IN_PORTS" if stage == "ingress" else "OUT_PORTS", "")
+        yield field, tuple(_ports(table_row, side))
+    yield "dscps", _matched_dscps(table_row)
+    yield "opcode", _read_opcode(table_row)
+    yield "tcp_flags", _read_masked_number(table_row, "TCP_FLAGS")
+    ports = table_row.get("IN_PORTS" if stage == "ingress" else "OUT_PORTS", "")
     yield "interfaces", tuple(port.strip() for port in ports.split(",") if port.strip())
     yield "others", tuple(criteria)
 
@@ -306,11 +314,11 @@ def _read_prefix(row: Mapping[str, str], field: str) -> str:
     return str(network) if length is not False else str(network.supernet(new_prefix=0))
 
 
-def _ports(row: Mapping[str, str], field: str) -> Iterator[PortRange]:
-    number = _read_number(row, field, 65_535)
+def _ports(table_row: Mapping[str, str], field: str) -> Iterator[PortRange]:
+    number = _read_number(table_row, field, 65_535)
     if number is not None:
         yield PortRange(number, number)
-    text = row.get(f"{field}_RANGE")
+    text = table_row.get(f"{field}_RANGE")
     if text is not None:
         first_text, _, last = text.partition("-")
         low, high = whole_number(first_text, 65_535), whole_number(last, 65_535)

@@ -105,14 +105,17 @@ def from_tables(config: Config, localhost: Row) -> bool | Unknown:
 
 
 def _static_routes(
-    config: Config, localhost: Row, text: FrrText | None, said: Routing | None
+    config: Config, localhost: Row, frr_text: FrrText | None, stated_routing: Routing | None
 ) -> tuple[StaticRoute, ...] | Unknown:
     """Return the static routes of FRR's text and those that the daemons add, one for each next hop."""
     static_routes = tuple(
         route for key, row in config.rows("STATIC_ROUTE").items() for route in _read_static_routes(key, row)
     )
-    if text and said and text.says_routes:
-        return (*said.static_routes, *(route for route in static_routes if route not in said.static_routes))
+    if frr_text and stated_routing and frr_text.says_routes:
+        return (
+            *stated_routing.static_routes,
+            *(route for route in static_routes if route not in stated_routing.static_routes),
+        )
     return UNKNOWN if own_files(localhost) or not config.covers("STATIC_ROUTE") else static_routes
 
 
@@ -179,15 +182,15 @@ def _derived_reasons(config: Config, bgp: Bgp) -> dict[Subject, str]:
     return reasons
 
 
-def _states_hold_time(config: Config, table: str, address: str) -> bool:
+def _states_hold_time(config: Config, table_name: str, address: str) -> bool:
     """Return whether a row decides the hold time of its session: only the template of BGP_NEIGHBOR has the column."""
-    return table == SESSIONS[0] and "holdtime" in config.rows(table)[address]
+    return table_name == SESSIONS[0] and "holdtime" in config.rows(table_name)[address]
 
 
-def _hold_s(config: Config, table: str, address: str) -> int | None:
-    if _states_hold_time(config, table, address):
-        return config.integer((table, address), config.rows(table)[address], "holdtime")
-    return _HOLD_S.get(table)
+def _hold_s(config: Config, table_name: str, address: str) -> int | None:
+    if _states_hold_time(config, table_name, address):
+        return config.integer((table_name, address), config.rows(table_name)[address], "holdtime")
+    return _HOLD_S.get(table_name)
 
 
 def _bgpcfgd_bgp(config: Config, localhost: Row) -> Bgp | None:

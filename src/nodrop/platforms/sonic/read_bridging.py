@@ -29,12 +29,12 @@ _OLD_MEMBERS = "the file has no PORTCHANNEL_MEMBER and no version: PORTCHANNEL l
 Derived = dict[Subject, str]
 
 
-def bridging(config: Config, derived: Derived) -> dict[str, Any]:
+def bridging(config: Config, derived_values: Derived) -> dict[str, Any]:
     """Return the fields of a device that state its port channels and VLANs."""
-    return {"port_channels": _port_channels(config, derived), "vlans": _read_vlans(config, derived)}
+    return {"port_channels": _port_channels(config, derived_values), "vlans": _read_vlans(config, derived_values)}
 
 
-def _port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] | Unknown:
+def _port_channels(config: Config, derived_values: Derived) -> tuple[PortChannel, ...] | Unknown:
     """Return the port channels, sorted by name; settings that a row leaves out are teammgrd's defaults.
 
     A file with port channels and nothing of their members is a part of a configuration.
@@ -52,7 +52,7 @@ def _port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] 
     members |= listed
     _check_inline_members(config, "PORTCHANNEL", listed)
     for name in listed:
-        derived[_attribute_subject(config, ("PORTCHANNEL", name), "members")] = _OLD_MEMBERS
+        derived_values[_attribute_subject(config, ("PORTCHANNEL", name), "members")] = _OLD_MEMBERS
         config.old_forms |= {("PORTCHANNEL", name, field) for field in ("members", "admin_status")}
     addresses = addresses_in(config, "PORTCHANNEL_INTERFACE")
     return tuple(
@@ -60,12 +60,12 @@ def _port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] 
             name=name,
             members=tuple(sorted(members.get(name, ()), key=natural)),
             enabled=_read_admin_status(
-                config, ("PORTCHANNEL", name), row, name in listed, derived, by_daemon=name not in listed
+                config, ("PORTCHANNEL", name), row, name in listed, derived_values, by_daemon=name not in listed
             ),
             min_links=config.integer(("PORTCHANNEL", name), row, "min_links"),
             fast_rate=config.word(("PORTCHANNEL", name), row, "fast_rate", _TRUE_FALSE) or False,
             fallback=config.word(("PORTCHANNEL", name), row, "fallback", _TRUE_FALSE) or False,
-            mtu_bytes=_read_mtu(config, ("PORTCHANNEL", name), row, derived),
+            mtu_bytes=_read_mtu(config, ("PORTCHANNEL", name), row, derived_values),
             addresses=addresses.get(name, ()),
             vrf=config.rows("PORTCHANNEL_INTERFACE").get(name, {}).get("vrf_name"),
             description=row.get("description"),
@@ -145,10 +145,10 @@ def _check_inline_members(config: Config, table: str, members: Mapping[str, list
                 config.remark("dangling-reference", (), keys, kind=kind, name=port, field="/".join(keys))
 
 
-def addresses_in(config: Config, table: str) -> dict[str, tuple[str, ...]]:
+def addresses_in(config: Config, table_name: str) -> dict[str, tuple[str, ...]]:
     """Return the addresses of each interface of a table, as they are written."""
     addresses_by_name: dict[str, list[str]] = {}
-    for key in config.rows(table):
+    for key in config.rows(table_name):
         name, _, address = key.partition("|")
         if address:
             addresses_by_name.setdefault(name, []).append(address)

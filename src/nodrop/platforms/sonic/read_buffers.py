@@ -10,29 +10,29 @@ from nodrop.platforms.sonic.config import Config, Row, bare
 from nodrop.platforms.sonic.tables import POOL_SUFFIX
 
 
-def buffer_profile(config: Config, name: str, row: Row) -> BufferProfile:
+def buffer_profile(config: Config, name: str, table_row: Row) -> BufferProfile:
     """Read a row of BUFFER_PROFILE; a profile with `xoff` is lossless (sonic-swss buffermgrdyn.cpp)."""
     keys = ("BUFFER_PROFILE", name)
-    pool = row.get("pool")
+    pool = table_row.get("pool")
     if pool is not None:
         pool = bare(pool)
-        config.reference(keys, row, "pool", "BUFFER_POOL", ("@buffer_pools", pool_identity(pool)))
-    xoff = config.integer(keys, row, "xoff")
+        config.reference(keys, table_row, "pool", "BUFFER_POOL", ("@buffer_pools", pool_identity(pool)))
+    xoff = config.integer(keys, table_row, "xoff")
     headroom = None
     if xoff is not None:
         headroom = Headroom(
             xoff_bytes=xoff,
-            xon_bytes=config.integer(keys, row, "xon"),
-            xon_offset_bytes=config.integer(keys, row, "xon_offset"),
+            xon_bytes=config.integer(keys, table_row, "xon"),
+            xon_offset_bytes=config.integer(keys, table_row, "xon_offset"),
         )
-    size = config.integer(keys, row, "size")
+    size = config.integer(keys, table_row, "size")
     return BufferProfile(
         pool=None if pool is None else pool_identity(pool),
         size_bytes=UNKNOWN if size is None else size,
-        dynamic_th=config.integer(keys, row, "dynamic_th"),
-        static_th_bytes=config.integer(keys, row, "static_th"),
+        dynamic_th=config.integer(keys, table_row, "dynamic_th"),
+        static_th_bytes=config.integer(keys, table_row, "static_th"),
         headroom=headroom,
-        discard=config.word(keys, row, "packet_discard_action", {"drop": "drop", "trim": "trim"}),
+        discard=config.word(keys, table_row, "packet_discard_action", {"drop": "drop", "trim": "trim"}),
     )
 
 

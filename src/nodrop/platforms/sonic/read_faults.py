@@ -103,9 +103,9 @@ def _are_equally_lossless(config: Config, table: str, *keys: str) -> bool:
     return len({_is_lossless(row, profiles) for row in rows}) < 2
 
 
-def _is_lossless(row: Row, profiles: Mapping[str, Row]) -> bool:
+def _is_lossless(table_row: Row, profiles: Mapping[str, Row]) -> bool:
     """Whether a row names a profile with headroom, or lets the switch compute one."""
-    name = bare(row.get("profile", ""))
+    name = bare(table_row.get("profile", ""))
     return name == COMPUTED or "xoff" in profiles.get(name, {})
 
 
@@ -114,15 +114,15 @@ def _parts(key: str) -> tuple[str, str]:
     return ports, span
 
 
-def _threshold(config: Config, name: str, row: Row) -> None:
+def _threshold(config: Config, name: str, table_row: Row) -> None:
     """Remark a buffer profile that has not one threshold, or not that of its pool's mode."""
-    stated = [field for field in ("dynamic_th", "static_th") if field in row]
+    stated = [field for field in ("dynamic_th", "static_th") if field in table_row]
     keys = ("BUFFER_PROFILE", name)
     if len(stated) != 1:
         found_text = "both dynamic_th and static_th" if stated else "neither dynamic_th nor static_th"
         config.remark("profile-without-one-threshold", (), (*keys, *stated[1:]), name=name, found=found_text)
         return
-    pool = row.get("pool", "")
+    pool = table_row.get("pool", "")
     mode = config.rows("BUFFER_POOL").get(pool, {}).get("mode")
     if mode in ("static", "dynamic") and stated != [f"{mode}_th"] and _chip_vendor(config) == "NVIDIA":
         facts = {"name": name, "found": stated[0], "pool": pool, "mode": mode}

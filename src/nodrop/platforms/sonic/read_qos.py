@@ -274,8 +274,8 @@ class QosReader:
                 groups.setdefault(number, PriorityGroup(index=number, buffer=buffer))
         return tuple(groups[number] for number in sorted(groups))
 
-    def _buffer_profile(self, name: str, row: Row) -> BufferProfile:
-        return buffer_profile(self._config, name, row)
+    def _buffer_profile(self, name: str, table_row: Row) -> BufferProfile:
+        return buffer_profile(self._config, name, table_row)
 
     def make_computed_profile(self) -> BufferProfile:
         """Return the profile of a priority group whose headroom the switch computes."""
@@ -306,48 +306,54 @@ class QosReader:
         return self._read_row(path, name, "BUFFER_PROFILE", subject, self._buffer_profile)
 
     def _read_reference(
-        self, keys: tuple[str, ...], row: Row, field: str, table: str, subject: Subject, make: Callable[[str, Row], Any]
+        self,
+        keys: tuple[str, ...],
+        table_row: Row,
+        field: str,
+        table_name: str,
+        subject: Subject,
+        make: Callable[[str, Row], Any],
     ) -> Any:
-        return self._read_row((*keys, field), row[field], table, subject, make)
+        return self._read_row((*keys, field), table_row[field], table_name, subject, make)
 
     def _read_row(
-        self, keys: tuple[str, ...], name: str, table: str, subject: Subject, make: Callable[[str, Row], _T]
+        self, keys: tuple[str, ...], name: str, table_name: str, subject: Subject, make: Callable[[str, Row], _T]
     ) -> _T | None | Unknown:
-        """Return what `make` reads from the row `name` of `table`, once; None or UNKNOWN where it is not there."""
-        row = self._config.find_row(keys, name, table, subject)
+        """Return what `make` reads from the row `name` of `table_name`, once; None or UNKNOWN where it is not there."""
+        row = self._config.find_row(keys, name, table_name, subject)
         if row is None:
-            return None if self._config.covers(table) else UNKNOWN
-        return self._read_row_once(table, bare(name), row, make)
+            return None if self._config.covers(table_name) else UNKNOWN
+        return self._read_row_once(table_name, bare(name), row, make)
 
-    def _scheduler(self, name: str, row: Row) -> Scheduler | None | Unknown:
+    def _scheduler(self, name: str, table_row: Row) -> Scheduler | None | Unknown:
         config, keys = self._config, ("SCHEDULER", name)
-        if rejected(config, *keys, row):
+        if rejected(config, *keys, table_row):
             return None
-        if row.get("meter_type") == "packets" and row.keys() & {"cir", "pir", "cbs", "pbs"}:
+        if table_row.get("meter_type") == "packets" and table_row.keys() & {"cir", "pir", "cbs", "pbs"}:
             return UNKNOWN
         return Scheduler(
-            type=config.word(keys, row, "type", _SCHEDULERS) or "wrr",
-            weight=config.integer(keys, row, "weight"),
-            guaranteed_bytes_per_s=config.integer(keys, row, "cir"),
-            guaranteed_burst_bytes=config.integer(keys, row, "cbs"),
-            peak_bytes_per_s=config.integer(keys, row, "pir"),
-            peak_burst_bytes=config.integer(keys, row, "pbs"),
+            type=config.word(keys, table_row, "type", _SCHEDULERS) or "wrr",
+            weight=config.integer(keys, table_row, "weight"),
+            guaranteed_bytes_per_s=config.integer(keys, table_row, "cir"),
+            guaranteed_burst_bytes=config.integer(keys, table_row, "cbs"),
+            peak_bytes_per_s=config.integer(keys, table_row, "pir"),
+            peak_burst_bytes=config.integer(keys, table_row, "pbs"),
         )
 
-    def _wred(self, name: str, row: Row) -> WredProfile | None:
+    def _wred(self, name: str, table_row: Row) -> WredProfile | None:
         config, keys = self._config, ("WRED_PROFILE", name)
-        if rejected(config, *keys, row):
+        if rejected(config, *keys, table_row):
             return None
         colors = {
             color: WredColor(
-                min_bytes=config.integer(keys, row, low),
-                max_bytes=config.integer(keys, row, high),
-                probability_percent=config.integer(keys, row, probability),
-                enabled=config.word(keys, row, enabled, TRUE_FALSE),
+                min_bytes=config.integer(keys, table_row, low),
+                max_bytes=config.integer(keys, table_row, high),
+                probability_percent=config.integer(keys, table_row, probability),
+                enabled=config.word(keys, table_row, enabled, TRUE_FALSE),
             )
             for color, low, high, probability, enabled in _COLOR_FIELDS
         }
-        return WredProfile(ecn_colors=config.word(keys, row, "ecn", ECN_COLORS) or (), **colors)
+        return WredProfile(ecn_colors=config.word(keys, table_row, "ecn", ECN_COLORS) or (), **colors)
 
 
 def _row_key(row: Row | None) -> tuple[tuple[str, str], ...] | None:

@@ -28,14 +28,14 @@ _OF_FRRCFGD = (
 
 
 def check_routing(
-    config: Config, localhost: Row, text: FrrText | None, routing: frr.Routing | None, device: Device
+    config: Config, localhost: Row, frr_text: FrrText | None, routing: frr.Routing | None, device: Device
 ) -> None:
     """Remark tables that no daemon reads, sessions with BFD but without its daemon, and references to nothing.
 
     And what zebra shuts or does not forward.
     """
     unread = [table for table in _OF_FRRCFGD if config.rows(table)]
-    is_own = own_files(localhost) and text is not None and text.says_bgp
+    is_own = own_files(localhost) and frr_text is not None and frr_text.says_bgp
     if unread and config.whole and not framework(localhost) and not is_own:
         config.remark("bgp-tables-unread", (), (unread[0],), tables=", ".join(unread))
     if routing is None:
@@ -43,7 +43,7 @@ def check_routing(
     if config.whole and is_own:
         _check_hardware_waits(config, localhost, routing)
     for fault in faults(routing, device):
-        where = text.place(fault.statement.span) if text else None
+        where = frr_text.place(fault.statement.span) if frr_text else None
         config.remarks.append(Remark(kind=fault.kind, subject=fault.subject, place=where, facts=fault.facts))
     bgp = routing.bgp
     if bgp is not None and not isinstance(bgp.neighbors, Unknown) and config.whole:
@@ -52,9 +52,9 @@ def check_routing(
             keys = LOCALHOST
             config.remark("bfd-without-daemon", ("@bgp",), keys, neighbors=", ".join(watched))
     for undefined in routing.undefined:
-        if undefined.kind == BFD_PROFILE and text is not None and FRR_FILE not in text.names:
+        if undefined.kind == BFD_PROFILE and frr_text is not None and FRR_FILE not in frr_text.names:
             continue  # bfdd has a file of its own, which is not read
-        place = text.place(undefined.statement.span) if text else None
+        place = frr_text.place(undefined.statement.span) if frr_text else None
         config.remarks.append(undefined.remark(config.device, place, undefined.statement.text))
 
 
@@ -68,13 +68,13 @@ def _check_hardware_waits(config: Config, localhost: Row, routing: frr.Routing) 
 
 
 def contradictions(
-    config: Config, localhost: Row, text: FrrText | None, routes: Mapping[str, object]
+    config: Config, localhost: Row, frr_text: FrrText | None, routes: Mapping[str, object]
 ) -> Iterator[Problem]:
     """Yield a problem where FRR's files differ from the running configuration, given among the tables as `routes`.
 
     A switch starts with the files and never with that field: sonic-cfggen leaves out fields that are not tables.
     """
-    beside = text.beside if text is not None else None
+    beside = frr_text.beside if frr_text is not None else None
     if beside is None:
         return
     stated, _ = routing(config, localhost, beside, frr.read_frr(beside.text))

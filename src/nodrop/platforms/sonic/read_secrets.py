@@ -61,14 +61,14 @@ def _remark_secret(config: Config, place: Place | None, secret_kind: str, how: E
     config.remarks.append(remark(config.device, place, secret_kind, how))
 
 
-def without(config: Config, table: str, facts: Mapping[str, str]) -> Mapping[str, str]:
+def without(config: Config, table_name: str, facts: Mapping[str, str]) -> Mapping[str, str]:
     """Return the facts of a remark about a table, dots in the place of each text that is a secret or looks like one."""
-    if table not in config.secrets:
-        config.secrets[table] = sorted(
-            set(_secret_texts(config.data.get(table), table)), key=lambda word: (-len(word), word)
+    if table_name not in config.secrets:
+        config.secrets[table_name] = sorted(
+            set(_secret_texts(config.data.get(table_name), table_name)), key=lambda word: (-len(word), word)
         )
     masked_facts = dict(facts)
-    for secret in config.secrets[table]:
+    for secret in config.secrets[table_name]:
         masked_facts = {name: text.replace(secret, "…") for name, text in masked_facts.items()}
     return masked_facts
 

@@ -49,9 +49,9 @@ def hash_fields(config: Config) -> tuple[HashField, ...] | None | Unknown:
     return tuple(field for field in HASH_FIELDS if field in stated) or None
 
 
-def names_of(config: Config, table: str) -> tuple[str, ...] | Unknown:
+def names_of(config: Config, table_name: str) -> tuple[str, ...] | Unknown:
     """Return the names of a table's rows, sorted."""
-    return tuple(sorted(config.rows(table))) if config.covers(table) else UNKNOWN
+    return tuple(sorted(config.rows(table_name))) if config.covers(table_name) else UNKNOWN
 
 
 def loopbacks(config: Config) -> tuple[Loopback, ...] | Unknown:

@@ -71,11 +71,11 @@ _ON_OFF = {"on": True, "off": False}
 _UP_DOWN = {"up": True, "down": False}
 
 
-def detect(name: str, head: bytes) -> bool:
+def detect(name: str, file_head: bytes) -> bool:
     """Whether a file is SONiC's: a JSON object of tables in capitals, be it printed in a terminal, or FRR's files."""
     if name in FRR_FILES:
         return True
-    return bool(_OPENING.search(head.lstrip(b"\xef\xbb\xbf \t\r\n"))) and bool(_TABLE.search(head))
+    return bool(_OPENING.search(file_head.lstrip(b"\xef\xbb\xbf \t\r\n"))) and bool(_TABLE.search(file_head))
 
 
 def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
@@ -384,14 +384,14 @@ class _Device:
                 file_and_line = self._file_and_line(self._frr.place(statement.span))
                 self._notes.append(unknown_command(statement.text, self.name, *file_and_line))
         for name in self._frr.unused if self._frr else ():
-            message = f"{name} was not looked at: FRR does not start with it, or runs what is given beside it"
+            message = f"{name} was not checked: FRR does not start with it, or runs what is given beside it"
             self._note("not-read", message, Place(name, Span(1, 1, 1, 1)))
 
     def _note(self, kind: str, message: str, place: Place | None) -> None:
         file, line = self._file_and_line(place)
         self._notes.append(Note(kind=kind, message=message, device=self.name, file=file, line=line))
 
-    def _file_and_line(self, place: Place | None) -> tuple[str | None, int | None]:
+    def _file_and_line(self, source_place: Place | None) -> tuple[str | None, int | None]:
         """Return the name under which the file of a place is shown, and the line."""
         display = {source.name: source.display for source in self._sources}
-        return (display.get(place.file), place.span.line) if place else (None, None)
+        return (display.get(source_place.file), source_place.span.line) if source_place else (None, None)

@@ -111,12 +111,12 @@ def _read_sessions(config: Config, vrf: str, *, unicast: bool) -> Iterator[BgpNe
             yield BgpNeighbor(**{"active": unicast} | inherited | own_session_fields | identity)
 
 
-def _read_session_fields(config: Config, table: str, key: str) -> dict[str, Any]:
+def _read_session_fields(config: Config, table_name: str, key: str) -> dict[str, Any]:
     """Return the fields of a session that a row, and those of its address families, state."""
-    ipv4, ipv6 = (decoded(FAMILY, _row(config, f"{table}_AF", f"{key}|{word}")) for word in FAMILIES.values())
-    evpn = decoded(FAMILY[:1], _row(config, f"{table}_AF", f"{key}|{EVPN}"))
+    ipv4, ipv6 = (decoded(FAMILY, _row(config, f"{table_name}_AF", f"{key}|{word}")) for word in FAMILIES.values())
+    evpn = decoded(FAMILY[:1], _row(config, f"{table_name}_AF", f"{key}|{EVPN}"))
     carries = {"evpn": evpn["active"]} if evpn else {}
-    return decoded(SESSION, _row(config, table, key)) | ipv4 | carries | ({"ipv6": ipv6} if ipv6 else {})
+    return decoded(SESSION, _row(config, table_name, key)) | ipv4 | carries | ({"ipv6": ipv6} if ipv6 else {})
 
 
 def tables(device: Device) -> dict[str, Rows]:

@@ -46,12 +46,14 @@ class Row:
         """Return the parts of a key of this shape, by name."""
         return dict(zip(self.parts, map(str.strip, text.split("|")), strict=True)) if self.parts else {}
 
-    def present_fields(self, values: Mapping[str, Any]) -> Collection[str]:
+    def present_fields(self, field_values: Mapping[str, Any]) -> Collection[str]:
         """Return the fields that are there; a list without values is not."""
         empty = [
-            name for name in self.lists if name in values and self.fields[name].condition_value(values[name]) is None
+            name
+            for name in self.lists
+            if name in field_values and self.fields[name].condition_value(field_values[name]) is None
         ]
-        return values.keys() - empty if empty else values
+        return field_values.keys() - empty if empty else field_values
 
     def whole(self, text: str, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the row of this key and these values as conditions see it, with its key and defaults."""
@@ -133,9 +135,9 @@ class Schema:
             if self._is_in_release(_release_span(table))
         )
 
-    def elsewhere(self, table: str, field: str | None = None) -> str:
+    def elsewhere(self, table_name: str, field: str | None = None) -> str:
         """Return since or until when other releases have a table, or a field of it; empty where none has."""
-        rows = _read_schema_document()["tables"].get(table)
+        rows = _read_schema_document()["tables"].get(table_name)
         if rows is None:
             return ""
         since, until = _release_span(rows)
@@ -244,9 +246,9 @@ def _read_schema_document() -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", parse(FILE.read_bytes(), FILE.name).data)
 
 
-def _split_span(text: str) -> tuple[tuple[str | None, str | None], str]:
+def _split_span(value_text: str) -> tuple[tuple[str | None, str | None], str]:
     """Return the first release, the last release, and the rest of the text."""
-    match = _SPAN.match(text)
+    match = _SPAN.match(value_text)
     assert match is not None
     return (match["since"], match["until"]), match["rest"]
 
@@ -257,8 +259,8 @@ def _release_span(table: Mapping[str, Any]) -> tuple[str | None, str | None]:
     return since if isinstance(since, str) else None, until if isinstance(until, str) else None
 
 
-def _release_range(row: Mapping[str, Any], field: str) -> tuple[str | None, str | None]:
+def _release_range(table_row: Mapping[str, Any], field: str) -> tuple[str | None, str | None]:
     """Return the first and the last release with a field of a row, from its first and last text."""
-    spec = row[field]
+    spec = table_row[field]
     spans = [_split_span(text)[0] for text in ([spec] if isinstance(spec, str) else spec)]
     return spans[0][0], spans[-1][1]

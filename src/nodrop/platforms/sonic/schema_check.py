@@ -168,11 +168,11 @@ def _find_row_without_address(data: Mapping[str, object]) -> str:
     return next(rows, "")
 
 
-def _parts(rows: Mapping[str, object], table: str, key_part: str) -> set[str]:
+def _parts(table_rows: Mapping[str, object], table_name: str, key_part: str) -> set[str]:
     """Return the values of a table's rows in one part of their key, or in one field."""
-    of_any = schema(None).table(table)
+    of_any = schema(None).table(table_name)
     names: set[str] = set()
-    for key, values in rows.items():
+    for key, values in table_rows.items():
         row = of_any.row(key) if of_any else None
         if row is not None and isinstance(values, dict):
             value = row.whole(key, values).get(key_part)

@@ -100,11 +100,11 @@ class Condition:
     holds: Callable[[Mapping[str, object], Tables], bool]
 
 
-def condition_of(text: str) -> Condition:
+def condition_of(value_text: str) -> Condition:
     """Return the condition that a line of schema.yaml describes, without its releases; ValueError where none."""
-    subject, when, expression = text.partition(" when ")
+    subject, when, expression = value_text.partition(" when ")
     if not when or " " in subject:
-        subject, _, expression = text.partition(": ")
+        subject, _, expression = value_text.partition(": ")
     names: set[str] = set()
     tables: set[str] = set()
     evaluate = _compile_condition(ast.parse(expression, mode="eval").body, names, tables)
@@ -197,8 +197,8 @@ def _field_evaluator(name: str, names: set[str]) -> _Evaluate:
     return lambda row, _data: _field(row, name)
 
 
-def _field(row: Mapping[str, object], name: str) -> Value:
-    return row.get(name, row.get(name.replace("_", "-")))
+def _field(table_row: Mapping[str, object], name: str) -> Value:
+    return table_row.get(name, table_row.get(name.replace("_", "-")))
 
 
 def _text(value: Value) -> str:

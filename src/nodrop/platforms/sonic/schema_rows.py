@@ -148,13 +148,13 @@ def missing(schema: Schema, path: Path, name: str) -> Fault:
     return fault("missing-field", path, {"field": name, "release": schema.release_label})
 
 
-def unmet(condition: Condition, path: Path, row: Mapping[str, object], tables: Tables) -> Fault:
+def unmet(condition: Condition, path: Path, row: Mapping[str, object], config_tables: Tables) -> Fault:
     """Return the fault of a row that does not meet a condition."""
     field_texts = [
         f"{name} is {_format_value(row.get(name, row.get(name.replace('_', '-'))))}" for name in sorted(condition.names)
     ]
     for table, key, name in dict.fromkeys(_ELSEWHERE.findall(condition.text)):
-        value = tables.row(table, key).get(name)
+        value = config_tables.row(table, key).get(name)
         field_texts.append(f"{name} of {table} {key} is {_format_value(value)}")
     place = (*path, condition.subject) if condition.subject in row and condition.subject != "row" else path
     return fault(
@@ -171,10 +171,10 @@ def spaceless(key: str) -> str:
     return "|".join(map(str.strip, key.split("|")))
 
 
-def fault(kind: str, path: Path, facts: Mapping[str, str]) -> Fault:
+def fault(object_kind: str, path: Path, facts: Mapping[str, str]) -> Fault:
     """Return a fault whose message gives its path, except for references, whose message gives the referenced name."""
-    says_path = kind not in ("bracket-reference", "dangling-reference")
-    return Fault(kind, path, {"path": "/".join(path), **facts} if says_path else facts)
+    says_path = object_kind not in ("bracket-reference", "dangling-reference")
+    return Fault(object_kind, path, {"path": "/".join(path), **facts} if says_path else facts)
 
 
 def _value(stated: Field, value: object, path: Path, verdict: Verdict) -> None:

@@ -73,14 +73,14 @@ class Kind:
             is_accepted = self._known[text] = first_test(text) or any(test(text) for test in other_tests)
         return is_accepted
 
-    def canonical(self, text: str) -> str:
+    def canonical(self, value_text: str) -> str:
         """Return a text as the models compare it: a whole number without zeros before it and without spaces."""
-        parsed_number = self.number(text) if self.number else None
-        return text if parsed_number is None else str(parsed_number)
+        parsed_number = self.number(value_text) if self.number else None
+        return value_text if parsed_number is None else str(parsed_number)
 
-    def is_out_of_range(self, text: str) -> bool:
+    def is_out_of_range(self, value_text: str) -> bool:
         """Whether a text that is not accepted is a number, only too small or too large."""
-        return self.is_number and bool(_DECIMAL.fullmatch(text))
+        return self.is_number and bool(_DECIMAL.fullmatch(value_text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,15 +139,15 @@ def either(fields: list[Field]) -> Field:
 
 
 @cache
-def field_of(text: str, *, is_part: bool = False) -> Field:
+def field_of(value_text: str, *, is_part: bool = False) -> Field:
     """Return the field that a line of schema.yaml describes, without its releases.
 
     `is_part` is for a part of a key and for the values that a row maps: YANG reads numbers in them, elsewhere SONiC's
     loader does.
     """
-    match = _FIELD.fullmatch(text)
+    match = _FIELD.fullmatch(value_text)
     if match is None:
-        raise ValueError(text)
+        raise ValueError(value_text)
     default = match[2] and match[2].removeprefix('"').removesuffix('"')
     return Field(kind=kind_of(match[4], is_part=is_part), required=bool(match[1]), default=default, many=match[3] or "")
 
@@ -293,9 +293,9 @@ def _address_test(word: str) -> Test:
     return lambda text: (match := shape(text)) is not None and _is_ip6(match[1])
 
 
-def _is_ip6(text: str) -> bool:
+def _is_ip6(value_text: str) -> bool:
     try:
-        IPv6Address(text)
+        IPv6Address(value_text)
     except (AddressValueError, NetmaskValueError):
         return False
     return True

@@ -20,14 +20,14 @@ _DEFAULTS = {("PORT", "pfc_asym"): "off"}
 """Defaults that YANG models describe and do not state (sonic-port.yang)."""
 
 
-def settings(name: str, raw: bytes) -> Tree | None:
+def settings(name: str, file_content: bytes) -> Tree | None:
     """Return the tables of a file; None where it is no JSON. Raises InputProblems where it cannot be read.
 
     A table without rows is none, as a switch has it.
     """
     if not name.endswith(".json"):
         return None
-    tables = parse(raw, name)
+    tables = parse(file_content, name)
     if not isinstance(tables, dict):
         return None
     return {table: rows for table, rows in by_table(tables).items() if rows != {}}
@@ -48,13 +48,13 @@ def masked(path: Path) -> bool:
     return len(path) == len(("table", "row", "field")) and (path[2] in FIELDS.get(path[0], ()) or suspicious(path[2]))
 
 
-def merge_files(bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
+def merge_files(config_files: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
     """Return a device's files with all tables merged into one, and these as the database holds them.
 
     FRR's configuration among the tables is a separate file. Raises InputProblems if a file cannot be read.
     """
-    documents = [Document(name, raw, name) for name, raw in bundle.items() if name in CONFIG_FILES]
-    files = {name: raw for name, raw in bundle.items() if name not in CONFIG_FILES}
+    documents = [Document(name, raw, name) for name, raw in config_files.items() if name in CONFIG_FILES]
+    files = {name: raw for name, raw in config_files.items() if name not in CONFIG_FILES}
     running_frrs = [document.running_frr for document in documents if document.running_frr is not None]
     if running_frrs:
         files = {FRR_FILE: running_frrs[0].encode()}

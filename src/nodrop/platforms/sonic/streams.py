@@ -53,11 +53,11 @@ def group_of(kind: str) -> str | None:
     return next((group for object_kind, group in GROUP_OF.items() if object_kind == kind), None)
 
 
-def check_streams(stated: Iterable[CounterStream]) -> None:
+def check_streams(stated_streams: Iterable[CounterStream]) -> None:
     """Raise Unsupported where streams cannot be written as they are, or are read back in another order."""
-    stated = tuple(stated)
-    check_rows(stated, "high_frequency")
-    for stream in stated:
+    stated_streams = tuple(stated_streams)
+    check_rows(stated_streams, "high_frequency")
+    for stream in stated_streams:
         path = ("high_frequency", stream.name)
         if stream.interval_us is None:
             raise refuse((*path, "interval_us"), "a stream has an interval")
@@ -98,12 +98,12 @@ def streams(config: Config) -> tuple[CounterStream, ...] | Unknown:
     )
 
 
-def change_streams(draft: Draft, old: Device, new: Device) -> None:
+def change_streams(draft: Draft, old_device: Device, new_device: Device) -> None:
     """Bring the streams of `new` into tables that state those of `old`; rows with the same settings stay."""
-    if isinstance(old.high_frequency, Unknown) or isinstance(new.high_frequency, Unknown):
+    if isinstance(old_device.high_frequency, Unknown) or isinstance(new_device.high_frequency, Unknown):
         return
-    before = {stream.name: stream for stream in old.high_frequency}
-    after = {stream.name: stream for stream in new.high_frequency}
+    before = {stream.name: stream for stream in old_device.high_frequency}
+    after = {stream.name: stream for stream in new_device.high_frequency}
     for name in before.keys() - after.keys():
         draft.remove(PROFILE, name)
     for name, stream in after.items():
@@ -129,5 +129,5 @@ def _neutral_object_name(kind: SampledKind, name: str) -> str:
     return pool_identity(name) if kind == "buffer-pools" else name.replace("|", "/")
 
 
-def _split_list_field(row: dict[str, str], field: str) -> list[str]:
-    return [word for word in row.get(field, "").split(",") if word]
+def _split_list_field(table_row: dict[str, str], field: str) -> list[str]:
+    return [word for word in table_row.get(field, "").split(",") if word]

@@ -98,11 +98,11 @@ def advertised_speeds(text: str) -> tuple[int, ...] | None | Unknown:
     return UNKNOWN if None in speeds else tuple(sorted(speed for speed in speeds if speed is not None))
 
 
-def side_of_type(kind: str) -> Side | None:
+def side_of_type(object_kind: str) -> Side | None:
     """Return the kind of a port's far end from a DEVICE_NEIGHBOR_METADATA.type; None for any other kind of device.
 
     Source: sonic-buildimage files/build_templates/buffers_config.j2 (torrouter_server, leafrouter_torrouter, ...).
     """
-    if _MANAGEMENT in kind:
+    if _MANAGEMENT in object_kind:
         return None
-    return "host" if _SERVER in kind else "fabric" if _ROUTER in kind else None
+    return "host" if _SERVER in object_kind else "fabric" if _ROUTER in object_kind else None

@@ -16,7 +16,7 @@ _Row = Mapping[str, object]
 _Rows = Mapping[str, Mapping[str, _Row]]
 
 
-def turns(old: Tables, new: Tables) -> Iterator[Tables]:
+def turns(old_tables: Tables, new_tables: Tables) -> Iterator[Tables]:
     """Yield the configuration after each patch, the last of them `new`.
 
     There is one patch if at most one port is shut. Else all changes that need no shut port come first; then ports
@@ -24,7 +24,7 @@ def turns(old: Tables, new: Tables) -> Iterator[Tables]:
     and comes in another: in one patch the updater makes a move of the two (jsonpatch, `make_patch`), which it takes for
     no guarded table.
     """
-    before, after = _rows_by_table(old), _rows_by_table(new)
+    before, after = _rows_by_table(old_tables), _rows_by_table(new_tables)
     if before is not None and after is not None:
         shut = facts()["shut_for"]
         changed = dict.fromkeys(_port(key) for table in shut for key in _find_changed_keys(before, after, table))
@@ -33,7 +33,7 @@ def turns(old: Tables, new: Tables) -> Iterator[Tables]:
         if len(ports) > 1 or kept_moved_rows:
             for count in range(len(ports) + 1):
                 yield _intermediate_tables(before, after, ports[count:], kept_moved_rows)
-    yield new
+    yield new_tables
 
 
 def _intermediate_tables(
@@ -53,21 +53,21 @@ def _intermediate_tables(
     return {table: rows for table, rows in tables.items() if rows}
 
 
-def _find_moved_rows(old: _Rows, new: _Rows) -> Iterator[Sequence[str]]:
+def _find_moved_rows(old_rows: _Rows, new_rows: _Rows) -> Iterator[Sequence[str]]:
     """Yield the rows of guarded tables and the fields of ports that go while the same comes in another row."""
     for table in dict.fromkeys(rule["table"] for rule in facts()["guarded"]):
-        before, after = old.get(table, {}), new.get(table, {})
+        before, after = old_rows.get(table, {}), new_rows.get(table, {})
         come = [row for key, row in after.items() if key not in before]
         yield from ((table, key) for key, row in before.items() if key not in after and row in come)
-    before, after = old.get(_PORTS, {}), new.get(_PORTS, {})
+    before, after = old_rows.get(_PORTS, {}), new_rows.get(_PORTS, {})
     for field in facts()["supported_only"]:
         put = [row[field] for key, row in after.items() if field in row and field not in before.get(key, {})]
         gone = [key for key, row in before.items() if field in row and field not in after.get(key, {})]
         yield from ((_PORTS, key, field) for key in gone if before[key][field] in put)
 
 
-def _find_changed_keys(old: _Rows, new: _Rows, table: str) -> Iterator[str]:
-    before, after = old.get(table, {}), new.get(table, {})
+def _find_changed_keys(old_rows: _Rows, new_rows: _Rows, table_name: str) -> Iterator[str]:
+    before, after = old_rows.get(table_name, {}), new_rows.get(table_name, {})
     return (key for key in {**before, **after} if before.get(key) != after.get(key))
 
 

@@ -37,9 +37,9 @@ class Harmless:
             return False
         return all(self._covers_row(row) for key, row in rows.items() if not self.rows or key in self.rows)
 
-    def _covers_row(self, row: object) -> bool:
-        return isinstance(row, Mapping) and all(
-            row.get(field, values[0]) in values for field, values in self.when.items()
+    def _covers_row(self, table_row: object) -> bool:
+        return isinstance(table_row, Mapping) and all(
+            table_row.get(field, values[0]) in values for field, values in self.when.items()
         )
 
 

@@ -41,14 +41,14 @@ _WIDTHS = frozenset({1, 2, 4, 8})
 _FOLDER = "/nodrop"
 
 
-def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Virtual:
+def virtual(device: Device, config_files: Mapping[str, bytes], frr: str | None) -> Virtual:
     """Return the switch: its tables as they were read, its ports, and the commands that FRR gets once it runs."""
-    documents = at_start([Document(name, bundle[name], name) for name in CONFIG_FILES if name in bundle])
+    documents = at_start([Document(name, config_files[name], name) for name in CONFIG_FILES if name in config_files])
     tables = merge_documents(documents)
     remarks: list[str] = []
     rows = list(_rows(tables, remarks))
     files = {
-        FILE: _text(documents, bundle, tables, remarks),
+        FILE: _text(documents, config_files, tables, remarks),
         "lanemap.ini": "".join(f"eth{number}:{lanes}\n" for number, (_, lanes, *_) in enumerate(rows, 1)),
         "port_config.ini": "".join(f"{'  '.join(row)}\n" for row in [_HEADER, *rows]),
     }
@@ -70,9 +70,9 @@ _Row = tuple[str, str, str, str, str]
 _HEADER: _Row = ("# name", "lanes", "alias", "index", "speed")
 
 
-def _rows(tables: Mapping[str, object], remarks: list[str]) -> Iterator[_Row]:
+def _rows(config_tables: Mapping[str, object], remarks: list[str]) -> Iterator[_Row]:
     """Yield the ports that a container can have, in the order of the table."""
-    table = tables.get("PORT")
+    table = config_tables.get("PORT")
     used: set[str] = set()
     for number, (name, row) in enumerate(table.items() if isinstance(table, dict) else ()):
         fields = row if isinstance(row, dict) else {}
@@ -94,16 +94,21 @@ def _join_words(text: str) -> str:
     return "_".join(text.split()) or "-"
 
 
-def _text(documents: list[Document], bundle: Mapping[str, bytes], tables: Mapping[str, object], told: list[str]) -> str:
+def _text(
+    documents: list[Document],
+    config_files: Mapping[str, bytes],
+    config_tables: Mapping[str, object],
+    messages: list[str],
+) -> str:
     """Return the tables as one file, the very text of it where there is one that has nothing else."""
-    if len(documents) == 1 and (raw := bundle[documents[0].name]) == documents[0].raw:
-        if parse(raw, FILE) == tables:
+    if len(documents) == 1 and (raw := config_files[documents[0].name]) == documents[0].raw:
+        if parse(raw, FILE) == config_tables:
             return raw.decode()
-        told.append(f"its tables are {FILE}, without what else stands in the file that was read")
+        messages.append(f"its tables are {FILE}, without what else stands in the file that was read")
     elif not documents:
-        told.append("no file of tables was read, and so no port is there")
+        messages.append("no file of tables was read, and so no port is there")
     elif len(documents) > 1:
-        told.append(f"{', '.join(document.name for document in documents)} are laid over each other as {FILE}")
+        messages.append(f"{', '.join(document.name for document in documents)} are laid over each other as {FILE}")
     else:
-        told.append(f"its tables are {FILE}, without the text around them")
-    return json.dumps(tables, indent=4, ensure_ascii=False) + "\n"
+        messages.append(f"its tables are {FILE}, without the text around them")
+    return json.dumps(config_tables, indent=4, ensure_ascii=False) + "\n"

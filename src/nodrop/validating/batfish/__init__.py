@@ -9,8 +9,8 @@ from nodrop.model.reading import Reading
 from nodrop.routing.observation import Observation
 from nodrop.validating.batfish.comparing import Difference as Difference
 from nodrop.validating.batfish.comparing import difference as difference
-from nodrop.validating.batfish.failures import with_failures
-from nodrop.validating.batfish.observing import Observing
+from nodrop.validating.batfish.failures import add_failure_observations
+from nodrop.validating.batfish.observing import SnapshotObserver
 from nodrop.validating.batfish.service import Service
 
 
@@ -28,7 +28,7 @@ def observe(
         if progress is not None:
             progress(f"Batfish reads {len(exported.files)} files")
         loaded = opened.load(exported.files)
-        asked = Observing(reading, index, exported, loaded, progress)
+        asked = SnapshotObserver(reading, index, exported, loaded, progress)
         seen = asked.observation(opened.told, *report_omissions(exported), *report_generated_parts(exported))
-        observation = with_failures(seen, index, asked.computed, exported, loaded, progress)
+        observation = add_failure_observations(seen, index, asked.computed, exported, loaded, progress)
     return replace(observation, refused=(*exported.refused, *observation.refused))

@@ -19,10 +19,10 @@ from nodrop.model.subject import FABRIC, Subject, cable_ends
 from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
 from nodrop.platforms.frr.text_reader import Routing
-from nodrop.routing.observation import Check, Observation
+from nodrop.routing.observation import Observation, ObservationCheck
 from nodrop.routing.prefixes import Address, address
-from nodrop.validating.batfish.lines import Skipped, harmless
-from nodrop.validating.batfish.names import Exported, Names
+from nodrop.validating.batfish.lines import SkippedLines, explain_harmless
+from nodrop.validating.batfish.names import ExportedSnapshot, NodeNames
 
 _IGNORED: Final[tuple[tuple[str, str, int | bool], ...]] = (
     ("Batfish follows all equal paths, whatever maximum-paths says", "maximum_paths", 1 << 16),
@@ -33,27 +33,27 @@ _IGNORED: Final[tuple[tuple[str, str, int | bool], ...]] = (
 """What it reads and does not follow: what is said of it, the field of BGP, and what it takes that for."""
 UNSEEN_IPV6: Final = "Batfish drops addresses, sessions and routes of IPv6"
 UNSEEN_NEIGHBOR: Final = "Batfish has ports without an address as neighbors only where both have BGP over them"
-FIRST_COME: Final = "which of equally good routes is used hangs on which came first"
+ARRIVAL_ORDER_REASON: Final = "which of equally good routes is used hangs on which came first"
 _HIGHEST: Final = (1 << 32) - 1
-_HANGING: Final[tuple[Check, ...]] = ("sessions", "routes", "reach")
+_HANGING: Final[tuple[ObservationCheck, ...]] = ("sessions", "routes", "reach")
 _POLICIES: Final = ("import_policy", "export_policy")
 _ALONE: Final = 12
 """So many things that it lacks are tried one by one, to say which of them it is; the others are named together."""
 _START: Final = "frr "
 
 
-class Part(NamedTuple):
+class FrrPart(NamedTuple):
     """FRR's part of a file of a snapshot: its text, and how many lines of the file stand above it."""
 
     text: str
     above: int
 
 
-def part(text: str) -> Part:
+def part(text: str) -> FrrPart:
     """Return what FRR reads of a file; all of it, but for one that has the interfaces before it."""
     lines = text.splitlines(keepends=True)
     above = next((number for number, line in enumerate(lines) if line.startswith(_START)), 0)
-    return Part("".join(lines[above:]), above)
+    return FrrPart("".join(lines[above:]), above)
 
 
 @lru_cache(maxsize=1024)
@@ -61,10 +61,10 @@ def _read_routing(text: str) -> Routing:
     return frr.read_frr(text)
 
 
-class Followed:
+class ReadLines:
     """Lines that nodrop reads, which shows what depends on them."""
 
-    def __init__(self, exported: Exported) -> None:
+    def __init__(self, exported: ExportedSnapshot) -> None:
         self._exported = exported
         self._unread: dict[str, frozenset[int]] = {}
 
@@ -79,24 +79,30 @@ class Followed:
         return line not in self._unread[file]
 
 
-def unseen(
-    reading: Reading, seen: Observation, exported: Exported, lines: Skipped, followed: Callable[[str, int], bool]
-) -> Mapping[Check, Mapping[Subject, str]]:
+def find_unseen_items(
+    reading: Reading,
+    observation: Observation,
+    snapshot: ExportedSnapshot,
+    lines: SkippedLines,
+    followed: Callable[[str, int], bool],
+) -> Mapping[ObservationCheck, Mapping[Subject, str]]:
     """Return the items that differ when computed from the configurations as Batfish takes them, with the reasons."""
-    changes = dict(_changes_batfish_lacks(reading, exported, lines, followed))
-    later = changes.pop(FIRST_COME)
-    reasons: dict[Check, dict[Subject, str]] = {check: {} for check in _HANGING}
+    changes = dict(_changes_batfish_lacks(reading, snapshot, lines, followed))
+    later = changes.pop(ARRIVAL_ORDER_REASON)
+    reasons: dict[ObservationCheck, dict[Subject, str]] = {check: {} for check in _HANGING}
     for group in ([later], changes.values(), (*changes.values(), later)):
-        _add_reasons(reasons, _differing_items(seen, _apply_changes(reading.fabric, group)), "")
+        _add_reasons(reasons, _differing_items(observation, _apply_changes(reading.fabric, group)), "")
     if any(reasons.values()):
-        for reason, change in (*list(changes.items())[:_ALONE], (FIRST_COME, later)):
-            _add_reasons(reasons, _differing_items(seen, _apply_changes(reading.fabric, [change])), reason)
-    remainder = _join_reasons((*list(changes)[_ALONE:],) or (*changes, FIRST_COME))
+        for reason, change in (*list(changes.items())[:_ALONE], (ARRIVAL_ORDER_REASON, later)):
+            _add_reasons(reasons, _differing_items(observation, _apply_changes(reading.fabric, [change])), reason)
+    remainder = _join_reasons((*list(changes)[_ALONE:],) or (*changes, ARRIVAL_ORDER_REASON))
     return {check: {item: text or remainder for item, text in items.items()} for check, items in reasons.items()}
 
 
 def _add_reasons(
-    reasons: dict[Check, dict[Subject, str]], additions: Mapping[Check, Iterable[Subject]], reason: str
+    reasons: dict[ObservationCheck, dict[Subject, str]],
+    additions: Mapping[ObservationCheck, Iterable[Subject]],
+    reason: str,
 ) -> None:
     """Add items with a reason, which one that has none yet takes."""
     for check, items in additions.items():
@@ -104,12 +110,14 @@ def _add_reasons(
             reasons[check][item] = reasons[check].get(item) or reason
 
 
-def left_out(exported: Exported, seen: Observation) -> Mapping[Check, Mapping[Subject, str]]:
+def find_left_out_items(
+    snapshot: ExportedSnapshot, observation: Observation
+) -> Mapping[ObservationCheck, Mapping[Subject, str]]:
     """Return the items missing in the snapshot; all routes if a device or its BGP is missing: they may lead there."""
-    reasons: dict[Check, dict[Subject, str]] = {check: {} for check in seen.seen}
-    for subject, reason in exported.unseen.items():
+    reasons: dict[ObservationCheck, dict[Subject, str]] = {check: {} for check in observation.seen}
+    for subject, reason in snapshot.unseen.items():
         for check, items in reasons.items():
-            seen_items = seen.seen[check]
+            seen_items = observation.seen[check]
             if subject in seen_items:
                 items[subject] = reason
             elif len(subject) == 1 or subject[1:] == ("@bgp",):
@@ -136,17 +144,17 @@ _Change = Mapping[str, Callable[[Device], Device]]
 
 
 def _changes_batfish_lacks(
-    reading: Reading, exported: Exported, lines: Skipped, followed: Callable[[str, int], bool]
+    reading: Reading, exported: ExportedSnapshot, lines: SkippedLines, followed: Callable[[str, int], bool]
 ) -> Iterator[tuple[str, _Change]]:
     """Yield the parts that Batfish ignores, by the reason, if they change the facts about a device."""
-    names = Names(exported)
+    names = NodeNames(exported)
     devices = {device.name: device for device in reading.fabric.devices}
-    skips: dict[str, dict[str, tuple[Part, list[int]]]] = {}
+    skips: dict[str, dict[str, tuple[FrrPart, list[int]]]] = {}
     for file, comments in lines.items():
         name, _ = names.place(file, None)
         for line in sorted(comments) if name in devices else ():
             text = " ".join(names.line(file, line).split())
-            if name is not None and followed(file, line) and not harmless(text):
+            if name is not None and followed(file, line) and not explain_harmless(text):
                 skipped_lines = skips.setdefault(text, {}).setdefault(name, (part(exported.files[file]), []))
                 skipped_lines[1].append(line)
     for text, rows in skips.items():
@@ -178,14 +186,14 @@ def _changes_batfish_lacks(
     }:
         yield "Batfish takes _ in an AS path's regular expression for that very character", literal
     yield from _access_list_removals(devices, exported)
-    yield FIRST_COME, dict.fromkeys(devices, _invert_router_id_order)
+    yield ARRIVAL_ORDER_REASON, dict.fromkeys(devices, _invert_router_id_order)
     for reason, field, value in _IGNORED:
         taken = partial(_set_bgp_field, field=field, value=value)
         if any_of := {name: taken for name, device in devices.items() if taken(device) is not device}:
             yield reason, any_of
 
 
-def _access_list_removals(devices: Mapping[str, Device], exported: Exported) -> Iterator[tuple[str, _Change]]:
+def _access_list_removals(devices: Mapping[str, Device], exported: ExportedSnapshot) -> Iterator[tuple[str, _Change]]:
     """Yield the access lists that are missing in the snapshot, by the reason."""
     hidden: dict[str, dict[str, set[str]]] = {}
     for subject, reason in exported.unseen.items():
@@ -219,7 +227,7 @@ def _join_reasons(reasons: Iterable[str]) -> str:
     return "; ".join(once[:3]) + count_suffix
 
 
-def _without_frr_lines(device: Device, found: Part, lines: Iterable[int]) -> Device:
+def _without_frr_lines(device: Device, found: FrrPart, lines: Iterable[int]) -> Device:
     """Return a device without some lines of FRR's configuration: their fields are taken from it, one by one."""
     texts = found.text.splitlines()
     for line in lines:
@@ -255,13 +263,13 @@ def _change_of_rows(name: str, old_rows: tuple[Any, ...], new_rows: Iterable[Any
     return {} if alike else {name: rows}
 
 
-def _merge_bgp(own_bgp: Bgp, before: Bgp, after: Bgp | None) -> Bgp | None:
+def _merge_bgp(own_bgp: Bgp, bgp_before: Bgp, bgp_after: Bgp | None) -> Bgp | None:
     """Return a process that takes the differences between two readings of its text from the second."""
-    if after is None:
+    if bgp_after is None:
         return None
-    changes = _changed_fields(before, after, without=("neighbors",))
-    read = {bgp_neighbor.key: bgp_neighbor for bgp_neighbor in known_rows(before.neighbors)}
-    remaining_neighbors = {bgp_neighbor.key: bgp_neighbor for bgp_neighbor in known_rows(after.neighbors)}
+    changes = _changed_fields(bgp_before, bgp_after, without=("neighbors",))
+    read = {bgp_neighbor.key: bgp_neighbor for bgp_neighbor in known_rows(bgp_before.neighbors)}
+    remaining_neighbors = {bgp_neighbor.key: bgp_neighbor for bgp_neighbor in known_rows(bgp_after.neighbors)}
     neighbors: list[BgpNeighbor] = []
     for neighbor in known_rows(own_bgp.neighbors):
         if neighbor.key not in read:
@@ -379,12 +387,12 @@ def _set_bgp_field(device: Device, field: str, value: int | bool) -> Device:
     return _map_bgp_processes(device, process)
 
 
-def _differing_items(seen: Observation, fabric: Fabric) -> Mapping[Check, Sequence[Subject]]:
+def _differing_items(seen: Observation, fabric: Fabric) -> Mapping[ObservationCheck, Sequence[Subject]]:
     """Return the items that differ in another fabric."""
     other_observation = compute_observation(Index(fabric))
     return {check: list(_unequal_items(seen, other_observation, check)) for check in _HANGING}
 
 
-def _unequal_items(seen: Observation, other_observation: Observation, check: Check) -> Iterator[Subject]:
+def _unequal_items(seen: Observation, other_observation: Observation, check: ObservationCheck) -> Iterator[Subject]:
     seen_items, other_items = seen.seen.get(check, {}), other_observation.seen.get(check, {})
     return (item for item in {**seen_items, **other_items} if seen_items.get(item) != other_items.get(item))

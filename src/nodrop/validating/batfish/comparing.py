@@ -18,7 +18,7 @@ from nodrop.model.subject import natural
 from nodrop.routing.observation import Flow
 from nodrop.validating import compute_observation, destinations
 from nodrop.validating.batfish.failures import SHOWN_WAYS, Called, Witness
-from nodrop.validating.batfish.names import Exported, specified
+from nodrop.validating.batfish.names import ExportedSnapshot, format_node_specifier
 from nodrop.validating.batfish.service import Loaded, Service
 
 QUESTIONS: Final = 200
@@ -47,8 +47,8 @@ class Difference:
 
 
 def difference(
-    old: Reading,
-    new: Reading,
+    old_reading: Reading,
+    new_reading: Reading,
     service: str,
     *,
     index: Index | None = None,
@@ -59,7 +59,10 @@ def difference(
     ServiceUnavailable if there is no service or it stops in the middle; InputProblems if a file has changed since it
     was read.
     """
-    builds = [(old, Index(old.fabric), snapshot(old)), (new, index or Index(new.fabric), snapshot(new))]
+    builds = [
+        (old_reading, Index(old_reading.fabric), snapshot(old_reading)),
+        (new_reading, index or Index(new_reading.fabric), snapshot(new_reading)),
+    ]
     prefixes: set[str] = set()
     with Service(service, progress=progress) as opened:
         sides = []
@@ -72,12 +75,12 @@ def difference(
             texts = _texts_by_device(exported)
             sides.append(Side(loaded=loaded, called=called, fabric=reading.fabric, leaves=leaves, texts=texts))
             prefixes |= destinations(own_index).keys()
-        found_difference = differing(sides[0], sides[1], prefixes, progress)
+        found_difference = compare_reachability(sides[0], sides[1], prefixes, progress)
     return replace(found_difference, told=(opened.told, *found_difference.told))
 
 
-def differing(
-    old: Side, new: Side, prefixes: Iterable[str], progress: Callable[[str], None] | None = None
+def compare_reachability(
+    old_side: Side, new_side: Side, prefixes: Iterable[str], progress: Callable[[str], None] | None = None
 ) -> Difference:
     """Return what becomes of packets to some prefixes, from every leaf that both builds have."""
     notes = []
@@ -85,12 +88,12 @@ def differing(
     ipv4 = {prefix: network for prefix in wanted_prefixes if isinstance(network := ip_network(prefix), IPv4Network)}
     if len(ipv4) < len(wanted_prefixes):
         notes.append("the builds are compared for IPv4 alone: Batfish reads no IPv6 routes")
-    single = sorted(old.leaves ^ new.leaves, key=natural)
+    single = sorted(old_side.leaves ^ new_side.leaves, key=natural)
     notes += [f"packets from {leaf} are not compared: only one of the builds has it" for leaf in single]
-    starts = list(_start_locations(old, new))
-    if not starts or not ipv4 or old.loaded.name == new.loaded.name:
+    starts = list(_start_locations(old_side, new_side))
+    if not starts or not ipv4 or old_side.loaded.name == new_side.loaded.name:
         return Difference(flows=(), told=tuple(notes))
-    search = _Search(old, new, ipv4, starts, progress)
+    search = _Search(old_side, new_side, ipv4, starts, progress)
     flows = tuple(
         sorted(search.flows(), key=lambda flow: (natural(flow.start), natural(flow.prefix), flow.lost, flow.port))
     )
@@ -99,7 +102,7 @@ def differing(
     return Difference(flows=flows, told=tuple(notes))
 
 
-def _texts_by_device(exported: Exported) -> dict[str, str]:
+def _texts_by_device(exported: ExportedSnapshot) -> dict[str, str]:
     """Return the text of each device's files."""
     texts: dict[str, str] = {}
     for file, (device, _) in sorted(exported.where.items()):
@@ -115,16 +118,16 @@ def _start_locations(old: Side, new: Side) -> Iterator[str]:
         ports.setdefault(end[0], []).append(end[1])
     for leaf in sorted(old.leaves & new.leaves & nodes, key=natural):
         node = new.called.nodes[leaf]
-        yield (name := specified([node]))
+        yield (name := format_node_specifier([node]))
         if node in ports and old.texts.get(leaf) != new.texts.get(leaf):
-            yield f"@enter({name}[{specified(ports[node])}])"
+            yield f"@enter({name}[{format_node_specifier(ports[node])}])"
 
 
-def _host_ports(side: Side) -> set[tuple[str, str]]:
-    devices = {device.name for device in side.fabric.devices}
-    links = [link for link in side.fabric.links if not {link.a.node, link.b.node} <= devices]
+def _host_ports(snapshot_side: Side) -> set[tuple[str, str]]:
+    devices = {device.name for device in snapshot_side.fabric.devices}
+    links = [link for link in snapshot_side.fabric.links if not {link.a.node, link.b.node} <= devices]
     ends = {end for link in links for end in (link.a, link.b)}
-    return {(port.node, port.port) for end in ends if (port := side.called.ports.get(end)) is not None}
+    return {(port.node, port.port) for end in ends if (port := snapshot_side.called.ports.get(end)) is not None}
 
 
 class _Search:

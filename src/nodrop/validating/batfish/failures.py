@@ -16,21 +16,21 @@ from nodrop.model.subject import Subject
 from nodrop.model.subject import link as link_subject
 from nodrop.routing.observation import Observation
 from nodrop.validating import destinations
-from nodrop.validating.batfish.names import Exported, Names, specified
-from nodrop.validating.batfish.service import Loaded, Row
+from nodrop.validating.batfish.names import ExportedSnapshot, NodeNames, format_node_specifier
+from nodrop.validating.batfish.service import AnswerRow, Loaded
 
 SWITCHES_COMPUTED: Final = 1600
 """How many switches' routes are computed anew for all failures together: three to seven minutes on two cores, where a
 failure of 50 switches takes 6 s and one of 200 takes 48 s."""
 AT_LEAST: Final = 4
 """So many failures are tried of a fabric of any size."""
-RECOVERIES: Final = "Batfish has no time: what has come back is the snapshot that it began with"
-SUCCESS: Final = frozenset({"ACCEPTED", "DELIVERED_TO_SUBNET", "EXITS_NETWORK"})
+RECOVERIES_REASON: Final = "Batfish has no time: what has come back is the snapshot that it began with"
+SUCCESS_DISPOSITIONS: Final = frozenset({"ACCEPTED", "DELIVERED_TO_SUBNET", "EXITS_NETWORK"})
 """Dispositions of packets that get where they should."""
 SHOWN_WAYS: Final = 4
 """So many ways of a packet are shown in an answer; there may be dozens."""
 
-Lost = frozenset[tuple[str, str]]
+LostRoutes = frozenset[tuple[str, str]]
 """Pairs of a device and the prefix that it no longer reaches."""
 
 
@@ -44,9 +44,9 @@ class Called:
     """By the model's names."""
 
     @classmethod
-    def of(cls, exported: Exported, loaded: Loaded) -> "Called":
+    def of(cls, exported: ExportedSnapshot, loaded: Loaded) -> "Called":
         """Ask a snapshot."""
-        names = Names(exported)
+        names = NodeNames(exported)
         interfaces = [row["Interface"] for row in loaded.ask("interfaceProperties", properties="MTU")]
         ports = {names.end(interface): End(interface["hostname"], interface["interface"]) for interface in interfaces}
         return cls(nodes=names.nodes, ports={end: name for end, name in ports.items() if end is not None})
@@ -56,37 +56,37 @@ class Called:
 class Tried:
     """What became of failures, by item of the check."""
 
-    seen: dict[Subject, Lost] = field(default_factory=dict)
+    seen: dict[Subject, LostRoutes] = field(default_factory=dict)
     said: dict[Subject, str] = field(default_factory=dict)
     unseen: dict[Subject, str] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
 
 
-def with_failures(
-    seen: Observation,
+def add_failure_observations(
+    observation: Observation,
     index: Index,
     computed: Observation,
-    exported: Exported,
+    snapshot: ExportedSnapshot,
     base: Loaded,
     progress: Callable[[str], None] | None = None,
 ) -> Observation:
-    """Add the effects of failures to the observation `seen` of a snapshot.
+    """Add the effects of failures to the observation `observation` of a snapshot.
 
     If routes are not seen whole, the routes left after a failure are not either.
     """
-    hidden = [seen.unseen.get(check, {}) for check in ("routes", "reach")]
+    hidden = [observation.unseen.get(check, {}) for check in ("routes", "reach")]
     reasons = [reason for items in hidden for item, reason in items.items() if not item or ":" not in item[-1]]
     if reasons:
         failure = Tried(unseen={(): reasons[0]})
     else:
-        called = Called.of(exported, base)
+        called = Called.of(snapshot, base)
         failure = try_failures(base, called, index.fabric, computed, destinations(index), progress)
     return replace(
-        seen,
-        seen={**seen.seen, **({"failures": failure.seen} if failure.seen else {})},
-        said={**seen.said, **{("failures", item): explanation for item, explanation in failure.said.items()}},
-        unseen={**seen.unseen, "failures": failure.unseen, "recoveries": {(): RECOVERIES}},
-        told=(*seen.told, *failure.told),
+        observation,
+        seen={**observation.seen, **({"failures": failure.seen} if failure.seen else {})},
+        said={**observation.said, **{("failures", item): explanation for item, explanation in failure.said.items()}},
+        unseen={**observation.unseen, "failures": failure.unseen, "recoveries": {(): RECOVERIES_REASON}},
+        told=(*observation.told, *failure.told),
     )
 
 
@@ -126,7 +126,7 @@ def try_failures(
 def _record_failure_outcome(trial_record: Tried, item: Subject, outcome: "_Outcome", computed: Observation) -> None:
     """Record the observed outcome; a loss in IPv6 alone is unseen, as Batfish reads no IPv6."""
     computed_loss = computed.seen.get("failures", {}).get(item)
-    expected: Lost = computed_loss if isinstance(computed_loss, frozenset) else frozenset()
+    expected: LostRoutes = computed_loss if isinstance(computed_loss, frozenset) else frozenset()
     ipv6 = {pair for pair in expected if ":" in pair[1]}
     if ipv6 and outcome.lost == expected - ipv6:
         trial_record.unseen[item] = "it also loses IPv6 prefixes, and Batfish reads no IPv6 routes"
@@ -138,7 +138,7 @@ def _record_failure_outcome(trial_record: Tried, item: Subject, outcome: "_Outco
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    lost: Lost
+    lost: LostRoutes
     said: str = ""
 
 
@@ -202,7 +202,7 @@ class _Trial:
         rows = snapshot.ask(
             "differentialReachability",
             reference=self._base,
-            pathConstraints={"startLocation": specified([self._called.nodes[leaf] for leaf in starts])},
+            pathConstraints={"startLocation": format_node_specifier([self._called.nodes[leaf] for leaf in starts])},
             headers={"dstIps": ", ".join(missed)},
             maxTraces=SHOWN_WAYS,
         )
@@ -227,7 +227,10 @@ class _Trial:
         for device in sorted(devices):
             route_presence: dict[str, bool] = {}
             rows = snapshot.ask(
-                "routes", reference=self._base, nodes=specified([self._called.nodes[device]]), protocols="bgp"
+                "routes",
+                reference=self._base,
+                nodes=format_node_specifier([self._called.nodes[device]]),
+                protocols="bgp",
             )
             for row in rows:
                 is_present = row["Entry_Presence"] != "Only in Reference"
@@ -260,7 +263,7 @@ class Witness:
     lost: bool
 
     @classmethod
-    def of(cls, row: Row, devices: Mapping[str, str]) -> "Witness":
+    def of(cls, row: AnswerRow, devices: Mapping[str, str]) -> "Witness":
         """Read a row of differentialReachability."""
         after, before = (
             tuple(dict.fromkeys(trace["disposition"] for trace in row[f"{which}_Traces"]))
@@ -268,7 +271,7 @@ class Witness:
         )
         flow = row["Flow"]
         node = flow["ingressNode"]
-        lost = not SUCCESS.intersection(after)
+        lost = not SUCCESS_DISPOSITIONS.intersection(after)
         return cls(
             devices.get(node, node),
             flow.get("ingressInterface") or "",

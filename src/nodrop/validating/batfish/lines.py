@@ -11,64 +11,67 @@ from typing import Final, NamedTuple
 
 from nodrop.model.reading import Place
 from nodrop.routing.observation import Refused
-from nodrop.validating.batfish.names import Names
-from nodrop.validating.batfish.service import Row
+from nodrop.validating.batfish.names import NodeNames
+from nodrop.validating.batfish.service import AnswerRow
 
 
-class Harmless(NamedTuple):
+class HarmlessLine(NamedTuple):
     """Lines that do not matter, as a regular expression, and why."""
 
     line: str
     because: str
 
 
-HARMLESS: Final = (
-    Harmless(r"exit|end|exit-.*|line .*|!.*", "it ends a block, which Batfish knows by what follows"),
-    Harmless(r"frr .*|hostname .*|log .*|service .*|debug .*|banner .*|password .*|agentx|username .*",
+HARMLESS_LINES: Final = (
+    HarmlessLine(r"exit|end|exit-.*|line .*|!.*", "it ends a block, which Batfish knows by what follows"),
+    HarmlessLine(r"frr .*|hostname .*|log .*|service .*|debug .*|banner .*|password .*|agentx|username .*",
              "it is about the daemon and its log, not about routes"),
-    Harmless(r"(no )?(zebra|fpm|ip nht|ipv6 nht|ipv6 forwarding) ?.*|ip forwarding",
+    HarmlessLine(r"(no )?(zebra|fpm|ip nht|ipv6 nht|ipv6 forwarding) ?.*|ip forwarding",
              "it is about how routes come to the kernel, or next hops that no link leads to"),
-    Harmless(r"bgp community-list standard \S+ permit graceful-shutdown",
+    HarmlessLine(r"bgp community-list standard \S+ permit graceful-shutdown",
              "a route has the community only where another line, which is named, sets it"),
-    Harmless(r"bgp session-dscp .*", "it marks the packets of the sessions"),
-    Harmless(r"no bgp ebgp-requires-policy", "Batfish never asks for policies"),
-    Harmless(r"no bgp network import-check", "Batfish announces networks without asking for a route"),
-    Harmless(r"bgp graceful-restart.*|bgp (select-defer-time|rib-stale-time).*|.*graceful-restart(-helper|-disable)?",
+    HarmlessLine(r"bgp session-dscp .*", "it marks the packets of the sessions"),
+    HarmlessLine(r"no bgp ebgp-requires-policy", "Batfish never asks for policies"),
+    HarmlessLine(r"no bgp network import-check", "Batfish announces networks without asking for a route"),
+    HarmlessLine(r"bgp graceful-restart.*|bgp (select-defer-time|rib-stale-time).*"
+             r"|.*graceful-restart(-helper|-disable)?",
              "it is about a daemon that comes back, not about a fabric at rest"),
-    Harmless(r"(no )?bgp (fast-external-failover|fast-convergence|conditional-advertisement .*|coalesce-time .*"
+    HarmlessLine(r"(no )?bgp (fast-external-failover|fast-convergence|conditional-advertisement .*|coalesce-time .*"
              r"|update-delay .*|minimum-holdtime .*|default-originate timer .*|tcp-keepalive .*)",
              "it is about how soon, not about what"),
-    Harmless(r"(no )?bgp suppress-(duplicates|fib-pending)( .*)?", "it is about when an update is sent"),
-    Harmless(r"(no )?bgp (default show-.*|log-neighbor-changes|snmp .*)", "it is about what is shown"),
-    Harmless(r"(no )?bgp (input|output)-queue-limit .*|(read|write)-quanta .*", "it is about queues of the daemon"),
-    Harmless(r"(no )?bgp lu-vpn-.*|(no )?bgp retain route-target.*", "it is about VPN routes, which are not asked for"),
-    Harmless(r"neighbor \S+ (capability (dynamic|extended-nexthop|fqdn|software-version).*|tcp-mss .*)",
+    HarmlessLine(r"(no )?bgp suppress-(duplicates|fib-pending)( .*)?", "it is about when an update is sent"),
+    HarmlessLine(r"(no )?bgp (default show-.*|log-neighbor-changes|snmp .*)", "it is about what is shown"),
+    HarmlessLine(r"(no )?bgp (input|output)-queue-limit .*|(read|write)-quanta .*", "it is about queues of the daemon"),
+    HarmlessLine(r"(no )?bgp lu-vpn-.*|(no )?bgp retain route-target.*",
+             "it is about VPN routes, which are not asked for"),
+    HarmlessLine(r"neighbor \S+ (capability (dynamic|extended-nexthop|fqdn|software-version).*|tcp-mss .*)",
              "it is about how the session is opened"),
-    Harmless(r"neighbor \S+ (soft-reconfiguration .*|send-community (both|all|large|extended)|maximum-prefix-out .*)",
+    HarmlessLine(r"neighbor \S+ (soft-reconfiguration .*|send-community (both|all|large|extended)"
+             r"|maximum-prefix-out .*)",
              "standard communities are passed on with it or without it"),
-    Harmless(r"ipv6 (route|prefix-list|nd|protocol) .*|(no )?ipv6 .*|v6only.*", "IPv6 is not asked of Batfish"),
-    Harmless(r"bfd|profile \S+|peer \S+.*|(no )?(detect-multiplier|receive-interval|transmit-interval|echo-mode|"
+    HarmlessLine(r"ipv6 (route|prefix-list|nd|protocol) .*|(no )?ipv6 .*|v6only.*", "IPv6 is not asked of Batfish"),
+    HarmlessLine(r"bfd|profile \S+|peer \S+.*|(no )?(detect-multiplier|receive-interval|transmit-interval|echo-mode|"
              r"minimum-ttl|passive-mode|echo .*interval).*", "BFD only tells a failure sooner"),
 )  # fmt: skip
 """FRR's commands that Batfish 0.36 does not know (its parser `frr`, which SONiC and Cumulus share)."""
 
-_HARMLESS = [(re.compile(harmless_line.line), harmless_line.because) for harmless_line in HARMLESS]
+_HARMLESS = [(re.compile(harmless_line.line), harmless_line.because) for harmless_line in HARMLESS_LINES]
 _NOISE: Final = ("Parse warning", "Parse warning (unimplemented)", "Convert warning (unimplemented)")
 """Kinds of issues that are told line by line elsewhere, or of tables that are handed over on no account."""
 
-Skipped = Mapping[str, Mapping[int, str]]
+SkippedLines = Mapping[str, Mapping[int, str]]
 """By file of the snapshot, the lines that Batfish did not read."""
-Followed = Callable[[str, int], bool]
+IsLineFollowed = Callable[[str, int], bool]
 """Whether nodrop reads a line of a file of the snapshot, so that it is known what hangs on it."""
 
 
-def harmless(line: str) -> str:
+def explain_harmless(line: str) -> str:
     """Why a line does not matter; "" where it may."""
     text = " ".join(line.split())
     return next((because for pattern, because in _HARMLESS if pattern.fullmatch(text)), "")
 
 
-def skipped(warnings: Iterable[Row]) -> Skipped:
+def skipped_lines(warnings: Iterable[AnswerRow]) -> SkippedLines:
     """Return the lines that were not read (`parseWarning`)."""
     comments_by_file: dict[str, dict[int, str]] = {}
     for row in warnings:
@@ -76,28 +79,30 @@ def skipped(warnings: Iterable[Row]) -> Skipped:
     return comments_by_file
 
 
-def passed_over(lines: Skipped, names: Names, followed: Followed) -> dict[str, dict[str, Place | None]]:
+def skipped_routing_lines(
+    lines: SkippedLines, node_names: NodeNames, followed: IsLineFollowed
+) -> dict[str, dict[str, Place | None]]:
     """Return the lines that were not read and bear on routing, each with the devices that have it and a place there.
 
     What hangs on those that nodrop reads is compared, and the device is taken in part all the same.
     """
     places_by_text: dict[str, dict[str, Place | None]] = {}
-    for file, line, device, place in _locate_unread_lines(lines, names):
-        text = " ".join(names.line(file, line).split())
-        if followed(file, line) and not harmless(text):
+    for file, line, device, place in _locate_unread_lines(lines, node_names):
+        text = " ".join(node_names.line(file, line).split())
+        if followed(file, line) and not explain_harmless(text):
             places_by_text.setdefault(text, {}).setdefault(device, place)
     return places_by_text
 
 
-def refused_lines(lines: Skipped, names: Names, followed: Followed) -> Iterator[Refused]:
+def refused_lines(lines: SkippedLines, node_names: NodeNames, followed: IsLineFollowed) -> Iterator[Refused]:
     """Yield the unread lines, one by one, those that matter and those that do not."""
-    for file, line, device, place in _locate_unread_lines(lines, names):
-        text = names.line(file, line)
-        matters = not harmless(text) and not followed(file, line)
+    for file, line, device, place in _locate_unread_lines(lines, node_names):
+        text = node_names.line(file, line)
+        matters = not explain_harmless(text) and not followed(file, line)
         yield Refused(device=device, text=text, said=lines[file][line], place=place, matters=matters)
 
 
-def _locate_unread_lines(lines: Skipped, names: Names) -> Iterator[tuple[str, int, str, Place | None]]:
+def _locate_unread_lines(lines: SkippedLines, names: NodeNames) -> Iterator[tuple[str, int, str, Place | None]]:
     """Yield each line of a device that was not read: the file and its line in the snapshot, the device, its place."""
     for file, comments in lines.items():
         for line in sorted(comments):
@@ -106,7 +111,7 @@ def _locate_unread_lines(lines: Skipped, names: Names) -> Iterator[tuple[str, in
                 yield file, line, device, place
 
 
-def refused_files(issues: Iterable[Row], names: Names) -> Iterator[Refused]:
+def refused_files(issues: Iterable[AnswerRow], node_names: NodeNames) -> Iterator[Refused]:
     """Yield faults of whole files and tables (`initIssues`): parts not read, or lost in converting."""
     for row in issues:
         kind, details = str(row["Type"]), str(row["Details"])
@@ -118,25 +123,27 @@ def refused_files(issues: Iterable[Row], names: Names) -> Iterator[Refused]:
             for line in source_range["lines"] or [None]
         ]
         for file, line in places:
-            device, place = names.place(file, line)
+            device, place = node_names.place(file, line)
             if device is not None:
-                text = str(row["Line_Text"] or names.line(file, line))
+                text = str(row["Line_Text"] or node_names.line(file, line))
                 yield Refused(device=device, text=text, said=f"{kind}: {details}", place=place)
         if not places:
             for node in row["Nodes"] or ():
-                device = names.device(node)
+                device = node_names.device(node)
                 if device is not None:
                     yield Refused(device=device, text="", said=f"{kind}: {details}")
 
 
-def undefined(rows: Iterable[Row], lines: Skipped, names: Names) -> Iterator[Refused]:
+def undefined_references(
+    answer_rows: Iterable[AnswerRow], lines: SkippedLines, node_names: NodeNames
+) -> Iterator[Refused]:
     """Yield references to missing objects (`undefinedReferences`); objects that a skipped line defines exist."""
-    for row in rows:
+    for row in answer_rows:
         file, name = str(row["File_Name"]), str(row["Ref_Name"])
-        defined = any(name in names.line(file, line).split() for line in lines.get(file, ()))
+        defined = any(name in node_names.line(file, line).split() for line in lines.get(file, ()))
         for line in row["Lines"]["lines"] or [None]:
-            device, place = names.place(file, line)
+            device, place = node_names.place(file, line)
             if device is not None:
                 message = f"{row['Struct_Type']} {name} is not defined ({row['Context']})"
-                text = names.line(file, line)
+                text = node_names.line(file, line)
                 yield Refused(device=device, text=text, said=message, place=place, matters=not defined)

@@ -9,12 +9,12 @@ from nodrop.model.fabric import End
 from nodrop.model.reading import Place
 from nodrop.model.subject import Subject
 from nodrop.routing.prefixes import Prefix, address, prefix
-from nodrop.validating.batfish.service import Row
+from nodrop.validating.batfish.service import AnswerRow
 
 _WORD: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.-]*")
 
 
-class Exported(Protocol):
+class ExportedSnapshot(Protocol):
     """A snapshot as it was made from a fabric."""
 
     @property
@@ -38,10 +38,10 @@ class Exported(Protocol):
         """The parts of the fabric that are not in the files, or not as they are, and why."""
 
 
-class Names:
+class NodeNames:
     """Batfish's names for the parts of a fabric's devices; they do not distinguish capitals from small letters."""
 
-    def __init__(self, exported: Exported) -> None:
+    def __init__(self, exported: ExportedSnapshot) -> None:
         self._exported = exported
         devices = {device for device, _ in exported.where.values()}
         self._devices = {node.lower(): device for node, device in exported.names.items() if device in devices}
@@ -82,16 +82,16 @@ class Names:
         return lines[line - 1].strip() if line is not None and 0 < line <= len(lines) else ""
 
 
-def vrf(row: Row) -> str | None:
+def vrf(answer_row: AnswerRow) -> str | None:
     """Return the VRF of a row; None is the default one."""
-    name = row.get("VRF")
+    name = answer_row.get("VRF")
     return None if name in (None, "default") else str(name)
 
 
-class Owners:
+class AddressOwners:
     """The addresses of a fabric as Batfish has them (`ipOwners`): who has one, and which leg its subnet is at."""
 
-    def __init__(self, rows: Iterable[Row], names: Names) -> None:
+    def __init__(self, rows: Iterable[AnswerRow], names: NodeNames) -> None:
         self.of: dict[tuple[str | None, str], set[End]] = {}
         self._subnets: dict[tuple[str, str | None], dict[Prefix, End]] = {}
         for row in rows:
@@ -112,6 +112,6 @@ class Owners:
         return subnets[max(matching, key=lambda candidate: candidate.length)].port if matching else None
 
 
-def specified(nodes: Sequence[str]) -> str:
+def format_node_specifier(nodes: Sequence[str]) -> str:
     """Nodes as Batfish wants them named: a union, odd names in quotes (its grammar of node specifiers)."""
     return ", ".join(node if _WORD.fullmatch(node) else f'"{node}"' for node in nodes)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from nodrop.analyses._aims import aims, leaf
-from nodrop.analyses._plane import of
+from nodrop.analyses._plane import control_plane_of
 from nodrop.model.effects import RDMA_DSCP
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
@@ -18,41 +18,55 @@ from nodrop.model.reading import Place, Reading
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, natural
 from nodrop.model.subject import link as link_subject
-from nodrop.routing.observation import CHECKS, FATES, Check, Observation, Refused, route_item
+from nodrop.routing.observation import (
+    DELIVERY_FATES,
+    OBSERVATION_CHECKS,
+    Observation,
+    ObservationCheck,
+    Refused,
+    route_item,
+)
 from nodrop.validating import compute_observation, unlike_data
 from nodrop.validating.batfish import lines, questions
-from nodrop.validating.batfish.blind import FIRST_COME, UNSEEN_IPV6, UNSEEN_NEIGHBOR, Followed, left_out, unseen
-from nodrop.validating.batfish.names import Exported, Names, Owners, specified
-from nodrop.validating.batfish.reaching import Reaching
-from nodrop.validating.batfish.service import Loaded, Row
+from nodrop.validating.batfish.blind import (
+    ARRIVAL_ORDER_REASON,
+    UNSEEN_IPV6,
+    UNSEEN_NEIGHBOR,
+    ReadLines,
+    find_left_out_items,
+    find_unseen_items,
+)
+from nodrop.validating.batfish.names import AddressOwners, ExportedSnapshot, NodeNames, format_node_specifier
+from nodrop.validating.batfish.reaching import ReachabilityQuestions
+from nodrop.validating.batfish.service import AnswerRow, Loaded
 
-BY: Final = "Batfish"
-BATCH: Final = 25
+OBSERVER_NAME: Final = "Batfish"
+QUESTION_BATCH: Final = 25
 """Nodes whose routes are asked for at once: the answer for 25 switches of a fabric of 200 is 10 MB."""
-_OF_ADDRESSES: Final[tuple[Check, ...]] = ("sessions", "addresses", "routes", "reach")
-IN_PART: Final = "it does not read some of their lines, which are named below"
+_OF_ADDRESSES: Final[tuple[ObservationCheck, ...]] = ("sessions", "addresses", "routes", "reach")
+PARTLY_READ_REASON: Final = "it does not read some of their lines, which are named below"
 """Why a device that Batfish has is not taken whole; what hangs on those lines is checked item by item."""
-LINES: Final = 5
+SHOWN_LINES: Final = 5
 """So many different lines are named."""
 
 
-class Observing:
+class SnapshotObserver:
     """One snapshot in a service, and the fabric that it was made of."""
 
     def __init__(
         self,
         reading: Reading,
         index: Index,
-        exported: Exported,
+        exported: ExportedSnapshot,
         loaded: Loaded,
         progress: Callable[[str], None] | None = None,
     ) -> None:
         self.reading, self.index, self.exported, self.loaded = reading, index, exported, loaded
-        self.computed, self.names = compute_observation(index), Names(exported)
+        self.computed, self.names = compute_observation(index), NodeNames(exported)
         self.progress = progress
-        self.seen: dict[Check, dict[Subject, Hashable]] = {check: {} for check in CHECKS[:-2]}
-        self.said: dict[tuple[Check, Subject], str] = {}
-        self.unseen: dict[Check, dict[Subject, str]] = {check: {} for check in CHECKS}
+        self.seen: dict[ObservationCheck, dict[Subject, Hashable]] = {check: {} for check in OBSERVATION_CHECKS[:-2]}
+        self.said: dict[tuple[ObservationCheck, Subject], str] = {}
+        self.unseen: dict[ObservationCheck, dict[Subject, str]] = {check: {} for check in OBSERVATION_CHECKS}
         self.refused: list[Refused] = []
 
     def observation(self, *told: str) -> Observation:
@@ -70,7 +84,7 @@ class Observing:
         self._add_unseen_items()
         seconds = f"answers of {len(self.names.nodes)} devices in {time.monotonic() - started:.1f} s"
         return Observation(
-            by=BY,
+            by=OBSERVER_NAME,
             seen={check: items for check, items in self.seen.items() if items},
             said=self.said,
             unseen={check: items for check, items in self.unseen.items() if items},
@@ -78,31 +92,31 @@ class Observing:
             told=(*told, *self._format_unread_lines(), seconds),
         )
 
-    def _ask_batfish(self, question: str, **parameters: Any) -> Sequence[Row]:
+    def _ask_batfish(self, question: str, **parameters: Any) -> Sequence[AnswerRow]:
         if self.progress is not None:
             self.progress(f"asking Batfish: {question}")
         return self.loaded.ask(question, **parameters)
 
-    def _computed_items(self, check: Check) -> Iterator[Subject]:
+    def _computed_items(self, check: ObservationCheck) -> Iterator[Subject]:
         """Yield the existing items of a check."""
         yield from self.computed.seen.get(check, {})
 
     @cached_property
-    def _skipped_lines(self) -> lines.Skipped:
-        return lines.skipped(self._ask_batfish("parseWarning", aggregateDuplicates=False))
+    def _skipped_lines(self) -> lines.SkippedLines:
+        return lines.skipped_lines(self._ask_batfish("parseWarning", aggregateDuplicates=False))
 
     @cached_property
-    def _followed_lines(self) -> Followed:
-        return Followed(self.exported)
+    def _followed_lines(self) -> ReadLines:
+        return ReadLines(self.exported)
 
     @cached_property
     def _unread_routing_lines(self) -> Mapping[str, Mapping[str, Place | None]]:
-        return lines.passed_over(self._skipped_lines, self.names, self._followed_lines)
+        return lines.skipped_routing_lines(self._skipped_lines, self.names, self._followed_lines)
 
     def _format_unread_lines(self) -> Iterator[str]:
         """Yield which lines Batfish does not read though they bear on routing, in one sentence."""
         shown = []
-        for text, places in list(self._unread_routing_lines.items())[:LINES]:
+        for text, places in list(self._unread_routing_lines.items())[:SHOWN_LINES]:
             device, place = min(places.items(), key=lambda device_place: natural(device_place[0]))
             count_suffix = f" and {len(places) - 1} more" if len(places) > 1 else ""
             where = f"{place.file}:{place.span.line}" if place is not None else "frr.conf"
@@ -115,7 +129,9 @@ class Observing:
         issues = self._ask_batfish("initIssues")
         self.refused += lines.refused_files(issues, self.names)
         self.refused += lines.refused_lines(self._skipped_lines, self.names, self._followed_lines)
-        self.refused += lines.undefined(self._ask_batfish("undefinedReferences"), self._skipped_lines, self.names)
+        self.refused += lines.undefined_references(
+            self._ask_batfish("undefinedReferences"), self._skipped_lines, self.names
+        )
         node_rows = self._ask_batfish("nodeProperties", properties="Configuration_Format")
         loaded = {self.names.device(row["Node"]) for row in node_rows}
         harmed = {refusal.device for refusal in self.refused if refusal.matters}
@@ -124,7 +140,7 @@ class Observing:
             state = "refused" if name not in loaded else "in part" if name in harmed else "whole"
             self.seen["configuration"][name,] = state
             if state == "whole" and name in partial_devices:
-                self.unseen["configuration"][name,] = IN_PART
+                self.unseen["configuration"][name,] = PARTLY_READ_REASON
         for row in self._ask_batfish("fileParseStatus"):
             device, status = self.names.place(str(row["File_Name"]), None)[0], str(row["Status"])
             if device is None or status == "PASSED":
@@ -134,17 +150,17 @@ class Observing:
                 self.seen["configuration"][device,] = "in part"
 
     @cached_property
-    def _address_owners(self) -> Owners:
-        return Owners(self._ask_batfish("ipOwners"), self.names)
+    def _address_owners(self) -> AddressOwners:
+        return AddressOwners(self._ask_batfish("ipOwners"), self.names)
 
     def _observe_addresses(self) -> None:
         plain = {
             End(router.device.name, leg.name)
-            for router in of(self.index).routers
+            for router in control_plane_of(self.index).routers
             for leg in router.legs
             if not leg.ports or leg.ports == (leg.name,)
         }
-        self.seen["addresses"].update(questions.owned(self._address_owners, plain))
+        self.seen["addresses"].update(questions.address_owners(self._address_owners, plain))
         wanted_computed_items = set(self._computed_items("addresses"))
         for item, devices in questions.router_ids(self._ask_batfish("bgpProcessConfiguration"), self.names).items():
             if item in wanted_computed_items or len(devices) > 1:
@@ -171,16 +187,16 @@ class Observing:
             self.said["packets", item] = f"MTU {a.mtu_bytes} and {b.mtu_bytes}"
 
     @cached_property
-    def _peers_by_neighbor(self) -> Mapping[Subject, questions.Peer]:
-        plane = of(self.index)
+    def _peers_by_neighbor(self) -> Mapping[Subject, questions.ExpectedPeer]:
+        plane = control_plane_of(self.index)
         peer = {
-            down.router.at(down.neighbor): questions.Peer("" if down.leg is None else down.leg.name, None)
+            down.router.at(down.neighbor): questions.ExpectedPeer("" if down.leg is None else down.leg.name, None)
             for down in plane.down
         }
         for session in plane.sessions:
             for side, far in ((session.a, session.b), (session.b, session.a)):
                 item = plane.routers[side.router].at(side.neighbor)
-                peer[item] = questions.Peer(side.leg.name, plane.routers[far.router].device.name)
+                peer[item] = questions.ExpectedPeer(side.leg.name, plane.routers[far.router].device.name)
         return peer
 
     def _observe_sessions(self) -> None:
@@ -194,17 +210,19 @@ class Observing:
 
     def _observe_routes(self) -> None:
         nodes = sorted(self.names.nodes.values(), key=natural)
-        for start in range(0, len(nodes), BATCH):
-            rows = self._ask_batfish("routes", nodes=specified(nodes[start : start + BATCH]), protocols="bgp, static")
+        for start in range(0, len(nodes), QUESTION_BATCH):
+            rows = self._ask_batfish(
+                "routes", nodes=format_node_specifier(nodes[start : start + QUESTION_BATCH]), protocols="bgp, static"
+            )
             self.seen["routes"].update(questions.routes(rows, self.names, self._address_owners))
 
     def _observe_reach(self) -> None:
-        plane, fates = of(self.index), self.seen["reach"]
+        plane, fates = control_plane_of(self.index), self.seen["reach"]
         starts = {(start_router.device.name, start_router.vrf) for start_router in plane.routers if leaf(start_router)}
         known_nodes = {
             device: node for device, node in self.names.nodes.items() if (device,) in self.seen["configuration"]
         }
-        reaching = Reaching(self._ask_batfish, self.names, known_nodes, self._rdma_dscp)
+        reaching = ReachabilityQuestions(self._ask_batfish, self.names, known_nodes, self._rdma_dscp)
         aimed = [aim for aim in aims(self.index) if aim.prefix.family == "ipv4"]
         found_fates = reaching.fates(starts, {to for aim in aimed for to in aim.to})
         for router in plane.routers:
@@ -214,7 +232,7 @@ class Observing:
                 ends = [(*result, to) for result, to in results if result is not None]
                 if item not in self.computed.seen.get("reach", {}) or len(ends) < len(results):
                     continue
-                fates[item], explanation, to = min(ends, key=lambda row: FATES.index(row[0]))
+                fates[item], explanation, to = min(ends, key=lambda row: DELIVERY_FATES.index(row[0]))
                 self.said["reach", item] = f"to {to}: {explanation}" if explanation else ""
         for device, vrf, remaining_address in reaching.left:
             for aim in (candidate_aim for candidate_aim in aimed if remaining_address in candidate_aim.to):
@@ -248,14 +266,16 @@ class Observing:
             for item in self._computed_items(check):
                 if ":" in item[-1]:
                     self.unseen[check][item] = UNSEEN_IPV6
-        for check, items in left_out(self.exported, self.computed).items():
+        for check, items in find_left_out_items(self.exported, self.computed).items():
             self.unseen[check].update(items)
-        hanging = unseen(self.reading, self.computed, self.exported, self._skipped_lines, self._followed_lines)
+        hanging = find_unseen_items(
+            self.reading, self.computed, self.exported, self._skipped_lines, self._followed_lines
+        )
         for check, items in hanging.items():
             for item, reason in items.items():
                 self.unseen[check].setdefault(item, reason)
         for check, blind in self.unseen.items():
-            gone = [item for item, reason in blind.items() if reason != FIRST_COME]
+            gone = [item for item, reason in blind.items() if reason != ARRIVAL_ORDER_REASON]
             for item in gone if () not in blind else (*gone, *self.seen.get(check, {})):
                 self.seen.get(check, {}).pop(item, None)
                 self.said.pop((check, item), None)

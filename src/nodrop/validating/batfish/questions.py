@@ -13,12 +13,12 @@ from nodrop.model.subject import Subject
 from nodrop.model.subject import link as link_subject
 from nodrop.routing.observation import address_item, route_item
 from nodrop.routing.prefixes import Address, address
-from nodrop.validating.batfish.names import Names, Owners, vrf
-from nodrop.validating.batfish.service import Row
+from nodrop.validating.batfish.names import AddressOwners, NodeNames, vrf
+from nodrop.validating.batfish.service import AnswerRow
 
 ESTABLISHED: Final = "ESTABLISHED"
 
-FATES: Final[Mapping[str, str]] = {
+FATES_BY_DISPOSITION: Final[Mapping[str, str]] = {
     "LOOP": "loop",
     "NO_ROUTE": "no route",
     "NULL_ROUTED": "no route",
@@ -33,20 +33,20 @@ FATES: Final[Mapping[str, str]] = {
 """Where packets end in Batfish's words, the worst first."""
 
 
-def find_links(edges: Iterable[Row], names: Names) -> set[Subject]:
+def find_links(edges: Iterable[AnswerRow], node_names: NodeNames) -> set[Subject]:
     """Return the links between legs that are next routers (`layer3Edges`), or that a cable joins (`layer1Edges`).
 
     Of cables Batfish leaves out without a word those to nodes and ports that it does not have.
     """
     links = set()
     for row in edges:
-        a, b = names.end(row["Interface"]), names.end(row["Remote_Interface"])
+        a, b = node_names.end(row["Interface"]), node_names.end(row["Remote_Interface"])
         if a is not None and b is not None:
             links.add(link_subject(a, b))
     return links
 
 
-class Port(NamedTuple):
+class PortState(NamedTuple):
     """What Batfish holds of a leg: its MTU in bytes, whether it works, and whether it has an address."""
 
     mtu_bytes: int
@@ -54,17 +54,17 @@ class Port(NamedTuple):
     addressed: bool
 
 
-def ports(properties: Iterable[Row], names: Names) -> dict[End, Port]:
+def ports(properties: Iterable[AnswerRow], node_names: NodeNames) -> dict[End, PortState]:
     """All legs (`interfaceProperties`)."""
     port_by_end = {}
     for row in properties:
-        end = names.end(row["Interface"])
+        end = node_names.end(row["Interface"])
         if end is not None and row["MTU"] is not None:
-            port_by_end[end] = Port(int(row["MTU"]), bool(row["Active"]), bool(row["All_Prefixes"]))
+            port_by_end[end] = PortState(int(row["MTU"]), bool(row["Active"]), bool(row["All_Prefixes"]))
     return port_by_end
 
 
-class Peer(NamedTuple):
+class ExpectedPeer(NamedTuple):
     """The expected ends of a session: the leg that it goes over, and the device at the other end."""
 
     leg: str
@@ -80,49 +80,60 @@ class SessionRow(NamedTuple):
 
 
 def sessions(
-    status: Iterable[Row],
-    compatibility: Iterable[Row],
-    names: Names,
-    owners: Owners,
-    expected: Mapping[Subject, Peer],
+    status: Iterable[AnswerRow],
+    compatibility: Iterable[AnswerRow],
+    node_names: NodeNames,
+    owners: AddressOwners,
+    expected: Mapping[Subject, ExpectedPeer],
 ) -> Iterator[SessionRow]:
     """Yield the sessions (`bgpSessionStatus`) with the reason why one cannot be (`bgpSessionCompatibility`)."""
-    reasons = {_session_key(row, names): str(row["Configured_Status"]) for row in compatibility}
+    reasons = {_session_key(row, node_names): str(row["Configured_Status"]) for row in compatibility}
     for row in status:
-        device = names.device(row["Node"])
+        device = node_names.device(row["Node"])
         if device is None:
             continue
-        item = _session_item(row, device, names, owners, expected)
+        item = _session_item(row, device, node_names, owners, expected)
         word = str(row["Established_Status"])
         if word != ESTABLISHED:
-            reason = reasons.get(_session_key(row, names), "")
+            reason = reasons.get(_session_key(row, node_names), "")
             yield SessionRow(item, up=False, said=reason if reason not in ("", "UNIQUE_MATCH") else word)
         elif not row["Address_Families"]:
             yield SessionRow(item, up=False, said=f"{word} without an address family")
         else:
-            peer, far = expected.get(item), names.device(row["Remote_Node"])
+            peer, far = expected.get(item), node_names.device(row["Remote_Node"])
             strange = peer is not None and peer.device is not None and far != peer.device
             yield SessionRow(item, up=not strange, said=f"{word} with {far}" if strange else word)
 
 
-def _session_key(row: Row, names: Names) -> tuple[object, ...]:
-    return names.device(row["Node"]), vrf(row), names.end(row["Local_Interface"]), str(row["Remote_IP"])
+def _session_key(answer_row: AnswerRow, node_names: NodeNames) -> tuple[object, ...]:
+    return (
+        node_names.device(answer_row["Node"]),
+        vrf(answer_row),
+        node_names.end(answer_row["Local_Interface"]),
+        str(answer_row["Remote_IP"]),
+    )
 
 
-def _session_item(row: Row, device: str, names: Names, owners: Owners, expected: Mapping[Subject, Peer]) -> Subject:
+def _session_item(
+    answer_row: AnswerRow,
+    device: str,
+    node_names: NodeNames,
+    owners: AddressOwners,
+    expected: Mapping[Subject, ExpectedPeer],
+) -> Subject:
     """Return the item of a session: by its interface, or its address; over a numbered interface, the interface."""
-    where = vrf(row)
+    where = vrf(answer_row)
     kind: Subject = (device, "@neighbors") if where is None else (device, "@vrf_bgp", where, "neighbors")
-    local = names.end(row["Local_Interface"])
+    local = node_names.end(answer_row["Local_Interface"])
     if local is not None:
         return (*kind, local.port)
-    far = row["Remote_IP"]
+    far = answer_row["Remote_IP"]
     key = str(far.get("value", "") if isinstance(far, dict) else far).removesuffix("/32")
     leg = None if (*kind, key) in expected else owners.towards(device, where, key)
     return (*kind, leg) if leg is not None and (*kind, leg) in expected else (*kind, key)
 
 
-def owned(owners: Owners, plain: Iterable[End]) -> dict[Subject, tuple[str, ...]]:
+def address_owners(owners: AddressOwners, plain: Iterable[End]) -> dict[Subject, tuple[str, ...]]:
     """Who has each address of the default VRF (`ipOwners`), of ports and loopbacks."""
     counted = set(plain)
     owners_by_address = {}
@@ -133,46 +144,50 @@ def owned(owners: Owners, plain: Iterable[End]) -> dict[Subject, tuple[str, ...]
     return owners_by_address
 
 
-def router_ids(processes: Iterable[Row], names: Names) -> dict[Subject, tuple[str, ...]]:
+def router_ids(processes: Iterable[AnswerRow], node_names: NodeNames) -> dict[Subject, tuple[str, ...]]:
     """Return the router ids of the default VRF (`bgpProcessConfiguration`), each with the devices that have it."""
     owners: defaultdict[str, set[str]] = defaultdict(set)
     for row in processes:
-        device = names.device(row["Node"])
+        device = node_names.device(row["Node"])
         if device is not None and vrf(row) is None and row["Router_ID"] is not None:
             owners[str(row["Router_ID"])].add(device)
     return {address_item(f"router id {router_id}"): tuple(sorted(devices)) for router_id, devices in owners.items()}
 
 
-def routes(rows: Iterable[Row], names: Names, owners: Owners) -> dict[Subject, frozenset[str]]:
+def routes(
+    answer_rows: Iterable[AnswerRow], node_names: NodeNames, owners: AddressOwners
+) -> dict[Subject, frozenset[str]]:
     """Return the ports of the next hops of routes of BGP and static ones (`routes`), by item."""
     ports_by_route: defaultdict[Subject, set[str]] = defaultdict(set)
     port_of_hop: dict[tuple[str, str | None, str], str] = {}
-    for row in rows:
-        device = names.device(row["Node"])
+    for row in answer_rows:
+        device = node_names.device(row["Node"])
         if device is None or row["Protocol"] in ("connected", "local"):
             continue
         where, hop = vrf(row), row["Next_Hop"]
         key = (device, where, f"{hop.get('type')} {hop.get('interface')} {hop.get('ip')}")
         if key not in port_of_hop:
-            port_of_hop[key] = _port(device, where, hop, names, owners)
+            port_of_hop[key] = _port(device, where, hop, node_names, owners)
         ports_by_route[route_item(device, str(row["Network"]), where)].add(port_of_hop[key])
     return {item: frozenset(ports) for item, ports in ports_by_route.items()}
 
 
-def _port(device: str, where: str | None, hop: Mapping[str, Any], names: Names, owners: Owners) -> str:
+def _port(
+    device: str, vrf_name: str | None, hop: Mapping[str, Any], node_names: NodeNames, owners: AddressOwners
+) -> str:
     match hop.get("type"):
         case "discard":
             return "discard"
         case "interface":
-            end = names.leg(device, hop["interface"])
+            end = node_names.leg(device, hop["interface"])
             return end.port if end is not None else str(hop["interface"])
         case "ip":
-            return owners.towards(device, where, str(hop["ip"])) or f"to {hop['ip']}"
+            return owners.towards(device, vrf_name, str(hop["ip"])) or f"to {hop['ip']}"
         case other:
             return f"{other} {hop.get('vrf', '')}".strip()
 
 
-class Witness(NamedTuple):
+class LostPacket(NamedTuple):
     """A packet that does not arrive, and its fate at worst; `said` is Batfish's word."""
 
     device: str
@@ -182,14 +197,20 @@ class Witness(NamedTuple):
     said: str
 
 
-def witnesses(rows: Iterable[Row], names: Names) -> Iterator[Witness]:
+def lost_packets(answer_rows: Iterable[AnswerRow], node_names: NodeNames) -> Iterator[LostPacket]:
     """Yield the packets of an answer about reachability or loops, each with the worst of its traces."""
-    for row in rows:
+    for row in answer_rows:
         flow = row["Flow"]
-        device, to = names.device(flow["ingressNode"]), address(str(flow["dstIp"]))
+        device, to = node_names.device(flow["ingressNode"]), address(str(flow["dstIp"]))
         if device is None or to is None:
             continue
         ends = {str(trace["disposition"]) for trace in row["Traces"]}
-        word = next((fate for fate in FATES if fate in ends), min(ends, default="nothing"))
+        word = next((fate for fate in FATES_BY_DISPOSITION if fate in ends), min(ends, default="nothing"))
         where = flow.get("ingressVrf")
-        yield Witness(device, None if where in (None, "default") else str(where), to, FATES.get(word, "no route"), word)
+        yield LostPacket(
+            device,
+            None if where in (None, "default") else str(where),
+            to,
+            FATES_BY_DISPOSITION.get(word, "no route"),
+            word,
+        )

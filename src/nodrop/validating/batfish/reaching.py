@@ -10,8 +10,8 @@ from typing import Final
 from nodrop.model.subject import natural
 from nodrop.routing.prefixes import Address
 from nodrop.validating.batfish import questions
-from nodrop.validating.batfish.names import Names, specified
-from nodrop.validating.batfish.service import Row
+from nodrop.validating.batfish.names import NodeNames, format_node_specifier
+from nodrop.validating.batfish.service import AnswerRow
 
 MOST: Final = 200
 """Questions about reachability, at half a second each in a fabric of 200 switches."""
@@ -20,17 +20,19 @@ ROCE_PORT: Final = 4791
 
 Start = tuple[str, str | None]
 """A device and a VRF."""
-Fate = tuple[str, str]
+FlowFate = tuple[str, str]
 """What becomes of packets, and Batfish's word for it."""
 _SUCCESS: Final = "SUCCESS"
 _FAILURE: Final = "FAILURE"
 _DELIVERED: Final = ("delivered", "")
 
 
-class Reaching:
+class ReachabilityQuestions:
     """Questions about packets of RDMA. `left` are starts and destinations for which there were too many to ask."""
 
-    def __init__(self, ask: Callable[..., Sequence[Row]], names: Names, nodes: Mapping[str, str], dscp: int) -> None:
+    def __init__(
+        self, ask: Callable[..., Sequence[AnswerRow]], names: NodeNames, nodes: Mapping[str, str], dscp: int
+    ) -> None:
         self._ask, self._names, self._nodes, self._dscp, self._most = ask, names, nodes, dscp, MOST
         self._asked = 0
         self.left: list[tuple[str, str | None, Address]] = []
@@ -42,7 +44,7 @@ class Reaching:
 
     def fates(
         self, starts: Collection[Start], destinations: Collection[Address]
-    ) -> dict[tuple[str, str | None, Address], Fate]:
+    ) -> dict[tuple[str, str | None, Address], FlowFate]:
         """Return the fate of packets from each start to each destination; none of starts that send nothing."""
         able = {start for start in starts if start[0] in self._nodes}
         everywhere = sorted(destinations)
@@ -55,8 +57,8 @@ class Reaching:
         return found_fates
 
     def _fates_of_pairs(
-        self, lost: Mapping[Start, Fate], to: Sequence[Address], sending: Collection[Start]
-    ) -> Iterator[tuple[tuple[str, str | None, Address], Fate]]:
+        self, lost: Mapping[Start, FlowFate], to: Sequence[Address], sending: Collection[Start]
+    ) -> Iterator[tuple[tuple[str, str | None, Address], FlowFate]]:
         """Yield the fate of each pair of a start and an address; some starts lose packets and are `sending` others."""
         if len(to) == 1:
             yield from (((*start, to[0]), fate) for start, fate in lost.items())
@@ -77,16 +79,20 @@ class Reaching:
                 delivering = self._ask_witness_fates(losing, half, _SUCCESS) if len(half) > 1 else {}
                 yield from self._fates_of_pairs(losing, half, set(delivering))
 
-    def _uniformly_lost_starts(self, lost: Mapping[Start, Fate], to: Sequence[Address]) -> Iterator[Start]:
+    def _uniformly_lost_starts(self, lost: Mapping[Start, FlowFate], to: Sequence[Address]) -> Iterator[Start]:
         """Yield the starts without any arriving packets, if all packets end like the one that was shown."""
         for fate in sorted({lost_fate[0] for lost_fate in lost.values()}):
             starts = {start for start, lost_fate in lost.items() if lost_fate[0] == fate}
             other_action = ", ".join(
-                word for word, action_fate in questions.FATES.items() if action_fate not in (fate, "delivered")
+                word
+                for word, action_fate in questions.FATES_BY_DISPOSITION.items()
+                if action_fate not in (fate, "delivered")
             )
             yield from starts - set(self._ask_witness_fates(starts, to, other_action))
 
-    def _ask_witness_fates(self, starts: Collection[Start], to: Sequence[Address], actions: str) -> dict[Start, Fate]:
+    def _ask_witness_fates(
+        self, starts: Collection[Start], to: Sequence[Address], actions: str
+    ) -> dict[Start, FlowFate]:
         """Return the starts that send a packet which ends as is asked, with its fate."""
         self._asked += 1
         headers = {
@@ -96,14 +102,14 @@ class Reaching:
             "dscps": str(self._dscp),
         }
         nodes = sorted({self._nodes[device] for device, _ in starts}, key=natural)
-        where = {"startLocation": specified(nodes)}
+        where = {"startLocation": format_node_specifier(nodes)}
         rows = self._ask("reachability", pathConstraints=where, headers=headers, actions=actions)
         fate_of_start = {
             (witness.device, witness.vrf): (witness.fate, witness.said)
-            for witness in questions.witnesses(rows, self._names)
+            for witness in questions.lost_packets(rows, self._names)
         }
         return {start: fate for start, fate in fate_of_start.items() if start in starts}
 
-    def loops(self) -> Iterator[questions.Witness]:
+    def loops(self) -> Iterator[questions.LostPacket]:
         """Packets that go round, from anywhere to anywhere."""
-        return questions.witnesses(self._ask("detectLoops"), self._names)
+        return questions.lost_packets(self._ask("detectLoops"), self._names)

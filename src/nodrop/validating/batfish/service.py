@@ -22,27 +22,27 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from nodrop.errors import ServiceUnavailable
 from nodrop.model.fabric import End
 from nodrop.units import whole_number
-from nodrop.validating.batfish.watching import Watch
+from nodrop.validating.batfish.watching import ConnectionWatch
 
 if TYPE_CHECKING:
     from pybatfish.client.session import Session
 
-Row = Mapping[str, Any]
+AnswerRow = Mapping[str, Any]
 """A row of an answer as the service's JSON has it; an interface is `{"hostname": …, "interface": …}`."""
 
 PORT: Final = 9996
 """The one port of a Batfish service (coordinator, API version 2)."""
-API: Final = (2, 1)
+API_VERSION: Final = (2, 1)
 """The oldest version of that API which the library speaks to (pybatfish 2026.9)."""
-LIBRARY: Final = (2026, 9)
+PYBATFISH_VERSION: Final = (2026, 9)
 """The oldest release of pybatfish whose sessions are made as here: the year and the month."""
 ANSWERS_S: Final = 5.0
 """How long a service may take to say who it is."""
-SILENT_S: Final = 60.0
+SILENCE_TIMEOUT_S: Final = 60.0
 """How long it may be silent within an answer: a Java machine that collects garbage is."""
-LEAVES_S: Final = 5.0
+LEAVE_TIMEOUT_S: Final = 5.0
 """How long deleting what was made there may take."""
-LIMIT_S: Final = 900.0
+OPERATION_LIMIT_S: Final = 900.0
 """How long one snapshot or one question may take: twenty times what a fabric of 200 switches takes."""
 
 _NO_SOURCES: Final = "No sources are compatible with the headerspace"
@@ -63,9 +63,11 @@ class Service:
     if there is no pybatfish, nobody answers, or another program does.
     """
 
-    def __init__(self, where: str, *, limit_s: float = LIMIT_S, progress: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, where: str, *, limit_s: float = OPERATION_LIMIT_S, progress: Callable[[str], None] | None = None
+    ) -> None:
         self.host, self.port = _parse_host_and_port(where)
-        self.limit_s, self._watch = limit_s, Watch(progress)
+        self.limit_s, self._watch = limit_s, ConnectionWatch(progress)
         self._shown = f"[{self.host}]" if ":" in self.host else self.host
         self.network = f"nodrop-{uuid.uuid4()}"
         self.told = ""
@@ -81,7 +83,7 @@ class Service:
         self.told = f"Batfish {self._ask_service_version()}, pybatfish {library}"
         self._session = self._connect_session()
         try:
-            with self.at_most("a network"):
+            with self.limit_time("a network"):
                 self._session.set_network(self.network)
         except BaseException:
             self._delete_network()
@@ -94,8 +96,8 @@ class Service:
     def load(self, files: Mapping[str, str | bytes], name: str = "") -> "Loaded":
         """Upload files and have them parsed; the name of the snapshot identifies its contents."""
         name = name or snapshot_name(files)
-        archive: Any = io.BytesIO(zipped(files))  # which it takes, though it says that it wants a path
-        with self.at_most(f"the snapshot of {len(files)} files"):
+        archive: Any = io.BytesIO(zip_snapshot(files))  # which it takes, though it says that it wants a path
+        with self.limit_time(f"the snapshot of {len(files)} files"):
             self._session.init_snapshot(archive, name=name, overwrite=True)
         return Loaded(self, name)
 
@@ -104,7 +106,7 @@ class Service:
         from pybatfish.datamodel.primitives import Interface
 
         off = [Interface(port.node, port.port) for port in ports]
-        with self.at_most(f"the snapshot {name}"):
+        with self.limit_time(f"the snapshot {name}"):
             self._session.fork_snapshot(
                 base.name, name, overwrite=True, deactivate_nodes=list(nodes) or None, deactivate_interfaces=off or None
             )
@@ -112,14 +114,14 @@ class Service:
 
     def forget(self, snapshot: "Loaded") -> None:
         """Delete a snapshot; of many failures each needs its own."""
-        with self.at_most(f"deleting {snapshot.name}"):
+        with self.limit_time(f"deleting {snapshot.name}"):
             self._session.delete_snapshot(snapshot.name)
 
-    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: Any) -> Sequence[Row]:
+    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: Any) -> Sequence[AnswerRow]:
         """Ask a question by its name; the rows of its table."""
         from pybatfish.exception import BatfishException
 
-        with self.at_most(question):
+        with self.limit_time(question):
             template = getattr(self._session.q, question, None)
             if template is None:
                 raise ServiceUnavailable(f"{self.name} does not know the question {question}; is it an old release?")
@@ -131,7 +133,7 @@ class Service:
                 raise
 
     @contextmanager
-    def at_most(self, what: str) -> Iterator[None]:
+    def limit_time(self, what: str) -> Iterator[None]:
         """Limit the time of an operation, and report its failure in one sentence."""
         from pybatfish.exception import BatfishException
         from requests import RequestException
@@ -187,8 +189,8 @@ class Service:
             )
         api = str(answer.get("api_version", "2.0"))
         numbers = tuple(number for digits in api.split(".")[:2] if (number := whole_number(digits)) is not None)
-        if numbers < API:
-            minimum_api = ".".join(map(str, API))
+        if numbers < API_VERSION:
+            minimum_api = ".".join(map(str, API_VERSION))
             raise ServiceUnavailable(f"{self.name} is too old: it speaks API {api}, {minimum_api} or later is needed")
         return str(answer["Batfish"])
 
@@ -248,10 +250,10 @@ class Service:
                 self.poolmanager.pool_classes_by_scheme = {"http": Pool}
 
             def send(self, request: PreparedRequest, *_: object, **options: Any) -> Response:
-                remaining_silent_s = SILENT_S if service._until is None else service._until - time.monotonic()
+                remaining_silent_s = SILENCE_TIMEOUT_S if service._until is None else service._until - time.monotonic()
                 if remaining_silent_s <= 0:
                     raise _Late
-                options.update(timeout=(ANSWERS_S, min(remaining_silent_s, SILENT_S)), proxies={})
+                options.update(timeout=(ANSWERS_S, min(remaining_silent_s, SILENCE_TIMEOUT_S)), proxies={})
                 return super().send(request, **options)
 
         class Plain(Session):
@@ -268,7 +270,7 @@ class Service:
         for transport in self._transports:
             transport.mount(self._prefix, Patient(max_retries=Retry(2, backoff_factor=0.2, raise_on_status=False)))
         try:
-            with self.at_most("its list of questions"):
+            with self.limit_time("its list of questions"):
                 return Plain(host=self._shown, port=self.port, ssl=False)
         except BaseException:
             self._unmount_adapters()
@@ -276,8 +278,8 @@ class Service:
 
     def _delete_network(self) -> None:
         """Delete the network, and no word of it: what went wrong before matters more, and a dead service has none."""
-        self._until = time.monotonic() + LEAVES_S
-        with suppress(Exception), self._watch.over("deleting what was made", LEAVES_S):
+        self._until = time.monotonic() + LEAVE_TIMEOUT_S
+        with suppress(Exception), self._watch.over("deleting what was made", LEAVE_TIMEOUT_S):
             self._session.delete_network(self.network)
         self._until = None
         self._unmount_adapters()
@@ -295,7 +297,7 @@ class Loaded:
     def __init__(self, service: Service, name: str) -> None:
         self.service, self.name = service, name
 
-    def ask(self, question: str, *, reference: "Loaded | None" = None, **parameters: Any) -> Sequence[Row]:
+    def ask(self, question: str, *, reference: "Loaded | None" = None, **parameters: Any) -> Sequence[AnswerRow]:
         """Ask a question of it by Batfish's name, against another snapshot where the question compares two.
 
         Constraints on headers and paths are mappings: `headers={"ipProtocols": ["UDP"], "dstPorts": "4791"}`.
@@ -320,7 +322,7 @@ def snapshot_name(files: Mapping[str, str | bytes]) -> str:
     return f"s-{digest.hexdigest()[:16]}"
 
 
-def zipped(files: Mapping[str, str | bytes]) -> bytes:
+def zip_snapshot(files: Mapping[str, str | bytes]) -> bytes:
     """Return the files as Batfish takes them: one folder in an archive. The same files give the same bytes."""
     bytes_io = io.BytesIO()
     with zipfile.ZipFile(bytes_io, "w") as archive:
@@ -350,14 +352,14 @@ def _pybatfish_version() -> str:
         raise ServiceUnavailable(hint) from None
     version = importlib.metadata.version("pybatfish")
     numbers = tuple(number for text in version.split(".")[:2] if (number := whole_number(text)) is not None)
-    if numbers < LIBRARY:
-        oldest = ".".join(map(str, LIBRARY))
+    if numbers < PYBATFISH_VERSION:
+        oldest = ".".join(map(str, PYBATFISH_VERSION))
         hint = f"{oldest} or later is needed: pip install --upgrade nodrop[batfish]"
         raise ServiceUnavailable(f"pybatfish {version} is too old: {hint}")
     return version
 
 
-def _rows(answer: object) -> Sequence[Row]:
+def _rows(answer: object) -> Sequence[AnswerRow]:
     """Return the rows of the table that an answer holds."""
     if not isinstance(answer, dict):
         raise ValueError("not an answer")

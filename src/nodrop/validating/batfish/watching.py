@@ -13,7 +13,7 @@ _AGAIN_S: Final = 0.2
 """How soon after the end of its time an operation that has connected again is cut off again."""
 
 
-class Watch:
+class ConnectionWatch:
     """The connections of a service: those that it has noted are cut when an operation takes too long."""
 
     def __init__(self, progress: Callable[[str], None] | None = None) -> None:

@@ -10,45 +10,45 @@ from nodrop.model.subject import link as link_subject
 from nodrop.routing.prefixes import Prefix, prefix
 from nodrop.routing.roce_opcodes import CNP_OPCODE
 from nodrop.validating import destinations
-from nodrop.validating.twin.box import Tell
-from nodrop.validating.twin.breaking import Breaking
-from nodrop.validating.twin.crossing import crossings
+from nodrop.validating.twin.box import ReportProgress
+from nodrop.validating.twin.breaking import FailureInjection
+from nodrop.validating.twin.crossing import test_cable_crossings
 from nodrop.validating.twin.hosts import settle_hosts
-from nodrop.validating.twin.lab import Lab
-from nodrop.validating.twin.packets import Posts
-from nodrop.validating.twin.plan import Space
-from nodrop.validating.twin.reaching import Item, Kind, Reaching
+from nodrop.validating.twin.lab import TwinLab
+from nodrop.validating.twin.packets import TwinSockets
+from nodrop.validating.twin.plan import NamespaceKey
+from nodrop.validating.twin.reaching import Kind, ReachabilityTest, ReachItem
 from nodrop.validating.twin.work import Part, Work
 
 
-def act(lab: Lab, work: Work, tell: Tell) -> Part:
+def run_experiments(twin_lab: TwinLab, twin_work: Work, tell: ReportProgress) -> Part:
     """Give hosts their ways out, send packets over every cable and path, let things fail and come back."""
-    settle_hosts(lab)
-    observed_part, asked = Part(), work.options.checks
-    with closing(Posts(lab.plan)) as sockets:
+    settle_hosts(twin_lab)
+    observed_part, asked = Part(), twin_work.options.checks
+    with closing(TwinSockets(twin_lab.plan)) as sockets:
         if "packets" in asked:
-            tell(f"packets over {sum(bool(wire.links) for wire in lab.plan.wires)} cables")
-            observed_part.take(packets(lab, work, sockets))
+            tell(f"packets over {sum(bool(wire.links) for wire in twin_lab.plan.wires)} cables")
+            observed_part.take(packets(twin_lab, twin_work, sockets))
         if "reach" in asked:
-            observed_part.take(reach(lab, work, sockets))
+            observed_part.take(reach(twin_lab, twin_work, sockets))
         if {"failures", "recoveries"} & asked:
-            observed_part.take(failures(lab, work, sockets, observed_part.seen.get("reach", {}), tell))
+            observed_part.take(failures(twin_lab, twin_work, sockets, observed_part.seen.get("reach", {}), tell))
     return observed_part
 
 
-def packets(lab: Lab, work: Work, sockets: Posts) -> Part:
+def packets(twin_lab: TwinLab, twin_work: Work, twin_sockets: TwinSockets) -> Part:
     """Send the largest packets over every cable, both ways: check `packets`, also of cables of hosts."""
-    crossing_by_link = crossings(sockets, lab.plan)
+    crossing_by_link = test_cable_crossings(twin_sockets, twin_lab.plan)
     packet = Part(seen={"packets": {}}, unseen={"packets": {}})
     for link, crossing in crossing_by_link.items():
         item = link_subject(link.a, link.b)
-        nics = (*lab.plan.at.get(link.a, ()), *lab.plan.at.get(link.b, ()))
-        if not crossing.crosses and any(lab.filters.filters_egress(nic) for nic in nics):
+        nics = (*twin_lab.plan.at.get(link.a, ()), *twin_lab.plan.at.get(link.b, ()))
+        if not crossing.crosses and any(twin_lab.filters.filters_egress(nic) for nic in nics):
             packet.unseen["packets"][item] = "an access list acts on what leaves one of its ports"
             continue
         packet.seen["packets"][item] = "crosses" if crossing.crosses else "lost"
         packet.said["packets", item] = crossing.said
-    for item in work.computed.get("packets", {}):
+    for item in twin_work.computed.get("packets", {}):
         if item not in packet.seen["packets"]:
             packet.unseen["packets"].setdefault(item, "the twin has no such cable")
     crossed = sum(link_crossing.crosses for link_crossing in crossing_by_link.values())
@@ -56,18 +56,18 @@ def packets(lab: Lab, work: Work, sockets: Posts) -> Part:
     return packet
 
 
-def reach(lab: Lab, work: Work, sockets: Posts) -> Part:
+def reach(twin_lab: TwinLab, twin_work: Work, twin_sockets: TwinSockets) -> Part:
     """Send packets to every prefix by every equal path, from routers and hosts: check `reach`."""
-    items: dict[Item, Subject] = {}
+    items: dict[ReachItem, Subject] = {}
     reach_part = Part(seen={"reach": {}}, unseen={"reach": {}})
-    for subject in work.computed.get("reach", {}):
-        item = Item(Space(subject[0], subject[2] or None), _parse_prefix(subject[3]))
-        if item.space.node in lab.devices:
+    for subject in twin_work.computed.get("reach", {}):
+        item = ReachItem(NamespaceKey(subject[0], subject[2] or None), _parse_prefix(subject[3]))
+        if item.space.node in twin_lab.devices:
             items[item] = subject
         else:
             reach_part.unseen["reach"][subject] = f"{item.space.node} runs no daemons"
-    hosts = [host.name for host in lab.fabric.hosts]
-    sent = Reaching(sockets, lab.plan, hosts, kinds=_kinds(lab), because=lab.filters.cause)
+    hosts = [host.name for host in twin_lab.fabric.hosts]
+    sent = ReachabilityTest(twin_sockets, twin_lab.plan, hosts, kinds=_kinds(twin_lab), because=twin_lab.filters.cause)
     for item, reached in sent.of(items).items():
         if reached.fate is None:
             reach_part.unseen["reach"][items[item]] = reached.said
@@ -78,7 +78,7 @@ def reach(lab: Lab, work: Work, sockets: Posts) -> Part:
     return reach_part
 
 
-def _kinds(lab: Lab) -> Iterator[Kind]:
+def _kinds(lab: TwinLab) -> Iterator[Kind]:
     """Yield the kinds of packets that access lists may treat differently; of a fabric without any, one."""
     first, *others = probed_dscps(lab.fabric)
     yield Kind(first)
@@ -88,20 +88,26 @@ def _kinds(lab: Lab) -> Iterator[Kind]:
             yield Kind(dscp, "CNPs", CNP_OPCODE) if dscp in cnps else Kind(dscp, f"data of DSCP {dscp}")
 
 
-def failures(lab: Lab, work: Work, sockets: Posts, reached: Mapping[Subject, Hashable], tell: Tell) -> Part:
+def failures(
+    twin_lab: TwinLab,
+    twin_work: Work,
+    twin_sockets: TwinSockets,
+    reached: Mapping[Subject, Hashable],
+    tell: ReportProgress,
+) -> Part:
     """Let one of everything fail that fails alike, one at a time: checks `failures` and `recoveries`.
 
     What packets have not `reached` before anything failed is not lost by a failure.
     """
     failure = Part(seen={"failures": {}, "recoveries": {}}, unseen={"failures": {}, "recoveries": {}})
-    counted = destinations(lab.index)
+    counted = destinations(twin_lab.index)
     delivered_prefixes = {
-        (Space(device, vrf or None), _parse_prefix(to)): counted[to]
-        for (device, _, vrf, to), fate in {**work.computed.get("reach", {}), **reached}.items()
+        (NamespaceKey(device, vrf or None), _parse_prefix(to)): counted[to]
+        for (device, _, vrf, to), fate in {**twin_work.computed.get("reach", {}), **reached}.items()
         if to in counted and fate == "delivered"
     }
-    breaking = Breaking(lab, sockets, delivered_prefixes)
-    items = list(work.computed.get("failures", {}))
+    breaking = FailureInjection(twin_lab, twin_sockets, delivered_prefixes)
+    items = list(twin_work.computed.get("failures", {}))
     begun = time.monotonic()
     for number, item in enumerate(items, 1):
         tell(f"failure {number} of {len(items)}: {item[-1].replace('--', ' to ')}")

@@ -11,60 +11,62 @@ from typing import IO, Any, Final, Literal, get_args, get_type_hints
 from nodrop.errors import ServiceUnavailable
 from nodrop.syntax.packed import Table, Unreadable, classes_of
 
-Kind = Literal["told", "done", "failed", "missing", "work"]
+MessageKind = Literal["told", "done", "failed", "missing", "work"]
 """A line about what is being done; the value returned; a traceback; why there is no such service; what is to be done.
 """
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-ANSWERS: Final[tuple[Kind, ...]] = ("told", "done", "failed", "missing")
-WORK: Final[tuple[Kind, ...]] = ("work",)
+MESSAGE_KINDS: Final[tuple[MessageKind, ...]] = get_args(MessageKind)
+ANSWERS: Final[tuple[MessageKind, ...]] = ("told", "done", "failed", "missing")
+WORK: Final[tuple[MessageKind, ...]] = ("work",)
 """What the caller takes from a tree, and what goes the other way."""
 ANSWER_BYTES: Final = 256 << 20
 """The longest answer: that of 200 switches takes 10 MB."""
 TOLD_BYTES: Final = 16 << 20
 """How much a tree may tell in all about what it does; 200 switches take some kB."""
-HEAD: Final = struct.Struct(">BQ")
+MESSAGE_HEADER: Final = struct.Struct(">BQ")
 
 
-def send(pipe: IO[bytes], kind: Kind, body: bytes) -> None:
+def send(pipe: IO[bytes], kind: MessageKind, body: bytes) -> None:
     """Write an answer, or work; nothing where nobody reads it any more, which shows when the answer is read."""
     try:
-        pipe.write(HEAD.pack(KINDS.index(kind), len(body)) + body)
+        pipe.write(MESSAGE_HEADER.pack(MESSAGE_KINDS.index(kind), len(body)) + body)
         pipe.flush()
     except BrokenPipeError:
         return
 
 
-def received(pipe: IO[bytes], kinds: Collection[Kind], most: int = ANSWER_BYTES) -> tuple[Kind, bytes] | None:
+def receive_message(
+    pipe: IO[bytes], kinds: Collection[MessageKind], max_bytes: int = ANSWER_BYTES
+) -> tuple[MessageKind, bytes] | None:
     """Read a message of one of these kinds, of at most so many bytes; None at the end.
 
     ServiceUnavailable if it is of another kind or longer: nothing of it is read then.
     """
-    head = pipe.read(HEAD.size)
-    if len(head) < HEAD.size:
+    head = pipe.read(MESSAGE_HEADER.size)
+    if len(head) < MESSAGE_HEADER.size:
         return None
-    kind, size = HEAD.unpack(head)
-    if kind >= len(KINDS) or KINDS[kind] not in kinds or size > most:
+    kind, size = MESSAGE_HEADER.unpack(head)
+    if kind >= len(MESSAGE_KINDS) or MESSAGE_KINDS[kind] not in kinds or size > max_bytes:
         raise ServiceUnavailable("what the twin answers is no answer")
     body = pipe.read(size)
-    return (KINDS[kind], body) if len(body) == size else None
+    return (MESSAGE_KINDS[kind], body) if len(body) == size else None
 
 
-def pack(function: Callable[..., Any], value: object) -> bytes:
+def pack_result(function: Callable[..., Any], value: object) -> bytes:
     """Return a function's result as bytes; Unpackable if it is not made of plain values and its classes."""
     _, table = _table(function)
     return table.pack(value)
 
 
-def unpack(function: Callable[..., Any], body: bytes) -> Any:
+def unpack_result(function: Callable[..., Any], message_body: bytes) -> Any:
     """Return a function's result; ServiceUnavailable if the function cannot have returned it."""
     returned, table = _table(function)
     try:
-        return table.unpack(body, returned)
+        return table.unpack(message_body, returned)
     except Unreadable as error:
         raise ServiceUnavailable(f"what the twin answers is no answer: {error}") from None
 
 
-def text(body: bytes) -> str:
+def decode_text(body: bytes) -> str:
     """Return the text of an answer; the code that shows it escapes it, as all text of configurations."""
     return body.decode(errors="replace")
 

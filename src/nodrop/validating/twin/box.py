@@ -19,9 +19,9 @@ from nodrop.errors import ServiceUnavailable
 from nodrop.validating.twin import answers
 
 _R = TypeVar("_R")
-Tell = Callable[[str], None]
+ReportProgress = Callable[[str], None]
 """Takes a line for the user about what is being done."""
-PROCESSES: Final = 1024
+MAX_PROCESSES: Final = 1024
 """How many processes and threads a tree may have that does not say how many it needs."""
 _SPACES = ("unshare", "--pid", "--fork", "--kill-child", "--mount")
 _USER = ("--user", "--map-root-user")
@@ -37,20 +37,20 @@ _TOOLS: Final[Mapping[str, str]] = {"unshare": "util-linux", "nsenter": "util-li
 """Programs that the tree is made with, and Debian's packages that have them."""
 
 
-def programs(needed: Mapping[str, str]) -> None:
+def require_programs(needed: Mapping[str, str]) -> None:
     """See that programs are there, each by its name or path with the package that has it; ServiceUnavailable if not."""
-    lacking = {name: package for name, package in {**_TOOLS, **needed}.items() if which(name) is None}
+    lacking = {name: package for name, package in {**_TOOLS, **needed}.items() if find_program(name) is None}
     if lacking:
         packages = " ".join(sorted(set(lacking.values())))
         raise ServiceUnavailable(f"there is no {', '.join(sorted(lacking))} here (apt install {packages})")
 
 
-def which(name: str) -> str | None:
+def find_program(name: str) -> str | None:
     """Return the path of a program, also of one for root that a user's search path leaves out."""
     return shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin")))
 
 
-def spaces() -> tuple[str, ...]:
+def namespace_command() -> tuple[str, ...]:
     """Return the command that makes namespaces here: as root without one of users, else with it.
 
     Raise ServiceUnavailable where neither works.
@@ -67,34 +67,36 @@ def spaces() -> tuple[str, ...]:
     raise ServiceUnavailable(f"the kernel gives no namespaces of one's own ({error_text}; {hint})")
 
 
-def call(function: Callable[..., _R], *arguments: Any, progress: Tell | None = None, processes: int = PROCESSES) -> _R:
+def call_in_sandbox(
+    function: Callable[..., _R], *arguments: Any, progress: ReportProgress | None = None, processes: int = MAX_PROCESSES
+) -> _R:
     """Call a function of a module in such a tree, `function(tell, *given)`, and return its result.
 
     It may have so many `processes` and threads. Its result is made of plain values, dataclasses and named tuples,
     according to its annotation. ServiceUnavailable if it raises that, or the kernel refuses any part of such a tree;
     RuntimeError with its traceback if it fails.
     """
-    programs({})
+    require_programs({})
     told_bytes = 0
-    with _tree(spaces()) as (tree, errors):
+    with _tree(namespace_command()) as (tree, errors):
         assert tree.stdin is not None and tree.stdout is not None  # noqa: PT018 -- for the type checker
         answers.send(tree.stdin, "work", pickle.dumps((sys.path, processes, function, arguments)))
-        while (answer := answers.received(tree.stdout, answers.ANSWERS)) is not None:
+        while (answer := answers.receive_message(tree.stdout, answers.ANSWERS)) is not None:
             kind, body = answer
-            told_bytes += answers.HEAD.size + len(body)
+            told_bytes += answers.MESSAGE_HEADER.size + len(body)
             if kind == "told" and told_bytes > answers.TOLD_BYTES:
                 raise ServiceUnavailable("the twin tells more about its work than it can have to tell")
             match kind:
                 case "told" if progress is not None:
-                    progress(answers.text(body))
+                    progress(answers.decode_text(body))
                 case "done":
-                    return answers.unpack(function, body)  # type: ignore[no-any-return]
+                    return answers.unpack_result(function, body)  # type: ignore[no-any-return]
                 case "missing":
-                    raise ServiceUnavailable(answers.text(body))
+                    raise ServiceUnavailable(answers.decode_text(body))
                 case "failed":
-                    raise RuntimeError(answers.text(body))
+                    raise RuntimeError(answers.decode_text(body))
         errors.seek(0)
-        error_text = answers.text(errors.read(_SAID_BYTES)).strip()
+        error_text = answers.decode_text(errors.read(_SAID_BYTES)).strip()
     raise ServiceUnavailable(
         f"the twin was ended from outside: {error_text}" if error_text else "the twin was ended from outside"
     )

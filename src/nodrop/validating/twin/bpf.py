@@ -7,7 +7,7 @@ ends a program with 0.
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-MOST_ROWS: Final = 2_000
+MAX_INSTRUCTIONS: Final = 2_000
 """Rows of a program: one message of `tc` holds 16 KiB, at 8 bytes a row (iproute2, tc/tc_filter.c, MAX_MSG)."""
 LOAD_WORD, LOAD_HALF, LOAD_BYTE = 0x20, 0x28, 0x30
 """Load what is at a place of the packet into the accumulator."""
@@ -22,7 +22,7 @@ _FAR: Final = 255
 """Over how many rows a comparison can jump; a plain jump has no such limit."""
 
 
-class Row(NamedTuple):
+class BpfInstruction(NamedTuple):
     """A row of a program, as the kernel has it."""
 
     code: int
@@ -31,7 +31,7 @@ class Row(NamedTuple):
     value: int
 
 
-class Label:
+class JumpLabel:
     """A place in a program to jump to, put there by `Program.put`."""
 
 
@@ -45,39 +45,41 @@ class _Branch(NamedTuple):
 
     code: int
     value: int
-    if_so: Label | None
-    if_not: Label | None
+    if_so: JumpLabel | None
+    if_not: JumpLabel | None
 
 
 class _Jump(NamedTuple):
     """A jump that is always made."""
 
-    to: Label
+    to: JumpLabel
 
 
-class Program:
+class BpfProgram:
     """A program that is being written, from its first operation to its last."""
 
     def __init__(self) -> None:
-        self._parts: list[_Operation | _Branch | _Jump | Label] = []
+        self._parts: list[_Operation | _Branch | _Jump | JumpLabel] = []
 
     def add(self, code: int, value: int = 0) -> None:
         """Add an operation."""
         self._parts.append(_Operation(code, value))
 
-    def branch(self, code: int, value: int, *, so: Label | None = None, otherwise: Label | None = None) -> None:
+    def branch(
+        self, code: int, value: int, *, label_if_true: JumpLabel | None = None, label_if_false: JumpLabel | None = None
+    ) -> None:
         """Add a comparison that jumps to a label if it holds, and to another if not."""
-        self._parts.append(_Branch(code, value, so, otherwise))
+        self._parts.append(_Branch(code, value, label_if_true, label_if_false))
 
-    def jump(self, to: Label) -> None:
+    def jump(self, target_label: JumpLabel) -> None:
         """Add a jump to a label."""
-        self._parts.append(_Jump(to))
+        self._parts.append(_Jump(target_label))
 
-    def put(self, label: Label) -> None:
+    def put(self, label: JumpLabel) -> None:
         """Put a label at the next row."""
         self._parts.append(label)
 
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[BpfInstruction, ...]:
         """Return the rows; comparisons whose labels are far away jump over plain jumps."""
         long: set[int] = set()
         while True:
@@ -91,42 +93,45 @@ class Program:
                 return tuple(self._rows(long, starts, places))
             long |= far_numbers
 
-    def _places(self, long: set[int]) -> tuple[list[int], dict[Label, int]]:
+    def _places(self, long: set[int]) -> tuple[list[int], dict[JumpLabel, int]]:
         """Return the row at which each part begins, and those of labels."""
         at, starts, places = 0, [], {}
         for number, step in enumerate(self._parts):
             starts.append(at)
-            if isinstance(step, Label):
+            if isinstance(step, JumpLabel):
                 places[step] = at
             else:
                 at += 3 if number in long else 1
         return starts, places
 
-    def _needs_long_jump(self, number: int, starts: list[int], places: dict[Label, int]) -> bool:
+    def _needs_long_jump(self, number: int, starts: list[int], places: dict[JumpLabel, int]) -> bool:
         step = self._parts[number]
         if not isinstance(step, _Branch):
             return False
         labels = [label for label in (step.if_so, step.if_not) if label is not None]
         return any(places[label] - starts[number] - 1 > _FAR for label in labels)
 
-    def _rows(self, long: set[int], starts: list[int], places: dict[Label, int]) -> Sequence[Row]:
-        rows: list[Row] = []
+    def _rows(self, long: set[int], starts: list[int], places: dict[JumpLabel, int]) -> Sequence[BpfInstruction]:
+        rows: list[BpfInstruction] = []
         for number, step in enumerate(self._parts):
             if isinstance(step, _Operation):
-                rows.append(Row(step.code, 0, 0, step.value))
+                rows.append(BpfInstruction(step.code, 0, 0, step.value))
             elif isinstance(step, _Jump):
-                rows.append(Row(JUMP, 0, 0, places[step.to] - starts[number] - 1))
+                rows.append(BpfInstruction(JUMP, 0, 0, places[step.to] - starts[number] - 1))
             elif isinstance(step, _Branch):
                 after = starts[number] + (3 if number in long else 1)
                 target_rows = [after if label is None else places[label] for label in (step.if_so, step.if_not)]
                 if number not in long:
-                    rows.append(Row(step.code, target_rows[0] - after, target_rows[1] - after, step.value))
+                    rows.append(BpfInstruction(step.code, target_rows[0] - after, target_rows[1] - after, step.value))
                 else:
-                    rows.append(Row(step.code, 0, 1, step.value))
-                    rows += [Row(JUMP, 0, 0, to - starts[number] - 2 - place) for place, to in enumerate(target_rows)]
+                    rows.append(BpfInstruction(step.code, 0, 1, step.value))
+                    rows += [
+                        BpfInstruction(JUMP, 0, 0, to - starts[number] - 2 - place)
+                        for place, to in enumerate(target_rows)
+                    ]
         return rows
 
 
-def bytecode(rows: Sequence[Row]) -> str:
+def format_bytecode(rows: Sequence[BpfInstruction]) -> str:
     """Return a program as `tc` takes it."""
     return f"{len(rows)}," + "".join(f"{row.code} {row.if_so} {row.if_not} {row.value}," for row in rows)

@@ -16,27 +16,27 @@ from nodrop.model.subject import Subject, cable_ends
 from nodrop.routing import compute
 from nodrop.routing.prefixes import Prefix
 from nodrop.validating.twin.kernel import Table
-from nodrop.validating.twin.lab import Lab
-from nodrop.validating.twin.packets import Posts
-from nodrop.validating.twin.plan import Space
-from nodrop.validating.twin.reaching import Item, Kind, Reaching
-from nodrop.validating.twin.vty import Silent
+from nodrop.validating.twin.lab import TwinLab
+from nodrop.validating.twin.packets import TwinSockets
+from nodrop.validating.twin.plan import NamespaceKey
+from nodrop.validating.twin.reaching import Kind, ReachabilityTest, ReachItem
+from nodrop.validating.twin.vty import DaemonSilent
 
-Ways = dict[tuple[Space, Prefix], frozenset[str]]
+RoutesByPrefix = dict[tuple[NamespaceKey, Prefix], frozenset[str]]
 """Routes of BGP and static ones: the interfaces of the next hops as the kernel calls them, none where it drops."""
 _AT_ONCE_S: Final = 15.0
 """For how long routes may take to be as computed where a neighbor is seen to be gone by the carrier."""
 _POLL_S: Final = 0.1
 
 
-class Patience(NamedTuple):
+class FailureTimeouts(NamedTuple):
     """How long, in seconds, a failure may take to be noticed everywhere, and a mended session to be up again."""
 
     broken_s: float
     mended_s: float
 
 
-class Breaking:
+class FailureInjection:
     """Failures of one twin, one after the other.
 
     `delivered_prefixes` has the destinations that each router should reach, with the devices that announce them; a
@@ -45,14 +45,14 @@ class Breaking:
 
     def __init__(
         self,
-        lab: Lab,
-        sockets: Posts,
-        delivered_prefixes: Mapping[tuple[Space, Prefix], Collection[str]],
-        waits: Patience | None = None,
+        lab: TwinLab,
+        sockets: TwinSockets,
+        delivered_prefixes: Mapping[tuple[NamespaceKey, Prefix], Collection[str]],
+        waits: FailureTimeouts | None = None,
     ) -> None:
         self._lab, self._sockets, self._wanted = lab, sockets, delivered_prefixes
         self._names = {(space, leg): name for (space, name), leg in lab.plan.legs.items()}
-        self._patience = waits or patience(lab)
+        self._patience = waits or compute_timeouts(lab)
         self.before = self._observe_routes()
         self._up = self._session_states()
         self._else = self._differing_routes(self._compute_routes(frozenset()), self.before)
@@ -70,10 +70,10 @@ class Breaking:
         lost = {key for key in surviving_routes if key in self.before and key not in current_routes}
         loss_notes = [f"{key[0].node} has no route to {key[1]}" for key in sorted(lost, key=str)]
         loss_notes += [f"{key[0].node} sends otherwise to {key[1]} than is computed" for key in sorted(wrong, key=str)]
-        still = [Item(*key) for key in sorted(surviving_routes - lost, key=str)]
+        still = [ReachItem(*key) for key in sorted(surviving_routes - lost, key=str)]
         hosts = [host.name for host in self._lab.fabric.hosts]
         kinds = (Kind(probed_dscps(self._lab.fabric)[0]),)
-        sent = Reaching(self._sockets, self._lab.plan, hosts, without=gone, kinds=kinds)
+        sent = ReachabilityTest(self._sockets, self._lab.plan, hosts, without=gone, kinds=kinds)
         for item, reached in sent.of(still).items():
             if reached.fate not in ("delivered", None):
                 lost.add((item.space, item.prefix))
@@ -100,27 +100,29 @@ class Breaking:
         """Return the ports at what fails: the ends of a cable, or all ports of a device."""
         return cable_ends(node) or self._lab.ends(node)
 
-    def _observe_routes(self) -> Ways:
+    def _observe_routes(self) -> RoutesByPrefix:
         return _ways({space: self._sockets.posts[space].kernel.routes() for space in self._running_router_spaces()})
 
-    def _running_router_spaces(self) -> Iterator[Space]:
+    def _running_router_spaces(self) -> Iterator[NamespaceKey]:
         alive = frozenset(self._lab.devices)
         return (space for space in self._lab.plan.spaces if space.node in alive)
 
-    def _compute_routes(self, failed: frozenset[End]) -> Ways:
+    def _compute_routes(self, failed: frozenset[End]) -> RoutesByPrefix:
         """Compute the routes of the fabric with some ports failed."""
         plane = compute(self._lab.index, failed)
-        routes: Ways = {}
+        routes: RoutesByPrefix = {}
         for family in plane.families:
             for router in plane.routers:
-                space = Space(router.device.name, router.vrf)
+                space = NamespaceKey(router.device.name, router.vrf)
                 for route in plane.of(family).routes(router.number):
                     if route.source != "connected":
                         legs = () if route.discard else [hop.leg for hop in route.hops]
                         routes[space, route.prefix] = frozenset(self._names.get((space, leg), leg) for leg in legs)
         return routes
 
-    def _differing_routes(self, expected_routes: Ways, actual_routes: Ways) -> set[tuple[Space, Prefix]]:
+    def _differing_routes(
+        self, expected_routes: RoutesByPrefix, actual_routes: RoutesByPrefix
+    ) -> set[tuple[NamespaceKey, Prefix]]:
         """Where two differ, of the namespaces that run."""
         spaces = set(self._running_router_spaces())
         return {
@@ -129,7 +131,7 @@ class Breaking:
             if expected_routes.get(key) != actual_routes.get(key) and key[0] in spaces
         }
 
-    def _wait_for_routes(self, expected: Ways, patience_s: float, gone: str) -> Ways:
+    def _wait_for_routes(self, expected: RoutesByPrefix, patience_s: float, gone: str) -> RoutesByPrefix:
         """Wait until the routes are as expected, those aside that never were, and return them; or for so long."""
         end = time.monotonic() + patience_s
         while True:
@@ -154,11 +156,11 @@ class Broken(NamedTuple):
     said: str
 
 
-def sessions_up(lab: Lab, node: str) -> dict[Subject, bool]:
+def sessions_up(twin_lab: TwinLab, node: str) -> dict[Subject, bool]:
     """Return the sessions of a device in each family, and whether each is up; none if bgpd does not answer."""
     try:
-        summary: Mapping[str, Any] = lab.json(node, "show bgp vrf all summary")
-    except Silent:
+        summary: Mapping[str, Any] = twin_lab.json(node, "show bgp vrf all summary")
+    except DaemonSilent:
         return {}
     return {
         (node, vrf, family, peer): row.get("state") == "Established"
@@ -169,7 +171,7 @@ def sessions_up(lab: Lab, node: str) -> dict[Subject, bool]:
     }
 
 
-def patience(lab: Lab) -> Patience:
+def compute_timeouts(twin_lab: TwinLab) -> FailureTimeouts:
     """How long the timers that the daemons run with let things take.
 
     A lost carrier ends a session with a direct neighbor at once (RFC 4271, 8.2.1: the TCP connection fails; FRR's
@@ -177,21 +179,21 @@ def patience(lab: Lab) -> Patience:
     end when its connect retry timer runs out, at the latest.
     """
     hold_s = retry_s = 0.0
-    for name in lab.devices:
+    for name in twin_lab.devices:
         try:
-            vrfs = lab.json(name, "show bgp vrf all neighbors") if lab.runs(name, "bgpd") else {}
-        except Silent:
+            vrfs = twin_lab.json(name, "show bgp vrf all neighbors") if twin_lab.runs(name, "bgpd") else {}
+        except DaemonSilent:
             continue
         for rows in vrfs.values():
             for row in rows.values() if isinstance(rows, dict) else ():
                 if isinstance(row, dict) and "bgpState" in row:
                     hold_s = max(hold_s, row.get("bgpTimerHoldTimeMsecs", 0) / 1000)
                     retry_s = max(retry_s, row.get("connectRetryTimer", 0))
-    slow = any(_relies_on_hold_timer(lab, name) for name in lab.devices)
-    return Patience(_AT_ONCE_S + (hold_s if slow else 0), _AT_ONCE_S + 2 * retry_s)
+    slow = any(_relies_on_hold_timer(twin_lab, name) for name in twin_lab.devices)
+    return FailureTimeouts(_AT_ONCE_S + (hold_s if slow else 0), _AT_ONCE_S + 2 * retry_s)
 
 
-def _relies_on_hold_timer(lab: Lab, name: str) -> bool:
+def _relies_on_hold_timer(lab: TwinLab, name: str) -> bool:
     """Whether a device notices that a neighbor is gone by silence alone."""
     device = lab.fabric.device(name)
     processes = [bgp for bgp in (device.bgp, *known_rows(device.vrf_bgp)) if bgp and not isinstance(bgp, Unknown)]
@@ -199,7 +201,7 @@ def _relies_on_hold_timer(lab: Lab, name: str) -> bool:
     return far or "no bgp fast-external-failover" in lab.vtysh(name, "show running-config")
 
 
-def _ways(tables: Mapping[Space, Table]) -> Ways:
+def _ways(tables: Mapping[NamespaceKey, Table]) -> RoutesByPrefix:
     return {
         (space, to): frozenset(row.hops)
         for space, table in tables.items()

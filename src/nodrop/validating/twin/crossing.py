@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from nodrop.model.fabric import Link
-from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, prefix
-from nodrop.validating.twin.packets import At, Packet, Posts
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, address, prefix
+from nodrop.validating.twin.packets import PortLocation, TestPacket, TwinSockets
 from nodrop.validating.twin.plan import Nic, Plan
 
-_LOOSE: Final[Mapping[Family, Address]] = {
+_LOOSE: Final[Mapping[AddressFamily, Address]] = {
     "ipv4": Address("ipv4", 0xA9FE0001),
     "ipv6": Address("ipv6", 0xFE80 << 112 | 1),
 }
@@ -30,30 +30,32 @@ class _Way(NamedTuple):
     far: Nic
 
 
-def crossings(posts: Posts, plan: Plan) -> dict[Link, CrossingResult]:
+def test_cable_crossings(twin_sockets: TwinSockets, plan: Plan) -> dict[Link, CrossingResult]:
     """Send over each cable, both ways and in each family, the largest packet that the sending port may.
 
     It goes to the MAC address at the other end, as IP would send it that has found it: a kernel keeps about a thousand
     neighbors for all of its namespaces (`net.ipv4.neigh.default.gc_thresh3`). Ports that route have to be in
     each other's subnet; those without addresses, or in a VLAN, send from and to addresses of the link.
     """
-    packets: list[Packet] = []
+    packets: list[TestPacket] = []
     directions: list[_Way] = []
-    lost: dict[Link, dict[str, set[Family]]] = {}
-    tried: dict[Link, set[tuple[Family, int]]] = {}
+    lost: dict[Link, dict[str, set[AddressFamily]]] = {}
+    tried: dict[Link, set[tuple[AddressFamily, int]]] = {}
     for wire in plan.wires:
         if wire.b is not None:
             for near, far in ((wire.a, wire.b), (wire.b, wire.a)):
                 direction = _Way(wire.links, near, far)
-                new_packets = list(_packets(posts, direction))
+                new_packets = list(_packets(twin_sockets, direction))
                 packets += new_packets
                 directions += [direction] * len(new_packets)
             if not new_packets:
                 for link in wire.links:
                     lost[link] = {f"{link.a} and {link.b} have no addresses in one subnet": set()}
                     tried[link] = set()
-    to: dict[int, At] = {place: (one_way.far.space, one_way.far.name) for place, one_way in enumerate(directions)}
-    for place, flight in enumerate(posts.fly(packets, to=to)):
+    to: dict[int, PortLocation] = {
+        place: (one_way.far.space, one_way.far.name) for place, one_way in enumerate(directions)
+    }
+    for place, flight in enumerate(twin_sockets.send_and_trace(packets, expected_ports=to)):
         packet, direction = packets[place], directions[place]
         for link in direction.links:
             tried.setdefault(link, set()).add((packet.target.family, packet.size_bytes))
@@ -70,16 +72,16 @@ def crossings(posts: Posts, plan: Plan) -> dict[Link, CrossingResult]:
     }
 
 
-def _packets(posts: Posts, one_way: _Way) -> Iterable[Packet]:
+def _packets(posts: TwinSockets, one_way: _Way) -> Iterable[TestPacket]:
     """Yield the largest packets of one end of a cable, in each family that it can send in."""
     sender = posts.posts[one_way.near.space].devices[one_way.near.name]
     receiver = posts.posts[one_way.far.space].devices[one_way.far.name]
     loose = bool(one_way.near.bridge or one_way.far.bridge) or not (one_way.near.addresses or one_way.far.addresses)
     near, far = _subnets_of_nic(one_way.near), _subnets_of_nic(one_way.far)
-    for family in FAMILIES:
+    for family in ADDRESS_FAMILIES:
         source, target = (_LOOSE[family],) * 2 if loose else _find_address_pair(family, near, far)
         if source is not None and target is not None:
-            yield Packet(
+            yield TestPacket(
                 one_way.near.space,
                 target,
                 source,
@@ -95,7 +97,7 @@ def _subnets_of_nic(nic: Nic) -> list[tuple[Address, Prefix]]:
 
 
 def _find_address_pair(
-    family: Family, near: Iterable[tuple[Address, Prefix]], far: Iterable[tuple[Address, Prefix]]
+    family: AddressFamily, near: Iterable[tuple[Address, Prefix]], far: Iterable[tuple[Address, Prefix]]
 ) -> tuple[Address, Address] | tuple[None, None]:
     """Return addresses of both ends of a cable, each in the other's subnet; None if there are none."""
     for far_address, subnet in far:
@@ -110,7 +112,7 @@ def _find_address_pair(
     return None, None
 
 
-def _format_packet_losses(rows: Mapping[str, set[Family]], tried: Iterable[tuple[Family, int]]) -> str:
+def _format_packet_losses(rows: Mapping[str, set[AddressFamily]], tried: Iterable[tuple[AddressFamily, int]]) -> str:
     """Return the lost packets, with the family where packets of the other family get through."""
     families = {family for family, _ in tried}
     return "; ".join(
@@ -119,5 +121,5 @@ def _format_packet_losses(rows: Mapping[str, set[Family]], tried: Iterable[tuple
     )
 
 
-def _format_packet_sizes(tried: Iterable[tuple[Family, int]]) -> str:
+def _format_packet_sizes(tried: Iterable[tuple[AddressFamily, int]]) -> str:
     return " and ".join(f"{size} B" for size in sorted({size for _, size in tried}))

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from nodrop.syntax.json import parse as parse_json
 from nodrop.validating.twin.entering import entering
 from nodrop.validating.twin.own_root import HOME
-from nodrop.validating.twin.vty import Daemon
+from nodrop.validating.twin.vty import VtyConnection
 
 FRR: Final = Path("/usr/lib/frr")
 """Where packages of FRR have the daemons."""
@@ -35,7 +35,7 @@ zebra another way, into the ASIC.
 """
 
 
-class Said(NamedTuple):
+class RefusedFrrLine(NamedTuple):
     """A refused line of frr.conf, counted from 1, or None if the line is not given; and the message about it."""
 
     line: int | None
@@ -54,7 +54,7 @@ class Boot:
     """Its VRFs, each with the name of the namespace that it is."""
 
 
-class Failed(Exception):
+class DaemonsFailed(Exception):
     """Daemons that did not start, or did not read their configuration in time."""
 
 
@@ -63,14 +63,14 @@ class Daemons:
 
     def __init__(self, number: str, space: str, boot: Boot) -> None:
         self._home, self._space, self._boot = HOME / number, space, boot
-        self._asked: dict[str, Daemon] = {}
+        self._asked: dict[str, VtyConnection] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
         """The daemons that it is started with."""
         return self._boot.daemons
 
-    def start(self) -> tuple[Said, ...]:
+    def start(self) -> tuple[RefusedFrrLine, ...]:
         """Start them, let them read frr.conf, and return the lines that they refuse; Failed if one does not start."""
         home = self._home
         home.mkdir(exist_ok=True)
@@ -81,10 +81,10 @@ class Daemons:
         for daemon in self._boot.daemons:
             done = self._run_in_namespace(daemon, self._daemon_command(daemon))
             if done.returncode:
-                raise Failed(f"{daemon}: {done.stderr.strip() or done.stdout.strip() or done.returncode}")
+                raise DaemonsFailed(f"{daemon}: {done.stderr.strip() or done.stdout.strip() or done.returncode}")
         done = self._run_in_namespace("vtysh", f"exec stdbuf -o0 vtysh --vty_socket {home} --config_dir {home} -b 2>&1")
         if done.stdout.startswith(_NOT_LET_IN):
-            raise Failed(done.stdout.strip())
+            raise DaemonsFailed(done.stdout.strip())
         return parse_refusals(done.stdout, self._boot.text)
 
     def _daemon_command(self, daemon: str) -> str:
@@ -98,7 +98,7 @@ class Daemons:
             return "exec " + shlex.join(map(str, words))
         for vrf in self._boot.vrfs:
             if vrf in (".", "..") or not _VRF.fullmatch(vrf):
-                raise Failed(f"{daemon}: {vrf!r} cannot be the name of a VRF")
+                raise DaemonsFailed(f"{daemon}: {vrf!r} cannot be the name of a VRF")
         own_path = home / "netns"
         lines = [f"mkdir -p {own_path}"]
         for vrf, space in sorted(self._boot.vrfs.items()):
@@ -117,12 +117,12 @@ class Daemons:
                 words, capture_output=True, text=True, errors="replace", check=False, timeout=_START_S
             )
         except subprocess.TimeoutExpired:
-            raise Failed(f"{program} is not done with its configuration after {_START_S} s") from None
+            raise DaemonsFailed(f"{program} is not done with its configuration after {_START_S} s") from None
 
     def ask(self, command: str, daemon: str) -> str:
         """Return a daemon's answer to a command of vtysh; Silent if it does not answer."""
         if daemon not in self._asked:
-            self._asked[daemon] = Daemon(self._home / f"{daemon}.vty")
+            self._asked[daemon] = VtyConnection(self._home / f"{daemon}.vty")
         return self._asked[daemon].ask(command)
 
     def json(self, command: str, daemon: str) -> Any:
@@ -136,29 +136,29 @@ class Daemons:
         return file.read_text(errors="replace") if file.exists() else ""
 
 
-def parse_refusals(output: str, text: str) -> tuple[Said, ...]:
+def parse_refusals(output: str, frr_text: str) -> tuple[RefusedFrrLine, ...]:
     """Return the refused lines of a frr.conf, from the output of vtysh and the daemons while they read it.
 
     A daemon's own words come before vtysh's line that names the number. For lines that a daemon accepts or refuses as a
     whole no number is given, but their words are.
     """
-    refusals: list[Said] = []
+    refusals: list[RefusedFrrLine] = []
     words: list[str] = []
     for line in filter(None, map(str.strip, output.splitlines())):
         match = _LINE.fullmatch(line)
         if match is None:
             words.append(line)
             continue
-        _extract_group_refusals(words, text, refusals)
+        _extract_group_refusals(words, frr_text, refusals)
         reason = match[2] if match[2].startswith("%") else " ".join(words).removeprefix("% ") or match[2]
-        refusals.append(Said(int(match[1]), _UNKNOWN.sub("unknown command", reason)))
+        refusals.append(RefusedFrrLine(int(match[1]), _UNKNOWN.sub("unknown command", reason)))
         words.clear()
-    _extract_group_refusals(words, text, refusals)
-    refusals += [Said(None, word.removeprefix("% ")) for word in words if word.startswith("%")]
+    _extract_group_refusals(words, frr_text, refusals)
+    refusals += [RefusedFrrLine(None, word.removeprefix("% ")) for word in words if word.startswith("%")]
     return tuple(refusals)
 
 
-def _extract_group_refusals(words: list[str], text: str, refusals: list[Said]) -> None:
+def _extract_group_refusals(words: list[str], text: str, refusals: list[RefusedFrrLine]) -> None:
     """Remove from `words` the messages about lines that are refused together, and add these to `refusals`."""
     while _FAILED in words:
         start = words.index(_FAILED)
@@ -170,5 +170,5 @@ def _extract_group_refusals(words: list[str], text: str, refusals: list[Said]) -
         lines = {refusal.line for refusal in refusals}
         for number, line in enumerate(text.split("\n"), 1):
             if line.strip() in block and number not in lines:
-                refusals.append(Said(number, error_text))
+                refusals.append(RefusedFrrLine(number, error_text))
         del words[start:last]

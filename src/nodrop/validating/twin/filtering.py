@@ -14,7 +14,7 @@ import struct
 from typing import Final, NamedTuple
 
 
-class Numbers(NamedTuple):
+class SyscallNumbers(NamedTuple):
     """An architecture by its number in audit records, and numbers of its system calls."""
 
     audit: int
@@ -22,11 +22,15 @@ class Numbers(NamedTuple):
     refused: tuple[int, ...]
 
 
-FAMILIES: Final = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK, socket.AF_PACKET)
+SOCKET_FAMILIES: Final = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK, socket.AF_PACKET)
 """The sockets that FRR, `ip` and the twin's own probes open."""
-NUMBERS: Final = {
-    "x86_64": Numbers(0xC000003E, (41, 53), (175, 313, 246, 320, 248, 249, 250, 298, 304, 321, 323, 425, 426, 427)),
-    "aarch64": Numbers(0xC00000B7, (198, 199), (105, 273, 104, 294, 217, 218, 219, 241, 265, 280, 282, 425, 426, 427)),
+SYSCALL_NUMBERS: Final = {
+    "x86_64": SyscallNumbers(
+        0xC000003E, (41, 53), (175, 313, 246, 320, 248, 249, 250, 298, 304, 321, 323, 425, 426, 427)
+    ),
+    "aarch64": SyscallNumbers(
+        0xC00000B7, (198, 199), (105, 273, 104, 294, 217, 218, 219, 241, 265, 280, 282, 425, 426, 427)
+    ),
 }
 """socket and socketpair; then init_module, finit_module, kexec_load, kexec_file_load, add_key, request_key, keyctl,
 perf_event_open, open_by_handle_at, bpf, userfaultfd, io_uring_setup, io_uring_enter, io_uring_register
@@ -50,7 +54,7 @@ def refuse_calls() -> None:
 
     Needs `no_new_privs`. Calls of other binary interfaces than the machine's own end with ENOSYS.
     """
-    numbers = NUMBERS.get(platform.machine())
+    numbers = SYSCALL_NUMBERS.get(platform.machine())
     if numbers is None:
         return
     rows = _rows(numbers)
@@ -61,7 +65,7 @@ def refuse_calls() -> None:
         raise OSError(number, os.strerror(number), "seccomp")
 
 
-def _rows(numbers: Numbers) -> list[bytes]:
+def _rows(numbers: SyscallNumbers) -> list[bytes]:
     """Return the filter: each comparison goes on with the row behind it or jumps over one."""
     return [
         _row(_LOAD, _AUDIT_AT),
@@ -75,7 +79,7 @@ def _rows(numbers: Numbers) -> list[bytes]:
         _row(_EQUAL, numbers.sockets[1], 1, 0),
         _row(_RETURN, _ALLOW),
         _row(_LOAD, _FIRST_AT),
-        *(row for family in FAMILIES for row in (_row(_EQUAL, family, 0, 1), _row(_RETURN, _ALLOW))),
+        *(row for family in SOCKET_FAMILIES for row in (_row(_EQUAL, family, 0, 1), _row(_RETURN, _ALLOW))),
         _row(_RETURN, _ERROR | errno.EAFNOSUPPORT),
     ]
 

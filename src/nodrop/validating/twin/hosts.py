@@ -4,28 +4,28 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from nodrop.model.fabric import Fabric
-from nodrop.routing.prefixes import FAMILIES, Address, Prefix, address, prefix
-from nodrop.validating.twin.lab import Lab
-from nodrop.validating.twin.plan import Nic, Plan, Space
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix, address, prefix
+from nodrop.validating.twin.lab import TwinLab
+from nodrop.validating.twin.plan import NamespaceKey, Nic, Plan
 
 _ALL = {"ipv4": "0.0.0.0/0", "ipv6": "::/0"}
 
 
-def settle_hosts(lab: Lab) -> None:
+def settle_hosts(twin_lab: TwinLab) -> None:
     """Give every host of a lab its default routes, and set MAC addresses of hosts and their switches for each other.
 
     Neighbors that are set do not count towards the kernel's limit of neighbors for all of its namespaces.
     """
-    lines: defaultdict[Space, list[str]] = defaultdict(list)
-    for space, rows in gateways(lab.fabric, lab.plan).items():
+    lines: defaultdict[NamespaceKey, list[str]] = defaultdict(list)
+    for space, rows in default_route_commands(twin_lab.fabric, twin_lab.plan).items():
         lines[space] += rows
-    for space, row in _neighbor_commands(lab):
+    for space, row in _neighbor_commands(twin_lab):
         lines[space].append(row)
-    for _ in lab.each(lambda space: lab.batch(space.node, lines[space], vrf=space.vrf), lines):
+    for _ in twin_lab.each(lambda space: twin_lab.run_ip_batch(space.node, lines[space], vrf=space.vrf), lines):
         continue
 
 
-def _neighbor_commands(lab: Lab) -> Iterator[tuple[Space, str]]:
+def _neighbor_commands(lab: TwinLab) -> Iterator[tuple[NamespaceKey, str]]:
     """Yield commands that set the ends of hosts' cables as each other's neighbors."""
     hosts = {host.name for host in lab.fabric.hosts}
     wires = [wire for wire in lab.plan.wires if wire.b and {wire.a.space.node, wire.b.space.node} & hosts]
@@ -40,7 +40,7 @@ def _neighbor_commands(lab: Lab) -> Iterator[tuple[Space, str]]:
                     yield near_nic.space, f"neighbor replace {far} {neighbor_words}"
 
 
-def gateways(fabric: Fabric, plan: Plan) -> Mapping[Space, tuple[str, ...]]:
+def default_route_commands(fabric: Fabric, plan: Plan) -> Mapping[NamespaceKey, tuple[str, ...]]:
     """Return what gives each host its default routes, as the words for `ip`.
 
     The gateway of a port is the address that a switch has in the port's subnet; of several ports all are equal paths.
@@ -51,7 +51,7 @@ def gateways(fabric: Fabric, plan: Plan) -> Mapping[Space, tuple[str, ...]]:
         if nic.space.node not in hosts:
             for subnet, own_address in _subnets_of_nic(nic):
                 address_by_prefix.setdefault(subnet, own_address)
-    hops_by_space: dict[Space, dict[str, list[str]]] = {}
+    hops_by_space: dict[NamespaceKey, dict[str, list[str]]] = {}
     for nic in plan.nics:
         if nic.space.node in hosts:
             for subnet, host_address in _subnets_of_nic(nic):
@@ -60,7 +60,9 @@ def gateways(fabric: Fabric, plan: Plan) -> Mapping[Space, tuple[str, ...]]:
                     hops = hops_by_space.setdefault(nic.space, {}).setdefault(subnet.family, [])
                     hops.append(f"nexthop via {gateway} dev {nic.name}")
     return {
-        space: tuple(f"route replace {_ALL[family]} {' '.join(hops[family])}" for family in FAMILIES if family in hops)
+        space: tuple(
+            f"route replace {_ALL[family]} {' '.join(hops[family])}" for family in ADDRESS_FAMILIES if family in hops
+        )
         for space, hops in hops_by_space.items()
     }
 

@@ -49,7 +49,7 @@ _SAID_BYTES: Final = 4096
 
 def main() -> None:
     """Make the root, start the worker with the work that comes over standard input, and end with either of them."""
-    work = answers.received(sys.stdin.buffer, answers.WORK, sys.maxsize)
+    work = answers.receive_message(sys.stdin.buffer, answers.WORK, sys.maxsize)
     if work is None:
         os._exit(2)
     try:
@@ -136,7 +136,7 @@ def _run_work(work: bytes) -> None:
     os.dup2(2, 1)  # what programs print is no answer
     lock = threading.Lock()
 
-    def answer(kind: answers.Kind, body: bytes) -> None:
+    def answer(kind: answers.MessageKind, body: bytes) -> None:
         with lock:
             answers.send(pipe, kind, body)
 
@@ -145,7 +145,7 @@ def _run_work(work: bytes) -> None:
         _limit_resources(processes)
         _prepare_namespaces()
         done = function(lambda line: answer("told", line.encode()), *arguments)
-        answer("done", answers.pack(function, done))
+        answer("done", answers.pack_result(function, done))
     except ServiceUnavailable as error:
         answer("missing", str(error).encode())
     except BaseException:  # noqa: BLE001 -- it is raised again at the other end of the pipe
@@ -176,7 +176,7 @@ def _prepare_namespaces() -> None:
         os.setresgid(0, 0, 0)
         os.setresuid(0, 0, 0)
         Path("/proc/sys/user/max_user_namespaces").write_text("0\n")  # no way back to what is given up here
-        syscalls.leave_keys()
+        syscalls.join_empty_keyring()
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
             ioctl(any_socket, _SET_FLAGS, struct.pack("=16sh14x", b"lo", _UP_AND_RUNNING))
         syscalls.keep_capabilities(_KEPT)

@@ -10,12 +10,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from nodrop.routing.prefixes import BITS, Address, Family, Prefix, network_address
+from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix, network_address
 
 _GETLINK, _GETADDR, _GETROUTE = 18, 22, 26
 _REQUEST, _DUMP = 0x1, 0x300
 _ERROR, _DONE = 2, 3
-_FAMILIES: Final[Mapping[int, Family]] = {socket.AF_INET: "ipv4", socket.AF_INET6: "ipv6"}
+_FAMILIES: Final[Mapping[int, AddressFamily]] = {socket.AF_INET: "ipv4", socket.AF_INET6: "ipv6"}
 _MAIN, _LOCAL = 254, 255
 _UNICAST, _HERE, _DROPPED = 1, 2, (6, 7, 8)
 _CLONED: Final = 0x200
@@ -28,7 +28,7 @@ BGP: Final = 186
 _PROTOCOLS: Final = {2: "connected", BGP: "bgp", 196: "static"}
 
 
-class Device(NamedTuple):
+class NetworkDevice(NamedTuple):
     """A network device of a namespace. `number` is its index; `master` that of its bridge, 0 where it has none."""
 
     number: int
@@ -40,7 +40,7 @@ class Device(NamedTuple):
     master: int = 0
 
 
-class Row(NamedTuple):
+class KernelRoute(NamedTuple):
     """A route of the kernel: the names of the devices that it leaves by, none of one that drops."""
 
     prefix: Prefix
@@ -50,7 +50,7 @@ class Row(NamedTuple):
     """Whether its packets have arrived."""
 
 
-class Kernel:
+class NamespaceKernel:
     """The kernel as one network namespace sees it; made within it, asked from anywhere."""
 
     def __init__(self) -> None:
@@ -63,14 +63,14 @@ class Kernel:
         """Let go of it."""
         self._socket.close()
 
-    def devices(self) -> dict[str, Device]:
+    def devices(self) -> dict[str, NetworkDevice]:
         """Its network devices by name."""
-        device: dict[str, Device] = {}
+        device: dict[str, NetworkDevice] = {}
         for body in self._ask_kernel(_GETLINK, struct.pack("=BxHiII", 0, 0, 0, 0, 0)):
             index, flags = struct.unpack_from("=iI", body, 4)
             attributes = dict(_read_attributes(body, 16))
             name = attributes[3].rstrip(b"\0").decode()
-            device[name] = Device(
+            device[name] = NetworkDevice(
                 index,
                 name,
                 attributes.get(1, b""),
@@ -96,7 +96,7 @@ class Kernel:
         Next hops are those that it sends to: also by a device that has no carrier, until it gets other routes.
         """
         devices = {device.number: device for device in self.devices().values()}
-        best_by_prefix: dict[Prefix, tuple[tuple[int, int], Row]] = {}
+        best_by_prefix: dict[Prefix, tuple[tuple[int, int], KernelRoute]] = {}
         for number, family in _FAMILIES.items():
             for body in self._ask_kernel(_GETROUTE, struct.pack("=BBBBBBBBI", number, *([0] * 8))):
                 read = _parse_route(body, family, devices)
@@ -137,11 +137,13 @@ def _read_attributes(data: bytes, place: int) -> Iterator[tuple[int, bytes]]:
         place += (length + 3) & ~3
 
 
-def _number(raw: bytes | None) -> int:
-    return int.from_bytes(raw[:4], sys.byteorder) if raw else 0
+def _number(file_content: bytes | None) -> int:
+    return int.from_bytes(file_content[:4], sys.byteorder) if file_content else 0
 
 
-def _parse_route(body: bytes, family: Family, devices: Mapping[int, Device]) -> tuple[tuple[int, int], Row] | None:
+def _parse_route(
+    body: bytes, family: AddressFamily, devices: Mapping[int, NetworkDevice]
+) -> tuple[tuple[int, int], KernelRoute] | None:
     """Parse a route of a dump and its rank of lookup; None where it leads no packet to another node."""
     _, length, _, _, table, protocol, _, kind, flags = struct.unpack_from("=BBBBBBBBI", body)
     if flags & _CLONED or table not in (_MAIN, _LOCAL):
@@ -151,14 +153,14 @@ def _parse_route(body: bytes, family: Family, devices: Mapping[int, Device]) -> 
     source = _PROTOCOLS.get(protocol, str(protocol))
     prefix = Prefix(family, int.from_bytes(attributes.get(1, b""), "big"), length)
     if kind == _HERE:
-        return order, Row(prefix, source, (), here=True)
+        return order, KernelRoute(prefix, source, (), here=True)
     if kind in _DROPPED:
-        return order, Row(prefix, source, ())
+        return order, KernelRoute(prefix, source, ())
     if kind != _UNICAST:
         return None
     hops = list(_next_hop_devices(attributes[9])) if 9 in attributes else [(_number(attributes.get(4)), flags)]
     alive = [devices[index].name for index, state in hops if index in devices and not state & _DEAD]
-    return (order, Row(prefix, source, tuple(alive))) if alive else None
+    return (order, KernelRoute(prefix, source, tuple(alive))) if alive else None
 
 
 def _next_hop_devices(raw: bytes) -> Iterator[tuple[int, int]]:
@@ -173,12 +175,12 @@ def _next_hop_devices(raw: bytes) -> Iterator[tuple[int, int]]:
 class Table:
     """The routes of a namespace, to be looked up as the kernel does: the longest prefix counts."""
 
-    def __init__(self, rows: Mapping[Prefix, Row]) -> None:
+    def __init__(self, rows: Mapping[Prefix, KernelRoute]) -> None:
         self.rows = rows
-        lengths = {family: {row.length for row in rows if row.family == family} for family in BITS}
+        lengths = {family: {row.length for row in rows if row.family == family} for family in ADDRESS_BITS}
         self._lengths = {family: sorted(family_lengths, reverse=True) for family, family_lengths in lengths.items()}
 
-    def way(self, to: Address) -> Row | None:
+    def way(self, to: Address) -> KernelRoute | None:
         """Return the route that a packet to an address takes; None where there is none."""
         for length in self._lengths[to.family]:
             row = self.rows.get(Prefix(to.family, network_address(to.family, to.number, length), length))

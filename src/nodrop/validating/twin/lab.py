@@ -18,10 +18,10 @@ from nodrop.model.states import known_rows, surely_off
 from nodrop.routing.prefixes import Address
 from nodrop.syntax.json import parse
 from nodrop.validating.twin import neighbors
-from nodrop.validating.twin.daemons import Boot, Daemons, Failed, Said
+from nodrop.validating.twin.daemons import Boot, Daemons, DaemonsFailed, RefusedFrrLine
 from nodrop.validating.twin.entering import entering
-from nodrop.validating.twin.lists import Filters, filters
-from nodrop.validating.twin.plan import Nic, Plan, Space, plan, settings
+from nodrop.validating.twin.lists import Filters, build_filters
+from nodrop.validating.twin.plan import NamespaceKey, Nic, Plan, kernel_settings, plan
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -40,7 +40,7 @@ _MANY: Final = 100
 """From how many cables on neighbors are held, and how many ends look for each other at a time."""
 
 
-class Lab:
+class TwinLab:
     """The devices and hosts of a fabric, running. `boots` gives the configuration that each device starts with.
 
     Nodes are named as in the fabric; as a VRF, None is the default one.
@@ -50,15 +50,15 @@ class Lab:
         self.fabric = fabric
         self.index = Index(fabric)
         self.plan: Plan = plan(fabric)
-        self.filters: Filters = filters(fabric, self.plan)
+        self.filters: Filters = build_filters(fabric, self.plan)
         self.unfiltered: dict[str, str] = {}
         """Devices where the kernel refuses a program of an access list, and what it says."""
-        self.refused: dict[str, tuple[Said, ...]] = {}
+        self.refused: dict[str, tuple[RefusedFrrLine, ...]] = {}
         """Of each device the lines of its frr.conf that are refused."""
         self.dead: dict[str, str] = {}
         """Devices whose daemons do not start, and what they say."""
         self._cut = {*failed, *_shut_ports(fabric)}
-        self._up: dict[tuple[Space, str], bool] = {}
+        self._up: dict[tuple[NamespaceKey, str], bool] = {}
         self._daemons = {name: self._make_daemons(name, boot) for name, boot in boots.items()}
 
     def _make_daemons(self, name: str, boot: Boot) -> Daemons:
@@ -68,7 +68,7 @@ class Lab:
         text = boot.text
         for long, short in self.plan.names.get(name, {}).items():
             text = re.sub(rf"(?<!\S){re.escape(long)}(?!\S)", short, text)
-        space = self.plan.spaces[Space(name)]
+        space = self.plan.spaces[NamespaceKey(name)]
         return Daemons(space, space, Boot(text=text, daemons=boot.daemons, profile=boot.profile, vrfs=vrfs))
 
     @property
@@ -81,8 +81,8 @@ class Lab:
         new_plan, spaces = self.plan, self.plan.spaces
         _run_ip_batch([f"netns add {space}" for space in spaces.values()])
         _run_ip_batch(self._cable_commands())
-        sysctls = dict(settings(self.fabric))
-        lines: dict[Space, list[str]] = {space: ["link set dev lo up"] for space in spaces}
+        sysctls = dict(kernel_settings(self.fabric))
+        lines: dict[NamespaceKey, list[str]] = {space: ["link set dev lo up"] for space in spaces}
         for space, addresses in new_plan.loopbacks:
             lines[space] += [f"address add {address} dev lo" for address in addresses]
         for nic in new_plan.nics:
@@ -90,12 +90,12 @@ class Lab:
             self._up[nic.space, nic.name] = up = self._should_nic_be_up(nic)
             lines[nic.space] += [f"link set dev {nic.name} up"] if up else []
 
-        def ready(space: Space) -> None:
-            rows = sysctls.get(space.node, _HOST)
+        def ready(namespace: NamespaceKey) -> None:
+            rows = sysctls.get(namespace.node, _HOST)
             words = [f"{name}={value}" for name, value in rows.items()]
-            self.run(space.node, ["sysctl", "-qew", *words], vrf=space.vrf)
-            _run_ip_batch(lines[space], spaces[space], force=True)
-            self._apply_access_lists(space)
+            self.run(namespace.node, ["sysctl", "-qew", *words], vrf=namespace.vrf)
+            _run_ip_batch(lines[namespace], spaces[namespace], force=True)
+            self._apply_access_lists(namespace)
 
         for _ in self.each(ready, spaces):
             continue
@@ -103,7 +103,7 @@ class Lab:
         for _ in self.each(self.boot, self._daemons):
             continue
 
-    def _apply_access_lists(self, space: Space) -> None:
+    def _apply_access_lists(self, space: NamespaceKey) -> None:
         """Have the programs of access lists run at the interfaces of a namespace."""
         text = "".join(f"{line}\n" for line in self.filters.commands(space))
         if text:
@@ -130,7 +130,7 @@ class Lab:
         try:
             self.refused[name] = self._daemons[name].start()
             self.dead.pop(name, None)
-        except Failed as error:
+        except DaemonsFailed as error:
             self.dead[name] = str(error)
 
     def cut_ports(self, *ends: End) -> None:
@@ -185,15 +185,15 @@ class Lab:
 
     def entering(self, node: str, vrf: str | None = None) -> tuple[str, ...]:
         """Return the words that a program runs behind to be in a node."""
-        return entering(self.plan.spaces[Space(node, vrf)])
+        return entering(self.plan.spaces[NamespaceKey(node, vrf)])
 
     def ip(self, node: str, *words: str, vrf: str | None = None) -> str:
         """Return the output of `ip` in a node; RuntimeError if it fails."""
         return _run_and_read_output([*self.entering(node, vrf), "ip", *words])
 
-    def batch(self, node: str, lines: Iterable[str], *, vrf: str | None = None) -> None:
+    def run_ip_batch(self, node: str, lines: Iterable[str], *, vrf: str | None = None) -> None:
         """Have `ip` do many things in a node, one after the other, also past what fails."""
-        _run_ip_batch(lines, self.plan.spaces[Space(node, vrf)], force=True)
+        _run_ip_batch(lines, self.plan.spaces[NamespaceKey(node, vrf)], force=True)
 
     def addresses(self, node: str, vrf: str | None = None) -> Any:
         """Return the interfaces of a node with their addresses, as `ip -json address` has them."""
@@ -221,7 +221,7 @@ class Lab:
     def hold_neighbors(self) -> None:
         """Keep the neighbors that ARP and ND have found, where there are many; to be called again for new ones."""
         if len(self.plan.wires) > _MANY:
-            for _ in self.each(neighbors.hold, self.plan.spaces.values()):
+            for _ in self.each(neighbors.pin_neighbors, self.plan.spaces.values()):
                 continue
 
     def _resolve_cable_neighbors(self) -> None:
@@ -238,7 +238,7 @@ class Lab:
                 asked[self.plan.spaces[nic.space]] += [
                     (nic.name, far) for far in neighbors.neighbor_addresses(nic, other_nic)
                 ]
-            for _ in self.each(lambda row: neighbors.meet(*row), asked.items()):
+            for _ in self.each(lambda row: neighbors.resolve_neighbors(*row), asked.items()):
                 continue
 
     def each(self, function: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:

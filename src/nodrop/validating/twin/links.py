@@ -10,9 +10,9 @@ from nodrop.model.subject import Subject
 from nodrop.model.subject import link as link_subject
 from nodrop.routing.prefixes import Address
 from nodrop.validating.twin import neighbors
-from nodrop.validating.twin.lab import Lab
-from nodrop.validating.twin.plan import Nic, Space
-from nodrop.validating.twin.vty import Silent
+from nodrop.validating.twin.lab import TwinLab
+from nodrop.validating.twin.plan import NamespaceKey, Nic
+from nodrop.validating.twin.vty import DaemonSilent
 from nodrop.validating.twin.work import Part
 
 _LOOKS, _PAUSE_S = 20, 0.1
@@ -27,26 +27,26 @@ class _Seen(NamedTuple):
     advertised: Mapping[str, frozenset[str]]
 
 
-def links(lab: Lab, items: Iterable[Subject]) -> Part:
+def links(twin_lab: TwinLab, checked_subjects: Iterable[Subject]) -> Part:
     """See the cables of these items: `up` or `down`; others are not between two routing ports of the twin."""
-    wires = {link_subject(cable.a, cable.b): wire for wire in lab.plan.wires for cable in wire.links if wire.b}
+    wires = {link_subject(cable.a, cable.b): wire for wire in twin_lab.plan.wires for cable in wire.links if wire.b}
     link = Part(seen={"links": {}}, unseen={"links": {}})
-    asked: defaultdict[Space, list[tuple[Subject, Nic, Nic]]] = defaultdict(list)
-    for item in items:
+    asked: defaultdict[NamespaceKey, list[tuple[Subject, Nic, Nic]]] = defaultdict(list)
+    for item in checked_subjects:
         wire = wires.get(item)
         if wire is None or wire.b is None:
             link.unseen["links"][item] = "the twin has no such cable"
         else:
             asked[wire.a.space].append((item, wire.a, wire.b))
     spaces = {nic.space for rows in asked.values() for _, *nics in rows for nic in nics}
-    seen = dict(zip(spaces, lab.each(lambda space: _read_nic_addresses(lab, space), spaces), strict=True))
-    for methods in lab.each(lambda space: dict(_far_end_evidence(lab, space, asked[space], seen)), asked):
+    seen = dict(zip(spaces, twin_lab.each(lambda space: _read_nic_addresses(twin_lab, space), spaces), strict=True))
+    for methods in twin_lab.each(lambda space: dict(_far_end_evidence(twin_lab, space, asked[space], seen)), asked):
         link.seen["links"].update({item: "up" if method else "down" for item, method in methods.items()})
         link.said.update({("links", item): method or "neither end finds the other" for item, method in methods.items()})
     return link
 
 
-def _read_nic_addresses(lab: Lab, space: Space) -> _Seen:
+def _read_nic_addresses(lab: TwinLab, space: NamespaceKey) -> _Seen:
     rows = lab.addresses(space.node, space.vrf)
     mac = {row["ifname"]: row.get("address", "") for row in rows}
     local = {
@@ -55,7 +55,7 @@ def _read_nic_addresses(lab: Lab, space: Space) -> _Seen:
     }
     interfaces: dict[str, Any] = {}
     if lab.runs(space.node, "zebra"):
-        with contextlib.suppress(Silent):
+        with contextlib.suppress(DaemonSilent):
             interfaces = lab.json(space.node, f"show interface vrf {space.vrf or 'default'}", "zebra")
     heard = {
         name: frozenset(neighbor_address.partition("/")[0] for neighbor_address in row.get("neighborIpAddresses", ()))
@@ -66,7 +66,7 @@ def _read_nic_addresses(lab: Lab, space: Space) -> _Seen:
 
 
 def _far_end_evidence(
-    lab: Lab, space: Space, rows: list[tuple[Subject, Nic, Nic]], seen: Mapping[Space, _Seen]
+    lab: TwinLab, space: NamespaceKey, rows: list[tuple[Subject, Nic, Nic]], seen: Mapping[NamespaceKey, _Seen]
 ) -> Iterator[tuple[Subject, str]]:
     """Yield of each cable how its far end was found, or nothing."""
     probes: dict[Subject, tuple[str, str, tuple[Address, ...]]] = {}
@@ -85,7 +85,7 @@ def _has_heard_far_end(near_view: _Seen, at: Nic, far_view: _Seen, far: Nic) -> 
 
 
 def _probe_far_ends(
-    lab: Lab, space: Space, probes: Mapping[Subject, tuple[str, str, tuple[Address, ...]]]
+    twin_lab: TwinLab, namespace: NamespaceKey, probes: Mapping[Subject, tuple[str, str, tuple[Address, ...]]]
 ) -> dict[Subject, str]:
     """Return the far ends whose right MAC address is found, and how."""
     pending_items = {item for item, (_, _, far) in probes.items() if far}
@@ -93,8 +93,10 @@ def _probe_far_ends(
     for _ in range(_LOOKS):
         if not pending_items:
             break
-        name = lab.plan.spaces[space]
-        neighbors.knock(name, ((probes[item][0], address) for item in pending_items for address in probes[item][2]))
+        name = twin_lab.plan.spaces[namespace]
+        neighbors.probe_neighbors(
+            name, ((probes[item][0], address) for item in pending_items for address in probes[item][2])
+        )
         neighbor_keys = {(neighbor.port, neighbor.address, neighbor.mac) for neighbor in neighbors.read_neighbors(name)}
         for item in tuple(pending_items):
             port, mac, far = probes[item]

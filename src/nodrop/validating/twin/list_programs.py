@@ -10,16 +10,16 @@ from typing import Final, NamedTuple
 
 from nodrop.model.access import AccessEntry, AccessList, Bits, PortRange, Stage
 from nodrop.model.states import Unknown
-from nodrop.routing.filtering import prefixes_of
-from nodrop.routing.prefixes import BITS, FAMILIES, Address, Family, Prefix
+from nodrop.routing.filtering import parse_prefixes
+from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, Address, AddressFamily, Prefix
 from nodrop.routing.roce_packets import ROCE_PORT
 from nodrop.validating.twin import bpf
-from nodrop.validating.twin.bpf import Label, Program, Row
+from nodrop.validating.twin.bpf import BpfInstruction, BpfProgram, JumpLabel
 
 DROP, PASS = 2, 0xFFFFFFFF
 """TC_ACT_SHOT and TC_ACT_UNSPEC of linux/pkt_cls.h: the packet is dropped; the next program decides."""
 _TYPE_AT, _HEADER_AT = 12, 14
-_TYPES: Final[dict[Family, int]] = {"ipv4": 0x0800, "ipv6": 0x86DD}
+_TYPES: Final[dict[AddressFamily, int]] = {"ipv4": 0x0800, "ipv6": 0x86DD}
 
 
 class _Places(NamedTuple):
@@ -30,13 +30,13 @@ class _Places(NamedTuple):
     destination: int
 
 
-_PLACES: Final[dict[Family, _Places]] = {"ipv4": _Places(23, 26, 30), "ipv6": _Places(20, 22, 38)}
+_PLACES: Final[dict[AddressFamily, _Places]] = {"ipv4": _Places(23, 26, 30), "ipv6": _Places(20, 22, 38)}
 _FRAGMENT_AT, _OFFSET = 20, 0x1FFF
 """Of IPv4: which part of a packet it is, in units of 8 bytes (RFC 791)."""
-_DSCP: Final[dict[Family, tuple[int, int]]] = {"ipv4": (0x00FC, 2), "ipv6": (0x0FC0, 6)}
+_DSCP: Final[dict[AddressFamily, tuple[int, int]]] = {"ipv4": (0x00FC, 2), "ipv6": (0x0FC0, 6)}
 """The bits of DSCP among the first two bytes of a header, and how far they are from the right end."""
 _IPV6_BYTES: Final = 40
-_ECN: Final[dict[Family, tuple[int, int]]] = {"ipv4": (0x0003, 0), "ipv6": (0x0030, 4)}
+_ECN: Final[dict[AddressFamily, tuple[int, int]]] = {"ipv4": (0x0003, 0), "ipv6": (0x0030, 4)}
 """The same of the ECN bits."""
 _OPCODE_AT: Final = 8
 """Where BTH has the opcode, behind the header of UDP."""
@@ -60,15 +60,15 @@ class Inexpressible(Exception):
 
 def compile_list(
     rules: AccessList, entries: Sequence[AccessEntry], stage: Stage, own_addresses: Iterable[Address]
-) -> tuple[Row, ...]:
+) -> tuple[BpfInstruction, ...]:
     """Return the program of a list at a stage, from its entries that are for the interface.
 
     `own_addresses` are the addresses of the switch, which distinguish its own packets from others. Raise Inexpressible
     if the stage, or the length of the program, is beyond the twin's kernel.
     """
     rows = _Compiler(rules, entries, stage, tuple(own_addresses)).program.rows()
-    if len(rows) > bpf.MOST_ROWS:
-        raise Inexpressible(f"it makes {len(rows)} rows of BPF, and {bpf.MOST_ROWS} are possible")
+    if len(rows) > bpf.MAX_INSTRUCTIONS:
+        raise Inexpressible(f"it makes {len(rows)} rows of BPF, and {bpf.MAX_INSTRUCTIONS} are possible")
     return rows
 
 
@@ -78,14 +78,14 @@ class _Compiler:
     def __init__(
         self, rules: AccessList, entries: Sequence[AccessEntry], stage: Stage, own_addresses: tuple[Address, ...]
     ) -> None:
-        self.program, self._rules, self._stage, self._own = Program(), rules, stage, own_addresses
-        self._passes, self._drops = Label(), Label()
-        starts = {family: Label() for family in FAMILIES}
+        self.program, self._rules, self._stage, self._own = BpfProgram(), rules, stage, own_addresses
+        self._passes, self._drops = JumpLabel(), JumpLabel()
+        starts = {family: JumpLabel() for family in ADDRESS_FAMILIES}
         self.program.add(bpf.LOAD_HALF, _TYPE_AT)
-        for family in FAMILIES:
-            self.program.branch(bpf.EQUAL, _TYPES[family], so=starts[family])
+        for family in ADDRESS_FAMILIES:
+            self.program.branch(bpf.EQUAL, _TYPES[family], label_if_true=starts[family])
         self.program.jump(self._passes)
-        for family in FAMILIES:
+        for family in ADDRESS_FAMILIES:
             self.program.put(starts[family])
             self._compile_family_entries(
                 family, [access_entry for access_entry in entries if self._may_decide_family(access_entry, family)]
@@ -95,7 +95,7 @@ class _Compiler:
         self.program.put(self._passes)
         self.program.add(bpf.RETURN, PASS)
 
-    def _may_decide_family(self, entry: AccessEntry, family: Family) -> bool:
+    def _may_decide_family(self, entry: AccessEntry, family: AddressFamily) -> bool:
         """Whether an entry may decide packets of a family; one that states none is for the list's.
 
         A drop with conditions that the model does not have, or on the port on the other side, may match less, so that
@@ -106,7 +106,7 @@ class _Compiler:
             return False
         return (entry.family or self._rules.family) in (None, family)
 
-    def _compile_family_entries(self, family: Family, entries: Sequence[AccessEntry]) -> None:
+    def _compile_family_entries(self, family: AddressFamily, entries: Sequence[AccessEntry]) -> None:
         applies, otherwise = self._rules.family in (None, family), self._rules.otherwise
         drops = applies and not isinstance(otherwise, Unknown) and otherwise == "deny"
         last = self._drops if drops else self._passes
@@ -115,17 +115,17 @@ class _Compiler:
         if entries or last is self._drops:
             self._gate_by_stage(family)
         for entry in entries:
-            after = Label()
+            after = JumpLabel()
             self._conditions(entry, family, after)
             self.program.jump(self._drops if entry.action == "deny" else self._passes)
             self.program.put(after)
         self.program.jump(last)
 
-    def _gate_by_stage(self, family: Family) -> None:
+    def _gate_by_stage(self, family: AddressFamily) -> None:
         """Let packets pass that a list does not affect at this stage, by whether they are for or from the switch."""
         places, own_addresses = _PLACES[family], [address for address in self._own if address.family == family]
-        alone = tuple(Prefix(family, address.number, BITS[family]) for address in own_addresses)
-        inside = Label()
+        alone = tuple(Prefix(family, address.number, ADDRESS_BITS[family]) for address in own_addresses)
+        inside = JumpLabel()
         if self._stage in ("control-plane", "control-plane-out"):
             self._pass_roce(family)
         match self._stage:
@@ -145,27 +145,27 @@ class _Compiler:
                 pass
         self.program.put(inside)
 
-    def _pass_roce(self, family: Family) -> None:
+    def _pass_roce(self, family: AddressFamily) -> None:
         """Let pass the twin's own packets of RoCE, which stand for packets through the switch."""
-        other = Label()
+        other = JumpLabel()
         self.program.add(bpf.LOAD_BYTE, _PLACES[family].protocol)
-        self.program.branch(bpf.EQUAL, _UDP, otherwise=other)
+        self.program.branch(bpf.EQUAL, _UDP, label_if_false=other)
         self._load_layer_4_value(family, 2, bpf.LOAD_HALF)
-        self.program.branch(bpf.EQUAL, ROCE_PORT, so=self._passes)
+        self.program.branch(bpf.EQUAL, ROCE_PORT, label_if_true=self._passes)
         self.program.put(other)
 
-    def _conditions(self, entry: AccessEntry, family: Family, after: Label) -> None:
+    def _conditions(self, entry: AccessEntry, family: AddressFamily, after: JumpLabel) -> None:
         """Write the conditions of an entry, which lead to the next one where one does not hold."""
         places = _PLACES[family]
         with_ports = bool(entry.source_ports or entry.destination_ports)
         if entry.protocol is not None:
             self.program.add(bpf.LOAD_BYTE, places.protocol)
-            self.program.branch(bpf.EQUAL, entry.protocol, otherwise=after)
+            self.program.branch(bpf.EQUAL, entry.protocol, label_if_false=after)
         for texts, at in ((entry.sources, places.source), (entry.destinations, places.destination)):
             if texts:
-                label = Label()
+                label = JumpLabel()
                 self._jump_by_prefixes(
-                    at, [prefix for prefix in prefixes_of(texts) if prefix.family == family], label, after
+                    at, [prefix for prefix in parse_prefixes(texts) if prefix.family == family], label, after
                 )
                 self.program.put(label)
         if entry.dscps:
@@ -187,64 +187,64 @@ class _Compiler:
         if entry.tcp_flags is not None:
             self._load_layer_4_value(family, _FLAGS_AT, bpf.LOAD_BYTE)
             self.program.add(bpf.AND, entry.tcp_flags.mask)
-            self.program.branch(bpf.EQUAL, entry.tcp_flags.number & entry.tcp_flags.mask, otherwise=after)
+            self.program.branch(bpf.EQUAL, entry.tcp_flags.number & entry.tcp_flags.mask, label_if_false=after)
         if entry.opcode is not None:
             self._require_opcode(entry.opcode, family, after)
 
-    def _require_opcode(self, opcode: Bits, family: Family, after: Label) -> None:
+    def _require_opcode(self, opcode: Bits, family: AddressFamily, after: JumpLabel) -> None:
         """Go on with the next entry where a packet is not RoCE with an opcode."""
         self.program.add(bpf.LOAD_BYTE, _PLACES[family].protocol)
-        self.program.branch(bpf.EQUAL, _UDP, otherwise=after)
+        self.program.branch(bpf.EQUAL, _UDP, label_if_false=after)
         self._load_layer_4_value(family, 2, bpf.LOAD_HALF)
-        self.program.branch(bpf.EQUAL, ROCE_PORT, otherwise=after)
+        self.program.branch(bpf.EQUAL, ROCE_PORT, label_if_false=after)
         self._load_layer_4_value(family, _OPCODE_AT, bpf.LOAD_BYTE)
         self.program.add(bpf.AND, opcode.mask)
-        self.program.branch(bpf.EQUAL, opcode.number & opcode.mask, otherwise=after)
+        self.program.branch(bpf.EQUAL, opcode.number & opcode.mask, label_if_false=after)
 
-    def _require_layer_4(self, entry: AccessEntry, family: Family, after: Label) -> None:
+    def _require_layer_4(self, entry: AccessEntry, family: AddressFamily, after: JumpLabel) -> None:
         """Go on with the next entry where a packet is neither TCP nor UDP, or is a later fragment."""
-        label = Label()
+        label = JumpLabel()
         self.program.add(bpf.LOAD_BYTE, _PLACES[family].protocol)
         if entry.tcp_flags is None:
-            self.program.branch(bpf.EQUAL, _UDP, so=label)
-        self.program.branch(bpf.EQUAL, _TCP, otherwise=after)
+            self.program.branch(bpf.EQUAL, _UDP, label_if_true=label)
+        self.program.branch(bpf.EQUAL, _TCP, label_if_false=after)
         self.program.put(label)
         if family == "ipv4":
             self.program.add(bpf.LOAD_HALF, _FRAGMENT_AT)
-            self.program.branch(bpf.ANY_BIT, _OFFSET, so=after)
+            self.program.branch(bpf.ANY_BIT, _OFFSET, label_if_true=after)
 
-    def _load_layer_4_value(self, family: Family, at: int, code: int) -> None:
+    def _load_layer_4_value(self, family: AddressFamily, at: int, code: int) -> None:
         """Load the value at a place behind the header of IP."""
         if family == "ipv6":
             self.program.add(code, _HEADER_AT + _IPV6_BYTES + at)
         else:
             self.program.add(bpf.INDEXED_HALF if code == bpf.LOAD_HALF else bpf.INDEXED_BYTE, _HEADER_AT + at)
 
-    def _require_any_test(self, tests: Sequence[Callable[[Label], None]], after: Label) -> None:
+    def _require_any_test(self, tests: Sequence[Callable[[JumpLabel], None]], after: JumpLabel) -> None:
         """Write tests and require any one of them to succeed; each jumps to its label if it does."""
-        label = Label()
+        label = JumpLabel()
         for test in tests:
             test(label)
         self.program.jump(after)
         self.program.put(label)
 
-    def _branch_if_equal(self, number: int) -> Callable[[Label], None]:
-        return lambda label: self.program.branch(bpf.EQUAL, number, so=label)
+    def _branch_if_equal(self, number: int) -> Callable[[JumpLabel], None]:
+        return lambda label: self.program.branch(bpf.EQUAL, number, label_if_true=label)
 
-    def _make_port_range_test(self, ports: PortRange) -> Callable[[Label], None]:
-        def test(label: Label) -> None:
-            beyond = Label()
-            self.program.branch(bpf.AT_LEAST, ports.first, otherwise=beyond)
-            self.program.branch(bpf.GREATER, ports.last, otherwise=label)
+    def _make_port_range_test(self, ports: PortRange) -> Callable[[JumpLabel], None]:
+        def test(label: JumpLabel) -> None:
+            beyond = JumpLabel()
+            self.program.branch(bpf.AT_LEAST, ports.first, label_if_false=beyond)
+            self.program.branch(bpf.GREATER, ports.last, label_if_false=label)
             self.program.put(beyond)
 
         return test
 
-    def _jump_by_prefixes(self, at: int, prefixes: Iterable[Prefix], so: Label, otherwise: Label) -> None:
+    def _jump_by_prefixes(self, at: int, prefixes: Iterable[Prefix], so: JumpLabel, otherwise: JumpLabel) -> None:
         """Jump by whether the address at a place is in one of some prefixes."""
         for prefix in prefixes:
-            beyond = Label()
-            words = BITS[prefix.family] // _WORD
+            beyond = JumpLabel()
+            words = ADDRESS_BITS[prefix.family] // _WORD
             for number in range(words):
                 length = min(max(prefix.length - number * _WORD, 0), _WORD)
                 if length:
@@ -253,7 +253,7 @@ class _Compiler:
                     self.program.add(bpf.LOAD_WORD, at + number * _WORD // 8)
                     if mask != _ALL_BITS:
                         self.program.add(bpf.AND, mask)
-                    self.program.branch(bpf.EQUAL, prefix_word, otherwise=beyond)
+                    self.program.branch(bpf.EQUAL, prefix_word, label_if_false=beyond)
             self.program.jump(so)
             self.program.put(beyond)
         self.program.jump(otherwise)

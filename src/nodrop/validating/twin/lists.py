@@ -9,18 +9,18 @@ from nodrop.model.access import ENTERING, AccessEntry, AccessList, Binding, Port
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.states import UNKNOWN, Unknown, known_rows
 from nodrop.model.values import replace_fields
-from nodrop.routing.filtering import decide
-from nodrop.routing.legs import legs
-from nodrop.routing.prefixes import FAMILIES, Address
+from nodrop.routing.filtering import decide_packets
+from nodrop.routing.legs import routed_interfaces
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address
 from nodrop.routing.roce_packets import roce_packet
 from nodrop.validating.twin import bpf
-from nodrop.validating.twin.bpf import Row
+from nodrop.validating.twin.bpf import BpfInstruction
 from nodrop.validating.twin.list_programs import Inexpressible, compile_list
-from nodrop.validating.twin.packets import ECN_CAPABLE, At, Packet
-from nodrop.validating.twin.plan import Nic, Plan, Space
+from nodrop.validating.twin.packets import ECN_CAPABLE, PortLocation, TestPacket
+from nodrop.validating.twin.plan import NamespaceKey, Nic, Plan
 from nodrop.validating.twin.reaching import Lost
 
-Way = Literal["ingress", "egress"]
+FilterDirection = Literal["ingress", "egress"]
 _PLACES: Final = 8
 """How many switches a note names."""
 _TCP, _UDP, _ICMPV6 = 6, 17, 58
@@ -38,11 +38,11 @@ class Filters:
     fabric: Fabric
     notes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """What is not applied, with the switches of which that is so."""
-    acting: dict[tuple[Space, str], list["_Acting"]] = field(default_factory=lambda: defaultdict(list))
+    acting: dict[tuple[NamespaceKey, str], list["_Acting"]] = field(default_factory=lambda: defaultdict(list))
     """By namespace and interface the lists that run there, in this order."""
-    far: Mapping[At, At] = field(default_factory=dict)
+    far: Mapping[PortLocation, PortLocation] = field(default_factory=dict)
     """The interface at the other end of the cable of each."""
-    bridged: Mapping[At, tuple[str, ...]] = field(default_factory=dict)
+    bridged: Mapping[PortLocation, tuple[str, ...]] = field(default_factory=dict)
     """The ports of each bridge."""
     own: dict[str, frozenset[Address]] = field(default_factory=dict)
     """The addresses of each switch with lists."""
@@ -50,7 +50,7 @@ class Filters:
     """Of that what may drop packets on switches, so that the twin shows more than they let pass."""
 
     @property
-    def programs(self) -> dict[tuple[Space, str], list[tuple[Way, tuple[Row, ...]]]]:
+    def programs(self) -> dict[tuple[NamespaceKey, str], list[tuple[FilterDirection, tuple[BpfInstruction, ...]]]]:
         """The programs that run, by namespace and interface, in this order."""
         return {at: [(acting.way, acting.program) for acting in lists] for at, lists in self.acting.items()}
 
@@ -84,13 +84,13 @@ class Filters:
         text = " or ".join(dict.fromkeys(filter(None, causes)))
         return text and f", dropped by {text} where it leaves {space.node}"
 
-    def _drops_leaving(self, interface: At, packet: Packet) -> str:
+    def _drops_leaving(self, interface: PortLocation, packet: TestPacket) -> str:
         """Return which entry drops a packet that leaves by an interface, in words; "" where none surely does."""
         acting_lists = (acting for acting in self.acting.get(interface, ()) if acting.way == "egress")
         causes = (self._drops(acting, packet, interface[0]) for acting in acting_lists)
         return next(filter(None, causes), "")
 
-    def _drops(self, acting: "_Acting", packet: Packet, space: Space) -> str:
+    def _drops(self, acting: "_Acting", packet: TestPacket, space: NamespaceKey) -> str:
         """Return which entry of a list drops a packet in a namespace, in words; "" where none surely does."""
         rules, own_addresses = acting.rules, self.own.get(space.node, frozenset())
         for_itself, from_itself = packet.target in own_addresses, packet.space.node == space.node
@@ -105,36 +105,36 @@ class Filters:
             ecns=frozenset({ECN_CAPABLE}),
             opcodes=frozenset({packet.opcode}),
         )
-        for decision in () if passes else decide(rules, "", roce):
+        for decision in () if passes else decide_packets(rules, "", roce):
             if decision.action == "deny":
                 entry = decision.entry
                 return f"{f'entry {entry.name}' if entry else 'the last action'} of access list {rules.name}"
         return ""
 
-    def commands(self, space: Space) -> Iterator[str]:
+    def commands(self, space: NamespaceKey) -> Iterator[str]:
         """Yield the lines for `tc -batch` that have the programs of a namespace run."""
         for (at, name), lists in self.acting.items():
             if at == space:
                 yield f"qdisc add dev {name} clsact"
                 for number, acting in enumerate(lists, 1):
-                    code = bpf.bytecode(acting.program)
+                    code = bpf.format_bytecode(acting.program)
                     yield f'filter add dev {name} {acting.way} pref {number} bpf da bytecode "{code}"'
 
 
 class _Acting(NamedTuple):
     """A list at an interface, with those of its entries that are for the interface, and its program."""
 
-    way: Way
+    way: FilterDirection
     stage: Stage
     rules: AccessList
-    program: tuple[Row, ...]
+    program: tuple[BpfInstruction, ...]
 
 
-def filters(fabric: Fabric, plan: Plan) -> Filters:
+def build_filters(fabric: Fabric, plan: Plan) -> Filters:
     """Return what applies the access lists of a fabric's switches in its twin."""
     wires = [(wire.a, wire.b) for wire in plan.wires if wire.b is not None]
     ends = [(one, other) for wire in wires for one, other in (wire, wire[::-1])]
-    bridged: defaultdict[At, tuple[str, ...]] = defaultdict(tuple)
+    bridged: defaultdict[PortLocation, tuple[str, ...]] = defaultdict(tuple)
     for nic in plan.nics:
         if nic.bridge is not None:
             bridged[nic.space, nic.bridge] += (nic.name,)
@@ -154,7 +154,9 @@ class _Device:
         self._name, self._found = device.name, found_filters
         self._nics = [nic for nic in plan.nics if nic.space.node == device.name and (nic.ends or _is_vlan(nic))]
         self._ports = {port.name for port in device.interfaces}
-        own_addresses = (address for leg in legs(device) for address in leg.addresses if not address.link_local)
+        own_addresses = (
+            address for leg in routed_interfaces(device) for address in leg.addresses if not address.link_local
+        )
         self._own: tuple[Address, ...] = tuple(dict.fromkeys(own_addresses))
         found_filters.own[device.name] = frozenset(self._own)
 
@@ -188,7 +190,7 @@ class _Device:
                 self._note(f"{name} at egress to what the switch itself sends, for it is not known whether it is")
 
     def _rows(self, rules: AccessList, entries: Sequence[AccessEntry]) -> Iterator[tuple[Nic, _Acting]]:
-        rows: dict[tuple[object, ...], tuple[Row, ...]] = {}
+        rows: dict[tuple[object, ...], tuple[BpfInstruction, ...]] = {}
         for binding in dict.fromkeys(rules.bindings):
             nics = [nic for nic in self._nics if self._applies_to_nic(rules, entries, binding, nic)]
             if not nics and binding.interface is not None and binding.interface not in self._ports:
@@ -201,7 +203,7 @@ class _Device:
                 if key not in rows:
                     rows[key] = compile_list(rules, chosen, binding.stage, self._own)
                 there = tuple(replace_fields(entry, interfaces=()) if entry.interfaces else entry for entry in chosen)
-                way: Way = "ingress" if binding.stage in ENTERING else "egress"
+                way: FilterDirection = "ingress" if binding.stage in ENTERING else "egress"
                 yield nic, _Acting(way, binding.stage, replace_fields(rules, entries=there), rows[key])
 
     def _applies_to_nic(self, rules: AccessList, entries: Sequence[AccessEntry], binding: Binding, nic: Nic) -> bool:
@@ -272,7 +274,7 @@ def _covers_any_port(port_ranges: Sequence[PortRange], ports: Iterable[int]) -> 
 
 def _matches_all_packets(rules: AccessList, entries: Sequence[AccessEntry]) -> bool:
     """Whether some entries of a list match all packets of each of its families, and leave none without a match."""
-    families = FAMILIES if rules.family is None else (rules.family,)
+    families = ADDRESS_FAMILIES if rules.family is None else (rules.family,)
     whole = [
         entry for entry in entries if entry.refused is None and entry.action != "next" and not _has_conditions(entry)
     ]

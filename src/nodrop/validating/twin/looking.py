@@ -9,13 +9,13 @@ from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing.observation import route_item
 from nodrop.routing.prefixes import address
-from nodrop.validating.twin.lab import Lab
-from nodrop.validating.twin.plan import Space
+from nodrop.validating.twin.lab import TwinLab
+from nodrop.validating.twin.plan import NamespaceKey
 
-UP: Final = "Established"
+ESTABLISHED_STATE: Final = "Established"
 
 
-class Session(NamedTuple):
+class ObservedSession(NamedTuple):
     """State of a session: FRR's word for it, and the reason why it ended last, "" if that is not given."""
 
     state: str
@@ -27,20 +27,20 @@ class Session(NamedTuple):
         return f"{self.state} ({self.why})" if self.why else self.state
 
 
-def names(lab: Lab, node: str) -> Mapping[str, str]:
+def names(twin_lab: TwinLab, node: str) -> Mapping[str, str]:
     """Return the model's names of the interfaces whose names the kernel does not take, by the names that it has."""
-    return {short: long for long, short in lab.plan.names.get(node, {}).items()}
+    return {short: long for long, short in twin_lab.plan.names.get(node, {}).items()}
 
 
-Stated = dict[tuple[str | None, str], Subject]
+StatedSessions = dict[tuple[str | None, str], Subject]
 """The items of the sessions that a device states, by VRF, and by address as FRR writes it or by interface."""
-Pulse = dict[tuple[str, str, str], tuple[Any, ...]]
+RoutingPulse = dict[tuple[str, str, str], tuple[Any, ...]]
 
 
-def configured_sessions(lab: Lab, node: str) -> Stated:
+def configured_sessions(twin_lab: TwinLab, node: str) -> StatedSessions:
     """Return the sessions that a device states."""
-    found_configured_sessions: Stated = {}
-    device = lab.fabric.device(node)
+    found_configured_sessions: StatedSessions = {}
+    device = twin_lab.fabric.device(node)
     processes: list[Bgp] = [] if isinstance(device.bgp, Unknown) or device.bgp is None else [device.bgp]
     for process in (*processes, *known_rows(device.vrf_bgp)):
         for neighbor in known_rows(process.neighbors):
@@ -50,18 +50,20 @@ def configured_sessions(lab: Lab, node: str) -> Stated:
     return found_configured_sessions
 
 
-def sessions(lab: Lab, node: str) -> dict[Subject, Session]:
+def sessions(twin_lab: TwinLab, node: str) -> dict[Subject, ObservedSession]:
     """Return the sessions that bgpd has, by their items; those that the model does not state have FRR's names."""
-    known_configured_sessions, own_names = configured_sessions(lab, node), names(lab, node)
-    notices = {match["peer"]: f"{match['way']}: {match['what']}" for match in _NOTIFICATION.finditer(lab.log(node))}
-    session: dict[Subject, Session] = {}
-    for name, rows in lab.json(node, "show bgp vrf all neighbors").items():
+    known_configured_sessions, own_names = configured_sessions(twin_lab, node), names(twin_lab, node)
+    notices = {
+        match["peer"]: f"{match['way']}: {match['what']}" for match in _NOTIFICATION.finditer(twin_lab.log(node))
+    }
+    session: dict[Subject, ObservedSession] = {}
+    for name, rows in twin_lab.json(node, "show bgp vrf all neighbors").items():
         vrf = None if name == "default" else name
         for peer, row in rows.items():
             if isinstance(row, dict) and "bgpState" in row:
                 key = own_names.get(peer, peer)
                 at = (node, "@neighbors") if vrf is None else (node, "@vrf_bgp", vrf, "neighbors")
-                session[known_configured_sessions.get((vrf, key), (*at, key))] = Session(
+                session[known_configured_sessions.get((vrf, key), (*at, key))] = ObservedSession(
                     row["bgpState"], _why_session_down(row, notices.get(peer, ""))
                 )
     return session
@@ -75,23 +77,23 @@ _NOTIFICATION: Final = re.compile(
 
 def _why_session_down(row: Mapping[str, Any], logged: str) -> str:
     """Why a session is down, in bgpd's words: the last notification that it sent or got, else why it was reset last."""
-    if row["bgpState"] == UP:
+    if row["bgpState"] == ESTABLISHED_STATE:
         return ""
     reset = str(row.get("lastResetDueTo", ""))
     notification = str(row.get("lastNotificationReason", "")) if "otification" in reset else ""
     return logged or ", ".join(filter(None, (reset, notification)))
 
 
-def router_id(lab: Lab, node: str) -> str:
+def observed_router_id(twin_lab: TwinLab, node: str) -> str:
     """Return the router id of a device's default VRF, as bgpd has it; "" where it has no BGP there."""
-    process = lab.json(node, "show bgp vrfs").get("vrfs", {}).get("default", {})
+    process = twin_lab.json(node, "show bgp vrfs").get("vrfs", {}).get("default", {})
     return str(process.get("routerId", ""))
 
 
-def pulse(lab: Lab, node: str) -> Pulse:
+def read_pulse(twin_lab: TwinLab, node: str) -> RoutingPulse:
     """Return the state of each VRF, family and session that changes while routes do, and the counts of messages."""
-    session_states: Pulse = {}
-    for vrf, families in lab.json(node, "show bgp vrf all summary").items():
+    session_states: RoutingPulse = {}
+    for vrf, families in twin_lab.json(node, "show bgp vrf all summary").items():
         for family, rows in families.items():
             if not isinstance(rows, dict) or "peers" not in rows:
                 continue
@@ -102,31 +104,31 @@ def pulse(lab: Lab, node: str) -> Pulse:
     return session_states
 
 
-Routes = dict[Subject, tuple[str, frozenset[str]]]
+ObservedRoutes = dict[Subject, tuple[str, frozenset[str]]]
 """Routes in use by their items: the protocol, and the ports of the next hops as the model calls them, or `discard`."""
 
 
-def routes(lab: Lab, node: str, sources: frozenset[str] = frozenset({"bgp", "static"})) -> Routes:
+def routes(twin_lab: TwinLab, node: str, sources: frozenset[str] = frozenset({"bgp", "static"})) -> ObservedRoutes:
     """Return the routes of some protocols that zebra has put into the kernel, without those of links."""
-    found_routes: Routes = {}
-    for space in lab.plan.spaces:
+    found_routes: ObservedRoutes = {}
+    for space in twin_lab.plan.spaces:
         if space.node != node:
             continue
         vrf_words = f" vrf {space.vrf}" if space.vrf else ""
         for family in ("ip", "ipv6"):
-            for prefix, rows in lab.json(node, f"show {family} route{vrf_words}", "zebra").items():
+            for prefix, rows in twin_lab.json(node, f"show {family} route{vrf_words}", "zebra").items():
                 for row in rows:
                     if row.get("selected") and row.get("protocol") in sources and not prefix.startswith("fe80:"):
-                        hops = frozenset(_ports(lab, space, row.get("nexthops", ())))
+                        hops = frozenset(_ports(twin_lab, space, row.get("nexthops", ())))
                         found_routes[route_item(node, prefix, space.vrf)] = row["protocol"], hops
     return found_routes
 
 
-def reason(lab: Lab, node: str, prefix: str, vrf: str = "") -> str:
+def best_path_reason(twin_lab: TwinLab, node: str, prefix: str, vrf: str = "") -> str:
     """Return bgpd's reason for using its path to a prefix, in its words (`Older Path`); "" if it gives none."""
     vrf_words = f"vrf {vrf} " if vrf else ""
     family = "ipv6" if ":" in prefix else "ipv4"
-    paths = lab.json(node, f"show bgp {vrf_words}{family} unicast {prefix}").get("paths", ())
+    paths = twin_lab.json(node, f"show bgp {vrf_words}{family} unicast {prefix}").get("paths", ())
     best = (path.get("bestpath", {}) for path in paths)
     return next(
         (
@@ -138,23 +140,23 @@ def reason(lab: Lab, node: str, prefix: str, vrf: str = "") -> str:
     )
 
 
-def _ports(lab: Lab, space: Space, hops: Any) -> Iterator[str]:
+def _ports(twin_lab: TwinLab, namespace: NamespaceKey, hops: Any) -> Iterator[str]:
     for hop in hops:
         if hop.get("blackhole") or hop.get("reject"):
             yield "discard"
         elif "interfaceName" in hop and (hop.get("fib") or hop.get("active")):
             name = hop["interfaceName"]
-            yield lab.plan.legs.get((space, name), name)
+            yield twin_lab.plan.legs.get((namespace, name), name)
 
 
-def addresses(lab: Lab, node: str) -> Iterator[tuple[str, str]]:
+def addresses(twin_lab: TwinLab, node: str) -> Iterator[tuple[str, str]]:
     """Yield the addresses that the kernel has in a device's default VRF, with the interface of each in the model."""
-    space = Space(node)
-    loopbacks = {loopback for at, rows in lab.plan.loopbacks if at == space for loopback in rows}
-    for row in lab.addresses(node):
+    space = NamespaceKey(node)
+    loopbacks = {loopback for at, rows in twin_lab.plan.loopbacks if at == space for loopback in rows}
+    for row in twin_lab.addresses(node):
         for address_row in row.get("addr_info", ()):
             text = f"{address_row['local']}/{address_row['prefixlen']}"
             if address_row.get("scope") == "link" or address_row.get("dadfailed"):
                 continue
             if row["ifname"] != "lo" or text in loopbacks or not address_row["local"].startswith(("127.", "::1")):
-                yield address_row["local"], lab.plan.legs.get((space, row["ifname"]), row["ifname"])
+                yield address_row["local"], twin_lab.plan.legs.get((space, row["ifname"]), row["ifname"])

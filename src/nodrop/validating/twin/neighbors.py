@@ -32,20 +32,20 @@ class Neighbor(NamedTuple):
     held: bool
 
 
-def neighbor_addresses(a: Nic, b: Nic) -> Iterator[Address]:
+def neighbor_addresses(first_interface: Nic, second_interface: Nic) -> Iterator[Address]:
     """Yield the addresses of one end that are in a subnet of the other."""
-    own_addresses = {own_address for text in a.addresses if (own_address := address(text)) is not None}
-    subnets = [found_prefix for text in a.addresses if (found_prefix := prefix(text)) is not None]
-    for text in b.addresses:
+    own_addresses = {own_address for text in first_interface.addresses if (own_address := address(text)) is not None}
+    subnets = [found_prefix for text in first_interface.addresses if (found_prefix := prefix(text)) is not None]
+    for text in second_interface.addresses:
         far = address(text)
         if far is not None and far not in own_addresses and any(subnet.has(far) for subnet in subnets):
             yield far
 
 
-def knock(space: str, rows: Iterable[tuple[str, Address]]) -> None:
+def probe_neighbors(namespace_name: str, far_addresses: Iterable[tuple[str, Address]]) -> None:
     """Send a datagram to each far end over an interface of a namespace, to make the kernel find it."""
-    with enter_namespace(space):
-        for port, far in rows:
+    with enter_namespace(namespace_name):
+        for port, far in far_addresses:
             family = socket.AF_INET if far.family == "ipv4" else socket.AF_INET6
             with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as out:
                 out.setblocking(False)
@@ -53,9 +53,9 @@ def knock(space: str, rows: Iterable[tuple[str, Address]]) -> None:
                 out.sendto(b"", (str(far), _DISCARD))
 
 
-def read_neighbors(space: str) -> list[Neighbor]:
+def read_neighbors(namespace_name: str) -> list[Neighbor]:
     """Return the neighbors that a namespace has found."""
-    words = [*entering(space), "ip", "-json", "neighbor"]
+    words = [*entering(namespace_name), "ip", "-json", "neighbor"]
     stdout = subprocess.run(words, capture_output=True, check=True).stdout
     rows = cast("list[dict[str, Any]]", parse(stdout, "ip neighbor")) if stdout.strip() else []
     return [
@@ -65,24 +65,24 @@ def read_neighbors(space: str) -> list[Neighbor]:
     ]
 
 
-def meet(space: str, rows: Collection[tuple[str, Address]]) -> None:
+def resolve_neighbors(namespace_name: str, far_addresses: Collection[tuple[str, Address]]) -> None:
     """Have a namespace find far ends over its interfaces, and hold those that are found within a while."""
-    far_ends = {(port, str(far)) for port, far in rows}
-    knock(space, rows)
+    far_ends = {(port, str(far)) for port, far in far_addresses}
+    probe_neighbors(namespace_name, far_addresses)
     for _ in range(_LOOKS):
-        hold(space)
-        if far_ends <= {(neighbor.port, neighbor.address) for neighbor in read_neighbors(space)}:
+        pin_neighbors(namespace_name)
+        if far_ends <= {(neighbor.port, neighbor.address) for neighbor in read_neighbors(namespace_name)}:
             return
         time.sleep(_PAUSE_S)
 
 
-def hold(space: str) -> None:
+def pin_neighbors(namespace_name: str) -> None:
     """Keep the neighbors that a namespace has found, until their interface goes down."""
-    loose = [neighbor for neighbor in read_neighbors(space) if not neighbor.held]
+    loose = [neighbor for neighbor in read_neighbors(namespace_name) if not neighbor.held]
     if loose:
         lines = [
             f"neighbor replace {neighbor.address} lladdr {neighbor.mac} dev {neighbor.port} nud permanent\n"
             for neighbor in loose
         ]
-        words = [*entering(space), "ip", "-force", "-batch", "-"]
+        words = [*entering(namespace_name), "ip", "-force", "-batch", "-"]
         subprocess.run(words, input="".join(lines), capture_output=True, text=True, errors="replace", check=False)

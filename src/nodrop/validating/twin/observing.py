@@ -11,30 +11,36 @@ from nodrop.errors import ServiceUnavailable
 from nodrop.model.index import Index
 from nodrop.model.reading import Place, Reading
 from nodrop.routing.legs import unsaid
-from nodrop.routing.observation import CHECKS, Check, Observation, Refused, address_item
+from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, ObservationCheck, Refused, address_item
 from nodrop.validating import compute_observation
 from nodrop.validating.twin import box, looking
-from nodrop.validating.twin.acts import act
-from nodrop.validating.twin.daemons import FRR, Said
-from nodrop.validating.twin.lab import Lab
+from nodrop.validating.twin.acts import run_experiments
+from nodrop.validating.twin.daemons import FRR, RefusedFrrLine
+from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.links import links
-from nodrop.validating.twin.sampling import DEVICE_PROCESSES, computed_of, of_the_whole, room, sample
-from nodrop.validating.twin.starting import Start, start
-from nodrop.validating.twin.waiting import FIRST_S, MOVING, Settled, settle
-from nodrop.validating.twin.work import NOT_ASKED, Options, Part, Work
+from nodrop.validating.twin.sampling import (
+    DEVICE_PROCESSES,
+    compute_sample_observation,
+    describe_sample_coverage,
+    max_devices,
+    sample_fabric,
+)
+from nodrop.validating.twin.starting import Start, prepare_start
+from nodrop.validating.twin.waiting import FIRST_SESSION_S, MAX_SHOWN_MOVING, SettledState, wait_until_settled
+from nodrop.validating.twin.work import NOT_ASKED_REASON, Options, Part, Work
 
 BY: Final = "real FRR"
 
-Act = Callable[[Lab, Work, box.Tell], Part]
+TwinExperiment = Callable[[TwinLab, Work, box.ReportProgress], Part]
 """Something that is done with a twin that has come to rest, and leaves it as it was; what is seen of it is returned."""
 
-ACTS: Final[tuple[Act, ...]] = (act,)
+TWIN_EXPERIMENTS: Final[tuple[TwinExperiment, ...]] = (run_experiments,)
 """What is done with it, in this order."""
 
-_THROUGHOUT: Final[tuple[Check, ...]] = ("routes", "reach", "failures", "recoveries")
+_THROUGHOUT: Final[tuple[ObservationCheck, ...]] = ("routes", "reach", "failures", "recoveries")
 """What hangs on every interface and route of a fabric."""
 
-UNSTEADY: Final = "going up and down"
+FLAPPING_LABEL: Final = "going up and down"
 """What is seen of a session that never settles."""
 
 _PAUSE_S: Final = 0.5
@@ -42,7 +48,7 @@ _PAUSE_S: Final = 0.5
 
 _OLDER: Final = "Older Path"
 """FRR's word for why it prefers one of two paths that are equal in all else (bgpd/bgp_route.c, bgp_path_info_cmp)."""
-BY_AGE: Final = "of equal paths the one that came first is used, which is another each time"
+BY_AGE_REASON: Final = "of equal paths the one that came first is used, which is another each time"
 
 _HARMLESS = re.compile(
     r"\s*(?:no )?(?:fpm |log |hostname |domainname |password |enable password |service |agentx|username |line vty|"
@@ -64,12 +70,12 @@ _NEEDED: Final = {
 
 def available() -> None:
     """Check that a twin can be run here; ServiceUnavailable if FRR, `ip` or separate namespaces are missing."""
-    box.programs(_NEEDED)
-    box.spaces()
+    box.require_programs(_NEEDED)
+    box.namespace_command()
 
 
 def observe(
-    reading: Reading, index: Index, *, options: Options | None = None, progress: box.Tell | None = None
+    reading: Reading, index: Index, *, options: Options | None = None, progress: box.ReportProgress | None = None
 ) -> Observation:
     """Run a fabric in real FRR daemons, and return the observations there of the computed items.
 
@@ -78,12 +84,12 @@ def observe(
     """
     available()
     begun, chosen = time.monotonic(), options or Options()
-    taken = sample(index, chosen.devices or room())
+    taken = sample_fabric(index, chosen.devices or max_devices())
     whole_observation = compute_observation(index)
-    own_observation = whole_observation if taken.whole else computed_of(taken, whole_observation)
+    own_observation = whole_observation if taken.whole else compute_sample_observation(taken, whole_observation)
     if not taken.whole and progress is not None:
         progress(taken.why)
-    twin_start = start(replace(reading, fabric=taken.fabric))
+    twin_start = prepare_start(replace(reading, fabric=taken.fabric))
     work = Work(
         fabric=taken.fabric,
         boots=twin_start.boots,
@@ -91,8 +97,8 @@ def observe(
         computed={check: dict(check_items) for check, check_items in own_observation.seen.items()},
         options=chosen,
     )
-    observed_part, refused, version = box.call(
-        perform, work, progress=progress, processes=box.PROCESSES + DEVICE_PROCESSES * len(twin_start.boots)
+    observed_part, refused, version = box.call_in_sandbox(
+        run_twin, work, progress=progress, processes=box.MAX_PROCESSES + DEVICE_PROCESSES * len(twin_start.boots)
     )
     for device in taken.fabric.devices:
         if path := unsaid(device):
@@ -104,7 +110,7 @@ def observe(
         observed_part.seen.get("sessions", {}).pop(item, None)
         observed_part.unseen.setdefault("sessions", {})[item] = why
     if not taken.whole:
-        observed_part = of_the_whole(observed_part, taken, own_observation, whole_observation)
+        observed_part = describe_sample_coverage(observed_part, taken, own_observation, whole_observation)
     seconds = time.monotonic() - begun
     notes = (
         f"FRR {version} ran on {len(twin_start.boots)} devices for {seconds:.0f} s",
@@ -122,58 +128,58 @@ def observe(
     )
 
 
-def perform(tell: box.Tell, work: Work) -> tuple[Part, dict[str, tuple[Said, ...]], str]:
+def run_twin(tell: box.ReportProgress, twin_work: Work) -> tuple[Part, dict[str, tuple[RefusedFrrLine, ...]], str]:
     """Start the twin and look at it; inside its own process tree. With it come the lines refused, and FRR's version."""
-    lab = Lab(work.fabric, work.boots)
-    tell(f"starting {len(work.boots)} devices")
+    lab = TwinLab(twin_work.fabric, twin_work.boots)
+    tell(f"starting {len(twin_work.boots)} devices")
     lab.start()
-    if not lab.devices and work.boots:
+    if not lab.devices and twin_work.boots:
         raise ServiceUnavailable(f"no daemon of FRR starts: {next(iter(lab.dead.values()))}")
-    wanted_expected_sessions = work.expected_sessions
-    settled = settle(
+    wanted_expected_sessions = twin_work.expected_sessions
+    settled = wait_until_settled(
         lab,
         wanted_expected_sessions,
-        patience_s=work.options.patience_s,
+        patience_s=twin_work.options.patience_s,
         told=lambda up: tell(f"{up} of {len(wanted_expected_sessions)} sessions are up"),
     )
     if not settled.moving:
-        _wait_for_stable_routes(lab, work)
+        _wait_for_stable_routes(lab, twin_work)
     observed_part = Part(told=[*lab.plan.told, *lab.filters.rendered_notes])
     for check, look in _LOOKS.items():
-        if check in work.options.checks:
-            observed_part.take(look(lab, work))
-    asked = work
+        if check in twin_work.options.checks:
+            observed_part.take(look(lab, twin_work))
+    asked = twin_work
     if settled.moving:
         observed_part.take(_move_checks_to_unsettled(observed_part, settled))
-        asked = replace(work, options=replace(work.options, checks=work.options.checks - {*_THROUGHOUT}))
-    for run_act in ACTS:
+        asked = replace(twin_work, options=replace(twin_work.options, checks=twin_work.options.checks - {*_THROUGHOUT}))
+    for run_act in TWIN_EXPERIMENTS:
         observed_part.take(run_act(lab, asked, tell))
     observed_part.take(_make_unfiltered_part(lab))
-    _add_unseen_reasons(observed_part, work, lab.dead)
+    _add_unseen_reasons(observed_part, twin_work, lab.dead)
     return observed_part, lab.refused, _frr_version(lab)
 
 
-def _wait_for_stable_routes(lab: Lab, work: Work) -> None:
+def _wait_for_stable_routes(lab: TwinLab, work: Work) -> None:
     """Wait until routes are as computed, or until none changes any more: a busy machine reports sessions first.
 
-    For `MOVING` times the patience at most.
+    For `MAX_SHOWN_MOVING` times the patience at most.
     """
     computed_routes, before = work.computed.get("routes", {}), None
-    end = time.monotonic() + FIRST_S
-    last = time.monotonic() + work.options.patience_s * MOVING
+    end = time.monotonic() + FIRST_SESSION_S
+    last = time.monotonic() + work.options.patience_s * MAX_SHOWN_MOVING
     while (routes := _observe_routes(lab, work).seen["routes"]) != computed_routes and time.monotonic() < min(
         end, last
     ):
         if routes != before:
-            before, end = routes, time.monotonic() + FIRST_S
+            before, end = routes, time.monotonic() + FIRST_SESSION_S
         time.sleep(_PAUSE_S)
 
 
-def _move_checks_to_unsettled(observed_part: Part, settled: Settled) -> Part:
+def _move_checks_to_unsettled(observed_part: Part, settled: SettledState) -> Part:
     """Return the unseen checks of a twin that never came to rest: sessions that go up and down are seen as that."""
     unsettled_part = Part(seen={"sessions": {}})
     for item, times in settled.unsteady.items():
-        unsettled_part.seen["sessions"][item] = UNSTEADY
+        unsettled_part.seen["sessions"][item] = FLAPPING_LABEL
         unsettled_part.said["sessions", item] = f"went down {times} times"
     why = "sessions go up and down" if settled.unsteady else "routes never stopped changing"
     for check in _THROUGHOUT:
@@ -183,7 +189,7 @@ def _move_checks_to_unsettled(observed_part: Part, settled: Settled) -> Part:
     return unsettled_part
 
 
-def _make_unfiltered_part(lab: Lab) -> Part:
+def _make_unfiltered_part(lab: TwinLab) -> Part:
     """Return the checks that are not compared because access lists act on switches and not in the twin."""
     unfiltered_part = Part()
     refused = [f"access lists of {name}, for the kernel refuses them: {why}" for name, why in lab.unfiltered.items()]
@@ -194,7 +200,7 @@ def _make_unfiltered_part(lab: Lab) -> Part:
     return unfiltered_part
 
 
-def _frr_version(lab: Lab) -> str:
+def _frr_version(lab: TwinLab) -> str:
     for name in lab.devices:
         match = re.search(r"FRRouting (\S+)", lab.vtysh(name, "show version", "zebra"))
         if match:
@@ -202,7 +208,7 @@ def _frr_version(lab: Lab) -> str:
     return "of unknown version"
 
 
-def _observe_configuration(lab: Lab, work: Work) -> Part:
+def _observe_configuration(lab: TwinLab, work: Work) -> Part:
     configuration = Part(seen={"configuration": {}}, unseen={"configuration": {}})
     for device in work.fabric.devices:
         name = device.name
@@ -212,18 +218,18 @@ def _observe_configuration(lab: Lab, work: Work) -> Part:
             configuration.seen["configuration"][name,] = "refused"
             configuration.said["configuration", (name,)] = lab.dead[name]
         else:
-            bad = [refusal for refusal in lab.refused[name] if matters(refusal, work.boots[name].text)]
+            bad = [refusal for refusal in lab.refused[name] if can_line_matter(refusal, work.boots[name].text)]
             configuration.seen["configuration"][name,] = "in part" if bad else "whole"
             if bad:
                 configuration.said["configuration", (name,)] = bad[0].said
     return configuration
 
 
-def _observe_sessions(lab: Lab, work: Work) -> Part:
+def _observe_sessions(lab: TwinLab, work: Work) -> Part:
     session_part = Part(seen={"sessions": {}})
     for name in lab.devices:
         for item, session in looking.sessions(lab, name).items():
-            session_part.seen["sessions"][item] = "up" if session.state == looking.UP else "down"
+            session_part.seen["sessions"][item] = "up" if session.state == looking.ESTABLISHED_STATE else "down"
             session_part.said["sessions", item] = session.words
         for item in looking.configured_sessions(lab, name).values():
             if item not in session_part.seen["sessions"]:
@@ -232,7 +238,7 @@ def _observe_sessions(lab: Lab, work: Work) -> Part:
     return session_part
 
 
-def _observe_routes(lab: Lab, work: Work) -> Part:
+def _observe_routes(lab: TwinLab, work: Work) -> Part:
     route = Part(seen={"routes": {}})
     for device_routes in lab.each(lambda name: looking.routes(lab, name), lab.devices):
         route.seen["routes"].update({item: hops for item, (_, hops) in device_routes.items()})
@@ -240,30 +246,30 @@ def _observe_routes(lab: Lab, work: Work) -> Part:
         ports = route.seen["routes"].get(item)
         if isinstance(hops, frozenset) and isinstance(ports, frozenset) and ports != hops and len(ports) == len(hops):
             name, _, vrf, prefix = item
-            why = looking.reason(lab, name, prefix, vrf) if name in lab.devices else ""
+            why = looking.best_path_reason(lab, name, prefix, vrf) if name in lab.devices else ""
             route.said["routes", item] = f"{', '.join(sorted(ports))} ({why})" if why else ", ".join(sorted(ports))
             if why == _OLDER:
-                route.unseen.setdefault("routes", {})[item] = BY_AGE
+                route.unseen.setdefault("routes", {})[item] = BY_AGE_REASON
     return route
 
 
-def _observe_addresses(lab: Lab, work: Work) -> Part:
+def _observe_addresses(lab: TwinLab, work: Work) -> Part:
     owners: defaultdict[str, set[str]] = defaultdict(set)
     for name in (device.name for device in work.fabric.devices):
         for address, leg in looking.addresses(lab, name):
             owners[address].add(f"{name}:{leg}")
     for name in lab.devices:
-        owners[f"router id {looking.router_id(lab, name)}"].add(name)
+        owners[f"router id {looking.observed_router_id(lab, name)}"].add(name)
     items = work.computed.get("addresses", {})
     seen = {item: tuple(sorted(owners[owner])) for owner in owners if (item := address_item(owner)) in items}
     return Part(seen={"addresses": dict(seen)})
 
 
-def _links(lab: Lab, work: Work) -> Part:
-    return links(lab, work.computed.get("links", {}))
+def _links(twin_lab: TwinLab, twin_work: Work) -> Part:
+    return links(twin_lab, twin_work.computed.get("links", {}))
 
 
-_LOOKS: Final[Mapping[Check, Callable[[Lab, Work], Part]]] = {
+_LOOKS: Final[Mapping[ObservationCheck, Callable[[TwinLab, Work], Part]]] = {
     "configuration": _observe_configuration,
     "sessions": _observe_sessions,
     "routes": _observe_routes,
@@ -273,20 +279,22 @@ _LOOKS: Final[Mapping[Check, Callable[[Lab, Work], Part]]] = {
 """What is looked at without anything being done, one check each."""
 
 
-def matters(refusal: Said, text: str) -> bool:
+def can_line_matter(refusal: RefusedFrrLine, frr_text: str) -> bool:
     """Whether a refused line may change the checked items."""
-    lines = text.split("\n")
+    lines = frr_text.split("\n")
     return refusal.line is None or not _HARMLESS.match(lines[refusal.line - 1])
 
 
-def _list_refusals(twin_start: Start, rows: dict[str, tuple[Said, ...]]) -> Iterator[Refused]:
+def _list_refusals(twin_start: Start, rows: dict[str, tuple[RefusedFrrLine, ...]]) -> Iterator[Refused]:
     for device, refusals in sorted(rows.items()):
         conf = twin_start.confs[device]
         lines = conf.text.split("\n")
         for refusal in refusals:
             place: Place | None = conf.place(refusal.line) if refusal.line else None
             text = lines[refusal.line - 1].strip() if refusal.line else ""
-            yield Refused(device=device, text=text, said=refusal.said, place=place, matters=matters(refusal, conf.text))
+            yield Refused(
+                device=device, text=text, said=refusal.said, place=place, matters=can_line_matter(refusal, conf.text)
+            )
 
 
 def _add_unseen_reasons(observed_part: Part, work: Work, dead: Mapping[str, str]) -> None:
@@ -296,6 +304,6 @@ def _add_unseen_reasons(observed_part: Part, work: Work, dead: Mapping[str, str]
         for item in work.computed.get(check, {}):
             if item[0] in silent:
                 observed_part.unseen.setdefault(check, {})[item] = f"{item[0]} runs no daemons: {silent[item[0]]}"
-    for check in CHECKS:
+    for check in OBSERVATION_CHECKS:
         if check not in observed_part.seen and () not in observed_part.unseen.get(check, {}):
-            observed_part.unseen.setdefault(check, {})[()] = NOT_ASKED
+            observed_part.unseen.setdefault(check, {})[()] = NOT_ASKED_REASON

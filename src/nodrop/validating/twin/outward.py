@@ -53,21 +53,21 @@ These lines change no route that is installed, so they are left out without bein
 """
 
 
-class Trimmed(NamedTuple):
+class TrimmedFrrConf(NamedTuple):
     """A frr.conf for a twin, and the lines with effects outside routing that it had, by their numbers from 1."""
 
     text: str
     lines: tuple[int, ...]
 
 
-def leave_out(text: str) -> Trimmed:
+def remove_outward_lines(frr_text: str) -> TrimmedFrrConf:
     """Return a frr.conf without lines that have effects outside routing, which are comments instead."""
-    rows = text.split("\n")  # as FRR has lines: by nothing else
+    rows = frr_text.split("\n")  # as FRR has lines: by nothing else
     lines = tuple(_outward_lines(rows))
     for number in lines:
         rows[number - 1] = _LEFT
     rows = [_LEFT if _OF_A_SWITCH.fullmatch(row) else row for row in rows]
-    return Trimmed("\n".join(rows), lines)
+    return TrimmedFrrConf("\n".join(rows), lines)
 
 
 def _outward_lines(rows: Iterable[str]) -> Iterator[int]:

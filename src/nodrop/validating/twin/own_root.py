@@ -61,7 +61,7 @@ _HINT: Final = "it takes Linux 5.12 or later, and a container that allows mounts
 
 
 def _enter_own_root(owner: int) -> None:
-    shown = [(path, os.path.realpath(path)) for path in (*_SYSTEM, *modules()) if os.path.exists(path)]  # noqa: PTH110
+    shown = [(path, os.path.realpath(path)) for path in (*_SYSTEM, *python_import_paths()) if os.path.exists(path)]  # noqa: PTH110
     syscalls.keep_private()
     syscalls.mount("tmpfs", "/proc", _OWN, "size=4m,mode=755")  # any folder would do: it is moved to the root at once
     os.mkdir(f"/proc{_OLD}")  # noqa: PTH102
@@ -87,14 +87,14 @@ def _enter_own_root(owner: int) -> None:
         _bind_host_path(f"/dev/{node}", _DATA & ~syscalls.NO_DEVICES)
     syscalls.mount("proc", "/proc", _OWN)
     for settings in _SETTINGS:
-        syscalls.bind(settings, settings, _OWN)
-    syscalls.bind("/proc/sys", "/proc/sys", _OWN | syscalls.READ_ONLY, below=False)
-    syscalls.detach(_OLD)
+        syscalls.bind_mount(settings, settings, _OWN)
+    syscalls.bind_mount("/proc/sys", "/proc/sys", _OWN | syscalls.READ_ONLY, recursive=False)
+    syscalls.unmount_tree(_OLD)
     os.rmdir(_OLD)  # noqa: PTH106
-    syscalls.seal("/", syscalls.READ_ONLY)
+    syscalls.set_mount_flags("/", syscalls.READ_ONLY)
 
 
-def modules() -> list[str]:
+def python_import_paths() -> list[str]:
     """Return the folders and files that Python imports from, and the libraries that its modules are linked with."""
     return [*filter(os.path.isabs, sys.path), os.path.join(sys.base_prefix, "lib")]  # noqa: PTH118
 
@@ -117,4 +117,4 @@ def _bind_host_path(path: str, flags: int) -> None:
     else:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.touch()
-    syscalls.bind(str(source), path, flags)
+    syscalls.bind_mount(str(source), path, flags)

@@ -21,14 +21,14 @@ from nodrop.routing.prefixes import Address
 from nodrop.routing.roce_opcodes import WRITE_OPCODE
 from nodrop.routing.roce_packets import ROCE_PORT
 from nodrop.validating.twin.entering import enter_namespace
-from nodrop.validating.twin.kernel import Kernel
-from nodrop.validating.twin.plan import Plan, Space
+from nodrop.validating.twin.kernel import NamespaceKernel
+from nodrop.validating.twin.plan import NamespaceKey, Plan
 
 ECN_CAPABLE: Final = 2
 """ECT(0) of RFC 3168."""
 HEADERS_BYTES: Final = {"ipv4": 28, "ipv6": 48}
 """IP without options, and UDP."""
-HOPS: Final = 32
+MAX_HOPS: Final = 32
 _MARK: Final = b"nodrop\x00\x01"
 _BTH: Final = struct.Struct(">B11x")
 """RoCE's base transport header, of which only the opcode counts here."""
@@ -54,18 +54,18 @@ _FILTER: Final = (
 """A program for the kernel (BPF, as of linux/filter.h) that lets RoCEv2 pass, cut to what has to be looked at."""
 
 
-At = tuple[Space, str]
+PortLocation = tuple[NamespaceKey, str]
 """An interface: its namespace, and what the kernel calls it."""
 
 
-class Packet(NamedTuple):
+class TestPacket(NamedTuple):
     """A packet to send from a namespace: to an address, or out of a device to any node at the other end of its cable.
 
     `source` None leaves its address to the kernel; `device` makes it leave there, as one of the next hops. A `frame`
     goes to that MAC address without a decision by the node's IP.
     """
 
-    space: Space
+    space: NamespaceKey
     target: Address
     source: Address | None = None
     device: str = ""
@@ -85,14 +85,14 @@ class Packet(NamedTuple):
 class Flight:
     """What became of a packet: the ports at which it came in, in order, and who has it in the end."""
 
-    arrivals: list[At] = field(default_factory=list)
-    taken_by: Space | None = None
+    arrivals: list[PortLocation] = field(default_factory=list)
+    taken_by: NamespaceKey | None = None
     """Where it was for the node itself."""
     refused: str = ""
     """Why the sender's kernel did not take it."""
     _hops_left: list[int] = field(default_factory=list)
 
-    def arrive(self, at: At, hops_left: int) -> None:
+    def arrive(self, at: PortLocation, hops_left: int) -> None:
         """Add a port at which it came in, in the order of its hops: sockets are not read in that order."""
         place = bisect_right(self._hops_left, -hops_left)
         self._hops_left.insert(place, -hops_left)
@@ -104,13 +104,17 @@ class Flight:
         return len(set(self.arrivals)) < len(self.arrivals)
 
 
-class Post:
+class NamespaceSockets:
     """The sockets of one namespace: one sees every packet that comes in, others receive those that are for the node."""
 
     def __init__(self, space: str) -> None:
         self._space = space
         with enter_namespace(space):
-            self.kernel, self.tap, self.inboxes = Kernel(), _open_packet_tap(), tuple(_open_receiving_sockets())
+            self.kernel, self.tap, self.inboxes = (
+                NamespaceKernel(),
+                _open_packet_tap(),
+                tuple(_open_receiving_sockets()),
+            )
         self.devices = self.kernel.devices()
 
     def close(self) -> None:
@@ -119,7 +123,7 @@ class Post:
         for inbox in (self.tap, *self.inboxes):
             inbox.close()
 
-    def send(self, rows: Sequence[tuple[int, Packet]]) -> list[tuple[int, str]]:
+    def send(self, rows: Sequence[tuple[int, TestPacket]]) -> list[tuple[int, str]]:
         """Send packets under their numbers; return those that the kernel refuses, and why."""
         senders: dict[tuple[object, ...], socket.socket] = {}
         refused = []
@@ -134,7 +138,7 @@ class Post:
             sender.close()
         return refused
 
-    def _send_packet(self, number: int, packet: Packet, senders: dict[tuple[object, ...], socket.socket]) -> None:
+    def _send_packet(self, number: int, packet: TestPacket, senders: dict[tuple[object, ...], socket.socket]) -> None:
         family = packet.target.family
         body = _BTH.pack(packet.opcode) + _BODY.pack(_MARK, number)
         if packet.frame:
@@ -188,7 +192,7 @@ def _prepare_listener(listener: socket.socket) -> socket.socket:
     return listener
 
 
-def _open_sending_socket(packet: Packet) -> socket.socket:
+def _open_sending_socket(packet: TestPacket) -> socket.socket:
     """Return a socket that sends from a port, with the marks of RoCEv2."""
     sender = socket.socket(socket.AF_INET if packet.target.family == "ipv4" else socket.AF_INET6, socket.SOCK_DGRAM)
     try:
@@ -198,14 +202,14 @@ def _open_sending_socket(packet: Packet) -> socket.socket:
         if packet.target.family == "ipv4":
             sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, packet.traffic_class)
             sender.setsockopt(socket.IPPROTO_IP, _IP_MTU_DISCOVER, _PROBE)
-            sender.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, HOPS)
+            sender.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, MAX_HOPS)
             sender.bind((_ANY, packet.port))
         else:
             sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             sender.setsockopt(socket.IPPROTO_IPV6, _IPV6_TCLASS, packet.traffic_class)
             sender.setsockopt(socket.IPPROTO_IPV6, _IPV6_MTU_DISCOVER, _PROBE)
             sender.setsockopt(socket.IPPROTO_IPV6, _IPV6_DONTFRAG, 1)
-            sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, HOPS)
+            sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, MAX_HOPS)
             sender.bind(("::", packet.port))
         _widen_buffer(sender)
     except OSError:
@@ -214,7 +218,7 @@ def _open_sending_socket(packet: Packet) -> socket.socket:
     return sender
 
 
-def _build_datagram(packet: Packet, body: bytes) -> bytes:
+def _build_datagram(packet: TestPacket, body: bytes) -> bytes:
     """Return a packet with its headers, of the size that is asked for."""
     family = packet.target.family
     body = body.ljust(packet.size_bytes - HEADERS_BYTES[family], b"\0")
@@ -241,12 +245,12 @@ def _widen_buffer(listener: socket.socket) -> None:
         return
 
 
-class Posts:
+class TwinSockets:
     """The sockets of all namespaces of a twin, and packets between them."""
 
     def __init__(self, plan: Plan) -> None:
-        self.posts = {space: Post(name) for space, name in plan.spaces.items()}
-        self.watched: frozenset[At] = frozenset((nic.space, nic.name) for nic in plan.nics)
+        self.posts = {space: NamespaceSockets(name) for space, name in plan.spaces.items()}
+        self.watched: frozenset[PortLocation] = frozenset((nic.space, nic.name) for nic in plan.nics)
         """The interfaces at which it counts that a packet comes in."""
         self._selector = selectors.DefaultSelector()
         self._number = 0
@@ -261,18 +265,24 @@ class Posts:
         for post in self.posts.values():
             post.close()
 
-    def fly(self, packets: Sequence[Packet], *, to: Mapping[int, At] | None = None) -> list[Flight]:
+    def send_and_trace(
+        self, packets: Sequence[TestPacket], *, expected_ports: Mapping[int, PortLocation] | None = None
+    ) -> list[Flight]:
         """Send packets and follow them; one that does not get through is sent again, twice at most.
 
         A packet is through when a node takes it, or, of those that are in `to` by their place, when it comes in there.
         """
-        flights, to = [Flight() for _ in packets], to or {}
+        flights, expected_ports = [Flight() for _ in packets], expected_ports or {}
         pending_numbers = list(range(len(packets)))
         for patience_s in _PATIENCES_S:
             for start in range(0, len(pending_numbers), _WINDOW):
-                self._send_and_collect(packets, pending_numbers[start : start + _WINDOW], flights, to, patience_s)
+                self._send_and_collect(
+                    packets, pending_numbers[start : start + _WINDOW], flights, expected_ports, patience_s
+                )
             pending_numbers = [
-                number for number in pending_numbers if not _has_packet_arrived(flights[number], to.get(number))
+                number
+                for number in pending_numbers
+                if not _has_packet_arrived(flights[number], expected_ports.get(number))
             ]
             if not pending_numbers:
                 break
@@ -280,16 +290,16 @@ class Posts:
 
     def _send_and_collect(
         self,
-        packets: Sequence[Packet],
+        packets: Sequence[TestPacket],
         which: Sequence[int],
         flights: list[Flight],
-        to: Mapping[int, At],
+        to: Mapping[int, PortLocation],
         patience_s: float,
     ) -> None:
         """Send some packets, and look until all are through, or none has come in anywhere for so long."""
         numbers = {self._number + place: number for place, number in enumerate(which)}
         self._number += len(which)
-        by_space: dict[Space, list[tuple[int, Packet]]] = {}
+        by_space: dict[NamespaceKey, list[tuple[int, TestPacket]]] = {}
         for mark, number in numbers.items():
             flights[number] = Flight()
             by_space.setdefault(packets[number].space, []).append((mark, packets[number]))
@@ -318,7 +328,7 @@ class Posts:
                         waiting.discard(number)
 
 
-def _has_packet_arrived(flight: Flight, to: At | None) -> bool:
+def _has_packet_arrived(flight: Flight, to: PortLocation | None) -> bool:
     return to in flight.arrivals if to is not None else flight.taken_by is not None
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from nodrop.model.fabric import Device, End, Fabric, Host, Link
 from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.platforms.kit.running import runs
-from nodrop.routing.legs import tagged
+from nodrop.routing.legs import parse_sub_interface
 
 _NAME = re.compile(r"(?!(?:if|void)\d)[A-Za-z0-9][A-Za-z0-9_.:@+-]{0,14}", re.ASCII)
 """Names that interfaces have in the kernel as in the fabric: of those that Linux takes (net/core/dev.c, dev_valid_name;
@@ -26,7 +26,7 @@ _LEAST_MTU, _MOST_MTU = 1280, 65535
 """Bytes: what IPv6 needs (RFC 8200, section 5), and the most that veth takes."""
 
 
-class Space(NamedTuple):
+class NamespaceKey(NamedTuple):
     """A network namespace: the node, and which of its VRFs."""
 
     node: str
@@ -37,7 +37,7 @@ class Space(NamedTuple):
 class Nic:
     """An interface: its namespace, its names in the kernel and in the model, and its settings."""
 
-    space: Space
+    space: NamespaceKey
     name: str
     leg: str
     addresses: tuple[str, ...] = ()
@@ -64,11 +64,11 @@ class Wire:
 class Plan:
     """All of a fabric."""
 
-    spaces: dict[Space, str] = field(default_factory=dict)
+    spaces: dict[NamespaceKey, str] = field(default_factory=dict)
     """The namespaces, with their names."""
     bridges: list[Nic] = field(default_factory=list)
     wires: list[Wire] = field(default_factory=list)
-    loopbacks: list[tuple[Space, tuple[str, ...]]] = field(default_factory=list)
+    loopbacks: list[tuple[NamespaceKey, tuple[str, ...]]] = field(default_factory=list)
     """Addresses of `lo` itself."""
     told: list[str] = field(default_factory=list)
     """What is otherwise than in the fabric."""
@@ -82,7 +82,7 @@ class Plan:
         return (*self.bridges, *wired)
 
     @cached_property
-    def legs(self) -> Mapping[tuple[Space, str], str]:
+    def legs(self) -> Mapping[tuple[NamespaceKey, str], str]:
         """Return the model's names of interfaces, by namespace and name."""
         return {(nic.space, nic.name): nic.leg for nic in self.nics}
 
@@ -96,7 +96,7 @@ class Plan:
         return {end: tuple(nics) for end, nics in nics_by_end.items()}
 
     @cached_property
-    def wire_at(self) -> Mapping[tuple[Space, str], Wire]:
+    def wire_at(self) -> Mapping[tuple[NamespaceKey, str], Wire]:
         """The cable at an interface."""
         wired_nics = ((wire, nic) for wire in self.wires for nic in (wire.a, wire.b) if nic is not None)
         return {(nic.space, nic.name): wire for wire, nic in wired_nics}
@@ -139,8 +139,8 @@ class _Planner:
             self._add_host(host)
         self._wire_cabled_points()
 
-    def _add_space(self, node: str, vrf: str | None = None) -> Space:
-        space = Space(node, vrf)
+    def _add_space(self, node: str, vrf: str | None = None) -> NamespaceKey:
+        space = NamespaceKey(node, vrf)
         self.made.spaces.setdefault(space, f"n{len(self.made.spaces)}")
         return space
 
@@ -210,7 +210,7 @@ class _Planner:
         self, node: str, leg: str, lanes: tuple[tuple[int, int | None], ...]
     ) -> tuple[tuple[int, int | None], ...]:
         """Return the lanes of a port or bundle with those of its sub-interfaces over which BGP is to find somebody."""
-        names = map(tagged, self._unnumbered_bgp_interfaces.get(node, ()))
+        names = map(parse_sub_interface, self._unnumbered_bgp_interfaces.get(node, ()))
         tags = sorted(name[1] for name in names if name is not None and name[0] == leg)
         return (*(lanes or ((0, None),)), *((tag, None) for tag in tags))
 
@@ -331,7 +331,7 @@ def _fill_nic_mtu(nic: Nic, size: int | None) -> Nic:
     return Nic(**{name: getattr(nic, name) for name in Nic.__slots__} | {"mtu_bytes": size})
 
 
-def settings(fabric: Fabric) -> Iterator[tuple[str, Mapping[str, int]]]:
+def kernel_settings(fabric: Fabric) -> Iterator[tuple[str, Mapping[str, int]]]:
     """Yield the kernel's settings for each device."""
     for device in fabric.devices:
         yield device.name, runs(device.platform).sysctls

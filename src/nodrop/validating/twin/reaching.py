@@ -13,33 +13,33 @@ from itertools import product
 from typing import Final, NamedTuple
 
 from nodrop.model.effects import RDMA_DSCP
-from nodrop.routing.observation import FATES, Fate
+from nodrop.routing.observation import DELIVERY_FATES, DeliveryFate
 from nodrop.routing.prefixes import Address, Prefix, address
 from nodrop.routing.roce_opcodes import WRITE_OPCODE
-from nodrop.validating.twin.kernel import Row
-from nodrop.validating.twin.packets import At, Flight, Packet, Posts
-from nodrop.validating.twin.plan import Nic, Plan, Space
+from nodrop.validating.twin.kernel import KernelRoute
+from nodrop.validating.twin.packets import Flight, PortLocation, TestPacket, TwinSockets
+from nodrop.validating.twin.plan import NamespaceKey, Nic, Plan
 
 _FORBIDDEN: Final = frozenset(os.strerror(number) for number in (errno.EACCES, errno.EPERM))
 """How a kernel refuses a packet that a rule or a filter forbids."""
-FLOWS: Final = 4
+FLOWS_PER_PREFIX: Final = 4
 """How many packets, of different source ports, find their own way from each router to each address."""
 _FIRST_PORT: Final = 49152
 _TARGETS: Final = 2
 """To how many addresses of switches in a prefix packets go: the first that somebody has, and the last."""
 
 
-class Item(NamedTuple):
+class ReachItem(NamedTuple):
     """Packets from a device, in one of its VRFs, to a prefix."""
 
-    space: Space
+    space: NamespaceKey
     prefix: Prefix
 
 
-class Reached(NamedTuple):
+class ReachResult(NamedTuple):
     """What became of the packets of an item, and the words for it; no fate where nobody has an address to send to."""
 
-    fate: Fate | None
+    fate: DeliveryFate | None
     said: str
 
 
@@ -54,8 +54,8 @@ class Kind(NamedTuple):
 class Lost(NamedTuple):
     """A packet that was denied, and the last interface that it came in by, None if it was seen nowhere."""
 
-    packet: Packet
-    at: At | None
+    packet: TestPacket
+    at: PortLocation | None
     leaves_by: tuple[str, ...]
     """The devices by any of which it would have left its last namespace."""
 
@@ -63,18 +63,18 @@ class Lost(NamedTuple):
 class _Place(NamedTuple):
     """A packet to an address that is at a router."""
 
-    space: Space
+    space: NamespaceKey
     target: Address
     kind: Kind
 
 
 class _Edge(NamedTuple):
-    fate: Fate
+    fate: DeliveryFate
     said: str
     onward: tuple[_Place, ...]
 
 
-class Reaching:
+class ReachabilityTest:
     """Packets between the nodes of a twin, by the routes that they have when it is made; `without` one that is gone.
 
     Packets of each of the `kinds` are sent; `because` gives the reason why a denied one was dropped.
@@ -82,7 +82,7 @@ class Reaching:
 
     def __init__(
         self,
-        posts: Posts,
+        posts: TwinSockets,
         plan: Plan,
         hosts: Iterable[str],
         without: str = "",
@@ -98,7 +98,7 @@ class Reaching:
         self.packets = 0
         """How many packets were sent."""
 
-    def of(self, items: Iterable[Item]) -> dict[Item, Reached]:
+    def of(self, items: Iterable[ReachItem]) -> dict[ReachItem, ReachResult]:
         """Send what shows the fate of each item, and return it."""
         items = list(items)
         targets = {item: self._target_addresses(item) for item in items}
@@ -114,16 +114,16 @@ class Reaching:
         from_hosts = self._send_from_hosts(items, targets)
         return {item: self._reached(item, targets[item], from_hosts.get(item, [])) for item in items}
 
-    def _addresses(self, space: Space) -> Iterator[tuple[bool, Address]]:
+    def _addresses(self, namespace: NamespaceKey) -> Iterator[tuple[bool, Address]]:
         """Yield the addresses of a namespace, and whether each is that of a cable."""
-        post = self._posts.posts[space]
+        post = self._posts.posts[namespace]
         names = {device.number: name for name, device in post.devices.items()}
-        cabled = {name for at, name in self._plan.wire_at if at == space and self._plan.wire_at[at, name].b}
+        cabled = {name for at, name in self._plan.wire_at if at == namespace and self._plan.wire_at[at, name].b}
         for index, own_address, _ in post.kernel.addresses():
             if not own_address.link_local and not _is_loopback(own_address):
                 yield names.get(index, "") in cabled, own_address
 
-    def _target_addresses(self, item: Item) -> list[Address]:
+    def _target_addresses(self, item: ReachItem) -> list[Address]:
         """Return addresses in a prefix: all that hosts have, and of switches best those without a longer prefix."""
         own_addresses = {address for _, address in self._owned.get(item.space, ())}
         at_hosts: set[Address] = set()
@@ -145,25 +145,25 @@ class Reaching:
 
     def _probe_places(self, places: Iterable[_Place]) -> None:
         """Send from routers by each of their next hops, and as they choose."""
-        packets: list[Packet] = []
+        packets: list[TestPacket] = []
         whose: list[_Place] = []
         for place in places:
             self._edges[place] = []
             row = self._tables[place.space].way(place.target)
             hops = row.hops if row is not None and len(row.hops) > 1 else ()
             source = self._source_address(place)
-            probe = Packet(
+            probe = TestPacket(
                 place.space, place.target, source, port=_FIRST_PORT, dscp=place.kind.dscp, opcode=place.kind.opcode
             )
             new_packets = [probe._replace(device=hop) for hop in hops]
-            new_packets += [probe._replace(port=_FIRST_PORT + flow) for flow in range(FLOWS)]
+            new_packets += [probe._replace(port=_FIRST_PORT + flow) for flow in range(FLOWS_PER_PREFIX)]
             packets += new_packets
             whose += [place] * len(new_packets)
         self.packets += len(packets)
-        for place, packet, flight in zip(whose, packets, self._posts.fly(packets), strict=True):
+        for place, packet, flight in zip(whose, packets, self._posts.send_and_trace(packets), strict=True):
             self._edges[place].append(self._edge_of_flight(place.kind, packet, flight))
 
-    def _edge_of_flight(self, kind: Kind, packet: Packet, flight: Flight) -> _Edge:
+    def _edge_of_flight(self, kind: Kind, packet: TestPacket, flight: Flight) -> _Edge:
         fate, explanation = self._fate_of_packet(kind, packet, flight)
         onward = tuple(
             _Place(space, packet.target, kind)
@@ -172,7 +172,7 @@ class Reaching:
         )
         return _Edge(fate, explanation, onward)
 
-    def _fate_of_packet(self, kind: Kind, packet: Packet, flight: Flight) -> tuple[Fate, str]:
+    def _fate_of_packet(self, kind: Kind, packet: TestPacket, flight: Flight) -> tuple[DeliveryFate, str]:
         if flight.taken_by:
             return "delivered", ""
         by = f" by {packet.device}" if packet.device else ""
@@ -193,22 +193,22 @@ class Reaching:
             return "no route", seen
         return "denied", f"{seen}{self._cause_of_loss(packet, flight.arrivals[-1])}"
 
-    def _cause_of_loss(self, packet: Packet, at: At | None) -> str:
+    def _cause_of_loss(self, packet: TestPacket, at: PortLocation | None) -> str:
         row = self._tables[packet.space if at is None else at[0]].way(packet.target)
         hops = () if row is None else row.hops
         return self._because(Lost(packet, at, (packet.device,) if at is None and packet.device else hops))
 
     def _send_from_hosts(
-        self, items: Iterable[Item], targets: Mapping[Item, list[Address]]
-    ) -> dict[Item, list[tuple[Fate, str]]]:
+        self, items: Iterable[ReachItem], targets: Mapping[ReachItem, list[Address]]
+    ) -> dict[ReachItem, list[tuple[DeliveryFate, str]]]:
         """Send from every port of hosts to the destinations of its router."""
-        behind: defaultdict[Space, list[Nic]] = defaultdict(list)
+        behind: defaultdict[NamespaceKey, list[Nic]] = defaultdict(list)
         for wire in self._plan.wires:
             for near, far in ((wire.a, wire.b), (wire.b, wire.a)):
                 if near is not None and far is not None and near.space.node in self._hosts:
                     behind[far.space].append(near)
-        packets: list[Packet] = []
-        whose: list[tuple[Item, Kind]] = []
+        packets: list[TestPacket] = []
+        whose: list[tuple[ReachItem, Kind]] = []
         for item, kind in product(items, self._kinds):
             for nic in behind[item.space]:
                 for target in targets[item][:1]:
@@ -217,18 +217,20 @@ class Reaching:
                     ]
                     if sources and target not in {host_address for _, host_address in self._owned[nic.space]}:
                         port = _FIRST_PORT + len(packets) % 4096
-                        probe = Packet(nic.space, target, sources[0], nic.name, port)
+                        probe = TestPacket(nic.space, target, sources[0], nic.name, port)
                         packets.append(probe._replace(dscp=kind.dscp, opcode=kind.opcode))
                         whose.append((item, kind))
         self.packets += len(packets)
-        fates_by_item: defaultdict[Item, list[tuple[Fate, str]]] = defaultdict(list)
-        for (item, kind), packet, flight in zip(whose, packets, self._posts.fly(packets), strict=True):
+        fates_by_item: defaultdict[ReachItem, list[tuple[DeliveryFate, str]]] = defaultdict(list)
+        for (item, kind), packet, flight in zip(whose, packets, self._posts.send_and_trace(packets), strict=True):
             fates_by_item[item].append(self._fate_of_packet(kind, packet, flight))
         return fates_by_item
 
-    def _reached(self, item: Item, targets: list[Address], from_hosts: list[tuple[Fate, str]]) -> Reached:
+    def _reached(
+        self, item: ReachItem, targets: list[Address], from_hosts: list[tuple[DeliveryFate, str]]
+    ) -> ReachResult:
         if not targets:
-            return Reached(None, "nobody who was started has an address in it")
+            return ReachResult(None, "nobody who was started has an address in it")
         rows = list(from_hosts)
         for target, kind in product(targets, self._kinds):
             start = _Place(item.space, target, kind)
@@ -237,7 +239,7 @@ class Reaching:
                 ("loop", f"equal paths to {target} lead to {place.space.node} again")
                 for place in self._find_cycle(start)
             ]
-        return Reached(*min(rows, key=lambda row: FATES.index(row[0])))
+        return ReachResult(*min(rows, key=lambda row: DELIVERY_FATES.index(row[0])))
 
     def _next_places(self, place: _Place) -> list[_Place]:
         return sorted({next_place for edge in self._edges[place] for next_place in edge.onward}, key=str)
@@ -271,7 +273,7 @@ class Reaching:
         return visit(start)
 
 
-def _drops(row: Row | None) -> bool:
+def _drops(row: KernelRoute | None) -> bool:
     return row is None or not (row.hops or row.here)
 
 

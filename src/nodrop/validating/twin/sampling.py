@@ -16,7 +16,7 @@ from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, cable_ends, natural
 from nodrop.model.values import replace_fields
-from nodrop.routing.observation import CHECKS, Observation
+from nodrop.routing.observation import OBSERVATION_CHECKS, Observation
 from nodrop.routing.tiers import rank
 from nodrop.validating import compute_observation, destinations
 from nodrop.validating.twin.work import Part
@@ -29,7 +29,7 @@ _PER_CPU: Final = 24
 """Devices for each processor: so many come up within a minute."""
 _PODS, _FIRST = 2, 2
 """From how many pods leaves are taken before the rest, and how many of each."""
-HOSTS: Final = 128
+MAX_HOSTS: Final = 128
 """How many hosts run at most; of more, some of each leaf."""
 _MEMORY: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
@@ -52,7 +52,7 @@ class Sample:
         return f"the twin ran a sample of {len(self.fabric.devices)} of {self.of} devices"
 
 
-def room() -> int:
+def max_devices() -> int:
     """How many devices this machine can run: by half of the memory that is free, and by its processors."""
     free = []
     with suppress(OSError, ValueError, StopIteration):
@@ -65,11 +65,11 @@ def room() -> int:
     return max(2, min(by_memory, _PER_CPU * len(os.sched_getaffinity(0))))
 
 
-def sample(index: Index, most: int) -> Sample:
+def sample_fabric(index: Index, max_bytes: int) -> Sample:
     """Return what runs of a fabric with at most so many devices, and no more hosts than can."""
     fabric = index.fabric
     names = [device.name for device in fabric.devices]
-    chosen = set(names) if len(names) <= most else set(_choose_devices(index, most))
+    chosen = set(names) if len(names) <= max_bytes else set(_choose_devices(index, max_bytes))
     links = [link for link in fabric.links if not {link.a.node, link.b.node} & (set(names) - chosen)]
     hosts = _choose_hosts(fabric, chosen)
     node_names = (
@@ -95,20 +95,20 @@ def _choose_hosts(fabric: Fabric, chosen: set[str]) -> set[str]:
             if host in hosts and device in chosen and host not in behind[device]:
                 behind[device].append(host)
     everyone = {host for rows in behind.values() for host in rows}
-    if len(everyone) <= HOSTS:
+    if len(everyone) <= MAX_HOSTS:
         return everyone
     found_hosts: dict[str, None] = {}
     turns = [sorted(rows, key=natural) for _, rows in sorted(behind.items(), key=lambda row: natural(row[0]))]
-    while any(turns) and len(found_hosts) < HOSTS:
+    while any(turns) and len(found_hosts) < MAX_HOSTS:
         for rows in turns:
-            if rows and len(found_hosts) < HOSTS:
+            if rows and len(found_hosts) < MAX_HOSTS:
                 found_hosts[rows.pop(0)] = None
-            if rows and len(found_hosts) < HOSTS:
+            if rows and len(found_hosts) < MAX_HOSTS:
                 found_hosts[rows.pop()] = None
     return set(found_hosts)
 
 
-def _choose_devices(index: Index, most: int) -> Iterable[str]:
+def _choose_devices(index: Index, max_bytes: int) -> Iterable[str]:
     """Return the devices that run: leaves in turn, each with all that is above it, as long as there is room."""
     fabric = index.fabric
     beside = {
@@ -118,11 +118,11 @@ def _choose_devices(index: Index, most: int) -> Iterable[str]:
     chosen_names: dict[str, None] = {}
     for leaf in _leaves_by_pod(fabric, beside, ranks):
         above = [device_name for device_name in _devices_above(leaf, beside, ranks) if device_name not in chosen_names]
-        if len(chosen_names) + len(above) <= most:
+        if len(chosen_names) + len(above) <= max_bytes:
             chosen_names.update(dict.fromkeys(above))
         elif not chosen_names:
-            chosen_names.update(dict.fromkeys(above[:most]))
-    return chosen_names or _nearest_devices(fabric.devices, beside, most)
+            chosen_names.update(dict.fromkeys(above[:max_bytes]))
+    return chosen_names or _nearest_devices(fabric.devices, beside, max_bytes)
 
 
 def _leaves_by_pod(fabric: Fabric, beside: Mapping[str, list[str]], ranks: Mapping[str, int | None]) -> Iterator[str]:
@@ -172,8 +172,8 @@ def _nearest_devices(devices: Iterable[Device], beside: Mapping[str, list[str]],
     return list(found_names)[:most]
 
 
-def of_the_whole(
-    observed_part: Part, taken: Sample, own_observation: Observation, whole_observation: Observation
+def describe_sample_coverage(
+    observed_part: Part, fabric_sample: Sample, own_observation: Observation, whole_observation: Observation
 ) -> Part:
     """Describe the coverage of a sample; `own_observation` and `whole_observation` are the computed results of both.
 
@@ -181,7 +181,7 @@ def of_the_whole(
     nothing is known of the others.
     """
     coverage = Part(said=observed_part.said, told=[*observed_part.told], unseen={})
-    for check in CHECKS:
+    for check in OBSERVATION_CHECKS:
         seen, strange = (
             observed_part.seen.get(check),
             own_observation.unseen.get(check, {}).keys() - whole_observation.unseen.get(check, {}).keys(),
@@ -197,19 +197,18 @@ def of_the_whole(
             if item not in ours or ours[item] == whole_items.get(item) or value != ours[item]:
                 covered_items[item] = value
             else:
-                coverage.unseen[check][item] = taken.why
+                coverage.unseen[check][item] = fabric_sample.why
         for item in whole_items:
             if item not in covered_items and not _has_unseen_reason(coverage.unseen[check], item):
-                coverage.unseen[check][item] = taken.why
-    unstarted_count = taken.of - len(taken.fabric.devices)
-    coverage.told.insert(
-        0, f"{taken.why}: {_summarize_roles(taken.fabric.devices)}; {unstarted_count} more were not started"
-    )
+                coverage.unseen[check][item] = fabric_sample.why
+    unstarted_count = fabric_sample.of - len(fabric_sample.fabric.devices)
+    started = _summarize_roles(fabric_sample.fabric.devices)
+    coverage.told.insert(0, f"{fabric_sample.why}: {started}; {unstarted_count} more were not started")
     return coverage
 
 
-def _has_unseen_reason(unseen: Mapping[Subject, str], item: Subject) -> bool:
-    return bool(unseen.get(item) or unseen.get(()))
+def _has_unseen_reason(unseen: Mapping[Subject, str], checked_subject: Subject) -> bool:
+    return bool(unseen.get(checked_subject) or unseen.get(()))
 
 
 def _summarize_roles(devices: Iterable[Device]) -> str:
@@ -223,15 +222,15 @@ def _summarize_roles(devices: Iterable[Device]) -> str:
     )
 
 
-def computed_of(taken: Sample, whole_observation: Observation) -> Observation:
+def compute_sample_observation(fabric_sample: Sample, whole_observation: Observation) -> Observation:
     """Return the computed results of a sample, with the failures of the whole fabric that can be tried in it.
 
     The losses of a failure are those of the running devices; the first of devices that are alike may be another in a
     sample.
     """
-    index = Index(taken.fabric)
+    index = Index(fabric_sample.fabric)
     own_observation = compute_observation(index)
-    names = {device.name for device in taken.fabric.devices}
+    names = {device.name for device in fabric_sample.fabric.devices}
     counted = destinations(index)
     lost: dict[Subject, Hashable] = {}
     for item, value in whole_observation.seen.get("failures", {}).items():

@@ -10,7 +10,7 @@ from nodrop.model.reading import Reading
 from nodrop.model.states import Unknown, known_rows
 from nodrop.platforms.kit.running import runs
 from nodrop.validating.twin.daemons import Boot
-from nodrop.validating.twin.outward import leave_out
+from nodrop.validating.twin.outward import remove_outward_lines
 
 _PLACES, _TEXT = 8, 100
 """How many lines of one text a note names, and how many characters of it it shows."""
@@ -30,7 +30,7 @@ class Start:
     """Notes on lines that daemons are not given."""
 
 
-def start(reading: Reading) -> Start:
+def prepare_start(reading: Reading) -> Start:
     """Return the start configurations of a fabric's devices; InputProblems if a file has changed since it was read."""
     boots: dict[str, Boot] = {}
     confs: dict[str, FrrConf] = {}
@@ -43,7 +43,7 @@ def start(reading: Reading) -> Start:
             continue
         own_runs = runs(device.platform)
         confs[device.name] = conf
-        trimmed = leave_out(conf.text)
+        trimmed = remove_outward_lines(conf.text)
         trimmed_lines[device.name] = trimmed.lines
         boots[device.name] = Boot(text=trimmed.text, daemons=daemons(reading, device), profile=own_runs.profile)
     return Start(
@@ -92,5 +92,5 @@ def _omitted_line_notes(confs: Mapping[str, FrrConf], trimmed_lines: Mapping[str
         yield f"not given to daemons, its effect is outside routing: `{text}` ({', '.join(all_at[:_PLACES])}{suffix})"
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= _TEXT else f"{text[:_TEXT]}..."
+def _shortened(frr_text: str) -> str:
+    return frr_text if len(frr_text) <= _TEXT else f"{frr_text[:_TEXT]}..."

@@ -57,20 +57,20 @@ def mount(kind: str, target: str, flags: int = 0, data: str = "") -> None:
     )
 
 
-def bind(source: str, target: str, flags: int, *, below: bool = True) -> None:
+def bind_mount(source: str, target: str, flags: int, *, recursive: bool = True) -> None:
     """Show a file or folder, and all mounts below it, at another place; `flags` are for all of it or for itself.
 
     Linux before 5.12 cannot set flags of all mounts at once, and returns ENOSYS.
     """
     words = (os.fsencode(source), os.fsencode(target), None, ctypes.c_ulong(_BIND | _RECURSIVE), None)
     _raise_on_syscall_error(_LIBC.mount(*words), f"bind {source} to {target}")
-    seal(target, flags, below=below)
+    set_mount_flags(target, flags, recursive=recursive)
 
 
-def seal(target: str, flags: int, *, below: bool = False) -> None:
+def set_mount_flags(target: str, flags: int, *, recursive: bool = False) -> None:
     """Set flags of a mount, and of all below it if that is asked."""
     attributes = _Attributes(set=flags)
-    words = (os.fsencode(target), _AT_RECURSIVE if below else 0, ctypes.byref(attributes), ctypes.c_size_t(32))
+    words = (os.fsencode(target), _AT_RECURSIVE if recursive else 0, ctypes.byref(attributes), ctypes.c_size_t(32))
     _raise_on_syscall_error(_LIBC.mount_setattr(_AT_FDCWD, *words), f"mount_setattr {target}")
 
 
@@ -81,12 +81,12 @@ def keep_private() -> None:
     )
 
 
-def change_root(new: str, old: str) -> None:
+def change_root(new_text: str, old_text: str) -> None:
     """Make a mount the root, and have the former one at `old`, a folder in it."""
-    _raise_on_syscall_error(_LIBC.pivot_root(os.fsencode(new), os.fsencode(old)), f"pivot_root {new}")
+    _raise_on_syscall_error(_LIBC.pivot_root(os.fsencode(new_text), os.fsencode(old_text)), f"pivot_root {new_text}")
 
 
-def detach(target: str) -> None:
+def unmount_tree(target: str) -> None:
     """Take a mount away, with all below it."""
     _raise_on_syscall_error(_LIBC.umount2(os.fsencode(target), _DETACH), f"umount {target}")
 
@@ -96,12 +96,12 @@ def unshare(kinds: int) -> None:
     _raise_on_syscall_error(_LIBC.unshare(kinds), "unshare")
 
 
-def enter(descriptor: int, kind: int) -> None:
+def enter_namespace_of(descriptor: int, kind: int) -> None:
     """Enter a namespace of a kind, by its descriptor."""
     _raise_on_syscall_error(_LIBC.setns(descriptor, kind), "setns")
 
 
-def leave_keys() -> None:
+def join_empty_keyring() -> None:
     """Have an empty keyring in place of the session's; where the kernel has or allows no keys, none is needed."""
     number = _KEYCTL.get(platform.machine())
     if number is None:

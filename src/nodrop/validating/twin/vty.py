@@ -12,11 +12,11 @@ _END = b"\0\0\0"
 _PATIENCE_S = 30
 
 
-class Silent(Exception):
+class DaemonSilent(Exception):
     """A daemon that does not answer: it is gone, stopped, or too busy for as long as anybody waits."""
 
 
-class Daemon:
+class VtyConnection:
     """A connection to one daemon, opened when first asked and again when it was lost; threads take turns."""
 
     def __init__(self, path: Path) -> None:
@@ -39,7 +39,7 @@ class Daemon:
             return self._exchange_command(command)
         except OSError as error:
             self.close()
-            raise Silent(f"{self._path.stem} does not answer: {error}") from error
+            raise DaemonSilent(f"{self._path.stem} does not answer: {error}") from error
 
     def close(self) -> None:
         """Give the connection up; the next question opens another."""

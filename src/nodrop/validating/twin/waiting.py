@@ -7,30 +7,30 @@ from typing import Any, Final, NamedTuple
 
 from nodrop.model.subject import Subject
 from nodrop.validating.twin import looking
-from nodrop.validating.twin.lab import Lab
-from nodrop.validating.twin.vty import Silent
+from nodrop.validating.twin.lab import TwinLab
+from nodrop.validating.twin.vty import DaemonSilent
 
-QUIET_S: Final = 1.0
+QUIET_PERIOD_S: Final = 1.0
 """For how long nothing may change at the end: a change takes milliseconds from router to router, as eBGP of FRR waits
 for nothing before it tells of one (bgpd/bgpd.h, BGP_DEFAULT_EBGP_ROUTEADV 0)."""
 COALESCE_S: Final = (1.0, 0.05, 10.0)
 """How long bgpd waits before it tells a new session anything: so long, so much more for each session that it has, and
 no longer than so long (FRR, bgpd/bgp_updgrp.h, BGP_DEFAULT_SUBGROUP_COALESCE_TIME and those beside it)."""
-FIRST_S: Final = 10.0
+FIRST_SESSION_S: Final = 10.0
 """By when a session comes up that is not expected to: FRR's own take 4 s after they start (measured)."""
-DROPS: Final = 3
+MAX_SESSION_DROPS: Final = 3
 """How often a session goes down before it counts as one that never settles."""
-MOVING: Final = 5
+MAX_SHOWN_MOVING: Final = 5
 """How many times the patience something may change without a session that comes up."""
 _LEAST_S, _MOST_S = 0.1, 1.0
 """Between two looks."""
 
 
-class Settled(NamedTuple):
+class SettledState(NamedTuple):
     """How a twin came to rest: `whole` if all wanted sessions are up.
 
-    `unsteady` are sessions that went down `DROPS` times or more while it did not, with how often; `moving` is whether
-    something still changed when it was no longer waited for.
+    `unsteady` are sessions that went down `MAX_SESSION_DROPS` times or more while it did not, with how often; `moving`
+    is whether something still changed when it was no longer waited for.
     """
 
     whole: bool
@@ -38,24 +38,28 @@ class Settled(NamedTuple):
     moving: bool
 
 
-def settle(
-    lab: Lab, wanted_subjects: Collection[Subject], *, patience_s: float, told: Callable[[int], None] | None = None
-) -> Settled:
+def wait_until_settled(
+    twin_lab: TwinLab,
+    wanted_subjects: Collection[Subject],
+    *,
+    patience_s: float,
+    told: Callable[[int], None] | None = None,
+) -> SettledState:
     """Wait until the wanted sessions are up, all others had their time, and no route changes any more.
 
     Waiting ends after `patience_s` without any change while one was not up, or without a further session up while
-    others went up and down; and in any case after `MOVING` times as long without a further session. `told` gets the
-    number of sessions that are up, at each change.
+    others went up and down; and in any case after `MAX_SHOWN_MOVING` times as long without a further session. `told`
+    gets the number of sessions that are up, at each change.
     """
     begun = changed = moved = came = time.monotonic()
-    before: Look | None = None
+    before: ConvergenceSnapshot | None = None
     count, pause = -1, _LEAST_S
     once_up: set[Subject] = set()
     drops: Counter[Subject] = Counter()
-    stated = {name: looking.configured_sessions(lab, name) for name in lab.devices}
+    stated = {name: looking.configured_sessions(twin_lab, name) for name in twin_lab.devices}
     while True:
-        lab.hold_neighbors()
-        current_look = look(lab, wanted_subjects, stated)
+        twin_lab.hold_neighbors()
+        current_look = look(twin_lab, wanted_subjects, stated)
         at = time.monotonic()
         if current_look != before:
             if before is not None:
@@ -71,22 +75,24 @@ def settle(
             if told is not None:
                 told(current_look.up)
         count, all_up = current_look.up, current_look.up == len(wanted_subjects)
-        early = (current_look.others and at - begun < FIRST_S) or at - moved < current_look.coalesce_s + QUIET_S
-        if all_up and not current_look.queued and not early and at - changed >= QUIET_S:
-            return Settled(all_up, {}, moving=False)
-        if at - changed >= (max(FIRST_S, QUIET_S) if all_up else patience_s):
-            return Settled(all_up, {}, moving=False)
-        unsteady = {item: times for item, times in drops.items() if times >= DROPS}
-        if at - came >= patience_s * (1 if unsteady else MOVING):
-            return Settled(all_up, unsteady, moving=True)
+        early = (
+            current_look.others and at - begun < FIRST_SESSION_S
+        ) or at - moved < current_look.coalesce_s + QUIET_PERIOD_S
+        if all_up and not current_look.queued and not early and at - changed >= QUIET_PERIOD_S:
+            return SettledState(all_up, {}, moving=False)
+        if at - changed >= (max(FIRST_SESSION_S, QUIET_PERIOD_S) if all_up else patience_s):
+            return SettledState(all_up, {}, moving=False)
+        unsteady = {item: times for item, times in drops.items() if times >= MAX_SESSION_DROPS}
+        if at - came >= patience_s * (1 if unsteady else MAX_SHOWN_MOVING):
+            return SettledState(all_up, unsteady, moving=True)
         time.sleep(pause)
         pause = min(pause * 1.3, _MOST_S)
 
 
-class Look(NamedTuple):
+class ConvergenceSnapshot(NamedTuple):
     """Progress of a twin: how many wanted sessions are up, how many others are not, and how much is not yet sent.
 
-    `states` gives for each session whether it is up; `pulse` is the data that changes while routes do.
+    `states` gives for each session whether it is up; `read_pulse` is the data that changes while routes do.
     """
 
     up: int
@@ -98,26 +104,28 @@ class Look(NamedTuple):
     """How long the daemon with most sessions waits before it tells a new one anything."""
 
 
-def look(lab: Lab, wanted_subjects: Collection[Subject], stated: Mapping[str, looking.Stated]) -> Look:
+def look(
+    twin_lab: TwinLab, wanted_subjects: Collection[Subject], stated_sessions: Mapping[str, looking.StatedSessions]
+) -> ConvergenceSnapshot:
     """Ask every bgpd once; one that does not answer has no sessions."""
     queued, sessions = 0, 0
     every: dict[Subject, bool] = {}
     pulses = []
 
-    def one(name: str) -> looking.Pulse:
+    def one(name: str) -> looking.RoutingPulse:
         try:
-            return looking.pulse(lab, name)
-        except Silent:
+            return looking.read_pulse(twin_lab, name)
+        except DaemonSilent:
             return {}
 
-    asked = [name for name in lab.devices if lab.runs(name, "bgpd")]
-    for name, pulse in zip(asked, lab.each(one, asked), strict=True):
-        own_names = looking.names(lab, name)
+    asked = [name for name in twin_lab.devices if twin_lab.runs(name, "bgpd")]
+    for name, pulse in zip(asked, twin_lab.each(one, asked), strict=True):
+        own_names = looking.names(twin_lab, name)
         states: dict[Subject, bool] = {}
         for (vrf, _, peer), row in pulse.items():
             if peer:
                 key = None if vrf == "default" else vrf, own_names.get(peer, peer)
-                states[stated[name].get(key, (name, vrf, peer))] = row[0] == looking.UP
+                states[stated_sessions[name].get(key, (name, vrf, peer))] = row[0] == looking.ESTABLISHED_STATE
                 queued += (row[3] or 0) + (row[4] or 0)
         sessions = max(sessions, len(states))
         every |= states
@@ -125,9 +133,11 @@ def look(lab: Lab, wanted_subjects: Collection[Subject], stated: Mapping[str, lo
     up = sum(state for item, state in every.items() if item in wanted_subjects)
     down_count = sum(not state for item, state in every.items() if item not in wanted_subjects)
     base_s, per_session_s, most = COALESCE_S
-    return Look(up, down_count, queued, every, tuple(pulses), min(base_s + per_session_s * sessions, most))
+    return ConvergenceSnapshot(
+        up, down_count, queued, every, tuple(pulses), min(base_s + per_session_s * sessions, most)
+    )
 
 
 def _session_change_key(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return what counts as a change of a session: one that tries in vain goes from state to state for ever."""
-    return row[0] == looking.UP, *row[1:]
+    return row[0] == looking.ESTABLISHED_STATE, *row[1:]

@@ -6,7 +6,7 @@ from typing import Final
 
 from nodrop.model.fabric import Fabric
 from nodrop.model.subject import Subject
-from nodrop.routing.observation import Check
+from nodrop.routing.observation import ObservationCheck
 from nodrop.validating.twin.daemons import Boot
 
 
@@ -18,13 +18,13 @@ class Options:
     """For how long nothing may change while a session that should be up is not."""
     devices: int | None = None
     """How many devices are started at most, of more a sample; None is as many as the machine holds."""
-    checks: frozenset[Check] = frozenset(
+    checks: frozenset[ObservationCheck] = frozenset(
         {"configuration", "links", "packets", "sessions", "addresses", "routes", "reach", "failures", "recoveries"}
     )
     """What is looked at; the rest is told as unseen."""
 
 
-NOT_ASKED: Final = "it was not asked for"
+NOT_ASKED_REASON: Final = "it was not asked for"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Work:
     boots: Mapping[str, Boot]
     without: Mapping[str, str]
     """Devices that start nothing, and why."""
-    computed: Mapping[Check, Mapping[Subject, Hashable]]
+    computed: Mapping[ObservationCheck, Mapping[Subject, Hashable]]
     options: Options
 
     @property
@@ -48,9 +48,9 @@ class Work:
 class Part:
     """The part of an observation that one look, or one act, adds."""
 
-    seen: dict[Check, dict[Subject, Hashable]] = field(default_factory=dict)
-    said: dict[tuple[Check, Subject], str] = field(default_factory=dict)
-    unseen: dict[Check, dict[Subject, str]] = field(default_factory=dict)
+    seen: dict[ObservationCheck, dict[Subject, Hashable]] = field(default_factory=dict)
+    said: dict[tuple[ObservationCheck, Subject], str] = field(default_factory=dict)
+    unseen: dict[ObservationCheck, dict[Subject, str]] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
 
     def take(self, further_part: "Part") -> None:
