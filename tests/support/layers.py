@@ -24,15 +24,15 @@ WHOLE: Final = {
     "nodrop.explaining": ("at_subject",),
     "nodrop.fixing": ("fix",),
     "nodrop.judging": ("built", "run_rules", "read_source", "reading_at", "reading_of", "readings_of"),
-    "nodrop.engine.examples": ("run_example", "run_rule", "views_of"),
+    "nodrop.engine.examples": ("run_example", "run_rule", "build_example_views"),
     "nodrop.plan.drifting": ("drift",),
     "nodrop.plan.planning": ("plan",),
     "nodrop.outcome_cache": ("outcome_of",),
     "nodrop.rule_tests": ("try_rules",),
     "nodrop.validating.twin": ("available", "observe"),
-    "nodrop.validating.twin.box": ("call", "spaces"),
+    "nodrop.validating.twin.box": ("call_in_sandbox", "namespace_command"),
     "nodrop.validating.twin.daemons": ("Daemons",),
-    "nodrop.validating.twin.lab": ("Lab",),
+    "nodrop.validating.twin.lab": ("TwinLab",),
 }
 """Functions that do the work of a command, and classes that start processes, by module."""
 MANY: Final = {
