@@ -3,6 +3,7 @@
 from support.analysis_results import look
 
 GROUP, QUEUE = "qos/priority_groups/0", "qos/queues/0"
+STATIC = {"pool": "ingress_lossy", "size_bytes": 0, "static_th_bytes": 9000}
 
 
 def test_a_switch_whose_computed_profiles_have_another_alpha() -> None:
@@ -28,8 +29,7 @@ def test_either_side_of_a_switch_has_one_alpha() -> None:
 
 
 def test_a_static_threshold_and_a_lossy_group_are_something_else() -> None:
-    static = {"pool": "ingress_lossy", "size_bytes": 0, "static_th_bytes": 9000}
-    assert look("alphas", {f"leaf1/Ethernet0/{GROUP}/buffer": static}) == {}
+    assert look("alphas", {f"leaf1/Ethernet0/{GROUP}/buffer": STATIC}) == {}
     lossy = {"pool": "ingress_lossy", "size_bytes": 0, "dynamic_th": 3}
     assert look("alphas", {"leaf1/Ethernet0/qos/priority_groups/3/buffer": lossy}) == {}
 
@@ -46,3 +46,23 @@ def test_ports_for_service_are_a_family_of_their_own() -> None:
     to_dpus = {f"leaf1/Ethernet{port}/{QUEUE}/buffer/dynamic_th": -3 for port in (224, 232, 240, 248)}
     assert len(look("alphas", to_dpus)) == 4
     assert look("alphas", {"leaf1/@model": "SN4280", **to_dpus}) == {}
+
+
+NOTHING = {"pool": "ingress_lossy", "size_bytes": 0, "dynamic_th": -8}
+
+
+def test_a_port_whose_buffers_are_all_taken_away_is_no_outlier() -> None:
+    unused = {
+        f"leaf1/Ethernet0/qos/{rows}/{number}/buffer": NOTHING
+        for rows, number in [
+            ("priority_groups", 0),
+            ("priority_groups", 3),
+            *(("queues", queue) for queue in (0, 1, 2, 3, 6, 7)),
+        ]
+    }
+    assert look("alphas", unused) == {}
+    no_pool = {**unused, "leaf1/Ethernet0/qos/priority_groups/0/buffer": {**STATIC, "static_th_bytes": 0}}
+    assert look("alphas", no_pool) == {}
+    one_kept = {**unused, "leaf1/Ethernet0/qos/priority_groups/0/buffer": {**STATIC, "static_th_bytes": 9000}}
+    assert f"leaf1/Ethernet0/{QUEUE}" in look("alphas", one_kept)
+    assert look("alphas", {f"leaf1/Ethernet0/{QUEUE}/buffer/dynamic_th": -8}).keys() == {f"leaf1/Ethernet0/{QUEUE}"}

@@ -191,3 +191,14 @@ def test_the_fix_of_a_job_with_two_libraries_gives_each_variable_its_value() -> 
     outcome = nodrop.lint(nodrop.read_back([*nodrop.write(designed), job], designed))
     fixes = [finding.fix.text for finding in outcome.findings if finding.fix and finding.rule == "gpu-traffic-unmarked"]
     assert fixes == ["set NCCL_GIN_IB_TC=106 and NVSHMEM_IB_TRAFFIC_CLASS=106 in the environment of the job"]
+
+
+@pytest.mark.parametrize(
+    ("intent", "severity"), [("", "warning"), ("classes: {rdma: {purpose: rdma, dscp: [26], tc: 3}}\n", "error")]
+)
+def test_a_tos_is_an_error_only_beside_stated_classes(tmp_path: Path, intent: str, severity: str) -> None:
+    (tmp_path / "template.yaml").write_text(TEMPLATE.format(nic="1021", link="Ethernet", more=""))
+    if intent:
+        (tmp_path / "fabric.yaml").write_text(intent)
+    findings = nodrop.lint(nodrop.read([str(tmp_path)])).findings
+    assert [finding.severity for finding in findings if finding.rule == "nic-tos-not-rdma"] == [severity]

@@ -1,15 +1,17 @@
 """Dynamic thresholds unlike those of their siblings: the share of the free memory that a group or queue may take.
 
 If the switch computes its lossless profiles, one threshold applies to all of them and the finding is on the switch, not
-on each of its ports.
+on each of its ports. Ports that are given no buffer at all are left out: SONiC takes the buffer of unused ports away.
 """
 
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._kinship import FamilyPort, PortFamilies
+from nodrop.model import effects
 from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.index import Index
+from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, known_rows
 
 RESTS_ON = frozenset({"roles", "models"})
@@ -52,10 +54,29 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
 
 def _dynamic_thresholds(member: FamilyPort) -> Iterator[tuple[AlphaKey, int]]:
+    if _has_only_zero_buffers(member.qos):
+        return
     for row_kind, rows in ((GROUP, member.qos.priority_groups), (QUEUE, member.qos.queues)):
         for row in () if isinstance(rows, Unknown) else rows:
             if isinstance(row.buffer, BufferProfile) and row.buffer.dynamic_th is not None:
                 yield (row_kind, row.index, isinstance(row.buffer.headroom, Headroom)), row.buffer.dynamic_th
+
+
+def _has_only_zero_buffers(qos: QosProfile) -> bool:
+    """Whether all buffers of a port are stated and hold nothing (buffers_config.j2: zero profiles of unused ports)."""
+    own_buffers = (
+        *(group.buffer for group in known_rows(qos.priority_groups)),
+        *(queue.buffer for queue in known_rows(qos.queues)),
+    )
+    buffers = [buffer for buffer in own_buffers if buffer is not None]
+    return bool(buffers) and all(isinstance(buffer, BufferProfile) and _is_zero(buffer) for buffer in buffers)
+
+
+def _is_zero(buffer: BufferProfile) -> bool:
+    has_no_share = buffer.static_th_bytes == 0 or (
+        buffer.dynamic_th is not None and buffer.dynamic_th <= effects.ZERO_THRESHOLD
+    )
+    return has_no_share and buffer.size_bytes == 0
 
 
 def _build_hit(

@@ -14,6 +14,8 @@ from nodrop.model.states import require_fact
 
 UNLIMITED_THRESHOLD = 7
 """`dynamic_th` that means no limit on NVIDIA ASICs (SAI-Implementation mlnx_sai_buffer.c)."""
+ZERO_THRESHOLD = -8
+"""`dynamic_th` that means nothing on NVIDIA ASICs (mlnx_sai_buffer.c); others have no share as small as 1/256."""
 
 RDMA_DSCP = 26
 """NVIDIA's convention for RoCE (Cumulus Linux user guide, RDMA over Converged Ethernet; ToS 106)."""
