@@ -41,3 +41,7 @@ def test_a_job_of_an_unknown_link_layer_is_not_judged() -> None:
     unknown = [Unsettled(subject=JOB.subject, missing=LINK_LAYER)]
     assert list(nic_settings.find(index(JOB), setting="gid_index")) == unknown
     assert list(unmarked_jobs.find(index(JOB), by="cpu")) == unknown
+    through_nics = Nic(host="h", file="job.sh", loopback=True)
+    assert list(nic_settings.find(index(through_nics), setting="loopback")) == unknown
+    on_infiniband = Nic(host="h", file="link.sh", link_layer="infiniband")
+    assert list(nic_settings.find(index(through_nics, on_infiniband), setting="loopback")) == []

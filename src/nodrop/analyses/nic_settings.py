@@ -23,6 +23,10 @@ HEADERS_BYTES = 100
 """What the headers of an RDMA packet come to at most, IPv6 and extended transport headers included."""
 
 
+ONLY_WITH_ROCE = frozenset({"gid_index", "loopback"})
+"""Fields that are at fault with RoCE only, while InfiniBand has them, too."""
+
+
 class SettingFault(NamedTuple):
     """The value of a NIC and the expected value, in the words of messages."""
 
@@ -58,7 +62,7 @@ def _check_setting(
             subject = (facing.device.name,) if facing else nic.subject
             yield Unsettled(subject=subject, missing=str(unknown))
             return
-        if fault is not None and field == "gid_index" and (roce := is_roce(index, nic)) is not True:
+        if fault is not None and field in ONLY_WITH_ROCE and (roce := is_roce(index, nic)) is not True:
             if roce is None:
                 yield Unsettled(subject=nic.subject, missing=LINK_LAYER)
             return

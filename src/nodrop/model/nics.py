@@ -61,7 +61,7 @@ class Nic:
     storm_guard: bool | Unknown = UNKNOWN
     """Whether the NIC stops sending pause by itself when its receiver has stalled."""
     loopback: bool | Unknown = UNKNOWN
-    """Whether the GPUs of one host are made to talk through its NICs."""
+    """Whether the GPUs of one host are made to talk through its NICs, other than in a test of those NICs."""
     spectrum_x: bool = False
     """Whether another congestion control than DCQCN is set up, and by another program."""
     link_layer: Literal["ethernet", "infiniband"] | Unknown = UNKNOWN

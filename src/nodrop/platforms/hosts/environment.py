@@ -24,6 +24,16 @@ _KEYED = re.compile(r"""["']?((?:NCCL|UCX|NVSHMEM)_[A-Z0-9_]*)["']?\s*:\s+["']?(
 _VALUE = re.compile(r"""["']?value["']?\s*:\s*["']?([^\s"',}]*)""")
 _DEFAULT = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*:?[-=]([^}$`]*)\}")
 _SOURCED = re.compile(r"(?:^|[;&|]\s*)(?:source|\.)\s+\S*(?:nccl|ucx|nvshmem|roce|rdma|env)\S*", re.IGNORECASE)
+_LAUNCH = re.compile(r"\b(?:mpirun|mpiexec|srun|torchrun)\b|\s-(?:-host|host|H)[\s=]")
+"""A line that starts a job, or a part of its command line that a script keeps in a variable."""
+_ONE_HOST = re.compile(
+    r"\s-(?:-host|host|H)[\s=]+[\"']?(?:localhost|127\.0\.0\.1)(?::\d+)?(?![\w.,:-])"
+    r"|\bsrun\b[^;|&]*\s(?:-N\s*1|--nodes[\s=]1)(?![\w-])|\btorchrun\b[^;|&]*\s--(?:standalone\b|nnodes[\s=]1(?![\w:]))"
+)
+"""Options that keep a job on one host (Open MPI's mpirun, Slurm's srun, PyTorch's torchrun)."""
+_LIBRARY = re.compile(r"NCCL|nccl|UCX_|torch|_perf\b")
+"""What distinguishes a job on GPUs from other programs that are started on all hosts."""
+_LOOPBACK = ("NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE")
 _ON = ("1", "true", "yes", "y", "on", "t")
 _RDMA_TLS = ("rc", "ud", "dc", "ib", "rc_x", "rc_v", "ud_x", "ud_v", "dc_x", "rc_mlx5", "rc_verbs", "dc_mlx5")
 _GIN_OVER_VERBS = ("2", "3")
@@ -75,12 +85,15 @@ class Environment:
         self._named = ""
         self._elsewhere = False
         self._nccl_version: tuple[int, ...] | None = None
+        self._has_one_host = False
+        self._has_plain_job = False
 
     def line(self, line: str, span: Span) -> dict[str, str]:
         """Read a line, and return its assignments as a shell makes them."""
         self._elsewhere = self._elsewhere or _SOURCED.search(line) is not None
         if (version := _NCCL_VERSION.search(line)) is not None:
             self._nccl_version = tuple(int(part) for part in version.groups())
+        self._note_launch(line)
         shell = {name: _expand_shell_default(quoted.strip("\"'")) for name, quoted in _ASSIGNED.findall(line)}
         for name, value in (*shell.items(), *self._yaml_variables(line)):
             self._set(name, value, span)
@@ -106,12 +119,27 @@ class Environment:
         read = _FIELDS.get(name)
         if read is not None and (stated := read[1](value)) is not None:
             self._found.say("", read[0], stated, span)
-        if name in ("NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE"):
-            both_off = all(self._value(f"NCCL_{transport_name}_DISABLE") == "1" for transport_name in ("P2P", "SHM"))
-            self._found.say("", "loopback", both_off, span)
+
+    def _note_launch(self, line: str) -> None:
+        """Note a job that runs on one host, and one that runs before the variables of loopback are set."""
+        if line.startswith("#") or _LAUNCH.search(line) is None:
+            return
+        self._has_one_host = self._has_one_host or _ONE_HOST.search(line) is not None
+        is_plain = _LIBRARY.search(line) is not None and not any(
+            self._has_variable(name) or name in line for name in _LOOPBACK
+        )
+        self._has_plain_job = self._has_plain_job or is_plain
+
+    def _say_loopback(self) -> None:
+        """Say whether GPUs of one host talk through its NICs, except in a test: on one host, or beside a plain run."""
+        if spans := [self._held[name][1] for name in _LOOPBACK if self._has_variable(name)]:
+            both_off = all(self._value(name) == "1" for name in _LOOPBACK)
+            is_test = self._has_one_host or self._has_plain_job
+            self._found.say("", "loopback", both_off and not is_test, max(spans))
 
     def end(self) -> None:
         """Say which libraries use RDMA and have no traffic class, unless the file takes variables from another one."""
+        self._say_loopback()
         adapters = self._value("NCCL_IB_HCA") + self._value("UCX_NET_DEVICES")
         self._found.by_command.update(model for device, model in _DEVICES.items() if device in adapters)
         if (at := self._held.get("NCCL_IB_HCA") or self._held.get("UCX_NET_DEVICES")) and _OF_ROCE.search(adapters):
