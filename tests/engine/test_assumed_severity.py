@@ -17,6 +17,7 @@ from support.analysis_results import with_changes
 from support.designs import build, shipped
 
 WATCHDOG, LOSSY, TUNNEL = "pfc-without-watchdog", "rdma-dscp-in-lossy-class", "tunnel-derives-dscp"
+ON_LOSSY_BUFFER = "lossless-queue-on-lossy-buffer"
 
 
 def leaf(tmp_path: Path, **tables: Any) -> Path:
@@ -264,3 +265,25 @@ def test_a_port_that_may_lead_to_a_switch_lacks_its_watchdog_as_one_between_swit
         if one.rule == WATCHDOG
     )
     assert found.severity == expected
+
+
+LIMITED = {"pool": "egress_lossy", "size_bytes": 0, "dynamic_th": 3}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, "error"),
+        ({"leaf1/Ethernet0/qos/dscp_to_tc": (0,) * 64}, "warning"),
+        ({"leaf1/Ethernet0/qos/dscp_to_tc": (0,) * 64, "leaf1/Ethernet0/qos/pcp_to_tc": tuple(range(8))}, "error"),
+    ],
+    ids=["its DSCP is mapped to it", "all DSCPs are mapped elsewhere", "a PCP is mapped to it"],
+)
+def test_a_lossless_queue_on_a_lossy_buffer_is_an_error_where_packets_reach_it(
+    changes: dict[str, object], expected: str
+) -> None:
+    fabric = with_changes({"leaf1/Ethernet0/qos/queues/3/buffer": LIMITED, **changes})
+    findings = nodrop.lint(Reading(fabric=fabric)).findings
+    assert {(finding.severity, *finding.subject) for finding in findings if finding.rule == ON_LOSSY_BUFFER} == {
+        (expected, "leaf1", "Ethernet0", "qos", "queues", "3")
+    }

@@ -68,6 +68,11 @@ def used_tcs(qos: QosProfile) -> tuple[int, ...]:
     return tuple(sorted({tc_of_dscp(qos, dscp) for dscp in range(64)} | {tc or 0 for tc in by_pcp}))
 
 
+def used_queues(qos: QosProfile) -> tuple[int, ...]:
+    """Return the queues that packets leave by, whatever their DSCP or, where the port has such a map, PCP."""
+    return tuple(sorted({queue_of_tc(qos, tc) for tc in used_tcs(qos)}))
+
+
 def paused_for_use(qos: QosProfile) -> tuple[int, ...]:
     """Return the priorities for which a port pauses its neighbor when what packets land in is full."""
     groups = {group_of_tc(qos, tc) for tc in used_tcs(qos)}

@@ -52,6 +52,12 @@ def dropping_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
     )
 
 
+@word("function")
+def takes_packets(qos: QosProfile, queue: int) -> bool:
+    """Whether packets of any DSCP or, where the port has such a map, PCP leave by a queue."""
+    return queue in effects.used_queues(qos)
+
+
 def _has_threshold_limit(buffer: BufferProfile | None) -> bool:
     return buffer is not None and buffer.dynamic_th is not None and buffer.dynamic_th < effects.UNLIMITED_THRESHOLD
 

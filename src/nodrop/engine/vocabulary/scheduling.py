@@ -9,6 +9,8 @@ from nodrop.model.qos import QosProfile, Queue, Scheduler
 from nodrop.model.states import Unknown, require_fact
 
 TRAFFIC_CLASSES = range(16)
+UNICAST_QUEUES = range(8)
+"""Queues that every switch has for unicast; those from 8 are for multicast, or not there."""
 BITS_PER_BYTE, BITS_PER_MBIT = 8, 1_000_000
 
 
@@ -65,6 +67,19 @@ def reaches_queue(qos: QosProfile, queue: int) -> bool:
     """Whether any traffic class leaves by a queue; without a map all leave by queue 0."""
     table = require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
     return queue == 0 if table is None else queue in table
+
+
+@word("function")
+def repeats_scheduler_in_use(qos: QosProfile, queue: Queue) -> bool:
+    """Whether a queue without marks has the scheduler of one that packets leave by, and none of those lacks its own.
+
+    Then nothing is missing elsewhere: a template writes one row for all queues. The switch has to have that queue.
+    """
+    if queue.index not in UNICAST_QUEUES or require_fact(queue.wred, "queue.wred") is not None:
+        return False
+    rows = [effects.queue(qos, number) for number in effects.used_queues(qos)]
+    schedulers = [None if row is None else require_fact(row.scheduler, "queue.scheduler") for row in rows]
+    return None not in schedulers and require_fact(queue.scheduler, "queue.scheduler") in schedulers
 
 
 @word("function")
