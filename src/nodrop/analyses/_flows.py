@@ -151,23 +151,23 @@ def roce_flows(
     Packets are separate `by_far_port`, which is where they leave the switch, or entered it.
     """
     if not by_far_port:
-        beyond = _classes_beyond(index, classes, hosts, link_end)
+        beyond = _find_classes_over_link(index, classes, hosts, link_end)
         if beyond is not None:
             yield from _roce_flows_between(
                 index, hosts, link_end.port, classes, beyond, classes.all - beyond, enters=enters
             )
         return
-    here = _hosts_beyond(index, hosts, link_end)
+    here = _find_hosts_over_link(index, hosts, link_end)
     for port in index.devices[link_end.node].interfaces if here else ():
         if port.name == link_end.port or surely_off(port.enabled) or port.side is None:
             continue
-        if there := _hosts_beyond(index, hosts, End(link_end.node, port.name)) - here:
+        if there := _find_hosts_over_link(index, hosts, End(link_end.node, port.name)) - here:
             near, far = classes.count(here), classes.count(there)
             for flow in _roce_flows_between(index, hosts, link_end.port, classes, near, far, enters=enters):
                 yield flow._replace(packets=flow.packets._replace(far_port=port.name))
 
 
-def _classes_beyond(
+def _find_classes_over_link(
     index: Index, classes: AddressClasses, hosts: HostAddresses, at: End
 ) -> Counter[tuple[object, ...]] | None:
     """Return the classes of the hosts that packets by a port come from or go to; None where it leads to neither."""
@@ -178,7 +178,7 @@ def _classes_beyond(
     return classes.all - classes.of_device(at.node) if leads_to_switch(index, at) else None
 
 
-def _hosts_beyond(index: Index, hosts: HostAddresses, at: End) -> frozenset[Prefix]:
+def _find_hosts_over_link(index: Index, hosts: HostAddresses, at: End) -> frozenset[Prefix]:
     """Return the addresses of those hosts."""
     if own_prefixes := hosts.of.get(at):
         return frozenset(own_prefixes)
