@@ -135,9 +135,8 @@ def test_pause_that_the_far_end_ignores() -> None:
     (hit,) = one_sided_pause.find(Index(pair(MAPPED, DEAF)))
     assert text(hit.subject) == "@fabric/links/a:Ethernet0--b:Ethernet0"
     assert hit.facts == {
-        "cable": "a:Ethernet0--b:Ethernet0",
-        "sender": "first",
-        "receiver": "second",
+        "sender": "a Ethernet0",
+        "receiver": "b Ethernet0",
         "priorities": "3",
     }
 

@@ -77,8 +77,9 @@ def _missing_announcements(reach: RouteReach, kind: str) -> Iterator[Hit]:
                 at=(*router.subject, "networks"),
                 facts={
                     "device": router.name,
-                    "prefix": str(remaining_targets[0].prefix) + count_suffix,
+                    "prefix": str(remaining_targets[0].prefix),
                     "leg": remaining_targets[0].leg.name,
+                    "more": count_suffix,
                 },
                 related=((remaining_targets[0].leg.subject, "where it is"),),
                 discriminator=f"{kind} {reach.routes.family}",

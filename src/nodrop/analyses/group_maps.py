@@ -79,7 +79,7 @@ def _misplaced_priority_faults(qos: QosProfile) -> Iterator[_Fault]:
     for tc, priority, _, row in misplaced(qos):
         if row is not None and row.field in GROUP_MAPS:
             enters, paused = effects.group_of_tc(qos, tc), group_of_priority(qos, priority)
-            why = f"traffic class {tc} fills priority group {enters}, and priority {priority} pauses for group {paused}"
+            why = f"traffic class {tc} fills priority group {enters}, but group {paused} pauses priority {priority}"
             yield _Fault(why, row)
 
 

@@ -16,7 +16,7 @@ UNREAD_END = "the other end of a link"
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
-    """Yield the cables with such an end; the facts are cable, sender, receiver and priorities, texts."""
+    """Yield the cables with such an end; the facts are sender and receiver, each with its port, and priorities."""
     search = _Search(index)
     for link in index.fabric.links:
         yield from search.hits(link, link.a, link.b)
@@ -53,9 +53,8 @@ class _Search:
                 subject=subject_of(link.a, link.b),
                 at=at,
                 facts={
-                    "cable": subject_of(link.a, link.b)[-1],
-                    "sender": "first" if sender < receiver else "second",
-                    "receiver": "second" if sender < receiver else "first",
+                    "sender": f"{sender.node} {sender.port}",
+                    "receiver": f"{receiver.node} {receiver.port}",
                     "priorities": ", ".join(map(str, sorted(ignored))),
                 },
                 related=((far_place, "the other end"),) if far_place[0] in devices else (),

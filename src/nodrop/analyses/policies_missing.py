@@ -79,7 +79,7 @@ def _missing_policies(router: Router, bgp: Bgp) -> Iterator[_Missing]:
                 if kind in _MATCHES and value.split() and not _is_list_defined(bgp, kind, value.split()[0]):
                     at = (*router.subject, "route_maps", name, "rules", str(rule.sequence))
                     by = f"rule {rule.sequence} of route map {name}"
-                    yield _Missing(f"{_MATCHES[kind]} {value.split()[0]}", at, by, "it matches no route")
+                    yield _Missing(f"{_MATCHES[kind]} {value.split()[0]}", at, by, "the rule matches no route")
 
 
 def _is_list_defined(bgp: Bgp, kind: str, name: str) -> bool:

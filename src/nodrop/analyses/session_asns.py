@@ -37,7 +37,9 @@ def find(index: Index) -> Iterator[Hit]:
         own_asn = device.bgp.asn
         for session, far in wrong.of.get(device.name, ()):
             expected = _expected(session, own_asn, far[1])
-            device_a, device_b = sorted((device.name, far[0])) if expected == "another" else (device.name, far[0])
+            device_a, device_b = (
+                sorted((device.name, far[0])) if session.remote_asn == "external" else (device.name, far[0])
+            )
             if expected and (device_a, device_b, expected) not in reported_pairs:
                 reported_pairs.add((device_a, device_b, expected))
                 yield Hit(
@@ -159,7 +161,7 @@ def _expected(session: BgpNeighbor, own_asn: int, far_router: int) -> str:
     """Return which AS number a session wants at the far end, in words; nothing where it finds that."""
     wanted_remote_asn = session.remote_asn
     if wanted_remote_asn == "external":
-        return "another" if own_asn == far_router else ""
+        return "another AS" if own_asn == far_router else ""
     if wanted_remote_asn == "internal":
-        return "the same" if own_asn != far_router else ""
-    return "a stated AS" if wanted_remote_asn is None else f"AS {wanted_remote_asn}"
+        return "the same AS" if own_asn != far_router else ""
+    return "no AS (`remote-as` is missing)" if wanted_remote_asn is None else f"AS {wanted_remote_asn}"

@@ -20,9 +20,9 @@ RULE_PAGE_COLUMNS = 96
 """Columns of a page."""
 
 STRICTNESSES: Mapping[str, str] = {
-    "regular": "what an operator would want mended",
-    "pedantic": "besides, what is only possible, or a matter of care",
-    "auditor": "besides, what is in order and worth knowing",
+    "regular": "a fault",
+    "pedantic": "also findings that may be harmless, and good practice",
+    "auditor": "also facts worth knowing that are no fault",
 }
 """How far each strictness goes; each holds those before it."""
 

@@ -43,7 +43,9 @@ def bytes_(count: int | float | None) -> str:
 
 @word("filter")
 def speed(mbps: int | float | None) -> str:
-    """Format a speed in Mb/s: 400000 is `400G`."""
+    """Format a speed in Mb/s: 400000 is `400G`, and 0.02 is `20 kbit/s`."""
+    if mbps is not None and 0 < mbps < 1:
+        return f"{mbps * 1000:.3g} kbit/s"
     return "none" if mbps is None else units.show_speed(round(mbps))
 
 
