@@ -120,6 +120,9 @@ def test_listed_members_of_a_vlan_are_untagged_in_every_release() -> None:
 def test_nothing_tells_to_remove_a_list_of_members_that_is_read() -> None:
     tables = {"PORT": PORTS, **OLD_FORM, "VLAN": {"Vlan100": {"vlanid": "100", "members": ["Ethernet0"]}}}
     assert {remark.kind for remark in read(tables).remarks}.isdisjoint({"unknown-field", "missing-field"})
+    channels = {f"PortChannel{number}": {"members": [f"Ethernet{8 * number}"]} for number in range(2)}
+    many = read({"PORT": PORTS, "PORTCHANNEL": channels})
+    assert {remark.kind for remark in many.remarks}.isdisjoint({"unknown-field", "missing-field"})
 
 
 def test_members_that_are_no_list_are_none() -> None:

@@ -134,6 +134,11 @@ MEMBER = {"VLAN": {"Vlan9": {"vlanid": "9"}}, "VLAN_MEMBER": {"Vlan9|Ethernet0":
         ({"ACL_TABLE": {"A": {"type": "L3", "ports": "Ethernet0"}}}, [("malformed-value", "ACL_TABLE/A/ports")]),
         ({"ACL_TABLE": {"A": {"type": "L3", "ports": ["Ethernet0"]}}}, []),
         ({"ACL_TABLE": {"A": {}}}, [("missing-field", "ACL_TABLE/A")]),
+        ({"ACL_TABLE": {"A": {}, "B": {}, "C": {}}}, [("missing-field", "ACL_TABLE (all 3 rows)")]),
+        (
+            {"ACL_TABLE": {"A": {}, "B": {"type": "L3"}, "C": {}}},
+            [("missing-field", "ACL_TABLE/A"), ("missing-field", "ACL_TABLE/C")],
+        ),
         ({"bgpraw": {}}, []),
         (MEMBER, []),
         ({**MEMBER, "INTERFACE": {"Ethernet0": {}}}, [("broken-condition", "VLAN_MEMBER/Vlan9|Ethernet0/port")]),

@@ -40,8 +40,7 @@ def check(config: Config) -> None:
     for fault in _schema_faults(config.data):
         if config.is_full:
             break
-        path = (*fault.path, fault.facts["field"]) if fault.kind == "missing-field" else fault.path
-        if path in config.old_forms:
+        if config.old_forms.issuperset(_own_paths(config, fault)):
             continue
         if remarked_paths is None:
             remarked_paths = set(config.remarked())
@@ -58,6 +57,15 @@ def invalid(data: Mapping[str, object]) -> Iterator[str]:
     Tables without a model are passed over.
     """
     return (fault.kind for fault in _schema_faults(data) if fault.kind not in _OF_NO_MODEL)
+
+
+def _own_paths(config: Config, fault: Fault) -> tuple[Path, ...]:
+    """Return the paths that a fault is about: of a missing field that field, in each row where no row has it."""
+    if fault.kind != "missing-field":
+        return (fault.path,)
+    table, *key = fault.path
+    keys = key or mapping_at(config.data, table)
+    return tuple((table, row_key, fault.facts["field"]) for row_key in keys)
 
 
 def _schema_faults(data: Mapping[str, object]) -> Iterator[Fault]:

@@ -46,6 +46,8 @@ class Verdict:
     """Where each of them stands."""
     outer: dict[Condition, list[str]] = field(default_factory=dict)
     """Conditions on other tables, each with the keys of the rows that they are for."""
+    lacking: dict[tuple[str, str], list[Path]] = field(default_factory=dict)
+    """The rows that lack a required field, by the name of the kind of row and of the field."""
 
     def name(self, targets: Targets, text: str, path: Path) -> None:
         """Remember that a place names a row."""
@@ -70,7 +72,7 @@ class Judge:
         counts: dict[str, int] = {}
         tables = self._schema.tables({table.name: rows})
         for key, values in rows.items():
-            if len(verdict.faults) > MAX_REMARKS:
+            if len(verdict.faults) + sum(map(len, verdict.lacking.values())) > MAX_REMARKS:
                 break
             row = table.row(key)
             if row is None:
@@ -85,7 +87,19 @@ class Judge:
                 if counts[row.name] == (row.most or 0) + 1 and row.most is not None:
                     facts = {"found": "one row more", "expected": f"at most {row.most}"}
                     verdict.faults.append(fault("value-out-of-range", (table.name, key), facts))
+        for (row_name, name), paths in verdict.lacking.items():
+            is_everywhere = len(paths) == len(rows) == counts[row_name] > 1
+            verdict.faults += (
+                [self._missing_in_all_rows(table.name, name, len(paths))]
+                if is_everywhere
+                else [missing(self._schema, path, name) for path in paths]
+            )
         return verdict
+
+    def _missing_in_all_rows(self, table_name: str, field_name: str, rows: int) -> Fault:
+        """Return the one fault of a table of which no row has a required field, as of a part of a configuration."""
+        facts = {"path": f"{table_name} (all {rows} rows)", "field": field_name, "release": self._schema.release_label}
+        return fault("missing-field", (table_name,), facts)
 
     def _row(self, table: Table, row: Row, key: str, values: Values, tables: Tables, verdict: Verdict) -> None:
         path, fields = (table.name, key), row.fields
@@ -133,7 +147,7 @@ class Judge:
                     verdict.faults.append(unmet(condition, path, full_row, tables))
         for name in row.required:
             if name not in given_present_fields and name not in optional:
-                verdict.faults.append(missing(self._schema, path, name))
+                verdict.lacking.setdefault((row.name, name), []).append(path)
 
     def _unknown_field_hint(self, table: str, row: Row, name: str) -> str:
         location = self._schema.elsewhere(table, name)
