@@ -134,6 +134,8 @@ MEMBER = {"VLAN": {"Vlan9": {"vlanid": "9"}}, "VLAN_MEMBER": {"Vlan9|Ethernet0":
         ({"ACL_TABLE": {"A": {"type": "L3", "ports": "Ethernet0"}}}, [("malformed-value", "ACL_TABLE/A/ports")]),
         ({"ACL_TABLE": {"A": {"type": "L3", "ports": ["Ethernet0"]}}}, []),
         ({"ACL_TABLE": {"A": {}}}, [("missing-field", "ACL_TABLE/A")]),
+        ({"platform": "x86_64", "onie_version": "1"}, [("unknown-table", "'platform' (with 1 more)")]),
+        ({"platform": "x86_64", "PLATFORMS": {}}, [("unknown-table", "'PLATFORMS'"), ("unknown-table", "'platform'")]),
         ({"ACL_TABLE": {"A": {}, "B": {}, "C": {}}}, [("missing-field", "ACL_TABLE (all 3 rows)")]),
         (
             {"ACL_TABLE": {"A": {}, "B": {"type": "L3"}, "C": {}}},

@@ -4,7 +4,7 @@ Switches of one design share most tables, and a repeated table costs one compari
 up for every file.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -92,10 +92,13 @@ class _Checker:
     def faults(self, data: Mapping[str, object]) -> Iterator[Fault]:
         """Yield the faults of a configuration; a part of one states nothing about tables that it does not have."""
         tables = self._schema.tables(data)
+        text_names: list[str] = []
         for name, rows in data.items():
             table = self._schema.table(name)
             if table is None:
-                if name not in WITHOUT_MODEL and not (self._schema.is_newest and name in designed_tables()):
+                if isinstance(rows, str):
+                    text_names.append(name)
+                elif name not in WITHOUT_MODEL and not (self._schema.is_newest and name in designed_tables()):
                     yield self._unknown_table(name)
             elif isinstance(rows, dict):
                 verdict = self._cached_verdict(name, rows)
@@ -106,6 +109,8 @@ class _Checker:
                 for condition, keys in verdict.outer.items():
                     if all(covers(data, other_table) for other_table in condition.tables):
                         yield from self._broken_condition_faults(tables, name, condition, keys)
+        if text_names:
+            yield self._texts_for_tables(text_names)
 
     def _cached_verdict(self, name: str, rows: Mapping[str, object]) -> Verdict:
         seen = self._seen.setdefault(name, [])
@@ -128,8 +133,17 @@ class _Checker:
         else:
             near = meant(name, self._schema.names())
             hint = near and f"; {near}"
+        return self._without_model(name, quote_text(name), hint)
+
+    def _texts_for_tables(self, names: Sequence[str]) -> Fault:
+        """Return the one fault of texts where tables are expected: `sonic-cfggen --print-data` adds machine.conf's."""
+        first = quote_text(names[0])
+        table = first if len(names) == 1 else f"{first} (with {len(names) - 1} more)"
+        return self._without_model(names[0], table, "; texts, as sonic-cfggen prints them")
+
+    def _without_model(self, name: str, table: str, hint: str) -> Fault:
         kind = "unknown-table" if self._schema.aborts else "ignored-table"
-        return Fault(kind, (name,), {"table": quote_text(name), "release": self._schema.release_label, "hint": hint})
+        return Fault(kind, (name,), {"table": table, "release": self._schema.release_label, "hint": hint})
 
     def _broken_condition_faults(
         self, tables: Tables, name: str, condition: Condition, keys: list[str]
