@@ -287,3 +287,17 @@ def test_a_lossless_queue_on_a_lossy_buffer_is_an_error_where_packets_reach_it(
     assert {(finding.severity, *finding.subject) for finding in findings if finding.rule == ON_LOSSY_BUFFER} == {
         (expected, "leaf1", "Ethernet0", "qos", "queues", "3")
     }
+
+
+@pytest.mark.parametrize(
+    ("unwatched", "expected"),
+    [((224,), "warning"), ((224, 232, 240, 248), "note"), ((0, 224, 232, 240, 248), "warning")],
+    ids=["others between switches have one", "all hosts' ports have one", "a host's port has none"],
+)
+def test_a_watchdog_on_all_hosts_and_no_fabric_port_is_a_practice(unwatched: tuple[int, ...], expected: str) -> None:
+    fabric = with_changes({f"leaf1/Ethernet{number}/qos/pfc_watchdog": None for number in unwatched})
+    findings = nodrop.lint(Reading(fabric=fabric)).findings
+    rows = [finding for finding in findings if finding.rule == "fabric-pfc-without-watchdog"]
+    assert {(finding.subject[1], finding.severity) for finding in rows} == {
+        (f"Ethernet{number}", expected) for number in unwatched if number >= 224
+    }

@@ -1,11 +1,11 @@
 """Words about the PFC watchdog's timers."""
 
 from nodrop.engine.vocabulary import word
-from nodrop.engine.vocabulary.qos import policy_watchdog
+from nodrop.engine.vocabulary.qos import facing, policy_watchdog
 from nodrop.hardware import asic_of
 from nodrop.model.fabric import Counter, Device, Fabric
 from nodrop.model.qos import PfcWatchdog, QosProfile, WatchdogConditions
-from nodrop.model.states import Unknown, UnknownFact, require_fact
+from nodrop.model.states import Unknown, UnknownFact, require_fact, surely_off
 from nodrop.platforms.kit.traits import WatchdogTraits, known_traits
 
 WATCHDOG_COUNTERS = "PFCWD"
@@ -56,6 +56,16 @@ def stock_watchdogs(device: Device) -> int:
     up = [port for port in device.interfaces if not isinstance(port.enabled, Unknown) and port.enabled]
     watched = [port.qos for port in up if isinstance(port.qos, QosProfile) and port.qos.pfc_rx_priorities]
     return sum(isinstance(dog := qos.pfc_watchdog, PfcWatchdog) and has_stock_times(device, dog) for qos in watched)
+
+
+@word("function", rests_on=("cables",))
+def watches_hosts_only(device: Device) -> bool:
+    """Whether all ports of a switch with PFC that face hosts have a watchdog, and none between switches: a practice."""
+    watched: dict[str, set[bool]] = {"host": set(), "fabric": set()}
+    for port in device.interfaces:
+        if not surely_off(port.enabled) and isinstance(port.qos, QosProfile) and port.qos.pfc_rx_priorities:
+            watched.setdefault(facing(port.side), set()).add(require_fact(port.qos.pfc_watchdog) is not None)
+    return watched["host"] == {True} and watched["fabric"] == {False}
 
 
 @word("function")
