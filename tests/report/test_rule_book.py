@@ -128,9 +128,10 @@ def test_a_page_says_all_there_is_to_say() -> None:
         "What it belongs to",
     ]
     assert "\nthe watchdog of [port] [outlasted timeout]\n".replace("[", r"\[").replace("]", r"\]") in text
-    for fact in ("severity | warning", "confidence | likely", "modes | lossless, pfc-only", "looks at | each port"):
+    for fact in ("severity | warning", "confidence | likely", "modes | lossless, pfc-only", "checks | each port"):
         assert f"| {fact} |" in text
     assert "| seen on | nvue, sonic |" in text
+    assert "| [name] | stands for the value in the finding |" in text
     assert format_trusted_markdown(rule.why) in text
     assert "\n* timeout_ms = 4294: after how long a QP" in text
     bad = "```text\nspine1/Ethernet0/qos/pfc_watchdog/detection_ms is 4194\n```\n\nis found at `spine1/Ethernet0`\n"
@@ -163,7 +164,7 @@ def test_the_terminal_has_the_same_words() -> None:
         for example in rule.examples:
             for at in example.at:
                 assert at in text
-    assert "judged by nodrop validate" in " ".join(nodrop("explain", "valley-after-one-failure").out.split())
+    assert "checked by nodrop validate" in " ".join(nodrop("explain", "valley-after-one-failure").out.split())
 
 
 def test_what_a_rule_finds_names_what_will_stand_there() -> None:

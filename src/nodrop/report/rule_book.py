@@ -116,16 +116,16 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
                 for rule in of_area
             ]
     lines += ["", "## By severity", *_list_rules(SEVERITIES, rules, lambda rule: (rule.severity,))]
-    lines += ["", "## By strictness", "", "`nodrop lint --strictness` says how far to go; each holds those before it."]
+    lines += ["", "## By strictness", "", "`nodrop lint --strictness` selects one; each includes those before it."]
     lines += _list_rules(STRICTNESSES, rules, lambda rule: (_lowest_strictness(rule),), words.STRICTNESSES)
     on = sorted({platform for rule in rules for platform in rule_platforms(rule)})
     lines += [
         "",
         "## By platform",
         "",
-        "Platforms that nodrop writes have every rule that is not said to be impossible there; of those that it only "
-        "reads, and of files of servers, the rules that have an example of them stand here. Whatever else a file says "
-        "is judged too.",
+        "For platforms that nodrop writes, every rule is listed unless the fault is impossible there. For platforms "
+        "that it only reads, and for files of servers, rules with an example are listed; all other rules are checked "
+        "too, as far as a file states what they need.",
         *_list_rules(on, rules, rule_platforms),
     ]
     if catalogue:

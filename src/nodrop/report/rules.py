@@ -155,20 +155,22 @@ def _fact_rows(rule: Rule) -> Iterator[tuple[str, str]]:
     yield "severity", rule.severity
     if rule.severity_if_assumed is not None:
         topics = " or ".join(TOPIC_LABELS[topic] for topic, _ in rule.assumed)
-        yield "if assumed", f"{rule.severity_if_assumed}, where nobody states {topics}"
+        yield "if assumed", f"{rule.severity_if_assumed}, if no file states {topics}"
     yield "confidence", rule.confidence
     if rule.because:
         yield "not certain", f"since {rule.because}"
     yield "strictness", f"{rule.strictness}: {STRICTNESSES[rule.strictness]}"
     yield "modes", format_rule_modes(rule)
-    yield "looks at", _SCOPES[rule.scope.name]
-    yield "judged by", rule_check_command(rule)
+    yield "checks", _SCOPES[rule.scope.name]
+    yield "checked by", rule_check_command(rule)
     yield "seen on", ", ".join(rule_platforms(rule))
     yield from ((f"not on {platform}", reason) for platform, reason in sorted(rule.unseen.items()))
     yield "area", rule.area
     yield "since", rule.since
     if rule.aliases:
         yield "former names", ", ".join(rule.aliases)
+    if any(not isinstance(piece, str) for piece in (*rule.message, *rule.fix)):
+        yield "[name]", "stands for the value in the finding"
 
 
 def rule_check_command(rule: Rule) -> str:
