@@ -69,6 +69,41 @@ def test_a_command_for_one_port_is_repeated_by_a_loop() -> None:
     assert told[0]["lines"][0] == "for port in Ethernet{0..16..8}; do sudo config interface fec $port rs; done"
 
 
+def test_the_commands_for_a_dangling_reference_correct_that_reference_only() -> None:
+    sonic(4)
+    config = json.loads(Path("config_db.json").read_text())
+    watched = {"action": "drop", "detection_time": "200", "restoration_time": "400"}
+    config["PFC_WD"] = {port: dict(watched) for port in config["PORT"]} | {
+        "Ethernet0": {**watched, "detection_time": "300"}
+    }
+    config["PORT_QOS_MAP"]["Ethernet0"] = {**config["PORT_QOS_MAP"]["Ethernet0"], "dscp_to_tc_map": "GONE"}
+    Path("config_db.json").write_text(json.dumps(config))
+    line = 'sudo sonic-db-cli CONFIG_DB HSET "PORT_QOS_MAP|Ethernet0" dscp_to_tc_map AZURE'
+    told = commands("config_db.json", rule="dangling-reference")
+    assert told == [[{"device": "sw1", "language": "sonic", "lines": [line, "sudo config save -y"]}]]
+
+
+def test_an_unknown_cable_length_is_a_placeholder_and_a_stated_one_a_value() -> None:
+    sonic()
+    Path("tor1").mkdir()
+    config = json.loads(Path("config_db.json").read_text())
+    config["CABLE_LENGTH"] = {"AZURE": {port: "30m" for port in config["PORT"]} | {"Ethernet0": "0m"}}
+    Path("tor1/config_db.json").write_text(json.dumps(config))
+    write = 'sudo sonic-db-cli CONFIG_DB HSET "CABLE_LENGTH|AZURE" Ethernet0'
+    (told,) = commands("tor1", rule="lossless-without-cable-length")
+    assert told[0]["lines"][0] == f"{write} <length>m"
+    Path("config_db.json").unlink()
+    Path("fabric.yaml").write_text('hosts: {gpu1: {ports: {nic1: {}}}}\ncables: ["sw1:Ethernet0--gpu1:nic1 5m"]\n')
+    (told,) = commands(".", rule="lossless-without-cable-length")
+    assert told[0]["lines"][0] == f"{write} 5m"
+
+
+def test_inverted_thresholds_of_onyx_have_no_command_that_ends_marking() -> None:
+    marking = "interface ethernet 1/1-1/3 traffic-class 3 congestion-control ecn minimum-absolute 1500"
+    Path("tor1.txt").write_text(f"{ONYX}{marking} maximum-absolute 150\n")
+    assert commands("tor1.txt", rule="ecn-thresholds-inverted") == [[], [], []]
+
+
 def test_nvue_has_ranges_and_an_apply() -> None:
     Path("tor1.nv").write_text(NVUE)
     told = commands("tor1.nv", rule="pfc-without-watchdog")

@@ -88,13 +88,25 @@ def test_siblings_that_do_not_agree_decide_nothing() -> None:
     assert changes("storage-in-rdma-class", odd) == []
 
 
-def test_a_cable_keeps_the_length_that_is_stated_for_it() -> None:
-    broken = fabric(leaf1__Ethernet0__cable_length_m=2, leaf1__Ethernet0__qos__pfc_rx_priorities=())
-    told = changes("pfc-one-sided", broken)
-    assert all("cable_length_m" not in subject for subject, _, _ in told)
+def test_the_length_of_a_cable_is_never_guessed_from_siblings() -> None:
     lost = fabric(leaf1__Ethernet0__cable_length_m=None)
     lost = replace(lost, links=tuple(replace(one, length_m=UNKNOWN) for one in lost.links))
-    assert changes("lossless-without-cable-length", lost) == [("leaf1/Ethernet0/cable_length_m", None, 3)]
+    assert [one.subject for one in found("lossless-without-cable-length", lost)] == [("leaf1", "Ethernet0")]
+    assert changes("lossless-without-cable-length", lost) == []
+    lossy = fabric(leaf1__Ethernet0__cable_length_m=None, leaf1__Ethernet0__qos__pfc_rx_priorities=())
+    assert changes("rdma-dscp-in-lossy-class", lossy)
+    assert [rule.name for rule in shipped() if any("cable_length_m" in path for path in rule.as_siblings)] == []
+
+
+def test_siblings_without_marking_do_not_take_it_from_a_queue_with_bad_thresholds() -> None:
+    bare = fabric(**{"leaf1__*__qos__queues__3__wred": None, "leaf2__*__qos__queues__3__wred": None})
+    wred = fabric().device("leaf1").interfaces[0].qos.queues
+    profile = next(one.wred for one in wred if one.index == 3)
+    green = replace(profile.green, min_bytes=1500000, max_bytes=150000)
+    broken = set_value(bare, parse("leaf1/Ethernet0/qos/queues/3/wred"), replace(profile, green=green))
+    at = [("leaf1", "Ethernet0", "qos", "queues", "3")]
+    assert [one.subject for one in found("ecn-thresholds-inverted", broken)] == at
+    assert changes("ecn-thresholds-inverted", broken) == []
 
 
 def test_the_owners_own_watchdog_is_safe() -> None:
@@ -136,9 +148,7 @@ def test_one_end_of_a_cable_obeys_what_the_other_sends() -> None:
 
 def test_a_part_that_is_missing_is_given_whole() -> None:
     lost = fabric(leaf2__Ethernet8__qos=None)
-    (told,) = {(subject, old) for subject, old, _ in changes("rdma-dscp-in-lossy-class", lost)} - {
-        ("leaf2/Ethernet8/cable_length_m", None)
-    }
+    (told,) = {(subject, old) for subject, old, _ in changes("rdma-dscp-in-lossy-class", lost)}
     assert told == ("leaf2/Ethernet8/qos", None)
 
 

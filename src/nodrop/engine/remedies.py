@@ -1,7 +1,9 @@
 """The changes of a fix: the differences between a part now and as wanted, and the settings of sound siblings.
 
 A rule sets parts (`set:`), an analysis names changes (`Hit.changes`), or a part is made like that of most siblings of
-the port or switch at which the rule finds nothing (`as_siblings:`). An unknown value is no change.
+the port or switch at which the rule finds nothing (`as_siblings:`); of what a reader remarks, only the part remarked
+on. The length of a cable is no setting to be like that of siblings: no rule names it there. An unknown value is no
+change.
 """
 
 from collections import Counter
@@ -27,9 +29,6 @@ MAX_SIBLINGS_ASKED = 64
 """How many switches of a kind are asked, at most, for the usual value among them; they are built alike."""
 _MAP = 8
 """From how many entries on a list of numbers is a map: no port has that many of anything else that is one by one."""
-
-_OF_THE_CABLE = frozenset({"cable_length_m"})
-"""What is of each port's own cable: siblings give it where a port has nothing, and never another thing than it has."""
 
 PartChange = tuple[Subject, object, object]
 
@@ -85,7 +84,10 @@ def add_sibling_changes(
         if finding.fix is None or (finding.fix.changes and not rule.siblings_first):
             yield finding
             continue
-        places = dict.fromkeys(siblings.reached(_subject_of_path(finding, path)) for path in rule.as_siblings)
+        asked = [_subject_of_path(finding, path) for path in rule.as_siblings]
+        if rule.remark:
+            asked = [finding.at for place in asked if _is_inside(finding.at, place)]
+        places = dict.fromkeys(map(siblings.reached, asked))
         changes = tuple(change for place in places for change in siblings.changes(place))
         fix = replace(finding.fix, safe=rule.fix_safe, changes=changes) if changes else finding.fix.or_default()
         yield replace(finding, fix=fix)
@@ -105,6 +107,11 @@ def _subject_of_path(finding: Finding, path: ModelPath) -> Subject:
     if root == "device":
         return (about[0], f"@{below[0]}", *below[1:])
     return (*(about[:2] if root == "interface" else about), *below)
+
+
+def _is_inside(at: Subject, place: Subject) -> bool:
+    """Whether a reader's remark is about a part of a place: the rest of the place is not at fault."""
+    return len(at) > len(place) and at[: len(place)] == place
 
 
 def _link_ends(subject: Subject) -> list[Subject]:
@@ -137,9 +144,7 @@ class _Siblings:
     def changes(self, place: Subject) -> Iterator[Change]:
         """Yield the changes that make a part as most siblings have it, where they agree and have it."""
         if place[0] != FABRIC and len(place) > 1:
-            for change in changes_making_part(self._index, place, self._usual_value(place)):
-                if change.subject[-1] not in _OF_THE_CABLE or not change.old:
-                    yield change
+            yield from changes_making_part(self._index, place, self._usual_value(place))
 
     def _usual_value(self, place: Subject) -> object:
         device = self._index.devices.get(place[0])
