@@ -87,7 +87,7 @@ def test_an_unknown_cable_length_is_a_placeholder_and_a_stated_one_a_value() -> 
     sonic()
     Path("tor1").mkdir()
     config = json.loads(Path("config_db.json").read_text())
-    config["CABLE_LENGTH"] = {"AZURE": {port: "30m" for port in config["PORT"]} | {"Ethernet0": "0m"}}
+    config["CABLE_LENGTH"] = {"AZURE": dict.fromkeys(config["PORT"], "30m") | {"Ethernet0": "0m"}}
     Path("tor1/config_db.json").write_text(json.dumps(config))
     write = 'sudo sonic-db-cli CONFIG_DB HSET "CABLE_LENGTH|AZURE" Ethernet0'
     (told,) = commands("tor1", rule="lossless-without-cable-length")
@@ -102,6 +102,43 @@ def test_inverted_thresholds_of_onyx_have_no_command_that_ends_marking() -> None
     marking = "interface ethernet 1/1-1/3 traffic-class 3 congestion-control ecn minimum-absolute 1500"
     Path("tor1.txt").write_text(f"{ONYX}{marking} maximum-absolute 150\n")
     assert commands("tor1.txt", rule="ecn-thresholds-inverted") == [[], [], []]
+
+
+def _watched_port(**fields: str) -> None:
+    """Write a switch whose ports have PFC and a watchdog on priority 3, the first with other fields in the QoS map."""
+    sonic(4)
+    config = json.loads(Path("config_db.json").read_text())
+    watched = {"action": "drop", "detection_time": "200", "restoration_time": "400"}
+    config["PFC_WD"] = dict.fromkeys(config["PORT"], watched)
+    for port in config["PORT"]:
+        config["PORT_QOS_MAP"][port] = {**config["PORT_QOS_MAP"][port], "pfc_enable": "3", "pfcwd_sw_enable": "3"}
+        config.setdefault("BUFFER_PG", {})[f"{port}|3"] = {"profile": "NULL"}
+    config["PORT_QOS_MAP"]["Ethernet0"] |= fields
+    Path("config_db.json").write_text(json.dumps(config))
+
+
+def _fixes(*rules: str) -> dict[str, tuple[str, list[str]]]:
+    told = json.loads(nodrop("lint", "config_db.json", "--format", "json", "--select", ",".join(rules)).out)
+    return {
+        finding["rule"]: (
+            finding["fix"]["text"],
+            [line for device in finding["fix"]["commands"] for line in device["lines"]],
+        )
+        for finding in told["findings"]
+    }
+
+
+@pytest.mark.parametrize(("field", "watchdog_rule"), [("4", "watchdog-mask-differs"), ("", "watchdog-without-pfc")])
+def test_a_watchdog_has_no_command_where_the_pfc_of_its_port_is_to_be_corrected(field: str, watchdog_rule: str) -> None:
+    _watched_port(pfc_enable=field)
+    told = _fixes("lossless-pg-without-pfc", watchdog_rule)
+    write = 'sudo sonic-db-cli CONFIG_DB HSET "PORT_QOS_MAP|Ethernet0" pfc_enable 3'
+    assert told["lossless-pg-without-pfc"][1] == [write, "sudo config save -y"]
+    assert told[watchdog_rule][1] == []
+    assert told[watchdog_rule][0].startswith("correct lossless-pg-without-pfc first, then check again: ")
+    alone = _fixes(watchdog_rule)
+    assert alone[watchdog_rule][1]
+    assert not alone[watchdog_rule][0].startswith("correct ")
 
 
 def test_nvue_has_ranges_and_an_apply() -> None:

@@ -2,25 +2,34 @@
 
 Where a fix has changes, its commands are those of the edit that `nodrop fix` makes in the files of the switch, so that
 advice and fix cannot disagree. Else they are the `commands` of the rule. Findings of one group on one switch share
-their commands, in which the ports are lists or ranges.
+their commands, in which the ports are lists or ranges. A finding that another one on its port contradicts has no
+commands: the other is corrected first.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from nodrop import platforms
-from nodrop.engine.finding import Commands, Finding
+from nodrop.engine.finding import SEVERITIES, Commands, Finding
 from nodrop.errors import InputProblems
 from nodrop.limits import MAX_ADVISED_EDITS
 from nodrop.locate import load
 from nodrop.model.change import Change, Edit
 from nodrop.model.fabric import Device
+from nodrop.model.fields import TABLE
+from nodrop.model.qos import QosProfile
 from nodrop.model.reading import Reading
-from nodrop.model.subject import FABRIC, cable_ends
+from nodrop.model.subject import FABRIC, Subject, cable_ends
 from nodrop.platforms.kit.command_lines import has_slot, merge_ports
 from nodrop.results.outcome import first_shown_findings
 
 _Group = tuple[str, str, str | None]
+_FOLLOWING = {
+    ("qos", *path.split("/")): {("qos", name) for name in row.follows}
+    for path, row in TABLE[QosProfile].items()
+    if row.follows
+}
+"""Settings of a port whose right value follows from other settings of it, by their paths."""
 
 
 def with_commands(
@@ -36,24 +45,70 @@ def with_commands(
     shown = findings if whole else first_shown_findings(finding for finding in findings if not finding.hidden)
     chosen = {id(finding) for finding in shown if finding.fix is not None}
     wanted = {_group_of(finding) for finding in findings if id(finding) in chosen}
+    first = _find_first_corrections(findings)
     groups: dict[_Group, list[Finding]] = {}
     for finding in findings:
         if not finding.hidden and finding.fix is not None and (group := _group_of(finding)) in wanted:
-            groups.setdefault(group, []).append(finding)
+            members = groups.setdefault(group, [])
+            if id(finding) not in first:
+                members.append(finding)
     adviser = _Adviser(reading)
     advice = {group: tuple(adviser.commands(members)) for group, members in groups.items()}
 
     def advise(finding: Finding) -> Finding:
         commands = advice.get(_group_of(finding), ()) if id(finding) in chosen else ()
-        if finding.fix is None or not commands:
+        rule = first.get(id(finding), "") if id(finding) in chosen else ""
+        if finding.fix is None or not (commands or rule):
             return finding
-        return replace(finding, fix=replace(finding.fix, commands=commands))
+        text = f"correct {rule} first, then check again: {finding.fix.text}" if rule else finding.fix.text
+        return replace(finding, fix=replace(finding.fix, text=text, commands=() if rule else commands))
 
     return tuple(map(advise, findings))
 
 
 def _group_of(finding: Finding) -> _Group:
     return finding.rule, finding.group, finding.device
+
+
+def _find_first_corrections(findings: Iterable[Finding]) -> dict[int, str]:
+    """Return the rule to correct first, by the id of each finding whose changes that correction would contradict."""
+    by_port: dict[Subject, list[tuple[Finding, dict[Subject, object]]]] = {}
+    for finding in findings:
+        if finding.hidden or finding.fix is None:
+            continue
+        changes: dict[Subject, dict[Subject, object]] = {}
+        for change in finding.fix.changes:
+            if len(change.subject) > 2 and not change.subject[1].startswith("@"):
+                changes.setdefault(change.subject[:2], {})[change.subject[2:]] = change.new
+        for port, new_values in changes.items():
+            by_port.setdefault(port, []).append((finding, new_values))
+    first: dict[int, str] = {}
+    for fixes in by_port.values():
+        if len({finding.rule for finding, _ in fixes}) < 2:
+            continue
+        fixes.sort(key=lambda fix: (SEVERITIES.index(fix[0].severity), fix[0].rule))
+        for position, (finding, new_values) in enumerate(fixes):
+            for other_position, (other, other_values) in enumerate(fixes):
+                if other.rule == finding.rule:
+                    continue
+                differs = other_position < position and _differ(new_values, other_values)
+                if differs or _follows(new_values, other_values):
+                    first.setdefault(id(finding), other.rule)
+    return first
+
+
+def _differ(new_values: Mapping[Subject, object], other_values: Mapping[Subject, object]) -> bool:
+    """Whether two changes set one part of a port to different values."""
+    return any(repr(new_values[field]) != repr(other_values[field]) for field in new_values.keys() & other_values)
+
+
+def _follows(new_values: Mapping[Subject, object], other_values: Mapping[Subject, object]) -> bool:
+    """Whether a change sets what follows from settings that only the other change sets."""
+    return any(
+        not causes & new_values.keys() and bool(causes & other_values.keys())
+        for field, causes in _FOLLOWING.items()
+        if field in new_values
+    )
 
 
 class _Adviser:

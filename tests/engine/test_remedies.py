@@ -93,8 +93,6 @@ def test_the_length_of_a_cable_is_never_guessed_from_siblings() -> None:
     lost = replace(lost, links=tuple(replace(one, length_m=UNKNOWN) for one in lost.links))
     assert [one.subject for one in found("lossless-without-cable-length", lost)] == [("leaf1", "Ethernet0")]
     assert changes("lossless-without-cable-length", lost) == []
-    lossy = fabric(leaf1__Ethernet0__cable_length_m=None, leaf1__Ethernet0__qos__pfc_rx_priorities=())
-    assert changes("rdma-dscp-in-lossy-class", lossy)
     assert [rule.name for rule in shipped() if any("cable_length_m" in path for path in rule.as_siblings)] == []
 
 

@@ -130,6 +130,19 @@ def test_what_cannot_be_read_is_exit_code_2(other: Path) -> None:
     assert nodrop("plan", INTENT, other, "--patch", "").code == 2
 
 
+def test_a_path_with_nothing_to_read_is_an_error_and_no_plan(other: Path) -> None:
+    built(INTENT, "build")
+    (other.parent / "empty").mkdir()
+    missing = "error: nosuch: no such file or folder\n"
+    for pair, error in (
+        (("build", "nosuch"), missing),
+        (("nosuch", "build"), missing),
+        (("build", "empty"), "error: empty: no configuration; expected files of switches, or an intent\n"),
+    ):
+        done = nodrop("plan", *pair)
+        assert (done.code, done.out, done.err) == (2, "", error)
+
+
 def test_fabrics_of_one_name_are_held_side_by_side(other: Path) -> None:
     for folder, changed in (("old", INTENT), ("new", other)):
         Path(folder).mkdir()

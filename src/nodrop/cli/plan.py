@@ -88,8 +88,12 @@ def command(
 
 
 def _read_pairs(paths: tuple[str, str], settings: "Settings", *, nothing: bool) -> "list[Pair]":
-    """Return the fabrics of both trees, side by side; keep the readings for the next run, unless `nothing`."""
+    """Return the fabrics of both trees, side by side; keep the readings for the next run, unless `nothing`.
+
+    InputProblems where nothing of a tree could be read: that all of its switches are gone is no plan.
+    """
     from nodrop.cli.working import keeping, working
+    from nodrop.errors import InputProblems
     from nodrop.inputs import find
     from nodrop.judging import readings_of
     from nodrop.plan.pairing import pairs
@@ -99,6 +103,9 @@ def _read_pairs(paths: tuple[str, str], settings: "Settings", *, nothing: bool) 
         inputs = [find((path,), exclude=settings.config.excludes) for path in paths]
         with working(max(sum(len(fabric.bundles) for fabric in tree.fabrics()) for tree in inputs)) as executor:
             old, new = (readings_of(tree, settings, path, executor) for tree, path in zip(inputs, paths, strict=True))
+    for readings in (old, new):
+        if not any(reading.fabric.devices for reading in readings):
+            raise InputProblems(problem for reading in readings for problem in reading.problems)
     return list(pairs(old, new, paths))
 
 

@@ -84,10 +84,8 @@ def add_sibling_changes(
         if finding.fix is None or (finding.fix.changes and not rule.siblings_first):
             yield finding
             continue
-        asked = [_subject_of_path(finding, path) for path in rule.as_siblings]
-        if rule.remark:
-            asked = [finding.at for place in asked if _is_inside(finding.at, place)]
-        places = dict.fromkeys(map(siblings.reached, asked))
+        asked = (_wanted_part(rule, finding, path) for path in rule.as_siblings)
+        places = dict.fromkeys(siblings.reached(place) for place in asked if place)
         changes = tuple(change for place in places for change in siblings.changes(place))
         fix = replace(finding.fix, safe=rule.fix_safe, changes=changes) if changes else finding.fix.or_default()
         yield replace(finding, fix=fix)
@@ -109,9 +107,15 @@ def _subject_of_path(finding: Finding, path: ModelPath) -> Subject:
     return (*(about[:2] if root == "interface" else about), *below)
 
 
-def _is_inside(at: Subject, place: Subject) -> bool:
-    """Whether a reader's remark is about a part of a place: the rest of the place is not at fault."""
-    return len(at) > len(place) and at[: len(place)] == place
+def _wanted_part(rule: Rule, finding: Finding, path: ModelPath) -> Subject:
+    """Return the part to make like that of siblings: of what a reader remarks on in a part, only that.
+
+    Nothing where the remark is on all of the part: what of it is at fault is not known.
+    """
+    place, at = _subject_of_path(finding, path), finding.at
+    if not rule.remark or not path or at[: len(place)] != place:
+        return place
+    return at if len(at) > len(place) else ()
 
 
 def _link_ends(subject: Subject) -> list[Subject]:

@@ -19,6 +19,7 @@ _LANES = "{link}.split {link}.speed; topology.{tier}.model"
 _MEDIA = "{link}.media; topology.{tier}.model"
 _HEADROOM = "{link}.length; buffers"
 _PFC = f"{LOSSLESS}; mode"
+_PAUSE = ("pfc_rx_priorities", "pfc_tx_priorities")
 _TIMER = "pfc.watchdog.{side}"
 _RATE = f"{CLASS}.max_rate; classes"
 
@@ -95,8 +96,8 @@ PORTS: Table = {
         "pfc_rx_priorities": Field("PFC obeyed on priorities", key=_PFC, impact=impacts.PAUSE),
         "pfc_tx_priorities": Field("PFC sent for priorities", key=_PFC, impact=impacts.PAUSE),
         "pfc_priorities": Field(key=_PFC),
-        "pfc_watchdog": Field("PFC watchdog", key=f"{_TIMER}; {LOSSLESS}", aspect="watchdog"),
-        "pfc_watchdog/priorities": Field(key=_PFC),
+        "pfc_watchdog": Field("PFC watchdog", key=f"{_TIMER}; {LOSSLESS}", aspect="watchdog", follows=_PAUSE),
+        "pfc_watchdog/priorities": Field(key=_PFC, follows=_PAUSE),
         "pfc_watchdog/detection_ms": Field(key=f"{_TIMER}.detection"),
         "pfc_watchdog/restoration_ms": Field(key=f"{_TIMER}.restoration {_TIMER}.detection"),
         "pfc_watchdog/action": Field(key=f"{_TIMER}.action"),

@@ -42,6 +42,8 @@ class Field(NamedTuple):
     """The effects of a change; the first that applies counts. Without any, no effect is known."""
     needs: str = ""
     """The flag of the same object without which the field has no effect."""
+    follows: tuple[str, ...] = ()
+    """The fields of the same object from which its right value follows: they are corrected first."""
     routing: bool = True
     """Whether sessions and routes depend on the field. For fields of switches and ports only."""
     aspect: str = ""
