@@ -35,13 +35,13 @@ def find(index: Index, *, shared: bool) -> Iterator[Hit | Unsettled]:
     The first if `shared`, else the second. Facts: why, expected (the right value of the row) and
     ports (how many have the map).
     """
-    faults: dict[int, _Fault | str | None] = {}
+    faults: dict[int, tuple[_Fault, ...] | str] = {}
     for device in index.fabric.devices:
         yield from _group_map_hits(index, device, shared, faults)
 
 
 def _group_map_hits(
-    index: Index, device: Device, shared: bool, faults: dict[int, _Fault | str | None]
+    index: Index, device: Device, shared: bool, faults: dict[int, tuple[_Fault, ...] | str]
 ) -> Iterator[Hit | Unsettled]:
     users: dict[tuple[_Fault, Map], list[str]] = {}
     missing: dict[str, None] = {}
@@ -50,11 +50,12 @@ def _group_map_hits(
         if not isinstance(qos, QosProfile) or surely_off(ports[0].enabled):
             continue
         if id(qos) not in faults:
-            faults[id(qos)] = _first_map_fault(index.fabric, qos, shared)
-        fault = faults[id(qos)]
-        if isinstance(fault, str):
-            missing.setdefault(fault)
-        elif fault is not None:
+            faults[id(qos)] = _find_map_faults(index.fabric, qos, shared)
+        profile_faults = faults[id(qos)]
+        if isinstance(profile_faults, str):
+            missing.setdefault(profile_faults)
+            continue
+        for fault in profile_faults:
             users.setdefault((fault, getattr(qos, fault.row.field)), []).extend(port.name for port in ports)
     yield from (Unsettled(subject=(device.name,), missing=path) for path in missing)
     for (fault, _), names in users.items():
@@ -67,10 +68,13 @@ def _group_map_hits(
         )
 
 
-def _first_map_fault(fabric: Fabric, qos: QosProfile, shared: bool) -> _Fault | str | None:
-    """Return the first fault of a profile's maps, or the path of the missing fact that would decide it."""
+def _find_map_faults(fabric: Fabric, qos: QosProfile, shared: bool) -> tuple[_Fault, ...] | str:
+    """Return the faults of a profile's maps, one for each row, or the path of the missing fact that would decide it."""
     try:
-        return next(_shared_group_faults(fabric, qos) if shared else _misplaced_priority_faults(qos), None)
+        by_row: dict[Row, _Fault] = {}
+        for fault in _shared_group_faults(fabric, qos) if shared else _misplaced_priority_faults(qos):
+            by_row.setdefault(fault.row, fault)
+        return tuple(by_row.values())
     except UnknownFact as unknown:
         return str(unknown)
 
