@@ -124,8 +124,8 @@ def test_intents_are_told_from_other_yaml() -> None:
     assert [row.file for row in find(["a"]).ignored] == ["a/README.md"]
     assert shape(find(["a/other.yaml"])) == {
         "problems": [
-            "a/other.yaml: YAML that is no intent; expected an intent, with the key `nodrop: 1` "
-            "(a configuration in YAML is a list of `header` and `set`)"
+            "a/other.yaml: YAML that is not recognized; expected an intent, which starts with `nodrop: 1`, "
+            "or an NVUE file, a list with `header` and `set`"
         ]
     }
 
@@ -356,7 +356,7 @@ def test_forcing_a_platform_reads_what_is_not_recognised() -> None:
     assert "problems" in shape(find(["odd.txt"]))
     assert shape(find(["odd.txt"], "sonic")) == {"devices": {"odd": [("config_db.json", "odd.txt")]}}
     assert shape(find(["a"]))["notes"] == [
-        "a/odd.json: empty: it states nothing",
+        "a/odd.json: empty: contains no configuration",
         "a: holds neither configurations (config_db.json, frr.conf, interfaces, nclu.txt, qos_features.conf, "
         "running-config.txt, startup.yaml, other JSON) nor intents (YAML)",
     ]

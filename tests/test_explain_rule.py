@@ -263,7 +263,7 @@ def test_a_secret_beside_the_change_is_quoted_by_none(tmp_path: Path) -> None:
         (["pfc-without-watchdg", "--at", "leaf1", "good"], "no rule 'pfc-without-watchdg'"),
         (["pfc", "--at", "leaf1", "good"], "pfc is an area; its rules: "),
         (["pfc-without-watchdog", "--at", "laef1", "good"], "there is no device `laef1` (did you mean `leaf1`?)"),
-        (["pfc-without-watchdog", "--at", "leaf1/Ethernet3", "good"], "did you mean `leaf1/Ethernet32`?"),
+        (["pfc-without-watchdog", "--at", "leaf1/Ethernet3", "good"], "has no Ethernet3 (did you mean `Ethernet32`?)"),
         (["speed-mismatch", "--at", "laef1", "good"], "there is no device `laef1` (did you mean `leaf1`?)"),
         (["pfc-without-watchdog", "--at", "leaf1", "good", "more"], "3 words; expected RULE PATH, or PATH"),
         (["pfc-without-watchdog", "good"], "2 words; expected RULE"),

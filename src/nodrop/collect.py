@@ -96,7 +96,7 @@ def _notes_on_missing_ports(bundle: Bundle) -> list[Note]:
     """Return the notes on a device that names no port: its files are not read where they state nothing at all."""
     opened_files, _ = open_files(bundle.files)
     if all(is_blank(raw) for _, raw in opened_files):
-        message = "empty: it states nothing"
+        message = "empty: contains no configuration"
         return [Note(kind=DEVICE_NOT_READ, message=message, file=source.display) for source, _ in opened_files]
     file = bundle.files[0][1].display
     return [Note(kind="no-ports", message="names no port, so nothing about ports is checked", file=file)]

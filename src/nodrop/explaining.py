@@ -26,7 +26,7 @@ def rule_called(name: str, settings: Settings) -> Rule:
         return known_rules[name]
     if of_area := [rule.name for rule in rules if rule.area == name]:
         raise ValueError(f"{name} is an area; its rules: {', '.join(of_area)}")
-    raise ValueError(f"no rule {name!r} ({nearest(name, known_rules)})")
+    raise ValueError(f"no rule {name!r} ({nearest(name, known_rules, listed_by='nodrop rules')})")
 
 
 def at_subject(name: str, at: str, path: str, settings: Settings, platform: str | None = None) -> str:

@@ -128,7 +128,7 @@ def _checked_words(option: str, known_words: set[str], values: Sequence[str]) ->
 
     names = split_rule_words(values)
     if wrong := sorted(names - known_words):
-        place, hints = f"--{option}", {word: nearest(word, known_words) for word in wrong}
+        place, hints = f"--{option}", {word: nearest(word, known_words, listed_by="nodrop rules") for word in wrong}
         raise InputProblems(Problem(path=place, found=f"no rule or area {word!r}", hint=hints[word]) for word in wrong)
     return names
 

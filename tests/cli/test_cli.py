@@ -270,7 +270,14 @@ def test_what_needs_no_library_loads_none(args: list[str]) -> None:
         (["xyz"], f"no command 'xyz' (known: {', '.join(COMMANDS)})"),
         (["lint", "good", "--select", "pfc-without-watchdogs"], "(did you mean `pfc-without-watchdog`?)"),
         (["lint", "good", "--ignore", "ecn,bufers"], "no rule or area 'bufers' (did you mean `buffers`?)"),
-        (["lint", "good", "--select", ""], "no rule or area ''"),
+        (["lint", "good", "--select", ""], "no rule or area '' (`nodrop rules` lists all)"),
+        (["lint", "good", "--select", "nosuch"], "no rule or area 'nosuch' (`nodrop rules` lists all)"),
+        (["explain", "zzz"], "no rule 'zzz' (`nodrop rules` lists all)"),
+        (["hardware", "zzz"], "no model 'zzz' (`nodrop hardware` lists all)"),
+        (["plan", "good"], "Missing argument 'NEW'. Example: nodrop plan before build"),
+        (["plan"], "Missing argument 'OLD'. Example: nodrop plan before build"),
+        (["plan", "good", "good", "good"], "3 paths; expected OLD and NEW"),
+        (["check"], "Missing option '--base', such as --base origin/main or --base ./before"),
         (["lint", "good", "--platform", "sonik"], "no platform 'sonik' (did you mean `sonic`?)"),
         (["lint", "good", "--format", "jsno"], "no format 'jsno' (did you mean `json`?)"),
         (
@@ -716,7 +723,7 @@ def test_validate_says_what_it_has_computed(tmp_path: Path) -> None:
         "note: IPv6: 6 prefixes announced, reached over up to 4 next hops\n"
         "\n"
         f"{len(shipped()) - len(rules)} rules skipped: "
-        f"{len(select_file_rules(shipped())) - shared} run by nodrop lint, {observed} need other validators "
+        f"{len(select_file_rules(shipped())) - shared} run by nodrop lint, {observed} about other validators "
         "(nodrop validate --all), 1 above strictness regular\n"
         f"no findings in 4 devices, 128 interfaces, {len(rules)} rules\n",
         err="",

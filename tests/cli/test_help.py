@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 from pathlib import Path
+from unittest import mock
 
 import click
 import pytest
@@ -13,7 +14,7 @@ from nodrop.cli.main import nodrop as group
 from support.command import nodrop
 
 MAX_LINES = 12
-"""Lines of prose in the help of a command, as a terminal of 100 columns shows them."""
+"""Lines of prose in the help of a command, the summary included, as a terminal of 80 columns shows them."""
 ELSEWHERE = ("nodrop lsp", "nodrop twin", "--batfish", "--base origin/main", "ssh ")
 """Examples that need a service, a repository, other machines or rights."""
 
@@ -30,7 +31,8 @@ def commands() -> list[list[str]]:
 
 def help_of(words: list[str]) -> tuple[list[str], list[str]]:
     """The lines of prose of a command's help, and its examples."""
-    text = nodrop(*words, "--help").out
+    with mock.patch.dict(os.environ, COLUMNS="80"):
+        text = nodrop(*words, "--help").out
     body = re.split(r"^\w[\w ]*:$", text, maxsplit=1, flags=re.MULTILINE)[0].partition("\n\n")[2]
     prose, _, examples = re.sub(r"^  Examples?:$", "\0", body, flags=re.MULTILINE).partition("\0")
     return [line for line in prose.splitlines() if line], [line.strip() for line in examples.splitlines() if line]

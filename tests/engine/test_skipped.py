@@ -81,7 +81,7 @@ def test_the_line_before_the_totals_says_how_many_and_why() -> None:
     made = Outcome(devices=2, interfaces=64, rules=7, skipped=TWO)
     assert (
         render(made)
-        == "2 rules skipped: 1 ignored, 1 for other modes\nno findings in 2 devices, 64 interfaces, 7 rules\n"
+        == "2 rules skipped: 1 ignored, 1 for another mode\nno findings in 2 devices, 64 interfaces, 7 rules\n"
     )
     assert render(made, quiet=True) == ""
     assert render(Outcome(skipped=TWO)) == "nothing checked\n"

@@ -150,8 +150,8 @@ def test_files_of_a_build_are_left_to_their_intent() -> None:
     done = nodrop("fix", "build", "--unsafe")
     assert done.code == 1
     assert (
-        "not changed: built from two-by-two.yaml, which the next build would go by: change that, or --edit-generated"
-        in done.out
+        "not changed: written by nodrop build from two-by-two.yaml; the next build would undo a change here. "
+        "Change the intent, or use --edit-generated" in done.out
     )
     assert leaf.read_bytes() == before
     assert nodrop("fix", "build", "--unsafe", "--edit-generated").code == 0

@@ -309,4 +309,4 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "pygls", None)
     done = nodrop("lsp")
     assert (done.code, done.out) == (2, "")
-    assert "pip install 'nodrop[lsp]'" in done.err
+    assert "pip install '.[lsp]'" in done.err

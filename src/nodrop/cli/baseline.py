@@ -35,8 +35,8 @@ def command(
 ) -> int:
     """Record today's findings so that only new ones are reported.
 
-    PATH is as for `nodrop lint`. The file holds rules, subjects, fingerprints and digests of facts. When the facts
-    of a finding change, it is reported again. Suppressed findings are not recorded.
+    PATH is as for `nodrop lint`. A finding whose facts change is reported again. Suppressed findings are not
+    recorded.
 
     If the file exists, new findings are added. Entries of findings that no longer occur remain, unless --prune is
     given.

@@ -20,15 +20,22 @@ _OWN = ("text", "markdown", "json")
 """Formats that tell of all; the others tell of new findings, and of what else ends with 1."""
 
 
+def _require_base(ctx: click.Context, _param: click.Parameter, value: str | None) -> str:
+    """Return the value of --base; raise UsageError with examples if it is missing."""
+    if value is None:
+        raise click.UsageError("Missing option '--base', such as --base origin/main or --base ./before", ctx)
+    return value
+
+
 @click.command(cls=Sections)
 @click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path())
 @option(
     _COMPARING,
     "--base",
-    required=True,
+    callback=_require_base,
     metavar="REV|DIR",
     help="Compare with the merge base of HEAD and this revision, such as origin/main, or with a folder that holds the"
-    " earlier files under the same names, written with a slash: ./before.",
+    " earlier files under the same names, written with a slash: ./before.  [required]",
 )
 @option(_COMPARING, "--exact", is_flag=True, help="Compare with the revision itself, not with the merge base.")
 @option(
@@ -50,7 +57,7 @@ _OWN = ("text", "markdown", "json")
     type=Word(RISKS),
     metavar="RISK",
     help="Exit 1 if a change does this to a running switch, or worse: unknown, traffic-affecting,"
-    " 'service restart', 'port bounce', reboot or refused.",
+    " 'service restart', 'port bounce', reboot or refused (the switch rejects the change).",
 )
 @patch_option("make the change, as `nodrop plan --patch` does")
 @stating
@@ -82,17 +89,11 @@ def command(
     """Review a change before it is merged: impact, new findings, rollout order.
 
     PATH is as for `nodrop lint`; without PATH, the working directory is checked. Its files, committed or not, are
-    compared with --base. The report lists changed switches and facts, traffic impact, rollout order, new and fixed
-    findings, and changed sessions and routes.
+    compared with --base. The policy (rules, baseline, suppressions) comes from --base, so that a change cannot hide
+    its own findings.
 
-    Intermediate rollout states are checked too. The suggested order is one in which no intermediate state has an
-    error that is absent both before and after. If every order has one, it is a rollout hazard.
-
-    The policy (rules, baseline, suppressions) comes from --base, so that a change cannot hide its own findings. A
-    change of the policy is reported.
-
-    Exit 1 if a new finding or a hazard reaches --fail-on, the risk reaches --fail-on-risk, or a build is out of
-    date. A change by itself does not fail the check.
+    Exit 1 if a new finding reaches --fail-on, the risk reaches --fail-on-risk, every rollout order has a temporary
+    error that reaches --fail-on, or a build is out of date. A change by itself does not fail the check.
 
     \b
     Examples:

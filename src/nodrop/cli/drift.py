@@ -36,13 +36,9 @@ def command(
     """Compare running configurations with the intended ones.
 
     RUNNING are files collected from switches, or folders of them, one for each switch. INTENT is an intent, the
-    folder of its build, or other intended configurations.
-
-    The report lists switches that are on one side only, facts that differ, findings that only the running files
-    have, the impact of the correction on each switch, and the rollout order. Facts that one side does not state are
-    listed separately, and are not drift. With -v, so are settings that a switch adds by itself, such as its MAC
-    address. Other tables of SONiC and settings of NVUE (access lists, accounts) are compared by row; their values
-    are not shown.
+    folder of its build, or other intended configurations. Facts that one side does not state are listed separately,
+    and are not drift. SONiC tables and NVUE settings outside the model (access lists, accounts) are compared by name,
+    their values are not shown.
 
     Exit 1 if something differs, a switch is on one side only, or a finding reaches --fail-on.
 

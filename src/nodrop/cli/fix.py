@@ -27,7 +27,8 @@ _FIX = "Fixing"
 @folder_option(
     "--patch",
     group=_FIX,
-    help="Change no file; write the changes to DIR, in the formats of each switch's own tools.",
+    help="Change no file; write the changes to DIR, as files that the switch itself applies (`config apply-patch`,"
+    " `nv config patch`).",
 )
 @option(_FIX, "--edit-generated", is_flag=True, help="Also change files that `nodrop build` wrote.")
 @stating
@@ -148,7 +149,8 @@ def _reason_not_to_edit(text: "Text") -> str:
     if built is None:
         return ""
     sources = ", ".join(built.inputs) or "an intent"
-    return f"built from {sources}, which the next build would go by: change that, or --edit-generated"
+    remedy = "Change the intent, or use --edit-generated"
+    return f"written by nodrop build from {sources}; the next build would undo a change here. {remedy}"
 
 
 def _write_patches(directory: str, fixed: Sequence["Fixed"]) -> None:

@@ -11,8 +11,9 @@ from nodrop.cli.options import form_option
 def command(form: str, model: str | None) -> None:
     """List the known switches, NICs and media, or show one model.
 
-    The list has the ports, the ASIC, the platforms and the missing data of each switch. The page of a MODEL has its
-    ports, lanes, breakouts, port names, memory, shipped buffer pools and headroom tables, with their sources.
+    The list has the ports, the ASIC and the platforms of each switch, and the data that nodrop lacks of it. The page
+    of a MODEL has its ports, lanes, breakouts, port names, memory, shipped buffer pools and headroom tables, with
+    their sources.
 
     \b
     Examples:
@@ -27,5 +28,5 @@ def command(form: str, model: str | None) -> None:
         say(render_catalogue_list(form) + "\n")
         return
     if model not in names():
-        raise click.UsageError(unknown("model", model, names()))
+        raise click.UsageError(unknown("model", model, names(), listed_by="nodrop hardware"))
     say(render_model_page(model, form) + "\n")

@@ -59,14 +59,11 @@ def command(
 ) -> int:
     """Derive an intent from configurations.
 
-    PATH is as for `nodrop lint`: the configurations of one fabric, of any supported platform. Facts in fabric.yaml,
-    nodrop.yaml and --assume are used; other roles follow from names and cables.
+    PATH is as for `nodrop lint`: the configurations of one fabric, of any supported platform.
 
     The intent contains what cannot be derived; values equal to the default are omitted. A guess has its reason
-    beside it. A missing value is a TODO comment with an example. Settings outside the model go to `extra`, secrets
-    never. Differences between the fabric of the intent and the files are listed at its end.
-
-    Complete the intent, then compare it with the same configurations: --against.
+    beside it. A missing value is a TODO comment with an example. Settings that an intent has no key for go to `extra`;
+    secrets are left out. When the intent is complete, check it: nodrop import configs --against imported.yaml
 
     Exit 0 if the intent reproduces the input, 1 if a difference or a TODO remains.
 

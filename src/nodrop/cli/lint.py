@@ -36,16 +36,12 @@ def command(
     """Check configurations or intents for RoCE faults.
 
     PATH is a file, a folder, or `-` for standard input. Files in one folder under their usual names
-    (config_db.json, frr.conf) are one device; any other file is a separate device. NIC settings of hosts (output of
-    mlnx_qos -i and mlxconfig query, scripts, NicConfigurationTemplate, NCCL environment) are checked with the
-    switches. Of an intent, the configurations that it results in are checked. A fabric.yaml beside a path states
-    what files cannot.
+    (config_db.json, frr.conf) are one device; any other file is a separate device. NIC settings of hosts are checked
+    with the switches. An intent is linted by its generated configurations. A fabric.yaml beside PATH states facts that
+    configurations lack (cables, models, classes).
 
-    Routing rules check the computed sessions and routes; `nodrop validate` adds failures. The last lines count the
-    rules that ran, and those that were skipped, with the reason. Files that are not configurations are listed with
-    -v.
-
-    Exit 3 if a device has no file that nodrop can read, or if there is no port and no host.
+    Routing rules check the computed sessions and routes; `nodrop validate` adds failures. With -v, files that are not
+    configurations are listed.
 
     \b
     Examples:

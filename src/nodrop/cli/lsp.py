@@ -6,13 +6,19 @@ import click
 
 
 @click.command()
-@click.option("--tcp", "port", type=click.IntRange(1, 65535), metavar="PORT", help="Listen on 127.0.0.1 instead.")
+@click.option(
+    "--tcp",
+    "port",
+    type=click.IntRange(1, 65535),
+    metavar="PORT",
+    help="Listen on 127.0.0.1:PORT instead of standard input.",
+)
 @click.option("--stdio", is_flag=True, hidden=True, help="The default; some editors pass it.")
 def command(port: int | None, *, stdio: bool) -> None:
     """Run the language server for editors, on standard input and output.
 
     Editors show findings in intents, switch configurations, fabric.yaml, nodrop.yaml, profiles and rule files while
-    you type, with explanations, quick fixes and completion. Install it with: pip install 'nodrop[lsp]'
+    you type, with explanations, quick fixes and completion. Install it with: pip install '.[lsp]' in a checkout
 
     \b
     Example:
@@ -20,7 +26,7 @@ def command(port: int | None, *, stdio: bool) -> None:
     """
     del stdio
     if find_spec("pygls") is None or find_spec("lsprotocol") is None:
-        raise click.ClickException("the language server is not installed: pip install 'nodrop[lsp]'")
+        raise click.ClickException("the language server is not installed: pip install '.[lsp]' in a checkout")
     from nodrop.lsp.server import make
 
     if port is None:

@@ -49,7 +49,7 @@ def nodrop() -> None:
     \b
     Examples:
       nodrop lint config_db.json           check the configuration of a switch
-      nodrop init                          write a first intent, intent.yaml
+      nodrop init                          write a first intent (intent.yaml: the description of a fabric)
       nodrop show intent.yaml              show the fabric that it describes
       nodrop build intent.yaml -o build    write its configurations, and lint them
     """

@@ -14,11 +14,11 @@ FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
 THRESHOLDS = ("error", "warning", "note", "unknown", "never")
 
 
-def unknown(kind: str, word: str, known_words: Iterable[str]) -> str:
-    """Return a message that names the unknown word and the nearest known word."""
+def unknown(kind: str, word: str, known_words: Iterable[str], *, listed_by: str = "") -> str:
+    """Return a message that names the unknown word and the nearest known word, or the command that lists all."""
     from nodrop.model.types import nearest
 
-    return f"no {kind} {word!r} ({nearest(word, known_words)})"
+    return f"no {kind} {word!r} ({nearest(word, known_words, listed_by=listed_by)})"
 
 
 def formats_of(
@@ -162,7 +162,8 @@ _CHOOSING = (
         RULES,
         "--strictness",
         type=Word(["regular", "pedantic", "auditor"]),
-        help="regular: faults; pedantic: also possible faults and good practice; auditor: also informational."
+        help="regular: faults; pedantic: also findings that may be harmless, and good practice; auditor: also"
+        " informational."
         "  [default: regular]",
     ),
     *_CONFIGURED,
@@ -183,8 +184,8 @@ _BEFORE = (
         RULES,
         "--fail-on",
         type=Word(THRESHOLDS),
-        help="Exit 1 if a finding has at least this severity; unknown: as warning, and if a rule lacks a fact or a file"
-        " is not read.  [default: warning]",
+        help="Exit 1 if a finding has at least this severity; unknown: like warning, and also if a rule could not be"
+        " decided or a file was not read.  [default: warning]",
     ),
 )
 color_option = option(

@@ -26,8 +26,18 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "markdown")
 
 
+def _require_old_and_new(ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, str]:
+    """Return both paths; raise UsageError with an example unless there are two."""
+    if len(values) > 2:
+        raise click.UsageError(f"{len(values)} paths; expected OLD and NEW", ctx)
+    if len(values) < 2:
+        missing = "'NEW'" if values else "'OLD'"
+        raise click.UsageError(f"Missing argument {missing}. Example: nodrop plan before build", ctx)
+    return values[0], values[1]
+
+
 @click.command(cls=Sections)
-@click.argument("paths", nargs=2, required=True, metavar="OLD NEW", type=click.Path())
+@click.argument("paths", nargs=-1, metavar="OLD NEW", type=click.Path(), callback=_require_old_and_new)
 @format_option(FORMATS)
 @color_option
 @option(OUTPUT, "-v", "--verbose", is_flag=True, help="Show every value, even if only names and addresses differ.")
@@ -48,13 +58,9 @@ def command(
     """Compare OLD with NEW: changes, their impact on running switches, rollout order.
 
     OLD and NEW are each an intent, or a folder of intents or configurations. Several fabrics are matched by name.
+    Facts that one side does not state are listed separately, and are not changes.
 
-    The report lists added, removed and changed switches, and changed facts, grouped over ports and switches. For
-    each it shows the impact on a running switch (traffic-affecting, service restart, port bounce, reboot, refused),
-    the reason, and manual steps. Facts that one side does not state are listed separately, and are not changes.
-    Intermediate rollout states are checked: the suggested order is one without a temporary error, if there is one.
-
-    --patch writes a folder for each switch, or for each stage and switch: files for its own tools, and by-hand.txt
+    --patch writes a folder for each switch (and rollout stage): files that the switch itself applies, and by-hand.txt
     with the manual steps.
 
     Exit 1 if anything changes.

@@ -8,7 +8,11 @@ from nodrop.cli.options import OUTPUT, Word, folder_option, option
 
 def patch_option(purpose: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add --patch to a command; the `purpose`, a verb with its object, ends the option's help."""
-    return folder_option("--patch", help=f"Write to DIR, for each switch, files for its own tools that {purpose}.")
+    return folder_option(
+        "--patch",
+        help=f"Write to DIR, for each switch, files that the switch itself applies (`config apply-patch`,"
+        f" `nv config patch`), to {purpose}.",
+    )
 
 
 def rollout_option(*, group: str = OUTPUT, gate: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -45,7 +45,8 @@ _OPTIONS = (
         multiple=True,
         metavar="KEY=VALUE",
         shell_complete=completing.complete_assumptions,
-        help="State a fact that no file has: mode=lossless|pfc-only|lossy|trim|uec, rdma=DSCP (repeatable).",
+        help="State a fact that no file has: mode=lossless, pfc-only, lossy, trim (packet trimming) or uec (Ultra"
+        " Ethernet); rdma=DSCP (repeatable).",
     ),
     option(
         RULES,

@@ -28,8 +28,8 @@ def command(areas: tuple[str, ...], settings: "Settings", form: str) -> None:
     """List the rules: a summary, and one line for each.
 
     The list has the shipped rules and custom ones, by area, with their severity and message. A rule that is off has
-    the reason: --ignore, nodrop.yaml, or a higher strictness. JSON has all rules, text and Markdown only selected
-    ones.
+    the reason: --ignore, nodrop.yaml, or a higher strictness. --format json lists all rules, also without AREA or
+    RULE.
 
     \b
     Examples:

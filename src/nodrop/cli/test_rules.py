@@ -28,8 +28,8 @@ def command(paths: tuple[str, ...], select: tuple[str, ...], mutants: bool, form
     the nearest nodrop.yaml are tested.
 
     Each example is a change of a small fabric. It is written for each platform that supports it, read back and
-    checked: the rule must report exactly the subjects that the example names. Rules with a name that is taken, a
-    condition that can never apply, or a word that does not exist are errors.
+    checked: the rule must report exactly the subjects that the example names. It is an error if a rule's name is
+    taken, its condition can never be true, or it uses an unknown name.
 
     \b
     Examples:

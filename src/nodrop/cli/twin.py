@@ -3,18 +3,20 @@
 import click
 
 from nodrop.cli.choices import Choices
-from nodrop.cli.options import Sections, judging, no_cache
+from nodrop.cli.options import RUNNING, Sections, judging, no_cache, option
 
 
 @click.command(cls=Sections)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@click.option(
+@judging
+@option(
+    RUNNING,
     "--devices",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Start at most N switches; of a larger fabric, a sample of its pods.  [default: what this machine can run]",
+    help="Start at most N switches; of a larger fabric, some leaves with their spines.  [default:"
+    " what this machine can run]",
 )
-@judging
 @no_cache
 def command(paths: tuple[str, ...], devices: int | None, no_cache: bool, choices: Choices) -> int:
     """Run a fabric in real FRR daemons, and compare it with the computed fabric.

@@ -29,9 +29,9 @@ SERVICE = "NODROP_BATFISH"
 @option(
     VALIDATORS,
     "--against",
-    metavar="PATH",
+    metavar="OTHER",
     type=click.Path(),
-    help="Ask Batfish which packets this other build delivers and PATH does not.",
+    help="Report packets that OTHER delivers and PATH does not (Batfish).",
 )
 @option(VALIDATORS, "--twin", is_flag=True, help="Also run the fabric in real FRR daemons, as `nodrop twin` does.")
 @option(

@@ -12,6 +12,7 @@ from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN, UnknownFact
 from nodrop.model.subject import FABRIC, Subject
 from nodrop.model.subject import text as subject_text
+from nodrop.model.types import meant as guess_word
 from nodrop.model.types import nearest
 
 
@@ -145,11 +146,25 @@ def _is_above_item(rule: Rule, item: ScopeItem, at: Subject) -> bool:
     return any(subject[: len(at)] == at for subject in item_subjects)
 
 
+def _find_absent_port(subject_path: Subject, index: Index) -> str:
+    """Say that a device has no such port, and name the nearest; empty where the subject names none, or one it has."""
+    if len(subject_path) < 2 or subject_path[0] == FABRIC or subject_path[1].startswith("@"):
+        return ""
+    device, port = subject_path[:2]
+    names = [interface.name for interface in index.devices[device].interfaces]
+    if port in names:
+        return ""
+    hint = guess_word(port, names)
+    return f"{device} has no {port}" + (f" ({hint})" if hint else "")
+
+
 def describe_absent_subject(subject_path: Subject, index: Index, subjects: Sequence[Subject]) -> str:
     """Describe a subject that the fabric does not have: the nearest device, else the nearest subject."""
     if subject_path[0] != FABRIC and subject_path[0] not in index.devices:
         near = nearest(subject_path[0], index.devices)
         return f"{subject_text(subject_path)}: there is no device `{subject_path[0]}` ({near})"
+    if absent_port := _find_absent_port(subject_path, index):
+        return absent_port
     alike = [subject_text(subject) for subject in subjects if subject[0] == subject_path[0]]
     hint = nearest(subject_text(subject_path), alike) or "nor elsewhere on it"
     return f"{subject_text(subject_path)}: the rule checks nothing there ({hint})"

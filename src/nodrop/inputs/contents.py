@@ -117,7 +117,7 @@ def by_content(name: str, file_head: bytes, *, is_whole: bool, is_switch: Callab
     """Return why a file with this beginning is not read; `is_switch`: whether a reader takes a name and a text."""
     text = decoded(file_head)
     if is_blank(text) and is_whole:
-        return Unread("empty: it states nothing", is_device=True)
+        return Unread("empty: contains no configuration", is_device=True)
     if file_head.startswith(_GZIP):
         inner = _decompress_head(file_head)
         return Unread("compressed with gzip; decompress it", is_switch(name.removesuffix(".gz"), decoded(inner)))

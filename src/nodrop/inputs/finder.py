@@ -386,10 +386,8 @@ def _unrecognized_file_problem(path: Path, unread: Unread | None) -> Problem:
         expected = f"a configuration of {', '.join(platforms.names())}, or an intent in YAML"
         return Problem(path=str(path), found=unread.reason, expected=expected)
     if path.suffix in _YAML:
-        hint = "a configuration in YAML is a list of `header` and `set`"
-        return Problem(
-            path=str(path), found="YAML that is no intent", expected="an intent, with the key `nodrop: 1`", hint=hint
-        )
+        expected = "an intent, which starts with `nodrop: 1`, or an NVUE file, a list with `header` and `set`"
+        return Problem(path=str(path), found="YAML that is not recognized", expected=expected)
     expected = f"a configuration of {', '.join(platforms.names())}, or an intent in YAML"
     hint = "--platform says which"
     return Problem(path=str(path), found="a file of no known platform", expected=expected, hint=hint)

@@ -176,7 +176,7 @@ def _group(devices: Sequence[Device], *, cabled: bool, paused: bool) -> Group:
         return Group(names, ("lossless",), "NICs have PFC")
     if cabled:
         return Group(names, ("lossy",), "nothing pauses, and no priority group is lossless")
-    return Group(names, OPEN, "nothing pauses, and without a known cable to another switch this does not decide it")
+    return Group(names, OPEN, "no port has PFC, and no cable to another switch is known")
 
 
 def _group_uncabled_switches(devices: Sequence[Device], other_groups: Iterable[Group], *, paused: bool) -> Group:

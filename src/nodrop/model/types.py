@@ -197,12 +197,15 @@ def key_name(value_type: type[Any]) -> str | None:
     return next((key for key in KEYS if key in names or hasattr(value_type, key)), None)
 
 
-def nearest(word: str, known_words: Iterable[str], similarity: float = 0.6) -> str:
+def nearest(word: str, known_words: Iterable[str], similarity: float = 0.6, *, listed_by: str = "") -> str:
     """Return a hint that names the known word nearest to `word`, else all known words.
 
-    `similarity` is the required similarity, as difflib counts.
+    `similarity` is the required similarity, as difflib counts. `listed_by` is the command that lists the known words,
+    which is named in their place.
     """
     words = sorted(known_words)
+    if listed_by:
+        return meant(word, words, similarity) or f"`{listed_by}` lists all"
     shown = ", ".join(words[:24]) + (", …" if len(words) > 24 else "")
     return meant(word, words, similarity) or (f"known: {shown}" if words else "")
 

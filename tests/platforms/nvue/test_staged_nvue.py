@@ -50,6 +50,21 @@ def test_a_stage_that_differs_is_a_problem(old: str, new: str, said: str) -> Non
     assert f"10-ports.nv: {said}; expected what {STATE} sets" in problems[0]
 
 
+def test_a_syntax_error_of_the_state_is_reported_once() -> None:
+    stage("10-ports.nv", NVUE_SET.decode())
+    stage("10-ports.yaml", NVUE.decode())
+    Path(STATE).write_bytes(NVUE.replace(b"      swp1:", b"      swp1: : x"))
+    errors = [line for line in nodrop("lint", "build", "--no-cache").out.splitlines() if line.startswith("error: ")]
+    assert [line.split(":")[1].strip() for line in errors] == [STATE]
+
+
+def test_a_syntax_error_of_a_stage_is_reported_at_its_line() -> None:
+    stage("10-ports.yaml", NVUE.decode().replace("      swp1:", "      swp1: : x"))
+    line = NVUE.decode().splitlines().index("      swp1:") + 1
+    code, (problem,) = stages()
+    assert (code, problem.startswith(f"error: build/leaf1/apply/10-ports.yaml:{line}:")) == (2, True)
+
+
 def test_an_order_of_words_or_ranges_makes_no_difference() -> None:
     Path(STATE).write_bytes(NVUE.replace(b"      swp1:", b"      swp1-2:"))
     stage("10-ports.nv", NVUE_SET.decode() + NVUE_SET.decode().replace("swp1", "swp2"))

@@ -46,12 +46,12 @@ def told(subject: str, new: object) -> str:
     ],
 )
 def test_the_command_to_type(subject: str, new: object, command: str) -> None:
-    assert told(subject, new) == f"sw1/{subject}: type `{command}`"
+    assert told(subject, new) == f"sw1/{subject.replace('%2F', '/')}: type `{command}`"
 
 
 def test_several_commands_in_their_order() -> None:
     assert told("Eth1%2F1/qos/pfc_rx_priorities", (3,)) == (
-        "sw1/Eth1%2F1/qos/pfc_rx_priorities: type `dcb priority-flow-control enable force`, then "
+        "sw1/Eth1/1/qos/pfc_rx_priorities: type `dcb priority-flow-control enable force`, then "
         "`dcb priority-flow-control priority 3 enable`, then "
         "`interface ethernet 1/1 dcb priority-flow-control mode on force`"
     )
@@ -59,7 +59,7 @@ def test_several_commands_in_their_order() -> None:
 
 @pytest.mark.parametrize("subject", ["@hash_seed", "Eth1%2F1/lanes", "Eth1%2F1/qos/queues/3/buffer"])
 def test_what_has_no_command_is_said(subject: str) -> None:
-    assert told(subject, 7) == f"sw1/{subject}: which command changes this is not known here"
+    assert told(subject, 7) == f"sw1/{subject.replace('%2F', '/')}: nodrop does not know the Onyx command"
 
 
 def test_the_commands_read_back_to_what_was_asked_for() -> None:

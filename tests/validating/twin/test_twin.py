@@ -160,7 +160,7 @@ def test_a_line_with_effects_outside_routing_is_no_fault_and_a_note_with_its_pla
     started = prepare_start(
         written(fabric, {"leaf1/frr.conf": ("log syslog informational", "log file /etc/ld.so.preload")})
     )
-    said = "not given to daemons, its effect is outside routing:"
+    said = "left out for the daemons, no effect on routing:"
     assert [*started.left_out] == [
         f"{said} `log file /etc/ld.so.preload` (leaf1 frr.conf:3)",
         f"{said} `log syslog informational` (leaf2 frr.conf:3, spine1 frr.conf:3, spine2 frr.conf:3)",

@@ -7,6 +7,7 @@ Texts that nodrop wrote are compared statement by statement; only if those diffe
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.platforms.nvue.read_values import FILE
@@ -20,7 +21,10 @@ _Statement = tuple[str, ...]
 
 
 def unlike(state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Problem]:
-    """Return a problem for each form of the stages, given by path, that results in other settings than the state."""
+    """Return a problem for each form of the stages, given by path, that results in other settings than the state.
+
+    A stage that cannot be read is reported as such; a state that cannot be read is left to the reader of the device.
+    """
     problems: list[Problem] = []
     for form in FORMS:
         files = {name: raw for name, raw in sorted(stages.items()) if name.endswith(form)}
@@ -29,12 +33,22 @@ def unlike(state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Prob
                 reason = _first_difference(
                     merge_files({FILE: state})[1], merge_files({FILE: b"\n".join(files.values())})[1]
                 )
-            except InputProblems as error:
-                reason = error.problems[0].found
+            except InputProblems:
+                problems += (problem for name, raw in files.items() for problem in _reading_problems(name, raw))
+                continue
             if reason:
                 expected = f"what {display} sets; run `nodrop build` again"
                 problems.append(Problem(path=next(iter(files)), found=reason, expected=expected))
     return problems
+
+
+def _reading_problems(name: str, raw: bytes) -> tuple[Problem, ...]:
+    """Return why a stage cannot be read; nothing if it can."""
+    try:
+        merge_files({FILE: raw})
+    except InputProblems as error:
+        return tuple(replace(problem, path=name) for problem in error.problems)
+    return ()
 
 
 def _has_same_settings(state: bytes, stages: Iterable[bytes], form: str) -> bool:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 
 from nodrop.model.change import Change, Edit
-from nodrop.model.subject import text
 from nodrop.platforms.kit.command_lines import PORT
 from nodrop.platforms.kit.editing import Budget, told_by_hand
 from nodrop.platforms.onyx.read_values import KIBIBYTE
@@ -24,11 +23,11 @@ def _slotted_commands(change: Change) -> tuple[str, ...]:
 
 
 def _describe_manual_change(change: Change) -> str:
-    subject = text(change.subject)
+    subject = "/".join(change.subject)
     port = change.subject[1].removeprefix("Eth") if len(change.subject) > 1 else ""
     commands = _commands_for_change(change, f"ethernet {port}")
     if not commands:
-        return f"{subject}: which command changes this is not known here"
+        return f"{subject}: nodrop does not know the Onyx command"
     return f"{subject}: type {', then '.join(f'`{command}`' for command in commands)}"
 
 

@@ -89,7 +89,7 @@ def _omitted_line_notes(confs: Mapping[str, FrrConf], trimmed_lines: Mapping[str
             places[_shortened(rows[number - 1].strip())].append(at)
     for text, all_at in places.items():
         suffix = f" and {len(all_at) - _PLACES} more lines" if len(all_at) > _PLACES else ""
-        yield f"not given to daemons, its effect is outside routing: `{text}` ({', '.join(all_at[:_PLACES])}{suffix})"
+        yield f"left out for the daemons, no effect on routing: `{text}` ({', '.join(all_at[:_PLACES])}{suffix})"
 
 
 def _shortened(frr_text: str) -> str:
