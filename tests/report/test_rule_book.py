@@ -271,3 +271,11 @@ def test_a_hostile_rule_has_a_page_like_any_other() -> None:
     for row in re.findall(r"^\|.*\|$", text + files[INDEX_FILE], re.MULTILINE):
         columns = len(re.findall(r"(?<!\\)\|", row)) - 1
         assert columns in (2, 3, 5), row
+
+
+def test_a_page_promises_a_fix_without_unsafe_only_where_it_holds() -> None:
+    page = made()["pfc-without-watchdog.md"]
+    assert "`nodrop fix --unsafe` changes this; review the changes first: the intended value may differ." in page
+    assert "Without --unsafe: only where policy, other ports or a cable known to reach a host" in page
+    assert "`nodrop fix` changes this." not in page
+    assert "`nodrop fix` changes this." in made()["watchdog-mask-differs.md"]

@@ -107,9 +107,11 @@ def _describe_commands(rule: Rule) -> Iterator[str]:
 def _describe_automatic_fix(rule: Rule) -> Iterator[str]:
     """Return what nodrop can do of a fix."""
     if rule.has_known_changes:
-        flag = "" if rule.fix_safe else " --unsafe"
+        flag = "" if rule.fix_safe and not rule.default_changes else " --unsafe"
         why = "; review the changes first: the intended value may differ" if flag else ""
         yield f"`nodrop fix{flag}` changes this{_describe_fix_source(rule)}{why}."
+        if flag and rule.fix_safe:
+            yield "Without --unsafe: only where policy, other ports or a cable known to reach a host give the value."
 
 
 def _describe_fix_source(rule: Rule) -> str:
