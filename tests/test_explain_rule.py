@@ -147,10 +147,10 @@ def test_what_is_assumed_and_what_is_unknown_is_said(tmp_path: Path) -> None:
     page = explained("rdma-dscp-in-lossy-class", "--at", "leaf1/Ethernet0", alone)
     said = " ".join(" ".join(page).split())
     assert "from the fabric's classes; assumed: RDMA is DSCP 26, because: NVIDIA's convention" in said
-    assert "from interface.side = unknown (interface.side); unknown: no file says it; what would settle it: " in said
+    assert "from interface.side = unknown (interface.side); unknown: in no file; supply " in said
     page = explained("mtu-mismatch", "--at", "leaf1", alone)
     assert page[0] == "mtu-mismatch at leaf1: cannot be decided"
-    assert page[1].startswith("not known: the other end of a link, of leaf1; what would settle it: the configurations")
+    assert page[1].startswith("unknown: needs the other end of a link of leaf1; supply the configurations")
     page = explained("pfc-one-sided", "--at", "leaf1/Ethernet0", alone)
     assert page[0] == "pfc-one-sided at leaf1/Ethernet0: cannot be decided, for want of the other end of a link"
 

@@ -29,9 +29,7 @@ def test_a_new_finding_of_files_that_nobody_has_committed(configurations: Git) -
     assert done.code == 1
     assert "error[watchdog-missing-fabric]" in done.out or "watchdog" in done.out
     assert "--> build/leaf1/config_db.json:" in done.out
-    assert done.out.splitlines()[-1].endswith(
-        ": 1 new warning; 1 switch changed; nothing known to disturb a switch that runs"
-    )
+    assert done.out.splitlines()[-1].endswith(": 1 new warning; 1 switch changed; no traffic impact expected")
 
 
 def test_what_was_found_before_is_counted_and_what_is_mended_is_told(configurations: Git) -> None:
@@ -153,17 +151,17 @@ def test_an_intent_and_its_build_are_told_once(intent: Git) -> None:
     stale = nodrop("check", "--base", "HEAD")
     assert stale.code == 1
     every = "leaf1, leaf2, spine1, spine2"
-    told = f"build is not what intents/fabric.yaml comes to: {every} different; `nodrop build` makes it so"
+    told = f"build is out of date with intents/fabric.yaml: {every} different; run `nodrop build`"
     assert told in " ".join(stale.out.split())
     built("intents/fabric.yaml", "build")
     done = nodrop("check", "--base", "HEAD")
     assert done.code == 0
     assert done.out.count("queue 3: ECN minimum: 150 kB -> 200 kB") == 1
-    assert "== intents/fabric.yaml; its build in build says the same" in done.out
+    assert "== intents/fabric.yaml; its build in build is up to date" in done.out
     edited = Path("build/leaf1/config_db.json").read_text()
     commit(intent)
     Path("build/leaf1/config_db.json").write_text(edited.replace('"mtu": "9216"', '"mtu": "9100"'))
-    assert "build is not what intents/fabric.yaml comes to: leaf1 different" in nodrop("check", "--base", "HEAD").out
+    assert "build is out of date with intents/fabric.yaml: leaf1 different" in nodrop("check", "--base", "HEAD").out
 
 
 def unfit(*words: str) -> list[tuple[str, str, list[str], list[str], list[str]]]:
@@ -255,7 +253,7 @@ def test_a_build_that_is_gone_whole_while_its_intent_stays(pods: Git) -> None:
     assert unfit("--base", "HEAD") == gone
     done = nodrop("check", "--base", "HEAD")
     assert done.code == 1
-    assert "build/pod1 is not what intents/pod1.yaml comes to: leaf1, leaf2, spine1, spine2 missing" in done.out
+    assert "build/pod1 is out of date with intents/pod1.yaml: leaf1, leaf2, spine1, spine2 missing" in done.out
     Path("intents/pod1.yaml").unlink()
     assert unfit("--base", "HEAD") == gone[1:]
 

@@ -276,7 +276,7 @@ def test_states_are_tried_as_long_as_there_is_time_and_the_others_told(monkeypat
     plan = made(old, new)
     assert plan.rollout is not None
     assert (plan.rollout.tried, plan.rollout.untried) == (2, 1)
-    assert "  1 state between not tried, 2 tried\n" in plan_text.page(plan)
+    assert "  2 of 3 intermediate states checked\n" in plan_text.page(plan)
     assert devices(plan) == USUAL
 
 
@@ -337,7 +337,7 @@ def test_a_hazard_stops_a_pipeline_unless_it_is_let_through(
 ) -> None:
     done = command("check", "fabric.yaml", "--base", "./old", *words)
     assert (done.code, done.err) == (code, "")
-    assert ("1 hazard on the way" in done.out.splitlines()[-1]) is told
+    assert ("1 rollout hazard" in done.out.splitlines()[-1]) is told
     assert ("between leaf1 and leaf2: error[rdma-dscp-in-lossy-class] on leaf1: DSCP 26 of RDMA" in done.out) is told
 
 

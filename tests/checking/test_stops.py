@@ -1,4 +1,4 @@
-"""Whatever makes a check end with 1 is in every format: hazards on the way, builds that do not fit, and risks."""
+"""Whatever makes a check end with 1 is in every format: rollout hazards, builds that do not fit, and risks."""
 
 import json
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_a_hazard_is_a_result_at_the_fact_that_changes(intents: Path) -> None:
         ("fabric.yaml", line("fabric.yaml", "classes:")),
     )
     assert one["message"]["text"].startswith(SAID)
-    assert "the order is 1. leaf1; 2. leaf2; 3. spine1, spine2, one after the other" in one["message"]["text"]
+    assert "the order is 1. leaf1; 2. leaf2; 3. spine1, spine2, one at a time" in one["message"]["text"]
     Path("fabric.yaml").write_text("# moved down\n" + Path("fabric.yaml").read_text())
     (moved,) = results(*HAZARD)
     assert place(moved)[1] == line("fabric.yaml", "classes:")
@@ -88,7 +88,7 @@ def test_a_build_that_does_not_fit_is_a_result_where_it_differs_first(intent: Gi
     written(path, '"mtu": "9216"', '"mtu": "9100"')
     (one,) = [each for each in results("check", "--base", "HEAD") if each["ruleId"] == "build-unlike-intent"]
     assert (one["level"], place(one)) == ("error", (path, line(path, '"mtu": "9100"')))
-    assert one["message"]["text"].startswith("build is not what intents/fabric.yaml comes to: leaf2 different")
+    assert one["message"]["text"].startswith("build is out of date with intents/fabric.yaml: leaf2 different")
 
 
 def test_a_build_that_is_gone_is_told_at_its_intent(pods: Git) -> None:

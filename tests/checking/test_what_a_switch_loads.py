@@ -50,14 +50,14 @@ def test_a_new_file_does_not_state_values_otherwise(configurations: Git) -> None
     split("golden_config_db.json", PFC_WD={"Ethernet0": {"action": "forward", "detection_time": "5000"}})
     ended = nodrop("check", "--base", "main", "--no-routing", "--format", "json")
     (said,) = [one["message"] for one in json.loads(ended.out)["findings"] if one["rule"] == "file-not-loaded"]
-    assert (ended.code, said.startswith("golden_config_db.json states PFC_WD ")) == (1, True)
+    assert (ended.code, said.startswith("golden_config_db.json: PFC_WD ")) == (1, True)
 
 
 @pytest.mark.parametrize("layer", NOT_LOADED)
 def test_what_a_file_says_that_no_switch_loads_counts_for_nothing(configurations: Git, layer: str) -> None:
     split(layer)
     ended = nodrop("check", "--base", "main", "--no-routing")
-    assert (ended.code, "pfc-without-watchdog" in ended.out, f"{layer} states" in ended.out) == (1, True, True)
+    assert (ended.code, "pfc-without-watchdog" in ended.out, f"{layer}: PFC_WD" in ended.out) == (1, True, True)
 
 
 def test_a_file_that_says_the_same_takes_over_in_a_later_change_no_more_easily(configurations: Git) -> None:

@@ -584,7 +584,7 @@ def test_every_rule_is_explained(rule: str) -> None:
     done = nodrop("explain", rule)
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"{rule}  (")
-    for part in ("Why", "What to do", "Found where", "Not found where", "References"):
+    for part in ("Why", "What to do", "Fails", "Passes", "References"):
         assert f"\n{part}" in done.out
 
 
@@ -701,7 +701,7 @@ def test_a_switch_alone_is_not_told_that_its_neighbors_are_nobody(tmp_path: Path
     done = nodrop("validate", tmp_path)
     assert done.code == 0
     assert "unknown[session-to-nobody]" in done.out
-    assert "settled by the configurations of spine1, spine2" in done.out
+    assert "supply the configurations of spine1, spine2" in done.out
     (tmp_path / "config_db.json").unlink()
     done = nodrop("validate", tmp_path)
     assert done.code == 3

@@ -164,7 +164,7 @@ def test_a_fabric_yaml_of_ones_own() -> None:
     assert found("small").keys() == {"pfc-on-unintended-priority", "nic-tos-not-rdma"}
     unknown = next(line for line in nodrop("lint", "small").out.splitlines() if "rdma-dscp-in-lossy-class" in line)
     assert unknown.endswith(
-        "needs traffic_class.lossless; settled by traffic classes: state them under classes in fabric.yaml"
+        "needs traffic_class.lossless; supply traffic classes: state them under classes in fabric.yaml"
     )
     Path("small/fabric.yaml").write_text("mode: lossless\nclasses:\n  rdma: {dscp: 10, lossless: true}\n")
     assert found("small").keys() == {"rdma-dscp-in-lossy-class", "nic-tos-not-rdma"}

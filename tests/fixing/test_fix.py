@@ -82,7 +82,7 @@ def test_a_second_run_changes_nothing() -> None:
     edit(LEAF, unwatch)
     nodrop("fix", "net", "--unsafe")
     once = LEAF.read_bytes()
-    assert nodrop("fix", "net", "--unsafe").out == "nothing to fix\n"
+    assert nodrop("fix", "net", "--unsafe").out == "fixed 0\n"
     assert LEAF.read_bytes() == once
 
 
@@ -106,7 +106,7 @@ def test_a_diff_writes_nothing_exits_1_and_is_what_patch_takes(tmp_path: Path) -
 
 
 def test_a_diff_of_nothing_exits_0() -> None:
-    assert nodrop("fix", "net", "--unsafe", "--diff") == Done(0, "", "nothing to fix\n")
+    assert nodrop("fix", "net", "--unsafe", "--diff") == Done(0, "", "fixed 0\n")
 
 
 def test_a_report_that_cannot_be_written_keeps_no_other_from_it() -> None:
@@ -204,7 +204,7 @@ def test_a_patch_is_what_the_switch_takes_and_the_files_stay() -> None:
     assert done.code == 0
     assert done.out == (
         "patched: net/leaf1/config_db.json: pfc-without-watchdog\n"
-        "  = 1 step, none of which disturbs a switch that runs\n\n"
+        "  = 1 step, no traffic impact\n\n"
         "1 finding fixed in patches of 1 switch\n"
     )
     assert LEAF.read_bytes() == before
@@ -213,7 +213,7 @@ def test_a_patch_is_what_the_switch_takes_and_the_files_stay() -> None:
         {"op": "add", "path": "/PFC_WD/Ethernet8", "value": row}
     ]
     edit(LEAF, lambda config: config["PFC_WD"].update(Ethernet8=row))
-    assert nodrop("fix", "net", "--patch", "patches").out == "nothing to fix\n"
+    assert nodrop("fix", "net", "--patch", "patches").out == "fixed 0\n"
     assert [path.name for path in Path("patches").iterdir()] == [".nodrop.json"]
 
 
@@ -302,7 +302,7 @@ def test_quiet_prints_what_is_left_alone() -> None:
     edit(LEAF, lambda config: config["PFC_WD"]["Ethernet16"].update(action="alert"))
     lines = nodrop("fix", "net", "-q").out.splitlines()
     assert lines[0].startswith("warning[watchdog-only-alerts]: the watchdog of Ethernet16 ")
-    assert lines[2:] == ["  = --unsafe makes it"]
+    assert lines[2:] == ["  = can be fixed with --unsafe"]
 
 
 def test_the_verb_writes_nothing() -> None:

@@ -21,7 +21,7 @@ def test_the_command_writes_a_file_that_builds_to_what_was_read(two_by_two: Path
     to = tmp_path / "made" / "intent.yaml"
     done = run("import", two_by_two, "-o", to)
     assert (done.code, done.out) == (0, "")
-    assert done.err == f"{to}: written; it comes to the fabric that was read\n"
+    assert done.err == f"{to}: written; round trip: identical\n"
     assert run("build", to, "-o", tmp_path / "again").code == 0
     for one in sorted(two_by_two.rglob("*")):
         if one.is_file() and one.name != ".nodrop.json":
@@ -35,8 +35,8 @@ def test_the_command_says_what_is_not_carried_and_never_writes_over_a_file(two_b
     (site / "spine1" / "config_db.json").write_text(text.replace('"202505"', '"202505"').replace("1500000", "1400000"))
     done = run("import", site)
     assert done.code == 1
-    assert "# Not carried:" in done.out
-    assert "spine1" in done.out.partition("# Not carried:")[2]
+    assert "# Not imported:" in done.out
+    assert "spine1" in done.out.partition("# Not imported:")[2]
     there = tmp_path / "there.yaml"
     there.write_text("mine")
     refused = run("import", site, "-o", there)
@@ -94,9 +94,7 @@ def test_the_model_is_stated_where_no_file_says_it(two_by_two: Path, tmp_path: P
         tables["DEVICE_METADATA"]["localhost"] |= {"hwsku": "Acme-3200", "platform": "x86_64-acme-r0"}
         at.write_text(json.dumps(tables, indent=4))
     without = run("import", site)
-    assert (
-        "# to be added: HWSKU Acme-3200 is of no model that nodrop knows; `nodrop hardware` lists them" in without.out
-    )
+    assert "# TODO: HWSKU Acme-3200 is of no model that nodrop knows; `nodrop hardware` lists them" in without.out
     done = run("import", site, "--model", "SN3700", "--model", "*=SN4700")
     assert "  leaves: {ids: 1-2, model: SN4700, platform: sonic" in done.out
     assert "ports: {endpoints: 1-3, uplinks: 29-32}}" in done.out
@@ -172,7 +170,7 @@ def test_what_is_to_be_added_builds_as_the_examples_have_it(habits: Path) -> Non
     assert "routing: {asn: {spines: 65000, leaves: 65100+}}" in done.out
     assert "  # guessed: addresses are not given out as here; 10.1.0.0/22 made wide enough for it\n" in done.out
     assert "  # endpoints: 10.2.0.0/16\n  # oob: 192.168.100.0/24\n" in done.out
-    assert "it does not build yet: 5 things to add or to change, told in it" in done.err
+    assert "does not build: 5 TODOs in it" in done.err
     intent = loads(filled(done.out).encode(), "hall.yaml")
     fabric = nodrop.build(intent)
     assert {one.model for one in fabric.devices} == {"SN2100", "SN4600"}

@@ -130,7 +130,7 @@ def test_verbose_gives_every_reason_that_a_plan_gives(collected: Path) -> None:
 
 def test_files_may_be_named_one_by_one_or_come_from_a_pipe(collected: Path) -> None:
     done = nodrop("drift", "running/leaf1", "running/leaf2/config_db.json", "intent.yaml")
-    assert (done.code, "not collected, so nothing is known of: spine1, spine2" in done.out) == (1, True)
+    assert (done.code, "no running configuration for: spine1, spine2" in done.out) == (1, True)
     piped = nodrop("drift", "-", "intent.yaml", stdin=(collected / "leaf1" / "config_db.json").read_bytes())
     assert (piped.code, "3 switches not collected" in piped.out) == (1, True)
 
@@ -171,8 +171,8 @@ def test_what_no_fact_holds_is_drift_too(collected: Path) -> None:
         change(collected / leaf, "MIRROR_SESSION", "DATA", type="SPAN", dst_port="Ethernet8")
     done = nodrop("drift", "running", "intent.yaml", "--patch", "patch")
     assert done.code == 1
-    assert "outside what nodrop judges\n  leaf1, leaf2: MIRROR_SESSION: DATA not wanted\n    = unknown: " in done.out
-    assert done.out.splitlines()[-1] == "2 switches differ; way back: unknown (leaf1, leaf2)"
+    assert "not covered by nodrop\n  leaf1, leaf2: MIRROR_SESSION: DATA not wanted\n    = unknown: " in done.out
+    assert done.out.splitlines()[-1] == "2 switches differ; remediation: unknown (leaf1, leaf2)"
     for leaf in ("leaf1", "leaf2"):
         steps = json.loads(Path("patch", leaf, "patch.json").read_text())
         assert steps == [{"op": "remove", "path": "/MIRROR_SESSION"}]
@@ -184,7 +184,7 @@ def test_an_access_list_is_drift_with_its_effect(collected: Path) -> None:
         change(collected / leaf, "ACL_TABLE", "DATA", type="L3", stage="ingress")
     done = nodrop("drift", "running", "intent.yaml", "--patch", "patch")
     assert (done.code, "leaf1, leaf2\n  access list DATA: not wanted (family ipv4)\n" in done.out) == (1, True)
-    assert done.out.splitlines()[-1] == "2 switches differ; way back: traffic-affecting (leaf1, leaf2)"
+    assert done.out.splitlines()[-1] == "2 switches differ; remediation: traffic-affecting (leaf1, leaf2)"
     for leaf in ("leaf1", "leaf2"):
         assert json.loads(Path("patch", leaf, "patch.json").read_text()) == [{"op": "remove", "path": "/ACL_TABLE"}]
         assert not Path("patch", leaf, "by-hand.txt").exists()

@@ -144,7 +144,7 @@ def test_additions_of_an_intent_are_told(tmp_path: Path, monkeypatch: pytest.Mon
     )
     done = command(*words)
     assert done.code == code
-    assert "outside what nodrop judges\n  leaf1, leaf2: CRM: Config added\n    = unknown: " in done.out
+    assert "not covered by nodrop\n  leaf1, leaf2: CRM: Config added\n    = unknown: " in done.out
 
 
 def test_settings_are_taken_in_the_order_of_their_paths() -> None:

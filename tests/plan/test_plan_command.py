@@ -42,8 +42,8 @@ def test_formats_to_files(other: Path) -> None:
     )
     assert done.code == 1
     assert json.loads(Path("plan.json").read_text())["plans"][0]["summary"]["changed"] == 4
-    assert Path("plan.md").read_text().startswith("**4 switches changed; nothing known to disturb a switch that runs**")
-    assert "4 switches changed; nothing known to disturb a switch that runs" in done.out
+    assert Path("plan.md").read_text().startswith("**4 switches changed; no traffic impact expected**")
+    assert "4 switches changed; no traffic impact expected" in done.out
 
 
 @pytest.mark.usefixtures("other")

@@ -122,8 +122,8 @@ def test_a_page_says_all_there_is_to_say() -> None:
         "Why",
         "What to do",
         "Options",
-        "Found where, in the fabric intents/two-by-two.yaml",
-        "Not found where, in the fabric intents/two-by-two.yaml",
+        "Fails (changes to intents/two-by-two.yaml)",
+        "Passes (changes to intents/two-by-two.yaml)",
         "References",
         "What it belongs to",
     ]
@@ -259,8 +259,8 @@ def test_a_hostile_rule_has_a_page_like_any_other() -> None:
         "Why",
         "What to do",
         "Options",
-        "Found where, in the fabric intents/two-by-two.yaml",
-        "Not found where, in the fabric intents/two-by-two.yaml",
+        "Fails (changes to intents/two-by-two.yaml)",
+        "Passes (changes to intents/two-by-two.yaml)",
         "References",
         "What it belongs to",
     ]

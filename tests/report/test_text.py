@@ -108,7 +108,7 @@ error[pfc-without-watchdog]: Ethernet0 honours pause on priority 3 but has no PF
 
 unknown[deadlock]: 1 subject: needs fabric.links
 unknown[headroom-below-bound]: 32 subjects on 2 devices (leaf7, leaf8): needs link.length_m; \
-settled by cables in fabric.yaml
+supply cables in fabric.yaml
 
 note: leaf7-2: called leaf7-2, since leaf7 is taken
 note: BANNER is not understood (2 times on leaf7, leaf8)

@@ -89,7 +89,7 @@ def filled(text: str) -> str:
     lines, inside = [], None
     for line in text.splitlines():
         indent = line[: len(line) - len(line.lstrip())]
-        if line.startswith(f"{indent}# to be added: "):
+        if line.startswith(f"{indent}# TODO: "):
             inside = indent
         elif inside == indent and line.startswith(f"{indent}# ") and not line.startswith(f"{indent}# guessed: "):
             line = indent + line.removeprefix(f"{indent}# ")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Unsettled
 from nodrop.model.index import Index
+from nodrop.model.reading import UNCOMPUTED_PREFIX
 from nodrop.routing import ControlPlane, compute
 
 
@@ -13,6 +14,6 @@ def control_plane_of(index: Index) -> ControlPlane:
 
 
 def uncomputed_gaps(plane: ControlPlane) -> Iterator[Unsettled]:
-    """Yield the parts of a configuration that are not computed, which leaves all that depends on them unknown."""
+    """Yield the facts and uncomputed parts of a configuration that leave what depends on them unknown."""
     for gap in plane.gaps:
-        yield Unsettled(subject=gap.subject, missing=gap.what)
+        yield Unsettled(subject=gap.subject, missing=f"{UNCOMPUTED_PREFIX}{gap.what}" if " " in gap.what else gap.what)

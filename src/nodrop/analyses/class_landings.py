@@ -128,7 +128,7 @@ def _split_class_hits(
             "here": near_ports.device.name,
             "there": far_ports.device.name,
         },
-        related=((_dscp_map_place(far_ports), "where it lands otherwise"),),
+        related=((_dscp_map_place(far_ports), "a different traffic class here"),),
         changes=tuple(
             _traffic_class_changes(
                 [ports.device for at, ports in by_device if at == odd], landings, wanted_traffic_class, odd, most

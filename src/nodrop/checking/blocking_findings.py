@@ -19,7 +19,7 @@ from nodrop.report.rollout_page import format_rollout_hazards as hazards_said
 from nodrop.results.checked import Unfit
 from nodrop.results.rulings import BUILD_OUT_OF_DATE, RISK, ROLLOUT_HAZARD, Ruling
 
-_SINGLY = ", one after the other"
+_SINGLY = ", one at a time"
 _RELATED = 5
 """Number of other places that are listed with one verdict."""
 

@@ -154,12 +154,12 @@ def _render_summary(imported_intent: "Imported", output: str | None) -> str:
     """Return a line on how well the intent matches the files."""
     where = f"{output}: written; " if output else ""
     if imported_intent.equal:
-        how = "it comes to the fabric that was read"
+        how = "round trip: identical"
     elif imported_intent.intent is None or imported_intent.problems:
         count = len(imported_intent.lacking) + len(imported_intent.problems)
-        how = f"it does not build yet: {count} {'things' if count > 1 else 'thing'} to add or to change, told in it"
+        how = f"does not build: {count} {'TODOs' if count > 1 else 'TODO'} in it"
     else:
         count = len(imported_intent.left)
-        how = f"{count} kind{'s' if count > 1 else ''} of facts are not carried, told at its end"
+        how = f"{count} kind{'s' if count > 1 else ''} of facts not imported, listed at its end"
     guessed = f"; {len(imported_intent.guessed)} guessed" if imported_intent.guessed else ""
     return f"{where}{how}{guessed}"

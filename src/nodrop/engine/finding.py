@@ -6,7 +6,7 @@ from typing import Literal
 
 from nodrop.errors import Problem
 from nodrop.model.change import Change
-from nodrop.model.reading import Note
+from nodrop.model.reading import UNCOMPUTED_PREFIX, Note
 from nodrop.model.subject import Subject
 from nodrop.syntax.places import Span
 
@@ -114,7 +114,7 @@ class Finding:
     doubt: str = ""
     """What was assumed, or is a default, and makes it likely only; else why the rule alone is not certain."""
     within: str = ""
-    """Where the files of its fabric lie, if several fabrics are judged at once: their devices may be called alike."""
+    """Where the files of its fabric lie, if several fabrics are checked at once: their devices may share names."""
     former: tuple[str, ...] = ()
     """What the fingerprint was when the rule had a former name."""
     suppressed: Suppressed | None = None
@@ -131,7 +131,8 @@ class Finding:
 class UnknownVerdict:
     """A rule could not be decided because a fact is missing; `settled_by` names what would supply it.
 
-    With `places`, the verdict is about lines whose effect is unknown, and `missing` names the settings of these lines.
+    `settled_by` is empty for what nodrop does not compute. With `places`, the verdict is about lines whose effect is
+    unknown, and `missing` names the settings of these lines.
     """
 
     rule: str
@@ -140,6 +141,13 @@ class UnknownVerdict:
     devices: tuple[str, ...]
     settled_by: str
     places: tuple[Located, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """Return the missing fact and what supplies it, or what nodrop does not compute."""
+        if self.missing.startswith(UNCOMPUTED_PREFIX):
+            return self.missing
+        return f"needs {self.missing}; supply {self.settled_by}" if self.settled_by else f"needs {self.missing}"
 
     @property
     def of_lines(self) -> str:

@@ -12,13 +12,13 @@ from nodrop.hardware.commitment import MEMORY_OF
 from nodrop.hardware.pausing import RESPONSE_OF
 from nodrop.model.fabric import Fabric, Host, HostPort, Policy
 from nodrop.model.nics import Nic
-from nodrop.model.reading import UNKNOWN_LINE, Note
+from nodrop.model.reading import UNCOMPUTED_PREFIX, UNKNOWN_LINE, Note
 from nodrop.model.subject import natural
 from nodrop.model.types import attributes
 from nodrop.syntax.places import Span
 
 _STATED = "state them under {key} in fabric.yaml"
-_WORKED_OUT = f"models of devices, from which it is worked out: {_STATED.format(key='models')}"
+_WORKED_OUT = f"models of devices, from which it is computed: {_STATED.format(key='models')}"
 _ADVICE: Mapping[tuple[str, str], str] = {
     ("Fabric", "mode"): "the mode: --assume mode=lossless or mode=lossy, or `mode: lossless` in fabric.yaml",
     ("Fabric", "links"): f"cables: {_STATED.format(key='cables')}",
@@ -124,16 +124,19 @@ def is_statement_of_owner(path: str) -> bool:
 def advise_on_missing_fact(path: str) -> str:
     """Return what would supply a fact: where an owner states it, else a file that has it.
 
-    For a value that a word computes, such as `committed_bytes(device)`, name the word's inputs.
+    For a value that a word computes, such as `committed_bytes(device)`, name the word's inputs. The result
+    is empty for what nodrop does not compute, since no file supplies that.
     """
+    if path.startswith(UNCOMPUTED_PREFIX):
+        return ""
     if path.startswith(ROW_OF):
         return "a HWSKU whose table has that row: `nodrop hardware MODEL` lists them"
     if path.startswith((MEMORY_OF, RESPONSE_OF)):
-        return "nothing that an owner can state: the catalogue has no source for it"
+        return "a published figure: the catalogue has no source for it"
     _, bracket, argument_text = path.partition("(")
     if bracket:
         facts = [fact_path for fact_path in argument_text.rstrip(")").split(", ") if "." in fact_path]
-        return f"a file that states {' and '.join(facts) or 'what it is worked out from'}"
+        return f"a file that states {' and '.join(facts) or 'the facts that it is computed from'}"
     root, *steps = path.split(".")
     owner = _ROOTS.get(root)
     for step in steps[:-1]:

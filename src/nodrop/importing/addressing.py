@@ -74,7 +74,7 @@ def addressing(tier_view: TierView, cables: Cables) -> Found:
         tree["topology"] = topology
     if vlans:
         tree["vlans"] = vlans
-    why = "no file says such addresses"
+    why = "no file has such addresses"
     texts = [text for subtree in (keys, vlans) for value in subtree.values() for text in _wrap_text_in_list(value)]
     free = _unused_pool_candidates(texts)
     examples: dict[str, Any] = {key: next(free) if key != "oob" else _OOB for key in lacking}

@@ -25,9 +25,7 @@ from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Fabric
 
 FILE = "intent.yaml"
-_TO_ADD = (
-    "What no file says is `to be added`: take `# ` away from the lines below such a remark, and put in what holds."
-)
+_TO_ADD = "`TODO` marks values that no file has: remove `# ` from the lines below it, and correct the values."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +33,7 @@ class Imported:
     """An intent that was derived, and how well it expresses the content of the files."""
 
     text: str
-    """The intent with remarks; where something is to be added, it does not build yet."""
+    """The intent with remarks; it does not build while it has a TODO."""
     intent: Intent | None
     """None where its text is no intent yet."""
     guessed: tuple[str, ...]
@@ -178,17 +176,17 @@ def _format_intent_tail(remarks: tuple[str, ...], problems: list[Problem], *, tr
     """Yield the end of the text: the parts that are not carried, and why it cannot be built."""
     if problems:
         yield ""
-        yield "This intent cannot be built yet:"
+        yield "This intent does not build:"
         for problem in problems:
             yield f"  {_words(problem)}"
     if remarks:
         yield ""
-        yield "Not carried:"
+        yield "Not imported:"
         for line in remarks:
             yield f"  {line}"
     if not tried:
         yield ""
-        yield "Once it builds, `nodrop import --against` this file tells what else of the files it does not carry."
+        yield "Once it builds, `nodrop import --against` this file lists what else was not imported."
 
 
 def _words(problem: Problem) -> str:

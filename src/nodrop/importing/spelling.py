@@ -97,7 +97,7 @@ def _has_lack(value: Any) -> bool:
 def _format_value_lines(draft: Found, at: Keys, value: Any) -> Iterator[str]:
     indent = "  " * (len(at) - 1)
     if isinstance(value, Lack):
-        yield f"{indent}# to be added: {value.why}"
+        yield f"{indent}# TODO: {value.why}"
         for line in _format_value_lines(replace(draft, guessed={}), at, value.example):
             yield f"{indent}# {line.removeprefix(indent)}"
         return

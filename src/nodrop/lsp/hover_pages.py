@@ -4,7 +4,7 @@ from nodrop.engine.rule import Rule
 from nodrop.report.escape import format_trusted_markdown
 from nodrop.report.rules import Part, build_rule_page
 
-_LEFT_OUT = ("Found where", "Not found where")
+_LEFT_OUT = ("Fails", "Passes")
 """Parts with examples, which `nodrop explain` has."""
 
 

@@ -62,7 +62,7 @@ def _candidate_orders(tiers: "_Tiers", shares: ChangeShares) -> Iterator[tuple[t
     """Yield orders, the best first, with the unusual part of each; some may be the same, or empty."""
     yield tuple(tiers.stages()), ""
     yield tuple(tiers.stages(downwards=True)), "switches far from hosts go before those near to them"
-    beside = "what leads from one switch to another changes together with the far end"
+    beside = "both ends of a session or cable change together"
     before, after = (tuple(tiers.cable_by_cable(shares, rest_last=last)) for last in (False, True))
     yield before, beside if before == after else f"{beside}, the rest before that"
     yield after, f"{beside}, the rest after that"
@@ -192,19 +192,19 @@ def _limit_stage_to_shares(stage: Stage, shares: Sequence[ChangeShare]) -> Stage
 
 def _canary_first_stages(names: Sequence[str], beside: Mapping[str, Set[str]]) -> Iterator[Stage]:
     first_device, *other_devices = sorted(names, key=natural)
-    yield Stage(devices=(first_device,), why="alone, and looked at before anything else")
+    yield Stage(devices=(first_device,), why="canary; verify before continuing")
     above = beside.get(first_device, set())
     pod = tuple(name for name in other_devices if beside.get(name, set()) & above)
     remaining_devices = tuple(name for name in other_devices if name not in pod)
     if pod:
-        yield Stage(devices=pod, why=f"in the pod of {first_device}: a switch above in common")
+        yield Stage(devices=pod, why=f"in the pod of {first_device}, which share a switch above it")
     if remaining_devices:
         yield Stage(devices=remaining_devices, why="the rest of the tier")
 
 
 def _single_switch_stages(names: Iterable[str], tier: int) -> Iterator[Stage]:
     for name in sorted(names, key=natural):
-        yield Stage(devices=(name,), why="alone: the others of its tier carry the traffic meanwhile", tier=tier)
+        yield Stage(devices=(name,), why="the other switches of the tier carry the traffic", tier=tier)
 
 
 def _distances_from_hosts(fabric: Fabric, beside: Mapping[str, Set[str]]) -> Mapping[str, int]:

@@ -44,7 +44,7 @@ def format_check_verdict(check_result: Checked) -> str:
         phrases.append(plan_page.summarize_plan(changed[0].plan))
     elif changed:
         if hazards := sum(len(delta.plan.rollout.hazards) for delta in changed if delta.plan.rollout):
-            phrases.append(f"{count(hazards, 'hazard')} on the way")
+            phrases.append(f"{count(hazards, 'rollout hazard')}")
         switches = sum(len(delta.plan.devices) for delta in changed)
         risk = RISK_LABELS[worst_risk(delta.plan.risk for delta in changed)]
         phrases.append(f"{count(switches, 'switch')} of {count(len(changed), 'fabric')} changed; worst: {risk}")
@@ -206,7 +206,7 @@ def format_outdated_build(build: Unfit) -> str:
         for devices, words in ((build.missing, "missing"), (build.extra, "too much"), (build.differ, "different"))
         if devices
     ]
-    return f"{build.build} is not what {build.intent} comes to: {'; '.join(reasons)}; `nodrop build` makes it so"
+    return f"{build.build} is out of date with {build.intent}: {'; '.join(reasons)}; run `nodrop build`"
 
 
 def fabric_headings(check_result: Checked) -> Sequence[tuple[Changed, str]]:
@@ -215,6 +215,6 @@ def fabric_headings(check_result: Checked) -> Sequence[tuple[Changed, str]]:
     for fabric in check_result.fabrics:
         was = f", {fabric.was} before" if fabric.was not in (None, fabric.name) else ""
         kind = "; gone" if fabric.gone else "; new" if fabric.was is None else ""
-        told_by = f"; its build in {', '.join(fabric.told_by)} says the same" if fabric.told_by else ""
+        told_by = f"; its build in {', '.join(fabric.told_by)} is up to date" if fabric.told_by else ""
         found_heads.append((fabric, f"{fabric.name}{was}{kind}{told_by}"))
     return found_heads

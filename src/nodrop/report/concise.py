@@ -14,7 +14,7 @@ def render(outcome: Outcome) -> bytes:
     ]
     lines += map(_format_finding, outcome.findings)
     rules = (unknown_verdict for unknown_verdict in outcome.unknown if not unknown_verdict.places)
-    lines += (f"unknown[{rule.rule}] needs {rule.missing}: {rule.settled_by}" for rule in rules)
+    lines += (f"unknown[{rule.rule}] {rule.reason}" for rule in rules)
     lines += map(
         _format_unknown_lines, (unknown_verdict for unknown_verdict in outcome.unknown if unknown_verdict.places)
     )

@@ -18,18 +18,18 @@ DRIFT_VERBS: Mapping[DeviceChangeKind, str] = {
 }
 KEY_VERBS: Mapping[str, str] = {"removed": "not wanted", "changed": "not as wanted", "added": "missing"}
 """What is said of settings outside the model."""
-MISSING_SIDE_TEXTS = ("the running files do not say", "what is wanted does not say")
-NOT_COMPARED_HEADING = "not said by one side, so no drift"
+MISSING_SIDE_TEXTS = ("absent from the running configuration", "absent from the intended configuration")
+NOT_COMPARED_HEADING = "not compared (absent on one side)"
 SWITCH_WRITTEN_HEADING = "written by the switches themselves, so no drift"
-REMEDIATION_ORDER_HEADING = "order of the way back"
-REMEDIATION_HEADING = "on the way back"
+REMEDIATION_ORDER_HEADING = "remediation order"
+REMEDIATION_HEADING = "rollout hazards of the remediation"
 
 
 def format_unmatched_switches(drifted: Drifted) -> Iterator[str]:
     """Yield which switches are on one side alone."""
     drift = drifted.drift
     if drift.uncollected:
-        yield f"not collected, so nothing is known of: {format_name_list(map(name, drift.uncollected))}"
+        yield f"no running configuration for: {format_name_list(map(name, drift.uncollected))}"
     if drift.foreign:
         yield f"not in {drifted.wanted}: {format_name_list(map(name, drift.foreign))}"
 
@@ -75,7 +75,7 @@ def summarize_drift(drifted: Drifted) -> str:
     if drift.empty:
         alike = f"{count(drifted.switches, 'switch')} as {drifted.wanted} has it"
         return "; ".join([f"no drift: {alike}", *phrases])
-    back = f"; way back: {summarize_plan_impact(drift.plan)}" if drift.plan.risk != "none" else ""
+    back = f"; remediation: {summarize_plan_impact(drift.plan)}" if drift.plan.risk != "none" else ""
     if drift.plan.rollout and drift.plan.rollout.hazards:
-        back += f"; {count(len(drift.plan.rollout.hazards), 'hazard')} on the way"
+        back += f"; {count(len(drift.plan.rollout.hazards), 'rollout hazard')}"
     return f"{', '.join(phrases)}{back}"

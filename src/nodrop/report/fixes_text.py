@@ -12,18 +12,18 @@ from nodrop.report.names import count, format_name_list, name, subject_label
 from nodrop.results.fixed import UNFIXED_REASONS, Fixed, FixOutput, Left, Made, Patch, UnfixedReason
 
 _WHAT: dict[UnfixedReason, str] = {
-    "unsafe": "--unsafe makes it",
+    "unsafe": "can be fixed with --unsafe",
     "refused": "refused",
     "by hand": "by hand",
     "generated": "not changed",
-    "no fix": "no fix",
+    "no fix": "no automatic fix",
 }
 _TOTALS: dict[UnfixedReason, str] = {
     "unsafe": "need --unsafe",
     "refused": "refused",
     "by hand": "by hand",
     "generated": "in files of a build",
-    "no fix": "without a fix",
+    "no fix": "without an automatic fix",
 }
 
 
@@ -62,7 +62,7 @@ def format_fix_totals(fixed: Sequence[Fixed], output: FixOutput) -> str:
     leftover_counts = Counter(leftover.why for fabric in fixed for leftover in fabric.left)
     verb = _VERBS[output][1]
     where = f"patches of {count(_count_patches(fixed), 'switch')}" if output == "patches" else count(files, "file")
-    head = f"{count(new_number, 'finding')} {verb} in {where}" if new_number or files else "nothing to fix"
+    head = f"{count(new_number, 'finding')} {verb} in {where}" if new_number or files else "fixed 0"
     besides = (
         (sum(fabric.outcome.suppressed for fabric in fixed), "suppressed"),
         (sum(fabric.outcome.baseline for fabric in fixed), "in the baseline"),
@@ -71,7 +71,7 @@ def format_fix_totals(fixed: Sequence[Fixed], output: FixOutput) -> str:
     if not leftover_counts:
         return head + alone
     reasons = ", ".join(f"{leftover_counts[why]} {_TOTALS[why]}" for why in UNFIXED_REASONS if leftover_counts[why])
-    return f"{head}, {sum(leftover_counts.values())} left: {reasons}{alone}"
+    return f"{head}; {sum(leftover_counts.values())} remain: {reasons}{alone}"
 
 
 def _count_patches(fixed: Iterable[Fixed]) -> int:
@@ -110,9 +110,7 @@ def _describe_patch_effects(patch: Patch) -> Iterator[str]:
     if typed:
         yield f"by command: {'; '.join(typed)}"
     if patch.disruption == "none":
-        yield from (
-            [f"{count(len(patch.steps), 'step')}, none of which disturbs a switch that runs"] if patch.steps else []
-        )
+        yield from ([f"{count(len(patch.steps), 'step')}, no traffic impact"] if patch.steps else [])
         return
     alike: dict[tuple[int, str], list[Step]] = {}
     for step in patch.steps:

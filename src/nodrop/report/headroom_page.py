@@ -80,14 +80,14 @@ def _headroom_parts(fact_rows: Sequence[Facts]) -> Iterator[str]:
     )
     heads = [_PARTS[key] for key in shown]
     yield from format_table_section(
-        "What xoff is made of, as the switch works it out", ("at", "from", "length", *heads, "xoff"), cells
+        "Terms of xoff, as the switch computes it", ("at", "from", "length", *heads, "xoff"), cells
     )
     if new_rows:
         sum_of = " + ".join(_PARTS[key] for key in shown[: shown.index("cell_occupancy")])
         explanation = (
             f"xoff = ({sum_of}) × in cells + pattern + rounding. In brackets is what arrives after the pause is sent: "
             "a packet that the port was sending, the cable both ways, MAC and PHY, and what the peer may still send "
-            "(pause quanta, IEEE 802.3 31B.3.7). It fills cells badly; pattern is one more packet of the traffic."
+            "(pause quanta, IEEE 802.3 31B.3.7). The factor is for partly filled cells; pattern adds one packet."
         )
         yield from textwrap.wrap(explanation, TABLE_COLUMNS, initial_indent="  ", subsequent_indent="  ")
 

@@ -29,7 +29,7 @@ def explain_value_origins(
 ) -> Iterator[str]:
     """Yield in words where the value of a part comes from; `path` is the part's name in rules."""
     if isinstance(value, Unknown):
-        yield f"unknown: no file says it; what would settle it: {advise_on_missing_fact(path)}"
+        yield f"unknown: in no file; supply {advise_on_missing_fact(path)}"
         return
     decision = reading.decided(subject_path) if reading.decided is not None else None
     if decision is not None:

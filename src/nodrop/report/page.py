@@ -54,14 +54,14 @@ def _page_lines(facts: Facts) -> Iterator[str]:
     yield from _format_first_apply(facts)
     yield from _format_deviations(facts)
     defaults = ((row["key"], row["value"], row["source"]) for row in facts["defaults"])
-    yield from format_table_section("Defaults that hold", ("key", "value", "because"), defaults)
+    yield from format_table_section("Defaults in effect", ("key", "value", "because"), defaults)
 
 
 def _format_deviations(facts: Facts) -> Iterator[str]:
     """Yield the deviations of a platform from the wanted values, each with its reason below: too much for columns."""
     if facts["adapted"]:
         yield ""
-        yield "What a platform has otherwise"
+        yield "Platform deviations"
     for row in facts["adapted"]:
         line = terminal(f"{row['path']}: {row['made']} instead of {row['wanted']}")
         yield from textwrap.wrap(line, TABLE_COLUMNS, initial_indent="  ", subsequent_indent="      ")
@@ -103,7 +103,7 @@ def _bandwidth_lines(facts: Facts) -> Iterator[str]:
         if row["oversubscription"] is not None:
             rates = f"{show_speed(row['down_mbps'])} down, {show_speed(row['up_mbps'])} up"
             roles = terminal(", ".join(row["roles"]))
-            yield f"  oversubscription  {row['oversubscription']:g}:1 at {roles} ({rates}; the worst switch counts)"
+            yield f"  oversubscription  {row['oversubscription']:g}:1 at {roles} ({rates}; at the worst switch)"
     bisection = _format_rate(wide["bisection_mbps"])
     yield f"  bisection         {bisection} one way, from one half of the fabric to the other"
 

@@ -46,12 +46,12 @@ def render_plan_markdown(plan: Plan, *, summed: bool = True) -> str:
     sections = [
         [f"**{escape_markdown(summarize_plan(plan))}**"] if summed else [],
         [f"- {CHANGE_MARKS[mark]} {escape_markdown(line)}" for mark, line in devices(plan)],
-        [f"- {CHANGE_MARKS['!']} on the way, {escape_markdown(line)}" for line in format_rollout_hazards(plan)],
+        [f"- {CHANGE_MARKS['!']} rollout hazard, {escape_markdown(line)}" for line in format_rollout_hazards(plan)],
         *render_change_tables(plan, group_fact_blocks(plan.told), "what changes"),
         render_other_files(plan),
         list(
             render_fold(
-                "Not said by one side, so no change",
+                "Not compared (absent on one side)",
                 [f"- {escape_markdown(line)}" for line in format_not_compared(plan)],
             )
         ),

@@ -26,13 +26,13 @@ _VERBS: Mapping[DeviceChangeKind, str] = {
     "replaced": "replaced",
     "changed": "changed",
 }
-OTHER_FILES_HEADING = "outside what nodrop judges"
+OTHER_FILES_HEADING = "not covered by nodrop"
 KEY_CHANGE_VERBS: Mapping[str, str] = {"added": "added", "removed": "removed", "changed": "changed"}
 _SHOWN = 6
 """Keys of one part that are named."""
 _TABLE = 2
 """Words of what a table is called, the file's name among them; what is called by more is one of its kind."""
-_SIDES = ("the old side does not say", "the new side does not say")
+_SIDES = ("absent on the old side", "absent on the new side")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ def format_fact_place(fact_group: Told) -> str:
 def format_effect_reasons(effect: Effect) -> Iterator[str]:
     """Yield the consequences of an effect, in lines."""
     if effect.means == "follows":
-        yield "follows: the switch works it out from the other changes"
+        yield "derived: recalculated by the switch"
     elif effect.risk != "none" or effect.reasons:
         why = "; ".join(effect.reasons)
         yield f"{RISK_LABELS[effect.risk]}{': ' if why else ''}{why}"
@@ -133,7 +133,7 @@ def _format_outside_keys(outside_table: Outside, verbs: Mapping[str, str]) -> It
 
 
 def together(plan: Plan) -> Iterator[tuple[str, Effect]]:
-    """Yield where all changes together do worse than each alone, and their effect."""
+    """Yield the switches where all changes together have a worse effect than each alone, and that effect."""
     for joint_change in plan.together:
         yield f"{format_name_list(map(name, joint_change.devices))}: all changes together", joint_change.effect
 
@@ -177,9 +177,9 @@ def summarize_plan(plan: Plan) -> str:
         return "facts of the fabric change, and no switch" if plan.told else "nothing changes"
     text = ", ".join(phrases)
     if plan.rollout and plan.rollout.hazards:
-        text = f"{text}; {count(len(plan.rollout.hazards), 'hazard')} on the way"
+        text = f"{text}; {count(len(plan.rollout.hazards), 'rollout hazard')}"
     if plan.risk == "none":
-        return f"{text}; nothing known to disturb a switch that runs{_format_manual_devices(plan)}"
+        return f"{text}; no traffic impact expected{_format_manual_devices(plan)}"
     return f"{text}; worst: {summarize_plan_impact(plan)}"
 
 
@@ -201,5 +201,5 @@ def number_stages(plan: Plan) -> list[tuple[int, str, str]]:
     rows: list[tuple[int, str, str]] = []
     for number, stages in enumerate(runs(plan.order), 1):
         names, why = format_name_list(name(device) for stage in stages for device in stage.own), stages[0].why
-        rows.append((number, names, f"one after the other, {why}" if len(stages) > 1 else why))
+        rows.append((number, names, f"one at a time; {why}" if len(stages) > 1 else why))
     return rows

@@ -48,9 +48,9 @@ def page(plan: Plan, *, color: bool = False, verbose: bool = False, summed: bool
         [paint(f"{mark} {terminal(line)}", MARK_STYLES[mark], color) for mark, line in devices(plan)],
         *render_place_sheets(plan, color=color, verbose=verbose),
         render_other_files_section(plan, color=color),
-        render_section("not said by one side, so no change", format_not_compared(plan), color),
+        render_section("not compared (absent on one side)", format_not_compared(plan), color),
         render_section("order", render_order(plan), color),
-        render_section("on the way", format_rollout_hazards(plan), color),
+        render_section("rollout hazards", format_rollout_hazards(plan), color),
         [paint(terminal(f"error: {problem}"), "31", color) for problem in plan.problems],
         [paint(terminal(summarize_plan(plan)), "1", color)] if summed else [],
     ]

@@ -14,7 +14,7 @@ def format_rollout_hazards(plan: Plan) -> Iterator[str]:
 
 
 def explain_unusual_order(plan: Plan) -> Iterator[str]:
-    """Yield why the order is not the usual one, and how many states between nobody looked at."""
+    """Yield the reason for an unusual order, and how many intermediate states were not checked."""
     rollout = plan.rollout
     if rollout is None:
         return
@@ -22,7 +22,7 @@ def explain_unusual_order(plan: Plan) -> Iterator[str]:
         instead = f"; in the usual order, {_format_hazard(rollout.avoided)}" if rollout.avoided else ""
         yield f"not the usual order: {rollout.why}{instead}"
     if rollout.untried:
-        yield f"{count(rollout.untried, 'state')} between not tried, {rollout.tried} tried"
+        yield f"{rollout.tried} of {count(rollout.tried + rollout.untried, 'intermediate state')} checked"
 
 
 def _format_hazard(hazard: Hazard) -> str:

@@ -56,7 +56,7 @@ def _render_rule_page(rule: Rule, rows: Sequence[str]) -> str:
     lines += [f"| {name} | {format_trusted_markdown(text, cell=True)} |" for name, text in rule_sheet.facts]
     lines.append(f"| file | [{rule.area}/{rule.name}.yaml](../../rules/{rule.area}/{rule.name}.yaml) |")
     for section in rule_sheet.parts:
-        lines += ["", f"## {format_trusted_markdown(section.title.rstrip(','))}"]
+        lines += ["", f"## {format_trusted_markdown(section.title)}"]
         for block in section.blocks:
             lines += [""] * (isinstance(block, Shown) or section.prose or block is section.blocks[0])
             lines += _block_lines(block, prose=section.prose)

@@ -90,9 +90,9 @@ def build_rule_page(rule: Rule) -> Sheet:
             f"{option.name} = {_format_yaml_value(option.default)}: {option.description}" for option in rule.options
         )
         sections.append(Part(title="Options", blocks=tuple(option_lines)))
-    for kind, title in (("bad", "Found where"), ("good", "Not found where")):
+    for kind, title in (("bad", "Fails"), ("good", "Passes")):
         examples = tuple(_build_shown_example(example) for example in rule.examples if example.kind == kind)
-        sections.append(Part(title=f"{title}, in the fabric intents/two-by-two.yaml,", blocks=examples))
+        sections.append(Part(title=f"{title} (changes to intents/two-by-two.yaml)", blocks=examples))
     sections.append(Part(title="References", blocks=rule.references))
     return Sheet(name=rule.name, finds=finds(rule), facts=tuple(_fact_rows(rule)), parts=tuple(sections))
 
@@ -205,7 +205,7 @@ def _build_shown_example(example: Example) -> Shown:
     values: list[str] = []
     for changes, words in ((example.model, "is"), (example.intent, "in the intent is")):
         if changes is not None and not changes and not example.intent and example.beside is None:
-            values.append("nothing is changed")
+            values.append("no change")
         values += [f"{path} {words} {_format_yaml_value(value)}" for path, value in (changes or {}).items()]
     values += _format_second_fabric(example.beside)
     values += _format_observations(example.seen or {})

@@ -161,7 +161,7 @@ def _problem_notification(problem: Problem) -> dict[str, Any]:
 
 
 def _unknown_notification(unknown: UnknownVerdict, at: Mapping[str, int]) -> dict[str, Any]:
-    text = f"{unknown.rule} is unknown: it needs {unknown.missing}, settled by {unknown.settled_by}"
+    text = f"{unknown.rule} is unknown: {unknown.reason}"
     text = unknown.of_lines if unknown.places else text
     notification: dict[str, Any] = {"level": "note", "message": {"text": _escape_text(text)}}
     if unknown.places:

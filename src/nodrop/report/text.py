@@ -150,8 +150,7 @@ def _format_unknown_verdicts(alike: Sequence[UnknownVerdict], page: Page) -> str
         return _format_unknown_lines(verdict, page)
     subjects = count(verdict.subjects_count, "subject")
     devices = f" on {count(len(verdict.devices), 'device')} ({format_name_list(map(name, verdict.devices))})"
-    settled = f"; settled by {verdict.settled_by}" if verdict.settled_by else ""
-    text = f"{subjects}{devices if verdict.devices else ''}: needs {verdict.missing}{settled}"
+    text = f"{subjects}{devices if verdict.devices else ''}: {verdict.reason}"
     head = page.rules("unknown", "unknown", *(unknown_verdict.rule for unknown_verdict in alike))
     return f"{head}: {page.paint('', text)}"
 

@@ -100,9 +100,7 @@ def _item_lines(asked: Asked) -> Iterator[str]:
     else:
         yield from _lines_of_several_items(asked, selection.items)
     for gap in selection.gaps:
-        yield from _wrap_sentence(
-            f"not known: {gap.missing}, of {gap.device}; what would settle it: {_gap_advice(asked, gap)}"
-        )
+        yield from _wrap_sentence(f"unknown: needs {gap.missing} of {gap.device}; supply {_gap_advice(asked, gap)}")
 
 
 def _gap_advice(witness_request: Asked, gap: Gap) -> str:
@@ -335,9 +333,7 @@ def _format_no_findings(witness_request: Asked) -> Iterator[str]:
     yield _format_title(rule, at, verdict, [])
     yield from _argument_lines(witness_request)
     for unknown_verdict in open_here:
-        yield from _wrap_sentence(
-            f"not known: {unknown_verdict.missing}; what would settle it: {unknown_verdict.settled_by}", "  "
-        )
+        yield from _wrap_sentence(f"unknown: {unknown_verdict.reason}", "  ")
     if not open_here:
         yield ""
         yield from _wrap_sentence(f"it looks for: {finds(rule)}", "  ")

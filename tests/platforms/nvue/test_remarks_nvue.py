@@ -74,7 +74,7 @@ def malformed(path: str, found: str, expected: str) -> dict[str, str]:
             {
                 "path": "router bgp graceful-shutdown",
                 "releases": "5.15 and later",
-                "because": "the rest of the file speaks as 5.14 and earlier do",
+                "because": "the rest of the file has the syntax of 5.14 and earlier",
                 "instead": "on",
             },
         ),

@@ -344,7 +344,7 @@ def test_the_words_of_the_other_dialect(body: str, line: int, path: str, instead
 def test_a_file_that_names_no_release_is_of_the_dialect_that_it_mostly_speaks() -> None:
     script = "nv set qos roce enable on\nnv set router bgp enable on\nnv set vrf default router bgp state enabled\n"
     script += "nv set qos roce mode lossless\n"
-    because = "the rest of the file speaks as 5.14 and earlier do"
+    because = "the rest of the file has the syntax of 5.14 and earlier"
     assert remarks(script) == [
         ("mixed-dialect", 3, f"vrf default router bgp state | 5.15 and later | {because} | enable on")
     ]

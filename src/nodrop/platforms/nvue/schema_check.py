@@ -134,7 +134,7 @@ def _report_release_faults(config: Config, release: Release | None, faults: Iter
     bound = _filter_span_faults(faults)
     dialect = _choose_dialect(release, bound)
     stated = release and ".".join(map(str, release))
-    because = f"the file is of {stated}" if stated else f"the rest of the file speaks as {_RELEASES[dialect]} do"
+    because = f"the file is of {stated}" if stated else f"the rest of the file has the syntax of {_RELEASES[dialect]}"
     for fault in bound:
         first_span = fault.spans[0]
         if first_span.dialect is not None:
