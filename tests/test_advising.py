@@ -229,3 +229,34 @@ def test_the_default_is_safe_where_the_port_is_known_to_face_a_host() -> None:
     )
     told = json.loads(nodrop("fix", ".", "--format", "json").out)
     assert [finding["subject"] for finding in told["fixed"]] == ["sw1/Ethernet0"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "rule", "expected"),
+    [
+        (
+            {"pfc_enable": "4", "pfcwd_sw_enable": "4"},
+            "nic-pfc-unlike-switch",
+            "eight flags with 1 for priority 4; if the NIC is right: PFC of leaf1 Ethernet0 on 3",
+        ),
+        (
+            {"pfc_enable": "4", "pfcwd_sw_enable": "4"},
+            "nic-does-not-slow-down",
+            "if the NIC is right: correct PFC of leaf1 Ethernet0",
+        ),
+    ],
+)
+def test_where_nic_and_switch_differ_both_ends_are_named(edit: dict[str, str], rule: str, expected: str) -> None:
+    from nodrop.resources import home
+    from support.command import built
+
+    built(home("intents") / "two-by-two.yaml", "build")
+    path = Path("build/leaf1/config_db.json")
+    config = json.loads(path.read_text())
+    config["PORT_QOS_MAP"]["Ethernet0"] |= edit
+    path.write_text(json.dumps(config))
+    told = json.loads(nodrop("lint", "build", "--format", "json", "--select", rule).out)
+    texts = {finding["fix"]["text"] for finding in told["findings"]}
+    assert texts
+    assert all(text.endswith(expected) for text in texts), texts
+    assert not any("0,0,0,1" in text or "enable/3" in text for text in texts)
