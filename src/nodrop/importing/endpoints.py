@@ -345,12 +345,10 @@ def _make_endpoint_shape(ids: tuple[int, ...], ports: int, spread: str, leaf_gro
     )
 
 
-def _panels_of_hosts(
-    spots: Mapping[tuple[int, int], Plug], found_places: list[HostPortPlace]
-) -> tuple[int, ...] | None:
+def _panels_of_hosts(spots: Mapping[tuple[int, int], Plug], places: list[HostPortPlace]) -> tuple[int, ...] | None:
     """Return panel ports whose parts in turn are those at which the hosts are; None where there are none such."""
     at: dict[int, Plug] = {}
-    for place in found_places:
+    for place in places:
         plug = spots.get((place.host, place.host_port))
         if plug is not None and at.setdefault(place.slot, plug).port != plug.port:
             return None
@@ -369,8 +367,7 @@ def _panels_of_hosts(
 def _fill_gaps(panels: Mapping[int, int]) -> tuple[int, ...] | None:
     """Return a sorted list with panel ports at their places, those between them filled up."""
     result: list[int] = []
-    last = max(panels)
-    for place in range(last + 1):
+    for place in range(max(panels) + 1):
         panel = panels.get(place)
         if panel is None:
             after = next((next_panel for spot, next_panel in sorted(panels.items()) if spot > place))
