@@ -252,6 +252,23 @@ def test_a_profile_is_copied_where_others_keep_it() -> None:
     assert commands(again) == ["nv set interface swp2 qos pfc profile far_2"]
 
 
+def test_an_unused_profile_with_the_wanted_settings_is_bound_and_not_copied() -> None:
+    spare = """    spare:
+      cable-length: 50
+      rx: enable
+      switch-priority:
+        '3': {}
+      tx: enable
+"""
+    document = OLD.replace("    far:\n", f"{spare}    far:\n")
+    bound = commands(made(state(document), ("swp1/cable_length_m", 50)))
+    assert bound == ["nv set interface swp1 qos pfc profile spare"]
+    copied = commands(
+        made(state(document.replace("cable-length: 50", "cable-length: 60")), ("swp1/cable_length_m", 50))
+    )
+    assert copied[-1] == "nv set interface swp1 qos pfc profile far_2"
+
+
 SCRIPT = """# what the owner typed
 nv set interface swp1-4 link mtu 9216
 nv set interface swp1-4 link speed 400G && nv set interface swp1-4 type swp

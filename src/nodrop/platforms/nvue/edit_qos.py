@@ -5,7 +5,7 @@ profile that already has the settings, or to a copy of their current one.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from nodrop.model.states import UnknownFact, require_fact
 from nodrop.platforms.kit.editing import same
 from nodrop.platforms.nvue.conditions import WATCHDOG, statements
 from nodrop.platforms.nvue.edit_draft import Draft
+from nodrop.platforms.nvue.edit_operations import THERE
 from nodrop.platforms.nvue.profiles import Leaves, leaves
 from nodrop.platforms.nvue.read_macro import POLLING_MS
 from nodrop.platforms.nvue.read_qos import SMALL, QosReader
@@ -128,11 +129,30 @@ def _assign_profiles(draft: Draft, kind: str, uses: list[_Use]) -> None:
         name = next((name for name, value in values.items() if same(value, use.new)), "")
         if not name:
             base = use.name if use.name != GLOBAL else _name(kind, use.new)
-            name = _find_free_name(base, {*stated, *values})
-            _edit_profile(draft, kind, name, None, use.new)
+            own = _unbound_equal(draft, kind, use.new, set(stated) - values.keys())
+            name = own or _find_free_name(base, {*stated, *values})
+            if not own:
+                _edit_profile(draft, kind, name, None, use.new)
             values[name] = use.new
         binding = ("interface", use.port, "qos", kind, "profile")
         draft.put(*binding, to=None if name == GLOBAL else name)
+
+
+def _unbound_equal(draft: Draft, kind: str, value: Any, names: Iterable[str]) -> str:
+    """Return the first profile of the file that says just what a value does and no port is bound to; "" if none."""
+    wanted = dict(leaves(kind, value))
+    for name in sorted(names):
+        view = draft.top.below("qos", kind, name)
+        if wanted and _said(view.node) == wanted:
+            return name
+    return ""
+
+
+def _said(node: Any, path: tuple[str, ...] = ()) -> Leaves:
+    """Return the settings that a profile of a file states, as `leaves` spells them."""
+    if not isinstance(node, Mapping) or not node:
+        return {path: THERE if isinstance(node, Mapping) else str(node)}
+    return {below: value for key, child in node.items() for below, value in _said(child, (*path, str(key))).items()}
 
 
 def _find_free_name(base_name: str, taken: Iterable[str]) -> str:
