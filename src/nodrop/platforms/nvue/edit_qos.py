@@ -143,16 +143,18 @@ def _unbound_equal(draft: Draft, kind: str, value: Any, names: Iterable[str]) ->
     wanted = dict(leaves(kind, value))
     for name in sorted(names):
         view = draft.top.below("qos", kind, name)
-        if wanted and _said(view.node) == wanted:
+        if wanted and _stated_leaves(view.node) == wanted:
             return name
     return ""
 
 
-def _said(node: Any, path: tuple[str, ...] = ()) -> Leaves:
-    """Return the settings that a profile of a file states, as `leaves` spells them."""
+def _stated_leaves(node: object, path: tuple[str, ...] = ()) -> Leaves:
+    """Return the settings that a profile of a file states, by path, as `leaves` has them."""
     if not isinstance(node, Mapping) or not node:
         return {path: THERE if isinstance(node, Mapping) else str(node)}
-    return {below: value for key, child in node.items() for below, value in _said(child, (*path, str(key))).items()}
+    return {
+        below: value for key, child in node.items() for below, value in _stated_leaves(child, (*path, str(key))).items()
+    }
 
 
 def _find_free_name(base_name: str, taken: Iterable[str]) -> str:
