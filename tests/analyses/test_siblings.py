@@ -20,7 +20,7 @@ def unlike(changes: dict[str, object]) -> dict[str, object]:
 def test_one_port_with_another_weight() -> None:
     assert unlike({}) == {}
     assert unlike({"leaf1/Ethernet224/qos/queues/2/scheduler": WEIGHT}) == {
-        "leaf1/Ethernet224": ("scheduling", "queue 2 is dwrr 40 (siblings: dwrr 20)"),
+        "leaf1/Ethernet224": ("scheduling", "queue 2 is dwrr 40 (siblings: 20)"),
     }
 
 
@@ -84,9 +84,9 @@ def test_each_aspect_is_a_fault_of_its_own() -> None:
     }
     hits = list(find(Index(with_changes(changes))))
     assert [(hit.facts["aspect"], hit.facts["differences"]) for hit in hits] == [
-        ("classification", "DSCP 10 goes to traffic class 1 (siblings: traffic class 2)"),
-        ("scheduling", "queue 2 is dwrr 40 (siblings: dwrr 20)"),
-        ("marking", "queue 3 marks at 150 kB to 3 MB, 100 % (siblings: marks at 150 kB to 1.5 MB, 100 %)"),
+        ("classification", "DSCP 10 goes to traffic class 1 (siblings: 2)"),
+        ("scheduling", "queue 2 is dwrr 40 (siblings: 20)"),
+        ("marking", "queue 3 marks at 150 kB to 3 MB, 100 % (siblings: 1.5 MB, 100 %)"),
         (
             "buffers",
             "queue 0 takes from pool egress_lossless (siblings: takes from pool egress_lossy)",
@@ -99,7 +99,7 @@ def test_each_aspect_is_a_fault_of_its_own() -> None:
 def test_many_differences_are_counted() -> None:
     found = unlike({f"leaf1/Ethernet224/qos/dscp_to_tc/{dscp}": 1 for dscp in (11, 12, 13, 14, 15)})
     ((_, text),) = found.values()
-    assert text.endswith("DSCP 13 goes to traffic class 1 (siblings: traffic class 0) and 2 more")
+    assert text.endswith("DSCP 13 goes to traffic class 1 (siblings: 0) and 2 more")
 
 
 def test_a_part_that_is_not_known_is_open_only_where_others_are_known() -> None:

@@ -187,7 +187,7 @@ def test_packet_memory_is_what_a_source_says_and_no_shipped_pool() -> None:
 def test_a_chip_without_a_source_of_its_memory_asks_the_owner_nothing() -> None:
     assert (
         advise_on_missing_fact("packet memory of teralynx-10")
-        == "nothing that an owner can state: the catalogue has no source for it"
+        == "a published figure: the catalogue has no source for it"
     )
 
 

@@ -423,7 +423,7 @@ UNKNOWNS: list[tuple[str, str, str, object, str, str, int]] = [
 @pytest.mark.parametrize(
     ("missing", "settled"),
     [
-        ("committed_bytes(device)", "a file that states what it is worked out from"),
+        ("committed_bytes(device)", "a file that states the facts that it is computed from"),
         (
             "states_headroom(device.buffer_model, priority_group.buffer)",
             "a file that states device.buffer_model and priority_group.buffer",
@@ -506,7 +506,7 @@ def test_the_configurations_that_would_tell(unread: list[str], settled_by: str) 
         ("link.media", "kinds of cable: state them under cables in fabric.yaml"),
         ("interface.addresses.length", "a file that states interface.addresses.length"),
         ("interface.qos.trust", "a file that states interface.qos.trust"),
-        ("headroom_needed(interface)", "a file that states what it is worked out from"),
+        ("headroom_needed(interface)", "a file that states the facts that it is computed from"),
         ("device.nothing.at_all", "a file that states device.nothing.at_all"),
     ],
 )

@@ -129,7 +129,7 @@ def test_what_one_side_does_not_say_is_no_change_and_told() -> None:
         made = nodrop.plan(one, other)
         assert made.empty
         assert [(told.devices, len(told.ports)) for told in made.unsaid] == [(("leaf1",), 3), (("leaf1",), 4)]
-        assert f"PFC watchdog of leaf1: {side} does not say" in plan_text.page(made)
+        assert f"PFC watchdog of leaf1: absent on {side}" in plan_text.page(made)
         assert plan_text.page(made).endswith("\nnothing changes\n")
 
 

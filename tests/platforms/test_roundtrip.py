@@ -214,7 +214,7 @@ MAY_BE_UNKNOWN = [
 
 
 UNSAID = {("interfaces", 0, "link_pause"), ("interfaces", 0, "side")} | {
-    (name,) for name in ("extra", "extra_lines", "mac_ageing_s", "arp_reachable_s", "nd_reachable_s")
+    (name,) for name in ("extra", "extra_lines", "headroom_table", "mac_ageing_s", "arp_reachable_s", "nd_reachable_s")
 }
 """What no file of SONiC says, known or not."""
 

@@ -188,8 +188,9 @@ def worse(outcome_before: Outcome, outcome_after: Outcome, fixed: Collection[Key
         verb = "appear"
         if finding.rule == UNUSED:  # for it has ended what somebody had decided to live with
             continue
-        if had[_finding_key(finding)] > 0:
-            had[_finding_key(finding)] -= 1
+        before_key = next((key for key in _keys_at_least_as_severe(finding) if had[key] > 0), None)
+        if before_key is not None:
+            had[before_key] -= 1
             if key_of(finding) in fixed or numbers.get(key_of(finding), ()) == _numbers(finding):
                 continue
             verb = "say something else"
@@ -233,6 +234,12 @@ def _numbers(finding: Finding) -> Sequence[tuple[str, float]]:
 
 def _finding_key(finding: Finding) -> tuple[object, ...]:
     return finding.rule, finding.subject, finding.severity
+
+
+def _keys_at_least_as_severe(finding: Finding) -> Iterator[tuple[object, ...]]:
+    """Yield the keys under which a finding was there before: of its own severity first, then of higher ones."""
+    for severity in reversed(SEVERITIES[: SEVERITIES.index(finding.severity) + 1]):
+        yield finding.rule, finding.subject, severity
 
 
 def _parts(subjects: Iterable[Subject]) -> frozenset[Subject]:

@@ -11,7 +11,7 @@ from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.validating.twin.list_programs import DROP, PASS
 from nodrop.validating.twin.lists import Filters, build_filters
-from nodrop.validating.twin.packets import TestPacket
+from nodrop.validating.twin.packets import ProbePacket
 from nodrop.validating.twin.plan import NamespaceKey, Nic, plan
 from nodrop.validating.twin.reaching import Lost
 from support.bpf_machine import interpreted
@@ -207,7 +207,7 @@ def test_what_cannot_match_the_twins_packets_holds_nothing_up(conditions: dict[s
     assert bool(found.lacking) is matters
 
 
-FROM_HOST = TestPacket(NamespaceKey("h"), at("10.0.7.1"), at("10.9.9.9"))
+FROM_HOST = ProbePacket(NamespaceKey("h"), at("10.0.7.1"), at("10.9.9.9"))
 HERE, BEHIND = (NamespaceKey("a"), "p1"), (NamespaceKey("a"), "p2")
 
 
@@ -260,7 +260,7 @@ def test_packets_for_a_switch_and_from_it_pass_lists_for_others_and_for_the_cont
     stages: tuple[Stage, ...] = ("transit", "control-plane")
     for stage in stages:
         assert applied(site(DENY, stage=stage)).cause(to_switch) == ""
-    from_switch = Lost(TestPacket(NamespaceKey("a"), at("10.0.7.1"), at("10.0.1.0")), None, ("p1",))
+    from_switch = Lost(ProbePacket(NamespaceKey("a"), at("10.0.7.1"), at("10.0.1.0")), None, ("p1",))
     named = ", dropped by entry 1 of access list A where it leaves a"
     assert applied(site(DENY, stage="egress")).cause(from_switch) == ""
     assert applied(site(DENY, stage="egress", own_packets=True)).cause(from_switch) == named
@@ -270,7 +270,7 @@ def test_packets_for_a_switch_and_from_it_pass_lists_for_others_and_for_the_cont
 
 
 def test_a_frame_that_is_seen_nowhere_is_dropped_at_the_other_end_of_its_cable() -> None:
-    lost = Lost(TestPacket(NamespaceKey("b"), at("10.0.7.1"), at("10.9.9.9"), "p1"), None, ("p1",))
+    lost = Lost(ProbePacket(NamespaceKey("b"), at("10.0.7.1"), at("10.9.9.9"), "p1"), None, ("p1",))
     assert applied(site(DENY)).cause(lost) == ", dropped by entry 1 of access list A where it enters a"
     assert applied(site(DENY, ports=("p2",))).cause(lost) == ""
 

@@ -1,7 +1,7 @@
 """The order of the ports at which a packet came in, which is that of its hops."""
 
 from nodrop.routing.prefixes import Address
-from nodrop.validating.twin.packets import Flight, TestPacket
+from nodrop.validating.twin.packets import Flight, ProbePacket
 from nodrop.validating.twin.plan import NamespaceKey
 
 HERE, NEXT, LAST = ((NamespaceKey(node), "p1") for node in ("a", "b", "c"))
@@ -31,5 +31,5 @@ def test_a_packet_that_comes_again_loops() -> None:
 
 def test_a_packet_has_its_dscp_and_is_ecn_capable() -> None:
     to = Address("ipv4", 1)
-    assert TestPacket(NamespaceKey("a"), to).traffic_class == 26 << 2 | 2
-    assert TestPacket(NamespaceKey("a"), to, dscp=48).traffic_class == 48 << 2 | 2
+    assert ProbePacket(NamespaceKey("a"), to).traffic_class == 26 << 2 | 2
+    assert ProbePacket(NamespaceKey("a"), to, dscp=48).traffic_class == 48 << 2 | 2

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from nodrop.model.fabric import Link
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, address, prefix
-from nodrop.validating.twin.packets import PortLocation, TestPacket, TwinSockets
+from nodrop.validating.twin.packets import PortLocation, ProbePacket, TwinSockets
 from nodrop.validating.twin.plan import Nic, Plan
 
 _LOOSE: Final[Mapping[AddressFamily, Address]] = {
@@ -37,7 +37,7 @@ def test_cable_crossings(twin_sockets: TwinSockets, plan: Plan) -> dict[Link, Cr
     neighbors for all of its namespaces (`net.ipv4.neigh.default.gc_thresh3`). Ports that route have to be in
     each other's subnet; those without addresses, or in a VLAN, send from and to addresses of the link.
     """
-    packets: list[TestPacket] = []
+    packets: list[ProbePacket] = []
     directions: list[_Way] = []
     lost: dict[Link, dict[str, set[AddressFamily]]] = {}
     tried: dict[Link, set[tuple[AddressFamily, int]]] = {}
@@ -72,7 +72,7 @@ def test_cable_crossings(twin_sockets: TwinSockets, plan: Plan) -> dict[Link, Cr
     }
 
 
-def _packets(posts: TwinSockets, one_way: _Way) -> Iterable[TestPacket]:
+def _packets(posts: TwinSockets, one_way: _Way) -> Iterable[ProbePacket]:
     """Yield the largest packets of one end of a cable, in each family that it can send in."""
     sender = posts.posts[one_way.near.space].devices[one_way.near.name]
     receiver = posts.posts[one_way.far.space].devices[one_way.far.name]
@@ -81,7 +81,7 @@ def _packets(posts: TwinSockets, one_way: _Way) -> Iterable[TestPacket]:
     for family in ADDRESS_FAMILIES:
         source, target = (_LOOSE[family],) * 2 if loose else _find_address_pair(family, near, far)
         if source is not None and target is not None:
-            yield TestPacket(
+            yield ProbePacket(
                 one_way.near.space,
                 target,
                 source,

@@ -16,7 +16,7 @@ from nodrop.routing.roce_packets import roce_packet
 from nodrop.validating.twin import bpf
 from nodrop.validating.twin.bpf import BpfInstruction
 from nodrop.validating.twin.list_programs import Inexpressible, compile_list
-from nodrop.validating.twin.packets import ECN_CAPABLE, PortLocation, TestPacket
+from nodrop.validating.twin.packets import ECN_CAPABLE, PortLocation, ProbePacket
 from nodrop.validating.twin.plan import NamespaceKey, Nic, Plan
 from nodrop.validating.twin.reaching import Lost
 
@@ -84,13 +84,13 @@ class Filters:
         text = " or ".join(dict.fromkeys(filter(None, causes)))
         return text and f", dropped by {text} where it leaves {space.node}"
 
-    def _drops_leaving(self, interface: PortLocation, packet: TestPacket) -> str:
+    def _drops_leaving(self, interface: PortLocation, packet: ProbePacket) -> str:
         """Return which entry drops a packet that leaves by an interface, in words; "" where none surely does."""
         acting_lists = (acting for acting in self.acting.get(interface, ()) if acting.way == "egress")
         causes = (self._drops(acting, packet, interface[0]) for acting in acting_lists)
         return next(filter(None, causes), "")
 
-    def _drops(self, acting: "_Acting", packet: TestPacket, space: NamespaceKey) -> str:
+    def _drops(self, acting: "_Acting", packet: ProbePacket, space: NamespaceKey) -> str:
         """Return which entry of a list drops a packet in a namespace, in words; "" where none surely does."""
         rules, own_addresses = acting.rules, self.own.get(space.node, frozenset())
         for_itself, from_itself = packet.target in own_addresses, packet.space.node == space.node

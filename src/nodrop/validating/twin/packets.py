@@ -58,7 +58,7 @@ PortLocation = tuple[NamespaceKey, str]
 """An interface: its namespace, and what the kernel calls it."""
 
 
-class TestPacket(NamedTuple):
+class ProbePacket(NamedTuple):
     """A packet to send from a namespace: to an address, or out of a device to any node at the other end of its cable.
 
     `source` None leaves its address to the kernel; `device` makes it leave there, as one of the next hops. A `frame`
@@ -123,7 +123,7 @@ class NamespaceSockets:
         for inbox in (self.tap, *self.inboxes):
             inbox.close()
 
-    def send(self, rows: Sequence[tuple[int, TestPacket]]) -> list[tuple[int, str]]:
+    def send(self, rows: Sequence[tuple[int, ProbePacket]]) -> list[tuple[int, str]]:
         """Send packets under their numbers; return those that the kernel refuses, and why."""
         senders: dict[tuple[object, ...], socket.socket] = {}
         refused = []
@@ -138,7 +138,7 @@ class NamespaceSockets:
             sender.close()
         return refused
 
-    def _send_packet(self, number: int, packet: TestPacket, senders: dict[tuple[object, ...], socket.socket]) -> None:
+    def _send_packet(self, number: int, packet: ProbePacket, senders: dict[tuple[object, ...], socket.socket]) -> None:
         family = packet.target.family
         body = _BTH.pack(packet.opcode) + _BODY.pack(_MARK, number)
         if packet.frame:
@@ -192,7 +192,7 @@ def _prepare_listener(listener: socket.socket) -> socket.socket:
     return listener
 
 
-def _open_sending_socket(packet: TestPacket) -> socket.socket:
+def _open_sending_socket(packet: ProbePacket) -> socket.socket:
     """Return a socket that sends from a port, with the marks of RoCEv2."""
     sender = socket.socket(socket.AF_INET if packet.target.family == "ipv4" else socket.AF_INET6, socket.SOCK_DGRAM)
     try:
@@ -218,7 +218,7 @@ def _open_sending_socket(packet: TestPacket) -> socket.socket:
     return sender
 
 
-def _build_datagram(packet: TestPacket, body: bytes) -> bytes:
+def _build_datagram(packet: ProbePacket, body: bytes) -> bytes:
     """Return a packet with its headers, of the size that is asked for."""
     family = packet.target.family
     body = body.ljust(packet.size_bytes - HEADERS_BYTES[family], b"\0")
@@ -266,7 +266,7 @@ class TwinSockets:
             post.close()
 
     def send_and_trace(
-        self, packets: Sequence[TestPacket], *, expected_ports: Mapping[int, PortLocation] | None = None
+        self, packets: Sequence[ProbePacket], *, expected_ports: Mapping[int, PortLocation] | None = None
     ) -> list[Flight]:
         """Send packets and follow them; one that does not get through is sent again, twice at most.
 
@@ -290,7 +290,7 @@ class TwinSockets:
 
     def _send_and_collect(
         self,
-        packets: Sequence[TestPacket],
+        packets: Sequence[ProbePacket],
         which: Sequence[int],
         flights: list[Flight],
         to: Mapping[int, PortLocation],
@@ -299,7 +299,7 @@ class TwinSockets:
         """Send some packets, and look until all are through, or none has come in anywhere for so long."""
         numbers = {self._number + place: number for place, number in enumerate(which)}
         self._number += len(which)
-        by_space: dict[NamespaceKey, list[tuple[int, TestPacket]]] = {}
+        by_space: dict[NamespaceKey, list[tuple[int, ProbePacket]]] = {}
         for mark, number in numbers.items():
             flights[number] = Flight()
             by_space.setdefault(packets[number].space, []).append((mark, packets[number]))

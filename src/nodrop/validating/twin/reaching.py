@@ -17,7 +17,7 @@ from nodrop.routing.observation import DELIVERY_FATES, DeliveryFate
 from nodrop.routing.prefixes import Address, Prefix, address
 from nodrop.routing.roce_opcodes import WRITE_OPCODE
 from nodrop.validating.twin.kernel import KernelRoute
-from nodrop.validating.twin.packets import Flight, PortLocation, TestPacket, TwinSockets
+from nodrop.validating.twin.packets import Flight, PortLocation, ProbePacket, TwinSockets
 from nodrop.validating.twin.plan import NamespaceKey, Nic, Plan
 
 _FORBIDDEN: Final = frozenset(os.strerror(number) for number in (errno.EACCES, errno.EPERM))
@@ -54,7 +54,7 @@ class Kind(NamedTuple):
 class Lost(NamedTuple):
     """A packet that was denied, and the last interface that it came in by, None if it was seen nowhere."""
 
-    packet: TestPacket
+    packet: ProbePacket
     at: PortLocation | None
     leaves_by: tuple[str, ...]
     """The devices by any of which it would have left its last namespace."""
@@ -145,14 +145,14 @@ class ReachabilityTest:
 
     def _probe_places(self, places: Iterable[_Place]) -> None:
         """Send from routers by each of their next hops, and as they choose."""
-        packets: list[TestPacket] = []
+        packets: list[ProbePacket] = []
         whose: list[_Place] = []
         for place in places:
             self._edges[place] = []
             row = self._tables[place.space].way(place.target)
             hops = row.hops if row is not None and len(row.hops) > 1 else ()
             source = self._source_address(place)
-            probe = TestPacket(
+            probe = ProbePacket(
                 place.space, place.target, source, port=_FIRST_PORT, dscp=place.kind.dscp, opcode=place.kind.opcode
             )
             new_packets = [probe._replace(device=hop) for hop in hops]
@@ -163,7 +163,7 @@ class ReachabilityTest:
         for place, packet, flight in zip(whose, packets, self._posts.send_and_trace(packets), strict=True):
             self._edges[place].append(self._edge_of_flight(place.kind, packet, flight))
 
-    def _edge_of_flight(self, kind: Kind, packet: TestPacket, flight: Flight) -> _Edge:
+    def _edge_of_flight(self, kind: Kind, packet: ProbePacket, flight: Flight) -> _Edge:
         fate, explanation = self._fate_of_packet(kind, packet, flight)
         onward = tuple(
             _Place(space, packet.target, kind)
@@ -172,7 +172,7 @@ class ReachabilityTest:
         )
         return _Edge(fate, explanation, onward)
 
-    def _fate_of_packet(self, kind: Kind, packet: TestPacket, flight: Flight) -> tuple[DeliveryFate, str]:
+    def _fate_of_packet(self, kind: Kind, packet: ProbePacket, flight: Flight) -> tuple[DeliveryFate, str]:
         if flight.taken_by:
             return "delivered", ""
         by = f" by {packet.device}" if packet.device else ""
@@ -193,7 +193,7 @@ class ReachabilityTest:
             return "no route", seen
         return "denied", f"{seen}{self._cause_of_loss(packet, flight.arrivals[-1])}"
 
-    def _cause_of_loss(self, packet: TestPacket, at: PortLocation | None) -> str:
+    def _cause_of_loss(self, packet: ProbePacket, at: PortLocation | None) -> str:
         row = self._tables[packet.space if at is None else at[0]].way(packet.target)
         hops = () if row is None else row.hops
         return self._because(Lost(packet, at, (packet.device,) if at is None and packet.device else hops))
@@ -207,7 +207,7 @@ class ReachabilityTest:
             for near, far in ((wire.a, wire.b), (wire.b, wire.a)):
                 if near is not None and far is not None and near.space.node in self._hosts:
                     behind[far.space].append(near)
-        packets: list[TestPacket] = []
+        packets: list[ProbePacket] = []
         whose: list[tuple[ReachItem, Kind]] = []
         for item, kind in product(items, self._kinds):
             for nic in behind[item.space]:
@@ -217,7 +217,7 @@ class ReachabilityTest:
                     ]
                     if sources and target not in {host_address for _, host_address in self._owned[nic.space]}:
                         port = _FIRST_PORT + len(packets) % 4096
-                        probe = TestPacket(nic.space, target, sources[0], nic.name, port)
+                        probe = ProbePacket(nic.space, target, sources[0], nic.name, port)
                         packets.append(probe._replace(dscp=kind.dscp, opcode=kind.opcode))
                         whose.append((item, kind))
         self.packets += len(packets)
