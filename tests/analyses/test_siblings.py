@@ -89,7 +89,7 @@ def test_each_aspect_is_a_fault_of_its_own() -> None:
         ("marking", "queue 3 marks at 150 kB to 3 MB, 100 % (siblings: 1.5 MB, 100 %)"),
         (
             "buffers",
-            "queue 0 takes from pool egress_lossless (siblings: takes from pool egress_lossy)",
+            "queue 0 takes from pool egress_lossless (siblings: egress_lossy)",
         ),
         ("watchdog", "the watchdog's action is forward (siblings: drop)"),
     ]

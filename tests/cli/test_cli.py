@@ -723,8 +723,8 @@ def test_validate_says_what_it_has_computed(tmp_path: Path) -> None:
         "note: IPv6: 6 prefixes announced, reached over up to 4 next hops\n"
         "\n"
         f"{len(shipped()) - len(rules)} rules skipped: "
-        f"{len(select_file_rules(shipped())) - shared} run by nodrop lint, {observed} about other validators "
-        "(nodrop validate --all), 1 above strictness regular\n"
+        f"{len(select_file_rules(shipped())) - shared} run by nodrop lint, {observed} for nodrop validate --all, "
+        "1 above strictness regular\n"
         f"no findings in 4 devices, 128 interfaces, {len(rules)} rules\n",
         err="",
     )

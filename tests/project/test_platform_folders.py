@@ -121,10 +121,10 @@ from nodrop.errors import InputProblems
 from nodrop.importing.tiers import fitting
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
-from nodrop.engine.areas import areas, areas_of
+from nodrop.engine.areas import areas_checking_aspect, rule_area_names
 from nodrop.engine.rules import shipped
 from nodrop.platforms.kit.examples import TIERS
-from nodrop.report.hardware import page
+from nodrop.report.hardware import render_model_page
 from nodrop.resources import home
 
 text = (home("intents") / "two-by-two.yaml").read_text()
@@ -146,10 +146,10 @@ print(json.dumps({
     "loopback": fabric.devices[0].loopbacks[0].name,
     "files": sorted({artifact.path for artifact in nodrop.write(fabric)}),
     "examples": list(TIERS),
-    "page": [line for line in page("SN4700", "text").splitlines() if line.startswith("  madeup")],
+    "page": [line for line in render_model_page("SN4700", "text").splitlines() if line.startswith("  madeup")],
     "imported": fitting((), "madeup"),
-    "areas": areas(),
-    "of": sorted(areas_of("made-up aspect")),
+    "areas": rule_area_names(),
+    "of": sorted(areas_checking_aspect("made-up aspect")),
     "rule": [rule.area for rule in shipped() if rule.name == "made-up-rule"],
 }))
 """

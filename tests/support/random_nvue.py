@@ -55,7 +55,7 @@ from nodrop.platforms.nvue.traits import TRAITS
 from support.random_bindings import scalars
 from support.random_routing import LISTS, SHARED, alike, as_path_lists, asns, maybe, prefix_rules, redistributions, rows
 
-OF_MEANING = frozenset({"lossless-half-configured", "shares-exceed-whole"})
+OF_MEANING = frozenset({"prefix-list-of-other-family", "lossless-half-configured", "shares-exceed-whole"})
 """Kinds of remarks about what settings come to, which those of switches that nobody would design may."""
 PRIORITIES = st.integers(0, 7)
 REST = (None,) * 8

@@ -10,8 +10,8 @@ from nodrop.model.fabric import Mode
 REASON_NOT_SELECTED = "not selected"
 """Why a rule does not run that `--select` does not name."""
 REASON_OTHER_MODE = "for another mode"
-REASON_NEEDS_FAILURES = "about failures (nodrop validate)"
-REASON_NEEDS_VALIDATORS = "about other validators (nodrop validate --all)"
+REASON_NEEDS_FAILURES = "for nodrop validate"
+REASON_NEEDS_VALIDATORS = "for nodrop validate --all"
 REASON_RUN_BY_LINT = "run by nodrop lint"
 
 

@@ -180,7 +180,7 @@ def test_a_word_that_nvue_does_not_have_is_pointed_at_and_not_its_value() -> Non
             "qos:\n  advance-buffer-config:\n    default-global:\n      ingress-pool: {'0': {memory-percent: 60}}",
             4,
             "qos advance-buffer-config default-global ingress-pool | 5.10 and earlier | "
-            "the file is of 5.13, which says ingress-service-pool and egress-service-pool",
+            "the file is of 5.13; use ingress-service-pool and egress-service-pool",
         ),
     ],
 )

@@ -78,7 +78,7 @@ _SLEEPING = textwrap.dedent(
     from nodrop.validating.twin import box
     from support import twin_functions
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
-    box.call(twin_functions.sleep, sys.argv[1], progress=lambda line: print(line, flush=True))
+    box.call_in_sandbox(twin_functions.sleep, sys.argv[1], progress=lambda line: print(line, flush=True))
     """
 )
 
