@@ -237,7 +237,7 @@ def _finding_key(finding: Finding) -> tuple[object, ...]:
 
 
 def _keys_at_least_as_severe(finding: Finding) -> Iterator[tuple[object, ...]]:
-    """Yield the keys under which a finding was there before: of its own severity first, then of higher ones."""
+    """Yield the keys under which a finding was there before: those of the same severity first, then of higher ones."""
     for severity in reversed(SEVERITIES[: SEVERITIES.index(finding.severity) + 1]):
         yield finding.rule, finding.subject, severity
 
