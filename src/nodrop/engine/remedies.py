@@ -2,8 +2,7 @@
 
 A rule sets parts (`set:`), an analysis names changes (`Hit.changes`), or a part is made like that of most siblings of
 the port or switch at which the rule finds nothing (`as_siblings:`); of what a reader remarks, only the part remarked
-on. The length of a cable is no setting to be like that of siblings: no rule names it there. An unknown value is no
-change.
+on. An unknown value is no change.
 """
 
 from collections import Counter
@@ -31,6 +30,9 @@ _MAP = 8
 """From how many entries on a list of numbers is a map: no port has that many of anything else that is one by one."""
 
 PartChange = tuple[Subject, object, object]
+
+_OF_THE_CABLE = frozenset({"cable_length_m"})
+"""What is of each port's own cable: siblings give it where a port has nothing, and never another thing than it has."""
 
 
 def split_change(old_value: object, new_value: object) -> Iterator[PartChange]:
@@ -148,7 +150,9 @@ class _Siblings:
     def changes(self, place: Subject) -> Iterator[Change]:
         """Yield the changes that make a part as most siblings have it, where they agree and have it."""
         if place[0] != FABRIC and len(place) > 1:
-            yield from changes_making_part(self._index, place, self._usual_value(place))
+            for change in changes_making_part(self._index, place, self._usual_value(place)):
+                if change.subject[-1] not in _OF_THE_CABLE or not change.old:
+                    yield change
 
     def _usual_value(self, place: Subject) -> object:
         device = self._index.devices.get(place[0])
