@@ -83,6 +83,54 @@ def test_the_commands_for_a_dangling_reference_correct_that_reference_only() -> 
     assert told == [[{"device": "sw1", "language": "sonic", "lines": [line, "sudo config save -y"]}]]
 
 
+def _all_lines() -> list[tuple[str, str]]:
+    """Return every command of every finding of the files here, with its switch."""
+    report = json.loads(nodrop("lint", ".", "--format", "json", "--strictness", "auditor").out)
+    return [
+        (device["device"], line)
+        for finding in report["findings"]
+        for device in (finding["fix"] or {"commands": []})["commands"]
+        for line in device["lines"]
+    ]
+
+
+def test_a_port_whose_name_a_shell_would_run_is_in_no_command() -> None:
+    sonic(4)
+    text = Path("config_db.json").read_text()
+    port = "Ethernet0;$(reboot)`id`"
+    assert [line for _, line in _all_lines() if "Ethernet{0..24..8}" in line]
+    Path("config_db.json").write_text(text.replace('"Ethernet0"', f'"{port}"').replace('"Ethernet0|', f'"{port}|'))
+    assert [line for _, line in _all_lines() if "reboot" in line or "`" in line] == []
+
+
+def _one_port_unmarked(hostname: str, profile: str) -> str:
+    """Return a switch of four ports of which one has no WRED profile, the others the one of that name."""
+    sonic(4)
+    config = json.loads(Path("config_db.json").read_text())
+    config["DEVICE_METADATA"]["localhost"]["hostname"] = hostname
+    for port in config["PORT"]:
+        config["QUEUE"][f"{port}|3-4"] = {"scheduler": "scheduler.1", "wred_profile": "AZURE_LOSSLESS"}
+    del config["QUEUE"]["Ethernet8|3-4"]["wred_profile"]
+    return json.dumps(config).replace("AZURE_LOSSLESS", profile)
+
+
+def test_a_name_that_a_shell_would_run_is_quoted_as_a_value() -> None:
+    Path("config_db.json").write_text(_one_port_unmarked("tor1", "$(reboot)"))
+    write = "sudo sonic-db-cli CONFIG_DB HSET \"QUEUE|Ethernet8|3-4\" wred_profile '$(reboot)'"
+    assert {line for _, line in _all_lines() if "reboot" in line} == {write}
+
+
+def test_commands_name_the_profile_of_their_own_switch() -> None:
+    for hostname, profile in (("tor1", "FIRST"), ("tor2", "SECOND")):
+        text = _one_port_unmarked(hostname, profile)
+        Path(hostname).mkdir()
+        (Path(hostname) / "config_db.json").write_text(text)
+    Path("config_db.json").unlink()
+    write = 'sudo sonic-db-cli CONFIG_DB HSET "QUEUE|Ethernet8|3-4" wred_profile'
+    named = {(device, line) for device, line in _all_lines() if "wred_profile" in line}
+    assert named == {("tor1", f"{write} FIRST"), ("tor2", f"{write} SECOND")}
+
+
 def test_an_unknown_cable_length_is_a_placeholder_and_a_stated_one_a_value() -> None:
     sonic()
     Path("tor1").mkdir()

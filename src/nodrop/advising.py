@@ -20,7 +20,7 @@ from nodrop.model.fields import TABLE
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import Reading
 from nodrop.model.subject import FABRIC, Subject, cable_ends
-from nodrop.platforms.kit.command_lines import has_slot, merge_ports
+from nodrop.platforms.kit.command_lines import has_slot, has_typable_ports, merge_ports
 from nodrop.results.outcome import first_shown_findings
 
 _Group = tuple[str, str, str | None]
@@ -117,7 +117,6 @@ class _Adviser:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._devices = {device.name: device for device in reading.fabric.devices}
-        self._known: dict[object, tuple[str, ...]] = {}
         self._edits_left = MAX_ADVISED_EDITS
 
     def commands(self, group: Sequence[Finding]) -> Iterator[Commands]:
@@ -145,24 +144,16 @@ class _Adviser:
                 if port or not has_slot(command)
             )
         for (device, language), commands in spelled.items():
-            if commands:
-                yield Commands(device=device, language=language, lines=_with_ports(language, commands))
+            if commands and (lines := _with_ports(language, commands)):
+                yield Commands(device=device, language=language, lines=lines)
 
     def _of_changes(self, name: str, changes: Sequence[Change]) -> Commands | None:
         """Return the commands that make changes on a switch, all of them; None where they are not known."""
         device = self._devices.get(name)
         if device is None or name not in self._reading.sources or device.platform not in platforms.languages():
             return None
-        key = (
-            device.platform,
-            str(device.version),
-            device.model,
-            tuple((change.subject[1:], repr(change.old), repr(change.new)) for change in changes),
-        )
-        if key not in self._known:
-            self._known[key] = self._lines_of_changes(device, changes) if self._edits_left > 0 else ()
-            self._edits_left -= 1
-        lines = self._known[key]
+        self._edits_left -= 1
+        lines = self._lines_of_changes(device, changes) if self._edits_left >= 0 else ()
         return Commands(device=name, language=device.platform, lines=lines) if lines else None
 
     def _lines_of_changes(self, device: Device, changes: Sequence[Change]) -> tuple[str, ...]:
@@ -191,7 +182,13 @@ def _lines_of_edit(platform: str, bundle: Mapping[str, bytes], edit: Edit) -> tu
 
 
 def _with_ports(language: str, commands: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return commands, given with a port each, in as few lines as a language allows, and what goes around them."""
+    """Return commands, given with a port each, in as few lines as a language allows, and what goes around them.
+
+    There are none where the name of a port has a meaning for a shell.
+    """
+    commands = tuple(commands)
+    if not has_typable_ports(commands):
+        return ()
     spelling = platforms.command_lines(language)
     lines = [line for command, ports in merge_ports(commands).items() for line in spelling.for_ports(command, ports)]
     return (*spelling.BEFORE, *lines, *(line for line in spelling.AFTER if line not in lines))

@@ -24,6 +24,7 @@ from nodrop.model.reading import Place, Reading, Remark
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
 from nodrop.model.subject import FABRIC, Subject
 from nodrop.model.subject import text as subject_text
+from nodrop.platforms.kit.command_lines import is_typable
 
 _SEPARATOR = "\x1f"
 _STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -289,18 +290,27 @@ class FindingBuilder:
     def _spell_commands(self, names: Sequence[Any], device: str | None) -> tuple[str, tuple[str, ...]]:
         """Return what takes the commands of the rule on a device, and the commands, with slots for its ports.
 
-        There are none where one of them needs a value that is unknown, or that stands for more than it names.
+        There are none where one of them needs a value that is unknown, that stands for more than it names, or that a
+        shell would not take as it is.
         """
         known = self.index.devices.get(device or "")
         spoken = platforms.languages_of(known) if known is not None else (platforms.HOSTS,)
         language = next((one for one in spoken if one in self.rule.commands), "")
         lines = []
         for line in self.rule.commands.get(language, ()):
-            values = [piece if isinstance(piece, str) else self._value_or_unknown(piece, names) for piece in line]
-            if any(value is None or isinstance(value, Unknown) or _AND_MORE.search(str(value)) for value in values):
+            words = [piece if isinstance(piece, str) else self._typable_value(piece, names) for piece in line]
+            if None in words:
                 return "", ()
-            lines.append("".join(_escape_steering(render_value(value)) for value in values))
+            lines.append("".join(filter(None, words)))
         return language, tuple(lines)
+
+    def _typable_value(self, node: Node, names: Sequence[Any]) -> str | None:
+        """Return a value as a command has it; None where it is not known whole, or not safe to type."""
+        value = self._value_or_unknown(node, names)
+        if value is None or isinstance(value, Unknown) or _AND_MORE.search(str(value)):
+            return None
+        typed = render_value(value)
+        return typed if is_typable(typed) else None
 
     def _build_fingerprints(self, subject: Subject, discriminator: str = "") -> tuple[str, ...]:
         """Return the fingerprint of a finding, then those that it had under former names of the rule."""

@@ -1,5 +1,7 @@
 """Environments of NCCL, NVSHMEM and UCX: what they set, and which libraries they leave without a traffic class."""
 
+import time
+
 import pytest
 
 from nodrop.model.nics import Nic, value_or_none
@@ -111,3 +113,35 @@ def test_which_libraries_have_no_traffic_class(text: str, libraries: tuple[str, 
     assert [value_or_none(one, "unmarked") for one in reading.nics if value_or_none(one, "unmarked")] == (
         [libraries] if libraries else []
     )
+
+
+LOOPBACK = "export NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1\nexport NCCL_IB_TC=106\n"
+
+
+@pytest.mark.parametrize(
+    ("job", "loopback"),
+    [
+        ("mpirun -H node1,node2 ./all_reduce_perf", True),
+        ("mpirun -H localhost:8 ./all_reduce_perf", False),
+        ("mpirun --host 127.0.0.1 ./all_reduce_perf", False),
+        ("mpirun -H localhost,node2 ./all_reduce_perf", True),
+        ("srun --mpi=pmix -N 1 ./all_reduce_perf", False),
+        ("srun -N1 ./all_reduce_perf", False),
+        ("srun -N 16 ./all_reduce_perf", True),
+        ("srun -N 16 ./all_reduce_perf | tee -N 1", True),
+        ("torchrun --standalone train.py", False),
+        ("torchrun --nnodes=1 train.py", False),
+        ("torchrun --nnodes=1:4 train.py", True),
+        ("cd run; torchrun --nnodes 1 train.py", False),
+    ],
+)
+def test_gpus_that_talk_through_nics_of_their_own_host_are_a_test_on_one_host(job: str, loopback: bool) -> None:
+    assert nic(LOOPBACK + job).loopback is loopback
+
+
+@pytest.mark.parametrize("word", ["srun ", "torchrun ", "mpirun -H ", "srun -N ", "-host "])
+def test_a_long_line_of_one_word_is_read_in_linear_time(word: str) -> None:
+    line = word * (1_000_000 // len(word))
+    started = time.process_time()
+    nic(f"{LOOPBACK}{line}\n")
+    assert time.process_time() - started < 5

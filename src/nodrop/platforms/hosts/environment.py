@@ -26,11 +26,13 @@ _DEFAULT = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*:?[-=]([^}$`]*)\}")
 _SOURCED = re.compile(r"(?:^|[;&|]\s*)(?:source|\.)\s+\S*(?:nccl|ucx|nvshmem|roce|rdma|env)\S*", re.IGNORECASE)
 _LAUNCH = re.compile(r"\b(?:mpirun|mpiexec|srun|torchrun)\b|\s-(?:-host|host|H)[\s=]")
 """A line that starts a job, or a part of its command line that a script keeps in a variable."""
-_ONE_HOST = re.compile(
-    r"\s-(?:-host|host|H)[\s=]+[\"']?(?:localhost|127\.0\.0\.1)(?::\d+)?(?![\w.,:-])"
-    r"|\bsrun\b[^;|&]*\s(?:-N\s*1|--nodes[\s=]1)(?![\w-])|\btorchrun\b[^;|&]*\s--(?:standalone\b|nnodes[\s=]1(?![\w:]))"
+_LOCAL_HOST = re.compile(r"\s-(?:-host|host|H)[\s=]\s{0,9}[\"']?(?:localhost|127\.0\.0\.1)(?::\d{1,9})?(?![\w.,:-])")
+_COMMAND_END = re.compile(r"[;|&]")
+_ONE_NODE = (
+    (re.compile(r"\bsrun\b"), re.compile(r"\s(?:-N\s{0,9}1|--nodes[\s=]1)(?![\w-])")),
+    (re.compile(r"\btorchrun\b"), re.compile(r"\s--(?:standalone\b|nnodes[\s=]1(?![\w:]))")),
 )
-"""Options that keep a job on one host (Open MPI's mpirun, Slurm's srun, PyTorch's torchrun)."""
+"""Options that keep a job on one host (Slurm srun, PyTorch torchrun); `_LOCAL_HOST` is that of Open MPI mpirun."""
 _LIBRARY = re.compile(r"NCCL|nccl|UCX_|torch|_perf\b")
 """What distinguishes a job on GPUs from other programs that are started on all hosts."""
 _LOOPBACK = ("NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE")
@@ -124,7 +126,7 @@ class Environment:
         """Note a job that runs on one host, and one that runs before the variables of loopback are set."""
         if line.startswith("#") or _LAUNCH.search(line) is None:
             return
-        self._has_one_host = self._has_one_host or _ONE_HOST.search(line) is not None
+        self._has_one_host = self._has_one_host or _stays_on_one_host(line)
         is_plain = _LIBRARY.search(line) is not None and not any(
             self._has_variable(name) or name in line for name in _LOOPBACK
         )
@@ -219,6 +221,16 @@ class Environment:
 
     def _value(self, name: str) -> str:
         return self._held[name][0] if name in self._held else ""
+
+
+def _stays_on_one_host(line: str) -> bool:
+    """Whether a line starts a job on one host, by the options of the command that it is."""
+    return _LOCAL_HOST.search(line) is not None or any(
+        options.search(command, start.end()) is not None
+        for command in _COMMAND_END.split(line)
+        for program, options in _ONE_NODE
+        if (start := program.search(command)) is not None
+    )
 
 
 def _expand_shell_default(text: str) -> str:

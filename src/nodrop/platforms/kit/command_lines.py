@@ -12,6 +12,8 @@ from nodrop.model.subject import natural
 
 PORT, PORTS = "{port}", "{ports}"
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})")
+_TYPABLE = re.compile(r"[\w.,:/@%+=][\w.,:/@%+= -]*", re.ASCII)
+"""Text that has no meaning of its own for a shell, and is no option of a command."""
 _LEAST = 3
 """The fewest numbers with a step of more than 1 that are drawn together."""
 
@@ -56,6 +58,16 @@ def _end_of_run(numbers: Sequence[int], start: int, *, stepped: bool) -> int:
     while end < len(numbers) and numbers[end] - numbers[end - 1] == step:
         end += 1
     return end if step == 1 or (stepped and end - start >= _LEAST) else start + 1
+
+
+def is_typable(text: str) -> bool:
+    """Whether a name or value of a file under check can be part of a command: a shell takes it as it is."""
+    return _TYPABLE.fullmatch(text) is not None
+
+
+def has_typable_ports(commands: Iterable[tuple[str, str]]) -> bool:
+    """Whether the names of all ports can be part of commands, which are given with one port or none each."""
+    return all(is_typable(port) for _, port in commands if port)
 
 
 def fill_slots(command: str, ports: str) -> str:

@@ -12,7 +12,16 @@ from typing import Any
 
 from nodrop.model.change import Edit
 from nodrop.platforms.frr.changes import changes
-from nodrop.platforms.kit.command_lines import PORT, PORTS, fill_slots, has_slot, merge_ports, runs
+from nodrop.platforms.kit.command_lines import (
+    PORT,
+    PORTS,
+    fill_slots,
+    has_slot,
+    has_typable_ports,
+    is_typable,
+    merge_ports,
+    runs,
+)
 from nodrop.platforms.sonic.config import FILE
 from nodrop.platforms.sonic.gcu import facts
 from nodrop.platforms.sonic.starting import FRR_FILE
@@ -59,7 +68,10 @@ def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
     lines: list[str] = []
     if FILE in edit.files:
         old, new = mapping(parse(bundle[FILE], FILE)), mapping(parse(edit.files[FILE], FILE))
-        for command, ports in merge_ports(_row_commands(old, new)).items():
+        commands = tuple(_row_commands(old, new))
+        if not has_typable_ports(commands):
+            return ()
+        for command, ports in merge_ports(commands).items():
             lines += for_ports(command, ports)
         if _is_read_at_start(old, new):
             lines += [*AFTER, "sudo config reload -y"]
@@ -126,8 +138,10 @@ def _commands_for_row(table: str, key: str, old: object, new: object) -> Iterato
     if old is not None:
         yield from _tool_commands(table, key, fields)
     if table == _WATCHDOG and key == PORT and fields.keys() & _WATCHDOG_FIELDS and will.keys() >= _WATCHDOG_FIELDS:
-        times = f"--restoration-time {will['restoration_time']} {PORTS} {will['detection_time']}"
-        yield f"sudo pfcwd start --action {will['action']} {times}"
+        action, detection, restoration = (
+            shlex.quote(str(will[name])) for name in ("action", "detection_time", "restoration_time")
+        )
+        yield f"sudo pfcwd start --action {action} --restoration-time {restoration} {PORTS} {detection}"
         fields = {name: value for name, value in fields.items() if name not in _WATCHDOG_FIELDS}
     if table == "PORT" and old is not None:
         for name in list(fields):
@@ -144,7 +158,7 @@ def _commands_for_row(table: str, key: str, old: object, new: object) -> Iterato
 def _tool_commands(table: str, key: str, fields: dict[str, Any]) -> Iterator[str]:
     """Yield the command of a tool for fields of a row, and take these out of `fields`."""
     if (table, key, *fields) == (_WATCHDOG, "GLOBAL", "POLL_INTERVAL"):
-        yield f"sudo pfcwd interval {fields.pop('POLL_INTERVAL')}"
+        yield f"sudo pfcwd interval {shlex.quote(str(fields.pop('POLL_INTERVAL')))}"
     tool = facts()["typed"].get(table)
     options = {name: tool["options"][name] for name in fields if name in tool["options"]} if tool else {}
     refused = tool.get("without", {"values": ()})["values"] if tool else ()
@@ -176,7 +190,16 @@ def _db(operation: str, table: str, key: str, fields: Mapping[str, Any] | None =
             for word in ((name,) if operation == "HDEL" else (_field_name(name, value), _field_value(value)))
         ]
     )
-    return f'sudo sonic-db-cli CONFIG_DB {operation} "{table}|{key}"' + (_FIELDS + " ".join(words) if words else "")
+    row = _quote_row(f"{table}|{key}")
+    return f"sudo sonic-db-cli CONFIG_DB {operation} {row}" + (_FIELDS + " ".join(words) if words else "")
+
+
+def _quote_row(row: str) -> str:
+    """Return the name of a row as one word of a shell, which fills a slot for a port in double quotes."""
+    head, slot, rest = row.partition(PORT)
+    if all(is_typable(part) for part in (head + rest).split("|") if part):
+        return f'"{row}"'
+    return "".join((shlex.quote(head), f'"{slot}"' if slot else "", shlex.quote(rest) if rest else ""))
 
 
 def _field_name(name: str, value: object) -> str:
