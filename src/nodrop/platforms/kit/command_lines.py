@@ -13,7 +13,7 @@ from nodrop.model.subject import natural
 PORT, PORTS = "{port}", "{ports}"
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})")
 _TYPABLE = re.compile(r"[\w.,:/@%+=][\w.,:/@%+= -]*", re.ASCII)
-"""Text that has no meaning of its own for a shell, and is no option of a command."""
+"""Text that a shell takes as it is, and that is no option of a command."""
 _LEAST = 3
 """The fewest numbers with a step of more than 1 that are drawn together."""
 
@@ -61,7 +61,7 @@ def _end_of_run(numbers: Sequence[int], start: int, *, stepped: bool) -> int:
 
 
 def is_typable(text: str) -> bool:
-    """Whether a name or value of a file under check can be part of a command: a shell takes it as it is."""
+    """Whether a name or value of a file under check can be part of a command."""
     return _TYPABLE.fullmatch(text) is not None
 
 
