@@ -12,7 +12,7 @@ from nodrop.design.addressing import Plan, plan_addresses
 from nodrop.design.asns import as_numbers
 from nodrop.design.balancing import balancing_faults
 from nodrop.design.bonds import bond_faults
-from nodrop.design.boxes import Node, resolve_switches
+from nodrop.design.boxes import Node, resolve_switches, switch_identities
 from nodrop.design.cabling import HostCable
 from nodrop.design.class_faults import class_faults
 from nodrop.design.classes import Classes, resolve_classes
@@ -23,6 +23,7 @@ from nodrop.design.host_settings import fifo_tos, host_cnp_dscp, host_dcqcn, hos
 from nodrop.design.layout import Layout, lay_out
 from nodrop.design.memory import memory_faults
 from nodrop.design.modes import has_pfc, mode_faults
+from nodrop.design.naming import name_faults
 from nodrop.design.ports import PortCables, cables_by_port, host_port_name, platform_port_name
 from nodrop.design.settings import is_drained, settings_faults
 from nodrop.design.splits import SplitPort
@@ -84,7 +85,7 @@ def build(intent: Intent) -> Fabric:
             rdma_mtu_bytes=intent.hosts.rdma_mtu,
             max_oversubscription=intent.topology.max_oversubscription,
             lossless_pool_percent=_lossless_pool_percent(intent, devices.values()),
-            drained=tuple(name for name in sorted(devices, key=natural) if is_drained(intent, name)),
+            drained=tuple(sorted((node.name for node in layout.switches.all if is_drained(intent, node)), key=natural)),
         ),
     )
     _raise_if_problems(list(touching_faults(intent, devices, fabric, layout.switches)))
@@ -113,14 +114,19 @@ def adaptations(intent: Intent) -> tuple[Adaptation, ...]:
 
 def _make_draft(intent: Intent) -> _Drawn:
     problems: list[Problem] = [*_release_faults(intent), *mode_faults(intent)]
-    problems += [*class_faults(intent), *host_faults(intent)]
+    problems += [*class_faults(intent), *host_faults(intent), *name_faults(intent, switch_identities(intent))]
     switches = resolve_switches(intent, problems)
     _raise_if_problems(problems)
     layout = lay_out(intent, switches, problems)
     plan = plan_addresses(intent, switches, problems)
     asns = as_numbers(intent, switches, problems)
     problems += [*settings_faults(intent, switches), *addition_faults(intent, switches), *vlan_faults(intent)]
-    problems += [*bond_faults(intent), *balancing_faults(intent), *delivery_faults(intent), *style_faults(intent)]
+    problems += [
+        *bond_faults(intent),
+        *balancing_faults(intent),
+        *delivery_faults(intent, switches),
+        *style_faults(intent),
+    ]
     problems += () if problems else static_faults(intent, switches)
     timers = derive_timers(intent, switches.most_ports)
     problems += watchdog_faults(intent, timers)

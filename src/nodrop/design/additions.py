@@ -42,7 +42,7 @@ def addition_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
     """Yield additions for nobody, and those of a kind that a switch's platform does not take."""
     platforms_by_name: dict[str, list[str]] = {}
     for node in switches.all:
-        for name in (node.tier.platform, node.role, node.name):
+        for name in (node.tier.platform, node.role, *node.words):
             platforms_by_name.setdefault(name, []).append(node.tier.platform)
     for name, additions in intent.extra.items():
         if name not in platforms_by_name:
@@ -179,6 +179,6 @@ def _keys_of_extra_line(intent: Intent, node: Node, position: int) -> tuple[str 
 
 def _parts(intent: Intent, node: Node) -> Iterator[tuple[str, Additions]]:
     """Yield the additions to a switch, the most general first."""
-    for name in (node.tier.platform, node.role, node.name):
+    for name in dict.fromkeys((node.tier.platform, node.role, *reversed(node.words))):
         if name in intent.extra:
             yield name, intent.extra[name]

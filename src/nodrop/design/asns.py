@@ -14,7 +14,7 @@ def as_numbers(intent: Intent, switches: Boxes, problems: list[Problem]) -> Mapp
     leaves = _numbers(intent, LEAF, switches.leaves)
     spines = _numbers(intent, SPINE, switches.spines)
     faults = [*_asn_overflows(intent, LEAF, leaves), *_asn_overflows(intent, SPINE, spines)]
-    problems += faults or _shared_asns(intent, leaves, spines)
+    problems += faults or _shared_asns(intent, switches, leaves, spines)
     return leaves | spines
 
 
@@ -32,12 +32,14 @@ def _asn_overflows(intent: Intent, role: str, numbers: Mapping[str, int]) -> Ite
         yield intent.problem(("routing", "asn", TIER_KEYS[role]), fault, f"at most {MAX_ASN}", hint)
 
 
-def _shared_asns(intent: Intent, leaves: Mapping[str, int], spines: Mapping[str, int]) -> Iterator[Problem]:
+def _shared_asns(
+    intent: Intent, switches: Boxes, leaves: Mapping[str, int], spines: Mapping[str, int]
+) -> Iterator[Problem]:
     """Yield AS numbers that a leaf has in common with another device, with numbers that are free."""
     base, counted = intent.routing.asn.leaves
     taken = set(spines.values())
     if not counted and len(leaves) > 1:
-        ids = [int(name.removeprefix(LEAF)) for name in leaves]
+        ids = [leaf.id for leaf in switches.leaves]
         starts = count(min(base, MAX_ASN - max(ids) - len(taken)))
         free = next(start for start in starts if not any(start + number in taken for number in ids))
         fault = f"all leaves would be AS {base}"

@@ -1,8 +1,9 @@
-"""The switches of an intent: a name, a role, a permanent number, and the known facts of the model."""
+"""The switches of an intent: an identity, a name, a role, a permanent number, and the known facts of the model."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from nodrop.design.naming import Identity, key_words, name_of, switch_identity
 from nodrop.design.splits import leaf_splits, most_ports, spine_panels, spine_split_factor
 from nodrop.errors import Problem
 from nodrop.hardware import nearest, obstacle, switch, switches
@@ -24,6 +25,9 @@ class Node:
     """A switch to be built."""
 
     name: str
+    identity: Identity
+    words: tuple[str, ...]
+    """How keys of the intent may call it, its name first."""
     role: str
     id: int
     tier: Tier
@@ -74,13 +78,22 @@ def traits_by_role(intent: Intent) -> dict[str, Traits]:
 def resolve_switches(intent: Intent, problems: list[Problem]) -> Boxes:
     """Return the switches of an intent; a model that is not in the catalogue is a problem, and its tier is empty."""
     topology = intent.topology
+    names = {identity: name_of(intent, identity) for identity in switch_identities(intent)}
     return Boxes(
-        leaves=_nodes_of_tier(intent, LEAF, topology.leaves, problems),
-        spines=_nodes_of_tier(intent, SPINE, topology.spines, problems),
+        leaves=_nodes_of_tier(intent, LEAF, topology.leaves, names, problems),
+        spines=_nodes_of_tier(intent, SPINE, topology.spines, names, problems),
     )
 
 
-def _nodes_of_tier(intent: Intent, role: str, tier: Tier, problems: list[Problem]) -> tuple[Node, ...]:
+def switch_identities(intent: Intent) -> Iterator[Identity]:
+    """Yield the identities of all switches, from the hosts upwards."""
+    for role, tier in ((LEAF, intent.topology.leaves), (SPINE, intent.topology.spines)):
+        yield from (switch_identity(role, number) for number in tier.ids)
+
+
+def _nodes_of_tier(
+    intent: Intent, role: str, tier: Tier, names: Mapping[Identity, str], problems: list[Problem]
+) -> tuple[Node, ...]:
     if tier.model not in switches():
         keys = ("topology", TIER_KEYS[role], "model")
         hint = nearest(tier.model, switches())
@@ -96,7 +109,19 @@ def _nodes_of_tier(intent: Intent, role: str, tier: Tier, problems: list[Problem
     ports = most_ports(model, splits)
     up = len(intent.topology.leaves.ports.uplinks) * intent.topology.uplinks.split
     paths = max(len(model.panels), up if role == LEAF else min(ports, MOST_PER_SPINE))
+    taken = frozenset(names.values())
     return tuple(
-        Node(name=f"{role}{number}", role=role, id=number, tier=tier, model=model, ports=ports, paths=paths)
+        Node(
+            name=names[identity],
+            identity=identity,
+            words=key_words(names[identity], identity, taken),
+            role=role,
+            id=identity.id,
+            tier=tier,
+            model=model,
+            ports=ports,
+            paths=paths,
+        )
         for number in tier.ids
+        for identity in (switch_identity(role, number),)
     )

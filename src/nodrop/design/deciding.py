@@ -9,6 +9,7 @@ from nodrop.design.boxes import LEAF, SPINE, TIER_KEYS, Boxes, Node, resolve_swi
 from nodrop.design.classes import purpose_of, unclaimed
 from nodrop.design.decisions import FabricPart, groups
 from nodrop.design.layout import lay_out
+from nodrop.design.naming import host_identities, name_of
 from nodrop.design.ports import bond_name, host_port_name, platform_port_name
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Purpose
@@ -115,7 +116,7 @@ class _Deciding:
         words = dict(self._words_of_classes)
         node = self._nodes_by_name.get(subject[0])
         if node is not None:
-            words |= _words_of_node(node)
+            words |= _words_of_node(self._intent, node)
         match aspect:
             case ["port", path] if node is not None:
                 words |= self._words_of_port(node, subject[1]) | self._words_of_priority(path)
@@ -156,7 +157,7 @@ class _Deciding:
 
     @cached_property
     def _groups_by_host(self) -> Mapping[str, str]:
-        return {f"{name}{number}": name for name, group in self._intent.endpoints.items() for number in group.ids}
+        return {name_of(self._intent, identity): identity.group for identity in host_identities(self._intent)}
 
     @cached_property
     def _words_of_classes(self) -> _Words:
@@ -211,12 +212,13 @@ class _Deciding:
         return {"link": link} if link else {}
 
 
-def _words_of_node(node: Node) -> dict[str, tuple[str, ...]]:
+def _words_of_node(intent: Intent, node: Node) -> dict[str, tuple[str, ...]]:
     peers = SPINE if node.role == LEAF else LEAF
     return {
         "tier": (TIER_KEYS[node.role],),
         "peers": (TIER_KEYS[peers],),
-        "device": (node.name,),
+        "device": (next((word for word in node.words if word in intent.devices), node.name),),
+        "addressee": (next((word for word in node.words if word in intent.extra), node.name),),
         "role": (node.role,),
         "platform": (node.tier.platform,),
     }

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from nodrop.design.boxes import LEAF, SPINE, TIER_KEYS
+from nodrop.design.boxes import LEAF, SPINE, Boxes
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent, Tier
 from nodrop.model.routing import Bgp, BgpNeighbor, PrefixList, PrefixRule, RouteMap
@@ -26,7 +26,7 @@ def has_bgp_tables(intent: Intent, tier: Tier) -> bool:
     return intent.routing.delivery == "tables" and has_delivery_choice(tier)
 
 
-def delivery_faults(intent: Intent) -> Iterator[Problem]:
+def delivery_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
     """Yield tiers whose release cannot have BGP in tables, and lines for frr.conf, which tables replace."""
     if intent.routing.delivery != "tables":
         return
@@ -45,12 +45,12 @@ def delivery_faults(intent: Intent) -> Iterator[Problem]:
             yield intent.problem(_DELIVERY, fault, "frr.conf", f"or {os_traits.title} {since} or later")
     names = {
         name
-        for role, tier in tiers.items()
-        if has_bgp_tables(intent, tier)
-        for name in (tier.platform, role, TIER_KEYS[role])
+        for node in switches.all
+        if has_bgp_tables(intent, node.tier)
+        for name in (node.tier.platform, node.role, *node.words)
     }
     for name, additions in intent.extra.items():
-        if additions.lines and (name in names or name.rstrip("0123456789") in names):
+        if additions.lines and name in names:
             fault = "lines for frr.conf, which is made of tables"
             yield intent.problem(("extra", name, "lines"), fault, "no lines", "or routing.delivery: frr.conf")
 

@@ -129,7 +129,7 @@ class DeviceBuilder:
                     cables,
                     self._asns,
                     self._classes.control_dscp,
-                    drained=is_drained(self._intent, node.name),
+                    drained=is_drained(self._intent, node),
                 ),
                 bfd=self._intent.routing.bfd,
             ),

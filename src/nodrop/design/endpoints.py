@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from nodrop.design.boxes import TIERS, Boxes, format_panel_ports
 from nodrop.design.cabling import HostCable, LinkEnd, cabling, joining_splits
+from nodrop.design.naming import host_identity, name_of
 from nodrop.design.rails import rail_faults
 from nodrop.design.splits import SplitPort, group_panels, split_ports
 from nodrop.design.uplinks import can_spines_hold
@@ -49,7 +50,7 @@ def host_cables(intent: Intent, switches: Boxes, problems: list[Problem]) -> tup
 
 
 def _check_names(intent: Intent, problems: list[Problem]) -> None:
-    """Refuse groups whose hosts would be named like a switch, or like a host of another group."""
+    """Refuse groups whose hosts would have the identity of a switch, or of a host of another group."""
     owner: dict[str, str] = {}
     for name, group in intent.endpoints.items():
         if name.rstrip("0123456789") in TIERS:
@@ -94,9 +95,9 @@ def _cables_of_group(
     for place in spots:
         if not ports or place.leaf not in leaves or place.slot >= len(ports):
             continue
-        host, jack = f"{name}{place.host}", ports[place.slot]
+        host, jack = name_of(intent, host_identity(name, place.host)), ports[place.slot]
         host_of_jack = taken.setdefault((place.leaf, jack.panel), {})
-        clash = _describe_jack_clash(host_of_jack, jack, host, f"leaf{place.leaf}")
+        clash = _describe_jack_clash(host_of_jack, jack, host, leaves[place.leaf].name)
         if clash:
             hint = _suggest_leaf_ports(intent, name) or _MORE_PORTS
             problems.append(intent.problem((*keys, "leaf_ports"), clash, "leaf_ports of its own", hint))

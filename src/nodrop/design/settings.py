@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from operator import attrgetter
 
-from nodrop.design.boxes import Boxes
+from nodrop.design.boxes import Boxes, Node
 from nodrop.design.high_frequency import stream_faults
 from nodrop.errors import Problem
 from nodrop.hardware import switch
@@ -28,7 +28,12 @@ def settings_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
     yield from _telemetry_faults(intent)
     yield from stream_faults(intent)
     yield from _release_faults(intent)
-    names = [node.name for node in switches.all]
+    names = [word for node in switches.all for word in node.words]
+    for node in switches.all:
+        stated = [word for word in node.words if word in intent.devices]
+        if stated[1:]:
+            fault = f"{stated[0]} and {stated[1]} are one switch"
+            yield intent.problem(("devices", stated[1]), fault, f"one of the two, such as {stated[0]}")
     for name in sorted(intent.devices.keys() - set(names)):
         close = difflib.get_close_matches(name, names, n=1)
         tiers = (
@@ -122,9 +127,9 @@ def otlp_collectors(intent: Intent) -> tuple[Collector, ...]:
     return tuple(Collector(address=address, port=port) for address, port in collectors)
 
 
-def is_drained(intent: Intent, name: str) -> bool:
+def is_drained(intent: Intent, node: Node) -> bool:
     """Whether a switch should be routed around."""
-    return name in intent.devices and intent.devices[name].drained
+    return any(intent.devices[word].drained for word in node.words if word in intent.devices)
 
 
 def enable_bfd(bgp: Bgp, *, bfd: bool) -> Bgp:

@@ -11,6 +11,7 @@ from pydantic import Discriminator, Field, PrivateAttr, Tag
 
 from nodrop.errors import Problem
 from nodrop.intent.hosts import Hosts
+from nodrop.intent.names import Names
 from nodrop.intent.network import Addressing, Routing, Services
 from nodrop.intent.part import Part
 from nodrop.intent.types import (
@@ -66,7 +67,10 @@ class LeafPorts(Part):
 class Tier(Part):
     """The switches of one tier."""
 
-    ids: Ids = Field(description="numbers of the switches; a device is named role + number, and keeps it for life")
+    ids: Ids = Field(
+        description="numbers of the switches; role + number is a switch's identity for life, and its name unless "
+        "`names` gives another"
+    )
     model: Text = Field(description="switch model, such as SN4700")
     platform: Platform = Field(description="network OS")
     version: Text = Field(description="release of the network OS, in quotes, such as '202505' or '5.16'")
@@ -136,7 +140,10 @@ class VlanAccess(Part):
 class Endpoints(Part):
     """A group of servers or storage nodes that are alike."""
 
-    ids: Ids = Field(description="numbers of the hosts; a host is named group + number, and keeps it for life")
+    ids: Ids = Field(
+        description="numbers of the hosts; group + number is a host's identity for life, and its name unless `names` "
+        "gives another"
+    )
     gpus: Annotated[int, whole(0, 64)] = Field(0, description="GPUs in each")
     nic: Text = Field(description="network adapter, such as ConnectX-7")
     ports: Annotated[int, whole(1, 64)] = Field(1, description="network ports of each")
@@ -324,12 +331,16 @@ class Intent(Part):
     routing: Routing
     addressing: Addressing
     services: Services = Field(default_factory=Services)
+    names: Names = Field(default_factory=Names)
     devices: dict[Name, DeviceSettings] = Field(
-        default_factory=dict, description="settings of single switches by name, such as leaf3: {drained: true}"
+        default_factory=dict,
+        description="settings of single switches, such as leaf3: {drained: true}; a switch is meant by its name, or by "
+        "role + number where no switch has that name",
     )
     extra: dict[Name, Additions] = Field(
         default_factory=dict,
-        description="additional settings by platform, role or switch; merged last, the switch's over the role's",
+        description="additional settings by platform, role or switch (meant as in devices); merged last, the switch's "
+        "over the role's",
     )
     _document: Document | None = PrivateAttr(None)
     _entries: Entries | None = PrivateAttr(None)

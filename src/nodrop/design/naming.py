@@ -1,0 +1,183 @@
+"""The name of every switch and host: derived once from its identity, by the intent's templates and exceptions.
+
+An identity (role, group, number, pod and plane) decides addresses, AS numbers, ports and all else; a name decides
+nothing.
+"""
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from nodrop.errors import Problem
+from nodrop.intent.names import Names, NameTemplate, Slot, Templates
+from nodrop.intent.schema import Intent
+from nodrop.intent.types import NAME_PATTERN
+from nodrop.units import whole_number
+
+HOST = "host"
+"""The role of hosts, as templates have it."""
+_IDENTITY: NameTemplate = (Slot("group", 0), Slot("id", 0))
+_MOST_CHARACTERS = 63
+BUILD_FOLDERS = frozenset({"hosts", "plan"})
+"""Folders of a build that are no switch's."""
+
+
+class Identity(NamedTuple):
+    """What a switch or host is for life; as text it is group and number, such as leaf1."""
+
+    role: str
+    group: str
+    """A group of endpoints; of switches the role."""
+    id: int
+    pod: int = 1
+    plane: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.group}{self.id}"
+
+
+def switch_identity(role: str, number: int) -> Identity:
+    """Return the identity of a switch of a tier."""
+    return Identity(role, role, number)
+
+
+def host_identity(group: str, number: int) -> Identity:
+    """Return the identity of a host."""
+    return Identity(HOST, group, number)
+
+
+def host_identities(intent: Intent) -> Iterator[Identity]:
+    """Yield the identities of all hosts."""
+    return (host_identity(name, number) for name, group in intent.endpoints.items() for number in group.ids)
+
+
+def name_of(intent: Intent, identity: Identity) -> str:
+    """Return the name of a switch or host; where its template cannot be filled in, which `name_faults` reports, its
+    identity.
+    """
+    own_name = intent.names.devices.get(str(identity))
+    return own_name or _fill_template(_template_of(intent, identity), _values(intent, identity)) or str(identity)
+
+
+def key_words(name: str, identity: Identity, names: frozenset[str]) -> tuple[str, ...]:
+    """Return the words by which an intent's keys mean a switch: its name, then its identity unless that is one of the
+    `names` of others.
+    """
+    return (name,) if str(identity) in names else (name, str(identity))
+
+
+def name_faults(intent: Intent, switches: Iterable[Identity]) -> Iterator[Problem]:
+    """Yield the faults of names that an intent states: words for nobody, names that cannot be, and names of several."""
+    if intent.names == Names():
+        return
+    identities = [*switches, *host_identities(intent)]
+    yield from _unknown_words(intent, identities)
+    faulty: set[tuple[str, ...]] = set()
+    owners: dict[str, Identity] = {}
+    for identity in identities:
+        fault, to_blame = _shape_fault(intent, identity), identity
+        if not fault:
+            owner = owners.setdefault(name_of(intent, identity).casefold(), identity)
+            fault = _collision_fault(intent, owner, identity)
+            to_blame = owner if str(owner) in intent.names.devices else identity
+        place = _place_of_name(intent, to_blame)
+        if fault and place not in faulty:
+            faulty.add(place)
+            yield intent.problem(place, *fault)
+
+
+def _unknown_words(intent: Intent, identities: Iterable[Identity]) -> Iterator[Problem]:
+    """Yield keys of names that mean no switch, host, role or group."""
+    known = {str(identity): None for identity in identities}
+    roles = {identity.role: None for identity in identities if identity.role != HOST}
+    example = next(iter(known), "leaf1")
+    for key, words, thing, expected in (
+        ("devices", known, "switch or host", f"an identity, such as {example}"),
+        ("racks", known, "switch or host", f"an identity, such as {example}"),
+        ("template", roles, "role", " or ".join(roles)),
+        ("hosts", intent.endpoints, "group of endpoints", " or ".join(intent.endpoints)),
+    ):
+        value = getattr(intent.names, key)
+        for word in value if isinstance(value, dict) else ():
+            if word not in words:
+                close = difflib.get_close_matches(word, words, n=1)
+                hint = f"did you mean {close[0]}?" if close else ""
+                yield intent.problem(("names", key, word), f"no {thing} {word}", expected, hint)
+
+
+def _shape_fault(intent: Intent, identity: Identity) -> tuple[str, ...]:
+    """Return why a switch or host has no name that can be, as found, expected and hint; nothing where it has one."""
+    values = _values(intent, identity)
+    for slot in _slots_in_use(intent, identity):
+        if slot.field not in values:
+            return f"{identity} has no rack", f"a rack for each, as names.racks: {{{identity}: r12}}"
+        if slot.width and whole_number(values[slot.field]) is None:
+            fault = f"rack {values[slot.field]} of {identity} is no number"
+            return fault, "{rack}", f"{{rack:0{slot.width}}} takes numbers only"
+    name = name_of(intent, identity)
+    if len(name) > _MOST_CHARACTERS:
+        return f"{identity} would be {name}, of {len(name)} characters", f"at most {_MOST_CHARACTERS}"
+    if not re.fullmatch(NAME_PATTERN, name):
+        return f"{identity} would be {name}", "a name that begins with a letter or digit"
+    if name.casefold() in BUILD_FOLDERS:
+        return f"{identity} would be {name}, a folder of the build beside those of switches", "another name"
+    return ()
+
+
+def _collision_fault(intent: Intent, owner: Identity, identity: Identity) -> tuple[str, ...]:
+    """Return that two have one name, which in DNS and on some disks case does not alter; nothing where they are one,
+    or have one identity, which is no matter of names.
+    """
+    if str(owner) == str(identity):
+        return ()
+    lacks_id = not any(
+        str(each) in intent.names.devices or "id" in {slot.field for slot in _slots_in_use(intent, each)}
+        for each in (owner, identity)
+    )
+    fault = f"{owner} and {identity} would both be {name_of(intent, identity)}"
+    return fault, "a name for each", "add {id}" if lacks_id else ""
+
+
+def _place_of_name(intent: Intent, identity: Identity) -> tuple[str, ...]:
+    """Return the keys that decide a name."""
+    if str(identity) in intent.names.devices:
+        return ("names", "devices", str(identity))
+    key = "hosts" if identity.role == HOST else "template"
+    templates: Templates | None = getattr(intent.names, key)
+    if isinstance(templates, dict) and identity.group in templates:
+        return ("names", key, identity.group)
+    return ("names", key) if templates is not None else ("names",)
+
+
+def _slots_in_use(intent: Intent, identity: Identity) -> list[Slot]:
+    """Return the fields of the template that a name is made by; none of an exception."""
+    if str(identity) in intent.names.devices:
+        return []
+    return [piece for piece in _template_of(intent, identity) if isinstance(piece, Slot)]
+
+
+def _template_of(intent: Intent, identity: Identity) -> NameTemplate:
+    templates = intent.names.hosts if identity.role == HOST else intent.names.template
+    if isinstance(templates, dict):
+        return templates.get(identity.group, _IDENTITY)
+    return templates or _IDENTITY
+
+
+def _values(intent: Intent, identity: Identity) -> dict[str, str]:
+    """Return the fields of an identity that have a value."""
+    rack = intent.names.racks.get(str(identity))
+    return {
+        "site": intent.names.site or intent.fabric,
+        "pod": str(identity.pod),
+        "plane": str(identity.plane),
+        "role": identity.role,
+        "group": identity.group,
+        "id": str(identity.id),
+    } | ({"rack": rack} if rack is not None else {})
+
+
+def _fill_template(template: NameTemplate, values: Mapping[str, str]) -> str:
+    """Return a template with its fields filled in; empty where a field has no value."""
+    pieces = [piece if isinstance(piece, str) else values.get(piece.field, "").zfill(piece.width) for piece in template]
+    return "".join(pieces) if all(isinstance(piece, str) or piece.field in values for piece in template) else ""
