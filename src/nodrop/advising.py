@@ -21,6 +21,7 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.reading import Reading
 from nodrop.model.subject import FABRIC, Subject, cable_ends
 from nodrop.platforms.kit.command_lines import has_slot, has_typable_ports, merge_ports
+from nodrop.platforms.kit.editing import Budget
 from nodrop.results.outcome import first_shown_findings
 
 _Group = tuple[str, str, str | None]
@@ -162,7 +163,7 @@ class _Adviser:
             return ()
         try:
             bundle = {source.name: load(source) for source in self._reading.sources[device.name]}
-            edit = editor.edit(bundle, changes, name=device.name)
+            edit = editor.edit(bundle, changes, name=device.name, budget=Budget(bundle, most=0))
         except InputProblems:
             return ()
         return _lines_of_edit(device.platform, bundle, edit)

@@ -77,10 +77,10 @@ def told_by_hand(
 class Budget:
     """How often changes of one switch may be tried again in parts, over all edits that are given it."""
 
-    def __init__(self, bundle: Bundle) -> None:
-        """Allow the fewer trials, the larger the files are."""
+    def __init__(self, bundle: Bundle, most: int = MAX_TRIALS) -> None:
+        """Allow the fewer trials, the larger the files are, and no more than `most`."""
         size = sum(map(len, bundle.values())) or 1
-        self._left = min(MAX_TRIALS, max(MIN_TRIALS, MAX_TRIED_BYTES // size))
+        self._left = min(most, max(MIN_TRIALS, MAX_TRIED_BYTES // size))
 
     def spend(self) -> bool:
         """Take one trial; return whether there was one left."""
