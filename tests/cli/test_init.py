@@ -1,6 +1,8 @@
 """`nodrop init`: a first intent that builds clean on every switch there is, and never takes another file's place."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,9 +37,17 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("platform", "model"), [(one, model) for one in platforms.writable_names() for model in buildable(one)]
-)
+def _models_by_asic() -> Iterator[Any]:
+    """Yield each platform with its models; those of an ASIC seen before are for the longer tests."""
+    for platform in platforms.writable_names():
+        asics: set[str] = set()
+        for model in buildable(platform):
+            marks = [pytest.mark.slow] if switch(model).asic in asics else []
+            asics.add(switch(model).asic)
+            yield pytest.param(platform, model, marks=marks)
+
+
+@pytest.mark.parametrize(("platform", "model"), list(_models_by_asic()))
 def test_it_builds_without_a_finding(platform: str, model: str) -> None:
     text = first(platform, model, file="intent.yaml")
     fabric = nodrop.build(loads(text.encode(), "intent.yaml"))

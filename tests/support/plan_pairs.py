@@ -1,6 +1,7 @@
 """Pairs of fabrics that differ in what an intent says, read back as a build is, and what plans make of them."""
 
 import json
+import shlex
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -58,6 +59,33 @@ def device_in(of: Reading, name: str) -> Device:
     files = unchanged_files(of, name)
     assert files is not None
     return as_read(of.fabric.device(name).platform, name, files)
+
+
+OPTIONS = {
+    "ecnconfig": (
+        "WRED_PROFILE",
+        {
+            f"-{color[0]}{short}": f"{color}_{field}"
+            for color in ("green", "yellow", "red")
+            for short, field in (("min", "min_threshold"), ("max", "max_threshold"), ("drop", "drop_probability"))
+        },
+    ),
+    "mmuconfig": ("BUFFER_PROFILE", {"-a": "dynamic_th"}),
+}
+"""The table that a tool writes, and the field of each option (sonic-utilities scripts/ecnconfig, scripts/mmuconfig)."""
+
+
+def typed(files: Mapping[str, bytes], tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables of a SONiC switch after the commands of a patch."""
+    result = {table: dict(rows) for table, rows in tables.items()}
+    for line in files.get("commands.sh", b"").decode().splitlines():
+        sudo, tool, name, row, *words = shlex.split(line)
+        table, options = OPTIONS[tool]
+        assert (sudo, name) == ("sudo", "-p")
+        result[table][row] = result[table][row] | {
+            options[option]: value for option, value in zip(words[::2], words[1::2], strict=True)
+        }
+    return result
 
 
 def steps_of(files: Mapping[str, bytes]) -> list[dict[str, Any]]:
