@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import assume, given
+from hypothesis import strategies as st
 
 import nodrop
 from nodrop.errors import InputProblems, Unsupported
@@ -14,12 +15,13 @@ from nodrop.intent.load import loads
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Fabric
 from nodrop.resources import home
-from support.designs import build, load, shipped
+from support.designs import build, data_of, load, shipped
 from support.imported_fabrics import as_read, bare, fragments, imported, odd
 from support.places import TESTS
 from support.platform_mixes import INTENTS as BOTH
 from support.platform_mixes import MIXES, on
 from support.random_intents import texts
+from support.random_names import names
 
 HERE = TESTS / "importing" / "imported"
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
@@ -58,6 +60,22 @@ def test_the_build_of_an_intent_on_other_platforms_comes_back_equal(name: str, l
 def test_builds_of_random_intents_come_back_equal(text: str) -> None:
     try:
         fabric = nodrop.build(loads(text.encode(), "random.yaml"))
+        found = imported(fabric)
+    except (InputProblems, Unsupported):
+        assume(False)
+        raise
+    assert (found.left, found.lacking, found.problems) == ((), (), ())
+    assert found.intent is not None
+    assert list(differences(fabric, nodrop.build(found.intent))) == []
+
+
+@given(st.data())
+@pytest.mark.nightly
+def test_builds_of_random_intents_with_random_names_come_back_equal(drawn: st.DataObject) -> None:
+    data = data_of(drawn.draw(texts()))
+    data["names"] = drawn.draw(names(data))
+    try:
+        fabric = build(data)
         found = imported(fabric)
     except (InputProblems, Unsupported):
         assume(False)

@@ -112,7 +112,7 @@ def test_lists_of_commands_in_a_folder_are_read_as_when_they_are_named(tmp_path:
     for name in ("core-01.sh", "core-02.txt"):
         (tmp_path / name).write_text("#!/bin/bash\n# made by us\nnv set interface swp1 link mtu 9216\n")
     for paths in ((tmp_path,), (tmp_path / "core-01.sh", tmp_path / "core-02.txt")):
-        assert "# Names of spines: spine1 is core-01, spine2 is core-02." in run("import", *paths).out
+        assert 'names: {template: {spine: "core-{id:02}"}}' in run("import", *paths).out
 
 
 LEAF = """\
@@ -165,7 +165,7 @@ def habits(tmp_path: Path) -> Path:
 
 def test_what_is_to_be_added_builds_as_the_examples_have_it(habits: Path) -> None:
     done = run("import", habits)
-    assert "Names of leaves: leaf1 is leaf01, leaf2 is leaf02." in done.out
+    assert 'names: {template: "{role}{id:02}"}' in done.out
     assert "ports: {endpoints: 1-2, uplinks: 51-52}" in done.out
     assert "routing: {asn: {spines: 65000, leaves: 65100+}}" in done.out
     assert "  # guessed: addresses are not given out as here; 10.1.0.0/22 made wide enough for it\n" in done.out
@@ -174,7 +174,7 @@ def test_what_is_to_be_added_builds_as_the_examples_have_it(habits: Path) -> Non
     intent = loads(filled(done.out).encode(), "hall.yaml")
     fabric = nodrop.build(intent)
     assert {one.model for one in fabric.devices} == {"SN2100", "SN4600"}
-    assert [(one.a, one.b) for one in fabric.links if one.a.node == "leaf1" and one.b.node == "spine2"]
+    assert [(one.a, one.b) for one in fabric.links if one.a.node == "leaf01" and one.b.node == "spine02"]
 
 
 def test_a_filled_in_import_is_held_against_the_files(habits: Path, tmp_path: Path) -> None:
@@ -183,14 +183,12 @@ def test_a_filled_in_import_is_held_against_the_files(habits: Path, tmp_path: Pa
     done = run("import", habits, "--against", intent)
     assert done.code == 1
     lines = done.out.splitlines()
-    assert lines[:2] == [
-        "Names of leaves: leaf1 is leaf01, leaf2 is leaf02.", "Names of spines: spine1 is spine01, spine2 is spine02."
-    ]  # fmt: skip
+    assert not any("Names of" in line for line in lines)
     assert not any(": links is " in line or ": role is " in line or "asn" in line for line in lines)
     (addresses,) = (line for line in lines if ": addresses/0 is otherwise" in line)
     assert addresses.startswith("leaf01, leaf02 swp51, swp52; spine01, spine02 swp1, swp2: ")
     assert "such as 10.1.1.2/31, where this intent comes to 10.1." in addresses
-    assert f"{intent}: {len(lines) - 2} kinds of facts are otherwise\n" == done.err
+    assert f"{intent}: {len(lines)} kinds of facts are otherwise\n" == done.err
     for words in (("-o", tmp_path / "new.yaml"), ("--model", "SN2100")):
         assert "expected no -o and --model" in run("import", habits, "--against", intent, *words).err
     assert run("import", habits, "--against", tmp_path / "none.yaml").code == 2
@@ -239,7 +237,7 @@ def renamed(build: Path, site: Path) -> None:
 
 
 @pytest.mark.parametrize("leaves", ["sonic", "nvue"])
-def test_names_of_switches_are_told_once_and_nothing_else_for_them(leaves: str, tmp_path: Path) -> None:
+def test_an_import_keeps_names_and_other_names_are_listed_once(leaves: str, tmp_path: Path) -> None:
     build_, site, intent = tmp_path / "build", tmp_path / "site", tmp_path / "renamed.yaml"
     for one in nodrop.write(build(on("two-by-two", leaves, "sonic"))):
         if one.device:
@@ -248,7 +246,12 @@ def test_names_of_switches_are_told_once_and_nothing_else_for_them(leaves: str, 
             at.write_text(one.text)
     renamed(build_, site)
     intent.write_text(run("import", site).out)
+    assert 'names: {template: "dc1-{role}{id}-eu"}' in intent.read_text()
     done = run("import", site, "--against", intent)
+    assert (done.code, done.out) == (0, "")
+    unnamed = tmp_path / "unnamed.yaml"
+    unnamed.write_text(intent.read_text().replace('names: {template: "dc1-{role}{id}-eu"}\n', ""))
+    done = run("import", site, "--against", unnamed)
     assert (done.code, done.out) == (
         0,
         "Names of leaves: leaf1 is dc1-leaf1-eu, leaf2 is dc1-leaf2-eu.\n"
@@ -257,5 +260,5 @@ def test_names_of_switches_are_told_once_and_nothing_else_for_them(leaves: str, 
     at = site / "dc1-spine1-eu" / "frr.conf"
     at.write_text(at.read_text().replace("description dc1-leaf1-eu port 29", "description dc1-leaf2-eu port 29"))
     odd = run("import", site, "--against", intent)
-    assert "/description is dc1-leaf2-eu port 29, this intent comes to leaf1 port 29" in odd.out
+    assert "/description is dc1-leaf2-eu port 29, this intent comes to dc1-leaf1-eu port 29" in odd.out
     assert odd.code == 1

@@ -48,14 +48,14 @@ def test_spines_under_superspines_are_leaves_where_nothing_is_below_them() -> No
 def test_one_role_for_all_switches_is_none_where_cables_join_them() -> None:
     names = {"leaf1": "sonic3", "leaf2": "sonic4", "spine1": "sonic1", "spine2": "sonic2"}
     found = derive(called(bare("two-by-two"), names, role="spine"), source="site")
-    assert "# Names of leaves: leaf3 is sonic3, leaf4 is sonic4." in found.text
+    assert 'names: {template: "sonic{id}"}' in found.text
     assert "topology.spines.ids: which switches these are follows from their cables" in found.guessed
 
 
 def test_switches_called_spines_are_leaves_where_hosts_are_in_their_vlans() -> None:
     names = {"leaf1": "core-01", "leaf2": "core-02"}
     found = derive(called(bare("storage-vlan"), names, role=UNKNOWN), source="site")
-    assert "# Names of leaves: leaf1 is core-01, leaf2 is core-02." in found.text
+    assert 'names: {template: {leaf: "core-{id:02}"}}' in found.text
     assert "topology.spines: no switch is known to be a spine" in found.lacking
 
 

@@ -57,7 +57,7 @@ def name_of(intent: Intent, identity: Identity) -> str:
     identity.
     """
     own_name = intent.names.devices.get(str(identity))
-    return own_name or _fill_template(_template_of(intent, identity), _values(intent, identity)) or str(identity)
+    return own_name or fill_template(_template_of(intent, identity), _values(intent, identity)) or str(identity)
 
 
 def key_words(name: str, identity: Identity, names: frozenset[str]) -> tuple[str, ...]:
@@ -177,7 +177,7 @@ def _values(intent: Intent, identity: Identity) -> dict[str, str]:
     } | ({"rack": rack} if rack is not None else {})
 
 
-def _fill_template(template: NameTemplate, values: Mapping[str, str]) -> str:
+def fill_template(template: NameTemplate, values: Mapping[str, str]) -> str:
     """Return a template with its fields filled in; empty where a field has no value."""
     pieces = [piece if isinstance(piece, str) else values.get(piece.field, "").zfill(piece.width) for piece in template]
     return "".join(pieces) if all(isinstance(piece, str) or piece.field in values for piece in template) else ""

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 
+from nodrop import platforms
+from nodrop.design.naming import Identity
 from nodrop.errors import InputProblems, Problem
 from nodrop.importing.additions import Files
 from nodrop.importing.addressing import addressing
@@ -11,12 +13,13 @@ from nodrop.importing.classes import classes
 from nodrop.importing.endpoints import endpoints
 from nodrop.importing.intent_comparison import compare_intent, find_accepted_additions
 from nodrop.importing.losses import of_names, render_differences
+from nodrop.importing.naming import can_be_kept, derive_names
 from nodrop.importing.omitted_keys import without_defaults
-from nodrop.importing.parts import Found, Tree, find_value, together
+from nodrop.importing.parts import Found, Tree, find_value, merge_trees, together
 from nodrop.importing.settings import buffers, fabric, hosts, routing, services, trimming, watchdog
 from nodrop.importing.shared_headroom import ratio
 from nodrop.importing.spelling import spell
-from nodrop.importing.tier_view import SPEED_MBPS, Cables, TierView, see
+from nodrop.importing.tier_view import ROLES, SPEED_MBPS, Cables, TierView, see
 from nodrop.importing.tiers import tiers
 from nodrop.importing.trial_build import Unlike, built
 from nodrop.importing.uplinks import uplinks
@@ -81,7 +84,14 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
         except InputProblems as error:
             problems = error.problems
     remaining_differences = (*draft.left, *render_differences(differing, sight), *beyond)
-    head = (f"Imported from {source} by `nodrop import`.", *of_names(sight), *((_TO_ADD,) if draft.lacking else ()))
+    kept = can_be_kept(sight.switch_names | sight.host_names)
+    draft = _add_names(draft, kept)
+    names = {str(identity): name for identity, name in kept.items()}
+    head = (
+        f"Imported from {source} by `nodrop import`.",
+        *of_names(sight, names),
+        *((_TO_ADD,) if draft.lacking else ()),
+    )
     untold = [problem for problem in problems if not (draft.lacking and " is missing" in problem.found)]
     text = spell(
         draft, head, tail=_format_intent_tail(remaining_differences, untold, tried=intent is not None and not problems)
@@ -96,6 +106,23 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
         unlike=differing,
         problems=tuple(untold),
     )
+
+
+def _add_names(draft: Found, names: Mapping[Identity, str]) -> Found:
+    """Return a draft that gives names, and whose keys mean switches by these."""
+    tree = derive_names(names)
+    if not tree:
+        return draft
+    words = {str(identity): name for identity, name in names.items()}
+    keys = dict(draft.keys)
+    if "devices" in keys:
+        keys["devices"] = {words.get(key, key): value for key, value in keys["devices"].items()}
+    if "extra" in keys:
+        general = {*ROLES, *platforms.names()}
+        keys["extra"] = {
+            key if words.get(key) in general else words.get(key, key): value for key, value in keys["extra"].items()
+        }
+    return replace(draft, keys={**keys, "names": merge_trees(dict(keys.get("names", {})), tree)})
 
 
 def _load_draft_with_extra(draft: Found, tree: Tree) -> Intent:

@@ -7,6 +7,7 @@ from typing import cast
 
 from nodrop.design.endpoints import HostPortPlace, host_port_places
 from nodrop.hardware import nic, nics
+from nodrop.importing.hosts import number_of_host
 from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbers
 from nodrop.importing.tier_view import SPEED_MBPS, Cables, TierView, faces, usual
 from nodrop.importing.uplinks import UNSAID, cable, on_copper
@@ -16,7 +17,7 @@ from nodrop.model.fabric import Device, End, Host, Interface, Port, Spread
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import natural
 from nodrop.report.names import format_name_list
-from nodrop.units import show_speed, whole_number
+from nodrop.units import show_speed
 
 _HOST = re.compile(r"(?i)^(?:to[-_ :]+|link to +)?([a-z][a-z0-9_.-]{0,99}?[-_.]?)0{0,9}([0-9]{1,6})$")
 """A host's name: `gpu3`, `to_server01`, `su-02-node-07`."""
@@ -232,7 +233,7 @@ def _groups_of_stated_hosts(sight: TierView, cables: Cables) -> list[Group]:
             plugs.setdefault(host.group, []).append(
                 Plug(
                     leaf=box.id, port=port.port, splits=box.parts(port.port.panel), interface=port,
-                    host=_number_of_host(host), host_port=names.index(far.port) + 1 if far.port in names else 1,
+                    host=number_of_host(host), host_port=names.index(far.port) + 1 if far.port in names else 1,
                 )
             )  # fmt: skip
     first_hosts = {host.group: host for host in reversed(sight.fabric.hosts)}
@@ -246,14 +247,6 @@ def _groups_of_stated_hosts(sight: TierView, cables: Cables) -> list[Group]:
             plugs.items(), key=lambda item: (min(plug.port for plug in item[1]), natural(item[0]))
         )
     ]
-
-
-def _number_of_host(host: Host) -> int:
-    own_number = whole_number(host.name.removeprefix(host.group))
-    if own_number is not None:
-        return own_number
-    match = re.search("[0-9]+$", host.name)
-    return (whole_number(match[0]) if match else None) or 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,10 @@
 """A comparison of an intent with configurations: how its result differs, regardless of its author."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from nodrop.design.boxes import Node, resolve_switches
+from nodrop.design.naming import Identity, host_identities, name_of
 from nodrop.errors import InputProblems
 from nodrop.importing.additions import Added, Files, find_additions, otherwise, put
 from nodrop.importing.losses import of_names, render_differences
@@ -10,6 +12,7 @@ from nodrop.importing.parts import Found, Tree, merge_trees
 from nodrop.importing.spelling import spell
 from nodrop.importing.tier_view import LEAF, TierView, see
 from nodrop.importing.trial_build import Unlike, built, unlike
+from nodrop.intent.names import Names
 from nodrop.intent.schema import Additions, Intent
 from nodrop.model.fabric import Extra, Fabric
 from nodrop.model.states import Unknown
@@ -63,15 +66,32 @@ def hold(imported: Fabric, intent: Intent, *, files: Files | None = None) -> Hel
 
     InputProblems where it cannot be built.
     """
-    sight = see(_fill_unknown_models(imported, intent))
+    nodes = resolve_switches(intent, []).all
+    known = {node.name: node.identity for node in nodes}
+    known |= {name_of(intent, identity): identity for identity in host_identities(intent)}
+    sight = see(_fill_unknown_models(imported, intent, known), known)
+    names = {str(node.identity): node.name for node in nodes}
+    intent = _by_identity(intent, nodes)
     found_intent = compare_intent(sight, intent, files)
     added = find_accepted_additions(found_intent.added, sight, lambda tree: built(_merge_extra_settings(intent, tree)))
-    tree = added.tree(sight)
+    tree = {names.get(key, key): value for key, value in added.tree(sight).items()}
     return Held(
-        names=tuple(of_names(sight)),
+        names=tuple(of_names(sight, names)),
         left=(*render_differences(found_intent.differing, sight), *found_intent.said, *added.shortened),
         extra=spell(Found(keys={"extra": tree})) if tree else "",
     )
+
+
+def _by_identity(intent: Intent, nodes: Iterable[Node]) -> Intent:
+    """Return an intent without names, whose keys mean switches by identity."""
+    devices, extra = dict(intent.devices), dict(intent.extra)
+    for node in nodes:
+        for word in node.words:
+            if word in devices:
+                devices[str(node.identity)] = devices.pop(word)
+            if word in extra and word not in (node.role, node.tier.platform):
+                extra[str(node.identity)] = extra.pop(word)
+    return intent.with_values(names=Names(), devices=devices, extra=extra)
 
 
 def find_accepted_additions(added: Added, tier_view: TierView, attempt: Callable[[Tree], object]) -> Added:
@@ -117,10 +137,10 @@ def _nest_settings(settings: Iterable[tuple[tuple[str, ...], str | tuple[str, ..
     return tree
 
 
-def _fill_unknown_models(imported: Fabric, intent: Intent) -> Fabric:
+def _fill_unknown_models(imported: Fabric, intent: Intent, known: Mapping[str, Identity]) -> Fabric:
     """Return a fabric whose switches have the models of their tiers where no file states them."""
     topology = intent.topology
-    models = dict(_models_by_switch(see(imported), topology.leaves.model, topology.spines.model))
+    models = dict(_models_by_switch(see(imported, known), topology.leaves.model, topology.spines.model))
     devices = (
         replace(device, model=models[device.name])
         if isinstance(device.model, Unknown) and device.name in models

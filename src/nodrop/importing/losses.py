@@ -70,11 +70,15 @@ def _format_place(names: list[str], parts_text: str) -> str:
     return f"{where} {parts_text}" if parts_text else where
 
 
-def of_names(tier_view: TierView) -> Iterator[str]:
-    """Yield the names of a tier's switches in their files, where the intent names them differently."""
+def of_names(tier_view: TierView, intent_names: Mapping[str, str]) -> Iterator[str]:
+    """Yield the names of a tier's switches in their files where the intent names them differently.
+
+    `intent_names` are the intent's names of switches by identity.
+    """
     for role in ROLES:
-        own_boxes = [box for box in tier_view.tier(role) if box.was != box.device.name]
+        names_by_box = [(intent_names.get(box.device.name, box.device.name), box.was) for box in tier_view.tier(role)]
+        own_boxes = [(name, was) for name, was in names_by_box if name != was]
         if own_boxes:
-            names = ", ".join(f"{box.device.name} is {box.was}" for box in own_boxes[:16])
+            names = ", ".join(f"{name} is {was}" for name, was in own_boxes[:16])
             remainder = f" and {len(own_boxes) - 16} more" if len(own_boxes) > 16 else ""
             yield f"Names of {KEYS[role]}: {names}{remainder}."

@@ -329,8 +329,8 @@ def routing(tier_view: TierView) -> Found:
             continue
         asn[key], unlike = found_asn
         if unlike:
-            switch_names = ", ".join(f"{key[:-1] if key == 'spines' else 'leaf'}{number}" for number in unlike[:8])
-            guessed["routing", "asn", key] = f"most have it, and not {switch_names}"
+            switch_names = [box.was for box in boxes if box.id in unlike[:8]]
+            guessed["routing", "asn", key] = f"most have it, and not {', '.join(switch_names)}"
     fields = usual(box.device.hash_fields for box in tier_view.boxes if isinstance(box.device.hash_fields, tuple))
     unnumbered = bool(neighbors) and sum(neighbor.interface is not None for neighbor in neighbors) * 2 > len(neighbors)
     keys = collect_facts(

@@ -14,7 +14,7 @@ from nodrop.importing.parts import Found, Keys, Lack, Tree
 
 _ORDER = (
     "nodrop", "fabric", "mode", "mtu", "topology", "endpoints", "classes", "pfc", "buffers", "trimming", "hosts",
-    "routing", "addressing", "services", "devices", "extra",
+    "routing", "addressing", "services", "names", "devices", "extra",
 )  # fmt: skip
 _WITHIN: Mapping[Keys, tuple[str, ...]] = {
     ("topology",): ("kind", "spines", "leaves", "uplinks", "max_oversubscription", "slots_per_device"),

@@ -9,8 +9,11 @@ from itertools import count
 from typing import NamedTuple, TypeVar
 
 from nodrop import platforms
+from nodrop.design.naming import Identity, switch_identity
 from nodrop.hardware import switch
 from nodrop.hardware.schema import Switch
+from nodrop.importing.hosts import number_stated_hosts, rename_hosts
+from nodrop.importing.numbering import number_switches
 from nodrop.model.addresses import address_of, interface_of
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port, Side
 from nodrop.model.states import Unknown, known_rows
@@ -22,8 +25,8 @@ _TOP = "superspine"
 KEYS = {LEAF: "leaves", SPINE: "spines"}
 """The intent's key of a tier."""
 
-_NAME = re.compile(rf"(?<![\w-])(?:{'|'.join(ROLES)})[0-9]+(?![\w-])")
-"""What an intent calls a switch, in a text."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""What may be the name of a switch or host, in a text."""
 
 _NAMED = (
     (SPINE, re.compile(r"(?i)(?<![a-z])(super-?spine|spine|core|agg|sp)(?![a-z])")),
@@ -84,7 +87,7 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TierView:
-    """A fabric whose switches are called as an intent calls them, role and number."""
+    """A fabric whose switches and hosts are called by their identities: role or group, and number."""
 
     fabric: Fabric
     leaves: tuple[Box, ...]
@@ -92,7 +95,9 @@ class TierView:
     others: tuple[str, ...]
     """Switches of neither tier, as their files call them."""
     was: Mapping[str, str]
-    """Former names of switches, by their names here."""
+    """Names of switches and hosts in their files, by their names here."""
+    host_names: dict[Identity, str] = field(default_factory=dict)
+    """Those of hosts that are stated."""
     guessed: Mapping[str, str] = field(default_factory=dict)
     """By role, how it was guessed which switches are of it; empty where it is stated."""
 
@@ -104,6 +109,11 @@ class TierView:
     def boxes(self) -> tuple[Box, ...]:
         """Leaves, then spines."""
         return self.leaves + self.spines
+
+    @property
+    def switch_names(self) -> dict[Identity, str]:
+        """Return the names of switches in their files."""
+        return {switch_identity(role, box.id): box.was for role in ROLES for box in self.tier(role)}
 
     def restore_names(self, text: str) -> str:
         """Return a text about an intent's result with the names that switches have in their files."""
@@ -190,16 +200,25 @@ def usual(values: Iterable[_T]) -> _T | None:
     return max(counted, key=lambda candidate: counted[candidate]) if counted else None
 
 
-def see(fabric: Fabric) -> TierView:
-    """Return a fabric as two tiers: by stated roles, else by names, else by cables."""
+def see(fabric: Fabric, known: Mapping[str, Identity] | None = None) -> TierView:
+    """Return a fabric as two tiers: by stated roles, else by names, else by cables.
+
+    `known` are the identities of switches and hosts by their names, where an intent states them.
+    """
+    known = known or {}
     roles, guessed = _find_tier_roles(fabric)
+    roles |= {name: known[name].role for name in roles if name in known and known[name].role in ROLES}
     names: dict[str, str] = {}
     numbers: dict[str, int] = {}
     for role in ROLES:
         own_names = sorted((name for name, switch_role in roles.items() if switch_role == role), key=natural)
-        for name, number in zip(own_names, _numbers(own_names, role), strict=True):
+        own_devices = [fabric.device(name) for name in own_names]
+        own_numbers = number_switches(own_devices, _numbers(own_names, role))
+        for name, number in zip(own_names, _with_known(own_names, own_numbers, known), strict=True):
             names[name], numbers[name] = f"{role}{number}", number
     seen = _rename_switches(fabric, names)
+    hosts = number_stated_hosts(seen, known)
+    seen = rename_hosts(seen, {name: str(identity) for name, identity in hosts.items()})
     devices = {device.name: device for device in seen.devices}
     tiers = {
         role: tuple(sorted(Box(numbers[name], devices[names[name]], name) for name, of in roles.items() if of == role))
@@ -210,9 +229,24 @@ def see(fabric: Fabric) -> TierView:
         leaves=tiers[LEAF],
         spines=tiers[SPINE],
         others=tuple(device.name for device in fabric.devices if device.name not in names),
-        was={new: old for old, new in names.items()},
+        was={new: old for old, new in names.items()} | {str(identity): name for name, identity in hosts.items()},
+        host_names={identity: name for name, identity in hosts.items()},
         guessed=guessed,
     )
+
+
+def _with_known(names: list[str], own_numbers: list[int], known: Mapping[str, Identity]) -> list[int]:
+    """Return numbers with those that are known, which no other keeps."""
+    fixed = {name: known[name].id for name in names if name in known}
+    taken = set(fixed.values())
+    numbers = []
+    for name, number in zip(names, own_numbers, strict=True):
+        if name in fixed:
+            numbers.append(fixed[name])
+            continue
+        numbers.append(next(free for free in count(number) if free not in taken))
+        taken.add(numbers[-1])
+    return numbers
 
 
 def _find_tier_roles(fabric: Fabric) -> tuple[dict[str, str], dict[str, str]]:
@@ -334,8 +368,10 @@ def _rename_switches(fabric: Fabric, new_names: Mapping[str, str]) -> Fabric:
         return End(new_names.get(cable_end.node, cable_end.node), ports.get(cable_end, cable_end.port))
 
     links = (replace(link, a=min(end(link.a), end(link.b)), b=max(end(link.a), end(link.b))) for link in fabric.links)
+    drained = sorted((new_names.get(name, name) for name in fabric.policy.drained), key=natural)
     return replace(
         fabric,
+        policy=replace(fabric.policy, drained=tuple(drained)),
         devices=tuple(sorted(devices, key=lambda renamed_device: natural(renamed_device.name))),
         links=tuple(sorted(links, key=lambda link: (link.a, link.b))),
     )

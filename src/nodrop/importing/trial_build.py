@@ -122,7 +122,7 @@ def _device_mismatches(device: Device, far_device: Device, sight: TierView) -> I
         new_built = (
             "the name of the other end"
             if of_port and path == ("description",) and difference.b
-            else render_value(difference.b)
+            else render_value(sight.restore_names(difference.b) if isinstance(difference.b, str) else difference.b)
         )
         yield Unlike(
             device=device.name, part=row_key, path="/".join(path), has=render_value(difference.a), built=new_built,

@@ -1,0 +1,124 @@
+"""Numbers of switches and hosts: from their names, held against their addresses, AS numbers and places.
+
+A number decides addresses and ports, so of several ways to read names the one counts that explains most addresses.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from ipaddress import IPv4Interface
+from itertools import count
+
+from nodrop.importing.pools import addresses_of
+from nodrop.model.fabric import Device, Management
+from nodrop.model.routing import Bgp
+from nodrop.model.states import known_rows
+
+_DIGITS = re.compile("[0-9]{1,6}")
+_MOST_COLUMNS = 8
+_TIER_SHARES = 4
+"""Tiers have a quarter each of the out-of-band network, as `design/addressing.py` gives it out."""
+_MOST_ID = 10**6
+
+Numbers = list[int]
+
+
+def number_switches(devices: Sequence[Device], by_name: Numbers) -> Numbers:
+    """Return numbers for the switches of a tier: `by_name` unless others explain more of their addresses."""
+    if not devices:
+        return by_name
+    facts = [fact for fact in _facts(devices) if all(value is not None for value in fact)]
+    names = [device.name for device in devices]
+    candidates = [by_name, *(column for column in _columns(names) if _are_numbers(column))]
+    candidates += [fixed for column in (by_name, *_columns(names)) for fact in facts if (fixed := _fix(column, fact))]
+    candidates += [numbers for numbers in [_numbers_by_management(devices)] if numbers]
+    return max(candidates, key=lambda numbers: _explained(numbers, facts))  # the first of those that explain most
+
+
+def number_hosts(names: Sequence[str], by_name: Numbers) -> Numbers:
+    """Return numbers for the hosts of a group, whose names are in the order of their places at the leaves."""
+    candidates = [column for column in (by_name, *_columns(names)) if _are_numbers(column)]
+    in_order = [numbers for numbers in candidates if list(numbers) == sorted(numbers)]
+    if candidates:
+        return (in_order or candidates)[0]
+    return _fill_gaps(max(_columns(names), key=lambda column: len({*column} - {0}), default=[0] * len(names)))
+
+
+def _facts(devices: Sequence[Device]) -> Iterator[list[int | None]]:
+    """Yield what follows from a switch's number where a plan gives it out: addresses and AS numbers."""
+    readers: tuple[Callable[[Device], int | None], ...] = (
+        _loopback_address, _management_address, lambda device: device.bgp.asn if isinstance(device.bgp, Bgp) else None,
+    )  # fmt: skip
+    for read in readers:
+        yield [read(device) for device in devices]
+
+
+def _loopback_address(device: Device) -> int | None:
+    texts = [text for loopback in known_rows(device.loopbacks) for text in loopback.addresses]
+    own_addresses = [address for version in (4, 6) for address in addresses_of(texts, version)]
+    return int(own_addresses[0].ip) if own_addresses else None
+
+
+def _management_interface(device: Device) -> IPv4Interface | None:
+    if not isinstance(device.management, Management):
+        return None
+    addresses = addresses_of(device.management.addresses, 4)
+    return addresses[0] if addresses and isinstance(addresses[0], IPv4Interface) else None
+
+
+def _management_address(device: Device) -> int | None:
+    interface = _management_interface(device)
+    return int(interface.ip) if interface else None
+
+
+def _numbers_by_management(devices: Sequence[Device]) -> Numbers:
+    """Return the numbers by which a plan gives out the addresses of management ports; none where it does not."""
+    numbers = []
+    for device in devices:
+        interface = _management_interface(device)
+        if interface is None:
+            return []
+        share = max(interface.network.num_addresses // _TIER_SHARES, 1)
+        numbers.append((int(interface.ip) - int(interface.network.network_address)) % share)
+    return numbers if _are_numbers(numbers) else []
+
+
+def _columns(names: Sequence[str]) -> list[Numbers]:
+    """Return the numbers in names by place, from the left and from the right; 0 where a name has none there."""
+    found = [[int(digits) for digits in _DIGITS.findall(name)] for name in names]
+    width = min(max(map(len, found), default=0), _MOST_COLUMNS)
+    places = [*range(-1, -width - 1, -1), *range(width)]
+    return [[numbers[place] if -len(numbers) <= place < len(numbers) else 0 for numbers in found] for place in places]
+
+
+def _are_numbers(numbers: Iterable[int]) -> bool:
+    """Whether numbers can be those of switches or hosts: each from 1, and once."""
+    listed = list(numbers)
+    return all(0 < number < _MOST_ID for number in listed) and len(set(listed)) == len(listed)
+
+
+def _fix(column: Numbers, fact: Sequence[int | None]) -> Numbers:
+    """Return the numbers that a fact has if it follows from most of a column; none if it does not."""
+    base, support = Counter((value or 0) - number for number, value in zip(column, fact, strict=True)).most_common(1)[0]
+    numbers = [(value or 0) - base for value in fact]
+    return numbers if 2 * support > len(column) and _are_numbers(numbers) else []
+
+
+def _explained(numbers: Numbers, facts: Sequence[Sequence[int | None]]) -> int:
+    """Return how many facts follow from numbers: of each kind those that are as far from them as most."""
+    return sum(
+        Counter((value or 0) - number for number, value in zip(numbers, fact, strict=True)).most_common(1)[0][1]
+        for fact in facts
+    )
+
+
+def _fill_gaps(column: Numbers) -> Numbers:
+    """Return a column in which numbers that lack, or are there twice, follow the ones before them."""
+    taken = {number for number, times in Counter(column).items() if times == 1 and number}
+    numbers: Numbers = []
+    for number in column:
+        if number not in taken:
+            number = next(free for free in count((numbers[-1] if numbers else 0) + 1) if free not in taken)
+            taken.add(number)
+        numbers.append(number)
+    return numbers
