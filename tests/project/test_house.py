@@ -31,7 +31,7 @@ LAYERS = (
     {"engine"},
     {"design"},
     {"context", "collect", "inputs", "intent", "opening", "paths", "reading_cache", "revisions"},
-    {"analyses", "routing"},
+    {"analyses", "proofs", "routing"},
     {"platforms"},
     {"hardware"},
     {"model"},

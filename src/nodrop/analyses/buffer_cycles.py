@@ -1,0 +1,57 @@
+"""Lossless buffers that can wait for one another in a circle, by the routes and maps in effect."""
+
+from collections.abc import Iterator, Sequence
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._plane import control_plane_of, uncomputed_gaps
+from nodrop.model.index import Index
+from nodrop.proofs.deadlock import DeadlockCheck, Names, Turn, check_deadlock
+
+RESTS_ON = frozenset({"cables"})
+ROUTED = True
+LOOKS_AT = frozenset({"qos"})
+
+_SHOWN_SWITCHES = 6
+_SHOWN_HOPS = 12
+
+
+def deadlock_check_of(index: Index) -> DeadlockCheck:
+    """Return the check of a fabric as it is cabled, the same to every rule."""
+    return index.keep("deadlock", lambda: check_deadlock(control_plane_of(index)))
+
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
+    """Yield the shortest circle of each set of buffers that wait for one another."""
+    plane = control_plane_of(index)
+    if any(plane.of(family).state.unstable for family in plane.families):
+        return
+    check = deadlock_check_of(index)
+    names = Names(check.traffic)
+    yield from uncomputed_gaps(plane)
+    yield from (_describe_circle(names, circle) for circle in check.circles)
+
+
+def _describe_circle(names: Names, circle: Sequence[Turn]) -> Hit:
+    ports = [names.port(turn.buffer) for turn in circle]
+    switches = list(dict.fromkeys(port.node for port in ports))
+    more = len(switches) - _SHOWN_SWITCHES
+    groups = sorted({turn.buffer.group for turn in circle})
+    return Hit(
+        subject=tuple(ports[0]),
+        facts={
+            "switches": ", ".join(switches[:_SHOWN_SWITCHES]) + (f" and {more} more" if more > 0 else ""),
+            "buffers": len(circle),
+            "groups": ", ".join(map(str, groups)),
+        },
+        related=tuple(
+            (tuple(port), f"holds {describe_packets(names, turn)}")
+            for port, turn in list(zip(ports, circle, strict=True))[:_SHOWN_HOPS]
+        ),
+        discriminator=f"{groups[0]}",
+    )
+
+
+def describe_packets(names: Names, turn: Turn) -> str:
+    """Return the packets of a turn in words: both hosts, the destination and the DSCP."""
+    source, receiver = names.hosts(turn)
+    return f"packets with DSCP {turn.dscp} from {source} to {receiver} ({names.prefix(turn.destination)})"

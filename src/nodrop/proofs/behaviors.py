@@ -1,0 +1,135 @@
+"""The effect of a port on lossless traffic: where a DSCP lands, and what a pause stops."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from nodrop.model import effects
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import Unknown, UnknownFact, require_fact
+
+DSCPS = 64
+TRAFFIC_CLASSES = 16
+GROUPS = 8
+"""Priority groups and PFC priorities of a port (IEEE 802.1Q)."""
+
+
+class Behavior(NamedTuple):
+    """What a port does: `tc` by DSCP and `group` by traffic class as packets enter, the rest as they leave.
+
+    `dscp` is the DSCP that is written by traffic class, None where it is kept. `pauses` has the PFC priorities that a
+    full priority group pauses, `stops` the queue that a received pause of a priority stops.
+    """
+
+    tc: tuple[int, ...]
+    group: tuple[int, ...]
+    queue: tuple[int, ...]
+    dscp: tuple[int | None, ...]
+    pauses: Mapping[int, tuple[int, ...]]
+    stops: Mapping[int, int]
+
+    def group_of(self, dscp: int) -> int:
+        """Return the priority group that packets of a DSCP enter."""
+        return self.group[self.tc[dscp]]
+
+    def is_lossless(self, dscp: int) -> bool:
+        """Whether packets of a DSCP enter a group that pauses its sender when it is full."""
+        return self.group_of(dscp) in self.pauses
+
+    def dscp_after(self, tc: int, dscp: int) -> int:
+        """Return the DSCP with which packets of a traffic class leave."""
+        written = self.dscp[tc]
+        return dscp if written is None else written
+
+
+LOSSY = Behavior((0,) * DSCPS, (0,) * TRAFFIC_CLASSES, (0,) * TRAFFIC_CLASSES, (None,) * TRAFFIC_CLASSES, {}, {})
+"""A port without QoS: no priority group pauses anybody."""
+
+
+def behavior_of(qos: QosProfile | None | Unknown) -> Behavior:
+    """Return what a QoS profile does; UnknownFact names a fact that is missing."""
+    profile = require_fact(qos, "interface.qos")
+    if profile is None:
+        return LOSSY
+    if require_fact(profile.trust, "interface.qos.trust") == "pcp":
+        raise UnknownFact("the PCP of packets")
+    written = require_fact(profile.tc_to_dscp, "interface.qos.tc_to_dscp")
+    return Behavior(
+        tuple(effects.tc_of_dscp(profile, dscp) for dscp in range(DSCPS)),
+        tuple(effects.group_of_tc(profile, tc) for tc in range(TRAFFIC_CLASSES)),
+        tuple(effects.queue_of_tc(profile, tc) for tc in range(TRAFFIC_CLASSES)),
+        tuple(None if written is None else effects.target(written, tc) for tc in range(TRAFFIC_CLASSES)),
+        {group: paused for group in range(GROUPS) if (paused := effects.pausing_priorities(profile, group))},
+        dict(_stopped_queues(profile)),
+    )
+
+
+def _stopped_queues(profile: QosProfile) -> Iterator[tuple[int, int]]:
+    """Yield the priorities whose pause the port obeys, each with the queue that it stops."""
+    table = require_fact(profile.pfc_to_queue, "interface.qos.pfc_to_queue")
+    for priority in require_fact(profile.pfc_rx_priorities, "interface.qos.pfc_rx_priorities"):
+        queue = priority if table is None else effects.target(table, priority)
+        if queue is not None:
+            yield priority, queue
+
+
+class Behaviors:
+    """The distinct behaviors of a fabric's ports, numbered; equal ones are one, and profiles are read once."""
+
+    def __init__(self) -> None:
+        self.all: list[Behavior] = []
+        self._number_of: dict[tuple[object, ...], int] = {}
+        self._of_profile: dict[int, tuple[object, int | str]] = {}
+        self._waits: dict[tuple[int, int, int, int], tuple[int, ...]] = {}
+
+    def number(self, qos: QosProfile | None | Unknown) -> int | str:
+        """Return the number of a profile's behavior, or the model path of the fact that leaves it unknown."""
+        found = self._of_profile.get(id(qos))
+        if found is None:
+            try:
+                found = qos, self.add(behavior_of(qos))
+            except UnknownFact as error:
+                found = qos, str(error)
+            self._of_profile[id(qos)] = found  # the profile is held, so that no other gets its id
+        return found[1]
+
+    def add(self, behavior: Behavior) -> int:
+        """Return the number of a behavior."""
+        key = (*behavior[:4], tuple(behavior.pauses.items()), tuple(behavior.stops.items()))
+        if key not in self._number_of:
+            self._number_of[key] = len(self.all)
+            self.all.append(behavior)
+        return self._number_of[key]
+
+    def kinds(self) -> tuple[int, ...]:
+        """Return one DSCP of each set that all ports treat alike, of those that can enter a lossless group.
+
+        Where any port writes DSCPs, every one of them can become another, and all that are written stay apart.
+        """
+        written = {dscp for behavior in self.all for dscp in behavior.dscp if dscp is not None}
+        kinds: dict[tuple[object, ...], int] = {}
+        for dscp in range(DSCPS):
+            key = (*(behavior.tc[dscp] for behavior in self.all), dscp if dscp in written else None)
+            kinds.setdefault(key, dscp)
+        if written:
+            return tuple(kinds.values())
+        return tuple(dscp for dscp in kinds.values() if any(behavior.is_lossless(dscp) for behavior in self.all))
+
+    @property
+    def rewrites(self) -> bool:
+        """Whether any port writes another DSCP into packets."""
+        return any(dscp is not None for behavior in self.all for dscp in behavior.dscp)
+
+    def awaited_groups(self, entered: int, dscp: int, left: int, next_entered: int) -> tuple[int, ...]:
+        """Return the priority groups of the next port that packets of a DSCP can wait for.
+
+        The packets enter by a port of behavior `entered`, leave by one of behavior `left`, and enter the next switch by
+        one of behavior `next_entered`. They wait for each group there that pauses the queue that they leave by.
+        """
+        key = (entered, dscp, left, next_entered)
+        if key not in self._waits:
+            tc = self.all[entered].tc[dscp]
+            queue = self.all[left].queue[tc]
+            stopping = {priority for priority, stopped in self.all[left].stops.items() if stopped == queue}
+            groups = self.all[next_entered].pauses.items()
+            self._waits[key] = tuple(group for group, paused in groups if not stopping.isdisjoint(paused))
+        return self._waits[key]

@@ -1,0 +1,179 @@
+"""Whether buffers of a fabric can wait for one another in a circle, in one state of its cables."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from nodrop.model.fabric import End
+from nodrop.model.index import Index
+from nodrop.proofs.circles import find_components, find_shortest_circle, order_nodes
+from nodrop.proofs.dependencies import Buffer, DependencyGraph, MissingFact, Traffic
+from nodrop.proofs.forwarding import Forwarding, bits_of
+from nodrop.routing import ControlPlane
+
+MOST_STARTS = 500
+"""From how many buffers of a set the shortest circle is searched; in a larger set it may not be the shortest."""
+
+
+class Turn(NamedTuple):
+    """A buffer of a circle, and the packets in it that wait for the next buffer.
+
+    `destination` is the number of a destination, `dscp` what the packets have as they enter the buffer. `source` is the
+    router where they enter the fabric, `source_dscp` what they have there.
+    """
+
+    buffer: Buffer
+    destination: int
+    dscp: int
+    source: int
+    source_dscp: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadlockCheck:
+    """What was found: positions of all buffers in an order, or circles; and the facts that this rests on."""
+
+    traffic: Traffic
+    positions: Mapping[Buffer, int] | None
+    """A position for each buffer, greater than those of all that wait for it; None with a circle."""
+    circles: tuple[tuple[Turn, ...], ...] = ()
+    """The shortest circle of each set of buffers that wait for one another."""
+    buffers_on_circles: int = 0
+    missing: tuple[MissingFact, ...] = field(default=())
+
+    @property
+    def is_free(self) -> bool:
+        """Whether no circle was found."""
+        return self.positions is not None
+
+
+def check_deadlock(plane: ControlPlane) -> DeadlockCheck:
+    """Return whether the routes of a control plane let buffers wait for one another in a circle."""
+    traffic = Traffic(Forwarding(plane))
+    missing = (*(MissingFact(gap.subject, gap.what) for gap in plane.gaps), *traffic.missing)
+    graph = DependencyGraph(traffic, exact=False)
+    depths = order_nodes(graph.after)
+    if depths is None:
+        suspects = find_components(graph.after)
+        routers = frozenset(graph.hub(node).router for nodes in suspects for node in nodes if not graph.is_buffer(node))
+        exact = DependencyGraph(traffic, exact=True, routers=routers)
+        if components := find_components(exact.after):
+            circles = sorted(
+                (_find_circle(exact, component) for component in components), key=lambda circle: (len(circle), circle)
+            )
+            count = sum(exact.is_buffer(node) for component in components for node in component)
+            return DeadlockCheck(
+                traffic=traffic, positions=None, circles=tuple(circles), buffers_on_circles=count, missing=missing
+            )
+        graph = DependencyGraph(traffic, exact=True)
+        depths = order_nodes(graph.after)
+    levels = {} if depths is None else {buffer: depths.get(graph.node(buffer), 0) for buffer in graph.buffers()}
+    ranks = {depth: place for place, depth in enumerate(sorted(set(levels.values())))}
+    positions = {buffer: ranks[depth] for buffer, depth in levels.items()}
+    return DeadlockCheck(traffic=traffic, positions=positions, missing=missing)
+
+
+def _find_circle(graph: DependencyGraph, component: Sequence[int]) -> tuple[Turn, ...]:
+    """Return the shortest circle of a set of nodes, from its least buffer on."""
+    starts = [node for node in component if graph.is_buffer(node)][:MOST_STARTS]
+    circle = find_shortest_circle(graph.after, starts, frozenset(component))
+    buffers, names = [node for node in circle if graph.is_buffer(node)], Names(graph.traffic)
+    least = circle.index(min(buffers, key=lambda node: names.port(graph.buffer(node))))
+    circle = circle[least:] + circle[:least]
+    turns = []
+    for place, node in enumerate(circle):
+        if graph.is_buffer(node):
+            hub = graph.hub(circle[place + 1])
+            following = graph.buffer(circle[(place + 3) % len(circle)])
+            turns.append(_describe_turn(graph.traffic, graph.buffer(node), hub.dscp, hub.bits, following.channel))
+    return tuple(turns)
+
+
+def _describe_turn(traffic: Traffic, buffer: Buffer, dscp: int, bits: int, following: int) -> Turn:
+    """Return a destination of the packets in a buffer that leave by a channel, and where such packets come from."""
+    forwarding = traffic.forwarding
+    router = forwarding.channels[buffer.channel].far
+    bits &= ~forwarding.own[router]
+    going = next(bits & row.bits for row in forwarding.rows[router] if following in row.channels and bits & row.bits)
+    destination = next(bits_of(going))
+    source, source_dscp = find_source(traffic, destination, buffer.channel, dscp)
+    return Turn(buffer, destination, dscp, source, source_dscp)
+
+
+def find_source(traffic: Traffic, destination: int, channel: int, dscp: int) -> tuple[int, int]:
+    """Return where packets of a destination enter that come over a channel: the router, and their DSCP there.
+
+    It is the nearest such router. The DSCP differs from the one behind the channel where a port on the way writes it.
+    """
+    forwarding, bit = traffic.forwarding, 1 << destination
+    near = forwarding.channels[channel].near
+    began = {
+        (number, stream): (number, dscp if stream.dscp is None else stream.dscp)
+        for number in sorted(traffic.entries, key=lambda number: number != near)
+        for stream in traffic.present[number]
+        if not forwarding.own[number] & bit and (stream.dscp is None or stream.entered in traffic.entries[number])
+    }
+    waiting = deque(began)
+    while waiting:
+        number, stream = waiting.popleft()
+        for row in forwarding.rows[number]:
+            if not row.bits & bit:
+                continue
+            for way in row.channels:
+                after = traffic.stream_after(stream, way)
+                if way == channel and after.dscp in (None, dscp):
+                    return began[number, stream]
+                far = forwarding.channels[way].far
+                if (far, after) not in began and not forwarding.own[far] & bit:
+                    began[far, after] = began[number, stream]
+                    waiting.append((far, after))
+    raise LookupError(f"no packets to destination {destination} come over channel {channel}")
+
+
+class Names:
+    """The names of the parts of a graph, as reports print them."""
+
+    def __init__(self, traffic: Traffic) -> None:
+        self._traffic, self._forwarding = traffic, traffic.forwarding
+        self._index: Index = traffic.forwarding.index
+
+    def device(self, router: int) -> str:
+        """Return the name of a router's switch."""
+        return self._forwarding.plane.routers[router].device.name
+
+    def port(self, buffer: Buffer) -> End:
+        """Return the port whose buffer it is."""
+        channel = self._forwarding.channels[buffer.channel]
+        return End(self.device(channel.far), channel.far_port)
+
+    def prefix(self, destination: int) -> str:
+        """Return the first prefix of a destination."""
+        return str(self._forwarding.destinations[destination].prefixes[0])
+
+    @cached_property
+    def _hosts(self) -> Mapping[str, str]:
+        """A port of a host at each switch that has any."""
+        found: dict[str, str] = {}
+        for host in self._index.hosts.values():
+            for port in host.ports:
+                end = self._index.far_end(host.name, port.name)
+                if end is not None:
+                    found.setdefault(end.node, f"{host.name}:{port.name}")
+        return found
+
+    def host_at(self, router: int) -> str:
+        """Return a port of a host at a router; without a known one, the switch."""
+        name = self.device(router)
+        return self._hosts.get(name, f"a host at {name}")
+
+    def hosts(self, turn: Turn) -> tuple[str, str]:
+        """Return a host that sends the packets of a turn, and one that gets them."""
+        homes = self._forwarding.destinations[turn.destination].homes
+        return self.host_at(turn.source), self.host_at(homes[0])
+
+    def switches(self, turns: Sequence[Turn]) -> Iterator[str]:
+        """Yield the switches of a circle in the order of the packets, the first again at the end."""
+        names = [self.port(turn.buffer).node for turn in turns]
+        yield from (*names, names[0])

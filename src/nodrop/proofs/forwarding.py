@@ -1,0 +1,302 @@
+"""Where every router sends packets to every destination of hosts, as cables: the routes that the graph follows."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from nodrop.analyses._targets import AnnouncedPrefixes, targets
+from nodrop.routing import ControlPlane
+from nodrop.routing.adverts import union_of_bits
+from nodrop.routing.decision import LearnedTable, TableEntry
+from nodrop.routing.legs import CablingState, RoutedInterface
+from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, Prefix
+from nodrop.routing.routers import Router
+from nodrop.routing.routes import FamilyRoutes, NextHop
+from nodrop.routing.speakers import BgpSpeaker
+from nodrop.routing.static_routes import is_discard_route, usable_static_routes
+
+
+class Channel(NamedTuple):
+    """One direction of a cable: from a router's port to the port of another, whose buffer takes the packets."""
+
+    near: int
+    near_port: str
+    far: int
+    far_port: str
+
+
+class Row(NamedTuple):
+    """Destinations, as bits, that a router sends over any of some channels, by their numbers."""
+
+    bits: int
+    channels: tuple[int, ...]
+
+
+class Destination(NamedTuple):
+    """Destinations that no router distinguishes: their prefixes, and the routers where they are."""
+
+    prefixes: tuple[Prefix, ...]
+    homes: tuple[int, ...]
+
+
+def bits_of(bits: int) -> Iterator[int]:
+    """Yield the positions of the bits of a number, the lowest first."""
+    digits = bin(bits)[:1:-1]
+    place = digits.find("1")
+    while place >= 0:
+        yield place
+        place = digits.find("1", place + 1)
+
+
+class Forwarding:
+    """The forwarding of a fabric in one state: destinations, sources, and rows by router."""
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self.plane, self.index = plane, plane.index
+        self.channels: list[Channel] = []
+        self._numbers: dict[tuple[int, str, int, str], int] = {}
+        self._cabling = CablingState(plane.index)
+        self.rows: list[list[Row]] = [[] for _ in plane.routers]
+        self.own: list[int] = [0] * len(plane.routers)
+        """The destinations that end at each router."""
+        self.destinations: dict[int, Destination] = {}
+        """The destinations of hosts, by their numbers, which are positions of bits."""
+        self.every = 0
+        """All of them, as bits."""
+        self.assumes_hosts = False
+        """Whether no port to hosts is known, so that every announced block counts as one of hosts."""
+        self.entries: Mapping[int, tuple[str, ...]] = {}
+        """The routers where packets of hosts enter, each with the ports where they do, as far as these are known."""
+        self._follow()
+
+    def _follow(self) -> None:
+        hosts = [target for target in targets(self.index) if target.kind == "hosts"]
+        entries: defaultdict[int, dict[str, None]] = defaultdict(dict)
+        for target in hosts:
+            entries[target.router].update(dict.fromkeys(target.leg.ports))
+        families = [_FamilyForwarding(self, self.plane.of(family)) for family in ADDRESS_FAMILIES]
+        for family in families:
+            family.take([target for target in hosts if target.prefix.family == family.family])
+        if not any(family.mask for family in families):
+            self.assumes_hosts = True
+            for family in families:
+                family.take_announced()
+                for number in family.origins:
+                    entries.setdefault(number, {})
+        self.entries = {number: tuple(ports) for number, ports in sorted(entries.items())}
+        first = 0
+        for family in families:
+            family.follow(first)
+            first += family.count
+
+    def channel(self, near: int, near_port: str, far: int, far_port: str) -> int:
+        """Return the number of a channel."""
+        key = (near, near_port, far, far_port)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.channels)
+            self.channels.append(Channel(*key))
+        return number
+
+    def channels_of_hop(
+        self, number: int, leg: RoutedInterface, far: int, far_leg: RoutedInterface | None
+    ) -> Iterator[int]:
+        """Yield the channels of a next hop: one for each cable of its leg that works and leads to the router."""
+        device, far_device = self.plane.routers[number].device.name, self.plane.routers[far].device.name
+        ends = self.index.far_ends.get(device, {})
+        for port in leg.ports:
+            if len(leg.ports) > 1 and not self._cabling.is_port_working(device, port, self.plane.failed):
+                continue
+            end = ends.get(port)
+            if end is not None and end.node == far_device:
+                yield self.channel(number, port, far, end.port)
+            elif end is None and far_leg is not None and len(far_leg.ports) == 1:
+                yield self.channel(number, port, far, far_leg.ports[0])
+
+
+class _Way(NamedTuple):
+    """Destinations that a router sends the same way: all of them, those of hosts, and these as bits of destinations."""
+
+    bits: int
+    hosts: int
+    packed: int
+    entry: TableEntry
+
+
+class _FamilyForwarding:
+    """The forwarding of one address family, which is added to that of the fabric."""
+
+    def __init__(self, whole: Forwarding, routes: FamilyRoutes) -> None:
+        self._whole, self._routes, self.family = whole, routes, routes.family
+        self._world, self._state = routes.world, routes.state
+        self._announced = AnnouncedPrefixes(routes)
+        self._homes: defaultdict[int, dict[int, None]] = defaultdict(dict)
+        self.mask = 0
+        """The classes of hosts, as bits of the classes of the family."""
+        self._wider: dict[int, int] = {}
+        """By wider class, longest prefix first, the classes inside it."""
+        self.origins: set[int] = set()
+        self._covers: set[Prefix] = set()
+        self._first = self._wanted = 0
+        self._ways_of: dict[tuple[int, int, int], tuple[_Way, ...]] = {}
+
+    def take(self, hosts: Iterable[tuple[Prefix, int, RoutedInterface, str]]) -> None:
+        """Take the subnets of hosts as destinations, by the longest announced prefix that covers each."""
+        class_of = self._world.destinations.class_of
+        pairs: dict[tuple[Prefix, int], None] = {}
+        covers: dict[int, list[Prefix]] = {}
+        for subnet, router, _, _ in hosts:
+            if router not in covers:
+                covers[router] = sorted(self._announced.of.get(router, ()), key=lambda prefix: -prefix.length)
+            cover = next((prefix for prefix in covers[router] if prefix.covers(subnet)), None)
+            if cover is not None:
+                pairs[cover, router] = None
+        for cover, router in pairs:
+            self._homes[class_of[cover]][router] = None
+        self._finish({cover for cover, _ in pairs})
+
+    def take_announced(self) -> None:
+        """Take announced prefixes as destinations: of more than one address if there are any, else all."""
+        every = sorted(prefix for prefix in self._announced.prefixes if prefix in self._world.origins)
+        blocks = [prefix for prefix in every if 0 < prefix.length < ADDRESS_BITS[self.family]] or every
+        for prefix in blocks:
+            for number, *_ in self._world.origins[prefix]:
+                self._homes[self._world.destinations.class_of[prefix]][number] = None
+                self.origins.add(number)
+        self._finish(set(blocks))
+
+    def _finish(self, covers: set[Prefix]) -> None:
+        """Find the wider announced prefixes, which routers use that lack the longest one."""
+        class_of = self._world.destinations.class_of
+        self.mask, self._covers = self._world.destinations.bits(covers), covers
+        pairs = sorted(
+            {
+                (-wider.length, class_of[wider], class_of[cover])
+                for cover in covers
+                for wider in self._announced.find_covering_prefixes(cover)
+                if wider != cover
+            }
+        )
+        for _, wider_class, inner in pairs:
+            if wider_class != inner:
+                self._wider[wider_class] = self._wider.get(wider_class, 0) | 1 << inner
+
+    @property
+    def count(self) -> int:
+        """The classes of the family."""
+        return self._world.destinations.count
+
+    def follow(self, first: int) -> None:
+        """Add the rows of all routers; classes become destinations from number `first` on."""
+        self._first = first
+        self._wanted = self.mask
+        for wider in self._wider:
+            self._wanted |= 1 << wider
+        whole, members = self._whole, self._world.destinations.members
+        for number in bits_of(self.mask):
+            whole.destinations[first + number] = Destination(
+                tuple(prefix for prefix in members[number] if prefix in self._covers), tuple(self._homes[number])
+            )
+        whole.every |= self.mask << first
+        if not self.mask:
+            return
+        for router in whole.plane.routers:
+            if router.number in self._world.speakers:
+                self._follow_bgp(router.number)
+            self._end_connected(router)
+            if any(not is_discard_route(route) for route, _ in usable_static_routes(router, self.family)):
+                self._follow_static_routes(router.number)
+
+    def _follow_bgp(self, number: int) -> None:
+        speaker, state, rows = self._world.speakers[number], self._state, self._whole.rows[number]
+        own = union_of_bits(state.local(number))
+        if speaker.summaries:
+            own |= state.summed(number)
+        ways = self._ways(speaker, state.table(number))
+        has = own
+        for way in ways:
+            if way.hosts:
+                rows.append(Row(way.packed, self._channels_of_way(number, way)))
+            has |= way.bits
+        for wider, inner in self._wider.items():
+            missing = inner & ~has & self.mask
+            if missing and has >> wider & 1:
+                has |= missing
+                over = None if own >> wider & 1 else next(way for way in ways if way.bits >> wider & 1)
+                if over is None:
+                    own |= missing
+                else:
+                    rows.append(Row(missing << self._first, self._channels_of_way(number, over)))
+        self._whole.own[number] |= (own & self.mask) << self._first
+
+    def _end_connected(self, router: Router) -> None:
+        """Let destinations end at a router that has all their prefixes on its working legs."""
+        up = self._whole.plane.up[router.number]
+        subnets = {subnet for leg in router.legs for subnet in leg.subnets if subnet in self._covers and up[leg.name]}
+        class_of, first = self._world.destinations.class_of, self._first
+        for number in {class_of[subnet] for subnet in subnets}:
+            if subnets.issuperset(self._whole.destinations[first + number].prefixes):
+                self._whole.own[router.number] |= 1 << number + first
+
+    def _ways(self, speaker: BgpSpeaker, table: LearnedTable) -> tuple["_Way", ...]:
+        """Return what a router sends the same way, by its table; routers with one table share the result."""
+        key = (id(table), speaker.installs, speaker.installs_internal)
+        if key not in self._ways_of:
+            merged: dict[tuple[object, ...], tuple[int, TableEntry]] = {}
+            for entry in table.entries:
+                if bits := entry.bits & speaker.installed(entry) & self._wanted:
+                    place = (entry.hops, entry.vias)
+                    merged[place] = merged.get(place, (0,))[0] | bits, entry
+            self._ways_of[key] = tuple(
+                _Way(bits, bits & self.mask, (bits & self.mask) << self._first, entry)
+                for bits, entry in merged.values()
+            )
+        return self._ways_of[key]
+
+    def _channels_of_way(self, number: int, way: "_Way") -> tuple[int, ...]:
+        whole, plane = self._whole, self._whole.plane
+        channels: list[int] = []
+        if way.entry.vias:
+            for hop in self._routes.hops_over(number, way.entry, None) or ():
+                channels += self._channels_of(number, hop)
+        else:
+            links = self._world.speakers[number].links
+            for position in way.entry.hops:
+                link = links[position]
+                session = plane.sessions[link.session]
+                near, far = (session.a, session.b) if session.a.router == number else (session.b, session.a)
+                channels += whole.channels_of_hop(number, near.leg, link.far, far.leg)
+        return tuple(channels)
+
+    def _channels_of(self, number: int, hop: NextHop) -> Iterator[int]:
+        leg = self._whole.plane.routers[number].by_name.get(hop.leg)
+        if hop.router is None or leg is None:
+            return iter(())
+        return self._whole.channels_of_hop(number, leg, hop.router, None)
+
+    def _follow_static_routes(self, number: int) -> None:
+        """Let static routes to other routers take the destinations that they are for, the longest prefix first."""
+        routes = self._routes.own(number).values()
+        for route in sorted(routes, key=lambda route: (-route.prefix.length, route.prefix)):
+            hops = [hop for hop in route.hops if hop.router is not None] if route.source == "static" else []
+            channels = tuple(channel for hop in hops for channel in self._channels_of(number, hop))
+            if channels:
+                self._take_static_route(number, route.prefix, channels)
+
+    def _take_static_route(self, number: int, to: Prefix, channels: tuple[int, ...]) -> None:
+        """Send the destinations of a static route's prefix over channels.
+
+        A prefix inside a destination takes a part of it: packets of the destination then go both ways.
+        """
+        whole, members = self._whole, self._world.destinations.members
+        for inner in bits_of(self.mask):
+            bit = 1 << inner + self._first
+            if to in members[inner]:
+                whole.own[number] &= ~bit
+                whole.rows[number] = [Row(row.bits & ~bit, row.channels) for row in whole.rows[number]]
+            elif any(to.covers(prefix) for prefix in members[inner]):
+                if bit & whole.own[number] or any(row.bits & bit for row in whole.rows[number]):
+                    continue
+            elif not any(prefix.covers(to) for prefix in members[inner]):
+                continue
+            whole.rows[number].append(Row(bit, channels))

@@ -1,0 +1,229 @@
+"""Circles of buffers: known cases by hand, rates of the literature, and a naive walk of every packet as the oracle."""
+
+from collections.abc import Iterator
+from random import Random
+
+import networkx
+import pytest
+
+from clos import three_tier, two_tier
+from nodrop.model import effects
+from nodrop.model.fabric import End, Fabric
+from nodrop.model.index import Index
+from nodrop.model.qos import QosProfile
+from nodrop.proofs.deadlock import DeadlockCheck, Names, check_deadlock
+from nodrop.proofs.dependencies import DependencyGraph
+from nodrop.routing import ControlPlane, compute
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix
+from support.lossless_fabrics import fat_tree, links_between, lossless, ring, sampled_failures, seeds, with_random_qos
+from support.random_routed import routed
+
+Node = tuple[str, str, int]
+
+
+def checked(fabric: Fabric, failed: frozenset[End] = frozenset()) -> DeadlockCheck:
+    return check_deadlock(compute(Index(fabric), failed))
+
+
+def circles(check: DeadlockCheck) -> list[list[str]]:
+    names = Names(check.traffic)
+    return [list(names.switches(circle)) for circle in check.circles]
+
+
+def test_a_ring_of_five_can_stop_itself_both_ways_round() -> None:
+    assert circles(checked(ring(5))) == [
+        ["r1", "r5", "r4", "r3", "r2", "r1"],
+        ["r1", "r2", "r3", "r4", "r5", "r1"],
+    ]
+
+
+def test_a_ring_of_three_has_no_packets_that_go_on() -> None:
+    assert checked(ring(3)).is_free
+
+
+def test_a_lossy_ring_has_no_buffers_that_wait() -> None:
+    assert checked(lossless(ring(5), None)).positions == {}
+
+
+@pytest.mark.parametrize(
+    ("spines", "failed", "shared", "sets"),
+    [
+        (2, "", True, 0),
+        (2, "", False, 0),
+        (2, "l1-s1", False, 0),
+        (2, "l1-s1 l2-s2", True, 0),
+        (2, "l1-s1 l2-s2", False, 1),
+        (2, "l1-s1 l2-s2 l3-s1 l4-s2", False, 2),
+        (4, "l1-s1 l1-s2 l2-s3 l2-s4", True, 0),
+        (4, "l1-s1 l1-s2 l2-s3 l2-s4", False, 1),
+    ],
+)
+def test_leaves_that_lose_their_last_common_spine(spines: int, failed: str, shared: bool, sets: int) -> None:
+    fabric = lossless(two_tier(6, spines, shared=shared, filtered=False))
+    assert len(checked(fabric, links_between(fabric, failed)).circles) == sets
+
+
+def test_each_hop_of_a_circle_has_a_destination_and_two_hosts() -> None:
+    fabric = lossless(two_tier(6, 2, shared=False, filtered=False))
+    check = checked(fabric, links_between(fabric, "l1-s1 l2-s2"))
+    names = Names(check.traffic)
+    (circle,) = check.circles
+    shown = [(str(names.port(turn.buffer)), names.prefix(turn.destination), *names.hosts(turn)) for turn in circle]
+    assert shown == [
+        ("l3:e1", "10.128.1.0/24", "a host at l1", "a host at l2"),
+        ("s1:e2", "10.128.3.0/24", "a host at l3", "a host at l4"),
+        ("l4:e0", "10.128.0.0/24", "a host at l2", "a host at l1"),
+        ("s2:e3", "10.128.2.0/24", "a host at l4", "a host at l3"),
+    ]
+
+
+def test_three_tiers_are_free_of_circles() -> None:
+    check = checked(lossless(three_tier(3, 4, 2, 2)))
+    assert check.positions is not None
+    assert sorted(set(check.positions.values())) == [0, 1, 2, 3]
+
+
+def test_a_port_whose_qos_is_unknown_is_named() -> None:
+    from nodrop.model.states import UNKNOWN
+
+    check = checked(lossless(ring(5), UNKNOWN))  # type: ignore[arg-type]
+    assert check.is_free
+    assert {(*fact.subject, fact.what) for fact in check.missing} == {
+        (f"r{number}", port, "qos", "interface.qos") for number in range(1, 6) for port in ("e0", "e1")
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("k", "samples", "least", "most"), [(4, 1000, 0.07, 0.13), (8, 200, 0.0, 0.06)])
+def test_random_failures_of_fat_trees_under_shortest_paths(k: int, samples: int, least: float, most: float) -> None:
+    """About 9.9 % (k = 4) and 2.3 % (k = 8) of fat trees with 5 % of links down are circular (GFC, SIGCOMM 2019)."""
+    fabric = fat_tree(k, shared=False)
+    rate = (
+        sum(not checked(fabric, sampled_failures(fabric, 0.05, chance)).is_free for chance in seeds(samples)) / samples
+    )
+    assert least <= rate <= most
+
+
+@pytest.mark.slow
+def test_random_failures_of_fat_trees_with_one_as_number_a_tier() -> None:
+    fabric = fat_tree(4, shared=True)
+    assert all(checked(fabric, sampled_failures(fabric, 0.05, chance)).is_free for chance in seeds(300))
+
+
+def address_in(prefix: Prefix, others: set[Prefix]) -> Address | None:
+    """An address of a prefix that is in no longer one of others."""
+    longer = [one for one in others if one.family == prefix.family and one != prefix and prefix.covers(one)]
+    size = 1 << ((32 if prefix.family == "ipv4" else 128) - prefix.length)
+    for place in {0, size - 1, size // 2, size // 3, size // 5}:
+        found = Address(prefix.family, prefix.first + place)
+        if not any(one.has(found) for one in longer):
+            return found
+    return None
+
+
+def walked(plane: ControlPlane, check: DeadlockCheck) -> "networkx.DiGraph[Node]":
+    """Return the graph of buffers, from the walk of every packet, one by one."""
+    graph: networkx.DiGraph[Node] = networkx.DiGraph()
+    index, forwarding = plane.index, check.traffic.forwarding
+    known = {
+        prefix
+        for family in ADDRESS_FAMILIES
+        for number in range(len(plane.routers))
+        for prefix in (*plane.of(family).world.destinations.prefixes, *plane.of(family).own(number))
+    }
+    for destination in forwarding.destinations.values():
+        for prefix in destination.prefixes:
+            if (to := address_in(prefix, known)) is not None:
+                for number in forwarding.entries:
+                    for dscp in (26, 34, 46, 0):
+                        for port in index.fabric.devices[number].interfaces:
+                            walk(plane, graph, to, (number, port.name, dscp))
+    return graph
+
+
+def walk(plane: ControlPlane, graph: "networkx.DiGraph[Node]", to: Address, start: tuple[int, str, int]) -> None:
+    waiting, seen = [(start, False)], {start}
+    while waiting:
+        (number, port, dscp), fed = waiting.pop()
+        for far, far_port, after, edges in steps(plane, number, port, dscp, to):
+            for held, awaited in edges:
+                if fed:
+                    graph.add_edge(held, awaited)
+            state = far, far_port, after
+            if state not in seen:
+                seen.add(state)
+                waiting.append((state, True))
+
+
+def qos_of(plane: ControlPlane, number: int, port: str) -> QosProfile:
+    interface = plane.index.interface(plane.routers[number].device.name, port)
+    assert interface is not None
+    assert isinstance(interface.qos, QosProfile)
+    return interface.qos
+
+
+def steps(
+    plane: ControlPlane, number: int, port: str, dscp: int, to: Address
+) -> Iterator[tuple[int, str, int, list[tuple[Node, Node]]]]:
+    route = plane.of(to.family).towards(number, to)
+    own = qos_of(plane, number, port)
+    tc = effects.tc_of_dscp(own, dscp)
+    group = effects.group_of_tc(own, tc)
+    name = plane.routers[number].device.name
+    for hop in () if route is None or route.discard else route.hops:
+        if hop.router is None:
+            continue
+        end = plane.index.far_end(name, hop.leg)
+        assert end is not None
+        left, next_qos = qos_of(plane, number, hop.leg), qos_of(plane, hop.router, end.port)
+        queue = effects.queue_of_tc(left, tc)
+        table = left.pfc_to_queue
+        stopping = {one for one in left.pfc_rx_priorities if (one if table is None else table[one]) == queue}  # type: ignore[union-attr, index]
+        awaited = [one for one in range(8) if stopping & {*effects.pausing_priorities(next_qos, one)}]
+        held = effects.pausing_priorities(own, group)
+        edges = [((name, port, group), (end.node, end.port, one)) for one in awaited if held]
+        written = None if left.tc_to_dscp is None else effects.target(left.tc_to_dscp, tc)  # type: ignore[arg-type]
+        yield hop.router, end.port, dscp if written is None else written, edges
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_fabrics_against_the_walk_of_every_packet(seed: int) -> None:
+    compare_with_walk(seed)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("tenth", range(10))
+def test_more_random_fabrics_against_the_walk_of_every_packet(tenth: int) -> None:
+    for seed in range(100 + 50 * tenth, 150 + 50 * tenth):
+        compare_with_walk(seed)
+
+
+def compare_with_walk(seed: int) -> None:
+    chance = Random(seed)
+    fabric = with_random_qos(routed(chance), chance)
+    plane = compute(Index(fabric))
+    if any(plane.of(family).state.unstable for family in ADDRESS_FAMILIES):
+        return
+    check = check_deadlock(plane)
+    graph = walked(plane, check)
+    names = Names(check.traffic)
+    exact = DependencyGraph(check.traffic, exact=True)
+
+    def node(buffer: object) -> Node:
+        return (*names.port(buffer), buffer.group)  # type: ignore[arg-type, attr-defined]
+
+    edges = {(node(one), node(other)) for one in exact.buffers() for other in exact.awaited_by(one)}
+    assert edges == set(graph.edges)
+    assert check.is_free is networkx.is_directed_acyclic_graph(graph)
+    if check.positions is not None:
+        places = {node(buffer): place for buffer, place in check.positions.items()}
+        assert all(places[one] < places[other] for one, other in graph.edges)
+        return
+    sets = [found for found in networkx.strongly_connected_components(graph) if len(found) > 1]
+    assert check.buffers_on_circles == sum(map(len, sets))
+    for circle in check.circles:
+        nodes = [node(turn.buffer) for turn in circle]
+        assert all(graph.has_edge(one, other) for one, other in zip(nodes, (*nodes[1:], nodes[0]), strict=True))
+        (around,) = (found for found in sets if nodes[0] in found)
+        shortest = min(map(len, networkx.simple_cycles(graph.subgraph(around), length_bound=len(nodes))))
+        assert len(nodes) == shortest
