@@ -106,7 +106,7 @@ def test_an_overlay_between_loopbacks_is_up_and_carries_no_route() -> None:
     [
         ({"ebgp_multihop": 2}, {"ebgp_multihop": 2}, "up"),
         ({"ebgp_multihop": 1, "connected_check": False}, {}, "hops"),
-        ({"ebgp_multihop": None, "ttl_security_hops": 2}, {"ebgp_multihop": None, "ttl_security_hops": 2}, "up"),
+        ({"ebgp_multihop": None, "ttl_security_hops": 2}, {"ebgp_multihop": None, "ttl_security_hops": 2}, "unread"),
         ({"ebgp_multihop": None, "ttl_security_hops": 2}, {"ebgp_multihop": 255}, "up"),
         ({"ebgp_multihop": None, "ttl_security_hops": 2}, {"ebgp_multihop": 3}, "hops"),
         ({"ebgp_multihop": None, "ttl_security_hops": 1, "connected_check": False}, {"ebgp_multihop": 255}, "hops"),

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from nodrop.model.bridging import PortChannel
-from nodrop.model.fabric import Device
+from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
-from nodrop.model.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.routing import BgpNeighbor, Redistribution, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import Subject
-from nodrop.routing import compute
+from nodrop.routing import ControlPlane, compute
 from support.wired_routers import fabric, port, router, to
 
 
@@ -106,6 +106,61 @@ def test_a_session_over_an_interface_without_ports_may_go_over_others() -> None:
         assert {gap.what for gap in compute(Index(fabric(first, cables=[]))).gaps} == expected
 
 
+def one_cable(first: dict[str, Any], *, dead: bool) -> ControlPlane:
+    """Two routers on a cable, of which the first hears of a block around the second from a third."""
+    one = router(
+        "r1",
+        65001,
+        [port("e0", "10.1.0.0/31"), port("e1", "10.2.0.0/31")],
+        [to("10.1.0.1", **first), to("10.2.0.1")],
+        static_routes=(StaticRoute(prefix="10.8.0.0/24", next_hop="10.1.0.1"),),
+    )
+    other = router("r2", 65002, [port("e0", "10.1.0.1/31")], [to("10.1.0.0", ebgp_multihop=255)])
+    block = {"networks": ("10.0.0.0/8",), "import_check": False}
+    third = router("r3", 65003, [port("e0", "10.2.0.1/31")], [to("10.2.0.0")], bgp=block)
+    index = Index(fabric(one, other, third, cables=["r1 e0 - r2 e0", "r1 e1 - r3 e0"]))
+    return compute(index, frozenset({End("r1", "e0"), End("r2", "e0")}) if dead else frozenset())
+
+
+def test_a_session_over_several_hops_whose_link_is_dead_is_down_without_routes() -> None:
+    """r1 has a way to r2, and r2 has none back."""
+    assert one_cable({"ebgp_multihop": 255}, dead=True).gaps == ()
+
+
+def test_static_routes_to_a_neighbor_with_ttl_security() -> None:
+    """A peer group with that line before its members binds them to the link, and the model has no groups."""
+    what = (("r1", "@static_routes", "10.8.0.0/24"), "static routes to a neighbor with TTL security")
+    assert what in one_cable({"ttl_security_hops": 2}, dead=True).gaps
+    for first, dead in (({"ttl_security_hops": 2}, False), ({"ttl_security_hops": 1}, True), ({}, True)):
+        assert what not in one_cable(first, dead=dead).gaps, first
+
+
+@pytest.mark.parametrize(
+    ("neighbor", "is_unsettled"),
+    [
+        (to("10.1.0.1", "internal", local_asn=65002), True),
+        (to("10.1.0.1", 65001, local_asn=65002), True),
+        (to("10.1.0.1", "internal", local_asn=65001), False),
+        (to("10.1.0.1", "internal"), False),
+    ],
+)
+def test_a_local_as_number_for_a_neighbor_of_the_own_as(neighbor: BgpNeighbor, *, is_unsettled: bool) -> None:
+    """FRR refuses it at the neighbor, and takes it in a peer group that has it before its members."""
+    one = router("r1", 65001, [port("e0", "10.1.0.0/31")], [neighbor])
+    other = router(
+        "r2",
+        65001,
+        [port("e0", "10.1.0.1/31")],
+        [to("10.1.0.0", 65002 if is_unsettled else "internal")],
+        bgp={"router_id": "10.9.0.2"},
+    )
+    plane = compute(Index(fabric(one, other, cables=["r1 e0 - r2 e0"])))
+    what = "a local AS number that FRR may have refused"
+    expected = {(("r1", "@neighbors", "10.1.0.1"), what), (("r2", "@neighbors", "10.1.0.0"), what)}
+    assert {(gap.subject, gap.what) for gap in plane.gaps} == (expected if is_unsettled else set())
+    assert {down.reason for down in plane.down} == ({"unread"} if is_unsettled else set())
+
+
 def test_routes_of_the_kernel() -> None:
     what = (("r1", "@bgp", "redistributions", "ipv4-kernel"), "routes of the kernel")
     assert gaps(redistributions=(Redistribution(source="kernel"),)) == {what}
@@ -117,12 +172,12 @@ def test_static_routes_that_are_not_followed() -> None:
     assert gaps((), 65002, over) == set()
     found = gaps((), 65002, over, networks=("10.8.0.0/24",))
     assert found == {(("r1", "@static_routes", "10.8.0.0/24"), "next hops behind other routes")}
-    there, given = StaticRoute(prefix="10.8.0.0/24", next_hop="10.1.0.1"), Redistribution(source="static")
-    what = "static routes to a neighbor, which refuses what is told with its own address"
-    found = gaps((), 65002, there, redistributions=(given,))
+    there, given = StaticRoute(prefix="10.8.0.0/24", next_hop="10.1.0.1"), (Redistribution(source="static"),)
+    assert gaps((), 65002, there, redistributions=given) == set()
+    what = "static routes to a neighbor, beside routes that weigh as much as own ones"
+    found = gaps([to("10.1.0.1", 65002, weight=32768)], 65002, there, redistributions=given)
     assert found == {(("r1", "@bgp", "redistributions", "ipv4-static"), what)}
-    assert gaps([to("10.1.0.1", 65002, next_hop_self=True)], 65002, there, redistributions=(given,)) == set()
-    assert gaps((), 65002, there, redistributions=(given,), networks=("10.8.0.0/24",)) == set()
+    assert gaps([to("10.1.0.1", 65002, weight=32767)], 65002, there, redistributions=given) == set()
 
 
 IPV6, BOTH_FAMILIES = ["fd01::{}/127"], ["fd01::{}/127", "10.1.0.{}/31"]

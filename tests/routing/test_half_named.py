@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
-from nodrop.model.fabric import Fabric, Loopback
+from nodrop.model.fabric import End, Fabric, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.states import require_fact
 from nodrop.model.values import replace_fields
 from nodrop.routing import compute
+from nodrop.routing.failures import FailureAnalysis
 from support.routed_runs import compare, tables
 from support.twin_runs import needed, played
 from support.wired_routers import fabric, port, router, to
@@ -179,3 +180,84 @@ def test_sessions_of_routers_with_one_id_are_those_of_frr(asn: int) -> None:
     up = {"r1": {"session 10.1.0.1": ("session", frozenset({"up"}))}}
     (seen,) = played(made, frozenset(), up, (), up, 25.0)
     assert seen["r1"]["session 10.1.0.1"] == tables(compute(Index(made)))["r1"]["session 10.1.0.1"]
+
+
+def around(hops: int = 3) -> Fabric:
+    """Return two routers on a cable that others join as well: r3 knows the way to both, and each goes over it."""
+    ends = []
+    for number, other in ((1, 2), (2, 1)):
+        ends.append(
+            router(
+                f"r{number}",
+                65000 + number,
+                [port("e0", f"10.1.0.{number - 1}/31"), port("e1", f"10.2.{number}.1/31")],
+                [to(f"10.1.0.{other - 1}", ebgp_multihop=hops, update_source=f"10.1.0.{number - 1}")],
+                bgp={"networks": (f"10.8.{number}.0/24",), "import_check": False},
+                static_routes=(StaticRoute(prefix="10.1.0.0/24", next_hop=f"10.2.{number}.0"),),
+            )
+        )
+    ways = tuple(StaticRoute(prefix=f"10.1.0.{number - 1}/32", next_hop=f"10.2.{number}.1") for number in (1, 2))
+    third = router("r3", 65003, [port("e0", "10.2.1.0/31"), port("e1", "10.2.2.0/31")], (), static_routes=ways)
+    return fabric(*ends, third, cables=["r1 e0 - r2 e0", "r1 e1 - r3 e0", "r2 e1 - r3 e1"])
+
+
+@pytest.mark.parametrize(("hops", "is_up"), [(3, True), (2, True), (1, False)])
+def test_a_session_of_several_hops_outlives_its_link(hops: int, *, is_up: bool) -> None:
+    made = around(hops=hops)
+    (link,) = (one for one in made.links if one.a == End("r1", "e0"))
+    dead = compute(Index(made), frozenset({link.a, link.b}))
+    assert [session.far for session in dead.sessions] == [True] * is_up
+    assert all(gap.what.startswith("valleys over next hops") for gap in dead.gaps)
+    plane = compute(Index(made))
+    lost = FailureAnalysis(plane, plane.ipv4).of_link(link).unreachable
+    assert {plane.routers[one.router].name for one in lost} == (set() if is_up else {"r1", "r2"})
+
+
+@pytest.mark.nightly
+def test_such_a_session_outlives_its_link_in_frr() -> None:
+    needed()
+    made = around()
+    (link,) = (one for one in made.links if one.a == End("r1", "e0"))
+    compare(made, after=(link,), patience_s=60.0)
+
+
+def test_a_link_whose_two_statements_do_not_fit_may_be_of_another_session() -> None:
+    """r2 names a wrong AS number at the link, and r1's loopback rightly: from its own address on the link."""
+    made = half({}, {}, 65001)
+    first, second = made.devices
+    first_bgp, second_bgp = require_fact(first.bgp), require_fact(second.bgp)
+    assert first_bgp is not None
+    assert second_bgp is not None
+    statements = (to("10.1.0.0", asn=65009), to("10.0.0.1", asn="internal"))
+    ways = (StaticRoute(prefix="10.0.0.1/32", next_hop="10.1.0.0"),)
+    devices = (
+        replace_fields(first, bgp=replace_fields(first_bgp, neighbors=(to("10.1.0.1", asn="internal"),))),
+        replace_fields(second, bgp=replace_fields(second_bgp, neighbors=statements), static_routes=ways),
+    )
+    plane = compute(Index(replace_fields(made, devices=devices)))
+    assert [(one.a.neighbor.key, one.b.neighbor.key) for one in plane.sessions] == [("10.1.0.1", "10.0.0.1")]
+    assert [(down.router.name, down.neighbor.key, down.reason) for down in plane.down] == [("r2", "10.1.0.0", "asn")]
+    assert plane.gaps == ()
+
+
+@pytest.mark.parametrize(("block", "expected"), [("10.0.0.{}/32", "up"), ("fd00::{}/128", "no-route")])
+def test_an_address_of_ipv6_on_a_shut_interface_does_not_answer(block: str, expected: str) -> None:
+    """Linux keeps one of IPv4 (net/ipv4/fib_frontend.c), and drops the local route of one of IPv6."""
+    ends = []
+    for number, other in ((1, 2), (2, 1)):
+        far = block.format(other)
+        link = "10.1.0.{}" if "." in block else "fd01::{}"
+        length = 31 if "." in block else 127
+        ends.append(
+            router(
+                f"r{number}",
+                65001,
+                [port("e0", f"{link.format(number - 1)}/{length}")],
+                [to(far.partition("/")[0], update_source=block.format(number).partition("/")[0], **INSIDE)],
+                bgp={"router_id": f"10.9.9.{number}"},
+                loopbacks=(Loopback(name="Loopback0", addresses=(block.format(number),)),),
+                static_routes=(StaticRoute(prefix=far, next_hop=link.format(other - 1)),),
+                shut_by_daemon=("Loopback0",) if number == 2 else (),
+            )
+        )
+    assert state_of(fabric(*ends, cables=["r1 e0 - r2 e0"])) == expected

@@ -262,6 +262,32 @@ def test_of_static_routes_the_least_distance_wins() -> None:
     assert routes(of, "r2", End("r3", "e0"))["10.5.0.0/24"] == ["e0"]
 
 
+HEAVY = RouteMap(name="HEAVY", rules=(RouteMapRule(sequence=10, action="permit", sets=(("weight", "40000"),)),))
+
+
+def over_a_link(distance: int, process: dict[str, Any]) -> Fabric:
+    """Return the same fabric, whose static route goes over the other cable of the router."""
+    of = floating(distance, process)
+    devices = [
+        replace_fields(one, static_routes=tuple(replace_fields(row, next_hop="e1") for row in one.static_routes))
+        if one.name == "r2"
+        else one
+        for one in of.devices
+    ]
+    return replace_fields(of, devices=tuple(devices))
+
+
+@pytest.mark.parametrize("distance", [20, 250])
+@pytest.mark.parametrize(
+    "process", [{"networks": (BLOCKS[0],)}, {"redistributions": (Redistribution(source="static"),)}]
+)
+def test_a_static_route_that_drops_and_is_announced_stays(distance: int, process: dict[str, Any]) -> None:
+    """The route of BGP is never better in bgpd, so that zebra never hears of it."""
+    of = floating(distance, process)
+    assert routes(of, "r2")[BLOCKS[0]] == ["discard"]
+    assert compute(Index(of)).gaps == ()
+
+
 def test_it_hangs_on_time_who_wins_at_one_distance_or_where_the_loser_is_announced() -> None:
     ties = "routes of BGP with the distance of static ones"
     once = "static routes that are announced and that BGP may take over from"
@@ -271,8 +297,10 @@ def test_it_hangs_on_time_who_wins_at_one_distance_or_where_the_loser_is_announc
     for of, what in (
         (floating(20), ties),
         (floating(1, {"distances": (1, 1, 1)}), ties),
-        (floating(250, announced), once),
-        (floating(250, told), once),
+        (over_a_link(250, announced), once),
+        (over_a_link(250, told), once),
+        (floating(250, announced | {"aggregates": (Aggregate(prefix=BLOCKS[0]),)}), once),
+        (floating(250, announced | {"route_maps": (HEAVY,)}), once),
     ):
         assert [(gap.subject, gap.what) for gap in compute(Index(of)).gaps] == [(where, what)]
     for process in (announced | {"import_check": False}, {}):

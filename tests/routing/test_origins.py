@@ -14,6 +14,8 @@ from nodrop.routing import ControlPlane, compute
 from nodrop.routing.adverts import IGP, INCOMPLETE
 from nodrop.routing.failures import FailureAnalysis
 from nodrop.routing.prefixes import Prefix
+from support.routed_runs import compare
+from support.twin_runs import needed
 from support.wired_routers import fabric, following, port, router, to
 
 CABLES = ("r1 e0 - r2 e0", "r1 e1 - r3 e0")
@@ -135,13 +137,61 @@ def test_over_which_interface_other_routes_go_is_a_gap() -> None:
 
 
 def test_a_static_route_is_announced_while_its_port_works() -> None:
-    """As a network and redistributed, by the port's name and by an address in its subnet."""
+    """As a network and redistributed, by the port's name and by an address in its subnet.
+
+    r2 refuses what is redistributed with its own address as the next hop.
+    """
     dead = frozenset({End("r1", "e1")})
     for way in ("e1", "10.1.1.1"):
-        for said in ({"networks": (BLOCK, OTHER)}, {"redistributions": (Redistribution(source="static"),)}):
+        for said, there in (
+            ({"networks": (BLOCK, OTHER)}, {OTHER: ("e0",)}),
+            ({"redistributions": (Redistribution(source="static"),)}, {}),
+        ):
             index = Index(three((BLOCK, way), (OTHER, "10.1.0.1"), **said))
-            assert learned(compute(index), "r2") == {BLOCK: ("e0",), OTHER: ("e0",)}
-            assert learned(compute(index, dead), "r2") == {OTHER: ("e0",)}
+            assert learned(compute(index), "r2") == {BLOCK: ("e0",), **there}
+            assert learned(compute(index, dead), "r2") == there
+
+
+REDISTRIBUTED = (Redistribution(source="static"),)
+
+
+@pytest.mark.parametrize(
+    ("ways", "refuses"),
+    [
+        (["10.1.0.1"], ["r2"]),
+        (["e0"], []),
+        (["10.1.0.1", "10.1.1.1"], ["r2"]),
+        (["10.1.0.1", "e1"], []),
+        (["10.1.1.1", "e0"], []),
+    ],
+)
+def test_a_neighbor_refuses_a_static_route_with_its_address(ways: list[str], refuses: list[str]) -> None:
+    """Of several next hops bgpd gets the first: an interface, else the lowest address."""
+    of = three(*((BLOCK, way) for way in ways), redistributions=REDISTRIBUTED)
+    plane = compute(Index(of))
+    assert [name for name in ("r2", "r3") if BLOCK not in learned(plane, name)] == refuses
+    assert plane.gaps == ()
+
+
+def test_a_neighbor_takes_a_static_route_that_is_announced_otherwise() -> None:
+    """As a network, with the router's own address as its next hop, or if it was denied and is learned from another."""
+    for said in ({"networks": (BLOCK,)}, {"redistributions": ()}):
+        of = three((BLOCK, "10.1.0.1"), **({"redistributions": REDISTRIBUTED} | said))
+        devices = [
+            replace_fields(one, bgp=replace_fields(one.bgp, networks=(BLOCK,), import_check=False))
+            if one.name == "r3"
+            else one
+            for one in of.devices
+        ]
+        assert BLOCK in learned(compute(Index(replace_fields(of, devices=tuple(devices)))), "r2"), said
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("ways", [["10.1.0.1"], ["10.1.0.1", "10.1.1.1"], ["10.1.0.1", "e1"]])
+def test_frr_refuses_the_same_static_routes(ways: list[str]) -> None:
+    needed()
+    of = three(*((BLOCK, way) for way in ways), redistributions=REDISTRIBUTED)
+    compare(of, after=of.links[:1], patience_s=60.0)
 
 
 def test_a_failure_takes_the_static_routes_over_the_port_with_it() -> None:

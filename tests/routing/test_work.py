@@ -60,7 +60,8 @@ def between_loopbacks(count: int) -> Fabric:
     made = []
     for number, other in ((1, 2), (2, 1)):
         own, far = ([f"10.{one}.0.{last}" for last in range(1, count + 1)] for one in (number, other))
-        sessions = [to(address, ebgp_multihop=3, update_source="Loopback0") for address in far]
+        ends = zip(own, far, strict=True)
+        sessions = [to(address, ebgp_multihop=3, update_source=source) for source, address in ends]
         made.append(
             router(
                 f"r{number}",

@@ -68,13 +68,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("count", type=int)
+    parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first seed of the count")
     parser.add_argument("--at-a-time", type=int, default=2)
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--far", action="store_true", help="with sessions between loopbacks")
     chosen = parser.parse_args()
     rows = [json.loads(line) for line in chosen.file.read_text().splitlines()] if chosen.file.exists() else []
     done = {row["seed"]: row for row in rows}
-    wanted = range(chosen.count)
+    wanted = range(chosen.first, chosen.first + chosen.count)
     if chosen.again:
         wanted = [seed for seed, row in done.items() if row["result"] == "different"]  # type: ignore[assignment]
     else:

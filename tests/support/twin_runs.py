@@ -81,3 +81,32 @@ def _play(
         lab.cut_ports(*more)
         seen.append(until_equal(later, lambda: tables(lab), times=2, patience_s=patience_s))
     return seen
+
+
+_FIRST_LOOK_S = 8.0
+"""When switches are looked at first whose outcome is not known before: sessions that open do so by then."""
+
+
+def tables_of_boots(
+    fabric: Fabric, boots: Mapping[str, Boot], expected: Tables | None, patience_s: float = END_S
+) -> Tables:
+    """Return what switches come to that start with these files: as is expected, or at the end of all patience.
+
+    Without anything expected, it is what they have once nothing changes any more.
+    """
+    return box.call_in_sandbox(_start_boots, fabric, dict(boots), expected, patience_s)
+
+
+def _start_boots(
+    _tell: box.ReportProgress, fabric: Fabric, boots: dict[str, Boot], expected: Tables | None, patience_s: float
+) -> Tables:
+    lab = TwinLab(fabric, boots)
+    lab.start()
+    time.sleep(_FIRST_LOOK_S)
+    if expected is not None:
+        return until_equal(expected, lambda: tables(lab), times=3, patience_s=patience_s)
+    before, now = None, tables(lab)
+    while now != before:
+        time.sleep(5)
+        before, now = now, tables(lab)
+    return now

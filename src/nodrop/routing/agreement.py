@@ -12,6 +12,12 @@ SessionHalf = tuple[Router, BgpNeighbor]
 """A router and what it says of the other one."""
 
 
+LOCAL_ASN = "neighbor.local_asn"
+"""The fact that is not known where bgpd may have refused it."""
+TTL_SECURITY = "neighbor.ttl_security_hops"
+"""The fact that is not known where bgpd may ask for a subnet in common nevertheless."""
+
+
 def find_mismatch(own_half: SessionHalf, far_half: SessionHalf, links: int) -> DownSession | None:
     """Return why a session between two ends, `links` apart, stays down; None if it opens.
 
@@ -22,6 +28,8 @@ def find_mismatch(own_half: SessionHalf, far_half: SessionHalf, links: int) -> D
     def down(reason: SessionDownReason, *related: Subject, there: bool = False, **facts: str | int) -> DownSession:
         return DownSession(router, neighbor, reason, None, facts, related, there)
 
+    if any(one.may_refuse_local_asn(statement) for one, statement in (own_half, far_half)):
+        return down("unread", node="", missing=LOCAL_ASN)
     for one, own_neighbor, end, other_neighbor in (
         (router, neighbor, other_router, back),
         (other_router, back, router, neighbor),
@@ -83,6 +91,17 @@ def needs_link(router: Router, neighbor: BgpNeighbor) -> bool:
     inside = _is_asked_inside(router, neighbor)
     hops = neighbor.ebgp_multihop or neighbor.ttl_security_hops or 1
     return not inside and hops == 1 and neighbor.connected_check
+
+
+def may_need_link(router: Router, neighbor: BgpNeighbor) -> bool:
+    """Whether it depends on the order of lines that bgpd reaches a neighbor only over a subnet in common.
+
+    So it does with TTL security of several hops: a peer group that states it before it has the neighbor gives it a TTL
+    of 1 (FRR, bgpd/bgpd.c, peer_ttl_security_hops_set and peer_group2peer_config_copy).
+    """
+    inside = _is_asked_inside(router, neighbor)
+    is_secured = (neighbor.ttl_security_hops or 1) > 1 and neighbor.ebgp_multihop is None
+    return is_secured and not inside and neighbor.connected_check
 
 
 def _is_asked_inside(router: Router, neighbor: BgpNeighbor) -> bool:

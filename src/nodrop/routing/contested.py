@@ -3,10 +3,16 @@
 from collections.abc import Callable, Iterator
 
 from nodrop.model.routing import Bgp, StaticRoute
+from nodrop.routing.originating import may_outweigh_local, redistributes_static_routes
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, AddressFamily, Prefix, prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.speakers import FamilyWorld
-from nodrop.routing.static_routes import BgpRouteSource, bgp_administrative_distance, usable_static_routes
+from nodrop.routing.static_routes import (
+    BgpRouteSource,
+    bgp_administrative_distance,
+    is_discard_route,
+    usable_static_routes,
+)
 
 
 def find_timing_dependent_routes(
@@ -16,25 +22,33 @@ def find_timing_dependent_routes(
 
     Of two routes of one distance zebra takes the one that came last (FRR, zebra/zebra_rib.c, rib_choose_best). One that
     is announced, and loses to BGP once it is not, never comes back: bgpd's own route goes before all others, but is
-    there only while zebra uses the static one (bgpd/bgp_nht.c, bgp_process_nexthop_update; zebra/redistribute.c).
+    there only while zebra uses the static one (bgpd/bgp_nht.c, bgp_process_nexthop_update; zebra/redistribute.c). One
+    that drops its packets is there before any session, and no failure ends it.
     """
     for family in ADDRESS_FAMILIES:
         ours = {bgp_administrative_distance(bgp, family, source) for source in _sources(router, bgp)}
         for route, found_prefix in usable_static_routes(router, family):
             if route.distance < min(ours) or not world(family).is_offered(found_prefix, router.number):
                 continue
+            is_own = any(number == router.number for number, *_ in world(family).origins.get(found_prefix, ()))
+            if is_own and is_discard_route(route) and not _may_lose_to_bgp(bgp, found_prefix):
+                continue
             if route.distance in ours:
                 yield route, "routes of BGP with the distance of static ones"
-            elif _announces_static_prefix(bgp, family, found_prefix):
+            elif is_own and _announces_while_used(router, bgp, found_prefix):
                 yield route, "static routes that are announced and that BGP may take over from"
 
 
-def _announces_static_prefix(bgp: Bgp, family: AddressFamily, found_prefix: Prefix) -> bool:
+def _announces_while_used(router: Router, bgp: Bgp, found_prefix: Prefix) -> bool:
     """Whether a router announces a prefix only while its static route is used."""
-    told = any(
-        redistribution.source == "static" and redistribution.family == family for redistribution in bgp.redistributions
+    return redistributes_static_routes(router, found_prefix.family) or (
+        bgp.import_check is not False and any(prefix(network) == found_prefix for network in bgp.networks)
     )
-    return told or (bgp.import_check is not False and any(prefix(network) == found_prefix for network in bgp.networks))
+
+
+def _may_lose_to_bgp(bgp: Bgp, found_prefix: Prefix) -> bool:
+    """Whether bgpd may prefer another route to a prefix that it originates: one that it learned, or an aggregate."""
+    return may_outweigh_local(bgp) or any(prefix(aggregate.prefix) == found_prefix for aggregate in bgp.aggregates)
 
 
 def _sources(router: Router, bgp: Bgp) -> Iterator[BgpRouteSource]:

@@ -10,14 +10,15 @@ from typing import NamedTuple
 
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
-from nodrop.model.routing import Bgp
+from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
-from nodrop.routing.agreement import is_redundant_session, may_use_hops_of_ipv4
+from nodrop.routing.agreement import LOCAL_ASN, is_redundant_session, may_need_link, may_use_hops_of_ipv4
 from nodrop.routing.contested import find_timing_dependent_routes
 from nodrop.routing.convergence import ConvergedState, converge_world
 from nodrop.routing.far_sessions import Settled, find_multihop_sessions, is_unread_far_session, unfollowed
 from nodrop.routing.legs import CablingState
+from nodrop.routing.originating import may_outweigh_local
 from nodrop.routing.peerings import is_internal_session
 from nodrop.routing.policy_gaps import find_uncomputed_clauses
 from nodrop.routing.prefix_limits import limit, sessions_over_limit
@@ -58,6 +59,8 @@ class ControlPlane:
         """Sessions of which it hangs on time which goes down for its maximum of prefixes."""
         self._restless: tuple[BgpSession, ...] = ()
         """Sessions over several hops that go down once they are up, and come up again."""
+        self._open: frozenset[tuple[int, str]] = frozenset()
+        """Statements over dead links that may have a session over routes, by router and neighbor."""
         near_sessions, asked = self._found.up, self._found.far
         self._settle(near_sessions, asked)
         if any(limit(neighbor) for router in self.routers for neighbor in router.neighbors):
@@ -79,6 +82,7 @@ class ControlPlane:
             self._use((*near, *settled.up))
         self.sessions = (*near, *settled.up)
         self.down = (*self._found.down, *settled.down, *dropped)
+        self._open = settled.open
 
     def _use(self, sessions: Sequence[BgpSession]) -> None:
         """Take these sessions, and forget the routes of others."""
@@ -219,9 +223,12 @@ class ControlPlane:
                 self.routers[session.a.router].at(session.a.neighbor), "which session goes over its limit first"
             )
         for down in self.down:
-            is_multihop = down.neighbor.ebgp_multihop is not None
-            if (is_multihop and down.reason in ("port-down", "no-member", "unread")) or is_unread_far_session(down):
+            is_open = down.reason == "unread" or (down.router.number, down.neighbor.key) in self._open
+            is_multihop = down.neighbor.ebgp_multihop is not None or down.neighbor.ttl_security_hops is not None
+            if (is_multihop and is_open) or is_unread_far_session(down):
                 yield UncomputedPart(down.router.at(down.neighbor), "sessions over several hops")
+            elif down.facts.get("missing") == LOCAL_ASN:
+                yield UncomputedPart(down.router.at(down.neighbor), "a local AS number that FRR may have refused")
             elif down.reason == "may-be-filtered":
                 yield UncomputedPart(
                     down.router.at(down.neighbor), f"whether access list {down.facts['list']} drops BGP"
@@ -296,21 +303,34 @@ class ControlPlane:
                         router.at(neighbor), "default-originate with a route map of more than prefixes"
                     )
         yield from self._route_install_gaps(router, bgp)
-        kept_addresses = {peer.address for peer in router.neighbors if not peer.next_hop_self}
         for family in ADDRESS_FAMILIES:
             for route, _ in usable_static_routes(router, family):
                 is_network = route.prefix in bgp.networks
+                if self._may_follow_others(router, route, family):
+                    yield UncomputedPart(
+                        (router.device.name, "@static_routes", route.prefix),
+                        "static routes to a neighbor with TTL security",
+                    )
                 if is_discard_route(route) or not (is_network or family in redistributions):
                     continue
                 if find_outgoing_interface(router, route) is None:
                     yield UncomputedPart(
                         (router.device.name, "@static_routes", route.prefix), "next hops behind other routes"
                     )
-                elif route.next_hop in kept_addresses and not is_network:
+                elif may_outweigh_local(bgp) and not is_network and address(route.next_hop) is not None:
                     where = (*router.subject, "redistributions", redistributions[family].key)
                     yield UncomputedPart(
-                        where, "static routes to a neighbor, which refuses what is told with its own address"
+                        where, "static routes to a neighbor, beside routes that weigh as much as own ones"
                     )
+
+    def _may_follow_others(self, router: Router, route: StaticRoute, family: AddressFamily) -> bool:
+        """Whether it is not known that a static route may follow BGP to a neighbor whose link is down."""
+        to = address(route.next_hop)
+        neighbor = None if to is None else router.by_address.get(to)
+        if to is None or neighbor is None or not may_need_link(router, neighbor):
+            return False
+        routes = self.of(family)
+        return routes.own_route_towards(router.number, to) is None and routes.towards(router.number, to) is not None
 
     def _route_install_gaps(self, router: Router, bgp: Bgp) -> Iterator[UncomputedPart]:
         """Yield what decides whether routes are installed, and is not followed."""

@@ -5,17 +5,20 @@ alone the routers around it decide again, and then every router that hears somet
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from nodrop.model.fabric import End, Link
 from nodrop.routing.adverts import AdvertPart, PathAttributes, union_of_bits
+from nodrop.routing.agreement import may_be_multihop
 from nodrop.routing.control_plane import ControlPlane
 from nodrop.routing.convergence import Makers
 from nodrop.routing.decision import HeardAdverts, LearnedTable
 from nodrop.routing.failed import FailedState, KnownChanges, TableChange, change
 from nodrop.routing.legs import CablingState
+from nodrop.routing.originating import prefixes_refused_by_neighbor, redistributes_static_routes
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, address, network_address
 from nodrop.routing.recomputed import find_reduced_routes, routes_after_failure
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.speakers import BgpSpeaker
@@ -101,6 +104,14 @@ class FailureAnalysis:
         return {group[0]: tuple(group) for group in groups.values()}
 
     @cached_property
+    def _prefix_lengths(self) -> Mapping[AddressFamily, frozenset[int]]:
+        """The lengths of the announced prefixes of each family."""
+        return {
+            family: frozenset(prefix.length for prefix in self._plane.of(family).world.destinations.prefixes)
+            for family in ADDRESS_FAMILIES
+        }
+
+    @cached_property
     def equivalent_devices(self) -> Mapping[str, tuple[str, ...]]:
         """Return the devices with BGP in groups with the same effect but for names, by the first of each."""
         groups: dict[object, list[str]] = {}
@@ -130,11 +141,11 @@ class FailureAnalysis:
     def of_link(self, *links: Link) -> FailureOutcome:
         """Return what becomes of the fabric without these cables."""
         ends = frozenset(end for link in links for end in (link.a, link.b))
-        if self._world.keeps:
-            return self._recompute_outcome(ends, frozenset())
         dead = {
             number for end in ends for number in self._sessions.get(end, ()) if not self._is_session_up(number, ends)
         }
+        if self._world.keeps or self._is_any_reopened(dead, ends) or self._is_refused_otherwise(ends):
+            return self._recompute_outcome(ends, frozenset())
         local = {}
         for node in dict.fromkeys(end.node for end in ends):
             for number in self._numbers.get(node, ()):
@@ -169,6 +180,63 @@ class FailureAnalysis:
             self._cabling.up(self._plane.routers[side.router].device.name, side.leg, ends | self._plane.failed)
             for side in (session.a, session.b)
         )
+
+    def _is_any_reopened(self, dead: Iterable[int], ends: frozenset[End]) -> bool:
+        """Whether any of these sessions over links that fail opens again over other routes."""
+        numbers = [number for number in dead if self._may_reopen(number)]
+        if not numbers:
+            return False
+        plane = ControlPlane(self._plane.index, ends | self._plane.failed)
+        keys = {(side.router, side.neighbor.key) for number in numbers for side in self._plane.sessions[number][:2]}
+        return any((one.a.router, one.a.neighbor.key) in keys for one in plane.sessions if one.far)
+
+    def _is_refused_otherwise(self, ends: frozenset[End]) -> bool:
+        """Whether a neighbor that is left refuses other prefixes, because a static route loses its first next hop."""
+        family, origins = self._world.family, self._world.origins
+        for number in {
+            number for end in ends for number in self._numbers.get(end.node, ())
+        } & self._world.speakers.keys():
+            router, up = self._plane.routers[number], self._leg_states(number, ends)
+            for neighbor in router.neighbors if redistributes_static_routes(router, family) else ():
+                leg = router.leg_towards(to) if (to := address(neighbor.address or "")) is not None else None
+                if leg is not None and up[leg.name]:
+                    states = (self._plane.up[number], up)
+                    before, after = (
+                        prefixes_refused_by_neighbor(router, neighbor, family, origins, state) for state in states
+                    )
+                    if before != after:
+                        return True
+        return False
+
+    def _may_reopen(self, number: int) -> bool:
+        """Whether a session may go over several hops, and each end may have another route to the address of the other.
+
+        Such a session is not lost with its link (`routing/far_sessions.py`).
+        """
+        session = self._plane.sessions[number]
+        legs = {side.router: side.leg.name for side in (session.a, session.b)}
+        for side in (session.a, session.b):
+            router = self._plane.routers[side.router]
+            to = address(side.neighbor.address or "")
+            if to is None or not may_be_multihop(router, side.neighbor):
+                return False
+            routes = usable_static_routes(router, to.family)
+            if not (any(prefix.has(to) for _, prefix in routes) or self._is_announced(to, legs)):
+                return False
+        return True
+
+    def _is_announced(self, to: Address, legs: Mapping[int, str]) -> bool:
+        """Whether an address is in a prefix that is announced without these legs too, one of each router."""
+        world = self._plane.of(to.family).world
+        for length in self._prefix_lengths[to.family]:
+            prefix = Prefix(to.family, network_address(to.family, to.number, length), length)
+            rows = world.origins.get(prefix)
+            if rows is None:
+                if prefix in world.destinations.class_of:
+                    return True
+            elif any({leg.name for leg in over} != {legs.get(number)} for number, _, over in rows):
+                return True
+        return False
 
     def _originates_port_routes(self, number: int) -> bool:
         """Whether the routes that a router originates can depend on its ports."""

@@ -9,7 +9,14 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from nodrop.model.routing import BgpNeighbor
-from nodrop.routing.agreement import find_mismatch, is_family_activated, may_be_multihop, needs_link
+from nodrop.routing.agreement import (
+    TTL_SECURITY,
+    find_mismatch,
+    is_family_activated,
+    may_be_multihop,
+    may_need_link,
+    needs_link,
+)
 from nodrop.routing.legs import RoutedInterface
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, address
 from nodrop.routing.routers import BgpSession, DownSession, Router, SessionSide
@@ -47,6 +54,8 @@ class Settled(NamedTuple):
     up: tuple[BgpSession, ...]
     """Those first that carry routes."""
     down: tuple[DownSession, ...]
+    open: frozenset[tuple[int, str]] = frozenset()
+    """Statements over dead links of which it is not known whether their session goes over routes, by neighbor."""
 
 
 def find_multihop_sessions(
@@ -58,22 +67,45 @@ def find_multihop_sessions(
     is not known whether it is up.
     """
     up: list[BgpSession] = []
-    down: list[DownSession] = []
+    down: list[tuple[DownSession, DownSession]] = []
+    partners: dict[tuple[int, str], tuple[int, str]] = {}
     for statement in asked:
         result = _resolve_far_session(sessions, statement, ways)
         if isinstance(result, DownSession):
-            down.append(statement if _is_of_link(statement, result) else result)
-        elif (result.a.router, result.a.neighbor.key) < (result.b.router, result.b.neighbor.key):
+            down.append((statement, result))
+            continue
+        ends = [(side.router, side.neighbor.key) for side in (result.a, result.b)]
+        partners[ends[0]] = ends[1]
+        if ends[0] < ends[1]:
             up.append(result)
-    if not whole or any(map(_may_bring_routes, down)):
-        down = [_make_unread(statement) if statement.reason == "no-route" else statement for statement in down]
-    return Settled(tuple(sorted(up, key=lambda session: not session.families)), tuple(down))
+    disputed = {end for end, partner in partners.items() if partners.get(partner) != end}
+    up = [session for session in up if (session.a.router, session.a.neighbor.key) not in disputed]
+    down += [(one, _make_unread(one)) for one in asked if (one.router.number, one.neighbor.key) in disputed]
+    is_route_unknown = not whole or any(_may_bring_routes(result) for one, result in down if not _is_of_dead_link(one))
+    open_statements = frozenset(
+        (one.router.number, one.neighbor.key)
+        for one, result in down
+        if _is_of_dead_link(one) and (result.reason == "unread" or (is_route_unknown and result.reason == "no-route"))
+    )
+    outcomes = [
+        _make_unread(outcome) if is_route_unknown and outcome.reason == "no-route" else outcome
+        for one, result in down
+        for outcome in (one if _is_of_link(one, result) else result,)
+    ]
+    return Settled(tuple(sorted(up, key=lambda session: not session.families)), tuple(outcomes), open_statements)
 
 
 def _is_of_link(asked: DownSession, result: DownSession) -> bool:
     """Whether a statement has no session for a reason that is about its link, and not about routes to an address."""
-    is_unanswered = asked.reason == "missing-there" and result.reason in ("missing-there", "source")
-    return asked.reason == "no-subnet" or is_unanswered
+    if asked.reason == "missing-there":
+        return result.reason in ("missing-there", "source")
+    if asked.reason == "no-subnet" or _is_of_dead_link(asked):
+        return True
+    return asked.reason != "no-route" and result.reason != "unread"
+
+
+def _is_of_dead_link(asked: DownSession) -> bool:
+    return asked.reason in ("port-down", "no-member")
 
 
 def _make_unread(down: DownSession) -> DownSession:
@@ -124,14 +156,17 @@ def _resolve_far_session(sessions: FabricSessions, asked: DownSession, ways: Way
     if not back.enabled:
         return asked._replace(reason="shutdown", facts={"where": far.name}, related=(far.at(back),), there=True)
 
+    def leave_unknown(missing: str) -> DownSession:
+        return asked._replace(reason="unread", facts={"node": "", "missing": missing})
+
     def without_route(start: Router) -> DownSession:
         facts = {"where": start.name, "missing": str(neighbor.address if start is router else back.address)}
         return asked._replace(reason="no-route", facts=facts, there=start is not router)
 
     links = 1
-    for start, goal, end in ((router, to, far), (far, own_address, router)):
+    for start, goal, end, end_leg in ((router, to, far, far_leg), (far, own_address, router, leg)):
         distance = _count_links_to_router(ways, start.number, goal, end.number)
-        if distance is None:
+        if distance is None or sessions.is_address_off(end, end_leg, goal):
             return without_route(start)
         links = max(links, distance)
     wrong = find_mismatch((router, neighbor), (far, back), links)
@@ -142,12 +177,17 @@ def _resolve_far_session(sessions: FabricSessions, asked: DownSession, ways: Way
         facts = {"peer": far.name, "address": str(back.address)}
         return asked._replace(reason="source", facts=facts, there=router.number > far.number)
     start = router if opens else far
-    opens = opens and ways.is_tracked(router.number, to, near=needs_link(router, neighbor))
-    far_opens = far_opens and ways.is_tracked(far.number, own_address, near=needs_link(far, back))
+    tracked = (
+        opens and _is_tracked(ways, router, neighbor, to),
+        far_opens and _is_tracked(ways, far, back, own_address),
+    )
+    if None in tracked and True not in tracked:
+        return leave_unknown(TTL_SECURITY)
+    opens, far_opens = (bool(each) for each in tracked)
     if not (opens or far_opens):
         return without_route(start)
     if not ((opens and opening.is_certain()) or (far_opens and far_opening.is_certain())):
-        return asked._replace(reason="unread", facts={"node": "", "missing": "neighbor.update_source"})
+        return leave_unknown("neighbor.update_source")
     halves = (
         FilteredEnd(router.device, _cabled_legs(router), single_address_range(own_address), opens),
         FilteredEnd(far.device, _cabled_legs(far), single_address_range(to), far_opens),
@@ -164,6 +204,13 @@ def _resolve_far_session(sessions: FabricSessions, asked: DownSession, ways: Way
     return session._replace(families=tuple(followed))
 
 
+def _is_tracked(ways: Ways, router: Router, neighbor: BgpNeighbor, to: Address) -> bool | None:
+    """Whether bgpd takes a neighbor for reached; None where it is not known whether routes of BGP count."""
+    if may_need_link(router, neighbor) and not ways.is_tracked(router.number, to, near=True):
+        return None if ways.is_tracked(router.number, to, near=False) else False
+    return ways.is_tracked(router.number, to, near=needs_link(router, neighbor))
+
+
 def _statement_about(
     sessions: FabricSessions, router: Router, neighbor: BgpNeighbor, far: Router, ways: Ways, to: Address
 ) -> FarStatement | None:
@@ -171,7 +218,8 @@ def _statement_about(
 
     Without a shared connection, statements to an address in a subnet of both are about the session over their link.
     """
-    statements = sessions.far_statements(far, router)[to.family]
+    answer = sessions.answer(router, neighbor)
+    statements = [row for row in sessions.far_statements(far, router)[to.family] if row.neighbor is not answer]
     for statement in statements:
         opening = _Opening(ways, router.number, neighbor, to, statement.to)
         far_opening = _Opening(ways, far.number, statement.neighbor, statement.to, to)

@@ -1,17 +1,19 @@
 """Routes that a router originates: its networks and redistributed routes, and the legs that these depend on."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
-from nodrop.model.routing import Bgp
+from nodrop.model.routing import Bgp, BgpNeighbor, PrefixRule
+from nodrop.model.states import known_rows
 from nodrop.routing.adverts import DEFAULT_PREFERENCE, INCOMPLETE, AdvertPart, PathAttributes
-from nodrop.routing.destinations import DestinationClasses
+from nodrop.routing.destinations import DestinationClasses, PrefixListRules
 from nodrop.routing.legs import RoutedInterface
 from nodrop.routing.policy import CompiledPolicy
-from nodrop.routing.prefixes import AddressFamily, Prefix, prefix
+from nodrop.routing.prefixes import Address, AddressFamily, Prefix, address, prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.static_routes import find_outgoing_interface, is_route_usable, usable_static_routes
-from nodrop.routing.words import PolicyReader, Words, prefix_lists_read_by
+from nodrop.routing.words import PolicyReader, Words, neighbor_family_statement, prefix_lists_read_by
+from nodrop.units import whole_number
 
 LOCAL_WEIGHT = 32768
 """Weight of a route that a router originates (FRR, bgpd/bgp_attr.h, BGP_ATTR_DEFAULT_WEIGHT)."""
@@ -108,6 +110,63 @@ def redistribute_routes(
         for changed, bits in policy.parts((leg_route,), leg_route.bits):
             new_attrs = changed._replace(interface="")
             yield from ((network, new_attrs) for network in prefixes if bits >> destinations.class_of[network] & 1)
+
+
+def prefixes_refused_by_neighbor(
+    router: Router, neighbor: BgpNeighbor, family: AddressFamily, originated: Container[Prefix], up: Mapping[str, bool]
+) -> PrefixListRules:
+    """Return a list that permits the prefixes which a router announces to a neighbor with its address as next hop.
+
+    The neighbor, in another AS, refuses them. They are redistributed static routes: one keeps its next hop if that is
+    in the neighbor's subnet (FRR, bgpd/bgp_updgrp_packet.c, bpacket_reformat_for_peer; bgpd/bgp_route.c, bgp_update).
+    `originated` are the prefixes that the router originates; `up` gives for each of its legs whether it works.
+    """
+    bgp, to = router.bgp, address(neighbor.address or "")
+    if bgp is None or to is None or to.family != family or neighbor_family_statement(neighbor, family).next_hop_self:
+        return ()
+    if not redistributes_static_routes(router, family):
+        return ()
+    networks = {prefix(text) for text in bgp.networks}
+    refused = {
+        found_prefix
+        for route, found_prefix in usable_static_routes(router, family)
+        if address(route.next_hop) == to and found_prefix in originated and found_prefix not in networks
+    }
+    return tuple(
+        PrefixRule(sequence=5, action="permit", prefix=str(found_prefix))
+        for found_prefix in sorted(refused)
+        if _redistributed_next_hop(router, found_prefix, up) == to
+    )
+
+
+def redistributes_static_routes(router: Router, family: AddressFamily) -> bool:
+    """Whether a router redistributes its static routes of a family."""
+    rows = () if router.bgp is None else router.bgp.redistributions
+    return any(row.source == "static" and row.family == family for row in rows)
+
+
+def _redistributed_next_hop(router: Router, found_prefix: Prefix, up: Mapping[str, bool]) -> Address | None:
+    """Return the next hop of a static route as bgpd gets it; None for one over an interface alone.
+
+    It is the first of zebra's sorted next hops: interfaces come before addresses, and the lowest address first (FRR,
+    lib/nexthop.c, nexthop_cmp; bgpd/bgp_zebra.c, zebra_read_route).
+    """
+    routes = [
+        route
+        for route, to in usable_static_routes(router, found_prefix.family)
+        if to == found_prefix and is_route_usable(router, route, up)
+    ]
+    least = min((route.distance for route in routes), default=0)
+    hops = [address(route.next_hop) for route in routes if route.distance == least]
+    return min((hop for hop in hops if hop is not None), default=None) if None not in hops else None
+
+
+def may_outweigh_local(bgp: Bgp) -> bool:
+    """Whether a learned route may weigh as much as one that the router originates."""
+    stated = [unicast.weight or 0 for one in known_rows(bgp.neighbors) for unicast in (one, one.ipv6)]
+    rules = (rule for route_map in bgp.route_maps for rule in route_map.rules)
+    numbers = [whole_number(value) for rule in rules for kind, value in rule.sets if kind == "weight"]
+    return any(number is None or number >= LOCAL_WEIGHT for number in (*stated, *numbers))
 
 
 def interfaces_by_prefix(router: Router, family: AddressFamily) -> dict[Prefix, tuple[RoutedInterface, ...]]:

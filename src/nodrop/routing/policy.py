@@ -55,6 +55,10 @@ class CompiledPolicy:
         self._words = words
         self.peering, self.named, self.shown = words.peering, words.named, words.shown
         self._listed = None if words.listed is None else destinations.bits_permitted_by(words.listed)
+        if words.refused:
+            self._listed = (-1 if self._listed is None else self._listed) & ~destinations.bits_permitted_by(
+                words.refused
+            )
         self._prefix_lists: Mapping[str, int] = {
             name: 0 if shape is None else destinations.bits_permitted_by(shape) for name, shape in words.prefix_lists
         }
@@ -102,7 +106,7 @@ class CompiledPolicy:
         words = self._words
         maps = tuple((name, _drop_prefix_matches(rules)) for name, rules in words.maps)
         rules = _drop_prefix_matches(words.rules)
-        return (rules, maps, words._replace(rules=None, maps=(), prefix_lists=(), listed=None))
+        return (rules, maps, words._replace(rules=None, maps=(), prefix_lists=(), listed=None, refused=()))
 
     def parts(self, routes: tuple[AdvertPart, ...], bits: int) -> list[AdvertPart]:
         """Return the parts that the policy passes, with their attributes; `destination_bits` are those of all parts."""

@@ -83,14 +83,21 @@ class Router:
         return max(candidates)[1] if candidates else -1 - self.number
 
     def local_asn(self, neighbor: BgpNeighbor) -> int | None:
-        """Return the local AS number of a session, None where there is none or bgpd refuses it.
+        """Return the local AS number of a session, None where there is none or bgpd refuses it: it takes no own one."""
+        own_asn = None if self.bgp is None else self.bgp.asn
+        refused = neighbor.local_asn == own_asn or self.may_refuse_local_asn(neighbor)
+        return None if refused else neighbor.local_asn
 
-        It takes none for a neighbor in the own AS, and neither the own number nor the neighbor's (FRR, bgpd/bgpd.c,
-        peer_local_as_set).
+    def may_refuse_local_asn(self, neighbor: BgpNeighbor) -> bool:
+        """Whether it depends on the order of lines that bgpd takes the local AS number of a session.
+
+        It refuses one for a neighbor in the own AS, and the neighbor's own number. A peer group that has it before it
+        has such a neighbor gives it to that neighbor nevertheless (FRR, bgpd/bgpd.c, peer_local_as_set).
         """
         own_asn = None if self.bgp is None else self.bgp.asn
-        refused = neighbor.remote_asn in ("internal", own_asn) or neighbor.local_asn in (own_asn, neighbor.remote_asn)
-        return None if refused else neighbor.local_asn
+        if neighbor.local_asn is None or neighbor.local_asn == own_asn:
+            return False
+        return neighbor.remote_asn in ("internal", own_asn, neighbor.local_asn)
 
     def shown_asn(self, neighbor: BgpNeighbor) -> int:
         """Return the AS number that it shows to a neighbor, 0 without BGP."""

@@ -63,8 +63,10 @@ class FabricSessions:
         self.down: list[DownSession] = []
         self.far: list[DownSession] = []
         """Statements whose session needs routes that other sessions carry (`routing/far_sessions.py`)."""
-        self._unanswered: set[tuple[int, str]] = set()
-        """Statements over a link whose other end does not name the address there, by router and neighbor."""
+        self._unpaired: set[tuple[int, str]] = set()
+        """Statements over a link without a session there, which may have one elsewhere, by router and neighbor."""
+        self._answers: dict[tuple[int, str], BgpNeighbor] = {}
+        """The other end's statement at the link of a statement, by router and neighbor."""
         for router in own_routers:
             for neighbor in router.neighbors:
                 outcome = self._resolve_neighbor_session(router, neighbor)
@@ -76,34 +78,44 @@ class FabricSessions:
                     self.far.append(outcome)
                 elif isinstance(outcome, DownSession):
                     self.down.append(outcome)
-                    if outcome.reason == "missing-there":
-                        self._unanswered.add((router.number, neighbor.key))
+                    if _is_link_dead(outcome) or _is_answer_unfit(outcome):
+                        self._unpaired.add((router.number, neighbor.key))
                 elif (outcome.a.router, outcome.a.neighbor.key) < (outcome.b.router, outcome.b.neighbor.key):
                     self.up.append(outcome)
-        for down in self.down if self._unanswered else ():
-            if self._is_named_elsewhere(down):
+        for down in self.down if self._unpaired else ():
+            if self._may_be_elsewhere(down):
                 self.far.append(down)
         named_elsewhere = {(down.router.number, down.neighbor.key) for down in self.far}
         self.down = [down for down in self.down if (down.router.number, down.neighbor.key) not in named_elsewhere]
 
-    def _is_named_elsewhere(self, down: DownSession) -> bool:
-        """Whether the other end of a statement over a link names another address of this router."""
-        to = address(down.neighbor.address or "") if down.reason == "missing-there" else None
+    def _may_be_elsewhere(self, down: DownSession) -> bool:
+        """Whether a statement over a link without a session there may have one over routes.
+
+        The link is dead and the session may go over several hops, or the other end names another address of this
+        router.
+        """
+        if _is_link_dead(down):
+            return may_be_multihop(down.router, down.neighbor)
+        to = address(down.neighbor.address or "") if _is_answer_unfit(down) else None
         owner = None if to is None else self.owner(to, down.router)
-        return to is not None and owner is not None and bool(self.far_statements(owner[0], down.router)[to.family])
+        if to is None or owner is None:
+            return False
+        answer = self.answer(down.router, down.neighbor)
+        return any(row.neighbor is not answer for row in self.far_statements(owner[0], down.router)[to.family])
+
+    def answer(self, router: Router, neighbor: BgpNeighbor) -> BgpNeighbor | None:
+        """Return the other end's statement at the link of a statement, if the link works and there is any."""
+        return self._answers.get((router.number, neighbor.key))
 
     def far_statements(self, router: Router, about: Router) -> FarStatements:
-        """Return a router's statements to addresses of another that have no session over a link.
-
-        The address is in no subnet of the router, or the other end names another address of the router.
-        """
+        """Return a router's statements to addresses of another that have no session over a link."""
         pair = (router.number, about.number)
         if pair not in self._far_statements:
             rows = [
                 FarStatement(far, about.leg_by_address[far], statement)
                 for far, statement in router.by_address.items()
                 if far in about.leg_by_address
-                and (router.leg_towards(far) is None or (router.number, statement.key) in self._unanswered)
+                and (router.leg_towards(far) is None or (router.number, statement.key) in self._unpaired)
             ]
             self._far_statements[pair] = {
                 family: [row for row in rows if row.to.family == family] for family in ADDRESS_FAMILIES
@@ -131,7 +143,7 @@ class FabricSessions:
         if leg.is_portless:
             return down("no-member", leg.subject, port=leg.name)
         if not self._cabling.up(router.device.name, leg, self._failed):
-            shut = not leg.enabled or all(self._is_port_off(router.device.name, port) for port in leg.ports)
+            shut = self._is_shut(router, leg)
             return down("port-down", leg.subject, port=leg.name, there=not shut)
         node = self._find_far_end(router, neighbor, leg)
         if isinstance(node, str):
@@ -155,6 +167,7 @@ class FabricSessions:
             if self.is_unread(far):
                 return down("unread", node=far.device.name)
             return down("missing-there", far.subject, peer=far.name, port=leg.name)
+        self._answers[router.number, neighbor.key] = back
         if not back.enabled:
             return down("shutdown", far.at(back), where=far.name, there=True)
         return self._resolve_pair_session((router, neighbor, leg), (far, back, far_leg))
@@ -221,6 +234,14 @@ class FabricSessions:
         """Whether a static route drops packets, or leads over a leg that works."""
         leg = find_outgoing_interface(router, route)
         return is_discard_route(route) or (leg is not None and self._cabling.up(router.device.name, leg, self._failed))
+
+    def _is_shut(self, router: Router, leg: RoutedInterface) -> bool:
+        ports = [self._is_port_off(router.device.name, port) for port in leg.ports]
+        return not leg.enabled or (bool(ports) and all(ports))
+
+    def is_address_off(self, router: Router, leg: RoutedInterface, own_address: Address) -> bool:
+        """Whether a router does not answer at its address, as Linux does not at one of IPv6 on a shut interface."""
+        return own_address.family == "ipv6" and self._is_shut(router, leg)
 
     def _is_port_off(self, device: str, port: str) -> bool:
         """Whether a port is shut or missing at this end."""
@@ -292,6 +313,20 @@ class FabricSessions:
             if wanted_address is None or own_address.family == wanted_address.family
         )
         return next((peer for peer in neighbors if peer is not None), far.neighbors_by_interface.get(far_leg.name))
+
+
+def _is_link_dead(down: DownSession) -> bool:
+    """Whether a statement's link carries nothing, so that packets to the other end follow other routes."""
+    return down.neighbor.address is not None and down.reason in ("port-down", "no-member")
+
+
+def _is_answer_unfit(down: DownSession) -> bool:
+    """Whether the other end of a link that works has no statement that fits, and may have one about another address.
+
+    It accepts a connection to any of its addresses from one that it names (FRR, bgpd/bgp_network.c, bgp_accept).
+    """
+    is_answer_shut = down.reason == "shutdown" and down.there
+    return is_answer_shut or down.reason in ("missing-there", "asn", "passive", "password", "hops", "source")
 
 
 def _make_down(

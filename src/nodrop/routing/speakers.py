@@ -11,7 +11,7 @@ from nodrop.routing.agreement import needs_link
 from nodrop.routing.decision import MultipathLimits, TableEntry
 from nodrop.routing.destinations import DestinationClasses, PrefixListRules
 from nodrop.routing.legs import RoutedInterface
-from nodrop.routing.originating import interfaces_by_prefix, originated_routes
+from nodrop.routing.originating import interfaces_by_prefix, originated_routes, prefixes_refused_by_neighbor
 from nodrop.routing.peerings import announced_next_hop, build_peering, is_internal_session, unchanged_next_hops
 from nodrop.routing.policy import CompiledPolicy
 from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix, address, prefix
@@ -112,6 +112,12 @@ class FamilyWorld:
         readers = self._readers = {
             one.number: PolicyReader(one.bgp, family) for one in own_routers if one.bgp is not None
         }
+        worse: dict[int, dict[Prefix, int]] = {own_router.number: {} for own_router in own_routers}
+        rows = {
+            one.number: originated_routes(one, readers[one.number], family, up[one.number], worse[one.number])
+            for one in own_routers
+            if one.bgp
+        }
         sides = list(_sides_of_sessions(sessions, family))
         words = []
         for number, near, far in sides:
@@ -126,12 +132,13 @@ class FamilyWorld:
             reader = readers[near.router]
             local = own_routers[near.router].local_asn(near.neighbor)
             shown = own_routers[far.router].shown_asn(far.neighbor)
-            words.append(
-                (
-                    reader.inbound(near.neighbor, peer, local),
-                    reader.outbound(near.neighbor, shown, peer, local),
+            inbound = reader.inbound(near.neighbor, peer, local)
+            if peer is None:
+                refused = prefixes_refused_by_neighbor(
+                    own_routers[far.router], far.neighbor, family, rows.get(far.router, {}), up[far.router]
                 )
-            )
+                inbound = inbound._replace(refused=refused)
+            words.append((inbound, reader.outbound(near.neighbor, shown, peer, local)))
         peered = {near.router for (_, near, _), (inbound, _) in zip(sides, words, strict=True) if inbound.peering}
         hops = [announced_next_hop(near, far, family) if near.router in peered else None for _, near, far in sides]
         kept_addresses = (
@@ -144,12 +151,6 @@ class FamilyWorld:
         )
         self.keeps = bool(kept_addresses)
         """Whether any router can hear of next hops that are not at the far ends of its links."""
-        worse: dict[int, dict[Prefix, int]] = {own_router.number: {} for own_router in own_routers}
-        rows = {
-            one.number: originated_routes(one, readers[one.number], family, up[one.number], worse[one.number])
-            for one in own_routers
-            if one.bgp
-        }
         named_lists = {
             rules: None for pair in words for policy_words in pair for rules in prefix_lists_read_by(policy_words)
         }

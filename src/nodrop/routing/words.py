@@ -48,6 +48,8 @@ class Words(NamedTuple):
     """How the AS numbers of announced paths change."""
     peering: "Peering | None" = None
     """How the session differs from one with another AS at the far end of a link."""
+    refused: PrefixListRules = ()
+    """Permits the prefixes that come with the router's own address as their next hop, which it refuses."""
 
     @property
     def reads_paths(self) -> bool:
@@ -265,6 +267,8 @@ def prefix_lists_read_by(policy_terms: Words) -> Iterator[PrefixListRules]:
     """Yield the prefix lists that a policy reads."""
     if policy_terms.listed is not None:
         yield policy_terms.listed
+    if policy_terms.refused:
+        yield policy_terms.refused
     yield from (shape for _, shape in policy_terms.prefix_lists if shape is not None)
     if policy_terms.default is not None:
         yield from prefix_lists_read_by(policy_terms.default)
