@@ -50,6 +50,6 @@ def test_a_change_of_files_can_be_checked(tmp_path: Path, monkeypatch: pytest.Mo
         Path(folder, "pod.yaml").write_text(changed)
     assert nodrop.check(["pod.yaml"], "./same").fabrics == ()
     (only,) = nodrop.check(["pod.yaml"], "./old").fabrics
-    assert {one.path[-1] for told in only.plan.told for fact in told.facts for one in fact.entries} == {"min_bytes"}
+    assert {one.path[-1] for told in only.plan.changes for fact in told.facts for one in fact.entries} == {"min_bytes"}
     with pytest.raises(InputProblems):
         nodrop.check(["pod.yaml"], "nowhere")

@@ -38,7 +38,7 @@ class Tested:
     tried_on: tuple[str, ...]
     """The platforms that said one of its bad examples, and one of its good ones."""
     faults: tuple[Fault, ...]
-    unsaid: tuple[tuple[str, str, str], ...]
+    unsupported: tuple[tuple[str, str, str], ...]
     """Examples that a platform cannot say: (example, platform, reason)."""
     mutants: int = 0
     """How many changes of its conditions were tried."""
@@ -89,7 +89,7 @@ def _test_rule(rule: Rule, *, mutants: bool) -> Tested:
         good=sum(example.kind == "good" for example in rule.examples),
         tried_on=tuple(platform for platform, kinds in kinds_by_platform.items() if len(kinds) == 2),
         faults=tuple(faults),
-        unsaid=tuple(unsaid),
+        unsupported=tuple(unsaid),
         mutants=len(tries),
     )
 

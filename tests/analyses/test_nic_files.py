@@ -166,7 +166,7 @@ def test_hosts_alone_say_which_dscp_rdma_has_where_they_agree(
         (tmp_path / f"job{number}.env").write_text(f"NCCL_IB_TC={tos}\n")
     reading = nodrop.read([str(tmp_path)])
     assert [one.dscp for one in reading.fabric.classes] == [(dscp,)]
-    assert [(one.value, one.because) for one in reading.assumed if one.fact == "RDMA"] == [(f"DSCP {dscp}", because)]
+    assert [(one.value, one.reason) for one in reading.assumed if one.fact == "RDMA"] == [(f"DSCP {dscp}", because)]
 
 
 def test_a_wrong_traffic_class_of_a_gpu_is_one_of_rdma() -> None:

@@ -25,7 +25,7 @@ def errors() -> tuple[int, set[str]]:
     """Return how a check against the branch main ends, and the rules of what is no note."""
     ended = nodrop("check", "--base", "main", "--format", "json")
     made = json.loads(ended.out)
-    told = [*made["findings"], *made["stops"]]
+    told = [*made["findings"], *made["blockers"]]
     return ended.code, {one["rule"] for one in told if one["severity"] != "note"}
 
 

@@ -75,7 +75,7 @@ def test_a_suppressed_finding_is_neither_fixed_nor_told(configurations: Git) -> 
     made = of_json("--base", "HEAD")
     assert rule not in {one["rule"] for one in made["findings"]}
     assert made["notes"] == []
-    assert [(one["rule"], one["severity"], one["message"]) for one in made["stops"]] == [
+    assert [(one["rule"], one["severity"], one["message"]) for one in made["blockers"]] == [
         (
             "policy-changed",
             "note",
@@ -165,8 +165,8 @@ def test_an_intent_and_its_build_are_told_once(intent: Git) -> None:
 
 
 def unfit(*words: str) -> list[tuple[str, str, list[str], list[str], list[str]]]:
-    told = of_json(*words)["unfit"]
-    return [(one["intent"], one["build"], one["missing"], one["extra"], one["differ"]) for one in told]
+    told = of_json(*words)["outdated_builds"]
+    return [(one["intent"], one["build"], one["missing"], one["extra"], one["differing"]) for one in told]
 
 
 def test_pods_with_switches_of_the_same_names_are_held_against_their_own_builds(pods: Git) -> None:
@@ -175,18 +175,18 @@ def test_pods_with_switches_of_the_same_names_are_held_against_their_own_builds(
     assert unfit("--base", "HEAD") == [("intents/pod2.yaml", "build/pod2", [], [], every)]
     built_pods()
     made = of_json("--base", "HEAD")
-    assert (made["unfit"], made["same"]) == ([], ["intents/pod1.yaml"])
-    assert [(one["name"], one["told_by"]) for one in made["fabrics"]] == [("intents/pod2.yaml", ["build/pod2"])]
+    assert (made["outdated_builds"], made["unchanged_fabrics"]) == ([], ["intents/pod1.yaml"])
+    assert [(one["name"], one["matching_builds"]) for one in made["fabrics"]] == [("intents/pod2.yaml", ["build/pod2"])]
 
 
 def test_of_an_intent_and_its_build_one_is_as_before_and_of_no_switches_nothing(pods: Git) -> None:
-    assert of_json("--base", "HEAD")["same"] == ["intents/pod1.yaml", "intents/pod2.yaml"]
+    assert of_json("--base", "HEAD")["unchanged_fabrics"] == ["intents/pod1.yaml", "intents/pod2.yaml"]
     assert nodrop("check", "--base", "HEAD").out.endswith("; 2 fabrics as before\n")
     written("build/pod2/leaf1/config_db.json", '"mtu": "9216"', '"mtu": "9100"')
-    assert of_json("--base", "HEAD")["same"] == ["intents/pod1.yaml"]
+    assert of_json("--base", "HEAD")["unchanged_fabrics"] == ["intents/pod1.yaml"]
     shutil.rmtree("build")
     shutil.rmtree("intents")
-    assert of_json("--base", "HEAD")["same"] == []
+    assert of_json("--base", "HEAD")["unchanged_fabrics"] == []
 
 
 def test_a_folder_without_switches_is_no_fabric(git: Git) -> None:
@@ -218,12 +218,12 @@ def test_a_pod_that_comes_or_goes_beside_one_with_the_same_names_is_told(pods: G
     written("intents/pod3.yaml", "fabric: pod1", "fabric: pod3")
     built_pods()
     (come,) = of_json("--base", "HEAD")["fabrics"]
-    assert (come["name"], come["was"], come["told_by"]) == ("intents/pod3.yaml", None, ["build/pod3"])
+    assert (come["name"], come["former_name"], come["matching_builds"]) == ("intents/pod3.yaml", None, ["build/pod3"])
     pods("add", "-A")
     pods("commit", "-q", "-m", "a third")
     Path("intents/pod3.yaml").unlink()
     built_pods()
-    told = [(one["name"], one["gone"]) for one in of_json("--base", "HEAD")["fabrics"]]
+    told = [(one["name"], one["removed"]) for one in of_json("--base", "HEAD")["fabrics"]]
     assert told == [("intents/pod3.yaml", True)]
 
 
@@ -326,7 +326,9 @@ def test_a_folder_is_a_former_state_too(configurations: Git, tmp_path: Path) -> 
 def test_before_the_first_push_there_was_nothing(intent: Git, tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     made = of_json("--base", f"{tmp_path}/nothing")
-    assert [(one["name"], one["was"], one["gone"]) for one in made["fabrics"]] == [("intents/fabric.yaml", None, False)]
+    assert [(one["name"], one["former_name"], one["removed"]) for one in made["fabrics"]] == [
+        ("intents/fabric.yaml", None, False)
+    ]
     assert {one["kind"] for one in made["fabrics"][0]["plan"]["devices"]} == {"added"}
 
 
@@ -368,7 +370,13 @@ def test_batfish_says_which_packets_fare_differently(configurations: Git, monkey
         del progress
         asked.append((len(old.fabric.devices), len(new.fabric.devices), service))
         flow = Flow(
-            start="leaf1", port="", prefix="10.0.0.3/32", to="10.0.0.3", before="ACCEPTED", after="NO_ROUTE", lost=True
+            source="leaf1",
+            port="",
+            prefix="10.0.0.3/32",
+            destination="10.0.0.3",
+            old="ACCEPTED",
+            new="NO_ROUTE",
+            lost=True,
         )
         return Difference(flows=(flow,), told=("as Batfish has it",))
 
@@ -395,7 +403,7 @@ def test_only_what_has_changed_is_read(git: Git, two_by_two: Path, monkeypatch: 
     monkeypatch.setattr(judging, "read_source", counted)
     made = of_json("--base", "main")
     assert read == ["pod1", "pod1"]
-    assert made["same"] == ["pod0", "pod2"]
+    assert made["unchanged_fabrics"] == ["pod0", "pod2"]
 
 
 def test_routing_is_worked_out_where_it_may_matter_and_judged(configurations: Git) -> None:

@@ -189,7 +189,7 @@ def test_what_a_partial_clone_left_out_is_a_problem_of_the_state_before(configur
     oid = configurations("rev-parse", "main:build/leaf1/config_db.json")
     Path(".git/objects", oid[:2], oid[2:]).unlink()
     made = of_json("--base", "main")
-    (problem,) = made["problems_before"]
+    (problem,) = made["base_problems"]
     assert problem["file"] == "build/leaf1/config_db.json"
     assert f"the clone does not have what stood there (blob {oid[:12]})" in problem["message"]
 
@@ -201,7 +201,7 @@ def test_a_repository_of_sha_256(git: Git, two_by_two: Path, tmp_path: Path, mon
         pytest.skip("a git without SHA-256")
     subprocess.run(("cp", "-r", str(two_by_two), "build"), check=True)
     commit(git)
-    assert of_json("--base", "main")["same"] == ["build"]
+    assert of_json("--base", "main")["unchanged_fabrics"] == ["build"]
     unwatched("Ethernet224")
     assert len(of_json("--base", "main")["findings"]) == 1
 
@@ -271,8 +271,8 @@ def test_a_folder_stands_for_the_working_directory(
         assert unlike("--base", "../before/build", path) == [
             f"error: --base ../before/build: {path} is not in it (expected ../before/build/build: {stands}; {meant})"
         ]
-    assert of_json("--base", before, "build")["same"] == ["build"]
-    assert of_json("--base", before, here / "build")["same"] == [str(here / "build")]
+    assert of_json("--base", before, "build")["unchanged_fabrics"] == ["build"]
+    assert of_json("--base", before, here / "build")["unchanged_fabrics"] == [str(here / "build")]
     shutil.copytree("build", "twin")
     assert nodrop("check", "--base", before, "build", "twin").code != 2
     monkeypatch.chdir("old")
@@ -295,7 +295,7 @@ def test_links_to_folders_are_followed_in_a_folder_as_they_are_now(configuration
         own = [one for one in now.entries(path) if one.name not in ("build", ".git", ".gitignore")]
         assert former.entries(path) == own
     made = of_json("--base", before, "led")
-    assert [(one["was"], one["name"]) for one in made["fabrics"]] == [("led/leaf1", "led/leaf1")]
+    assert [(one["former_name"], one["name"]) for one in made["fabrics"]] == [("led/leaf1", "led/leaf1")]
     assert [(one["name"], one["kind"]) for one in made["fabrics"][0]["plan"]["devices"]] == [("leaf1", "changed")]
 
 
@@ -314,15 +314,15 @@ def test_equal_bytes_in_a_folder_have_not_changed(
         assert former.text(path).path == (path if here else Path("../before") / path)
     shutil.copytree("../before/build", "build", dirs_exist_ok=True)
     monkeypatch.setattr("nodrop.checking.check.plan", None)
-    assert of_json("--base", "../before")["same"] == ["build"]
+    assert of_json("--base", "../before")["unchanged_fabrics"] == ["build"]
 
 
 def test_a_configuration_of_nodrop_that_is_gone_still_counts(configurations: Git) -> None:
     Path("nodrop.yaml").write_text("fail_on: error\n")
     commit(configurations)
-    assert of_json("--base", "HEAD", "--no-config")["stops"] == []
+    assert of_json("--base", "HEAD", "--no-config")["blockers"] == []
     Path("nodrop.yaml").unlink()
-    (note,) = of_json("--base", "HEAD")["stops"]
+    (note,) = of_json("--base", "HEAD")["blockers"]
     assert (note["file"], note["severity"]) == ("nodrop.yaml", "note")
     assert note["message"] == ("nodrop.yaml: is deleted, and with it fail_on; nothing that is new would pass by it")
 

@@ -99,7 +99,7 @@ def test_a_link_that_led_out_of_the_tree_is_not_followed(configurations: Git, tm
     path.unlink()
     path.write_bytes(now.replace(b'"mtu": "9216"', b'"mtu": "9100"'))
     made = of_json("--base", "HEAD")
-    (problem,) = [one for one in made["problems_before"] if one["file"] == BROKEN]
+    (problem,) = [one for one in made["base_problems"] if one["file"] == BROKEN]
     assert problem["message"].startswith("a link that leads out of the repository")
     assert "9216" not in str(made["fabrics"])
 
@@ -111,10 +111,10 @@ def test_a_folder_link_that_led_out_of_the_tree_is_not_followed(configurations: 
     Path("led").unlink()
     shutil.copytree("build", "led")
     made = of_json("--base", "HEAD", "led")
-    assert [one["message"].split(" (")[0] for one in made["problems_before"] if one["file"] == "led"] == [
+    assert [one["message"].split(" (")[0] for one in made["base_problems"] if one["file"] == "led"] == [
         "a link that leads out of the repository"
     ]
-    assert made["same"] == []
+    assert made["unchanged_fabrics"] == []
 
 
 @pytest.mark.parametrize("target", ["leaf1", "leaf1/config_db.json"])
@@ -126,9 +126,9 @@ def test_a_link_that_leads_out_of_a_base_folder_is_not_followed(
     link.rename(outside)
     link.symlink_to(outside)
     made = of_json("--base", tmp_path / "before", f"build/{target}")
-    assert made["same"] == []
-    assert [one["file"] for one in made["problems_before"]] == [f"build/{target}"]
-    assert made["problems_before"][0]["message"].startswith(f"a link that leads out of {tmp_path}/before")
+    assert made["unchanged_fabrics"] == []
+    assert [one["file"] for one in made["base_problems"]] == [f"build/{target}"]
+    assert made["base_problems"][0]["message"].startswith(f"a link that leads out of {tmp_path}/before")
 
 
 def test_a_file_of_now_is_not_looked_for_behind_a_link_out_of_the_tree(configurations: Git, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_attributes_that_are_those_of_before_do_not_make_files_be_read(configura
     Path(BROKEN).unlink()
     configurations("checkout", "--", BROKEN)
     written_before(configurations, 60)
-    assert of_json("--base", "HEAD")["same"] == ["build"]
+    assert of_json("--base", "HEAD")["unchanged_fabrics"] == ["build"]
 
 
 def test_what_nobody_wants_to_be_asked_of_a_file_is_looked_at_nonetheless(broken: Git) -> None:

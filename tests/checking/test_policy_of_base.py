@@ -97,7 +97,7 @@ def require(case: Case, *base: str) -> Any:
     words = ("check", "--base", *base, *case.words)
     ended = nodrop(*words, "--format", "json=../report.json", "--format", "text")
     made = json.loads(Path("../report.json").read_text())
-    told = [*made["findings"], *made["stops"]]
+    told = [*made["findings"], *made["blockers"]]
     failing = {one["rule"] for one in told if one["severity"] != "note"}
     assert (ended.code, failing) == (case.code, set(case.rules)), ended.out + ended.err
     severities = {one["rule"]: one["severity"] for one in sorted(told, key=lambda one: one["severity"], reverse=True)}
@@ -254,7 +254,7 @@ def test_what_a_policy_names_is_never_waited_for_with_a_cache(
 def missed(git: Git) -> tuple[int, str, str]:
     """Return how a check ends from which a switch is missing, with the severity and message of that verdict."""
     ended = nodrop("check", "--base", "main", "--no-routing", "--format", "json")
-    (told,) = (one for one in json.loads(ended.out)["stops"] if one["rule"] == MISSING)
+    (told,) = (one for one in json.loads(ended.out)["blockers"] if one["rule"] == MISSING)
     return ended.code, told["severity"], told["message"]
 
 

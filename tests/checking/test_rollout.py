@@ -29,7 +29,7 @@ from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse
 from nodrop.plan import model
 from nodrop.plan.effects import stated_changes, unchanged_files
-from nodrop.plan.model import ChangeShare, Plan, Stage
+from nodrop.plan.model import ChangeScope, Plan, Stage
 from nodrop.plan.order import number_stages, orders
 from nodrop.plan.patches import make_patches
 from nodrop.plan.shares import ChangeShares
@@ -93,7 +93,7 @@ def test_what_every_rolling_change_does_is_no_hazard(changes: dict[str, Any], ba
     plan = made(new, old) if back else made(old, new)
     usual = nodrop.plan(new, old) if back else nodrop.plan(old, new)
     assert plan.rollout is not None
-    assert (plan.rollout.why, plan.rollout.hazards, plan.rollout.untried) == ("", (), 0)
+    assert (plan.rollout.why, plan.rollout.hazards, plan.rollout.states_not_checked) == ("", (), 0)
     assert plan.order == usual.order
 
 
@@ -109,7 +109,7 @@ def test_hosts_stop_pausing_before_the_switches_do() -> None:
     assert (devices(plan), hazards(plan)) == (USUAL, [])
     assert plan.rollout.why == "what is stated of the fabric, and how hosts are set, changes before the switches"
     assert plan.rollout.avoided is not None
-    assert (plan.rollout.avoided.rule, plan.rollout.avoided.places) == ("pfc-one-sided", 8)
+    assert (plan.rollout.avoided.rule, plan.rollout.avoided.subjects_count) == ("pfc-one-sided", 8)
 
 
 def test_no_order_moves_rdma_to_another_dscp() -> None:
@@ -135,7 +135,7 @@ def test_both_ends_of_a_cable_change_together(changes: list[tuple[str, Any]], ru
     slow = edited(reading(), *((f"{port}/{key}", to) for port in links for key, to in SLOW.items()))
     plan = made(slow, edited(slow, *changes, *far))
     assert (devices(plan), hazards(plan)) == (SPINES, [])
-    assert plan.order[0].shares == (ChangeShare(), *[ChangeShare("towards", ("spine1",))] * 2)
+    assert plan.order[0].scopes == (ChangeScope(), *[ChangeScope("towards", ("spine1",))] * 2)
     assert plan.rollout is not None
     assert plan.rollout.avoided is not None
     assert plan.rollout.avoided.rule == rule
@@ -275,7 +275,7 @@ def test_states_are_tried_as_long_as_there_is_time_and_the_others_told(monkeypat
     monkeypatch.setattr(rollout, "_TIMES", 0)
     plan = made(old, new)
     assert plan.rollout is not None
-    assert (plan.rollout.tried, plan.rollout.untried) == (2, 1)
+    assert (plan.rollout.states_checked, plan.rollout.states_not_checked) == (2, 1)
     assert "  2 of 3 intermediate states checked\n" in plan_text.page(plan)
     assert devices(plan) == USUAL
 
@@ -285,10 +285,10 @@ def test_of_switches_one_after_the_other_the_first_middle_and_last_are_tried() -
     first = Stage(devices=("leaf1", "leaf2"), why="pod")
     found, alike = rollout_moments([first, *stages])
     assert [(one.when, one.stage, len(one.done)) for one in found] == [
-        ("between", 1, 2),
-        ("between", 2, 3),
-        ("between", 6, 7),
-        ("within", 1, 1),
+        ("between stages", 1, 2),
+        ("between stages", 2, 3),
+        ("between stages", 6, 7),
+        ("within stage", 1, 1),
     ]
     assert alike == 6
 
@@ -346,7 +346,7 @@ def test_a_plan_tells_hazards_and_looks_for_none_where_nobody_asks(intents: Path
     (one,) = json.loads(command(*both).out)["plans"]
     (other,) = json.loads(command(*both, "--rollout", "off").out)["plans"]
     assert [(each["rule"], each["when"], each["stage"]) for each in one["rollout"]["hazards"]] == [
-        ("rdma-dscp-in-lossy-class", "between", "1")
+        ("rdma-dscp-in-lossy-class", "between stages", "1")
     ]
     assert other["rollout"] is None
 
@@ -383,7 +383,7 @@ def test_a_watchdog_goes_after_the_pfc_that_it_watches() -> None:
     plan = made(old, new)
     assert hazards(plan) == []
     assert devices(plan) == [*USUAL[:2], *USUAL[:2]]
-    assert [stage.shares for stage in plan.order] == [(ChangeShare("safe"),)] * 2 + [(ChangeShare("daring"),)] * 2
+    assert [stage.scopes for stage in plan.order] == [(ChangeScope("safe"),)] * 2 + [(ChangeScope("daring"),)] * 2
     assert plan.rollout is not None
     assert plan.rollout.avoided is not None
     assert plan.rollout.avoided.moment == "while leaf1 changes, after PFC_WD (remove)"
@@ -405,7 +405,7 @@ def test_a_watchdog_that_comes_is_there_before_the_pfc() -> None:
     plan = made(old, new)
     assert (devices(plan), hazards(plan)) == (USUAL[:2], [])
     assert plan.rollout is not None
-    assert plan.rollout.tried == 2  # between the two switches, and within one of them
+    assert plan.rollout.states_checked == 2  # between the two switches, and within one of them
 
 
 def test_the_updater_takes_rows_before_fields_and_shuts_ports_last() -> None:
@@ -454,7 +454,7 @@ def test_the_patches_of_each_stage_make_what_was_judged(platform: str, changes: 
     shares = ChangeShares(plan.devices, old.fabric, new.fabric)
     files = {one.name: unchanged_files(old, one.name) for one in plan.devices}
     found = {(one.turn, one.device): one for one in make_patches(plan, old, new)}
-    done: dict[str, frozenset[ChangeShare]] = {}
+    done: dict[str, frozenset[ChangeScope]] = {}
     follows = {
         ("interfaces", port, *entry.path) if port else entry.path
         for one in plan.devices
@@ -472,7 +472,7 @@ def test_the_patches_of_each_stage_make_what_was_judged(platform: str, changes: 
             files[name] = {**(files[name] or {}), **found.pop((number, name)).result}
             now = as_read(platform, name, dict(files[name] or {}))
             start = shares.device(name, done.get(name, ()))
-            done[name] = done.get(name, frozenset()) | {stage.share(name)}
+            done[name] = done.get(name, frozenset()) | {stage.scope(name)}
             judged = shares.device(name, done[name])
             made_so = {one.path for one in differences(was, now)} - follows
             assert made_so == {one.path for one in differences(start, judged)} - follows

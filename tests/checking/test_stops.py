@@ -73,7 +73,7 @@ def test_a_hazard_is_in_every_format(intents: Path) -> None:
     )
     assert failure is not None
     assert failure.attrib["message"].startswith(SAID)
-    (stop,) = json.loads(told("json"))["stops"]
+    (stop,) = json.loads(told("json"))["blockers"]
     assert (stop["rule"], stop["related"][0]["file"], stop["related"][0]["line"]) == (
         "rollout-hazard",
         "fabric.yaml",
@@ -123,7 +123,7 @@ def test_verdicts_of_several_fabrics_are_told_apart(pods: Git) -> None:
         ("rollout-hazard", "intents/pod2.yaml"),
     ]
     assert len({json.dumps(one["partialFingerprints"]) for one in found}) == 2
-    assert [one["rule"] for one in of_json("--base", "HEAD")["stops"]] == ["rollout-hazard"] * 2
+    assert [one["rule"] for one in of_json("--base", "HEAD")["blockers"]] == ["rollout-hazard"] * 2
 
 
 @pytest.mark.parametrize("name", BUILTIN_VERDICTS)

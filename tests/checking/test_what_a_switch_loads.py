@@ -19,7 +19,7 @@ def told() -> tuple[int, list[tuple[str, str]], list[str]]:
     """Return how a check against main ends, its verdicts on what is not checked, and its problems."""
     ended = nodrop("check", "--base", "main", "--no-routing", "--format", "json")
     made = json.loads(ended.out)
-    stops = [(one["severity"], one["message"]) for one in made["stops"] if one["rule"] == MISSING]
+    stops = [(one["severity"], one["message"]) for one in made["blockers"] if one["rule"] == MISSING]
     return ended.code, stops, [str(one) for one in made["problems"]]
 
 

@@ -575,7 +575,7 @@ def test_rules_in_every_form() -> None:
     assert [line.split()[0] for line in watchdog if line.startswith("  ")] == of_watchdog
     assert "no rule or area 'watchdgo' (did you mean `watchdog`?)" in nodrop("rules", "watchdgo").err
     assert [line.split("`")[1] for line in markdown.out.splitlines()[2:]] == names
-    assert [rule["name"] for rule in json.loads(listed.out)] == names
+    assert [rule["name"] for rule in json.loads(listed.out)["rules"]] == names
     assert all(len(line) <= 110 for line in text.out.splitlines())
 
 
@@ -645,7 +645,7 @@ def test_show() -> None:
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("two-by-two: lossless fabric of 4 switches and 4 hosts\n")
     shown = json.loads(nodrop("show", "two-by-two.yaml", "--format", "json").out)
-    assert (shown["version"], shown["fabric"], len(shown["devices"])) == (1, "two-by-two", 4)
+    assert (shown["version"], shown["fabric"], len(shown["devices"])) == (2, "two-by-two", 4)
 
 
 @pytest.mark.parametrize("command", [["show"], ["build", "-o", "never"]])

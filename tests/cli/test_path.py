@@ -51,10 +51,10 @@ def test_the_facts_of_a_way() -> None:
         "paths": 8,
         "delivered": True,
     }
-    assert found["ways"] == [
+    assert found["traces"] == [
         {"switches": ["leaf1", spine, "leaf2"], "paths": 4, "outcome": "delivered"} for spine in ("spine1", "spine2")
     ]
-    leaf = found["stages"][0]  # type: ignore[index]
+    leaf = found["hops"][0]  # type: ignore[index]
     assert leaf["ingress"] == [
         {
             "ports": ["Ethernet0"],
@@ -71,17 +71,17 @@ def test_the_facts_of_a_way() -> None:
 
 def test_a_cable_that_is_taken_away_is_not_gone_over() -> None:
     _, found = shown("gpu1", "storage2", TWO, "--without", "leaf1:Ethernet224")
-    assert [(way["switches"][1], way["paths"]) for way in found["ways"]] == [("spine1", 2), ("spine2", 4)]  # type: ignore[attr-defined]
+    assert [(way["switches"][1], way["paths"]) for way in found["traces"]] == [("spine1", 2), ("spine2", 4)]  # type: ignore[attr-defined]
 
 
 def test_a_way_that_ends_nowhere_is_told_and_fails() -> None:
     code, found = shown("gpu1", "storage2", TWO, "--without", "spine1", "--without", "spine2")
-    assert (code, found["ways"]) == (1, [{"switches": ["leaf1"], "paths": 1, "outcome": "no route"}])
+    assert (code, found["traces"]) == (1, [{"switches": ["leaf1"], "paths": 1, "outcome": "no route"}])
 
 
 def test_addresses_that_nobody_has_are_dropped_by_their_leaf() -> None:
     code, found = shown("gpu1", "10.2.2.200", TWO)
-    outcomes = {way["outcome"] for way in found["ways"]}  # type: ignore[attr-defined]
+    outcomes = {way["outcome"] for way in found["traces"]}  # type: ignore[attr-defined]
     assert (code, outcomes) == (1, {"discarded"})
 
 
@@ -92,7 +92,7 @@ def test_two_static_routes_that_lead_to_one_another_are_a_loop(tmp_path: Path) -
         file = build / name / "frr.conf"
         file.write_text(file.read_text().replace("\nrouter bgp", f"\nip route 10.9.9.0/24 {hop}\n!\nrouter bgp"))
     code, found = shown("gpu1", "10.9.9.9", str(build))
-    assert (code, found["ways"]) == (1, [{"switches": ["leaf1", "spine1", "leaf1"], "paths": 1, "outcome": "loop"}])
+    assert (code, found["traces"]) == (1, [{"switches": ["leaf1", "spine1", "leaf1"], "paths": 1, "outcome": "loop"}])
 
 
 @pytest.mark.parametrize(

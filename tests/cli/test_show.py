@@ -113,9 +113,9 @@ def test_ports_used_of_ports_there() -> None:
 
 def test_links_go_up_from_the_hosts() -> None:
     assert shown("two-by-two")["links"] == [
-        {"from": "gpu", "to": "leaf", "count": 4, "speed_mbps": 400 * G, "media": "DR4", "length_m": 3},
-        {"from": "storage", "to": "leaf", "count": 2, "speed_mbps": 400 * G, "media": "DR4", "length_m": 3},
-        {"from": "leaf", "to": "spine", "count": 8, "speed_mbps": 400 * G, "media": "DR4", "length_m": 30},
+        {"lower": "gpu", "upper": "leaf", "count": 4, "speed_mbps": 400 * G, "media": "DR4", "length_m": 3},
+        {"lower": "storage", "upper": "leaf", "count": 2, "speed_mbps": 400 * G, "media": "DR4", "length_m": 3},
+        {"lower": "leaf", "upper": "spine", "count": 8, "speed_mbps": 400 * G, "media": "DR4", "length_m": 30},
     ]
 
 
@@ -123,7 +123,7 @@ def test_headroom_and_its_terms() -> None:
     """By hand, for 400G on Spectrum-3: 6 m and 60 m of fiber at 198,000 km/s and 50 bytes a ns are 1515 and 15152
     bytes; 905 quanta of 512 bits are 57920 bytes; MAC and PHY 0.8 KiB; cells of 144 bytes hold packets of 64 bytes
     and of 1024 bytes in the ratio of the pattern."""
-    rows = {(row["at"], row["from"]): row for row in shown("reference-256")["headroom"]}
+    rows = {(row["role"], row["facing"]): row for row in shown("reference-256")["headroom"]}
     assert {key: (row["ports"], row["length_m"]) for key, row in rows.items()} == {
         ("leaf", "gpu"): (64, 3),
         ("leaf", "spine"): (64, 30),
@@ -162,7 +162,7 @@ def test_the_terms_add_up_to_xoff(name: str) -> None:
 def test_marking_is_that_of_the_intent() -> None:
     for row in shown("reference-256")["marking"]:
         assert (row["queue"], row["ecn"]) == (3, {"min": 150_000, "max": 1_500_000, "probability_percent": 100})
-        assert row["pause_from"] > 1_500_000
+        assert row["pause_threshold"] > 1_500_000
 
 
 def test_marking_is_shown_for_each_lossless_class() -> None:
@@ -251,11 +251,11 @@ def test_the_page_says_what_is_not_known_of_links() -> None:
 def test_what_a_platform_has_otherwise_is_told() -> None:
     adapted = [("leaf*/@watchdog_polling_ms", "100", "50", "its watchdog counts pollings")]
     of = facts(build(shipped("two-by-two")), (), adapted)
-    (row,) = of["adapted"]
+    (row,) = of["deviations"]
     assert row == {
         "path": "leaf*/@watchdog_polling_ms",
-        "wanted": "100",
-        "made": "50",
+        "intended": "100",
+        "actual": "50",
         "reason": "its watchdog counts pollings",
     }
     assert "  leaf*/@watchdog_polling_ms: 50 instead of 100\n    its watchdog counts pollings\n" in text(of)

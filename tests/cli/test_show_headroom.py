@@ -12,8 +12,8 @@ def rows(intent: str) -> dict[tuple[str, str], dict[str, Any]]:
     done = nodrop("show", "--headroom", "--format", "json", f"intents/{intent}.yaml")
     assert (done.code, done.err) == (0, "")
     shown = json.loads(done.out)
-    assert (shown["version"], shown["fabric"]) == (1, intent)
-    return {(row["at"], row["from"]): row for row in shown["headroom"]}
+    assert (shown["version"], shown["fabric"]) == (2, intent)
+    return {(row["role"], row["facing"]): row for row in shown["headroom"]}
 
 
 def test_bounds_of_a_computed_headroom() -> None:

@@ -30,16 +30,16 @@ def test_own_headroom_is_that_of_each_port_and_the_pool_is_smaller_by_it(tmp_pat
         "role": "leaf",
         "platform": "sonic",
         "model": "SN4700",
-        "first": "rdma",
-        "further": ["nvme"],
+        "first_class": "rdma",
+        "further_classes": ["nvme"],
         "ports": 7,
         "port": {"low": 135168, "high": 152576},
         "switch": taken,
         "xoff": 2 * (3 * 87040 + 4 * 104448),
-        "headroom_pool": {"with": 0, "without": 0},
-        "left_to_share": {"with": 52869413 - taken * 9 // 10, "without": 52869413},
+        "headroom_pool": {"all_classes": 0, "first_class": 0},
+        "shareable": {"all_classes": 52869413 - taken * 9 // 10, "first_class": 52869413},
         # alpha 1: a half of the pool for one lossless class, a third each for two
-        "first_paused_from": {"with": 51955186 // 3, "without": 52869413 // 2},
+        "pause_threshold": {"all_classes": 51955186 // 3, "first_class": 52869413 // 2},
     }
     assert (spine["ports"], spine["switch"]) == (4, 4 * 152576)
 
@@ -49,17 +49,17 @@ def test_shared_headroom_is_a_pool_of_so_many_times_less_than_all_ports_need(tmp
     leaf, _ = rows(tmp_path, with_nvme("two-by-two", {"buffers.shared_headroom": "4"}))
     xoff = 3 * 87040 + 4 * 104448
     assert leaf["xoff"] == 2 * xoff
-    assert leaf["headroom_pool"] == {"with": (2 * xoff - 7 * 10240) // 4, "without": (xoff - 7 * 10240) // 4}
+    assert leaf["headroom_pool"] == {"all_classes": (2 * xoff - 7 * 10240) // 4, "first_class": (xoff - 7 * 10240) // 4}
     assert (leaf["port"], leaf["switch"]) == ({"low": 38912, "high": 38912}, 7 * 38912)
 
 
 def test_on_broadcom_the_pool_for_headroom_doubles_and_what_is_left_shrinks_by_as_much(tmp_path: Path) -> None:
     leaf, spine = rows(tmp_path, with_nvme("broadcom"))
-    assert leaf["headroom_pool"] == {"with": 2 * 1343406, "without": 3 * 178562 + 4 * 201930}
-    assert spine["headroom_pool"]["with"] == 2 * spine["headroom_pool"]["without"]
+    assert leaf["headroom_pool"] == {"all_classes": 2 * 1343406, "first_class": 3 * 178562 + 4 * 201930}
+    assert spine["headroom_pool"]["all_classes"] == 2 * spine["headroom_pool"]["first_class"]
     for row in (leaf, spine):
-        less = row["left_to_share"]["without"] - row["left_to_share"]["with"]
-        more = row["headroom_pool"]["with"] - row["headroom_pool"]["without"]
+        less = row["shareable"]["first_class"] - row["shareable"]["all_classes"]
+        more = row["headroom_pool"]["all_classes"] - row["headroom_pool"]["first_class"]
         assert more < less < more * 1.1
 
 

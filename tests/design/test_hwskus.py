@@ -129,8 +129,8 @@ def test_a_plan_says_that_another_hwsku_needs_a_reboot() -> None:
     before, after = (built(load(data), "intent.yaml", "build")[1] for data in (halves, whole))
     made = nodrop.plan(before, after)
     found = {
-        (block.devices, line, fact.effect.risk, fact.effect.means)
-        for block in made.told
+        (block.devices, line, fact.effect.risk, fact.effect.method)
+        for block in made.changes
         for fact in block.facts
         for line in lines(fact)
         if "HWSKU" in line

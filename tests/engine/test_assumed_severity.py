@@ -186,7 +186,7 @@ def test_loops_that_the_only_file_allows_are_unknown(tmp_path: Path) -> None:
     verdict = nodrop.lint(nodrop.read([str(loops_allowed(tmp_path))]))
     assert "loop-rejection-off" not in {finding.rule for finding in verdict.findings}
     (unknown,) = (unknown for unknown in verdict.unknown if unknown.rule == "loop-rejection-off")
-    assert (unknown.missing, unknown.settled_by) == ("the other end of a session", "the configuration of 10.0.0.1")
+    assert (unknown.missing, unknown.resolved_by) == ("the other end of a session", "the configuration of 10.0.0.1")
 
 
 @pytest.mark.parametrize(

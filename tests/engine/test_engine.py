@@ -387,7 +387,7 @@ def test_unknown_is_told_once_per_rule_and_fact_and_leaves_the_others_judged() -
     verdict = judge(Reading(fabric=whole), [rule(**keys), rule("second", **keys)])
     assert subjects(verdict) == ["leaf10/Ethernet8", "leaf10/Ethernet8"]
     assert [
-        (each.rule, each.missing, each.subjects_count, each.devices, each.settled_by) for each in verdict.unknown
+        (each.rule, each.missing, each.subjects_count, each.devices, each.resolved_by) for each in verdict.unknown
     ] == [
         (name, missing, count, devices, f"a file that states {missing}")
         for name in ("fault", "second")
@@ -456,7 +456,7 @@ def test_what_is_missing_and_who_would_tell(
 ) -> None:
     whole = set_value(two_leaves(), parse(subject), value)
     (unknown,) = judge(Reading(fabric=whole), [rule(scope=scope, claim=claim)]).unknown
-    assert (unknown.missing, unknown.settled_by, unknown.subjects_count) == (missing, settled_by, count)
+    assert (unknown.missing, unknown.resolved_by, unknown.subjects_count) == (missing, settled_by, count)
     assert set(unknown.devices) == {
         "queue": {"leaf1"}, "priority_group": {"leaf1", "leaf2", "spine1"}, "neighbor": {"leaf1", "leaf2"},
         "buffer_pool": {"leaf2"}, "link": {"leaf1", "spine1"} | ({"leaf2"} if count == 2 else set()),
@@ -482,7 +482,7 @@ def test_links_to_what_was_not_read_are_unknown_once_per_device_and_links_to_hos
     assert verdict.findings == ()
     (unknown,) = verdict.unknown
     assert (unknown.missing, unknown.subjects_count, unknown.devices) == ("the other end of a link", 1, ("leaf1",))
-    assert unknown.settled_by == "the configurations of spine1, spine2, spine3 and 1 more"
+    assert unknown.resolved_by == "the configurations of spine1, spine2, spine3 and 1 more"
 
 
 @pytest.mark.parametrize(
@@ -495,7 +495,7 @@ def test_links_to_what_was_not_read_are_unknown_once_per_device_and_links_to_hos
 def test_the_configurations_that_would_tell(unread: list[str], settled_by: str) -> None:
     links = tuple(Link(a=End("leaf1", f"Ethernet{each}"), b=End(each, "Ethernet0")) for each in unread)
     verdict = judge(read(device("leaf1", port(0)), links=links), [rule(scope="link", claim="false")])
-    assert [unknown.settled_by for unknown in verdict.unknown] == [settled_by]
+    assert [unknown.resolved_by for unknown in verdict.unknown] == [settled_by]
 
 
 @pytest.mark.parametrize(
@@ -630,12 +630,12 @@ def test_what_rests_on_a_documented_default_is_likely(derived: str, claim: str, 
 def test_what_rests_on_an_assumption_is_likely(fact: str, scope: str, claim: str, confidence: str) -> None:
     whole = two_leaves()
     whole = replace(whole, devices=whole.devices[:1], classes=whole.classes[:1])
-    reading = Reading(fabric=whole, assumed=(Assumption(fact=fact, value="x", because="y"),))
+    reading = Reading(fabric=whole, assumed=(Assumption(fact=fact, value="x", reason="y"),))
     assert only(judge(reading, [rule(scope=scope, claim=claim)])).confidence == confidence
 
 
 def test_a_confidence_is_lowered_and_never_raised() -> None:
-    reading = Reading(fabric=two_leaves(), assumed=(Assumption(fact="mode", value="x", because="y"),))
+    reading = Reading(fabric=two_leaves(), assumed=(Assumption(fact="mode", value="x", reason="y"),))
     keys = {"scope": "fabric", "claim": "fabric.mode == 'trim'", "confidence": "possible"}
     assert only(judge(reading, [rule(**keys)], strictness="pedantic")).confidence == "possible"
 
@@ -847,7 +847,7 @@ def test_an_analysis_that_crashes_keeps_what_it_found() -> None:
 
 @pytest.mark.usefixtures("crowding")
 def test_an_analysis_rests_on_what_it_says() -> None:
-    reading = Reading(fabric=leaves(), assumed=(Assumption(fact="RDMA", value="x", because="y"),))
+    reading = Reading(fabric=leaves(), assumed=(Assumption(fact="RDMA", value="x", reason="y"),))
     assert {finding.confidence for finding in judge(reading, [rule(**HITS)]).findings} == {"likely"}
     derived = Reading(fabric=leaves(), derived={parse("leaf1/Ethernet0"): "x"})
     assert [finding.confidence for finding in judge(derived, [rule(**HITS)]).findings] == ["likely", "certain"]

@@ -323,7 +323,7 @@ def test_what_a_platform_cannot_say_is_told_and_is_no_fault() -> None:
     write("links/site-mtu", RULE, ("model: {leaf1/Ethernet0/mtu_bytes: 1500}", change))
     done = nodrop("test-rules", "ours")
     assert done.code == 0, done.out
-    assert "  bad[0]: nvue cannot say it: " in done.out
+    assert "  bad[0]: nvue cannot express it: " in done.out
     assert "1 bad, 1 good on sonic\n" in done.out
 
 
@@ -394,14 +394,14 @@ def test_a_rule_that_cannot_be_loaded_is_exit_code_2() -> None:
 
 def listed(*options: str) -> dict[str, dict[str, Any]]:
     """Return what `nodrop rules` says of each rule."""
-    return {each["name"]: each for each in json.loads(nodrop("rules", "--format", "json", *options).out)}
+    return {each["name"]: each for each in json.loads(nodrop("rules", "--format", "json", *options).out)["rules"]}
 
 
 def test_the_list_says_what_is_on_and_why_not() -> None:
     write("links/site-mtu")
     plain = listed()
     assert list(plain) == [rule.name for rule in shipped()]
-    off = {name: each["off_because"] for name, each in plain.items() if not each["on"]}
+    off = {name: each["disabled_reason"] for name, each in plain.items() if not each["enabled"]}
     assert set(off.values()) == {
         "strictness pedantic",
         "strictness auditor",
@@ -410,21 +410,21 @@ def test_the_list_says_what_is_on_and_why_not() -> None:
     assert {name for name, why in off.items() if why == "strictness auditor"} == {
         rule.name for rule in shipped() if rule.strictness == "auditor"
     }
-    assert all(each["on"] for each in listed("--strictness", "auditor").values())
+    assert all(each["enabled"] for each in listed("--strictness", "auditor").values())
     chosen = listed("--select", "links,pfc-one-sided", "--ignore", "mtu-mismatch", "--rules", "ours")
-    assert {name for name, each in chosen.items() if each["off_because"] != "not selected"} == {
+    assert {name for name, each in chosen.items() if each["disabled_reason"] != "not selected"} == {
         "pfc-one-sided",
         "site-mtu",
         *(rule.name for rule in shipped() if rule.area == "links"),
     }
-    assert chosen["mtu-mismatch"]["off_because"] == "ignored"
+    assert chosen["mtu-mismatch"]["disabled_reason"] == "ignored"
     assert chosen["site-mtu"] == plain["mtu-mismatch"] | {
         "name": "site-mtu",
         "severity": "warning",
         "default_severity": "warning",
         "scope": "interface",
         "fixable": "no",
-        "finds": "[port] has an MTU of [mtu bytes]",
+        "summary": "[port] has an MTU of [mtu bytes]",
         "why": "storage mounts expect it",
         "fix": "set it",
         "references": ["handbook"],
@@ -444,7 +444,7 @@ def test_the_list_is_that_of_the_configuration() -> None:
     here = listed()
     assert (here["site-mtu"]["severity"], here["site-mtu"]["default_severity"]) == ("error", "warning")
     assert here["site-mtu"]["options"]["mtu_bytes"]["value"] == 9000
-    assert here["mtu-mismatch"]["off_because"] == "severity off in nodrop.yaml"
+    assert here["mtu-mismatch"]["disabled_reason"] == "severity off in nodrop.yaml"
     assert "site-mtu" not in listed("--no-config")
     lines = nodrop("rules", "--select", "site-mtu,mtu-mismatch").out.splitlines()
     assert lines[:2] == ["2 rules in 1 area: 1 on (1 error)", "1 off: 1 severity off in nodrop.yaml"]

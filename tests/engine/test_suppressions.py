@@ -42,7 +42,7 @@ def told(*args: str) -> set[tuple[str, str]]:
 def hidden(*args: str) -> set[tuple[str, str, str]]:
     """Subject, reason and place of what is suppressed."""
     found = (one for one in report(*args)["findings"] if one["suppressed"])
-    return {(one["subject"], one["suppressed"]["reason"], one["suppressed"]["by"]) for one in found}
+    return {(one["subject"], one["suppressed"]["reason"], one["suppressed"]["location"]) for one in found}
 
 
 BOTH = {(RULE, "leaf1/Ethernet0"), (RULE, "leaf1/Ethernet8")}
@@ -70,7 +70,7 @@ def test_the_totals_count_what_is_hidden(site: Path) -> None:
     assert done.out.endswith(": 2 suppressed\n")
     assert report()["summary"] | {"rules": 0} == {
         "devices": 4, "interfaces": 128, "rules": 0, "error": 0, "warning": 0, "note": 0, "unknown": 0,
-        "suppressed": 2, "baseline": 0, "evpn_not_computed": 0, "leaks_not_computed": 0, "declared": 0,
+        "suppressed": 2, "baseline": 0, "evpn_not_computed": 0, "leaks_not_computed": 0, "declared_harmless": 0,
     }  # fmt: skip
     shown = called("lint", "build", "-v").out
     assert f"suppressed[{RULE}]: leaf1/Ethernet[0-8 by 8]: a pilot (nodrop.yaml:1, until 2027-06-30)\n" in shown or (
@@ -180,7 +180,7 @@ def test_a_comment_in_an_intent_covers_what_its_key_decides(site: Path) -> None:
     names = ", ".join(sorted(rules))
     assert comment(f"  # nodrop: allow[{names}] until 2027-06-30: a test\n") == []
     found = report("site.yaml")["findings"]
-    assert {one["suppressed"]["by"] for one in found} == {"site.yaml:15"}
+    assert {one["suppressed"]["location"] for one in found} == {"site.yaml:15"}
     assert len(found) == len(plain)
     built = called("build", "site.yaml", "-o", "out")
     assert built.code == 0, built
@@ -271,6 +271,6 @@ def test_reasons_reach_no_report_as_they_stand(site: Path) -> None:
     results = json.loads(said["sarif"])["runs"][0]["results"]
     shut = [one["suppressions"] for one in results if "suppressions" in one]
     assert [(one["kind"], one["justification"], one["properties"]) for (one,) in shut] == [
-        ("external", "]]> <b> ::error::x %0A", {"by": "nodrop.yaml:1"})
+        ("external", "]]> <b> ::error::x %0A", {"location": "nodrop.yaml:1"})
     ] * 2
     assert RULE not in said["github"] + said["gitlab"] + said["concise"].replace(f"allow[{RULE}", "")

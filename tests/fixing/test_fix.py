@@ -121,13 +121,13 @@ def test_unsafe_fixes_wait_for_the_option() -> None:
     edit(LEAF, lambda config: config["PFC_WD"]["Ethernet16"].update(action="alert"))
     told = fixed("net")
     assert rules(told["fixed"]) == [("pfc-without-watchdog", "leaf1/Ethernet8")]
-    assert [(*each, told["left"][0]["left"]["why"]) for each in rules(told["left"])] == [
+    assert [(*each, told["remaining"][0]["obstacle"]["reason"]) for each in rules(told["remaining"])] == [
         ("watchdog-only-alerts", "leaf1/Ethernet16", "unsafe")
     ]
     assert told["summary"] == {
         "fixed": 1,
         "files": 1,
-        "left": {"unsafe": 1, "refused": 0, "by hand": 0, "generated": 0, "no fix": 0},
+        "remaining": {"unsafe": 1, "refused": 0, "by hand": 0, "generated": 0, "no fix": 0},
     }
     assert json.loads(LEAF.read_text())["PFC_WD"]["Ethernet16"]["action"] == "alert"
 
@@ -137,7 +137,7 @@ def test_only_rules_that_were_chosen_are_fixed() -> None:
     edit(LEAF, lambda config: config["PFC_WD"]["Ethernet16"].update(action="alert"))
     told = fixed("net", "--unsafe", "--ignore", "pfc-without-watchdog")
     assert rules(told["fixed"]) == [("watchdog-only-alerts", "leaf1/Ethernet16")]
-    assert told["left"] == []
+    assert told["remaining"] == []
     assert "Ethernet8" not in json.loads(LEAF.read_text())["PFC_WD"]
 
 

@@ -101,7 +101,7 @@ def test_a_fix_that_brings_something_new_about_is_refused_and_the_others_are_mad
     made = fixed(built("sonic", changes), settings=settings)
     assert [(one.rule, one.subject) for one in made.made] == [("pfc-without-watchdog", ("leaf1", "Ethernet0"))]
     assert left(made) == [("forwards", "leaf1/Ethernet8", "refused")]
-    assert "watchdog-only-alerts would appear at leaf1/Ethernet8: the watchdog of Ethernet8" in made.left[0].text
+    assert "watchdog-only-alerts would appear at leaf1/Ethernet8: the watchdog of Ethernet8" in made.remaining[0].text
 
 
 def test_what_a_fix_brings_to_light_is_fixed_with_it() -> None:
@@ -150,13 +150,13 @@ def test_of_a_platform_that_is_only_read_every_command_is_told_with_its_line() -
     raw = TESTS / "platforms" / "onyx" / "bad.txt"
     made = fixed({"bad.txt": raw.read_bytes()})
     assert made.files == {}
-    typed = {one.finding.subject: one for one in made.left if one.finding.rule == "pfc-without-watchdog"}
+    typed = {one.finding.subject: one for one in made.remaining if one.finding.rule == "pfc-without-watchdog"}
     one = typed["leaf2", "Eth1/1"]
-    assert one.why == "by hand"
+    assert one.reason == "by hand"
     assert one.text.endswith("type `interface ethernet 1/1 pfc-wd`")
     assert one.finding.located is not None
     assert one.finding.located.file == "net/bad.txt"
-    several = next(one for one in made.left if one.finding.rule == "rdma-dscp-in-lossy-class")
+    several = next(one for one in made.remaining if one.finding.rule == "rdma-dscp-in-lossy-class")
     assert several.finding.fix is not None
     assert len(several.text.split("\n")) == len(several.finding.fix.changes) > 1
 
@@ -193,6 +193,6 @@ def test_files_that_no_patch_reaches_go_with_it_whole() -> None:
     made = fixed(inject(fault))
     (patch,) = made.patches
     assert sorted(made.files) == ["net/spine1/config_db.json", "net/spine1/frr.conf"]
-    assert patch.whole == ("frr.conf",)
-    assert patch.forms["frr.conf"].encode() == made.files["net/spine1/frr.conf"]
-    assert [step["path"] for step in json.loads(patch.forms["patch.json"])] == ["/DEVICE_METADATA/localhost/bgp_asn"]
+    assert patch.complete_files == ("frr.conf",)
+    assert patch.files["frr.conf"].encode() == made.files["net/spine1/frr.conf"]
+    assert [step["path"] for step in json.loads(patch.files["patch.json"])] == ["/DEVICE_METADATA/localhost/bgp_asn"]

@@ -36,7 +36,7 @@ def fixed(text: str, *, unsafe: bool = True, settings: Settings | None = None) -
 
 
 def test_the_intent_has_no_findings_and_is_left_alone() -> None:
-    assert (fixed(INTENT).files, fixed(INTENT).left) == ({}, ())
+    assert (fixed(INTENT).files, fixed(INTENT).remaining) == ({}, ())
 
 
 def test_keys_are_set_and_everything_else_stays() -> None:
@@ -53,7 +53,7 @@ def test_what_only_a_switch_file_could_say_is_left_with_the_words_of_the_rule() 
     text = INTENT + "hosts: {tos: 104}\n"
     made = fixed(text)
     assert made.files == {}
-    assert {(one.finding.rule, one.why) for one in made.left} == {("nic-tos-without-ecn", "no fix")}
+    assert {(one.finding.rule, one.reason) for one in made.remaining} == {("nic-tos-without-ecn", "no fix")}
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ def test_a_key_that_makes_it_worse_or_no_better_is_refused(tmp_path: Path, keys:
     (tmp_path / "watchdog" / "watched.yaml").write_text(BREAKS.replace("KEYS", keys))
     made = fixed(INTENT, settings=Settings(config=Config(rules=(tmp_path,))))
     assert made.files == {}
-    assert {one.finding.rule for one in made.left} == {"watched"}
-    assert {one.why for one in made.left} == {"refused"}
-    assert made.left[0].text.startswith(why)
+    assert {one.finding.rule for one in made.remaining} == {"watched"}
+    assert {one.reason for one in made.remaining} == {"refused"}
+    assert made.remaining[0].text.startswith(why)
 
 
 def test_the_command_writes_the_intent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

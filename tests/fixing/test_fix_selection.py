@@ -124,7 +124,7 @@ def test_a_finding_that_was_not_to_be_fixed_may_not_get_other_numbers() -> None:
 
 def test_verdicts_that_are_lost_problems_and_guesses_are_new_too() -> None:
     lost = UnknownVerdict(
-        rule="headroom-too-small", missing="speed", subjects_count=2, devices=("leaf1",), settled_by="a speed"
+        rule="headroom-too-small", missing="speed", subjects_count=2, devices=("leaf1",), resolved_by="a speed"
     )
     before = outcome(unknown=(replace(lost, subjects_count=1),))
     assert [new.text for new in worse(before, outcome(unknown=(lost,)), ())] == [

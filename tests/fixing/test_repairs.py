@@ -99,5 +99,5 @@ def test_nodrop_fix_makes_what_a_fix_says(fault: Fault, tmp_path: Path) -> None:
     for one in find([str(tmp_path)]).fabrics():
         made = fix(one, settings, unsafe=True)
         assert {finding.rule for finding in made.made} == {fault.row["rule"]}
-        assert [(each.why, each.text) for each in made.left] == []
+        assert [(each.reason, each.text) for each in made.remaining] == []
         assert made.rewritten

@@ -44,7 +44,7 @@ def write_switch(folder: Path, *, maps: dict[str, dict[int, int]], pfc: dict[str
 def lossy_dscps(folder: Path) -> tuple[str, list[str], list[str]]:
     """Return what is assumed of RDMA, the notes, and the findings about lossy RDMA and PFC that no class uses."""
     reading = nodrop.read([str(folder)])
-    (assumed,) = (f"{row.value}: {row.because}" for row in reading.assumed if row.fact == "RDMA")
+    (assumed,) = (f"{row.value}: {row.reason}" for row in reading.assumed if row.fact == "RDMA")
     rows = nodrop.lint(reading).findings
     others = ("rdma-dscp-in-lossy-class", "pfc-on-unintended-priority")
     return (

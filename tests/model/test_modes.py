@@ -57,7 +57,7 @@ OPEN = UnknownVerdict(
     missing="fabric.mode",
     subjects_count=1,
     devices=("leaf1",),
-    settled_by="the mode: --assume mode=lossless or mode=lossy, or `mode: lossless` in fabric.yaml",
+    resolved_by="the mode: --assume mode=lossless or mode=lossy, or `mode: lossless` in fabric.yaml",
 )
 
 
@@ -121,7 +121,7 @@ def test_each_group_that_cables_join_has_its_own_mode() -> None:
         "no known cable joins these 3 groups, so each has its own mode and siblings: a1, a2 (lossy); "
         "b1, b2 (lossless); c1 (lossless). If they are one fabric, state its cables in fabric.yaml"
     )
-    assert [(one.value, one.because) for one in reading.assumed if one.fact == "mode"] == [
+    assert [(one.value, one.reason) for one in reading.assumed if one.fact == "mode"] == [
         ("lossy", "a1, a2: nothing pauses, and no priority group is lossless"),
         ("lossless", "b1, b2: ports have PFC, a lossless priority group or a PFC watchdog"),
         ("lossless", "c1: as b1, b2, since no cable decides it"),
@@ -138,7 +138,7 @@ def test_a_switch_of_unknown_mode_keeps_that_of_its_former_state() -> None:
     former = assemble([switch("leaf1", pfc=True)], Declared())
     now = as_before(assemble([switch("leaf1", pfc=False)], Declared()), former)
     assert (modes(now), now.possible) == ({"leaf1": {"lossless"}}, ())
-    assert [(one.value, one.because) for one in now.assumed if one.fact == "mode"] == [
+    assert [(one.value, one.reason) for one in now.assumed if one.fact == "mode"] == [
         ("lossless", "as before the change")
     ]
     assert found(judge(now, [rule(**NEEDS_PFC)])) == ["leaf1/Ethernet0"]

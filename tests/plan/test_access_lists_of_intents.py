@@ -46,7 +46,7 @@ def told(platform: str, kind: str) -> list[tuple[tuple[str, ...], str]]:
 
 def facts(plan: Plan) -> list[tuple[tuple[str, ...], str]]:
     """What a plan tells: paths, and how each changes."""
-    entries = [entry for block in plan.told for fact in block.facts for entry in fact.entries]
+    entries = [entry for block in plan.changes for fact in block.facts for entry in fact.entries]
     return [(one.path, "added" if one.old is None else "removed" if one.new is None else "changed") for one in entries]
 
 
@@ -56,7 +56,7 @@ def test_a_plan_tells_the_change_and_what_it_disturbs(platform: str, kind: str) 
     plan = nodrop.plan(before, after)
     assert facts(plan) == told(platform, kind)
     assert plan.effects == {"leaf1": "traffic-affecting", "leaf2": "traffic-affecting"}
-    assert plan.outside == ()
+    assert plan.outside_model == ()
 
 
 @pytest.mark.parametrize(("platform", "kind"), BOTH)
@@ -76,7 +76,7 @@ def test_what_runs_otherwise_is_drift(platform: str, kind: str) -> None:
     before, after = pair(platform, kind)
     found = nodrop.drift(running(before, 1, after.fabric), after)
     assert facts(found.plan) == told(platform, kind)
-    assert found.plan.outside == ()
+    assert found.plan.outside_model == ()
     assert nodrop.drift(running(after, 1), after).empty
 
 

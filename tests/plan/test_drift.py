@@ -36,7 +36,7 @@ INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
 def test_what_switches_add_by_themselves_is_no_drift(name: str, seed: int) -> None:
     wanted = built(load(shipped(name)), "intent.yaml", "build")[1]
     found = nodrop.drift(running(wanted, seed), wanted)
-    assert [(told.devices, told.ports, told.facts) for told in found.plan.told] == []
+    assert [(told.devices, told.ports, told.facts) for told in found.plan.changes] == []
     assert found.empty
 
 
@@ -152,14 +152,14 @@ def test_headroom_that_buffermgrd_derives_is_no_drift() -> None:
 @given(fabric=random_fabrics(), seed=st.integers(0, 99))
 def test_whatever_is_wanted_it_is_no_drift(fabric: Fabric, seed: int) -> None:
     wanted = nodrop.read_back(list(nodrop.write(fabric)), fabric)
-    assert nodrop.drift(running(wanted, seed), wanted).plan.told == ()
+    assert nodrop.drift(running(wanted, seed), wanted).plan.changes == ()
 
 
 @pytest.mark.parametrize("platform", RELEASES)
 def test_what_is_not_told_is_kept(platform: str) -> None:
     wanted = reading(platform)
     found = nodrop.drift(running(wanted, 3), wanted)
-    said = {entry.path[0] for told in found.own for fact in told.facts for entry in fact.entries}
+    said = {entry.path[0] for told in found.automatic for fact in told.facts for entry in fact.entries}
     elsewhere = ("bgp", "snmp_location", "ntp_servers")
     assert said == {path[0] for row in rows(platform) for path in row.paths if path[0] not in elsewhere}
 
@@ -171,7 +171,7 @@ def test_a_row_without_a_source_is_none() -> None:
 
 def test_what_somebody_has_set_is_not_the_switches_own() -> None:
     """A group of counters that is off, one that no image turns on, and another MAC address are drift."""
-    counter = nodrop.drift(running(reading(), 3), reading()).own[0].facts[-1].entries[0].old
+    counter = nodrop.drift(running(reading(), 3), reading()).automatic[0].facts[-1].entries[0].old
     assert own("sonic", ("counters", "ACL"), False, counter, None)
     assert not own("sonic", ("counters", "ACL"), False, replace(counter, enabled=False), None)
     assert not own("sonic", ("counters", "WRED_ECN_QUEUE"), False, counter, None)
@@ -193,7 +193,7 @@ def _told(plan: Plan) -> set[Any]:
     """Every place that differs: a switch, a port or none, the path from there, and the two values."""
     return {
         (device, port, one.path, one.old, one.new)
-        for told in plan.told
+        for told in plan.changes
         for device in told.devices
         for port in told.ports or (None,)
         for fact in told.facts
@@ -207,7 +207,7 @@ def test_what_differs_is_told_exactly(platform: str, knob: str, value: Any) -> N
     wanted, other = reading(platform), reading_of(platform, {knob: value})
     expected = _told(nodrop.plan(other, wanted))
     found = nodrop.drift(running(other, 4, wanted.fabric), wanted)
-    silent = {one.path for told in found.plan.unsaid for fact in told.facts for one in fact.entries}
+    silent = {one.path for told in found.plan.not_compared for fact in told.facts for one in fact.entries}
     assert {one for one in _told(found.plan) if one[2] not in silent} == {
         one for one in expected if one[0] is not None and one[2] not in silent
     }
@@ -218,7 +218,7 @@ def test_switches_on_one_side_alone() -> None:
     wanted = reading()
     more = reading_of("sonic", {"topology.leaves.ids": "1-3"})
     found = nodrop.drift(running(wanted, 5, without=("leaf2",)), wanted)
-    assert (found.uncollected, found.foreign, found.plan.told, found.empty) == (("leaf2",), (), (), False)
+    assert (found.uncollected, found.foreign, found.plan.changes, found.empty) == (("leaf2",), (), (), False)
     found = nodrop.drift(running(more, 5, wanted.fabric, without=("spine1", "spine2")), wanted)
     assert (found.uncollected, found.foreign, found.empty) == (("spine1", "spine2"), ("leaf3",), False)
     assert {one.name for one in found.plan.devices} == set()
@@ -232,6 +232,6 @@ def test_files_of_hosts_of_one_side_say_nothing_of_the_other() -> None:
     other = replace(runs, fabric=replace(runs.fabric, nics=(replace(nic, host="gpu1"),)))
     assert nodrop.drift(other, wanted).empty
     changed = replace(runs, fabric=replace(runs.fabric, nics=(replace(nic, tos=1),)))
-    assert {one.path[-1] for told in nodrop.drift(changed, wanted).plan.told for one in told.facts[0].entries} == {
+    assert {one.path[-1] for told in nodrop.drift(changed, wanted).plan.changes for one in told.facts[0].entries} == {
         "tos"
     }

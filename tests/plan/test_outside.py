@@ -49,7 +49,7 @@ def told(plan: Plan) -> list[tuple[tuple[str, ...], str, list[tuple[str, str]], 
             [(" ".join(key.path[len(one.at) :]), key.kind) for key in one.keys],
             one.effect.risk,
         )
-        for one in plan.outside
+        for one in plan.outside_model
     ]
 
 
@@ -70,7 +70,7 @@ def test_tables_that_the_model_does_not_hold_are_told_of_all_switches_once() -> 
         (both, "SNMP_COMMUNITY", [("…", "added")], "unknown"),
         (both, "TACPLUS", [("global", "added")], "unknown"),
     ]
-    assert (plan.told, plan.empty, [one.devices for one in plan.order]) == ((), False, [("leaf1",), ("leaf2",)])
+    assert (plan.changes, plan.empty, [one.devices for one in plan.order]) == ((), False, [("leaf1",), ("leaf2",)])
     assert plan.effects == dict.fromkeys(both, "service restart")
     assert SECRET not in plan_text.render([plan]) + plan_markdown.render([plan]) + plan_json.render([plan]).decode()
     for one in make_patches(plan, old, new):
@@ -86,7 +86,7 @@ def test_a_file_that_is_only_written_otherwise_has_not_changed() -> None:
         tables["ACL_TABLE"] = {}
 
     plan = nodrop.plan(*sonic(turned, "leaf1"))
-    assert (plan.empty, plan.outside) == (True, ())
+    assert (plan.empty, plan.outside_model) == (True, ())
 
 
 def test_facts_of_the_model_are_not_told_twice() -> None:
@@ -98,9 +98,9 @@ def test_facts_of_the_model_are_not_told_twice() -> None:
 
     old, new = sonic(both, "leaf1")
     plan = nodrop.plan(old, new)
-    assert [one.at[1:] for one in plan.outside] == [("PORT",)]
+    assert [one.at[1:] for one in plan.outside_model] == [("PORT",)]
     assert told(plan)[0][2] == [("Ethernet0 tpid", "added")]
-    assert plan.told
+    assert plan.changes
 
 
 def test_paths_of_nvue_and_lines_of_the_routing_daemon() -> None:
@@ -113,7 +113,7 @@ def test_paths_of_nvue_and_lines_of_the_routing_daemon() -> None:
     assert SECRET not in plan_json.render([plan]).decode()
     frr = broken("sonic", [])
     more = {**frr, "leaf1/frr.conf": frr["leaf1/frr.conf"] + f"password {SECRET}\nlog timestamp precision 3\n"}
-    (part,) = nodrop.plan(said(frr), said(more)).outside
+    (part,) = nodrop.plan(said(frr), said(more)).outside_model
     assert (part.at, [key.path[1] for key in part.keys]) == (("frr.conf",), ["password", "log timestamp precision"])
 
 
@@ -121,7 +121,7 @@ def test_lines_of_a_platform_without_settings() -> None:
     """Onyx, whose reader gathers settings of its own."""
     text = (TESTS / "platforms" / "onyx" / "good.txt").read_bytes()
     one, other = (read("onyx", raw) for raw in (text, text + b"   banner login hello\n"))
-    (part,) = nodrop.plan(one, other).outside
+    (part,) = nodrop.plan(one, other).outside_model
     assert [key.path for key in part.keys] == [("running-config.txt", "banner login hello")]
 
 
@@ -177,7 +177,7 @@ def test_a_setting_that_states_its_default_is_harmless() -> None:
             (("leaf1",), "PORT", [("Ethernet0 dhcp_rate_limit", kind)], "none"),
             (("leaf1",), "PORT", [("Ethernet8 tpid", kind)], "unknown"),
         ]
-        assert plan.outside[0].effect.reasons == ("it states the default, which is in effect without it too",)
+        assert plan.outside_model[0].effect.reasons == ("it states the default, which is in effect without it too",)
     old = broken("nvue", [])
     text = old["leaf1/startup.yaml"]
     without = said({**old, "leaf1/startup.yaml": text.replace("          mtu: 9216\n", "")})
@@ -200,7 +200,7 @@ def test_settings_of_a_port_that_comes_into_use_or_is_shut_are_harmless() -> Non
         (nodrop.plan(*reversed(both)), "removed", "the port is shut with this change, and carries nothing then"),
     ):
         assert told(plan) == [(("leaf1",), "PORT", [("Ethernet0 tpid", kind)], "none")]
-        assert plan.outside[0].effect.reasons == (why,)
+        assert plan.outside_model[0].effect.reasons == (why,)
 
 
 def test_a_session_that_joins_or_leaves_its_peer_group_is_reset() -> None:
@@ -219,7 +219,7 @@ def test_a_session_that_joins_or_leaves_its_peer_group_is_reset() -> None:
         (leaves, "leaves peer group SPINES, which changes.vtysh cannot do; load the new frr.conf with apply.sh"),
         (joins, "joins peer group SPINES"),
     ):
-        (one,) = plan.together
+        (one,) = plan.combined_impact
         assert (one.devices, one.effect.risk) == (("leaf1",), "traffic-affecting")
         assert one.effect.reasons == (f"BGP session 10.1.1.225 is reset: it {reason}",)
         assert plan.effects["leaf1"] == "traffic-affecting"

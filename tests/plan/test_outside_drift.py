@@ -57,14 +57,14 @@ def told(found: Drift) -> list[tuple[str, list[tuple[str, str]]]]:
     """Of each part its name, and keys with what is the matter with them: `removed` runs alone, `added` is missing."""
     return [
         (" ".join(one.at[1:]), [(" ".join(key.path[len(one.at) :]), key.kind) for key in one.keys])
-        for one in found.plan.outside
+        for one in found.plan.outside_model
     ]
 
 
 def drifted(change: Change, want: Change = lambda _: None) -> Any:
     found = nodrop.drift(*sonic(change, want))
-    assert found.plan.told == ()
-    assert found.empty == (not found.plan.outside)
+    assert found.plan.changes == ()
+    assert found.empty == (not found.plan.outside_model)
     return told(found)
 
 
@@ -75,7 +75,7 @@ def test_an_access_list_that_somebody_has_added() -> None:
 
     before, wanted = sonic(by_hand)
     found = nodrop.drift(before, wanted)
-    (fact,) = found.plan.told[0].facts
+    (fact,) = found.plan.changes[0].facts
     assert ([entry.path for entry in fact.entries], told(found)) == ([("access_lists", "DATA")], [])
     (patch,) = make_patches(found.plan, before, wanted)
     assert [step["path"] for step in json.loads(patch.files["patch.json"])] == ["/ACL_RULE", "/ACL_TABLE"]
@@ -150,10 +150,10 @@ def test_what_the_model_holds_is_told_by_its_facts() -> None:
 
     assert nodrop.drift(*sonic(of_snmp("public"))).empty
     found = nodrop.drift(*sonic(of_snmp("hall 4")))
-    assert {entry.path for one in found.plan.told for fact in one.facts for entry in fact.entries} == {
+    assert {entry.path for one in found.plan.changes for fact in one.facts for entry in fact.entries} == {
         ("snmp_location",)
     }
-    assert found.plan.outside == ()
+    assert found.plan.outside_model == ()
 
 
 def test_secrets_are_missed_but_not_compared() -> None:
@@ -219,7 +219,7 @@ def test_settings_of_nvue_in_either_form(commands: bool) -> None:
         ("system aaa", [("user ops", "removed")]),
         ("system message", [("pre-login", "changed")]),
     ]
-    assert SECRET not in str(found.plan.outside)
+    assert SECRET not in str(found.plan.outside_model)
     (patch,) = make_patches(found.plan, read("nvue", shown), wanted)
     assert (patch.by_hand, SECRET in str(patch.files)) == ((), False)
     lines = patch.files["changes.nv"].decode().splitlines()
@@ -237,7 +237,7 @@ def _is_commands(given: Any, seed: int) -> bool:
 def test_what_is_alike_on_several_switches_is_told_once() -> None:
     wanted = reading_of("sonic", {"extra": {"leaf": {"tables": {"CRM": {"Config": {"polling_interval": "60"}}}}}})
     found = nodrop.drift(running(reading(), 3, wanted.fabric), wanted)
-    assert [(one.devices, told(found)) for one in found.plan.outside] == [
+    assert [(one.devices, told(found)) for one in found.plan.outside_model] == [
         (("leaf1", "leaf2"), [("CRM", [("Config polling_interval", "changed")])])
     ]
 
@@ -264,7 +264,7 @@ def test_the_way_back_is_in_the_patch_and_what_is_not_is_said() -> None:
     assert after["NTP_SERVER"] == {"192.0.2.10": {"association_type": "server"}}
     files = {source.name: source.held or b"" for source in before.sources["leaf1"]}
     then = nodrop.drift(read("sonic", {**files, "config_db.json": json.dumps(after).encode()}), wanted)
-    assert (told(then), then.plan.told) == ([("FEATURE", [("lldp state", "removed")])], ())
+    assert (told(then), then.plan.changes) == ([("FEATURE", [("lldp state", "removed")])], ())
 
 
 def test_what_is_written_over_what_was_given() -> None:
@@ -285,7 +285,7 @@ def test_ports_of_which_the_same_is_told_are_one_line() -> None:
         shown[1]["set"]["interface"].setdefault(port, {})["acl"] = {"SITE": {"inbound": {}}}
     both = (read("nvue", {"startup.yaml": json.dumps(one).encode()}) for one in (shown, given))
     plan = nodrop.drift(*both).plan
-    assert [one.at[1:] for one in plan.outside] == [("interface", f"swp{number}") for number in (1, 2, 3)]
+    assert [one.at[1:] for one in plan.outside_model] == [("interface", f"swp{number}") for number in (1, 2, 3)]
     assert [line for line, _ in format_other_file_changes(plan, KEY_VERBS)] == [
         "leaf1: interface swp[1-3]: acl not wanted"
     ]

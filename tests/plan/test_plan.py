@@ -77,7 +77,7 @@ def whole(one: Plan) -> list[str]:
     """Return all facts as lines, with where they are."""
     return [
         f"{'+'.join(block.devices)} {'+'.join(block.ports)} {line}"
-        for block in one.told
+        for block in one.changes
         for fact in block.facts
         for line in lines(fact)
     ]
@@ -107,7 +107,7 @@ def test_a_fabric_is_no_change_of_itself(name: str) -> None:
     one, other = (built(load(shipped(name)), "intent.yaml", "build")[1] for _ in range(2))
     made = nodrop.plan(one, other)
     assert made.empty
-    assert (made.devices, made.told, made.unsaid, made.order) == ((), (), (), ())
+    assert (made.devices, made.changes, made.not_compared, made.order) == ((), (), (), ())
     assert plan_text.page(made) == "nothing changes\n"
 
 
@@ -126,7 +126,7 @@ def test_what_one_side_does_not_say_is_no_change_and_told() -> None:
     for one, other, side in ((old, silent, "the new side"), (silent, old, "the old side")):
         made = nodrop.plan(one, other)
         assert made.empty
-        assert [(told.devices, len(told.ports)) for told in made.unsaid] == [(("leaf1",), 3), (("leaf1",), 4)]
+        assert [(told.devices, len(told.ports)) for told in made.not_compared] == [(("leaf1",), 3), (("leaf1",), 4)]
         assert f"PFC watchdog of leaf1: absent on {side}" in plan_text.page(made)
         assert plan_text.page(made).endswith("\nnothing changes\n")
 
@@ -135,10 +135,10 @@ def test_what_was_assumed_or_is_not_there_is_not_said() -> None:
     """Files of switches alone state neither hosts nor classes; an intent does, and that is no change of them."""
     old = reading()
     bare = replace(old.fabric, classes=old.fabric.classes[:1], hosts=(), nics=(), links=())
-    other = replace(old, fabric=bare, assumed=(Assumption(fact="RDMA", value="DSCP 26", because="NVIDIA's"),))
+    other = replace(old, fabric=bare, assumed=(Assumption(fact="RDMA", value="DSCP 26", reason="NVIDIA's"),))
     made = nodrop.plan(other, old)
     assert made.empty
-    assert [fact.entries[0].path for block in made.unsaid for fact in block.facts] == [
+    assert [fact.entries[0].path for block in made.not_compared for fact in block.facts] == [
         ("classes",),
         ("hosts",),
         ("links",),
@@ -148,10 +148,10 @@ def test_what_was_assumed_or_is_not_there_is_not_said() -> None:
 
 def test_equal_changes_are_told_once() -> None:
     made = nodrop.plan(*story("ecn-thresholds"))
-    facts = [fact for block in made.told for fact in block.facts]
+    facts = [fact for block in made.changes for fact in block.facts]
     assert {what(fact) for fact in facts} == {"queue 3: ECN minimum", "queue 3: ECN maximum"}
-    assert [block.devices for block in made.told] == [("leaf1", "leaf2"), ("spine1", "spine2")]
-    assert [len(block.ports) for block in made.told] == [7, 4]
+    assert [block.devices for block in made.changes] == [("leaf1", "leaf2"), ("spine1", "spine2")]
+    assert [len(block.ports) for block in made.changes] == [7, 4]
 
 
 def applied_by_its_tool(platform: str, patch: Patch, old: Reading) -> None:
@@ -237,12 +237,12 @@ def test_what_no_patch_makes_makes_the_rest_no_worse() -> None:
     config["WRED_PROFILE"]["AZURE_LOSSLESS"]["green_min_threshold"] = "160000"
     old, new = said(clean), said({**clean, file: json.dumps(config)})
     made = nodrop.plan(old, new)
-    facts = {what(fact): fact.effect for block in made.told for fact in block.facts if not fact.is_switch_computed}
-    assert {name: (effect.risk, effect.means) for name, effect in facts.items()} == {
+    facts = {what(fact): fact.effect for block in made.changes for fact in block.facts if not fact.is_switch_computed}
+    assert {name: (effect.risk, effect.method) for name, effect in facts.items()} == {
         "HWSKU": ("reboot", "by hand"),
         "queue 3: ECN minimum (green)": ("none", "patch"),
     }
-    assert made.together == ()
+    assert made.combined_impact == ()
     (patch,) = make_patches(made, old, new)
     (step,) = json.loads(patch.files[PATCH])
     assert (step["path"], step["value"]) == ("/WRED_PROFILE/AZURE_LOSSLESS/green_min_threshold", "160000")
@@ -258,9 +258,9 @@ def test_what_the_switch_adds_by_itself_follows() -> None:
     config = json.loads(clean[file])
     config["PORT"]["Ethernet0"]["admin_status"] = "down"
     made = nodrop.plan(said(clean), said({**clean, file: json.dumps(config)}))
-    means = {what(fact): fact.effect.means for block in made.told for fact in block.facts}
+    means = {what(fact): fact.effect.method for block in made.changes for fact in block.facts}
     assert means.pop("enabled") == "patch"
-    assert set(means.values()) == {"follows"}
+    assert set(means.values()) == {"derived"}
 
 
 def test_a_switch_of_which_little_is_known_is_told() -> None:
@@ -272,14 +272,17 @@ def test_a_switch_of_which_little_is_known_is_told() -> None:
     (change,) = made.devices
     assert change.kind == "changed"
     assert f"~ {change.name} changed" in plan_text.page(made)
-    assert {fact.effect.means for block in made.told for fact in block.facts if block.devices} <= {"by hand", "unknown"}
+    assert {fact.effect.method for block in made.changes for fact in block.facts if block.devices} <= {
+        "by hand",
+        "unknown",
+    }
 
 
 def test_what_the_updater_refuses_and_a_command_does_is_typed() -> None:
     old, new = story("ecn-thresholds")
     made = nodrop.plan(old, new)
     assert made.effects == dict.fromkeys(("leaf1", "leaf2", "spine1", "spine2"), "none")
-    assert {fact.effect.means for block in made.told for fact in block.facts if block.devices} == {"commands"}
+    assert {fact.effect.method for block in made.changes for fact in block.facts if block.devices} == {"commands"}
     patch = next(iter(make_patches(made, old, new)))
     assert list(patch.files) == ["commands.sh"]
     assert patch.files["commands.sh"].startswith(b"sudo ecnconfig -p AZURE_LOSSLESS -gm")
@@ -344,8 +347,8 @@ def test_a_port_uses_advertised_speeds_if_it_negotiates(autoneg: bool | None, ef
 def risks_of_use(old: Reading, new: Reading) -> set[str]:
     """Return all risks of the plans by which spare ports come into use, and become spare again."""
     plans = nodrop.plan(old, new), nodrop.plan(new, old)
-    assert not any(one.unsaid or one.outside for one in plans)
-    facts = {fact.effect.risk for one in plans for block in one.told for fact in block.facts}
+    assert not any(one.not_compared or one.outside_model for one in plans)
+    facts = {fact.effect.risk for one in plans for block in one.changes for fact in block.facts}
     return facts | {risk for one in plans for risk in one.effects.values()}
 
 
@@ -376,16 +379,16 @@ def test_a_release_is_installed_by_hand_and_needs_a_reboot() -> None:
     old = reading()
     new = replace(old, fabric=set_value(old.fabric, parse("leaf1/@version"), "202511"))
     made = nodrop.plan(old, new)
-    (fact,) = made.told[0].facts
-    assert (made.effects, fact.effect.means) == ({"leaf1": "reboot"}, "by hand")
+    (fact,) = made.changes[0].facts
+    assert (made.effects, fact.effect.method) == ({"leaf1": "reboot"}, "by hand")
     assert list(lines(fact)) == ["release: 202505 -> 202511"]
 
 
 def test_a_change_of_files_that_are_not_at_hand_is_unknown() -> None:
     old, new = story("fabric-watchdog-off")
     made = nodrop.plan(replace(old, sources={}), new)
-    facts = [fact for block in made.told for fact in block.facts if block.ports]
-    assert {(fact.effect.risk, fact.effect.means) for fact in facts} == {("unknown", "unknown")}
+    facts = [fact for block in made.changes for fact in block.facts if block.ports]
+    assert {(fact.effect.risk, fact.effect.method) for fact in facts} == {("unknown", "unknown")}
 
 
 @pytest.mark.parametrize("platform", ["", "sonic"])

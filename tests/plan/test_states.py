@@ -7,7 +7,7 @@ import pytest
 
 import nodrop
 from nodrop.model.reading import Reading, Source
-from nodrop.plan.model import ChangeShare, Plan
+from nodrop.plan.model import ChangeScope, Plan
 from nodrop.plan.shares import ChangeShares
 from nodrop.plan.states import RolloutStates
 from support.plan_pairs import reading, reading_of
@@ -32,7 +32,7 @@ def test_files_of_a_switch_are_those_of_its_own_state(done: tuple[str, ...]) -> 
     old, new, plan = pair()
     assert {change.name for change in plan.devices} == set(NAMES)
     states = RolloutStates(plan.devices, old, new, ChangeShares(plan.devices, old.fabric, new.fabric))
-    state = states.at(dict.fromkeys(done, frozenset({ChangeShare()})), "old")
+    state = states.at(dict.fromkeys(done, frozenset({ChangeScope()})), "old")
     found = {name: [source.display for source in sources] for name, sources in state.sources.items()}
     assert found == {name: [f"{'new' if name in done else 'old'}/{name}"] for name in NAMES}
     sides = {"old": old.fabric, "new": new.fabric}

@@ -43,7 +43,7 @@ WHOLE = outcome(
             missing="link.length_m",
             subjects_count=2,
             devices=("leaf1",),
-            settled_by="fabric.cables",
+            resolved_by="fabric.cables",
         ),
     ),
     notes=(Note(kind="table", message="BANNER is not understood", device="leaf1", file="a.json", line=4),),
@@ -51,7 +51,7 @@ WHOLE = outcome(
         Problem(path="b.yaml", line=3, column=5, where="fabric.mode", found="'x'", expected="a mode", hint="lossy?"),
         Problem(path="c.yaml", found="a pipe"),
     ),
-    assumed=(Assumption(fact="mode", value="lossless", because="PFC is on"),),
+    assumed=(Assumption(fact="mode", value="lossless", reason="PFC is on"),),
     files=Files(read=("a.json", "c.yaml"), ignored=(Ignored("README.md", "documentation"),)),
     suppressed=3,
     baseline=12,
@@ -69,7 +69,7 @@ def test_a_whole_report() -> None:
         render(WHOLE).decode()
         == """\
 {
-  "version": 1,
+  "version": 2,
   "findings": [
     {
       "rule": "pfc-without-watchdog",
@@ -161,7 +161,7 @@ def test_a_whole_report() -> None:
       "devices": [
         "leaf1"
       ],
-      "settled_by": "fabric.cables"
+      "resolved_by": "fabric.cables"
     }
   ],
   "notes": [
@@ -216,7 +216,7 @@ def test_a_whole_report() -> None:
     {
       "fact": "mode",
       "value": "lossless",
-      "because": "PFC is on"
+      "reason": "PFC is on"
     }
   ],
   "statistics": null,
@@ -234,7 +234,7 @@ def test_a_whole_report() -> None:
     "baseline": 12,
     "evpn_not_computed": 0,
     "leaks_not_computed": 0,
-    "declared": 0
+    "declared_harmless": 0
   }
 }
 """

@@ -70,7 +70,7 @@ def test_rules_and_places_of_a_report_are_links(monkeypatch: pytest.MonkeyPatch,
         "leaf1/Ethernet0", at("leaf1.json", 2, 1, 3), related=(related("leaf2", "there", at("leaf2.json", 1, 1, 2)),)
     )
     other = finding("leaf1/Ethernet8", at("leaf1.json", 1, 1, 3))
-    lacking = UnknownVerdict(rule="headroom-too-small", missing="x", subjects_count=1, devices=(), settled_by="")
+    lacking = UnknownVerdict(rule="headroom-too-small", missing="x", subjects_count=1, devices=(), resolved_by="")
     whole = outcome(one, other, unknown=(lacking,), problems=(Problem(path="leaf1.json", line=2, found="x"),))
     for color in (False, True):
         text = render(whole, color=color, verbose=True, links=TerminalLinks(shipped()))

@@ -22,7 +22,7 @@ UNKNOWN = UnknownVerdict(
     missing="link.length_m",
     subjects_count=2,
     devices=("leaf1",),
-    settled_by="cables in fabric.yaml",
+    resolved_by="cables in fabric.yaml",
 )
 WHOLE = outcome(
     finding(
@@ -143,7 +143,7 @@ def hostile(text: str) -> Outcome:
     return outcome(
         finding(f"leaf1/{text.replace('/', '')}", at(f"{text}/x", 1, 1, 2), related=(intent,), **whole),
         problems=(Problem(path=text, line=1, column=1, where=text, found=text, expected=text),),
-        unknown=(UnknownVerdict(rule=text, missing=text, subjects_count=1, devices=(), settled_by=text),),
+        unknown=(UnknownVerdict(rule=text, missing=text, subjects_count=1, devices=(), resolved_by=text),),
     )
 
 

@@ -52,8 +52,8 @@ WHOLE = outcome(
     LINK,
     lines=LINES,
     assumed=(
-        Assumption(fact="mode", value="lossless", because="PFC is on"),
-        Assumption(fact="RDMA", value="DSCP 26", because="NVIDIA's convention"),
+        Assumption(fact="mode", value="lossless", reason="PFC is on"),
+        Assumption(fact="RDMA", value="DSCP 26", reason="NVIDIA's convention"),
     ),
     unknown=(
         UnknownVerdict(
@@ -61,9 +61,9 @@ WHOLE = outcome(
             missing="link.length_m",
             subjects_count=32,
             devices=("leaf7", "leaf8"),
-            settled_by="cables in fabric.yaml",
+            resolved_by="cables in fabric.yaml",
         ),
-        UnknownVerdict(rule="deadlock", missing="fabric.links", subjects_count=1, devices=(), settled_by=""),
+        UnknownVerdict(rule="deadlock", missing="fabric.links", subjects_count=1, devices=(), resolved_by=""),
     ),
     notes=(
         Note(kind="table", message="BANNER is not understood", device="leaf8", file="b.json", line=3),
@@ -410,10 +410,10 @@ def test_no_control_character_gets_out(texts: list[str], verbose: bool, width: i
             ),
             finding("leaf1", related=(related("leaf2", j, place),)),
         ),
-        unknown=(UnknownVerdict(rule=a, missing=b, subjects_count=1, devices=(c, d), settled_by=e),),
+        unknown=(UnknownVerdict(rule=a, missing=b, subjects_count=1, devices=(c, d), resolved_by=e),),
         notes=(Note(kind=f, message=g, device=h, file=i), Note(kind=f, message=g, device=k), Note(kind=f, message=l)),
         problems=(Problem(path=j, where=k, found=l, expected=a, hint=b),),
-        assumed=(Assumption(fact=c, value=d, because=e),),
+        assumed=(Assumption(fact=c, value=d, reason=e),),
         line=lambda file, line: k,
     )
     for color in (False, True):

@@ -17,10 +17,10 @@ from nodrop.results.outcome import (
 from nodrop.syntax.places import Span
 from support.report_samples import at, finding, outcome
 
-ASSUMED = (Assumption(fact="mode", value="lossless", because="PFC is on"),)
+ASSUMED = (Assumption(fact="mode", value="lossless", reason="PFC is on"),)
 UNKNOWN_VERDICTS = (
-    UnknownVerdict(rule="b", missing="x", subjects_count=2, devices=("leaf1",), settled_by=""),
-    UnknownVerdict(rule="a", missing="y", subjects_count=2, devices=("leaf1",), settled_by=""),
+    UnknownVerdict(rule="b", missing="x", subjects_count=2, devices=("leaf1",), resolved_by=""),
+    UnknownVerdict(rule="a", missing="y", subjects_count=2, devices=("leaf1",), resolved_by=""),
 )
 
 
@@ -39,7 +39,7 @@ def test_the_summary_counts_findings_by_severity() -> None:
         baseline=0,
         evpn_not_computed=0,
         leaks_not_computed=0,
-        declared=0,
+        declared_harmless=0,
     )
 
 

@@ -34,4 +34,4 @@ def found(made: Fixed) -> Counter[tuple[str, tuple[str, ...]]]:
 
 def left(made: Fixed) -> list[tuple[str, str, str]]:
     """Return what is left: rule, subject and reason."""
-    return [(one.finding.rule, "/".join(one.finding.subject), one.why) for one in made.left]
+    return [(one.finding.rule, "/".join(one.finding.subject), one.reason) for one in made.remaining]

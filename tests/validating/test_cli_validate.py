@@ -120,8 +120,8 @@ def test_another_build_is_compared_by_batfish(
 ) -> None:
     lost = {"port": "", "to": "10.2.2.1", "before": "ACCEPTED", "after": "NO_ROUTE"}
     flows = (
-        Flow(start="leaf1", prefix="10.2.2.0/24", lost=True, **lost),
-        Flow(start="leaf2", prefix="10.2.1.0/24", lost=False, **lost),
+        Flow(source="leaf1", prefix="10.2.2.0/24", lost=True, **lost),
+        Flow(source="leaf2", prefix="10.2.1.0/24", lost=False, **lost),
     )
 
     def difference(old: Reading, new: Reading, service: str, **_: object) -> batfish.Difference:

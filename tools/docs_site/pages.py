@@ -45,7 +45,7 @@ GENERATED: Mapping[str, tuple[str, str, Callable[[], str]]] = {
     "reference/json.md": (
         "JSON outputs",
         "`--format json` prints one document. Every key is always present. A change that breaks readers gets a new\n"
-        "version number.\n",
+        "version number; [JSON version 2](../json-version-2.md) lists the keys that changed.\n",
         command_reference.render_json,
     ),
     "reference/platforms.md": (

@@ -163,9 +163,9 @@ def _differences_from_nodrop(seen: Observation) -> Iterator[Hit]:
     together: defaultdict[tuple[str, str], list[Flow]] = defaultdict(list)
     for flow in seen.flows:
         if flow.lost:
-            together[flow.start, flow.after].append(flow)
+            together[flow.source, flow.new].append(flow)
     for (start, after), rows in together.items():
-        fault = ObservedFault("reach", (start,), after, rows[0].before)
+        fault = ObservedFault("reach", (start,), after, rows[0].old)
         prefixes_text = abbreviate_list(list(dict.fromkeys(row.prefix for row in rows)))
         yield Hit(
             subject=(start, "@bgp"),

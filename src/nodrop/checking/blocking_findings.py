@@ -10,13 +10,13 @@ from nodrop.locate import locate
 from nodrop.model.change import Change
 from nodrop.model.reading import Reading
 from nodrop.model.subject import FABRIC, Subject, text
-from nodrop.plan.model import CHANGE_RISKS, DeviceChange, Effect, Hazard, Plan, PortGroupChange, Risk, Told
+from nodrop.plan.model import CHANGE_RISKS, DeviceChange, Effect, FactGroup, Hazard, Plan, PortGroupChange, Risk
 from nodrop.platforms.kit.editing import subject_of
 from nodrop.report.check_page import format_outdated_build as unfit_said
 from nodrop.report.plan_page import RISK_LABELS, devices, format_fact_place, number_stages, together
 from nodrop.report.plan_words import lines
 from nodrop.report.rollout_page import format_rollout_hazards as hazards_said
-from nodrop.results.checked import Unfit
+from nodrop.results.checked import OutdatedBuild
 from nodrop.results.rulings import BUILD_OUT_OF_DATE, RISK, ROLLOUT_HAZARD, Ruling
 
 _SINGLY = ", one at a time"
@@ -41,7 +41,7 @@ def hazards(plan: Plan, *, gate: bool) -> Iterator[Finding]:
     )
     described_hazards = zip(plan.rollout.hazards if plan.rollout else (), hazards_said(plan), strict=True)
     for hazard, description in described_hazards:
-        message = f"{description}; the order is {order}" if hazard.when != "inside" else description
+        message = f"{description}; the order is {order}" if hazard.when != "within switch" else description
         yield finding(
             ROLLOUT_HAZARD,
             message,
@@ -85,7 +85,7 @@ def _closeness_to_subject(fact: Change, subject: Subject) -> tuple[int, bool]:
 def risk_findings(plan: Plan, min_risk: Risk) -> Iterator[Finding]:
     """Yield the changes whose impact on running switches has the given risk or worse, each change once."""
     reported_devices = set[str]()
-    for block in plan.told:
+    for block in plan.changes:
         effects: dict[Effect, list[int]] = {}
         for number, fact in enumerate(block.facts):
             if _is_risk_at_least(fact.effect.risk, min_risk):
@@ -95,7 +95,7 @@ def risk_findings(plan: Plan, min_risk: Risk) -> Iterator[Finding]:
             yield _build_risk_finding(block, effect, numbers)
     for head, effect in together(plan):
         if _is_risk_at_least(effect.risk, min_risk):
-            names = next(effect_group.devices for effect_group in plan.together if effect_group.effect == effect)
+            names = next(effect_group.devices for effect_group in plan.combined_impact if effect_group.effect == effect)
             reported_devices.update(names)
             yield finding(
                 RISK, f"{head}: {_format_risk_reasons(effect.risk, effect.reasons)}", (names[0],), (names[0],), head
@@ -115,7 +115,7 @@ def _is_risk_at_least(risk: Risk, least: Risk) -> bool:
     return CHANGE_RISKS.index(risk) >= CHANGE_RISKS.index(least)
 
 
-def _build_risk_finding(block: Told, effect: Effect, numbers: list[int]) -> Finding:
+def _build_risk_finding(block: FactGroup, effect: Effect, numbers: list[int]) -> Finding:
     """Return the verdict on facts that change in one place and do the same there."""
     fact_lines = [line for number in numbers for line in lines(block.facts[number])]
     count_suffix = f" (and {len(fact_lines) - 1} more)" if len(fact_lines) > 1 else ""
@@ -132,13 +132,13 @@ def _format_risk_reasons(risk: Risk, reasons: Iterable[str]) -> str:
     return ": ".join(filter(None, (RISK_LABELS[risk], "; ".join(reasons))))
 
 
-def unfit(mismatch: Unfit, build: Reading | None) -> Finding:
+def unfit(mismatch: OutdatedBuild, build: Reading | None) -> Finding:
     """Return the verdict on a build that is out of date with its intent, at the first place that differs.
 
     If there is no such place, because switches are missing, it has none.
     """
     facts = [subject_of(difference.path[0], difference.path[1:]) for difference in mismatch.differences]
-    names = (*mismatch.differ, *mismatch.extra)
+    names = (*mismatch.differing, *mismatch.extra)
     at = facts[0] if facts else (names[0],) if names and build is not None else (FABRIC,)
     related = [Related(subject=subjects, message="different here too") for subjects in facts[1 : _RELATED + 1]]
     return finding(

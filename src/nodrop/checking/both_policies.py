@@ -20,7 +20,7 @@ from nodrop.judging import Settings
 from nodrop.model.declared import Declared
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.results.checked import Settled
+from nodrop.results.checked import FindingChanges
 from nodrop.results.outcome import Outcome
 
 ReportProgress = Callable[[str], None]
@@ -73,7 +73,7 @@ def apply_base_policy(
 
 def find_passing_by_policy(
     governed: Governed,
-    check_results: tuple[Reading, Outcome, Settled],
+    check_results: tuple[Reading, Outcome, FindingChanges],
     rules: Sequence[Rule],
     first_index: Index,
     check_run: Run,

@@ -11,7 +11,7 @@ from nodrop.model.compare import Difference, differences, project
 from nodrop.model.reading import Reading
 from nodrop.model.subject import natural
 from nodrop.platforms import unsupported_paths
-from nodrop.results.checked import Unfit
+from nodrop.results.checked import OutdatedBuild
 from nodrop.syntax.yaml import topmost
 
 _SHOWN = 20
@@ -23,7 +23,7 @@ DevicesOf = Callable[[FabricSource], frozenset[str]]
 
 def match_builds(
     sides: Sides, reading: ReadingOf, devices: DevicesOf, unread: DevicesOf
-) -> tuple[dict[int, int], set[int], list[Unfit]]:
+) -> tuple[dict[int, int], set[int], list[OutdatedBuild]]:
     """Return for each changed intent the identical build, then the builds to check, and those that do not fit.
 
     A build is checked itself if a part of its reading is not its intent's, or if it was there before without that
@@ -55,7 +55,7 @@ def match_builds(
     return build_of_intent, judged, unfit
 
 
-def find_deleted_builds(both_states: Sides, reading: ReadingOf, devices: DevicesOf) -> Iterator[Unfit]:
+def find_deleted_builds(both_states: Sides, reading: ReadingOf, devices: DevicesOf) -> Iterator[OutdatedBuild]:
     """Yield the builds that are gone whole, while their intents stay and have no other."""
     remaining_inputs = [pair.new for pair in both_states.pairs if isinstance(pair.new, Inputs)]
     going = [pair.old for pair in both_states.pairs if isinstance(pair.old, Text) and pair.new is None]
@@ -68,7 +68,7 @@ def find_deleted_builds(both_states: Sides, reading: ReadingOf, devices: Devices
         for intent in equal or possible:
             missing = tuple(sorted(devices(intent.new), key=natural)) if intent.new is not None else ()
             if missing and not find_counterparts(intent.new, remaining_inputs, devices):
-                yield Unfit(intent=intent.name, build=pair.name, missing=missing)
+                yield OutdatedBuild(intent=intent.name, build=pair.name, missing=missing)
 
 
 def find_counterparts(
@@ -200,7 +200,7 @@ def _files(device: str, reading: Reading) -> set[str]:
 
 def _compare_build_to_intent(
     intent_name: str, build_name: str, intent: Reading, build: Reading, aside: frozenset[str] = frozenset()
-) -> Unfit | None:
+) -> OutdatedBuild | None:
     """Return where a build differs from its intent, in the files' facts on switches not `aside`; None if nowhere."""
     ours, other_devices = (
         {device.name: device for device in reading.fabric.devices if device.name not in aside}
@@ -221,10 +221,10 @@ def _compare_build_to_intent(
     )
     if not (differ or missing or extra):
         return None
-    return Unfit(
+    return OutdatedBuild(
         intent=intent_name,
         build=build_name,
-        differ=tuple(differ),
+        differing=tuple(differ),
         missing=missing,
         extra=extra,
         differences=tuple(shown),

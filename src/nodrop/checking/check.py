@@ -30,7 +30,7 @@ from nodrop.model.modes import as_before
 from nodrop.model.reading import Reading
 from nodrop.plan.model import Plan
 from nodrop.plan.planning import plan
-from nodrop.results.checked import Changed, Checked, Routing, Unfit
+from nodrop.results.checked import Changed, Checked, OutdatedBuild, Routing
 from nodrop.results.merged import merge_outcomes
 from nodrop.results.outcome import Outcome
 from nodrop.revisions import Former
@@ -87,7 +87,7 @@ def _check_both_sides(
             for other_pair in both_sides.pairs
             if id(other_pair.new) == told_twice.get(id(pair.new))
         )
-        fabrics.append(replace(changed, told_by=told_by))
+        fabrics.append(replace(changed, matching_builds=told_by))
         outcomes.append(outcome)
         planned.append((changed.plan, *readings))
         of_pairs.append((pair, changed.plan, *readings))
@@ -102,7 +102,7 @@ def _check_both_sides(
     hidden = {finding.subject for finding in missing_now if finding.severity == "error"}
     stops += (*missing_now, *(finding for finding in find_lost_facts(states) if finding.subject not in hidden))
     stops += (*find_unloaded_parts(states), *find_truncated_listings(states))
-    alike = {fabric.name for fabric in fabrics if not fabric.gone and _has_no_changes(fabric)}
+    alike = {fabric.name for fabric in fabrics if not fabric.removed and _has_no_changes(fabric)}
     names = {fabric.name for fabric in fabrics} - alike
     same = tuple(
         pair.name for pair in _pairs_without_findings(both_sides, run, names) if pair.same or pair.name in alike
@@ -120,12 +120,12 @@ def _check_both_sides(
         Checked(
             base=base,
             fabrics=tuple(fabric for fabric in fabrics if fabric.name not in alike),
-            same=same,
-            unfit=tuple(unfit),
+            unchanged_fabrics=same,
+            outdated_builds=tuple(unfit),
             outcome=outcome,
             notes=both_sides.notes,
-            stops=tuple(stops),
-            problems=tuple(dict.fromkeys(problems)),
+            blockers=tuple(stops),
+            base_problems=tuple(dict.fromkeys(problems)),
         ),
         planned,
     )
@@ -137,7 +137,7 @@ def _blocking_findings(new_plan: Plan, readings: tuple[Reading, Reading], ask: A
     return locate_findings((*hazards(new_plan, gate=ask.gate), *risky), readings[1])
 
 
-def _unfit_build_findings(unfit: Unfit, both_sides: Sides, run: Run) -> tuple[Finding, ...]:
+def _unfit_build_findings(unfit: OutdatedBuild, both_sides: Sides, run: Run) -> tuple[Finding, ...]:
     """Return the verdict on a build that does not fit, at its place in the build or, if missing there, the intent."""
     new = {fabric_source_name(pair.new): pair.new for pair in both_sides.pairs if pair.new is not None}
     build = run.reading(new.get(unfit.build), old=False)
@@ -170,7 +170,7 @@ def _is_empty_source(source: FabricSource | None) -> bool:
 
 def _has_no_changes(fabric: Changed) -> bool:
     findings = fabric.findings
-    return fabric.plan.empty and not (findings.new or findings.fixed or findings.silenced or fabric.routing.changes)
+    return fabric.plan.empty and not (findings.new or findings.fixed or findings.suppressed or fabric.routing.changes)
 
 
 def _check_pair(
@@ -231,7 +231,12 @@ def _check_pair(
     reported_outcome = replace(outcome, name=pair.name, findings=findings.new)
     former_name = None if old is None else fabric_source_name(pair.old)
     changed = Changed(
-        name=pair.name, was=former_name, plan=new_plan, findings=findings, routing=routing, gone=pair.new is None
+        name=pair.name,
+        former_name=former_name,
+        plan=new_plan,
+        findings=findings,
+        routing=routing,
+        removed=pair.new is None,
     )
     return changed, reported_outcome, (before, after)
 
@@ -260,7 +265,7 @@ def _compare_routing(new_plan: Plan, old: Reading, new: Reading, indices: tuple[
     from nodrop.validating.batfish import difference
 
     found_difference = difference(old, new, run.ask.batfish, progress=run.progress)
-    return Routing(changes=changes, flows=found_difference.flows, told=found_difference.told)
+    return Routing(changes=changes, flows=found_difference.flows, notes=found_difference.told)
 
 
 def _counterpart_source_ids(both_sides: Sides, run: Run) -> Iterator[int]:

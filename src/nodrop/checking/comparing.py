@@ -12,7 +12,7 @@ from nodrop.errors import InputProblems
 from nodrop.inputs import Text
 from nodrop.model.identifiers import Identifiers, identifiers_of, same_fabric
 from nodrop.model.reading import Reading
-from nodrop.results.checked import Changed, Settled
+from nodrop.results.checked import Changed, FindingChanges
 from nodrop.results.outcome import Outcome
 from nodrop.shared_identifiers import Member, compare_fabrics
 
@@ -103,12 +103,12 @@ def _unchanged_members(
         yield Member(name=fabric_source_name(source), identifiers=identifiers, read=read, an_intent=an_intent)
 
 
-def _merge_comparisons(comparison: Settled, further_comparison: Settled) -> Settled:
+def _merge_comparisons(comparison: FindingChanges, further_comparison: FindingChanges) -> FindingChanges:
     counts = (comparison.unchanged, further_comparison.unchanged)
-    return Settled(
+    return FindingChanges(
         new=(*comparison.new, *further_comparison.new),
         fixed=(*comparison.fixed, *further_comparison.fixed),
-        silenced=(*comparison.silenced, *further_comparison.silenced),
+        suppressed=(*comparison.suppressed, *further_comparison.suppressed),
         unchanged=None if None in counts else sum(count or 0 for count in counts),
     )
 

@@ -60,7 +60,7 @@ def compare_with_wanted(
     names = {device.name for device in after.fabric.devices}
     return (
         Drifted(
-            wanted=name,
+            intended=name,
             switches=sum(device.name in names for device in before.fabric.devices),
             drift=replace(new_drift, plan=plan),
             outcome=replace(outcome, findings=fared.new, problems=problems),

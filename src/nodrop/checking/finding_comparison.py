@@ -5,11 +5,11 @@ from collections.abc import Iterable
 
 from nodrop.engine.baseline import BaselineKey, keys
 from nodrop.engine.finding import Finding
-from nodrop.results.checked import Settled
+from nodrop.results.checked import FindingChanges
 from nodrop.results.outcome import Outcome
 
 
-def compare_findings(old_outcome: Outcome, new_outcome: Outcome, *, is_whole: bool = True) -> Settled:
+def compare_findings(old_outcome: Outcome, new_outcome: Outcome, *, is_whole: bool = True) -> FindingChanges:
     """Return how findings change between states that were checked as a `is_whole` or near the changes.
 
     A finding with other facts, such as a worse value, is new, and the former is not reported as fixed.
@@ -25,12 +25,12 @@ def compare_findings(old_outcome: Outcome, new_outcome: Outcome, *, is_whole: bo
     new_keys = {key[0] for new_finding in new_outcome.findings for key in keys(new_finding)}
     hidden = {key[0] for hidden_finding in new_outcome.hidden for key in keys(hidden_finding)}
     remaining_findings = list(_find_unmatched_findings(old_outcome.findings, met))
-    return Settled(
+    return FindingChanges(
         new=tuple(added),
         fixed=tuple(
             old_finding for old_finding in remaining_findings if old_finding.fingerprint not in new_keys | hidden
         ),
-        silenced=tuple(
+        suppressed=tuple(
             old_finding for old_finding in remaining_findings if old_finding.fingerprint in hidden - new_keys
         ),
         unchanged=met.total() if is_whole else None,

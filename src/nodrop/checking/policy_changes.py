@@ -11,7 +11,7 @@ from nodrop.engine.rule import Rule
 from nodrop.inputs import Inputs, Text
 from nodrop.model.subject import FABRIC, natural, text
 from nodrop.report.names import count
-from nodrop.results.checked import Settled
+from nodrop.results.checked import FindingChanges
 from nodrop.results.outcome import Outcome
 from nodrop.results.rulings import POLICY_CHANGED
 from nodrop.syntax.places import Span
@@ -37,7 +37,7 @@ class Passing:
 def compare_policies(
     policy: Policy,
     outcome: Outcome,
-    findings: Settled,
+    findings: FindingChanges,
     proposed: Policy,
     would: Outcome,
     rules: Sequence[Rule],
@@ -98,7 +98,7 @@ def _find_responsible_change(
         return next((change for kind in kinds for change in changes if change.kind == kind), None)
 
     if hidden is not None and hidden.suppressed is not None:
-        file, _, line = hidden.suppressed.by.rpartition(":")
+        file, _, line = hidden.suppressed.location.rpartition(":")
         at_line = (
             change for change in changes if change.file == file and (change.kind, str(change.line)) == ("comment", line)
         )

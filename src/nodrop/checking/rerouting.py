@@ -25,7 +25,7 @@ def may_reroute(plan: Plan) -> bool:
     """
     if any(device.kind != "changed" for device in plan.devices):
         return True
-    of_fabric = (entry for block in plan.told if not block.devices for fact in block.facts for entry in fact.entries)
+    of_fabric = (entry for block in plan.changes if not block.devices for fact in block.facts for entry in fact.entries)
     recabled = any(entry.path[0] == "links" for entry in of_fabric)
     return recabled or any(
         own(Interface if device_part.ports else Device, entry.path[0]).routing

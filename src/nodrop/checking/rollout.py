@@ -144,7 +144,11 @@ class _Search:
             if hazard_limit is not None and len({fault.finding.rule for fault in met.values()}) >= hazard_limit:
                 return None
         hazards = sorted(_group_hazards(met.values()), key=lambda hazard: (hazard.stage, hazard.rule))
-        return Rollout(hazards=tuple(hazards), tried=tried, untried=untried_count + alike + self._insides.untried)
+        return Rollout(
+            hazards=tuple(hazards),
+            states_checked=tried,
+            states_not_checked=untried_count + alike + self._insides.untried,
+        )
 
     def _hazards_at_moment(
         self, moment: RolloutMoment | StateWithinSwitch, stages: Sequence[Stage], stated: StatedSide
@@ -153,7 +157,7 @@ class _Search:
             sides: tuple[StatedSide, ...] = ("old", "new") if self._remoded else (stated,)
             yield from (finding for side in sides for finding in self._hazards_during_change(moment, stages, side))
             return
-        going = stages[moment.stage - 1].devices if moment.when == "within" else ()
+        going = stages[moment.stage - 1].devices if moment.when == "within stage" else ()
         for state_error in self._find_state_errors(moment.done, stated).values():
             fault_paths = (state_error.subject, state_error.at)
             if state_error.fingerprint in self._faults_of_end_states(stated) or any(
@@ -264,7 +268,7 @@ def _group_hazards(faults: Iterable[_Met]) -> Iterator[Hazard]:
             severity=first_finding.severity,
             subject=first_finding.subject,
             message=first_finding.message,
-            places=len(alike),
+            subjects_count=len(alike),
         )
 
 
@@ -272,10 +276,10 @@ def _render_moment(moment: RolloutMoment | StateWithinSwitch, stages: Sequence[S
     if isinstance(moment, StateWithinSwitch):
         return f"while {name(moment.name)} changes, after {moment.after}"
     stage_names = [_render_stage(stage) for stage in stages[moment.stage - 1 : moment.stage + 1]]
-    return f"while {stage_names[0]} change" if moment.when == "within" else f"between {' and '.join(stage_names)}"
+    return f"while {stage_names[0]} change" if moment.when == "within stage" else f"between {' and '.join(stage_names)}"
 
 
 def _render_stage(stage: Stage) -> str:
-    shares = dict.fromkeys(str(share) for share in stage.shares if share.kind != "all")
+    shares = dict.fromkeys(str(share) for share in stage.scopes if share.kind != "all")
     share_text = f" ({'; '.join(shares)})" if shares else ""
     return f"{format_name_list(map(name, stage.devices))}{share_text}"

@@ -13,7 +13,7 @@ from nodrop.model.intern import Interner
 from nodrop.model.reading import Reading
 from nodrop.plan.effects import change_shape, stated_changes, unchanged_files
 from nodrop.plan.file_changes import parse_device
-from nodrop.plan.model import ChangeShare, HazardTime, Plan
+from nodrop.plan.model import ChangeScope, HazardTime, Plan
 from nodrop.plan.order import Order
 from nodrop.plan.patches import by_hand
 from nodrop.plan.shares import ChangeShares
@@ -30,7 +30,7 @@ class StateWithinSwitch(NamedTuple):
     name: str
     after: str
     device: Device
-    when: HazardTime = "inside"
+    when: HazardTime = "within switch"
 
 
 class StatesWithinSwitches:
@@ -47,20 +47,20 @@ class StatesWithinSwitches:
         self.untried = max(0, len(switch_by_shape) - _MOST)
         """Kinds of changes that are not looked into."""
         self._by_hand = by_hand(plan)
-        self._known: dict[tuple[str, tuple[ChangeShare, ...]], list[tuple[int, str, Device]]] = {}
+        self._known: dict[tuple[str, tuple[ChangeScope, ...]], list[tuple[int, str, Device]]] = {}
         self._interner = Interner()
 
     def of(self, order: Order) -> Iterator[StateWithinSwitch]:
         """Yield the states within switches in an order."""
         for name in self._names:
-            turns = [(at, stage.share(name)) for at, stage in enumerate(order.stages, 1) if name in stage.devices]
+            turns = [(at, stage.scope(name)) for at, stage in enumerate(order.stages, 1) if name in stage.devices]
             key = name, tuple(share for _, share in turns)
             if key not in self._known:
                 self._known[key] = list(self._states(*key))
             for turn, after, device in self._known[key]:
                 yield StateWithinSwitch(turns[turn][0], name, after, device)
 
-    def _states(self, name: str, shares: tuple[ChangeShare, ...]) -> Iterator[tuple[int, str, Device]]:
+    def _states(self, name: str, shares: tuple[ChangeScope, ...]) -> Iterator[tuple[int, str, Device]]:
         """Yield the number of the pass, the last finished step, and the switch in that state."""
         files: Mapping[str, bytes] | None = unchanged_files(self._old, name)
         if files is None:

@@ -151,12 +151,12 @@ def command(
             )
         if patch is not None and not checked.outcome.problems:
             patched(patch, planned, choices.jobs)
-        every = replace(checked.outcome, findings=(*checked.outcome.findings, *checked.stops))
+        every = replace(checked.outcome, findings=(*checked.outcome.findings, *checked.blockers))
         emit(every, choices, kind="check", told=checked, own=_OWN)
     code = exit_code(checked.outcome, choices.fail_on)
-    if code in (0, NOTHING) and any(_is_blocking_finding(stop, choices.fail_on, rollout) for stop in checked.stops):
+    if code in (0, NOTHING) and any(_is_blocking_finding(stop, choices.fail_on, rollout) for stop in checked.blockers):
         return FOUND
-    if code == NOTHING and (checked.same or checked.fabrics):
+    if code == NOTHING and (checked.unchanged_fabrics or checked.fabrics):
         return 0
     if code == NOTHING:
         tell("nothing to look at")

@@ -122,7 +122,7 @@ def _fix_each_fabric(
 def _unused_suppression_results(fixed: Sequence["Fixed"], settings: "Settings") -> Iterator["Fixed"]:
     """Yield the findings on all fabrics together: suppressions that none of them needs."""
     from nodrop.judging import concluded
-    from nodrop.results.fixed import Fixed, Left
+    from nodrop.results.fixed import Fixed, RemainingFinding
     from nodrop.results.merged import merge_outcomes
     from nodrop.results.outcome import Outcome
 
@@ -131,10 +131,10 @@ def _unused_suppression_results(fixed: Sequence["Fixed"], settings: "Settings") 
     further_findings = [finding for finding in concluded(whole_outcome, settings).findings if id(finding) not in ids]
     if further_findings:
         unfixed_findings = (
-            Left(finding=finding, why="no fix", text=finding.fix.text if finding.fix else "")
+            RemainingFinding(finding=finding, reason="no fix", text=finding.fix.text if finding.fix else "")
             for finding in further_findings
         )
-        yield Fixed(outcome=Outcome(findings=tuple(further_findings)), left=tuple(unfixed_findings))
+        yield Fixed(outcome=Outcome(findings=tuple(further_findings)), remaining=tuple(unfixed_findings))
 
 
 def _allow_any_text(_text: "Text") -> str:
@@ -164,7 +164,7 @@ def _write_patches(directory: str, fixed: Sequence["Fixed"]) -> None:
             (
                 (),
                 patch.device,
-                {name: text.encode() for name, text in patch.forms.items()},
+                {name: text.encode() for name, text in patch.files.items()},
                 {file.name: file.old for file in fixed_fabric.rewritten if file.device == patch.device},
             )
             for fixed_fabric, patch in patches
@@ -176,7 +176,7 @@ def _write_fixed_files(fixed_file: "Fixed") -> "Fixed":
     """Write the fixed files, device by device; an unwritable file is a problem, and its findings are left."""
     from nodrop.errors import InputProblems
     from nodrop.publish import Replacement, replace_files
-    from nodrop.results.fixed import Left
+    from nodrop.results.fixed import RemainingFinding
 
     problems: list[Problem] = []
     failed: set[str] = set()
@@ -198,9 +198,9 @@ def _write_fixed_files(fixed_file: "Fixed") -> "Fixed":
         fixed_file,
         outcome=replace(fixed_file.outcome, problems=(*fixed_file.outcome.problems, *problems)),
         made=tuple(finding for finding in fixed_file.made if (finding.device or "") not in failed),
-        left=(
-            *fixed_file.left,
-            *(Left(finding=finding, why="refused", text="its file was not written") for finding in lost),
+        remaining=(
+            *fixed_file.remaining,
+            *(RemainingFinding(finding=finding, reason="refused", text="its file was not written") for finding in lost),
         ),
         rewritten=tuple(file for file in fixed_file.rewritten if file.device not in failed),
         patches=tuple(patch for patch in fixed_file.patches if patch.device not in failed),

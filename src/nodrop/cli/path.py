@@ -66,7 +66,7 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     count = shown["paths"]
     title = f"{src} to {dst} ({to}), DSCP {marked}: {count} equal path{'s' if count != 1 else ''}"
     query = {"source": src, "destination": dst, "address": str(to), "dscp": marked}
-    shown = {"version": 1, **query, **shown, "pairs": pairs}
+    shown = {"version": 2, **query, **shown, "pairs": pairs}
     if form == "json":
         say(encode_json_document(shown).decode())
     else:

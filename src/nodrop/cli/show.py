@@ -36,7 +36,7 @@ def command(intent: str, headroom: bool, form: str) -> None:
     shown: dict[str, object]
     if headroom:
         rows = buffering.headroom(fabric)
-        shown = {"version": 1, "fabric": fabric.name, "headroom": rows}
+        shown = {"version": 2, "fabric": fabric.name, "headroom": rows}
         text = headroom_page.text(fabric.name, rows)
     else:
         first_intent = keep_one_lossless_class(loaded)

@@ -36,7 +36,7 @@ class ReadingEvidence:
         for assumption in reading.assumed:
             self._assumed.setdefault(
                 _fabric_key_of_fact(assumption.fact),
-                f"{assumption.fact} = {assumption.value} is assumed: {assumption.because}",
+                f"{assumption.fact} = {assumption.value} is assumed: {assumption.reason}",
             )
 
     def doubt(

@@ -145,7 +145,7 @@ def _build_observation(platform_view: PlatformView, observed_differences: Mappin
         check: {**rows, **{parse(item): value for item, value in observed_differences["values"].get(check, {}).items()}}
         for check, rows in own_observation.seen.items()
     }
-    flows = tuple(Flow(**flow, port="", to="", lost=True) for flow in observed_differences["lost"])
+    flows = tuple(Flow(**flow, port="", destination="", lost=True) for flow in observed_differences["lost"])
     return replace(
         own_observation,
         seen=values,

@@ -84,7 +84,7 @@ class Suppressed:
     reason: str
     until: str | None
     """As ISO 8601 has days."""
-    by: str
+    location: str
     inline: bool = False
     """Whether that is a comment in the text at fault."""
 
@@ -139,7 +139,7 @@ class UnknownVerdict:
     missing: str
     subjects_count: int
     devices: tuple[str, ...]
-    settled_by: str
+    resolved_by: str
     places: tuple[Located, ...] = ()
 
     @property
@@ -147,7 +147,7 @@ class UnknownVerdict:
         """Return the missing fact and what supplies it, or what nodrop does not compute."""
         if self.missing.startswith(UNCOMPUTED_PREFIX):
             return self.missing
-        return f"needs {self.missing}; supply {self.settled_by}" if self.settled_by else f"needs {self.missing}"
+        return f"needs {self.missing}; supply {self.resolved_by}" if self.resolved_by else f"needs {self.missing}"
 
     @property
     def of_lines(self) -> str:

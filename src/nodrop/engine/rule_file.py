@@ -127,12 +127,12 @@ class RefusedLine(_Part):
 
 
 class LostFlow(_Part):
-    """Packets that the build before delivered, and what becomes of them now."""
+    """Packets that the old build delivers, and their fate in the new one."""
 
-    start: _Text
+    source: _Text
     prefix: _Text
-    before: _Text
-    after: _Text
+    old: _Text
+    new: _Text
 
 
 class SeenFile(_Part):

@@ -90,7 +90,7 @@ class Suppression(Written):
     def mark(self) -> Suppressed:
         """Return the mark that it puts on a finding."""
         until = None if self.until is None else self.until.isoformat()
-        return Suppressed(reason=self.reason, until=until, by=self.by, inline=self.lines is not None)
+        return Suppressed(reason=self.reason, until=until, location=self.by, inline=self.lines is not None)
 
     @property
     def where(self) -> str:

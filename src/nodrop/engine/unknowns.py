@@ -84,7 +84,7 @@ class UnknownFacts:
                 missing=missing,
                 subjects_count=tally.subjects,
                 devices=tuple(sorted(tally.devices, key=natural)),
-                settled_by=_format_configurations(tally.others) if tally.others else advise_on_missing_fact(missing),
+                resolved_by=_format_configurations(tally.others) if tally.others else advise_on_missing_fact(missing),
             )
             for (rule, missing), tally in sorted(self._tallies.items())
             if rdma or not missing.startswith(_OF_RDMA)
@@ -103,7 +103,7 @@ def unknown_line_verdicts(notes: Iterable[Note]) -> tuple[UnknownVerdict, ...]:
             missing=about,
             subjects_count=len(lines),
             devices=tuple(sorted({line.device for line in lines if line.device is not None}, key=natural)),
-            settled_by="",
+            resolved_by="",
             places=tuple(_locate_note(line) for line in lines),
         )
         for about, lines in sorted(kinds.items())

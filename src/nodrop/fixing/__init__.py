@@ -21,7 +21,7 @@ from nodrop.inputs import Inputs, Text
 from nodrop.judging import Settings, all_rules, chosen_rules
 from nodrop.locate import locate
 from nodrop.model.reading import Reading
-from nodrop.results.fixed import Fixed, Left, Patch, Rewritten, UnfixedReason
+from nodrop.results.fixed import Fixed, Patch, RemainingFinding, Rewritten, UnfixedReason
 from nodrop.results.outcome import Outcome
 
 __all__ = ["fix"]
@@ -95,7 +95,7 @@ def _make_fix_result(fix_run: _Told[_W], *, rewritten: tuple[Rewritten, ...], pa
     return Fixed(
         outcome=outcome,
         made=_locate_findings(fixed_findings, before.reading) if fix_run.settings.whole else tuple(fixed_findings),
-        left=_locate_left_findings(left_findings, after.reading),
+        remaining=_locate_left_findings(left_findings, after.reading),
         rewritten=rewritten,
         patches=patches,
     )
@@ -105,9 +105,9 @@ def _locate_findings(findings: Iterable[Finding], reading: Reading) -> tuple[Fin
     return locate(findings, reading, platforms.where).findings
 
 
-def _locate_left_findings(left_findings: Sequence[Left], reading: Reading) -> tuple[Left, ...]:
+def _locate_left_findings(left_findings: Sequence[RemainingFinding], reading: Reading) -> tuple[RemainingFinding, ...]:
     """Return findings that are left, those to be ended by hand each with its place."""
-    typed = [left_finding for left_finding in left_findings if left_finding.why == "by hand"]
+    typed = [left_finding for left_finding in left_findings if left_finding.reason == "by hand"]
     left_pairs = zip(typed, _locate_findings([left_finding.finding for left_finding in typed], reading), strict=True)
     placed = {id(left_finding): replace(left_finding, finding=finding) for left_finding, finding in left_pairs}
     return tuple(placed.get(id(left_finding), left_finding) for left_finding in left_findings)
@@ -142,7 +142,7 @@ def _find_gone_findings(before: Iterable[Finding], after: Iterable[Finding]) -> 
             yield finding
 
 
-def _explain_left_finding(finding: Finding, fix_run: _Told[_W]) -> Left:
+def _explain_left_finding(finding: Finding, fix_run: _Told[_W]) -> RemainingFinding:
     """Return a finding that is left, with the reason."""
     key, settler = key_of(finding), fix_run.settler
     why: UnfixedReason = "unsafe"
@@ -155,4 +155,4 @@ def _explain_left_finding(finding: Finding, fix_run: _Told[_W]) -> Left:
         why, text = "refused", settler.refused[key]
     elif key in settler.by_hand:
         why, text = "by hand", settler.by_hand[key]
-    return Left(finding=finding, why=why, text=text)
+    return RemainingFinding(finding=finding, reason=why, text=text)

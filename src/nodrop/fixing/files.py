@@ -210,9 +210,9 @@ def patches(files_before: Files, files_after: Files) -> Iterator[Patch]:
         yield Patch(
             device=device,
             steps=tuple(step for edit in edits for step in edit.steps),
-            forms=forms | {name: new[name].decode() for name in replaced_files},
-            whole=replaced_files,
-            follows=tuple(change for edit in edits for change in edit.follows),
+            files=forms | {name: new[name].decode() for name in replaced_files},
+            complete_files=replaced_files,
+            derived=tuple(change for edit in edits for change in edit.follows),
         )
 
 

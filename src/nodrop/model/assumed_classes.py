@@ -27,14 +27,14 @@ def assume_rdma_class(
     hosts_read = list(hosts_read)
     profiles = modes.profiles(devices)
     if devices and not (mode_stated or hosts_read or profiles):
-        return (), Assumption(fact="RDMA", value="none", because="no port has QoS")
+        return (), Assumption(fact="RDMA", value="none", reason="no port has QoS")
     if any(not isinstance(device.qos_style, Unknown) and device.qos_style == "macro" for device in devices):
         dscps, others, because = _CONVENTION
     else:
         dscps, others, because = _infer_dscps(profiles, set() if devices else _rdma_dscps_of_hosts(hosts_read))
     rdma = TrafficClass(name="rdma", purpose="rdma", dscp=dscps, tc=UNKNOWN, lossless=mode in modes.WITH_PFC)
     other = TrafficClass(name="other-lossless", purpose="unknown", dscp=others, tc=UNKNOWN, lossless=True)
-    assumption = Assumption(fact="RDMA", value=f"DSCP {show_ids(dscps)}", because=because)
+    assumption = Assumption(fact="RDMA", value=f"DSCP {show_ids(dscps)}", reason=because)
     return ((rdma, other) if others else (rdma,)), assumption
 
 

@@ -57,7 +57,7 @@ def as_before(reading: Reading, former_reading: Reading) -> Reading:
         assumption for assumption in reading.assumed if assumption.fact != "mode" or assumption.value != UNDECIDED
     )
     reading = replace(
-        reading, assumed=(Assumption(fact="mode", value=mode, because="as before the change"), *other_assumptions)
+        reading, assumed=(Assumption(fact="mode", value=mode, reason="as before the change"), *other_assumptions)
     )
     if len(possible) > 1:
         return replace(reading, possible=possible)
@@ -143,7 +143,7 @@ def assumptions(groups: Sequence[Group]) -> list[Assumption]:
         key = (group.modes[0] if len(group.modes) == 1 else UNDECIDED, group.why)
         by_mode[key] = by_mode.get(key, frozenset()) | group.devices
     return [
-        Assumption(fact="mode", value=mode, because=why if len(by_mode) == 1 else f"{abbreviate_names(devices)}: {why}")
+        Assumption(fact="mode", value=mode, reason=why if len(by_mode) == 1 else f"{abbreviate_names(devices)}: {why}")
         for (mode, why), devices in by_mode.items()
     ]
 

@@ -97,7 +97,7 @@ class Assumption:
 
     fact: str
     value: str
-    because: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

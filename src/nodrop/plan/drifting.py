@@ -31,7 +31,7 @@ def drift(running_reading: Reading, wanted_reading: Reading) -> Drift:
     kept_device_changes = [
         device_change
         for device_change, _ in split_changes
-        if device_change.parts or device_change.unsaid or device_change.kind == "replaced"
+        if device_change.parts or device_change.not_compared or device_change.kind == "replaced"
     ]
     aside = [replace(device_change, parts=added) for device_change, added in split_changes if added]
     beside, own_beside = find_unmodeled_drift(running_reading, wanted_reading, device_changes)
@@ -45,8 +45,8 @@ def drift(running_reading: Reading, wanted_reading: Reading) -> Drift:
         ),
         uncollected=tuple(device_change.name for device_change in device_changes if device_change.kind == "added"),
         foreign=tuple(device_change.name for device_change in device_changes if device_change.kind == "removed"),
-        own=tuple(group_facts(aside)),
-        own_outside=tuple(own_beside),
+        automatic=tuple(group_facts(aside)),
+        automatic_outside_model=tuple(own_beside),
     )
 
 

@@ -17,14 +17,14 @@ from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject, text
 from nodrop.plan.fact_groups import device_make, fact_shape_key, group_facts, merge_entries, path_template
 from nodrop.plan.file_changes import edit_towards_files
-from nodrop.plan.model import DeviceChange, DeviceChangeKind, Effect, Fact, PortGroupChange, Risk, Told, worst_risk
+from nodrop.plan.model import DeviceChange, DeviceChangeKind, Effect, Fact, FactGroup, PortGroupChange, Risk, worst_risk
 from nodrop.platforms.kit.change_effects import effect
 from nodrop.platforms.kit.editing import Budget
 
 _OF_KIND: Mapping[DeviceChangeKind, Effect] = {
     "added": Effect(reasons=("it carries no traffic before its cables do",)),
-    "removed": Effect(risk="traffic-affecting", reasons=("its sessions close, and its paths end",), means="by hand"),
-    "replaced": Effect(risk="reboot", reasons=("another operating system is installed",), means="by hand"),
+    "removed": Effect(risk="traffic-affecting", reasons=("its sessions close, and its paths end",), method="by hand"),
+    "replaced": Effect(risk="reboot", reasons=("another operating system is installed",), method="by hand"),
     "changed": Effect(),
 }
 
@@ -61,19 +61,19 @@ class ChangeEffects:
         """Return the effect of a switch being added, removed, or moved to another system."""
         return _OF_KIND[kind]
 
-    def add_effects(self, fact_group: Told) -> Told:
+    def add_effects(self, fact_group: FactGroup) -> FactGroup:
         """Return facts with their effects."""
         return replace(
             fact_group,
             facts=tuple(replace(fact, effect=self._effect_of_fact(fact, fact_group)) for fact in fact_group.facts),
         )
 
-    def _effect_of_fact(self, fact: Fact, block: Told) -> Effect:
+    def _effect_of_fact(self, fact: Fact, block: FactGroup) -> Effect:
         change = self._changes[block.devices[0]]
         if change.kind == "replaced":
             return _OF_KIND["replaced"]
         if fact.is_switch_computed:
-            return Effect(means="follows")
+            return Effect(method="derived")
         key = _key(fact, block.ports, change)
         if key not in self._known:
             self._known[key] = self._compute_effect(fact, block.ports, change)
@@ -99,7 +99,7 @@ class ChangeEffects:
         risks: list[Risk] = [impact.disruption for impact in known_impacts if impact is not None]
         reasons = [impact.reason for impact in known_impacts if impact is not None]
         if edit is None:
-            return Effect(risk=worst_risk([*risks, "unknown"]), reasons=once(reasons), means="unknown")
+            return Effect(risk=worst_risk([*risks, "unknown"]), reasons=once(reasons), method="unknown")
         if edit.by_hand and not {_change_template(wanted_change) for wanted_change in wanted_changes} & {
             _change_template(manual_step.change) for manual_step in whole_edit.by_hand
         }:
@@ -107,7 +107,7 @@ class ChangeEffects:
         if edit.by_hand:
             lines = [line.line.removeprefix(f"{text(line.change.subject)}: ") for line in edit.by_hand]
             risk = worst_risk(risks) if risks else "unknown"
-            return Effect(risk=risk, reasons=once(reasons), means="by hand", by_hand=once(lines))
+            return Effect(risk=risk, reasons=once(reasons), method="by hand", by_hand=once(lines))
         if _disruption_rank(edit) > _disruption_rank(
             whole_edit
         ):  # alone, it takes a profile of its own; with the others it does not
@@ -122,7 +122,7 @@ class ChangeEffects:
         return Effect(
             risk=worst_risk([*risks, steps]),
             reasons=once([*weighty, *_disruption_reasons(edit.steps)]),
-            means="commands" if typed else "patch",
+            method="commands" if typed else "patch",
             by_hand=once(typed),
         )
 

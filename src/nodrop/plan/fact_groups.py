@@ -9,7 +9,7 @@ from nodrop.model.qos import COLORS
 from nodrop.model.subject import Subject, natural
 from nodrop.model.types import fields
 from nodrop.model.values import classes
-from nodrop.plan.model import DeviceChange, DifferingEntry, Fact, PortGroupChange, Told
+from nodrop.plan.model import DeviceChange, DifferingEntry, Fact, FactGroup, PortGroupChange
 
 DeviceMake = tuple[Any, ...]
 """What two switches share whose changes may be reported together: platform, release, model and use of it."""
@@ -55,7 +55,7 @@ def is_row_change(entry: DifferingEntry) -> bool:
     return len(entry.path) > 1 and entry.path[-2] in rows() and entry_kind(entry) != "changed"
 
 
-def group_facts(changes: Sequence[DeviceChange], parts_field: str = "parts") -> Iterator[Told]:
+def group_facts(changes: Sequence[DeviceChange], parts_field: str = "parts") -> Iterator[FactGroup]:
     """Yield facts of switches, those of the same ports of the same switches together."""
     where: dict[tuple[DeviceMake, tuple[str, ...], DifferingEntry], list[str]] = {}
     for change in changes:
@@ -68,7 +68,7 @@ def group_facts(changes: Sequence[DeviceChange], parts_field: str = "parts") -> 
         blocks.setdefault((make, tuple(devices), ports), []).append(entry)
     order = sorted(blocks, key=lambda key: (natural(key[1][0]), bool(key[2]), list(map(natural, key[2]))))
     for key in order:
-        yield Told(devices=key[1], ports=key[2], facts=tuple(merge_entries(blocks[key])))
+        yield FactGroup(devices=key[1], ports=key[2], facts=tuple(merge_entries(blocks[key])))
 
 
 def _entries_with_ports(device_parts: Iterable[PortGroupChange]) -> Iterator[tuple[tuple[str, ...], DifferingEntry]]:

@@ -57,7 +57,7 @@ class DeviceComparison:
         changed_parts, unsaid_parts = self._parts(before, after)
         if not changed_parts and not unsaid_parts and kind == "changed":
             return None
-        return DeviceChange(name=new.name, kind=kind, old=old, new=new, parts=changed_parts, unsaid=unsaid_parts)
+        return DeviceChange(name=new.name, kind=kind, old=old, new=new, parts=changed_parts, not_compared=unsaid_parts)
 
     def _parts(self, old: Device, new: Device) -> tuple[tuple[PortGroupChange, ...], tuple[PortGroupChange, ...]]:
         own_entries, unsaid = separate_unsaid(_device_entries(old, new))

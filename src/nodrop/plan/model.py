@@ -13,10 +13,10 @@ from nodrop.platforms.kit.settings import Difference
 
 DeviceChangeKind = Literal["added", "removed", "replaced", "changed"]
 KINDS: tuple[DeviceChangeKind, ...] = ("added", "removed", "replaced", "changed")
-"""What becomes of a switch; a replaced one runs another operating system afterwards."""
-ChangeMeans = Literal["patch", "commands", "by hand", "follows", "unknown"]
+"""How a switch changes; a replaced one runs another operating system afterwards."""
+ChangeMethod = Literal["patch", "commands", "by hand", "derived", "unknown"]
 """How a fact is changed on its switch: by the patch, by commands that nodrop writes because no patch makes it, by a
-person, or by the switch itself, which works it out from other changes; unknown where the files are not at hand."""
+person, or by the switch itself, which derives it from other changes; unknown if the files are not available."""
 Risk = Disruption | Literal["unknown"]
 CHANGE_RISKS: tuple[Risk, ...] = ("none", "unknown", *DISRUPTIONS[1:])
 """From nothing to: the switch's own tool does not take it. What is not known may be nothing."""
@@ -32,11 +32,11 @@ class DifferingEntry(NamedTuple):
     old: Any
     new: Any
     computed: bool = False
-    """Whether the switch works it out from other settings, so that nothing is to be changed for it."""
+    """Whether the switch derives it from other settings."""
 
 
 FoundEntries = tuple[tuple[DifferingEntry, ...], tuple[DifferingEntry, ...]]
-"""What changes, and what one side does not say."""
+"""Entries that change, and entries that one side does not state."""
 
 
 class PortGroupChange(NamedTuple):
@@ -48,14 +48,14 @@ class PortGroupChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceChange:
-    """The change of one switch; `unsaid` are parts that one of the two sides does not state, which is no change."""
+    """The change of one switch; `not_compared` are parts that one of the two sides does not state."""
 
     name: str
     kind: DeviceChangeKind
     old: Device | None
     new: Device | None
     parts: tuple[PortGroupChange, ...] = ()
-    unsaid: tuple[PortGroupChange, ...] = ()
+    not_compared: tuple[PortGroupChange, ...] = ()
 
     def changes(self) -> Iterator[Change]:
         """Yield the required changes of the model, one part after the other."""
@@ -72,7 +72,7 @@ class Effect:
 
     risk: Risk = "none"
     reasons: tuple[str, ...] = ()
-    means: ChangeMeans = "patch"
+    method: ChangeMethod = "patch"
     by_hand: tuple[str, ...] = ()
     """Why no patch makes it, or what to type instead."""
 
@@ -86,12 +86,12 @@ class Fact:
 
     @property
     def is_switch_computed(self) -> bool:
-        """Whether the switch works it out from other settings."""
+        """Whether the switch derives it from other settings."""
         return all(entry.computed for entry in self.entries)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class FactGroup:
     """Facts that change alike on the same ports of several switches of one platform, release and model.
 
     Without ports they are facts of the switches themselves; without devices, of the fabric. On `alike` switches, facts
@@ -104,8 +104,8 @@ class Told:
     alike: tuple[str, ...] = ()
 
 
-class ChangeShare(NamedTuple):
-    """Which of a switch's changes go in one pass over the switches.
+class ChangeScope(NamedTuple):
+    """The part of a switch's changes that one pass over the switches makes.
 
     `towards`: those of ports and sessions that lead to the switches `ends`; `elsewhere`: all others. `guarding`:
     watchdogs that come or change; `unguarded`: all others. `safe`: all but PFC that comes and watchdogs that go;
@@ -132,39 +132,39 @@ _SHARES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """Switches that may be changed at the same time, and why they come when they do."""
+    """Switches that may be changed at the same time, and the reason for their place in the order."""
 
     devices: tuple[str, ...]
     why: str
     tier: int = 0
     """How far they are from hosts, in cables."""
-    shares: tuple[ChangeShare, ...] = ()
-    """What of the changes of each switch is made then; all where there are none."""
+    scopes: tuple[ChangeScope, ...] = ()
+    """The part of each switch's changes that the stage makes; empty: all changes."""
 
-    def share(self, device: str) -> ChangeShare:
-        """Return the share of a switch's changes that the stage makes."""
-        return self.shares[self.devices.index(device)] if self.shares else ChangeShare()
+    def scope(self, device: str) -> ChangeScope:
+        """Return the part of a switch's changes that the stage makes."""
+        return self.scopes[self.devices.index(device)] if self.scopes else ChangeScope()
 
     @property
     def own(self) -> tuple[str, ...]:
         """Return the switches that the stage is about: not those that only make the changes leading to these."""
-        return tuple(device for device in self.devices if self.share(device).kind != "towards")
+        return tuple(device for device in self.devices if self.scope(device).kind != "towards")
 
     def follows(self, other_stage: "Stage") -> bool:
         """Whether it is one switch of those that go one after the other for one reason."""
         return len(self.own) == 1 and (self.why, self.tier) == (other_stage.why, other_stage.tier)
 
 
-HazardTime = Literal["between", "within", "inside"]
-"""Between two stages; while the switches of one stage change; or while one switch is changed, step by step."""
+HazardTime = Literal["between stages", "within stage", "within switch"]
+"""Between two stages; while the switches of a stage change; or while one switch changes, step by step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hazard:
     """A fault that a rollout causes temporarily: neither the old fabric nor the new one has it.
 
-    `stage` counts from 1: the last stage done (`between`), or the stage in progress; `moment` describes that in words.
-    `rule` names the fault, first at `subject`, and in so many `places`.
+    `stage` counts from 1: the last stage done (`between stages`), or the stage in progress; `moment` describes that in
+    words. `rule` names the fault at `subject`, the first of `subjects_count`.
     """
 
     when: HazardTime
@@ -174,7 +174,7 @@ class Hazard:
     severity: str
     subject: Subject
     message: str
-    places: int = 1
+    subjects_count: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,13 +187,13 @@ class Rollout:
     why: str = ""
     avoided: Hazard | None = None
     hazards: tuple[Hazard, ...] = ()
-    tried: int = 0
-    untried: int = 0
+    states_checked: int = 0
+    states_not_checked: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Together:
-    """What all changes of switches do together, where that is worse than what any of them does alone."""
+class CombinedImpact:
+    """The effect of several changes together, if it is worse than that of each alone."""
 
     devices: tuple[str, ...]
     effect: Effect
@@ -214,41 +214,41 @@ class Outside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What lies between two fabrics: nothing where nothing of the model changes."""
+    """The changes from one fabric to another."""
 
     old: str
-    """The name of the fabric as it is."""
+    """The name of the old fabric."""
     new: str
     devices: tuple[DeviceChange, ...] = ()
-    """Switches that come, go or change, by name."""
-    told: tuple[Told, ...] = ()
+    """Added, removed and changed switches, by name."""
+    changes: tuple[FactGroup, ...] = ()
     """All facts that change, those of the fabric first."""
-    together: tuple[Together, ...] = ()
-    outside: tuple[Outside, ...] = ()
-    """What changes in files beside that, on switches that are among the devices."""
-    unsaid: tuple[Told, ...] = ()
-    """What one of the two sides does not say."""
+    combined_impact: tuple[CombinedImpact, ...] = ()
+    outside_model: tuple[Outside, ...] = ()
+    """Changes in files outside the model, on switches of `devices`."""
+    not_compared: tuple[FactGroup, ...] = ()
+    """Facts that one of the two sides does not state."""
     order: tuple[Stage, ...] = ()
     rollout: Rollout | None = None
-    """What is known of the states between; None where nobody looked."""
+    """The results for intermediate states; None if they were not checked."""
     problems: tuple[Problem, ...] = ()
-    """What could not be read on either side, so that nothing is said of it."""
+    """Input of either side that could not be read."""
     effects: Mapping[str, Risk] = field(default_factory=dict)
-    """The worst that is done to each switch that changes."""
+    """The worst effect on each changed switch."""
     left: Mapping[str, Mapping[Subject, str]] = field(default_factory=dict)
-    """By switch, which changes no patch makes in its own files, and why: nobody has to try them again."""
+    """By switch, the changes that no patch can make, with the reason; they need not be tried again."""
     exact: bool = False
-    """Whether a patch is to make the new files themselves, and not only what the model has of them: somebody wrote
-    the old ones, too, and they are not what a switch says of itself while it runs."""
+    """Whether a patch must produce the new files exactly, not only their facts: both sides are written files, not
+    states of a running switch."""
 
     @property
     def empty(self) -> bool:
         """Whether nothing changes."""
-        return not self.devices and not self.told
+        return not self.devices and not self.changes
 
     @property
     def risk(self) -> Risk:
-        """The worst that is done to any switch."""
+        """Return the worst effect on any switch."""
         return worst_risk(self.effects.values())
 
 
@@ -262,15 +262,15 @@ class Drift:
     """Differences between running and intended switches: empty where all were collected and run as intended."""
 
     plan: Plan
-    """From what runs to what is wanted, of switches that are both collected and wanted."""
+    """From the running to the intended state, for switches that have both."""
     uncollected: tuple[str, ...] = ()
-    """Switches that are wanted, of which there are no running files."""
+    """Intended switches without running files."""
     foreign: tuple[str, ...] = ()
-    """Switches of which there are running files, and which nobody wants."""
-    own: tuple[Told, ...] = ()
-    """What switches wrote by themselves beside what they were given, which is no drift."""
-    own_outside: tuple[Outside, ...] = ()
-    """The same of what is no fact of the model."""
+    """Running switches that are not intended."""
+    automatic: tuple[FactGroup, ...] = ()
+    """Settings that switches add by themselves; they are no drift."""
+    automatic_outside_model: tuple[Outside, ...] = ()
+    """The same for settings outside the model."""
 
     @property
     def empty(self) -> bool:

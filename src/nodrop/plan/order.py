@@ -12,7 +12,7 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
 from nodrop.model.subject import natural
-from nodrop.plan.model import ChangeShare, DeviceChange, Stage
+from nodrop.plan.model import ChangeScope, DeviceChange, Stage
 from nodrop.plan.shares import ChangeShares
 from nodrop.routing.tiers import RANK_BY_ROLE
 
@@ -67,10 +67,10 @@ def _candidate_orders(tiers: "_Tiers", shares: ChangeShares) -> Iterator[tuple[t
     yield before, beside if before == after else f"{beside}, the rest before that"
     yield after, f"{beside}, the rest after that"
     yield (
-        tuple(tiers.passes(shares, ChangeShare("guarding"), ChangeShare("unguarded"))),
+        tuple(tiers.passes(shares, ChangeScope("guarding"), ChangeScope("unguarded"))),
         "in two passes, watchdogs first",
     )
-    careful = tiers.passes(shares, ChangeShare("safe"), ChangeShare("daring"))
+    careful = tiers.passes(shares, ChangeScope("safe"), ChangeScope("daring"))
     yield tuple(careful), "in two passes, PFC that comes and watchdogs that go last"
 
 
@@ -115,7 +115,7 @@ class _Tiers:
         Each stage includes the parts of these that lead to it.
         """
         near: dict[str, list[str]] = {}
-        remaining_share: dict[str, ChangeShare] = {}
+        remaining_share: dict[str, ChangeScope] = {}
         staying = set(self._staying)
         idle = set()
         for name in sorted(self._staying, key=natural):
@@ -124,7 +124,7 @@ class _Tiers:
             if leads <= set(ends):
                 idle.add(name)
             if ends:
-                remaining_share[name] = ChangeShare("elsewhere", tuple(sorted(ends, key=natural)))
+                remaining_share[name] = ChangeScope("elsewhere", tuple(sorted(ends, key=natural)))
             for end in ends:
                 near.setdefault(end, []).append(name)
         if not near:
@@ -133,22 +133,22 @@ class _Tiers:
             staying_name for staying_name in self._staying if staying_name not in near and staying_name not in idle
         ]
         other_stages = [
-            _limit_stage_to_shares(stage, [remaining_share.get(name, ChangeShare()) for name in stage.devices])
+            _limit_stage_to_shares(stage, [remaining_share.get(name, ChangeScope()) for name in stage.devices])
             for stage in self._stages_by_tier(remaining_names)
         ]
         ordered = sorted(near, key=self._height_key)
-        around = [self._make_neighbor_stage(end, near[end], remaining_share.get(end, ChangeShare())) for end in ordered]
+        around = [self._make_neighbor_stage(end, near[end], remaining_share.get(end, ChangeScope())) for end in ordered]
         yield from self._add_outer_stages([*around, *other_stages] if rest_last else [*other_stages, *around])
 
-    def _make_neighbor_stage(self, end: str, neighboring_devices: Sequence[str], own_share: ChangeShare) -> Stage:
+    def _make_neighbor_stage(self, end: str, neighboring_devices: Sequence[str], own_share: ChangeScope) -> Stage:
         return Stage(
             devices=(end, *neighboring_devices),
             why="together with what others have towards it",
             tier=self._tier_of_switch(end),
-            shares=(own_share, *(ChangeShare("towards", (end,)) for _ in neighboring_devices)),
+            scopes=(own_share, *(ChangeScope("towards", (end,)) for _ in neighboring_devices)),
         )
 
-    def passes(self, shares: ChangeShares, *kinds: ChangeShare) -> Iterator[Stage]:
+    def passes(self, shares: ChangeShares, *kinds: ChangeScope) -> Iterator[Stage]:
         """Yield the stages of as many passes over the switches, each with a share of the changes."""
         stage_lists = []
         for share in kinds:
@@ -183,11 +183,11 @@ class _Tiers:
         return self._tier_of_switch(name), natural(name)
 
 
-def _limit_stage_to_shares(stage: Stage, shares: Sequence[ChangeShare]) -> Stage:
+def _limit_stage_to_shares(stage: Stage, shares: Sequence[ChangeScope]) -> Stage:
     """Return a stage that makes only shares of the changes."""
-    if all(share == ChangeShare() for share in shares):
+    if all(share == ChangeScope() for share in shares):
         return stage
-    return replace(stage, shares=tuple(shares), why=f"{stage.why}; {'; '.join(dict.fromkeys(map(str, shares)))}")
+    return replace(stage, scopes=tuple(shares), why=f"{stage.why}; {'; '.join(dict.fromkeys(map(str, shares)))}")
 
 
 def _canary_first_stages(names: Sequence[str], beside: Mapping[str, Set[str]]) -> Iterator[Stage]:

@@ -203,7 +203,7 @@ def file_effects(
             effects[head, harmless] = Effect(
                 risk="none" if harmless else "unknown",
                 reasons=(harmless or _UNKNOWN,),
-                means="patch" if steps else "unknown",
+                method="patch" if steps else "unknown",
             )
     return effects
 

@@ -20,7 +20,7 @@ from nodrop.model.subject import Subject, text
 from nodrop.parallel import map_chunks
 from nodrop.plan.effects import once, stated_changes, unchanged_files
 from nodrop.plan.file_changes import edit_towards_files, find_missing_edits, parse_device
-from nodrop.plan.model import ChangeShare, DeviceChange, Outside, Plan, PortGroupChange, Risk, worst_risk
+from nodrop.plan.model import ChangeScope, DeviceChange, Outside, Plan, PortGroupChange, Risk, worst_risk
 from nodrop.plan.order import number_stages
 from nodrop.plan.outside_drift import apply_unmodeled_changes, find_remaining_settings
 from nodrop.plan.shares import ChangeShares
@@ -83,15 +83,15 @@ def make_patches(
     lines = by_hand(plan)
     least = _worst_risk_by_switch(plan, lines)
     outer: dict[str, list[Outside]] = {}
-    for outside_part in plan.outside:
+    for outside_part in plan.outside_model:
         for name in outside_part.devices:
             outer.setdefault(name, []).append(outside_part)
-    staged = any(stage.shares for stage in plan.order)
+    staged = any(stage.scopes for stage in plan.order)
     shares = ChangeShares(plan.devices, old_reading.fabric, new_reading.fabric)
-    passes: dict[str, list[tuple[str, ChangeShare]]] = {}
+    passes: dict[str, list[tuple[str, ChangeScope]]] = {}
     for turn, stage in number_stages(plan.order):
         for name in stage.devices:
-            passes.setdefault(name, []).append((turn if staged else "", stage.share(name)))
+            passes.setdefault(name, []).append((turn if staged else "", stage.scope(name)))
     for device in plan.devices:
         if device.kind != "changed":
             yield replace(
@@ -150,9 +150,9 @@ def by_hand(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
     lines_by_switch: dict[str, dict[Subject, str]] = {
         name: dict(switch_lines) for name, switch_lines in plan.left.items()
     }
-    for block in plan.told:
+    for block in plan.changes:
         entries = [
-            (entry, fact.effect) for fact in block.facts if fact.effect.means == "by hand" for entry in fact.entries
+            (entry, fact.effect) for fact in block.facts if fact.effect.method == "by hand" for entry in fact.entries
         ]
         for name in block.devices if entries else ():
             for entry, effect in entries:
@@ -168,7 +168,7 @@ def by_hand(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
 def _worst_risk_by_switch(plan: Plan, remaining_lines: Mapping[str, Mapping[Subject, str]]) -> Mapping[str, Risk]:
     """Return the worst effect of the facts that are `remaining_lines`, by switch."""
     risks: dict[str, Risk] = {}
-    for block in plan.told:
+    for block in plan.changes:
         for name in (name for name in block.devices if name in remaining_lines):
             for fact in block.facts:
                 changed_part = PortGroupChange(block.ports, fact.entries)

@@ -10,14 +10,14 @@ from nodrop.plan.fact_groups import group_facts, merge_entries
 from nodrop.plan.facts import DeviceComparison, of_fabric
 from nodrop.plan.model import (
     CHANGE_RISKS,
+    CombinedImpact,
     DeviceChange,
     Effect,
+    FactGroup,
     FoundEntries,
     Outside,
     Plan,
     Risk,
-    Together,
-    Told,
     worst_risk,
 )
 from nodrop.plan.order import stages
@@ -76,12 +76,12 @@ def build_plan(
     stated, unsaid = of_fabric
     effects = ChangeEffects(old_reading, changes, new_reading if exact else None, outer)
     facts = [
-        *([Told(devices=(), ports=(), facts=tuple(merge_entries(stated)))] if stated else []),
+        *([FactGroup(devices=(), ports=(), facts=tuple(merge_entries(stated)))] if stated else []),
         *(effects.add_effects(fact) for fact in group_facts(changes)),
     ]
     silent = [
-        *([Told(devices=(), ports=(), facts=tuple(merge_entries(unsaid)))] if unsaid else []),
-        *group_facts(device_changes, "unsaid"),
+        *([FactGroup(devices=(), ports=(), facts=tuple(merge_entries(unsaid)))] if unsaid else []),
+        *group_facts(device_changes, "not_compared"),
     ]
     worsts: dict[str, Risk] = {
         device_change.name: worst_risk(
@@ -106,10 +106,12 @@ def build_plan(
         old=old_reading.fabric.name,
         new=new_reading.fabric.name,
         devices=tuple(changes),
-        told=tuple(facts),
-        together=tuple(Together(devices=tuple(names), effect=effect) for effect, names in together.items()),
-        outside=tuple(unmodeled_changes),
-        unsaid=tuple(silent),
+        changes=tuple(facts),
+        combined_impact=tuple(
+            CombinedImpact(devices=tuple(names), effect=effect) for effect, names in together.items()
+        ),
+        outside_model=tuple(unmodeled_changes),
+        not_compared=tuple(silent),
         problems=(*old_reading.problems, *new_reading.problems),
         effects=worsts,
         left=effects.left,

@@ -11,7 +11,7 @@ from nodrop.model.intern import Interner
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
-from nodrop.plan.model import ChangeShare, DeviceChange, DifferingEntry, PortGroupChange
+from nodrop.plan.model import ChangeScope, DeviceChange, DifferingEntry, PortGroupChange
 
 _GUARDS = frozenset(field_names(Device, QosProfile, aspect="watchdog"))
 _PAUSING = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
@@ -33,17 +33,17 @@ class ChangeShares:
             if device.name in beside
             for address in _addresses_of_device(device)
         }
-        self._made: dict[tuple[str, frozenset[ChangeShare]], Device] = {}
+        self._made: dict[tuple[str, frozenset[ChangeScope]], Device] = {}
         self._interner = Interner()
 
-    def any(self, name: str, change_share: ChangeShare) -> bool:
+    def any(self, name: str, change_share: ChangeScope) -> bool:
         """Whether any of a switch's changes is among those."""
         return bool(self.part(name, change_share).parts)
 
-    def part(self, name: str, share: ChangeShare) -> DeviceChange:
+    def part(self, name: str, share: ChangeScope) -> DeviceChange:
         """Return what becomes of a switch by no more than a share of its changes."""
         change = self._changes[name]
-        if share == ChangeShare():
+        if share == ChangeScope():
             return change
         ports_by_entries: dict[tuple[DifferingEntry, ...], list[str]] = {}
         for changed_part in change.parts:
@@ -72,7 +72,7 @@ class ChangeShares:
                 found_ends.update(self.end(name, entry.path) for entry in changed_part.entries)
         return found_ends
 
-    def device(self, name: str, done: Iterable[ChangeShare]) -> Device | None:
+    def device(self, name: str, done: Iterable[ChangeScope]) -> Device | None:
         """Return a switch after shares of its changes; None where there is none, before it comes or after it went.
 
         One that comes or goes, or runs another system afterwards, does so as a whole.
@@ -80,7 +80,7 @@ class ChangeShares:
         change, shares = self._changes[name], frozenset(done)
         if not shares:
             return change.old
-        if ChangeShare() in shares or change.old is None or change.new is None or change.kind == "replaced":
+        if ChangeScope() in shares or change.old is None or change.new is None or change.kind == "replaced":
             return change.new
         if (name, shares) not in self._made:
             differences = apply_differences(
@@ -91,7 +91,7 @@ class ChangeShares:
             self._made[name, shares] = self._interner.device(differences)
         return self._made[name, shares]
 
-    def _share_takes_change(self, name: str, share: ChangeShare, path: Subject, old: Any, new: Any) -> bool:
+    def _share_takes_change(self, name: str, share: ChangeScope, path: Subject, old: Any, new: Any) -> bool:
         match share.kind:
             case "towards":
                 return self.end(name, path) in share.ends

@@ -10,11 +10,11 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.states import known_rows, surely_off
 from nodrop.model.subject import FABRIC, Subject, cable_ends, natural
-from nodrop.plan.model import ChangeShare, DeviceChange, HazardTime, Stage
+from nodrop.plan.model import ChangeScope, DeviceChange, HazardTime, Stage
 from nodrop.plan.order import runs
 from nodrop.plan.shares import ChangeShares
 
-DoneShares = Mapping[str, frozenset[ChangeShare]]
+DoneShares = Mapping[str, frozenset[ChangeScope]]
 """What has been changed so far of each switch that has been begun with."""
 StatedSide = Literal["old", "new"]
 
@@ -29,10 +29,10 @@ class RolloutMoment(NamedTuple):
 
 def done_after(rollout_stages: Sequence[Stage]) -> DoneShares:
     """Return the changes made once stages are through."""
-    shares: dict[str, frozenset[ChangeShare]] = {}
+    shares: dict[str, frozenset[ChangeScope]] = {}
     for stage in rollout_stages:
         for name in stage.devices:
-            shares[name] = shares.get(name, frozenset()) | {stage.share(name)}
+            shares[name] = shares.get(name, frozenset()) | {stage.scope(name)}
     return shares
 
 
@@ -48,7 +48,7 @@ def rollout_moments(rollout_stages: Sequence[Stage]) -> tuple[list[RolloutMoment
         chosen += sorted({begun, begun + len(run) // 2, begun + len(run) - 1})
         begun += len(run)
     found_moments = [
-        RolloutMoment("between", at + 1, done_after(rollout_stages[: at + 1]))
+        RolloutMoment("between stages", at + 1, done_after(rollout_stages[: at + 1]))
         for at in chosen
         if at + 1 < len(rollout_stages)
     ]
@@ -56,8 +56,8 @@ def rollout_moments(rollout_stages: Sequence[Stage]) -> tuple[list[RolloutMoment
     for at in chosen:
         stage, half = rollout_stages[at], len(rollout_stages[at].devices) // 2
         if half:
-            half_stage = replace(stage, devices=stage.devices[:half], shares=stage.shares[:half])
-            found_moments.append(RolloutMoment("within", at + 1, done_after([*rollout_stages[:at], half_stage])))
+            half_stage = replace(stage, devices=stage.devices[:half], scopes=stage.scopes[:half])
+            found_moments.append(RolloutMoment("within stage", at + 1, done_after([*rollout_stages[:at], half_stage])))
     return found_moments, alike
 
 
@@ -116,7 +116,7 @@ class RolloutStates:
     @cached_property
     def every(self) -> DoneShares:
         """Return all changes of the plan as done."""
-        return {name: frozenset({ChangeShare()}) for name in self._changes}
+        return {name: frozenset({ChangeScope()}) for name in self._changes}
 
     @cached_property
     def size(self) -> int:

@@ -28,14 +28,14 @@ def render_comparison(shown: Validation) -> Iterator[str]:
     yield from list(format_table_section(title, ("check", *names, "verdict"), rows))[1:]
     for row in shown.rows:
         for column in row.columns:
-            if column.unseen:
-                gap = f"{CHECK_TITLES[row.check]}, {column.unseen} of {row.items}"
-                yield from wrap_text(f"{column.validator} cannot see {gap}: {'; '.join(column.because)}", "  ", "    ")
+            if column.not_observable:
+                gap = f"{CHECK_TITLES[row.check]}, {column.not_observable} of {row.items}"
+                yield from wrap_text(f"{column.validator} cannot see {gap}: {'; '.join(column.reasons)}", "  ", "    ")
     for words in shown.notes:
         yield from wrap_text(words, "  ", "    ")
 
 
 def _format_cell(column: Column) -> str:
-    if not column.seen:
+    if not column.observed:
         return "-"
-    return f"{column.sound}" if column.sound == column.seen else f"{column.sound} of {column.seen}"
+    return f"{column.correct}" if column.correct == column.observed else f"{column.correct} of {column.observed}"

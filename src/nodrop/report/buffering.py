@@ -93,8 +93,8 @@ def _port_headroom_facts(far: str, device: Device, interface: Interface) -> Iter
         if not isinstance(buffer, BufferProfile) or not isinstance(buffer.headroom, Headroom):
             continue
         yield {
-            "at": str(device.role),
-            "from": far,
+            "role": str(device.role),
+            "facing": far,
             "platform": device.platform,
             "model": known_or_none(device.model),
             "priority_group": group.index,
@@ -145,7 +145,7 @@ def parts(device: Device, interface: Interface) -> Facts | None:
 def marking(fabric: Fabric) -> Iterator[Facts]:
     """Yield where queues of RDMA and of other lossless classes mark, and where their senders are paused.
 
-    `pause_from` is None where senders are never paused, "unknown" where that is not known.
+    `pause_threshold` is None where senders are never paused, "unknown" where that is not known.
     """
     seen: set[tuple[Any, ...]] = set()
     for device, _, qos in profiles(fabric):
@@ -166,7 +166,7 @@ def marking(fabric: Fabric) -> Iterator[Facts]:
                     "model": device.model,
                     "queue": index,
                     "ecn": marks,
-                    "pause_from": round(paused) if isinstance(paused, float | int) else paused,
+                    "pause_threshold": round(paused) if isinstance(paused, float | int) else paused,
                 }
 
 

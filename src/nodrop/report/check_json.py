@@ -1,4 +1,4 @@
-"""A check for a program: version 1 of a format that only grows."""
+"""A check as JSON; `report.schema` has the schema."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ from nodrop.model import subject
 from nodrop.model.compare import Difference
 from nodrop.report import plan_json
 from nodrop.report.json import encode_json_document, finding_record, json_value, note_record, problem_record
-from nodrop.results.checked import Changed, Checked, Rerouted, Unfit
+from nodrop.results.checked import Changed, Checked, OutdatedBuild, Rerouted
 from nodrop.routing.observation import Flow
 
-VERSION = 1
+VERSION = 2
 
 
 def render(checked: Checked) -> bytes:
@@ -21,18 +21,18 @@ def render(checked: Checked) -> bytes:
             "kind": "check",
             "base": checked.base,
             "fabrics": [_fabric_document(fabric) for fabric in checked.fabrics],
-            "same": list(checked.same),
+            "unchanged_fabrics": list(checked.unchanged_fabrics),
             "findings": [finding_record(finding) for finding in checked.outcome.findings],
-            "stops": [finding_record(stop) for stop in checked.stops],
-            "unfit": [_unfit_document(unfit) for unfit in checked.unfit],
+            "blockers": [finding_record(stop) for stop in checked.blockers],
+            "outdated_builds": [_outdated_build_document(outdated_build) for outdated_build in checked.outdated_builds],
             "notes": [note_record(note) for note in checked.notes],
             "problems": [problem_record(problem) for problem in checked.outcome.problems],
-            "problems_before": [problem_record(problem) for problem in checked.problems],
+            "base_problems": [problem_record(problem) for problem in checked.base_problems],
             "summary": {
                 "changed": sum(not fabric.plan.empty for fabric in checked.fabrics),
                 "new": len(checked.outcome.findings),
                 "fixed": sum(len(fabric.findings.fixed) for fabric in checked.fabrics),
-                "suppressed": sum(len(fabric.findings.silenced) for fabric in checked.fabrics),
+                "suppressed": sum(len(fabric.findings.suppressed) for fabric in checked.fabrics),
                 "unchanged": None if None in unchanged else sum(filter(None, unchanged)),
             },
         }
@@ -42,30 +42,30 @@ def render(checked: Checked) -> bytes:
 def _fabric_document(fabric_change: Changed) -> dict[str, Any]:
     return {
         "name": fabric_change.name,
-        "was": fabric_change.was,
-        "gone": fabric_change.gone,
-        "told_by": list(fabric_change.told_by),
+        "former_name": fabric_change.former_name,
+        "removed": fabric_change.removed,
+        "matching_builds": list(fabric_change.matching_builds),
         "plan": plan_json.plan_record(fabric_change.plan),
         "fixed": [finding_record(finding) for finding in fabric_change.findings.fixed],
-        "suppressed": [finding_record(finding) for finding in fabric_change.findings.silenced],
+        "suppressed": [finding_record(finding) for finding in fabric_change.findings.suppressed],
         "unchanged": fabric_change.findings.unchanged,
         "routing": {
             "changes": [_rerouted_document(change) for change in fabric_change.routing.changes],
             "not_computed": fabric_change.routing.not_computed or None,
             "flows": [_flow_document(flow) for flow in fabric_change.routing.flows],
-            "told": list(fabric_change.routing.told),
+            "notes": list(fabric_change.routing.notes),
         },
     }
 
 
-def _unfit_document(unfit: Unfit) -> dict[str, Any]:
-    differences = [_difference_document(difference) for difference in unfit.differences]
+def _outdated_build_document(outdated_build: OutdatedBuild) -> dict[str, Any]:
+    differences = [_difference_document(difference) for difference in outdated_build.differences]
     return {
-        "intent": unfit.intent,
-        "build": unfit.build,
-        "differ": list(unfit.differ),
-        "missing": list(unfit.missing),
-        "extra": list(unfit.extra),
+        "intent": outdated_build.intent,
+        "build": outdated_build.build,
+        "differing": list(outdated_build.differing),
+        "missing": list(outdated_build.missing),
+        "extra": list(outdated_build.extra),
         "differences": differences,
     }
 
@@ -88,11 +88,11 @@ def _value(value: object) -> Any:
 
 def _flow_document(flow: Flow) -> dict[str, Any]:
     return {
-        "start": flow.start,
+        "source": flow.source,
         "port": flow.port,
         "prefix": flow.prefix,
-        "to": flow.to,
-        "before": flow.before,
-        "after": flow.after,
+        "destination": flow.destination,
+        "old": flow.old,
+        "new": flow.new,
         "lost": flow.lost,
     }

@@ -36,12 +36,12 @@ def render(checked: Checked) -> str:
         "\n".join(map(_format_verdict, select_check_findings(checked))),
         "\n".join(format_findings(checked.outcome)),
         "\n".join(map(_format_verdict, select_check_findings(checked, notes=True))),
-        "\n".join(f"- 🔴 {escape_markdown(format_outdated_build(build))}" for build in checked.unfit),
+        "\n".join(f"- 🔴 {escape_markdown(format_outdated_build(build))}" for build in checked.outdated_builds),
     ]
     summed = len(changed_fabrics(checked)) > 1
     for fabric_change, head in fabric_headings(checked):
         sections += [f"#### {escape_markdown(head)}", *_fabric_sections(fabric_change, summed=summed)]
-    sections.append("\n".join(f"- before: {escape_markdown(str(problem))}" for problem in checked.problems))
+    sections.append("\n".join(f"- before: {escape_markdown(str(problem))}" for problem in checked.base_problems))
     sections.append(
         "\n".join(f"- {escape_markdown(' '.join(filter(None, (note.file, note.message))))}" for note in checked.notes)
     )
@@ -85,7 +85,7 @@ def _fabric_sections(fabric_change: Changed, *, summed: bool) -> Iterator[str]:
     if fabric_change.routing.wanted and fabric_change.routing.not_computed:
         yield f"Routing is not worked out: {escape_markdown(fabric_change.routing.not_computed)}"
     yield _render_fold("Fixed", list(format_findings_by_rule(fabric_change.findings.fixed)))
-    yield _render_fold("Suppressed now", list(format_findings_by_rule(fabric_change.findings.silenced)))
+    yield _render_fold("Suppressed now", list(format_findings_by_rule(fabric_change.findings.suppressed)))
 
 
 def _render_fold(title: str, lines: Sequence[str]) -> str:

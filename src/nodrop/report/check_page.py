@@ -8,7 +8,7 @@ from nodrop.plan.model import worst_risk
 from nodrop.report import plan_page
 from nodrop.report.names import count, format_name_list, name
 from nodrop.report.plan_page import RISK_LABELS
-from nodrop.results.checked import Changed, Checked, Rerouted, Routing, Unfit
+from nodrop.results.checked import Changed, Checked, OutdatedBuild, Rerouted, Routing
 from nodrop.results.rulings import DEVICE_NOT_CHECKED, POLICY_CHANGED, RISK
 from nodrop.routing.observation import Flow
 
@@ -27,11 +27,11 @@ def format_check_verdict(check_result: Checked) -> str:
     """Return the verdict of a check, the worst first."""
     changed, problems = changed_fabrics(check_result), len(check_result.outcome.problems)
     phrases = [f"{count(problems, 'problem')}, so that not all of it is judged"] if problems else []
-    if check_result.fabrics or check_result.same or not problems:
+    if check_result.fabrics or check_result.unchanged_fabrics or not problems:
         phrases.append(format_finding_counts(check_result))
-    if check_result.unfit:
-        phrases.append(f"{count(len(check_result.unfit), 'build')} not as the intent has it")
-    if any(stop.rule == RISK.name for stop in check_result.stops):
+    if check_result.outdated_builds:
+        phrases.append(f"{count(len(check_result.outdated_builds), 'build')} not as the intent has it")
+    if any(stop.rule == RISK.name for stop in check_result.blockers):
         phrases.append("more risk than --fail-on-risk lets through")
     of_policy = select_check_findings(check_result)
     if hiding := sum(finding.rule == POLICY_CHANGED.name for finding in of_policy):
@@ -60,8 +60,8 @@ def changed_fabrics(check_result: Checked) -> Sequence[Changed]:
 
 def format_unchanged_fabrics(check_result: Checked) -> Iterator[str]:
     """Yield how many fabrics are as before, if any are."""
-    if check_result.same:
-        yield f"{count(len(check_result.same), 'fabric')} as before"
+    if check_result.unchanged_fabrics:
+        yield f"{count(len(check_result.unchanged_fabrics), 'fabric')} as before"
 
 
 def format_finding_counts(check_result: Checked) -> str:
@@ -72,7 +72,7 @@ def format_finding_counts(check_result: Checked) -> str:
     phrases = phrases or ["no new finding"]
     for number, words in (
         (sum(len(fabric_findings.fixed) for fabric_findings in every), "fixed"),
-        (sum(len(fabric_findings.silenced) for fabric_findings in every), "suppressed now"),
+        (sum(len(fabric_findings.suppressed) for fabric_findings in every), "suppressed now"),
         (sum(fabric_findings.unchanged or 0 for fabric_findings in every), "as before"),
     ):
         phrases += [f"{number} {words}"] if number else []
@@ -109,7 +109,7 @@ def format_other_reroutes(routing_change: Routing) -> Iterator[str]:
     yield from (_format_flow(flow) for flow in routing_change.flows[:_SHOWN])
     if len(routing_change.flows) > _SHOWN:
         yield f"{count(len(routing_change.flows) - _SHOWN, 'more flow')} that only one of the two delivers"
-    yield from routing_change.told
+    yield from routing_change.notes
 
 
 def _format_similar_changes(changes: Sequence[Rerouted]) -> Iterator[str]:
@@ -187,23 +187,23 @@ def is_loss(change: Rerouted) -> bool:
 
 def _format_flow(flow: Flow) -> str:
     which = "are lost" if flow.lost else "are delivered now"
-    return f"packets of {flow.start} to {flow.to} {which} (Batfish: {flow.before} before, {flow.after} now)"
+    return f"packets of {flow.source} to {flow.destination} {which} (Batfish: {flow.old} before, {flow.new} now)"
 
 
 def select_check_findings(check_result: Checked, *, notes: bool = False) -> list[Finding]:
     """Return the verdicts on the checked files, or the notes: changes of policy, and switches no longer checked."""
     return [
         stop
-        for stop in check_result.stops
+        for stop in check_result.blockers
         if stop.rule in (POLICY_CHANGED.name, DEVICE_NOT_CHECKED.name) and (stop.severity == "note") == notes
     ]
 
 
-def format_outdated_build(build: Unfit) -> str:
+def format_outdated_build(build: OutdatedBuild) -> str:
     """Return that files are not as the intent has them, and on which switches."""
     reasons = [
         f"{format_name_list(map(name, devices))} {words}"
-        for devices, words in ((build.missing, "missing"), (build.extra, "too much"), (build.differ, "different"))
+        for devices, words in ((build.missing, "missing"), (build.extra, "too much"), (build.differing, "different"))
         if devices
     ]
     return f"{build.build} is out of date with {build.intent}: {'; '.join(reasons)}; run `nodrop build`"
@@ -213,8 +213,8 @@ def fabric_headings(check_result: Checked) -> Sequence[tuple[Changed, str]]:
     """Return the fabrics with the head of each; a single fabric under its name needs no head."""
     found_heads = []
     for fabric in check_result.fabrics:
-        was = f", {fabric.was} before" if fabric.was not in (None, fabric.name) else ""
-        kind = "; gone" if fabric.gone else "; new" if fabric.was is None else ""
-        told_by = f"; its build in {', '.join(fabric.told_by)} is up to date" if fabric.told_by else ""
+        was = f", {fabric.former_name} before" if fabric.former_name not in (None, fabric.name) else ""
+        kind = "; gone" if fabric.removed else "; new" if fabric.former_name is None else ""
+        told_by = f"; its build in {', '.join(fabric.matching_builds)} is up to date" if fabric.matching_builds else ""
         found_heads.append((fabric, f"{fabric.name}{was}{kind}{told_by}"))
     return found_heads

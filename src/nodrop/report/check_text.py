@@ -38,11 +38,11 @@ def render(
         summed = len(changed_fabrics(checked)) > 1
         for fabric_change, head in fabric_headings(checked):
             sections += _fabric_sections(fabric_change, head, color=color, verbose=verbose, summed=summed)
-    sections.append("\n".join(_wrap_lines(map(format_outdated_build, checked.unfit))))
+    sections.append("\n".join(_wrap_lines(map(format_outdated_build, checked.outdated_builds))))
     sections.append("\n".join(_wrap_lines(map(_format_verdict, select_check_findings(checked)))))
     sections.append(findings_text(checked.outcome, color=color, verbose=verbose, quiet=True, links=links).rstrip("\n"))
     sections.append("\n".join(_wrap_lines(map(_format_verdict, select_check_findings(checked, notes=True)))))
-    sections.append("\n".join(_wrap_lines(f"before: {problem}" for problem in checked.problems)))
+    sections.append("\n".join(_wrap_lines(f"before: {problem}" for problem in checked.base_problems)))
     if not quiet:
         sections.append(
             "\n".join(
@@ -63,7 +63,7 @@ def _fabric_sections(change: Changed, head: str, *, color: bool, verbose: bool, 
         yield "\n".join((paint("routing", "1", color), *_wrap_lines(rerouted, "  ")))
     elif change.routing.not_computed and change.routing.wanted:
         yield "\n".join(_wrap_lines([f"routing is not worked out: {change.routing.not_computed}"]))
-    for title, findings in (("fixed", change.findings.fixed), ("suppressed now", change.findings.silenced)):
+    for title, findings in (("fixed", change.findings.fixed), ("suppressed now", change.findings.suppressed)):
         if findings:
             yield "\n".join((paint(title, "1", color), *_wrap_lines(format_findings_by_rule(findings), "  ")))
 

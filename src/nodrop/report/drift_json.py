@@ -1,4 +1,4 @@
-"""Drift for a program: a plan from the running to the intended state, and its inputs; the format only grows."""
+"""Drift as JSON: a plan from the running to the intended state; `report.schema` has the schema."""
 
 from typing import Any
 
@@ -16,12 +16,14 @@ def render(drifted: Drifted) -> bytes:
         {
             "version": VERSION,
             "kind": "drift",
-            "wanted": drifted.wanted,
+            "intended": drifted.intended,
             "plans": [plan_record(drift.plan, DRIFT_WORDING)],
             "uncollected": list(drift.uncollected),
             "foreign": list(drift.foreign),
-            "own": [render_fact_group(fact_block, DRIFT_WORDING) for fact_block in drift.own],
-            "own_outside": [_outside_table_document(outside_table) for outside_table in drift.own_outside],
+            "automatic": [render_fact_group(fact_block, DRIFT_WORDING) for fact_block in drift.automatic],
+            "automatic_outside_model": [
+                _outside_table_document(outside_table) for outside_table in drift.automatic_outside_model
+            ],
             "findings": [finding_record(finding) for finding in outcome.findings],
             "notes": [note_record(note) for note in outcome.notes],
             "problems": [problem_record(problem) for problem in outcome.problems],

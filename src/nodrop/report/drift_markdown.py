@@ -39,7 +39,7 @@ def render(drifted: Drifted) -> str:
         [f"- {CHANGE_MARKS[mark]} {escape_markdown(line)}" for mark, line in devices(plan, DRIFT_VERBS)],
         list(format_findings(drifted.outcome, "")),
         [f"- {CHANGE_MARKS['-']} {escape_markdown(str(problem))}" for problem in drifted.outcome.problems],
-        *render_change_tables(plan, group_fact_blocks(plan.told), "what differs", DRIFT_WORDING),
+        *render_change_tables(plan, group_fact_blocks(plan.changes), "what differs", DRIFT_WORDING),
         render_other_files(plan, KEY_VERBS),
         [
             f"- {CHANGE_MARKS['!']} {REMEDIATION_HEADING}, {escape_markdown(line)}"

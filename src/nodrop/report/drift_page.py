@@ -31,13 +31,13 @@ def format_unmatched_switches(drifted: Drifted) -> Iterator[str]:
     if drift.uncollected:
         yield f"no running configuration for: {format_name_list(map(name, drift.uncollected))}"
     if drift.foreign:
-        yield f"not in {drifted.wanted}: {format_name_list(map(name, drift.foreign))}"
+        yield f"not in {drifted.intended}: {format_name_list(map(name, drift.foreign))}"
 
 
 def format_switch_written_settings(drifted: Drifted) -> Iterator[str]:
     """Yield what switches wrote by themselves, each once, with where; tables that are no facts, all of a switch's."""
     where: dict[str, set[str]] = {}
-    for block in drifted.drift.own:
+    for block in drifted.drift.automatic:
         for fact in block.facts:
             for line in lines(fact, DRIFT_WORDING):
                 label = line.rpartition(": ")[0]
@@ -45,7 +45,7 @@ def format_switch_written_settings(drifted: Drifted) -> Iterator[str]:
     for label, devices in sorted(where.items()):
         yield f"{label}: {format_name_list(map(name, sorted(devices)))}"
     devices_by_table: dict[str, set[str]] = {}
-    for outside_table in drifted.drift.own_outside:
+    for outside_table in drifted.drift.automatic_outside_model:
         devices_by_table.setdefault(" ".join(outside_table.at[1:]), set()).update(outside_table.devices)
     alike: dict[tuple[str, ...], list[str]] = {}
     for label, devices in sorted(devices_by_table.items()):
@@ -67,13 +67,13 @@ def summarize_drift(drifted: Drifted) -> str:
         )
         if number
     ]
-    if not differing and drift.plan.told:
+    if not differing and drift.plan.changes:
         phrases.append("cables or NICs differ")
     severity_counts = Counter(finding.severity for finding in drifted.outcome.findings)
     findings = [count(severity_counts[severity], severity) for severity in SEVERITIES if severity_counts[severity]]
-    phrases += [f"{' and '.join(findings)} that {drifted.wanted} does not have"] if findings else []
+    phrases += [f"{' and '.join(findings)} that {drifted.intended} does not have"] if findings else []
     if drift.empty:
-        alike = f"{count(drifted.switches, 'switch')} as {drifted.wanted} has it"
+        alike = f"{count(drifted.switches, 'switch')} as {drifted.intended} has it"
         return "; ".join([f"no drift: {alike}", *phrases])
     back = f"; remediation: {summarize_plan_impact(drift.plan)}" if drift.plan.risk != "none" else ""
     if drift.plan.rollout and drift.plan.rollout.hazards:

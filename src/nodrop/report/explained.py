@@ -95,7 +95,7 @@ def _describe_origin(reading: Reading, at: Subject, value: Any, stands: Stands |
     if at[0] == FABRIC:
         assumed = [candidate for candidate in reading.assumed if _ASSUMED.get(candidate.fact) == at[1:2]]
         for assumption in assumed:
-            yield f"assumed: {assumption.fact} is {assumption.value}, because: {assumption.because}"
+            yield f"assumed: {assumption.fact} is {assumption.value}, because: {assumption.reason}"
         if not assumed and at[1:2] == ("links",):
             yield "stated, else concluded from shared subnets, neighbor tables and descriptions at the end below"
         elif not assumed:

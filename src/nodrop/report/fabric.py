@@ -34,7 +34,7 @@ def facts(
     """
     capacity = FabricBandwidth(fabric)
     return {
-        "version": 1,
+        "version": 2,
         "fabric": fabric.name,
         "mode": fabric.mode,
         "devices": [_device(device) for device in fabric.devices],
@@ -49,7 +49,7 @@ def facts(
         "further_lossless": list(lossless_memory_costs(fabric, alone)) if alone else [],
         "streams": list(streams(fabric)),
         "first_apply": list(_first_apply_effects(fabric)),
-        "adapted": [dict(zip(("path", "wanted", "made", "reason"), row, strict=True)) for row in adapted],
+        "deviations": [dict(zip(("path", "intended", "actual", "reason"), row, strict=True)) for row in adapted],
         "defaults": [{"key": key, "value": value, "source": source} for key, value, source in defaults],
     }
 
@@ -109,7 +109,7 @@ def _links(fabric: Fabric, capacity: FabricBandwidth) -> list[Facts]:
             level, lower, upper, capacity.speed_mbps(link), known_or_none(link.media), known_or_none(link.length_m)
         ] += 1
     return [
-        {"from": a, "to": b, "count": count, "speed_mbps": speed, "media": media, "length_m": length}
+        {"lower": a, "upper": b, "count": count, "speed_mbps": speed, "media": media, "length_m": length}
         for (_, a, b, speed, media, length), count in sorted(groups.items(), key=str)
     ]
 

@@ -1,38 +1,38 @@
-"""The result of a fix run as data for programs: version 1 of a format that only grows."""
+"""The result of a fix run as JSON."""
 
 from collections import Counter
 from typing import Any
 
 from nodrop.report.difference import diff
 from nodrop.report.json import change_record, encode_json_document, finding_record, problem_record
-from nodrop.results.fixed import UNFIXED_REASONS, Left, Made, Patch, Rewritten
+from nodrop.results.fixed import UNFIXED_REASONS, Made, Patch, RemainingFinding, Rewritten
 
-VERSION = 1
+VERSION = 2
 
 
 def render(fixes: Made) -> bytes:
     """Write the fixes made, or those that would be made if only that was asked, and the rest, as JSON in UTF-8."""
     fixed, output = fixes.fixed, fixes.what
-    leftover_counts = Counter(leftover.why for fabric in fixed for leftover in fabric.left)
+    leftover_counts = Counter(leftover.reason for fabric in fixed for leftover in fabric.remaining)
     document = {
         "version": VERSION,
         "written": None if output == "diff" else output,
         "fixed": [finding_record(finding) for fabric in fixed for finding in fabric.made],
-        "left": [_remaining_finding(leftover) for fabric in fixed for leftover in fabric.left],
+        "remaining": [_remaining_finding(leftover) for fabric in fixed for leftover in fabric.remaining],
         "files": [_file_document(file) for fabric in fixed for file in fabric.rewritten],
         "patches": [_patch(patch) for fabric in fixed for patch in fabric.patches],
         "problems": [problem_record(problem) for fabric in fixed for problem in fabric.outcome.problems],
         "summary": {
             "fixed": sum(len(fabric.made) for fabric in fixed),
             "files": sum(len(fabric.rewritten) for fabric in fixed),
-            "left": {why: leftover_counts[why] for why in UNFIXED_REASONS},
+            "remaining": {why: leftover_counts[why] for why in UNFIXED_REASONS},
         },
     }
     return encode_json_document(document)
 
 
-def _remaining_finding(leftover: Left) -> dict[str, Any]:
-    return {**finding_record(leftover.finding), "left": {"why": leftover.why, "text": leftover.text or None}}
+def _remaining_finding(leftover: RemainingFinding) -> dict[str, Any]:
+    return {**finding_record(leftover.finding), "obstacle": {"reason": leftover.reason, "text": leftover.text or None}}
 
 
 def _file_document(file: Rewritten) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def _patch(patch: Patch) -> dict[str, Any]:
         "device": patch.device,
         "disruption": patch.disruption,
         "steps": steps,
-        "forms": dict(patch.forms),
-        "whole": list(patch.whole),
-        "follows": [change_record(change) for change in patch.follows],
+        "files": dict(patch.files),
+        "complete_files": list(patch.complete_files),
+        "derived": [change_record(change) for change in patch.derived],
     }

@@ -9,7 +9,7 @@ from nodrop.model.change import DISRUPTIONS, Step
 from nodrop.report.block import Page
 from nodrop.report.links import TerminalLinks
 from nodrop.report.names import count, format_name_list, name, subject_label
-from nodrop.results.fixed import UNFIXED_REASONS, Fixed, FixOutput, Left, Made, Patch, UnfixedReason
+from nodrop.results.fixed import UNFIXED_REASONS, Fixed, FixOutput, Made, Patch, RemainingFinding, UnfixedReason
 
 _WHAT: dict[UnfixedReason, str] = {
     "unsafe": "can be fixed with --unsafe",
@@ -44,7 +44,7 @@ def render(
     """
     fixed, output = fixes.fixed, fixes.what
     page = Page(color=color, verbose=verbose, width=100, line=lambda _file, _line: None, links=links)
-    leftovers = [leftover for fabric in fixed for leftover in fabric.left]
+    leftovers = [leftover for fabric in fixed for leftover in fabric.remaining]
     sections = [
         [line for fabric in fixed for line in _format_fixed_fabric(fabric, page, output)],
         [page.format_line("strong", "by hand", line) for line in _manual_step_lines(leftovers)],
@@ -59,7 +59,7 @@ def render(
 def format_fix_totals(fixed: Sequence[Fixed], output: FixOutput) -> str:
     """Return the last line: how many findings are gone, in how many files, and how many are left for which reasons."""
     new_number, files = sum(len(fabric.made) for fabric in fixed), sum(len(fabric.rewritten) for fabric in fixed)
-    leftover_counts = Counter(leftover.why for fabric in fixed for leftover in fabric.left)
+    leftover_counts = Counter(leftover.reason for fabric in fixed for leftover in fabric.remaining)
     verb = _VERBS[output][1]
     where = f"patches of {count(_count_patches(fixed), 'switch')}" if output == "patches" else count(files, "file")
     head = f"{count(new_number, 'finding')} {verb} in {where}" if new_number or files else "fixed 0"
@@ -104,8 +104,8 @@ def _count_findings_by_rule(findings: Iterable[Finding]) -> str:
 
 def _describe_patch_effects(patch: Patch) -> Iterator[str]:
     """Render the effects of a patch on a running switch, the worst first."""
-    if patch.whole:
-        yield f"{format_name_list(patch.whole)}: whole, to be loaded by what reads it"
+    if patch.complete_files:
+        yield f"{format_name_list(patch.complete_files)}: whole, to be loaded by what reads it"
     typed = dict.fromkeys(f"`{step.command.split()[0]}`: {step.reason}" for step in patch.steps if step.command)
     if typed:
         yield f"by command: {'; '.join(typed)}"
@@ -122,25 +122,25 @@ def _describe_patch_effects(patch: Patch) -> Iterator[str]:
         yield f"{count(len(steps), 'step')}: {steps[0].disruption}{where}: {reason}"
 
 
-def _manual_step_lines(leftovers: Iterable[Left]) -> Iterable[str]:
+def _manual_step_lines(leftovers: Iterable[RemainingFinding]) -> Iterable[str]:
     """Render the steps by hand, each after the line that it is about."""
     lines: dict[str, None] = {}
     for leftover in leftovers:
         place = f"{_format_place(leftover.finding.located)}: " if leftover.finding.located else ""
-        lines |= dict.fromkeys(f"{place}{line}" for line in leftover.text.split("\n") if leftover.why == "by hand")
+        lines |= dict.fromkeys(f"{place}{line}" for line in leftover.text.split("\n") if leftover.reason == "by hand")
     return lines
 
 
-def _group_leftovers(leftovers: Iterable[Left]) -> list[list[Left]]:
-    together: dict[tuple[int, int, str, str], list[Left]] = {}
+def _group_leftovers(leftovers: Iterable[RemainingFinding]) -> list[list[RemainingFinding]]:
+    together: dict[tuple[int, int, str, str], list[RemainingFinding]] = {}
     for leftover in leftovers:
         finding = leftover.finding
-        key = (SEVERITIES.index(finding.severity), UNFIXED_REASONS.index(leftover.why), finding.rule, finding.group)
+        key = (SEVERITIES.index(finding.severity), UNFIXED_REASONS.index(leftover.reason), finding.rule, finding.group)
         together.setdefault(key, []).append(leftover)
     return [together[key] for key in sorted(together)]
 
 
-def _group(group: Sequence[Left], report_style: Page) -> list[str]:
+def _group(group: Sequence[RemainingFinding], report_style: Page) -> list[str]:
     """Render findings of one cause that are left for one reason."""
     first_finding = group[0].finding
     lines = [
@@ -153,7 +153,7 @@ def _group(group: Sequence[Left], report_style: Page) -> list[str]:
         else report_style.paint("", subject.text(first_finding.subject))
     )
     lines.append(f"  --> {where}")
-    why, text = group[0].why, " ".join(group[0].text.split())
+    why, text = group[0].reason, " ".join(group[0].text.split())
     reason = _WHAT[why] if why in ("unsafe", "by hand") else f"{_WHAT[why]}: {text}"
     lines.append(f"  = {report_style.paint('', reason)}")
     if len(group) > 1 and not report_style.verbose:

@@ -41,8 +41,8 @@ _HEADROOM = ("at", "from", "ports", "model", "speed", "length", "priority group"
 def _headroom_rows(fact_rows: Sequence[Facts]) -> Iterator[Sequence[str]]:
     for row in fact_rows:
         yield (
-            row["at"],
-            row["from"],
+            row["role"],
+            row["facing"],
             str(row["ports"]),
             str(row["model"]),
             "unknown" if row["speed_mbps"] is None else show_speed(row["speed_mbps"]),
@@ -70,8 +70,8 @@ def _headroom_parts(fact_rows: Sequence[Facts]) -> Iterator[str]:
     shown = [key for key in _PARTS if key != "tile" or any(row["parts"][key] for row in new_rows)]
     cells = (
         (
-            row["at"],
-            row["from"],
+            row["role"],
+            row["facing"],
             format_cable_length(row["length_m"]),
             *(_format_part(key, row["parts"][key]) for key in shown),
             str(row["xoff"]),
@@ -103,8 +103,8 @@ def _comparison_lines(rows: Sequence[Facts]) -> Iterator[str]:
     """Yield the values that each xoff is compared with: of a stated one, the SKU's row, the formula, the IEEE bound."""
     cells = (
         (
-            row["at"],
-            row["from"],
+            row["role"],
+            row["facing"],
             str(row["model"]),
             "unknown" if row["speed_mbps"] is None else show_speed(row["speed_mbps"]),
             format_cable_length(row["length_m"]),

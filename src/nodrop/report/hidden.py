@@ -23,7 +23,7 @@ def _reason_finding_is_hidden(finding: Finding) -> tuple[str, str]:
     if suppression is None:
         return "baseline", ""
     until = f", until {suppression.until}" if suppression.until else ""
-    return "suppressed", f": {suppression.reason} ({suppression.by}{until})"
+    return "suppressed", f": {suppression.reason} ({suppression.location}{until})"
 
 
 def _list_subjects(findings: Iterable[Finding]) -> str:

@@ -61,11 +61,11 @@ def facts(plane: ControlPlane, walk: PathWalk, dscp: int, source: Address | None
     return {
         "paths": walk.paths,
         "delivered": walk.delivered and not refused,
-        "ways": [
+        "traces": [
             {"switches": [name[router] for router in path.routers], "paths": path.paths, "outcome": path.outcome}
             for path in walk.ways
         ],
-        "stages": stages,
+        "hops": stages,
     }
 
 
@@ -238,12 +238,12 @@ def _dscp_after_rewrite(qos: QosProfile | None, tc: int | str) -> int | None:
 def text(shown: Facts) -> str:
     """Return the page of `nodrop path`, every line ended."""
     lines = [terminal(shown["title"]), ""]
-    for path in shown["ways"]:
+    for path in shown["traces"]:
         end = "" if path["outcome"] == "delivered" else f": {path['outcome']}"
         count = f"{path['paths']} path{'s' if path['paths'] != 1 else ''}"
         lines.append(f"  {' > '.join(map(terminal, path['switches']))}  ({count}){end}")
     lines += _format_port_pairs(shown["pairs"])
-    for depth, alike in _group_stages(shown["stages"]):
+    for depth, alike in _group_stages(shown["hops"]):
         lines += ["", f"{depth + 1}  {format_name_list([stage['device'] for stage in alike])}", *_stage_lines(alike[0])]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 

@@ -1,4 +1,4 @@
-"""Findings for a program: version 1 of a format that only grows (contract 9.13); its schema is in `report.schema`."""
+"""Findings as JSON (contract 9.13); `report.schema` has the schema."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from nodrop.model.states import Unknown
 from nodrop.report.escape import escape_json_text, escape_lone_surrogates
 from nodrop.results.outcome import Outcome, statistics, summary
 
-VERSION = 1
+VERSION = 2
 _OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 _LARGEST = 2**63 - 1
 
@@ -111,7 +111,7 @@ def finding_record(finding: Finding) -> dict[str, Any]:
 
 
 def _suppression_document(suppressed: Suppressed) -> dict[str, Any]:
-    return {"reason": suppressed.reason, "until": suppressed.until, "by": suppressed.by}
+    return {"reason": suppressed.reason, "until": suppressed.until, "location": suppressed.location}
 
 
 def _place_document(located: Located | None) -> dict[str, Any]:

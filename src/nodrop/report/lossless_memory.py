@@ -30,8 +30,8 @@ def lossless_memory_costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
 
     `alone` is the same fabric with the first lossless class only. Sizes are in bytes. The shared rest and the depth of
     a pause are None if they are not known. `port` and `switch` are the memory that ports reserve for these classes.
-    `xoff` is the data that all ports' senders may still send after a pause, in all lossless classes at once. `with` and
-    `without` are sizes with all lossless classes, and with the first alone.
+    `xoff` is the data that all ports' senders may still send after a pause, in all lossless classes at once. Sizes are
+    `all_classes`, with all lossless classes, and `first_class`, with the first alone.
     """
     lossless = {
         traffic_class.tc: traffic_class.name
@@ -60,21 +60,21 @@ def lossless_memory_costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
             continue
 
         def both(size: Callable[[Device, int], int | None], device: Device = device) -> Facts:
-            return {"with": size(device, first_tc), "without": size(before[device.name], first_tc)}
+            return {"all_classes": size(device, first_tc), "first_class": size(before[device.name], first_tc)}
 
         yield {
             "role": device.role,
             "platform": device.platform,
             "model": device.model,
-            "first": lossless[first_tc],
-            "further": [lossless[tc] for tc in further],
+            "first_class": lossless[first_tc],
+            "further_classes": [lossless[tc] for tc in further],
             "ports": len(ports),
             "port": {"low": min(ports.values()), "high": max(ports.values())},
             "switch": sum(ports.values()),
             "xoff": _sum_known_sizes(group.headroom.xoff_bytes for group in _lossless_groups(device, lossless.keys())),
             "headroom_pool": both(_headroom_pool_bytes),
-            "left_to_share": both(_shareable_pool_bytes),
-            "first_paused_from": both(_first_pause_depth_bytes),
+            "shareable": both(_shareable_pool_bytes),
+            "pause_threshold": both(_first_pause_depth_bytes),
         }
 
 
@@ -127,7 +127,7 @@ def format_memory_table(fact_rows: Sequence[Facts]) -> Iterator[str]:
     """Yield the memory that further lossless classes take as a table for a terminal; nothing where there are none."""
     if not fact_rows:
         return
-    first, further = fact_rows[0]["first"], " and ".join(fact_rows[0]["further"])
+    first, further = fact_rows[0]["first_class"], " and ".join(fact_rows[0]["further_classes"])
     cells = (
         (
             f"{row['role']} ({row['platform']})",
@@ -135,8 +135,8 @@ def format_memory_table(fact_rows: Sequence[Facts]) -> Iterator[str]:
             _format_size_range(row["port"]),
             f"{show_bytes(row['switch'])} for {row['ports']} ports",
             _pool(row),
-            _format_change(row["left_to_share"]),
-            _format_change(row["first_paused_from"]),
+            _format_change(row["shareable"]),
+            _format_change(row["pause_threshold"]),
         )
         for row in fact_rows
     )
@@ -157,11 +157,13 @@ def _format_size_range(sizes: Facts) -> str:
 
 
 def _pool(fact_row: Facts) -> str:
-    if not fact_row["headroom_pool"]["with"]:
+    if not fact_row["headroom_pool"]["all_classes"]:
         return "none"
     return f"{_format_change(fact_row['headroom_pool'])}, demand {show_bytes(fact_row['xoff'])}"
 
 
 def _format_change(sizes: Facts) -> str:
-    size, alone = (None if count is None else show_bytes(count) for count in (sizes["with"], sizes["without"]))
+    size, alone = (
+        None if count is None else show_bytes(count) for count in (sizes["all_classes"], sizes["first_class"])
+    )
     return "unknown" if size is None or alone is None else f"{size} ({alone})"

@@ -65,7 +65,7 @@ def explain_fabric_key_origins(reading: Reading, key: str, stated_by: StatedBy) 
     """Yield the origin of a key of the fabric (`mode`, `classes`, …): the assumption, who stated it, or nobody."""
     assumed = [candidate for candidate in reading.assumed if _TOPICS.get(candidate.fact) == key]
     for assumption in assumed:
-        yield f"assumed: {assumption.fact} is {assumption.value}, because: {assumption.because}"
+        yield f"assumed: {assumption.fact} is {assumption.value}, because: {assumption.reason}"
     if assumed:
         return
     if reading.decided is not None:

@@ -59,11 +59,11 @@ def _page_lines(facts: Facts) -> Iterator[str]:
 
 def _format_deviations(facts: Facts) -> Iterator[str]:
     """Yield the deviations of a platform from the wanted values, each with its reason below: too much for columns."""
-    if facts["adapted"]:
+    if facts["deviations"]:
         yield ""
         yield "Platform deviations"
-    for row in facts["adapted"]:
-        line = terminal(f"{row['path']}: {row['made']} instead of {row['wanted']}")
+    for row in facts["deviations"]:
+        line = terminal(f"{row['path']}: {row['actual']} instead of {row['intended']}")
         yield from textwrap.wrap(line, TABLE_COLUMNS, initial_indent="  ", subsequent_indent="      ")
         yield from textwrap.wrap(
             terminal(row["reason"]), TABLE_COLUMNS, initial_indent="    ", subsequent_indent="    "
@@ -148,8 +148,8 @@ def _link_rows(facts: Facts) -> TableRows:
     for row in facts["links"]:
         speed = show_speed(row["speed_mbps"]) if row["speed_mbps"] else "unknown"
         yield (
-            row["from"],
-            row["to"],
+            row["lower"],
+            row["upper"],
             str(row["count"]),
             speed,
             row["media"] or "unknown",
@@ -186,7 +186,7 @@ def _marking_rows(facts: Facts) -> TableRows:
     for row in facts["marking"]:
         ecn = row["ecn"] or {"min": None, "max": None}
         cells = [show_bytes(value) if value is not None else "never" for value in (ecn["min"], ecn["max"])]
-        paused = row["pause_from"]
+        paused = row["pause_threshold"]
         pause_text = "never" if paused is None else paused if isinstance(paused, str) else show_bytes(paused)
         yield (f"{row['role']} ({row['platform']})", str(row["model"]), str(row["queue"]), *cells, pause_text)
 

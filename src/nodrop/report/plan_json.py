@@ -1,4 +1,4 @@
-"""A plan for a program: version 1 of a format that only grows."""
+"""A plan as JSON; `report.schema` has the schema."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,22 +7,22 @@ from typing import Any
 from nodrop.model import subject
 from nodrop.plan.model import (
     KINDS,
+    CombinedImpact,
     DeviceChange,
     DifferingEntry,
     Fact,
+    FactGroup,
     Hazard,
     Outside,
     Plan,
     Rollout,
     Stage,
-    Together,
-    Told,
 )
 from nodrop.plan.order import number_stages
 from nodrop.report.json import encode_json_document, json_value, problem_record
 from nodrop.report.plan_words import PLAN_WORDING, Wording, lines, what
 
-VERSION = 1
+VERSION = 2
 
 
 def render(plans: Sequence[Plan]) -> bytes:
@@ -37,10 +37,10 @@ def plan_record(plan: Plan, wording: Wording = PLAN_WORDING) -> dict[str, Any]:
         "old": plan.old,
         "new": plan.new,
         "devices": [_device(device, plan) for device in plan.devices],
-        "changes": [render_fact_group(fact_group, wording) for fact_group in plan.told],
-        "together": [_joint_change_document(joint_change) for joint_change in plan.together],
-        "outside": [_outside_table_document(outside_table) for outside_table in plan.outside],
-        "unsaid": [render_fact_group(fact_group, wording) for fact_group in plan.unsaid],
+        "changes": [render_fact_group(fact_group, wording) for fact_group in plan.changes],
+        "combined_impact": [_joint_change_document(joint_change) for joint_change in plan.combined_impact],
+        "outside_model": [_outside_table_document(outside_table) for outside_table in plan.outside_model],
+        "not_compared": [render_fact_group(fact_group, wording) for fact_group in plan.not_compared],
         "order": [_stage_document(number, stage) for number, stage in number_stages(plan.order)],
         "rollout": None if plan.rollout is None else _rollout_document(plan.rollout, number_stages(plan.order)),
         "problems": [problem_record(problem) for problem in plan.problems],
@@ -58,7 +58,7 @@ def _device(device_change: DeviceChange, plan: Plan) -> dict[str, Any]:
     }
 
 
-def render_fact_group(fact_group: Told, wording: Wording) -> dict[str, Any]:
+def render_fact_group(fact_group: FactGroup, wording: Wording) -> dict[str, Any]:
     """Return facts of one place."""
     facts = [_fact_document(fact, wording) for fact in fact_group.facts]
     return {"devices": list(fact_group.devices), "ports": list(fact_group.ports), "facts": facts}
@@ -67,17 +67,17 @@ def render_fact_group(fact_group: Told, wording: Wording) -> dict[str, Any]:
 def _fact_document(fact: Fact, wording: Wording) -> dict[str, Any]:
     return {
         "what": what(fact),
-        "said": list(lines(fact, wording)),
+        "lines": list(lines(fact, wording)),
         "computed": fact.is_switch_computed,
         "risk": fact.effect.risk,
         "reasons": list(fact.effect.reasons),
-        "means": fact.effect.means,
+        "method": fact.effect.method,
         "by_hand": list(fact.effect.by_hand),
         "entries": [_entry_document(entry) for entry in fact.entries],
     }
 
 
-def _joint_change_document(batch: Together) -> dict[str, Any]:
+def _joint_change_document(batch: CombinedImpact) -> dict[str, Any]:
     return {"devices": list(batch.devices), "risk": batch.effect.risk, "reasons": list(batch.effect.reasons)}
 
 
@@ -98,8 +98,8 @@ def _entry_document(entry: DifferingEntry) -> dict[str, Any]:
 
 
 def _stage_document(number: str, stage: Stage) -> dict[str, Any]:
-    shares = [str(share) for share in stage.shares] or None
-    return {"number": number, "devices": list(stage.devices), "why": stage.why, "shares": shares}
+    scopes = [str(scope) for scope in stage.scopes] or None
+    return {"number": number, "devices": list(stage.devices), "why": stage.why, "scopes": scopes}
 
 
 def _rollout_document(rollout: Rollout, order: Sequence[tuple[str, Stage]]) -> dict[str, Any]:
@@ -107,8 +107,8 @@ def _rollout_document(rollout: Rollout, order: Sequence[tuple[str, Stage]]) -> d
         "why": rollout.why or None,
         "avoided": None if rollout.avoided is None else _hazard_document(rollout.avoided, None),
         "hazards": [_hazard_document(hazard, order[hazard.stage - 1][0]) for hazard in rollout.hazards],
-        "tried": rollout.tried,
-        "untried": rollout.untried,
+        "states_checked": rollout.states_checked,
+        "states_not_checked": rollout.states_not_checked,
     }
 
 
@@ -121,5 +121,5 @@ def _hazard_document(hazard: Hazard, number: str | None) -> dict[str, Any]:
         "severity": hazard.severity,
         "subject": subject.text(hazard.subject),
         "message": hazard.message,
-        "places": hazard.places,
+        "subjects_count": hazard.subjects_count,
     }

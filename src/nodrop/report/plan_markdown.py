@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from nodrop.plan.model import CHANGE_RISKS, Plan, Told
+from nodrop.plan.model import CHANGE_RISKS, FactGroup, Plan
 from nodrop.report.escape import escape_html, escape_markdown
 from nodrop.report.names import count, format_name_list, name
 from nodrop.report.plan_page import (
@@ -47,7 +47,7 @@ def render_plan_markdown(plan: Plan, *, summed: bool = True) -> str:
         [f"**{escape_markdown(summarize_plan(plan))}**"] if summed else [],
         [f"- {CHANGE_MARKS[mark]} {escape_markdown(line)}" for mark, line in devices(plan)],
         [f"- {CHANGE_MARKS['!']} rollout hazard, {escape_markdown(line)}" for line in format_rollout_hazards(plan)],
-        *render_change_tables(plan, group_fact_blocks(plan.told), "what changes"),
+        *render_change_tables(plan, group_fact_blocks(plan.changes), "what changes"),
         render_other_files(plan),
         list(
             render_fold(
@@ -108,8 +108,8 @@ def _table(fact_blocks: Sequence[Block], heading: str, wording: Wording) -> Iter
 
 
 def _format_risk(block: Block) -> str:
-    means = {effect.means for _, effect in block.groups()}
-    if means == {"follows"}:
+    means = {effect.method for _, effect in block.groups()}
+    if means == {"derived"}:
         return "follows from the rest"
     how = [phrase for mean, phrase in (("commands", "by command"), ("by hand", "by hand")) if mean in means]
     return ", ".join((RISK_LABELS[block.risk], *how))
@@ -120,7 +120,7 @@ def _format_block_place(block: Block) -> str:
     return "; ".join(map(_format_place, (block.told, *block.same)))
 
 
-def _format_place(fact_group: Told) -> str:
+def _format_place(fact_group: FactGroup) -> str:
     if not fact_group.devices:
         return "the fabric"
     devices, ports = (format_name_list(map(name, names)) for names in (fact_group.devices, fact_group.ports))
@@ -149,7 +149,7 @@ def _fits_in_table_row(block: Block) -> bool:
     """Whether a row of the table holds all facts of a block."""
     groups = list(block.groups())
     facts = sum(len(lines) for lines, _ in groups)
-    quiet = all(effect.risk == "none" and effect.means in ("patch", "follows") for _, effect in groups)
+    quiet = all(effect.risk == "none" and effect.method in ("patch", "derived") for _, effect in groups)
     return facts <= _LINES and _format_block_place(block) == block.head and quiet
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from nodrop.model.states import Unknown
 from nodrop.plan.fact_groups import fact_shape_key
-from nodrop.plan.model import KINDS, DeviceChangeKind, Effect, Outside, Plan, Risk, Told, worst_risk
+from nodrop.plan.model import KINDS, DeviceChangeKind, Effect, FactGroup, Outside, Plan, Risk, worst_risk
 from nodrop.plan.order import runs
 from nodrop.report.names import count, format_name_list, name
 from nodrop.report.plan_words import PLAN_WORDING, Wording, format_path, lines
@@ -39,10 +39,10 @@ _SIDES = ("absent on the old side", "absent on the new side")
 class Block:
     """Facts of one place, and the other places where the same facts change to other values."""
 
-    told: Told
-    same: tuple[Told, ...] = ()
+    told: FactGroup
+    same: tuple[FactGroup, ...] = ()
     """Other places with exactly these facts."""
-    alike: tuple[Told, ...] = ()
+    alike: tuple[FactGroup, ...] = ()
 
     @property
     def head(self) -> str:
@@ -73,22 +73,22 @@ class Block:
         return f"and alike, to values of their own: {where}"
 
 
-def group_fact_blocks(fact_groups: Iterable[Told], *, folded: bool = True) -> list[Block]:
+def group_fact_blocks(fact_groups: Iterable[FactGroup], *, folded: bool = True) -> list[Block]:
     """Return facts as blocks; `folded`, of those that differ only in names and addresses the first is shown."""
-    alike: dict[object, list[Told]] = {}
+    alike: dict[object, list[FactGroup]] = {}
     for number, fact_group in enumerate(fact_groups):
         key: object = (bool(fact_group.ports), tuple((fact_shape_key(fact), fact.effect) for fact in fact_group.facts))
         alike.setdefault(key if folded and fact_group.devices else number, []).append(fact_group)
     return [_build_block(places) for places in alike.values()]
 
 
-def _build_block(places: Sequence[Told]) -> Block:
+def _build_block(places: Sequence[FactGroup]) -> Block:
     first_group, *other_groups = places
     same = [group for group in other_groups if group.facts == first_group.facts]
     return Block(told=first_group, same=tuple(same), alike=tuple(group for group in other_groups if group not in same))
 
 
-def format_fact_place(fact_group: Told) -> str:
+def format_fact_place(fact_group: FactGroup) -> str:
     """Return where facts are: `leaf[1-4]: Ethernet[0-24 by 8]`, or the fabric."""
     if not fact_group.devices:
         return "the fabric"
@@ -98,23 +98,23 @@ def format_fact_place(fact_group: Told) -> str:
 
 def format_effect_reasons(effect: Effect) -> Iterator[str]:
     """Yield the consequences of an effect, in lines."""
-    if effect.means == "follows":
+    if effect.method == "derived":
         yield "derived: recalculated by the switch"
     elif effect.risk != "none" or effect.reasons:
         why = "; ".join(effect.reasons)
         yield f"{RISK_LABELS[effect.risk]}{': ' if why else ''}{why}"
-    if effect.means == "commands":
+    if effect.method == "commands":
         yield f"by command: {'; '.join(effect.by_hand)}"
-    elif effect.means == "by hand":
+    elif effect.method == "by hand":
         yield f"by hand: {'; '.join(effect.by_hand) or 'no patch makes it'}"
-    elif effect.means == "unknown":
+    elif effect.method == "unknown":
         yield "no patch: the files of the switch are not at hand, or nodrop does not change such files"
 
 
 def format_other_file_changes(plan: Plan, verbs: Mapping[str, str] = KEY_CHANGE_VERBS) -> Iterator[tuple[str, Effect]]:
     """Yield the changes in files outside the model, and their effects; parts of one kind, such as ports, together."""
     names_by_change: dict[tuple[tuple[str, ...], tuple[str, ...], str, Effect], list[str]] = {}
-    for table in plan.outside:
+    for table in plan.outside_model:
         kind, tail = (table.at[1:-1], table.at[-1:]) if len(table.at) > _TABLE else (table.at[1:] or table.at, ())
         key_text = "; ".join(_format_outside_keys(table, verbs))
         names_by_change.setdefault((table.devices, kind, key_text, table.effect), []).extend(tail)
@@ -134,7 +134,7 @@ def _format_outside_keys(outside_table: Outside, verbs: Mapping[str, str]) -> It
 
 def together(plan: Plan) -> Iterator[tuple[str, Effect]]:
     """Yield the switches where all changes together have a worse effect than each alone, and that effect."""
-    for joint_change in plan.together:
+    for joint_change in plan.combined_impact:
         yield f"{format_name_list(map(name, joint_change.devices))}: all changes together", joint_change.effect
 
 
@@ -159,7 +159,7 @@ def devices(plan: Plan, verbs: Mapping[DeviceChangeKind, str] = _VERBS) -> Itera
 def format_not_compared(plan: Plan, missing_side_texts: tuple[str, str] = _SIDES) -> Iterator[str]:
     """Yield the parts that one of the two sides does not state, each part once."""
     silent: dict[tuple[str, str], set[str]] = {}
-    for fact_group in plan.unsaid:
+    for fact_group in plan.not_compared:
         for fact in fact_group.facts:
             entry = fact.entries[0]
             side = missing_side_texts[not isinstance(entry.old, Unknown)]
@@ -174,7 +174,7 @@ def summarize_plan(plan: Plan) -> str:
     kinds = Counter(device.kind for device in plan.devices)
     phrases = [f"{count(kinds[kind], 'switch')} {_VERBS[kind]}" for kind in KINDS if kinds[kind]]
     if not phrases:
-        return "facts of the fabric change, and no switch" if plan.told else "nothing changes"
+        return "facts of the fabric change, and no switch" if plan.changes else "nothing changes"
     text = ", ".join(phrases)
     if plan.rollout and plan.rollout.hazards:
         text = f"{text}; {count(len(plan.rollout.hazards), 'rollout hazard')}"
@@ -191,7 +191,11 @@ def summarize_plan_impact(plan: Plan) -> str:
 
 def _format_manual_devices(plan: Plan) -> str:
     hands = {
-        device for one in plan.told for fact in one.facts if fact.effect.means == "by hand" for device in one.devices
+        device
+        for one in plan.changes
+        for fact in one.facts
+        if fact.effect.method == "by hand"
+        for device in one.devices
     }
     return f"; by hand, in part: {format_name_list(map(name, sorted(hands)))}" if hands else ""
 

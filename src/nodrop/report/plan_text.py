@@ -61,7 +61,7 @@ def render_place_sheets(
     plan: Plan, wording: Wording = PLAN_WORDING, *, color: bool, verbose: bool
 ) -> Iterator[list[str]]:
     """Yield the lines of each place where facts differ, with what becomes of the switches."""
-    for block in group_fact_blocks(plan.told, folded=not verbose):
+    for block in group_fact_blocks(plan.changes, folded=not verbose):
         page = [paint(terminal(block.head), "1", color)]
         for texts, effect in block.groups(wording):
             page += [line for text in texts for line in wrap_text(terminal(text), "  ", "      ")]

@@ -21,8 +21,9 @@ def explain_unusual_order(plan: Plan) -> Iterator[str]:
     if rollout.why:
         instead = f"; in the usual order, {_format_hazard(rollout.avoided)}" if rollout.avoided else ""
         yield f"not the usual order: {rollout.why}{instead}"
-    if rollout.untried:
-        yield f"{rollout.tried} of {count(rollout.tried + rollout.untried, 'intermediate state')} checked"
+    if rollout.states_not_checked:
+        total = rollout.states_checked + rollout.states_not_checked
+        yield f"{rollout.states_checked} of {count(total, 'intermediate state')} checked"
 
 
 def _format_hazard(hazard: Hazard) -> str:
@@ -31,4 +32,4 @@ def _format_hazard(hazard: Hazard) -> str:
 
 
 def _format_more_places(hazard: Hazard) -> str:
-    return f"; {count(hazard.places - 1, 'more place')}" if hazard.places > 1 else ""
+    return f"; {count(hazard.subjects_count - 1, 'more place')}" if hazard.subjects_count > 1 else ""

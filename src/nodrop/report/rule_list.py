@@ -15,6 +15,7 @@ from nodrop.report.json import encode_json_document
 from nodrop.report.names import count
 from nodrop.report.rules import advises, finds, format_rule_modes, format_rule_reason, rule_platforms
 
+VERSION = 2
 LIST_COLUMNS = 110
 """Columns of the text."""
 
@@ -35,7 +36,8 @@ class Listed:
 def render(rules: Sequence[Listed], form: str) -> str:
     """Return the rules as text, JSON or Markdown; only JSON has those that were not selected."""
     if form == "json":
-        return encode_json_document([_rule_record(rule) for rule in rules]).decode()
+        document = {"version": VERSION, "rules": [_rule_record(rule) for rule in rules]}
+        return encode_json_document(document).decode()
     rules = [rule for rule in rules if rule.off != REASON_NOT_SELECTED]
     return "".join(f"{line}\n" for line in (_markdown_lines(rules) if form == "markdown" else _text(rules)))
 
@@ -87,14 +89,14 @@ def _rule_record(listed: Listed) -> dict[str, object]:
         "default_severity": rule.severity,
         "confidence": rule.confidence,
         "strictness": rule.strictness,
-        "on": not listed.off,
-        "off_because": listed.off or None,
-        "judged_by": "validate" if rule.failures or rule.observed else "lint",
+        "enabled": not listed.off,
+        "disabled_reason": listed.off or None,
+        "run_by": "validate" if rule.failures or rule.observed else "lint",
         "modes": [mode for mode in MODES if mode in rule.modes],
         "scope": rule.scope.name,
         "platforms": list(rule_platforms(rule)),
         "fixable": fixable(rule),
-        "finds": finds(rule),
+        "summary": finds(rule),
         "why": rule.why,
         "fix": advises(rule),
         "references": list(rule.references),

@@ -26,7 +26,9 @@ def _text(results: Sequence[Tested]) -> Iterator[str]:
         on = f" on {_join_names(test.tried_on)}" if test.tried_on else ""
         yield f"{'FAIL' if test.faults else 'ok  '}  {_name(test):{width}}  {tried}{on}"
         yield from (f"  {terminal(_format_fault_line(test, fault))}" for fault in test.faults)
-        yield from (f"  {terminal(f'{name}: {platform} cannot say it: {why}')}" for name, platform, why in test.unsaid)
+        yield from (
+            f"  {terminal(f'{name}: {platform} cannot express it: {why}')}" for name, platform, why in test.unsupported
+        )
     failed = sum(bool(rule_test.faults) for rule_test in results)
     yield f"{len(results)} {'rule' if len(results) == 1 else 'rules'}: {len(results) - failed} ok, {failed} failed"
 
@@ -47,7 +49,7 @@ def _join_names(names: Sequence[str]) -> str:
 def _results_document(results: Sequence[Tested]) -> dict[str, object]:
     failed = sum(bool(test.faults) for test in results)
     return {
-        "version": 1,
+        "version": 2,
         "rules": [
             {
                 "name": test.rule.name,
@@ -68,9 +70,9 @@ def _results_document(results: Sequence[Tested]) -> dict[str, object]:
                     }
                     for fault in test.faults
                 ],
-                "unsaid": [
+                "unsupported": [
                     {"example": example, "platform": platform, "reason": escape_lone_surrogates(reason)}
-                    for example, platform, reason in test.unsaid
+                    for example, platform, reason in test.unsupported
                 ],
             }
             for test in results

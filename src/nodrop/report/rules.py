@@ -235,7 +235,7 @@ def _format_observations(observed_differences: Mapping[str, Any]) -> Iterator[st
     for line in observed_differences.get("refused", ()):
         yield f"a validator refuses `{line['text']}` of {line['device']}: {line['said']}"
     for flow in observed_differences.get("lost", ()):
-        yield f"packets from {flow['start']} to {flow['prefix']} are {flow['after']} now and were {flow['before']}"
+        yield f"packets from {flow['source']} to {flow['prefix']}: {flow['old']} before, {flow['new']} now"
     for check, rows in observed_differences.get("values", {}).items():
         yield from (
             f"a validator sees, of {check}, that {item} is {_format_yaml_value(value)}" for item, value in rows.items()

@@ -114,7 +114,7 @@ def _suppression_document(finding: Finding) -> dict[str, Any]:
     return {
         "kind": "inSource" if suppression.inline else "external",
         "justification": f"{_escape_text(suppression.reason)}{until}",
-        "properties": {"by": _escape_text(suppression.by)},
+        "properties": {"location": _escape_text(suppression.location)},
     }
 
 

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import get_args
 
-from nodrop.plan.model import CHANGE_RISKS, KINDS, ChangeMeans, DeviceChangeKind, HazardTime
+from nodrop.plan.model import CHANGE_RISKS, KINDS, ChangeMethod, DeviceChangeKind, HazardTime
 from nodrop.report import check_json, json, plan_json
 from nodrop.report.schema_parts import (
     COUNT_SCHEMA,
@@ -29,30 +29,30 @@ from nodrop.routing.observation import OBSERVATION_CHECKS
 _COUNTED = tuple(field.name for field in dataclasses.fields(Summary))
 _RISK: Schema = {
     "enum": list(CHANGE_RISKS),
-    "description": "What it does to a switch that runs, from nothing to the worst.",
+    "description": "Effect on a running switch, from none to the worst.",
 }
 _UNCHANGED: Schema = {
     "type": ["integer", "null"],
     "minimum": 0,
-    "description": "Null where not all of the fabric was judged, so that nobody counted them.",
+    "description": "Findings that both states have; null if only a part of the fabric was checked.",
 }
-_STOPS = (
-    "What else is not let through, as findings: rollout-hazard (a note where --rollout lets it through),"
-    " build-unlike-intent, risk-of-change."
+_BLOCKERS = (
+    "What else fails the check, as findings: rollout-hazard (a note with `--rollout report`), build-unlike-intent,"
+    " risk-of-change, policy-changed, device-not-checked."
 )
 
 
 def findings_schema() -> Schema:
     """Return a new copy of the schema of findings."""
     return report(
-        "What nodrop found",
+        "Findings",
         version={"const": json.VERSION},
         findings=list_schema(finding_schema()),
         unknown=list_schema(_unknown_schema()),
         notes=list_schema(note_schema()),
         problems=list_schema(problem_schema()),
         files=nullable_schema(_files()),
-        assumed=list_schema(object_schema(fact=TEXT_SCHEMA, value=TEXT_SCHEMA, because=TEXT_SCHEMA)),
+        assumed=list_schema(object_schema(fact=TEXT_SCHEMA, value=TEXT_SCHEMA, reason=TEXT_SCHEMA)),
         validations=nullable_schema(list_schema(_validation_schema())),
         statistics=nullable_schema(list_schema(_statistic_schema())),
         skipped=list_schema(object_schema(reason=TEXT_SCHEMA, rules=TEXT_LIST_SCHEMA)),
@@ -66,10 +66,10 @@ def _files() -> Schema:
 
 
 def _validation_schema() -> Schema:
-    seen = dict.fromkeys(("sound", "seen", "unseen", "differs"), COUNT_SCHEMA)
-    column = object_schema(validator=TEXT_SCHEMA, **seen, because=TEXT_LIST_SCHEMA)
+    seen = dict.fromkeys(("correct", "observed", "not_observable", "different"), COUNT_SCHEMA)
+    column = object_schema(validator=TEXT_SCHEMA, **seen, reasons=TEXT_LIST_SCHEMA)
     row = object_schema(check={"enum": list(OBSERVATION_CHECKS)}, items=COUNT_SCHEMA, columns=list_schema(column))
-    return object_schema(name=TEXT_SCHEMA, rows=list_schema(row), told=TEXT_LIST_SCHEMA)
+    return object_schema(name=TEXT_SCHEMA, rows=list_schema(row), notes=TEXT_LIST_SCHEMA)
 
 
 def _unknown_schema() -> Schema:
@@ -78,7 +78,7 @@ def _unknown_schema() -> Schema:
         missing=TEXT_SCHEMA,
         subjects_count=COUNT_SCHEMA,
         devices=TEXT_LIST_SCHEMA,
-        settled_by=TEXT_SCHEMA,
+        resolved_by=TEXT_SCHEMA,
     )
 
 
@@ -90,28 +90,26 @@ def _statistic_schema() -> Schema:
 
 def plan_schema() -> Schema:
     """Return a new copy of the schema for `nodrop plan --format json`."""
-    return report(
-        "What changes", version={"const": plan_json.VERSION}, kind={"const": "plan"}, plans=list_schema(_plan())
-    )
+    return report("Plan", version={"const": plan_json.VERSION}, kind={"const": "plan"}, plans=list_schema(_plan()))
 
 
 def drift_schema() -> Schema:
     """Return a new copy of the schema for `nodrop drift --format json`."""
     return report(
-        "What runs otherwise",
+        "Drift",
         version={"const": plan_json.VERSION},
         kind={"const": "drift"},
-        wanted=described_text_schema("What is wanted, as it was named."),
+        intended=described_text_schema("The intended state: the path that was given."),
         plans={**list_schema(_plan()), "minItems": 1, "maxItems": 1},
-        uncollected={**TEXT_LIST_SCHEMA, "description": "Switches that are wanted, without running files."},
+        uncollected={**TEXT_LIST_SCHEMA, "description": "Intended switches without running files."},
         foreign={**TEXT_LIST_SCHEMA, "description": "Running switches that are not intended."},
-        own={
+        automatic={
             **list_schema(_fact_group_schema()),
-            "description": "What switches wrote by themselves, which is no drift.",
+            "description": "Settings that switches add by themselves; they are no drift.",
         },
-        own_outside={
+        automatic_outside_model={
             **list_schema(object_schema(devices=TEXT_LIST_SCHEMA, file=TEXT_SCHEMA, at=TEXT_LIST_SCHEMA)),
-            "description": "The same beyond the facts of the model, by table or part of the configuration.",
+            "description": "The same for settings outside the model, by table or part of the configuration.",
         },
         findings=list_schema(finding_schema()),
         notes=list_schema(note_schema()),
@@ -138,12 +136,18 @@ def _plan() -> Schema:
             )
         ),
         changes=list_schema(_fact_group_schema()),
-        together=list_schema(object_schema(devices=TEXT_LIST_SCHEMA, risk=_RISK, reasons=TEXT_LIST_SCHEMA)),
-        outside={**list_schema(_outside_schema()), "description": "What changes in files and is no fact of the model."},
-        unsaid=list_schema(_fact_group_schema()),
+        combined_impact=list_schema(object_schema(devices=TEXT_LIST_SCHEMA, risk=_RISK, reasons=TEXT_LIST_SCHEMA)),
+        outside_model={
+            **list_schema(_outside_schema()),
+            "description": "Changes in files outside the model, by table or part of the configuration.",
+        },
+        not_compared={
+            **list_schema(_fact_group_schema()),
+            "description": "Facts that one of the two sides does not state.",
+        },
         order=list_schema(
             object_schema(
-                number=TEXT_SCHEMA, devices=TEXT_LIST_SCHEMA, why=TEXT_SCHEMA, shares=nullable_schema(TEXT_LIST_SCHEMA)
+                number=TEXT_SCHEMA, devices=TEXT_LIST_SCHEMA, why=TEXT_SCHEMA, scopes=nullable_schema(TEXT_LIST_SCHEMA)
             )
         ),
         rollout=nullable_schema(_rollout_schema()),
@@ -179,11 +183,11 @@ def _fact_schema() -> Schema:
     )
     return object_schema(
         what=TEXT_SCHEMA,
-        said=TEXT_LIST_SCHEMA,
+        lines=TEXT_LIST_SCHEMA,
         computed=FLAG_SCHEMA,
         risk=_RISK,
         reasons=TEXT_LIST_SCHEMA,
-        means={"enum": list(get_args(ChangeMeans))},
+        method={"enum": list(get_args(ChangeMethod))},
         by_hand=TEXT_LIST_SCHEMA,
         entries={**list_schema(object_schema(path=path, old=VALUE_SCHEMA, new=VALUE_SCHEMA)), "minItems": 1},
     )
@@ -194,13 +198,13 @@ def _rollout_schema() -> Schema:
         why=NULLABLE_TEXT_SCHEMA,
         avoided=nullable_schema(_hazard_schema()),
         hazards=list_schema(_hazard_schema()),
-        tried=COUNT_SCHEMA,
-        untried=COUNT_SCHEMA,
+        states_checked=COUNT_SCHEMA,
+        states_not_checked=COUNT_SCHEMA,
     )
 
 
 def _hazard_schema() -> Schema:
-    stage = "The number of its stage in `order`: what is done, or goes on; null in `avoided`, whose order is not told."
+    stage = "The number of the stage in `order` that is done or in progress; null in `avoided`."
     return object_schema(
         when={"enum": list(get_args(HazardTime))},
         stage={**NULLABLE_TEXT_SCHEMA, "description": stage},
@@ -209,25 +213,25 @@ def _hazard_schema() -> Schema:
         severity=TEXT_SCHEMA,
         subject=TEXT_SCHEMA,
         message=TEXT_SCHEMA,
-        places=COUNT_SCHEMA,
+        subjects_count=COUNT_SCHEMA,
     )
 
 
 def check_schema() -> Schema:
     """Return a new copy of the schema for `nodrop check --format json`."""
     return report(
-        "What a change does",
+        "Check of a change",
         version={"const": check_json.VERSION},
         kind={"const": "check"},
         base=TEXT_SCHEMA,
         fabrics=list_schema(_fabric_schema()),
-        same=TEXT_LIST_SCHEMA,
+        unchanged_fabrics=TEXT_LIST_SCHEMA,
         findings=list_schema(finding_schema()),
-        stops={**list_schema(finding_schema()), "description": _STOPS},
-        unfit=list_schema(_unfit_schema()),
+        blockers={**list_schema(finding_schema()), "description": _BLOCKERS},
+        outdated_builds=list_schema(_outdated_build_schema()),
         notes=list_schema(note_schema()),
         problems=list_schema(problem_schema()),
-        problems_before=list_schema(problem_schema()),
+        base_problems=list_schema(problem_schema()),
         summary=object_schema(
             changed=COUNT_SCHEMA, new=COUNT_SCHEMA, fixed=COUNT_SCHEMA, suppressed=COUNT_SCHEMA, unchanged=_UNCHANGED
         ),
@@ -236,12 +240,12 @@ def check_schema() -> Schema:
 
 def _fabric_schema() -> Schema:
     flow = object_schema(
-        start=TEXT_SCHEMA,
+        source=TEXT_SCHEMA,
         port=TEXT_SCHEMA,
         prefix=TEXT_SCHEMA,
-        to=TEXT_SCHEMA,
-        before=TEXT_SCHEMA,
-        after=TEXT_SCHEMA,
+        destination=TEXT_SCHEMA,
+        old=TEXT_SCHEMA,
+        new=TEXT_SCHEMA,
         lost=FLAG_SCHEMA,
     )
     rerouted = object_schema(
@@ -249,9 +253,9 @@ def _fabric_schema() -> Schema:
     )
     return object_schema(
         name=TEXT_SCHEMA,
-        was=NULLABLE_TEXT_SCHEMA,
-        gone=FLAG_SCHEMA,
-        told_by=TEXT_LIST_SCHEMA,
+        former_name=NULLABLE_TEXT_SCHEMA,
+        removed=FLAG_SCHEMA,
+        matching_builds=TEXT_LIST_SCHEMA,
         plan=_plan(),
         fixed=list_schema(finding_schema()),
         suppressed=list_schema(finding_schema()),
@@ -260,17 +264,17 @@ def _fabric_schema() -> Schema:
             changes=list_schema(rerouted),
             not_computed=NULLABLE_TEXT_SCHEMA,
             flows=list_schema(flow),
-            told=TEXT_LIST_SCHEMA,
+            notes=TEXT_LIST_SCHEMA,
         ),
     )
 
 
-def _unfit_schema() -> Schema:
+def _outdated_build_schema() -> Schema:
     differences = list_schema(object_schema(subject=TEXT_SCHEMA, intent=VALUE_SCHEMA, build=VALUE_SCHEMA))
     return object_schema(
         intent=TEXT_SCHEMA,
         build=TEXT_SCHEMA,
-        differ=TEXT_LIST_SCHEMA,
+        differing=TEXT_LIST_SCHEMA,
         missing=TEXT_LIST_SCHEMA,
         extra=TEXT_LIST_SCHEMA,
         differences=differences,

@@ -11,9 +11,7 @@ TEXT_LIST_SCHEMA: Schema = {"type": "array", "items": TEXT_SCHEMA}
 NULLABLE_TEXT_SCHEMA: Schema = {"type": ["string", "null"]}
 FLAG_SCHEMA: Schema = {"type": "boolean"}
 COUNT_SCHEMA: Schema = {"type": "integer", "minimum": 0}
-VALUE_SCHEMA: Schema = {
-    "description": 'A value of the model; null is known to be absent, {"unknown": true} is not known.'
-}
+VALUE_SCHEMA: Schema = {"description": 'A value of the model; null: known to be absent; {"unknown": true}: not known.'}
 POSITION_SCHEMA: Schema = {"type": ["integer", "null"], "minimum": 1}
 
 
@@ -24,10 +22,8 @@ def finding_schema() -> Schema:
         severity={"enum": list(SEVERITIES)},
         confidence={"enum": ["certain", "likely", "possible"]},
         message=TEXT_SCHEMA,
-        subject=described_text_schema(
-            "The part of the fabric that is at fault: identity, suppression and baseline go by it."
-        ),
-        at=described_text_schema("The part that the place belongs to, or the nearest part around it that has a place."),
+        subject=described_text_schema("The faulty part of the fabric; suppressions and the baseline match it."),
+        at=described_text_schema("The part at the place, or the nearest part around it that has a place."),
         device=NULLABLE_TEXT_SCHEMA,
         file=NULLABLE_TEXT_SCHEMA,
         line=POSITION_SCHEMA,
@@ -54,16 +50,16 @@ def finding_schema() -> Schema:
         ),
         group=described_text_schema("Equal for findings with the same cause."),
         fingerprint=described_text_schema(
-            "Equal for the same fault in another run, whatever its line, file or figures."
+            "Equal for the same fault in other runs: independent of file, line and numbers."
         ),
         suppressed=nullable_schema(
             object_schema(
                 reason=TEXT_SCHEMA,
                 until=nullable_schema({"type": "string", "format": "date"}),
-                by=described_text_schema("Where it is written: file and line."),
+                location=described_text_schema("File and line of the suppression."),
             )
         ),
-        baselined={"type": "boolean", "description": "Whether the baseline has it, with the same facts."},
+        baselined={"type": "boolean", "description": "Whether the baseline has the finding with the same facts."},
     )
 
 
@@ -74,7 +70,7 @@ def _change_schema() -> Schema:
 def _commands_schema() -> Schema:
     return object_schema(
         device=TEXT_SCHEMA,
-        language=described_text_schema("What takes the lines: a platform, `frr` (vtysh) or `hosts`."),
+        language=described_text_schema("Where to type the lines: a platform, `frr` (vtysh) or `hosts`."),
         lines=list_schema(TEXT_SCHEMA),
     )
 

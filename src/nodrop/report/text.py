@@ -85,7 +85,10 @@ def format_outcome_totals(outcome: Outcome) -> str:
         (total.unknown, "unknown"),
         (total.suppressed, "suppressed"),
         (total.baseline, "in the baseline"),
-        (total.declared, "line declared harmless" if total.declared == 1 else "lines declared harmless"),
+        (
+            total.declared_harmless,
+            "line declared harmless" if total.declared_harmless == 1 else "lines declared harmless",
+        ),
         (len(outcome.problems), "problem" if len(outcome.problems) == 1 else "problems"),
     )
     counts = [count(getattr(total, severity), severity) for severity in SEVERITIES] if outcome.findings else []
@@ -110,7 +113,7 @@ def _assumption_lines(assumptions: Sequence[Assumption], page: Page) -> list[str
             if assumption.fact == "mode" and assumption.value != UNDECIDED
             else f"{assumption.fact} = {assumption.value}"
         )
-        + f" ({assumption.because})"
+        + f" ({assumption.reason})"
         for assumption in assumptions
     )
     return [page.format_line("strong", "assumed", ", ".join(assumption_texts))] if assumptions else []
@@ -138,7 +141,7 @@ def _group_verdicts_by_cause(verdicts: Sequence[UnknownVerdict]) -> Iterable[lis
     """Rules that could not be decided for the same want, together."""
     causes: dict[tuple[str, int, tuple[str, ...], str], list[UnknownVerdict]] = {}
     for verdict in verdicts:
-        causes.setdefault((verdict.missing, verdict.subjects_count, verdict.devices, verdict.settled_by), []).append(
+        causes.setdefault((verdict.missing, verdict.subjects_count, verdict.devices, verdict.resolved_by), []).append(
             verdict
         )
     return causes.values()

@@ -110,7 +110,7 @@ def _gap_advice(witness_request: Asked, gap: Gap) -> str:
         if (unknown_verdict.rule, unknown_verdict.missing) == (witness_request.rule.name, gap.missing)
     ]
     return next(
-        (unknown_verdict.settled_by for unknown_verdict in unknown_verdicts if gap.device in unknown_verdict.devices),
+        (unknown_verdict.resolved_by for unknown_verdict in unknown_verdicts if gap.device in unknown_verdict.devices),
         advise_on_missing_fact(gap.missing),
     )
 
@@ -186,7 +186,9 @@ def _finding(finding: Finding) -> Iterator[str]:
     yield from _place_lines(finding.located, "  ")
     if finding.suppressed is not None:
         until = f" until {finding.suppressed.until}" if finding.suppressed.until else ""
-        yield from _wrap_sentence(f"suppressed{until} by {finding.suppressed.by}: {finding.suppressed.reason}", "  ")
+        yield from _wrap_sentence(
+            f"suppressed{until} by {finding.suppressed.location}: {finding.suppressed.reason}", "  "
+        )
     if finding.baselined:
         yield "  in the baseline"
     for related in finding.related:

@@ -18,11 +18,11 @@ class Column:
     """
 
     validator: str
-    sound: int
-    seen: int
-    unseen: int
-    differs: int
-    because: tuple[str, ...]
+    correct: int
+    observed: int
+    not_observable: int
+    different: int
+    reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +40,13 @@ class Row:
         It is `cannot see` if no other validator saw anything. If none of them saw all items, `partly` gives the number
         for the one that saw most.
         """
-        differs = [f"{column.validator} in {column.differs}" for column in self.columns if column.differs]
+        differs = [f"{column.validator} in {column.different}" for column in self.columns if column.different]
         if differs:
             return f"differ: {', '.join(differs)}"
         other_columns = self.columns[1:]
-        if self.items and not any(column.seen for column in other_columns):
+        if self.items and not any(column.observed for column in other_columns):
             return "cannot see"
-        most = max((self.items - column.unseen for column in other_columns), default=self.items)
+        most = max((self.items - column.not_observable for column in other_columns), default=self.items)
         return "agree" if most >= self.items else f"partly, {most:,} of {self.items:,}"
 
 
@@ -74,7 +74,7 @@ def _rows(index: Index, observations: Sequence[Observation]) -> Iterator[Row]:
     for check in OBSERVATION_CHECKS:
         items = own_observation.seen.get(check, {})
         columns = tuple(_build_column(index, check, observation) for observation in (own_observation, *observations))
-        if items or any(column.seen for column in columns):
+        if items or any(column.observed for column in columns):
             yield Row(check=check, items=len(items), columns=columns)
 
 
@@ -96,9 +96,9 @@ def _build_column(index: Index, check: ObservationCheck, seen: Observation) -> C
     )
     return Column(
         validator=seen.by,
-        sound=sum(sound(check, item, value, should) for item, value in values.items()),
-        seen=len(values),
-        unseen=blind.total(),
-        differs=differs,
-        because=tuple(words for words, _ in blind.most_common()),
+        correct=sum(sound(check, item, value, should) for item, value in values.items()),
+        observed=len(values),
+        not_observable=blind.total(),
+        different=differs,
+        reasons=tuple(words for words, _ in blind.most_common()),
     )

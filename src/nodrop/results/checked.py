@@ -1,4 +1,4 @@
-"""Data of a check of a change: fabric by fabric the plan, the findings that come and go, and the routing."""
+"""Result of a check: for each fabric the plan, new and fixed findings, and changes of routing."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -14,17 +14,17 @@ from nodrop.routing.observation import Flow, ObservationCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
-    """How findings fare from one state to the next."""
+class FindingChanges:
+    """The findings of a fabric, compared with those of its base."""
 
     new: tuple[Finding, ...] = ()
-    """Told now, and not before: other ones, or with other facts."""
+    """Reported now and not in the base, or with other facts."""
     fixed: tuple[Finding, ...] = ()
-    """Told before, and gone."""
-    silenced: tuple[Finding, ...] = ()
-    """Told before, and still there, but suppressed now or in the baseline."""
+    """Reported in the base and gone now."""
+    suppressed: tuple[Finding, ...] = ()
+    """Reported in the base and still there, but now suppressed or in the baseline."""
     unchanged: int | None = 0
-    """Told before and now, with the same facts; None where no more was judged than what the change can matter to."""
+    """How many are in both with the same facts; None if only the affected part was checked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,45 +39,45 @@ class Rerouted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routing:
-    """The changes of routing: items that differ, or why routing was not computed."""
+    """Changes of routing: the items that differ, or why routing was not computed."""
 
     changes: tuple[Rerouted, ...] = ()
     not_computed: str = ""
     wanted: bool = True
-    """Whether a reader is told that it was not: not where nothing that changes can matter to it."""
+    """Whether reports say that it was not computed: not if no change can affect it."""
     flows: tuple[Flow, ...] = ()
-    """Packets that only one of the two delivers, as Batfish sees it."""
-    told: tuple[str, ...] = ()
+    """Packets that only one of the two states delivers, according to Batfish."""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unfit:
-    """Files of a build that are out of date with the intent next to them."""
+class OutdatedBuild:
+    """Files of a build that are out of date with their intent."""
 
     intent: str
     build: str
-    differ: tuple[str, ...] = ()
-    """Switches that are not as the intent has them."""
+    differing: tuple[str, ...] = ()
+    """Switches that differ from the intent."""
     missing: tuple[str, ...] = ()
-    """Switches of the intent that the build does not have."""
+    """Switches of the intent that the build lacks."""
     extra: tuple[str, ...] = ()
-    """Switches of the build that the intent does not have."""
+    """Switches of the build that the intent lacks."""
     differences: tuple[Difference, ...] = ()
-    """The first places where switches differ."""
+    """The first differences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """One fabric that is not as it was; `was` is its former name where that is another one, None where it is new."""
+    """A fabric that changed; `former_name` is its name in the base, None if it is new."""
 
     name: str
-    was: str | None
+    former_name: str | None
     plan: Plan
-    findings: Settled
+    findings: FindingChanges
     routing: Routing = Routing()
-    told_by: tuple[str, ...] = ()
-    """Builds that say the same, of which nothing more is told."""
-    gone: bool = False
+    matching_builds: tuple[str, ...] = ()
+    """Builds that match it, so that their changes are not repeated."""
+    removed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,16 +85,15 @@ class Checked:
     """A whole change."""
 
     base: str
-    """What it is compared with, in words."""
+    """The base, in words."""
     fabrics: tuple[Changed, ...] = ()
-    same: tuple[str, ...] = ()
-    """Fabrics that are as they were: no file has changed, or nothing that is told."""
-    unfit: tuple[Unfit, ...] = ()
+    unchanged_fabrics: tuple[str, ...] = ()
+    """Fabrics without changes."""
+    outdated_builds: tuple[OutdatedBuild, ...] = ()
     outcome: Outcome = field(default_factory=Outcome)
-    """The fabrics that have changed as every report of findings tells them: with new findings alone."""
+    """The changed fabrics, with new findings only."""
     notes: tuple[Note, ...] = ()
-    stops: tuple[Finding, ...] = ()
-    """Hazards on the way (notes, where they are let through), builds that do not fit and risks that are not let
-    through: verdicts of `report.rulings`."""
-    problems: tuple[Problem, ...] = ()
-    """What is wrong with the state of before, which keeps nobody from a change that mends it."""
+    blockers: tuple[Finding, ...] = ()
+    """Verdicts of `results.rulings` that fail the check; hazards that `--rollout report` allows are notes."""
+    base_problems: tuple[Problem, ...] = ()
+    """Problems of the base; they do not fail the check, because the change may correct them."""

@@ -10,12 +10,12 @@ from nodrop.results.outcome import Outcome
 class Drifted:
     """The running state, compared with the intended one."""
 
-    wanted: str
-    """What is wanted, by the path that was given."""
+    intended: str
+    """The intended state: the path that was given."""
     switches: int
-    """How many switches are both collected and wanted."""
+    """How many switches are both collected and intended."""
     drift: Drift
     outcome: Outcome = field(default_factory=Outcome)
-    """What every report of findings tells of: those that running files have, and what is wanted has not."""
+    """Findings that only the running state has."""
     shared: int = 0
-    """Findings that both have."""
+    """How many findings both states have."""

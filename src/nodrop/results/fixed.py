@@ -1,4 +1,4 @@
-"""What came of fixing: texts before and after, findings that are gone, and those that are left with the reason."""
+"""Result of a fix run: texts before and after, fixed findings, and remaining ones with the reason."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from nodrop.results.outcome import Outcome
 
 UnfixedReason = Literal["unsafe", "refused", "by hand", "generated", "no fix"]
 FixOutput = Literal["files", "diff", "patches"]
-"""What became of it: files were written, or only shown, or patches were written instead."""
+"""Whether files were written, only shown, or patches were written instead."""
 UNFIXED_REASONS: tuple[UnfixedReason, ...] = ("unsafe", "refused", "by hand", "generated", "no fix")
-"""Why a finding is left, what one can do most about first."""
+"""Why a finding remains, the easiest to remove first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewritten:
-    """A file with other text: `display` as the user named it, `path` None for standard input."""
+    """A file with new text: `display` as the user named it, `path` None for standard input."""
 
     device: str
-    """The switch that it is of; empty for an intent."""
+    """Its switch; empty for an intent."""
     name: str
     """Its canonical name on the switch."""
     display: str
@@ -33,11 +33,11 @@ class Rewritten:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Left:
+class RemainingFinding:
     """A finding that remains: why, and the next step or the obstacle."""
 
     finding: Finding
-    why: UnfixedReason
+    reason: UnfixedReason
     text: str = ""
 
 
@@ -47,31 +47,31 @@ class Patch:
 
     device: str
     steps: tuple[Step, ...]
-    forms: Mapping[str, str]
-    whole: tuple[str, ...] = ()
-    """Those of the forms that are files as they are to be, of which the steps say nothing."""
-    follows: tuple[Change, ...] = ()
-    """What the switch works out anew from the changes."""
+    files: Mapping[str, str]
+    complete_files: tuple[str, ...] = ()
+    """Names of `files` that replace the whole file; the steps do not cover them."""
+    derived: tuple[Change, ...] = ()
+    """Facts that the switch recalculates after the changes."""
 
     @property
     def disruption(self) -> Disruption:
-        """The worst that any step does."""
+        """Return the worst disruption of all steps."""
         return worst(self.steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fixed:
-    """The result for one fabric; `outcome` holds the findings once `files` are written."""
+    """The result for one fabric; `outcome` has the findings after `files` are written."""
 
     outcome: Outcome
     made: tuple[Finding, ...] = ()
-    left: tuple[Left, ...] = ()
+    remaining: tuple[RemainingFinding, ...] = ()
     rewritten: tuple[Rewritten, ...] = ()
     patches: tuple[Patch, ...] = ()
 
     @property
     def files(self) -> Mapping[str, bytes]:
-        """The new texts by the names under which the files are shown."""
+        """Return the new texts by the displayed names of their files."""
         return {file.display: file.new for file in self.rewritten}
 
 

@@ -220,7 +220,7 @@ class Summary:
     baseline: int
     evpn_not_computed: int
     leaks_not_computed: int
-    declared: int
+    declared_harmless: int
 
 
 def summary(outcome: Outcome) -> Summary:
@@ -238,7 +238,7 @@ def summary(outcome: Outcome) -> Summary:
         baseline=outcome.baseline,
         evpn_not_computed=sum(note.about == EVPN for note in outcome.uncomputed_notes),
         leaks_not_computed=sum(note.about == LEAKS for note in outcome.uncomputed_notes),
-        declared=sum(note.kind == DECLARED_LINE for note in outcome.notes),
+        declared_harmless=sum(note.kind == DECLARED_LINE for note in outcome.notes),
     )
 
 

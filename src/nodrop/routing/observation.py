@@ -57,16 +57,16 @@ class Refused:
 class Flow:
     """Packets that one build delivers and the other does not."""
 
-    start: str
+    source: str
     """The device at which they start."""
     port: str
     """The port from which they come in, as the validator calls it; "" where the device itself sends them."""
     prefix: str
-    to: str
+    destination: str
     """An address in the prefix that shows it."""
-    before: str
+    old: str
     """What becomes of them in the old build, in the validator's words: `ACCEPTED`, `NO_ROUTE, DENIED_IN`."""
-    after: str
+    new: str
     lost: bool
     """Whether it is the new build that does not deliver them."""
 

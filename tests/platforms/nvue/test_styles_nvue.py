@@ -103,11 +103,11 @@ def test_a_change_of_style_is_a_patch_that_brings_the_new_files() -> None:
     old, new = readings["macro"], readings["explicit"]
     found = nodrop.plan(old, new)
     assert {part.entries[0].path for one in found.devices for part in one.parts} == {("qos_style",)}
-    assert [(one.at, one.effect.risk, one.effect.reasons) for one in found.outside] == [
+    assert [(one.at, one.effect.risk, one.effect.reasons) for one in found.outside_model] == [
         (("startup.yaml", "qos", part), "none", ("it states the default, which is in effect without it too",))
         for part in ("egress-queue-mapping", "mapping")
     ]
-    assert {fact.effect.risk for block in found.told for fact in block.facts} == {"service restart"}
+    assert {fact.effect.risk for block in found.changes for fact in block.facts} == {"service restart"}
     for patch in make_patches(found, old, new):
         assert patch.by_hand == ()
         text = patch.files["changes.nv"].decode().splitlines()

@@ -88,6 +88,6 @@ def test_another_as_number_of_the_switch_needs_a_restart_of_bgp() -> None:
 def test_another_delivery_restarts_bgp_and_is_no_patch() -> None:
     other = TABLES | {"routing.delivery": "frr.conf"}
     plan = nodrop.plan(reading_of("sonic", other), reading_of("sonic", TABLES))
-    (fact,) = [fact for told in plan.told for fact in told.facts if fact.entries[0].path == ("routing_tables",)]
-    assert (fact.entries[0].new, fact.effect.risk, fact.effect.means) == (True, "service restart", "by hand")
+    (fact,) = [fact for told in plan.changes for fact in told.facts if fact.entries[0].path == ("routing_tables",)]
+    assert (fact.entries[0].new, fact.effect.risk, fact.effect.method) == (True, "service restart", "by hand")
     assert edit_between(files(), files(routing__delivery="frr.conf"), name="leaf1") is None

@@ -237,16 +237,16 @@ def lossy(question: str, given: Mapping[str, Any]) -> Sequence[Row]:
 def test_what_differs_is_told_apart_by_prefix_and_once_for_a_device(fabric: Fabric) -> None:
     flows, new, told = compared(fabric, lossy)
     gained = Flow(
-        start="leaf1",
+        source="leaf1",
         port="Ethernet0",
         prefix="10.0.0.2/32",
-        to="10.0.0.2",
-        before="DENIED_IN",
-        after="ACCEPTED",
+        destination="10.0.0.2",
+        old="DENIED_IN",
+        new="ACCEPTED",
         lost=False,
     )
     lost = Flow(
-        start="leaf1", port="", prefix="10.2.2.0/24", to="10.2.2.9", before="ACCEPTED", after="NO_ROUTE", lost=True
+        source="leaf1", port="", prefix="10.2.2.0/24", destination="10.2.2.9", old="ACCEPTED", new="NO_ROUTE", lost=True
     )
     assert flows == (gained, lost)
     assert (len(new.asked), told) == (7, [])

@@ -86,14 +86,14 @@ def _by_name(name: str) -> Fault:
 def test_what_a_build_loses_against_the_one_before(name: str, lost: list[tuple[str, str, str]], tmp_path: Path) -> None:
     with replayed(ANSWERS / f"{name}-against.json"):
         found = difference(sound("two-by-two"), faulty(_by_name(name), tmp_path), NOWHERE)
-    assert [(one.start, one.prefix, one.after) for one in found.flows] == lost
-    assert {(one.port, one.lost, one.before) for one in found.flows} <= {("", True, "ACCEPTED")}
+    assert [(one.source, one.prefix, one.new) for one in found.flows] == lost
+    assert {(one.port, one.lost, one.old) for one in found.flows} <= {("", True, "ACCEPTED")}
 
 
 def test_what_a_build_gains_is_told_apart_from_what_it_loses(tmp_path: Path) -> None:
     with replayed(ANSWERS / "filter-repaired.json"):
         found = difference(faulty(_by_name("filter"), tmp_path), sound("two-by-two"), NOWHERE)
-    assert [(one.start, one.prefix, one.before, one.lost) for one in found.flows] == [
+    assert [(one.source, one.prefix, one.old, one.lost) for one in found.flows] == [
         ("leaf1", "10.2.2.0/24", "NO_ROUTE", False),
         ("leaf2", "10.2.1.0/24", "NO_ROUTE", False),
     ]

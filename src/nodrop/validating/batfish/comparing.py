@@ -95,7 +95,7 @@ def compare_reachability(
         return Difference(flows=(), told=tuple(notes))
     search = _Search(old_side, new_side, ipv4, starts, progress)
     flows = tuple(
-        sorted(search.flows(), key=lambda flow: (natural(flow.start), natural(flow.prefix), flow.lost, flow.port))
+        sorted(search.flows(), key=lambda flow: (natural(flow.source), natural(flow.prefix), flow.lost, flow.port))
     )
     if search.left:
         notes.append(f"{len(search.left)} prefixes differ together and were not told apart: {', '.join(search.left)}")
@@ -163,7 +163,7 @@ class _Search:
                 self.left += prefixes
             for witness in witnesses:
                 flow = self._flow_of_witness(witness, prefixes)
-                found_flows.setdefault((flow.start, flow.prefix, flow.lost, flow.port), flow)
+                found_flows.setdefault((flow.source, flow.prefix, flow.lost, flow.port), flow)
         for start, prefix, lost, port in found_flows:
             if not port or (start, prefix, lost, "") not in found_flows:
                 yield found_flows[start, prefix, lost, port]
@@ -186,11 +186,11 @@ class _Search:
         within = [prefix for prefix in prefixes if to in self._prefixes[prefix]]
         prefix = max(within, key=lambda candidate: self._prefixes[candidate].prefixlen)
         return Flow(
-            start=witness.start,
+            source=witness.start,
             port=witness.port,
             prefix=prefix,
-            to=witness.to,
-            before=witness.before,
-            after=witness.after,
+            destination=witness.to,
+            old=witness.before,
+            new=witness.after,
             lost=witness.lost,
         )
