@@ -85,6 +85,15 @@ def test_a_whole_report() -> None:
         == """\
 assumed: lossless (PFC is on), RDMA = DSCP 26 (NVIDIA's convention)
 
+error[pfc-without-watchdog]: Ethernet0 honours pause on priority 3 but has no PFC watchdog
+  --> build/leaf7/config_db.json:97:9
+   |
+97 |         "Ethernet0": {
+   |         ^^^^^^^^^^^ leaf7/Ethernet0
+   = fix: give the class a watchdog: detection 200 ms, restoration 400 ms, action drop
+   = 15 more of the same on leaf7: Ethernet[8-120 by 8]
+   = the same on leaf[8-11], leaf14 (5 devices, 80 ports)
+
 warning[fec-differs]: leaf7:Ethernet128 has FEC rs and spine1:Ethernet0 has none
    --> build/leaf7/config_db.json:9:13
     |
@@ -96,15 +105,6 @@ warning[fec-differs]: leaf7:Ethernet128 has FEC rs and spine1:Ethernet0 has none
     |     ----------- spine1/Ethernet0: no FEC here
     = spine1: the switch
     = confidence: likely, since the files do not show all that decides it
-
-error[pfc-without-watchdog]: Ethernet0 honours pause on priority 3 but has no PFC watchdog
-  --> build/leaf7/config_db.json:97:9
-   |
-97 |         "Ethernet0": {
-   |         ^^^^^^^^^^^ leaf7/Ethernet0
-   = fix: give the class a watchdog: detection 200 ms, restoration 400 ms, action drop
-   = 15 more of the same on leaf7: Ethernet[8-120 by 8]
-   = the same on leaf[8-11], leaf14 (5 devices, 80 ports)
 
 unknown[deadlock]: 1 subject: needs fabric.links
 unknown[headroom-below-bound]: 32 subjects on 2 devices (leaf7, leaf8): needs link.length_m; \
@@ -166,7 +166,7 @@ def test_the_order_in_which_things_are_found_does_not_matter() -> None:
 
 def test_it_is_enough_to_locate_the_first_of_each_group() -> None:
     first = first_shown_findings(WHOLE.findings)
-    assert [finding.subject for finding in first] == [LINK.subject, ("leaf7", "Ethernet0")]
+    assert [finding.subject for finding in first] == [("leaf7", "Ethernet0"), LINK.subject]
     bare = tuple(each if each in first else dataclasses.replace(each, located=None) for each in WHOLE.findings)
     assert render(dataclasses.replace(WHOLE, findings=bare)) == render(WHOLE)
 

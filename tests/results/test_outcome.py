@@ -1,7 +1,7 @@
 import dataclasses
 from typing import Any
 
-from nodrop.engine.finding import Finding, Located, UnknownVerdict, Verdict
+from nodrop.engine.finding import SEVERITIES, Finding, Located, UnknownVerdict, Verdict
 from nodrop.errors import Problem
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.reading import Assumption, Note, Reading
@@ -116,7 +116,8 @@ def test_of_too_many_groups_the_worst_go_first_then_each_rule_then_the_largest()
     ]
     shown = [(group[0].rule, len(group)) for group in select_shown_groups(group_findings(every))]
     assert len(shown) == SHOWN_GROUPS
-    assert [size for rule, size in shown if rule == "b-errors"] == list(range(1, 16))
+    assert [size for rule, size in shown if rule == "b-errors"] == list(range(15, 0, -1))
+    assert [SEVERITIES.index(group[0].severity) for group in group_findings(every)] == [0] * 16 + [1] * 15 + [2] * 40
     assert ("c-error", 1) in shown
     assert sorted(each for each in shown if each[0] not in ("b-errors", "c-error")) == [
         ("a-few", 2),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from nodrop.engine.finding import SEVERITIES, Finding
+from nodrop.engine.finding import Finding
 from nodrop.report import plan_markdown
 from nodrop.report.check_page import (
     changed_fabrics,
@@ -57,7 +57,7 @@ def _format_verdict(finding: Finding) -> str:
 def format_findings(outcome: Outcome, which: str = "new ") -> Iterator[str]:
     """Yield a line for each cause of findings, the worst first, and `which` they are; and what to do, once."""
     every = group_findings(outcome.findings)
-    shown = sorted(select_shown_groups(every), key=lambda group: SEVERITIES.index(group[0].severity))
+    shown = select_shown_groups(every)
     remedies = set()
     for group in shown:
         first_finding = group[0]

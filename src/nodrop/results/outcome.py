@@ -300,7 +300,7 @@ def group_findings(findings: Iterable[Finding]) -> FindingGroups:
 
     The order inside a group does not depend on where it stands, so its first finding can be chosen before places are
     looked up; where only some have places, as those of several fabrics, these go first. Groups are in the order of
-    their first findings, by file and line.
+    harm: the worst severity first, then the most findings, then the place of the first.
     """
     together: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
@@ -308,7 +308,9 @@ def group_findings(findings: Iterable[Finding]) -> FindingGroups:
     ordered = (
         tuple(sorted(group, key=_group_member_key)) if len(group) > 1 else (group[0],) for group in together.values()
     )
-    return tuple(sorted(ordered, key=lambda group: _finding_key(group[0])))
+    return tuple(
+        sorted(ordered, key=lambda group: (SEVERITIES.index(group[0].severity), -len(group), _finding_key(group[0])))
+    )
 
 
 def select_shown_groups(cause_groups: FindingGroups) -> FindingGroups:
