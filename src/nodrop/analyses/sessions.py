@@ -16,7 +16,7 @@ ROUTED = True
 _AT = {"shutdown": ("enabled",), "families": ("active",)}
 """The part of a statement that is at fault, where it is not the whole."""
 
-_RELATION = {"no-member": "the interface without ports"}
+_RELATION = {"no-member": "the interface without ports", "static": "the static route"}
 """What a related place is, where it is not at the other end."""
 
 _NO_ADDRESS = "no address in a subnet with its neighbor"

@@ -20,7 +20,7 @@ TOPIC_LABELS: dict[EvidenceTopic, str] = {
     "default": "the value",
 }
 
-_DEFAULTS = "it also depends on defaults"
+_DEFAULTS = "it also depends on settings that the file leaves to a default"
 """The doubt of a finding that rests on a whole device or port, of which some parts are defaults."""
 
 

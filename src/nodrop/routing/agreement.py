@@ -60,7 +60,7 @@ def find_mismatch(own_half: SessionHalf, far_half: SessionHalf, links: int) -> D
         least = 1 if checks.ttl_security_hops is None else _MOST_TTL + 1 - checks.ttl_security_hops
         if received_ttl < least:
             far_receives, ends = receiver is not router, {"sender": sender.name, "receiver": receiver.name}
-            return down("hops", receiver.at(checks), there=far_receives, **ends, left=max(received_ttl, 0), least=least)
+            return down("hops", sender.at(says), there=far_receives, **ends, left=max(received_ttl, 0), least=least)
     return None
 
 
