@@ -30,7 +30,7 @@ def test_headroom_has_its_terms_and_bounds() -> None:
     made, held = (next(lines for head, lines in page.items() if head.startswith(f"What xoff is {kind}"))
                   for kind in ("made of", "held against"))  # fmt: skip
     assert page["Value"] == ["87040"]
-    assert page["Where it comes from"][0] == "sizes: worked out by the switch, and so by nodrop; no file states them"
+    assert page["Where it comes from"][0] == "sizes: computed by the switch and by nodrop; no file states them"
     assert made == [
         "port_mtu: 9216",
         "cable: 1515",

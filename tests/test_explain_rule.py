@@ -78,7 +78,7 @@ def test_a_finding_has_its_values_their_lines_and_the_text_to_change() -> None:
         "  interface.enabled is in_use   true",
         "  interface.qos.pfc_priorities  [3]",
     ]
-    asserted = [line.split() for line in block(page, "assert, which has to hold there: false")]
+    asserted = [line.split() for line in block(page, "assert, which must be true there: false")]
     assert asserted[:2] == [["one", "of", "false"], ["interface.qos.pfc_watchdog", "none"]]
     seen = block(page, "What it saw")
     assert seen[2:4] == ["  interface.qos.pfc_priorities = [3]", f'    stated: {file}:{obeyed}:27  "pfc_enable": "3",']
@@ -129,7 +129,7 @@ def test_an_end_of_a_link_is_the_link() -> None:
 
 def test_a_word_is_told_with_what_it_was_given_and_who_states_that() -> None:
     page = explained("red-drops-rdma", "--at", "leaf1/Ethernet0/qos/queues/3", "good")
-    assert block(page, "assert, which has to hold there: true")[:3] == [
+    assert block(page, "assert, which must be true there: true")[:3] == [
         "  one of                                                                    true",
         "    all of                                                                  true  <- decides",
         "      marking_needs_wred(device.platform)                                   true",

@@ -300,7 +300,7 @@ def intent_of(source_text: "Text") -> "tuple[bytes, Intent]":
         )
     raw = source_text.read_bytes(MAX_BYTES)
     if not is_intent(raw) and b"topology" not in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        hint = "`nodrop lint` judges configurations"
+        hint = "`nodrop lint` checks configurations"
         expected = "an intent, YAML with the key `nodrop: 1`"
         raise InputProblems([Problem(path=source_text.display, found="no intent", expected=expected, hint=hint)])
     return raw, loads(raw, source_text.display)

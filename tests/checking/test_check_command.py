@@ -360,7 +360,7 @@ def test_nothing_to_look_at(git: Git) -> None:
     Path("readme.txt").write_text("nothing\n")
     commit(git)
     done = nodrop("check", "--base", "main")
-    assert (done.code, done.err) == (3, "nothing to look at\n")
+    assert (done.code, done.err) == (3, "nothing to check\n")
 
 
 def test_batfish_says_which_packets_fare_differently(configurations: Git, monkeypatch: pytest.MonkeyPatch) -> None:

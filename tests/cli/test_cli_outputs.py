@@ -264,7 +264,7 @@ def test_reports_of_a_build_speak_of_the_intent() -> None:
     (run,) = json.loads(Path("build.sarif").read_text())["runs"]
     result = next(one for one in run["results"] if one["ruleId"] == "ecn-below-one-packet")
     (place,) = result["locations"]
-    assert result["relatedLocations"][0]["message"] == {"text": "what it comes to"}
+    assert result["relatedLocations"][0]["message"] == {"text": "resulting configuration"}
     assert place["physicalLocation"]["artifactLocation"] == {"uri": "pod.yaml"}
     assert place["physicalLocation"]["region"]["startLine"] == 15
     built("pod.yaml", "out", "--write-anyway", "--fail-on", "never")

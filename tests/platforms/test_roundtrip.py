@@ -235,7 +235,7 @@ def test_an_unknown_fact_is_refused_by_its_path(path: random_values.Path) -> Non
     headroom = owner if isinstance(owner, Headroom) else getattr(owner, "headroom", None)
     works_out = isinstance(headroom, Headroom) and headroom.computed and headroom is not old
     computed = works_out or (isinstance(owner, BufferPool) and owner.computed)
-    expected = f"the switch works out {old}" if computed else "is unknown, and a configuration cannot say so"
+    expected = f"the switch computes {old}" if computed else "is unknown, and a configuration cannot say so"
     assert caught.value.reason == expected
 
 

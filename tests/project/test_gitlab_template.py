@@ -249,6 +249,6 @@ def test_nodrop_is_installed_where_the_image_has_none(project: Path, tmp_path: P
     of_nodrop = repository(tmp_path / "nodrop").as_uri()
     done = run(TEMPLATE, "nodrop-check", project, given, NODROP_REPOSITORY=of_nodrop)
     assert done.code == 3, done.log
-    starts = ("nothing to look at", "patches of 0 switches are in nodrop-report/patches", f"since {base[:12]}: ")
+    starts = ("nothing to check", "patches of 0 switches are in nodrop-report/patches", f"since {base[:12]}: ")
     assert all(line.startswith(starts) for line in done.log.splitlines()), done.log
     assert list((tmp_path / "temp").iterdir()) == []

@@ -158,7 +158,7 @@ def test_another_process_writes_and_reads_in_the_folders_of_the_build(tmp_path: 
             out.with_name(name).symlink_to(elsewhere)
         else:
             elsewhere.rename(out.with_name(name))
-        with pytest.raises(InputProblems, match="it was replaced by somebody else while the build ran"):
+        with pytest.raises(InputProblems, match="another process replaced it while the build ran"):
             pickle.loads(part).put(NEW)
         if decoy == "folder":
             out.with_name(name).rename(elsewhere)

@@ -181,7 +181,7 @@ def test_findings_of_a_linted_intent_stand_where_they_can_be_opened() -> None:
     (result,) = json.loads(sarif.render(said))["runs"][0]["results"]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "pod.yaml"}
     (other,) = result["relatedLocations"]
-    assert other["message"] == {"text": "what it comes to"}
+    assert other["message"] == {"text": "resulting configuration"}
     assert other["physicalLocation"]["artifactLocation"] == {"uri": "pod.yaml/leaf1/config_db.json"}
 
 
@@ -191,7 +191,7 @@ def test_findings_of_a_build_stand_in_the_intent_too() -> None:
     assert ",file=pod.yaml,line=14," in github.render(said).decode()
     (result,) = json.loads(sarif.render(said))["runs"][0]["results"]
     (other,) = result["relatedLocations"]
-    assert other["message"] == {"text": "what it comes to"}
+    assert other["message"] == {"text": "resulting configuration"}
     assert other["physicalLocation"]["artifactLocation"] == {"uri": "out/leaf1/config_db.json"}
 
 

@@ -107,7 +107,7 @@ def test_a_new_rule_adds_lines_to_the_index_and_changes_none(name: str) -> None:
 
 
 def test_the_index_has_every_row_of_what_is_known_to_go_wrong() -> None:
-    rows = dict(re.findall(r"^\| (\w+\d+) \|.*\| (.*) \|$", _under("By what is known to go wrong", 2), re.MULTILINE))
+    rows = dict(re.findall(r"^\| (\w+\d+) \|.*\| (.*) \|$", _under("By known problems", 2), re.MULTILINE))
     assert rows.keys() == {row.id for row in catalogue()}
     for row in catalogue():
         assert _linked(rows[row.id]) == [name for name in row.rules if name in RULES]

@@ -402,7 +402,7 @@ name_servers = servers.map(lambda found: tuple(one for one in found if one != "n
 
 @st.composite
 def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
-    """A device that SONiC can be told to be, with what the switch works out by itself worked out."""
+    """A device that SONiC can be told to be, with what the switch computes by itself worked out."""
     model = draw(st.sampled_from(["SN2201", "SN2410", "SN4410", "SN4700", "SN5600", "SN5640"]))
     facts = switch(model).sonic
     role = draw(st.sampled_from(sorted(SEEDS)))

@@ -516,7 +516,7 @@ collectors = st.builds(Collector, address=st.sampled_from(["192.0.2.30", "2001:d
 
 @st.composite
 def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") -> Device:
-    """A device that NVUE can be told to be, with what the switch works out by itself worked out."""
+    """A device that NVUE can be told to be, with what the switch computes by itself worked out."""
     version = version or draw(st.sampled_from(RELEASES))
     model = draw(st.sampled_from([one for one in buildable("nvue") if release_of(one, version)]))
     polling = draw(maybe(st.integers(100, 5000)))

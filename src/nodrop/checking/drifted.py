@@ -53,7 +53,7 @@ def compare_with_wanted(
     fared = compare_findings(rule, outcome)
     plan = replace(new_drift.plan, problems=())
     if rollout and not plan.empty:
-        progress("judging the states between")
+        progress("checking intermediate states")
         start = remove_switches(whole_reading, new_drift.foreign)
         plan = order_rollout(plan, start, after, settings, routing=should_compute_routing(plan, start, after))
     problems = tuple(dict.fromkeys((*outcome.problems, *after.problems)))

@@ -206,7 +206,7 @@ class _Search:
         """Return the errors of a state."""
         key = self._key(done, stated_side)
         if key not in self._known:
-            self._progress(f"judging states between, {len(self._known) + 1}")
+            self._progress(f"checking intermediate states, {len(self._known) + 1}")
             reading = self._states.at(done, stated_side)
             self._left -= len(reading.fabric.devices) + _RULES
             self._known[key] = self._find_reading_errors(reading)

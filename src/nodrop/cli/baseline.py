@@ -85,7 +85,7 @@ def command(
         tell(f"nothing was written to {path}")
         return WRONG
     if not outcome.devices and not outcome.hosts:
-        tell("nothing to look at")
+        tell("nothing to check")
         return NOTHING
     baseline_update = baselined(before, outcome, settings, prune=prune)
     try:

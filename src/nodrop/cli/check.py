@@ -159,7 +159,7 @@ def command(
     if code == NOTHING and (checked.unchanged_fabrics or checked.fabrics):
         return 0
     if code == NOTHING:
-        tell("nothing to look at")
+        tell("nothing to check")
     return code
 
 

@@ -77,7 +77,7 @@ def _write_rule_and_schema(folder: str, rule: str) -> None:
     target = Path(folder) / area / f"{name}.yaml"
     written_anew(target, text)
     written_anew(Path(folder) / SCHEMA, render_schema("rule"), over=True)
-    tell(f"{target}: written; `nodrop test-rules {folder}` tries it, `rules: [{folder}]` in nodrop.yaml judges by it")
+    tell(f"{target}: written; `nodrop test-rules {folder}` tries it, `rules: [{folder}]` in nodrop.yaml uses it")
 
 
 def _require_known_word(option: str, word: str, known_words: Iterable[str]) -> None:

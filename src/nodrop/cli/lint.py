@@ -83,7 +83,7 @@ def _lint_all_fabrics(tasks: "list[_Task]", choices: Choices) -> "list[Outcome]"
         outcomes = []
         for outcome in map_chunks(_lint_fabric, tasks, executor=executor, chunk=1):
             outcomes.append(outcome)
-            progress(f"judged: {len(outcomes)} of {len(tasks)} fabrics")
+            progress(f"checked: {len(outcomes)} of {len(tasks)} fabrics")
         return outcomes
 
 

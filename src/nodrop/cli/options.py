@@ -1,6 +1,7 @@
 """Options that several commands have, and the choices that they make."""
 
 import functools
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -81,6 +82,11 @@ class Word(click.Choice[str]):
         if value not in self.choices:
             self.fail(unknown("value", str(value), self.choices), param, ctx)
         return str(value)
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        """Return the words to choose from, for a missing argument."""
+        words = textwrap.wrap(", ".join(self.choices), 80, initial_indent="  ", subsequent_indent="  ")
+        return "\n".join(("Choose one of:", *words))
 
 
 def option(group: str, *names: str, **attrs: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

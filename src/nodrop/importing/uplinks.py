@@ -302,7 +302,7 @@ def cable(
         lengths_m = [port.cable_length_m for port in ports if port and isinstance(port.cable_length_m, int)]
         length = max(lengths_m, default=None)
         if length is not None:
-            guessed[(*key_path, "length")] = "the longest that ports are told; no file says how long cables are"
+            guessed[(*key_path, "length")] = "the longest length that ports state; no file states cable lengths"
     if length is None:
         length = _LENGTH_M
         guessed[(*key_path, "length")] = UNSAID

@@ -154,7 +154,7 @@ class Draft:
                 new_folders = frozenset[str]().union(*(put.folders for put in puts))
                 self._complete_tree(digests, same, new_folders, manifest)
                 if self._old is not None and old.manifest is not None and not unchanged_since(self._old, old):
-                    message = "was changed by somebody else while the build ran"
+                    message = "changed while the build ran"
                     raise make_refusal(self._display, message, "build again")
                 swap(self._place, self._new, self._old, old, self._disk)
                 self.done = True

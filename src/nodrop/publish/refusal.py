@@ -18,9 +18,9 @@ from nodrop.syntax.root import LeadsOut, user
 _REASONS = {
     errno.EBUSY: "it is a mount point or in use",
     errno.EXDEV: "the file system cannot rename it; does it come from an image layer of a container?",
-    errno.EEXIST: "it was filled by somebody else while the build ran, or two names in it differ only in case",
-    errno.ENOTEMPTY: "it was filled by somebody else while the build ran",
-    errno.ESTALE: "it was replaced by somebody else while the build ran",
+    errno.EEXIST: "another process filled it while the build ran, or two names in it differ only in case",
+    errno.ENOTEMPTY: "another process filled it while the build ran",
+    errno.ESTALE: "another process replaced it while the build ran",
 }
 """Where the system's own words would not help."""
 

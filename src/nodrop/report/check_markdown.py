@@ -83,7 +83,7 @@ def _fabric_sections(fabric_change: Changed, *, summed: bool) -> Iterator[str]:
         yield plan_markdown.render_plan_markdown(fabric_change.plan, summed=summed).rstrip("\n")
     yield _render_fold("Routing", list(format_other_reroutes(fabric_change.routing)))
     if fabric_change.routing.wanted and fabric_change.routing.not_computed:
-        yield f"Routing is not worked out: {escape_markdown(fabric_change.routing.not_computed)}"
+        yield f"Routing was not computed: {escape_markdown(fabric_change.routing.not_computed)}"
     yield _render_fold("Fixed", list(format_findings_by_rule(fabric_change.findings.fixed)))
     yield _render_fold("Suppressed now", list(format_findings_by_rule(fabric_change.findings.suppressed)))
 

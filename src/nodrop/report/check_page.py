@@ -26,7 +26,7 @@ def summarize_check(check_result: Checked) -> str:
 def format_check_verdict(check_result: Checked) -> str:
     """Return the verdict of a check, the worst first."""
     changed, problems = changed_fabrics(check_result), len(check_result.outcome.problems)
-    phrases = [f"{count(problems, 'problem')}, so that not all of it is judged"] if problems else []
+    phrases = [f"{count(problems, 'problem')}, so not all of it was checked"] if problems else []
     if check_result.fabrics or check_result.unchanged_fabrics or not problems:
         phrases.append(format_finding_counts(check_result))
     if check_result.outdated_builds:

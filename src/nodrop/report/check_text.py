@@ -62,7 +62,7 @@ def _fabric_sections(change: Changed, head: str, *, color: bool, verbose: bool, 
     if rerouted:
         yield "\n".join((paint("routing", "1", color), *_wrap_lines(rerouted, "  ")))
     elif change.routing.not_computed and change.routing.wanted:
-        yield "\n".join(_wrap_lines([f"routing is not worked out: {change.routing.not_computed}"]))
+        yield "\n".join(_wrap_lines([f"routing was not computed: {change.routing.not_computed}"]))
     for title, findings in (("fixed", change.findings.fixed), ("suppressed now", change.findings.suppressed)):
         if findings:
             yield "\n".join((paint(title, "1", color), *_wrap_lines(format_findings_by_rule(findings), "  ")))

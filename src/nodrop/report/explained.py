@@ -87,7 +87,7 @@ def _format_whole_value(value: Any) -> str:
 def _describe_origin(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> Iterator[str]:
     """Yield in words where a value comes from: computed, taken from a default, assumed, read."""
     if is_computed_by_switch(reading, at, value):
-        yield "sizes: worked out by the switch, and so by nodrop; no file states them"
+        yield "sizes: computed by the switch and by nodrop; no file states them"
     for length in range(len(at), 0, -1):
         if reason := reading.derived.get(at[:length]):
             yield f"derived: {reason}"

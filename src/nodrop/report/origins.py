@@ -40,7 +40,7 @@ def explain_value_origins(
             yield f"derived: {reason}"
             break
     if is_computed_by_switch(reading, subject_path, _value(reading, subject_path)):
-        yield "derived: worked out by the switch, and so by nodrop; no file states it"
+        yield "derived: computed by the switch and by nodrop; no file states it"
     if reading.decided is not None:
         yield "a default of the design: no key of the intent states it"
     elif subject_path[0] == FABRIC:
@@ -76,7 +76,7 @@ def explain_fabric_key_origins(reading: Reading, key: str, stated_by: StatedBy) 
     elif key == "cables":
         yield "concluded from shared subnets, neighbor tables and descriptions"
     else:
-        yield "stated by nobody: what holds where nothing is said"
+        yield "not stated: the default in effect"
 
 
 def _describe_file_origin(reading: Reading, at: Subject, value: object) -> Iterator[str]:

@@ -103,7 +103,7 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
         "* [By severity](#by-severity)",
         "* [By strictness](#by-strictness)",
         "* [By platform](#by-platform)",
-        *(["* [By what is known to go wrong](#by-what-is-known-to-go-wrong)"] * bool(catalogue)),
+        *(["* [By known problems](#by-known-problems)"] * bool(catalogue)),
         "",
         "## By area",
     ]
@@ -129,7 +129,7 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
         *_list_rules(on, rules, rule_platforms),
     ]
     if catalogue:
-        lines += ["", "## By what is known to go wrong", "", "| | what should hold | rules |", "|---|---|---|"]
+        lines += ["", "## By known problems", "", "| | what should hold | rules |", "|---|---|---|"]
         lines += [_row(row, {rule.name for rule in rules}) for row in catalogue]
     return "\n".join(lines) + "\n"
 

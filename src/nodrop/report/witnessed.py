@@ -202,7 +202,7 @@ def _place_lines(located: Located | None, indent: str) -> Iterator[str]:
         yield f"{indent}  --> {located.file}{span}"
 
 
-_CLAIMS = {"when": "when, which says where the rule is asked", "assert": "assert, which has to hold there"}
+_CLAIMS = {"when": "when, which says where the rule is asked", "assert": "assert, which must be true there"}
 
 
 def _conditions(witness_steps: Mapping[str, Step]) -> Iterator[str]:

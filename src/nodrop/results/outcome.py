@@ -281,7 +281,7 @@ def related_places(finding: Finding) -> tuple[Related, ...]:
     """Return the places that a finding speaks of besides the one where it is mended."""
     if not _has_deciding_place(finding):
         return finding.related
-    computed_place = Related(subject=finding.at, message="what it comes to", located=finding.located)
+    computed_place = Related(subject=finding.at, message="resulting configuration", located=finding.located)
     return (computed_place, *finding.related[1:])
 
 

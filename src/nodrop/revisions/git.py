@@ -92,7 +92,7 @@ class Repository:
         if revision in names:
             fault, hint = (
                 "git cannot read the commit that it names",
-                "the repository is damaged or forged: clone it anew",
+                "the repository is damaged or forged: clone it again",
             )
         raise InputProblems([Problem(path=f"--base {revision}", found=fault, hint=hint)])
 

@@ -95,7 +95,7 @@ class Objects:
             for oid, display, (actual_kind, raw) in zip(batch, displays[at : at + _AT_ONCE], answers, strict=True):
                 if actual_kind == kind and object_name(kind, raw, len(oid)) != oid:
                     fault = f"the content of the {kind} {oid[:12]} does not fit its name"
-                    hint = "the repository is damaged or forged: clone it anew"
+                    hint = "the repository is damaged or forged: clone it again"
                     raise Forged([Problem(path=display or "--base", found=fault, hint=hint)])
                 yield raw if actual_kind == kind else None
 

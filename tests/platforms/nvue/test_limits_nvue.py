@@ -349,7 +349,7 @@ CASES: dict[str, tuple[Change, str, str]] = {
         "buffer_pools",
         "ingress_lossy has from 1 to 100 % of the memory in NVUE",
     ),
-    "no settings of headroom": (device(dynamic_buffers=None), "dynamic_buffers", "headroom is worked out from them"),
+    "no settings of headroom": (device(dynamic_buffers=None), "dynamic_buffers", "headroom is computed from them"),
     "session dscp": (
         bgp(session_dscp=48),
         "bgp/session_dscp",

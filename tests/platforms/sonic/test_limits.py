@@ -156,7 +156,7 @@ REFUSED = [
         "the dynamic buffer model computes a size that is not stated",
     ),
     ("buffer_model", "traditional", "buffer_pools/egress_lossy", NO_SIZE),
-    ("buffer_pools/1/size_bytes", 7, "buffer_pools/egress_lossy/size_bytes", "the switch works out {egress_lossy}"),
+    ("buffer_pools/1/size_bytes", 7, "buffer_pools/egress_lossy/size_bytes", "the switch computes {egress_lossy}"),
     ("dynamic_buffers", None, THRICE, NOT_COMPUTED),
     ("interfaces", "reversed", "interfaces", ORDER),
     ("interfaces", "doubled", "interfaces", "Ethernet0 is there twice"),

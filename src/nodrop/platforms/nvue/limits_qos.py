@@ -324,7 +324,7 @@ def _check_pools(device: Device) -> None:
     lossless = bool(pausing(device))
     settings = require_fact(device.dynamic_buffers)
     if (settings is None) == lossless:
-        reason = "headroom is worked out from them" if lossless else "without PFC there is no headroom to work out"
+        reason = "headroom is computed from them" if lossless else "without PFC there is no headroom to compute"
         raise refuse(["dynamic_buffers"], reason)
     threshold = 0 if settings is None else settings.dynamic_th
     if threshold not in _ALPHAS:

@@ -81,7 +81,7 @@ TOP: _Known = {
     "evpn": NOT_READ,
     "nve": _OVERLAY,
     "maintenance": NOT_READ,
-    "platform": "fans, sensors and the like",
+    "platform": "fans, sensors and similar",
     "service": {
         **dict.fromkeys(("ntp", "syslog", "dns", "snmp-server"), None),
         **dict.fromkeys(("dhcp-relay", "dhcp-relay6", "dhcp-server", "dhcp-server6"), _SERVERS),

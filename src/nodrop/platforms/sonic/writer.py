@@ -169,7 +169,7 @@ def _stated_pools(device: Device) -> tuple[BufferPool, ...]:
         if _same_buffers(resolve(stated), device):
             return require_fact(stated.buffer_pools)
     difference = next(differences(resolve(bare), device))
-    raise refuse(difference.path, f"the switch works out {difference.a}")
+    raise refuse(difference.path, f"the switch computes {difference.a}")
 
 
 def _same_buffers(device: Device, other_device: Device) -> bool:
