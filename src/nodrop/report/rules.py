@@ -100,8 +100,10 @@ def build_rule_page(rule: Rule) -> Sheet:
 def _describe_commands(rule: Rule) -> Iterator[str]:
     """Yield the commands of a rule by what takes them, the words that differ from finding to finding in brackets."""
     for language, lines in rule.commands.items():
-        typed = (_render_message_pieces(line).replace(PORTS, "[ports]").replace(PORT, "[port]") for line in lines)
-        yield f"{platforms.command_lines(language).TITLE}: {', '.join(f'`{line}`' for line in typed)}"
+        spelling = platforms.command_lines(language)
+        typed = [_render_message_pieces(line).replace(PORTS, "[ports]").replace(PORT, "[port]") for line in lines]
+        every = (*spelling.BEFORE, *typed, *(line for line in spelling.AFTER if line not in typed))
+        yield f"{spelling.TITLE}: {', '.join(f'`{line}`' for line in every)}"
 
 
 def _describe_automatic_fix(rule: Rule) -> Iterator[str]:
@@ -141,7 +143,8 @@ def _describe_message_slot(node: Node) -> str:
         case Call() if node.word.kind == "function":
             return _humanize_name(node.word.name)
         case Call():
-            return _describe_message_slot(node.arguments[0])
+            shown = _describe_message_slot(node.arguments[0])
+            return f"{_humanize_name(node.word.name)} {shown}" if node.word.name.endswith("_of") else shown
         case Attribute(name="name" | "index", of=Name() as owner) if owner.name != "facts":
             return _humanize_name(owner.name)
         case Attribute() | Name():

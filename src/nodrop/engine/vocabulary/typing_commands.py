@@ -23,6 +23,6 @@ def family_of(prefix: str) -> str:
 
 
 @word("filter")
-def ip_word(prefix: str) -> str:
+def protocol_of(prefix: str) -> str:
     """Return how commands begin about a prefix or address: `ip` or `ipv6`."""
     return "ipv6" if ":" in prefix else "ip"
