@@ -1,8 +1,16 @@
 """What is found where routes to hosts and loopbacks end, and what is a consequence of something else."""
 
+from collections.abc import Mapping
+
 import pytest
 
-from support.analysis_results import look
+from nodrop.analyses._aims import find_required_aims
+from nodrop.analyses._plane import control_plane_of
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
+from nodrop.model.states import UNKNOWN
+from nodrop.model.values import replace_fields
+from support.analysis_results import look, say, with_changes
 
 _SHARED = {"leaf2/@bgp/asn": 4200100001, "spine?/@neighbors/10.1.2.*/remote_asn": 4200100001}
 
@@ -98,6 +106,28 @@ def test_leaves_with_one_number_name_each_other() -> None:
         "leaf1/@bgp/asn": {"device": "leaf1", "asn": 4200100001, "prefix": "10.2.2.0/24", "owner": "leaf2"},
         "leaf2/@bgp/asn": {"device": "leaf2", "asn": 4200100001, "prefix": "10.2.1.0/24", "owner": "leaf1"},
     }
+
+
+def without_roles(changes: Mapping[str, object]) -> Fabric:
+    of = with_changes(changes)
+    return replace_fields(of, devices=tuple(replace_fields(device, role=UNKNOWN) for device in of.devices))
+
+
+def test_switches_of_no_known_tier_with_one_number_may_be_spines() -> None:
+    """Those need no route to one another's loopbacks; of hosts they do."""
+    assert say("own_asn", without_roles({})) == {}
+    found = say("own_asn", without_roles(_SHARED))
+    assert {row["prefix"] for row in found.values()} == {"10.2.1.0/24", "10.2.2.0/24"}
+
+
+def test_spines_with_one_number_are_not_expected_to_reach_one_another() -> None:
+    index = Index(without_roles({}))
+    plane = control_plane_of(index)
+    expected = {
+        (router.name, plane.routers[aim.router].name, aim.hosts) for router, aim in find_required_aims(index, plane)
+    }
+    assert {pair for pair in expected if {pair[0], pair[1]} == {"spine1", "spine2"}} == set()
+    assert {("leaf1", "leaf2", True), ("leaf1", "leaf2", False), ("spine1", "leaf2", True)} <= expected
 
 
 def test_what_is_not_known_of_a_policy_is_not_judged() -> None:

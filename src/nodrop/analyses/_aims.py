@@ -37,6 +37,8 @@ class RequiredDestination(NamedTuple):
     """The addresses in it: of hosts whose cables are known, and the router's own where no host's is in its subnet."""
     samples: tuple[Address, ...]
     """Those of them that routers can treat differently, the first of each kind."""
+    hosts: bool
+    """Whether hosts may be in it; else it is a loopback's."""
 
 
 def aims(index: Index) -> list[RequiredDestination]:
@@ -62,9 +64,16 @@ def _aims(index: Index) -> Iterator[RequiredDestination]:
                 alone = Prefix(outside.family, outside.number, ADDRESS_BITS[outside.family])
                 if (prefix := reach.announced.longest_covering_prefix(alone, number)) is not None and prefix in to:
                     to[prefix][outside] = None
+            of_hosts = {
+                reach.announced.longest_covering_prefix(subnet, number) or subnet
+                for subnet, target in targets_by_prefix.items()
+                if target.kind == "hosts"
+            }
             for shown, addresses in to.items():
                 samples = {kinds.of(address): address for address in reversed(addresses)}
-                yield RequiredDestination(shown, number, tuple(addresses), tuple(sorted(samples.values())))
+                yield RequiredDestination(
+                    shown, number, tuple(addresses), tuple(sorted(samples.values())), shown in of_hosts
+                )
 
 
 def _addresses_of_hosts(index: Index) -> Mapping[str, list[Address]]:
@@ -126,11 +135,21 @@ class _Kinds:
 
 
 def find_required_aims(index: Index, plane: ControlPlane) -> Iterator[tuple[Router, RequiredDestination]]:
-    """Yield what must be reached from where: all that others have, from every leaf of its VRF."""
+    """Yield what must be reached from where: all that others have, from every leaf of its VRF.
+
+    Two routers of no known tier may be spines: those with one AS number need no route to one another's loopbacks.
+    """
     for router in plane.routers:
         for aim in aims(index) if leaf(router) else ():
-            if aim.router != router.number and plane.routers[aim.router].vrf == router.vrf:
+            owner = plane.routers[aim.router]
+            is_required = aim.hosts or not _may_be_spines_of_one_as(router, owner)
+            if owner is not router and owner.vrf == router.vrf and is_required:
                 yield router, aim
+
+
+def _may_be_spines_of_one_as(router: Router, other: Router) -> bool:
+    is_tier_unknown = rank(router.device) is None and rank(other.device) is None
+    return is_tier_unknown and router.bgp is not None and other.bgp is not None and router.bgp.asn == other.bgp.asn
 
 
 class LongestPrefixLookup:

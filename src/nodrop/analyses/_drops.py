@@ -66,7 +66,10 @@ class RouteReach:
         return self.state.table(number).bits | self.own(number)
 
     def drops(self) -> Iterator[DroppedRoutes]:
-        """Yield the destinations that are removed, session by session."""
+        """Yield the destinations that are removed, session by session.
+
+        A router of no known tier may be a spine: those with one AS number need no route to one another's loopbacks.
+        """
         lacked = 0
         for number, tier in self.ranks.items():
             if tier in (0, None):
@@ -83,8 +86,9 @@ class RouteReach:
                 if kept_should := kept_should & ~self._find_covered_destinations(number, link, kept_should):
                     yield DroppedRoutes(link.far, far_link, "outbound", kept_should, kept_should & lost)
                 loop, refused = self._find_rejected_routes(number, link, adverts)
-                if leaf and (loop & should & missing):
-                    yield DroppedRoutes(number, link, "loop", loop & should, loop & should & missing)
+                hidden = loop & should & missing & (-1 if self.ranks[number] == 0 else self.hosts)
+                if leaf and hidden:
+                    yield DroppedRoutes(number, link, "loop", loop & should, hidden)
                 refused &= should
                 if refused := refused & ~self._find_covered_destinations(number, link, refused):
                     yield DroppedRoutes(number, link, "inbound", refused, refused & lost)

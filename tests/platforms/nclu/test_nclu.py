@@ -74,6 +74,17 @@ def test_interfaces() -> None:
     assert (notes(reading), reading.remarks) == ([], ())
 
 
+def test_evpn_is_read_of_each_session_and_its_lines_are_unknown() -> None:
+    reading = nclu(
+        "net add bgp autonomous-system 65001\nnet add bgp neighbor swp1-2 interface remote-as external\n"
+        "net add bgp l2vpn evpn neighbor swp1 activate\nnet add bgp evpn neighbor swp2 activate\n"
+    )
+    bgp = require_fact(reading.device.bgp)
+    assert bgp is not None
+    assert [(one.interface, one.evpn) for one in require_fact(bgp.neighbors)] == [("swp1", True), ("swp2", True)]
+    assert [line for line, _ in notes(reading)] == [3, 4]
+
+
 def test_what_is_deleted_is_gone() -> None:
     text = "net add interface swp1 mtu 9216\nnet add interface swp1 alias x\n"
     assert port(nclu(f"{text}net del interface swp1 mtu\n"), "swp1").description == "x"
@@ -211,7 +222,8 @@ def test_routing() -> None:
         BgpNeighbor(address="10.1.0.3", remote_asn=65101, import_policy="IN"),
     )
     assert reading.device.static_routes == (StaticRoute(prefix="0.0.0.0/0", next_hop="192.0.2.1", vrf="mgmt"),)
-    assert (notes(reading), reading.remarks) == ([], ())
+    unknown = "`address-family l2vpn evpn` is neither modelled nor known to be harmless"
+    assert (notes(reading), reading.remarks) == ([(12, unknown)], ())
 
 
 def test_a_session_over_a_port_makes_the_port_an_interface() -> None:

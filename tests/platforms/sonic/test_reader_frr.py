@@ -844,14 +844,14 @@ def test_passwords_are_compared_and_in_no_part_of_the_model() -> None:
     assert len(digest("correct-horse") or "") == 4
 
 
-def test_evpn_is_read_of_each_session_and_its_block_is_an_unknown_line() -> None:
-    text = (
-        "router bgp 65000\n neighbor 10.0.0.1 remote-as 1\n address-family l2vpn evpn\n  neighbor 10.0.0.1 activate\n"
-    )
+@pytest.mark.parametrize("family", ["l2vpn evpn", "evpn"])
+def test_evpn_is_read_of_each_session_and_its_block_is_an_unknown_line(family: str) -> None:
+    """As FRR spells it, and as Quagga of Cumulus Linux did."""
+    text = f"router bgp 65000\n neighbor 10.0.0.1 remote-as 1\n address-family {family}\n  neighbor 10.0.0.1 activate\n"
     reading = read(None, text)
     assert isinstance(reading.device.bgp, Bgp)
     assert reading.device.bgp.neighbors == (BgpNeighbor(address="10.0.0.1", remote_asn=1, evpn=True),)
-    assert notes(reading) == [("address-family l2vpn evpn", 3)]
+    assert notes(reading) == [(f"address-family {family}", 3)]
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ from nodrop.syntax.lines import NotUnderstood, understood
 
 _OF_FAMILY = bound_fields(frr_rows.CARRIED.rows)
 _NOTHING = Ipv6Unicast()
-EVPN = ("address-family", "l2vpn", "evpn")
-"""The command that opens the address family of EVPN."""
+_EVPN = (("address-family", "l2vpn", "evpn"), ("address-family", "evpn"))
+"""The commands that open the address family of EVPN: FRR's, and that of Cumulus' Quagga, which FRR refuses."""
 
 
 class Process:
@@ -89,7 +89,7 @@ class Process:
             family = FAMILIES[words]
             for child in statement.children:
                 understood(child, lambda inner: self._read_family_command(inner, family), self._others)
-        elif words == EVPN:
+        elif words in _EVPN:
             self._read_evpn_sessions(statement)
             raise NotUnderstood
         elif not self._try_read_fields(command_words, on):

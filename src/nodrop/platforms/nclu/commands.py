@@ -330,7 +330,9 @@ class _Reader:
 
     def _read_bgp(self, vrf: str, words: list[str], place: Place, source_text: str) -> bool:
         match words:
-            case ["l2vpn", *_] | ["evpn", *_] | ["listen", *_]:
+            case ["l2vpn", "evpn", *rest] | ["evpn", *rest]:
+                self._add_bgp_commands(vrf, "l2vpn evpn", rest, place, source_text)
+            case ["listen", *_]:
                 return True
             case ["autonomous-system", number]:
                 self._asns[vrf] = word_of(number), place
