@@ -34,7 +34,7 @@ def names(draw: st.DrawFn, data: Data) -> dict[str, Any]:
     if draw(st.booleans()):
         made["hosts"] = draw(templates("{group}"))
     elif draw(st.booleans()):
-        made["hosts"] = {name: draw(templates(f"h{place}")) for place, name in enumerate(data["endpoints"])}
+        made["hosts"] = {name: draw(templates("host"[: place + 1])) for place, name in enumerate(data["endpoints"])}
     exception = st.sampled_from(["leaf1", "leaf2", "leaf3", "spine1", "spine2"])
     ids = {f"{role[:-1] if role == 'spines' else 'leaf'}{number}" for role in ("leaves", "spines")
            for number in _numbers(data["topology"][role]["ids"])}  # fmt: skip

@@ -16,12 +16,12 @@ _NOWHERE: _Place = (1, (), Port(0))
 
 
 def number_of_host(host: Host) -> int:
-    """Return the number in a host's name, behind its group's or at the end; 1 if there is none."""
+    """Return the number in a host's name, behind its group's or at the end; 0 if there is none."""
     own_number = whole_number(host.name.removeprefix(host.group))
     if own_number is not None:
         return own_number
     match = re.search("[0-9]+$", host.name)
-    return (whole_number(match[0]) if match else None) or 1
+    return (whole_number(match[0]) if match else None) or 0
 
 
 def number_stated_hosts(fabric: Fabric, known: Mapping[str, Identity]) -> dict[str, Identity]:

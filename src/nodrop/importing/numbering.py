@@ -31,8 +31,9 @@ def number_switches(devices: Sequence[Device], by_name: Numbers) -> Numbers:
     names = [device.name for device in devices]
     candidates = [by_name, *(column for column in _columns(names) if _are_numbers(column))]
     candidates += [fixed for column in (by_name, *_columns(names)) for fact in facts if (fixed := _fix(column, fact))]
-    candidates += [numbers for numbers in [_numbers_by_management(devices)] if numbers]
-    return max(candidates, key=lambda numbers: _explained(numbers, facts))  # the first of those that explain most
+    by_management = _numbers_by_management(devices)
+    best = max(candidates, key=lambda numbers: (_explained(numbers, facts), numbers == by_management))
+    return by_management if by_management and _explained(by_management, facts) > _explained(best, facts) else best
 
 
 def number_hosts(names: Sequence[str], by_name: Numbers) -> Numbers:
