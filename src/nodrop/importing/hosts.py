@@ -32,11 +32,18 @@ def number_stated_hosts(fabric: Fabric, known: Mapping[str, Identity]) -> dict[s
         groups.setdefault(host.group, []).append(host)
     identities: dict[str, Identity] = {}
     for group, hosts in groups.items():
-        numbers = number_hosts([host.name for host in hosts], list(map(number_of_host, hosts)))
+        blocks = [_block_of_leaves(host, places[host.name]) for host in hosts if host.name in places]
+        numbers = number_hosts([host.name for host in hosts], list(map(number_of_host, hosts)), blocks)
         of_group = {host.name: host_identity(group, number) for host, number in zip(hosts, numbers, strict=True)}
         stated = {name: known[name] for name in of_group if name in known and known[name].role == HOST}
         identities |= stated if len(stated) == len(of_group) else of_group
     return identities
+
+
+def _block_of_leaves(host: Host, place: _Place) -> int:
+    """Return the leaf, or set of as many leaves as a host has ports, that a host is at, from 0 (`host_port_places`)."""
+    number = place[1][-1][2] if place[1] else "1"
+    return (int(number) - 1) // (1 if host.spread == "one-leaf" else max(len(host.ports), 1))
 
 
 def _first_places(fabric: Fabric) -> dict[str, _Place]:

@@ -19,6 +19,8 @@ _MOST_COLUMNS = 8
 _TIER_SHARES = 4
 """Tiers have a quarter each of the out-of-band network, as `design/addressing.py` gives it out."""
 _MOST_ID = 10**6
+_MOST_SHARING = 4096
+"""Hosts that share a leaf, as the key `leaf_group` has it."""
 
 Numbers = list[int]
 
@@ -36,13 +38,26 @@ def number_switches(devices: Sequence[Device], by_name: Numbers) -> Numbers:
     return by_management if by_management and _explained(by_management, facts) > _explained(best, facts) else best
 
 
-def number_hosts(names: Sequence[str], by_name: Numbers) -> Numbers:
-    """Return numbers for the hosts of a group, whose names are in the order of their places at the leaves."""
+def number_hosts(names: Sequence[str], by_name: Numbers, blocks: Sequence[int]) -> Numbers:
+    """Return numbers for the hosts of a group, whose names are in the order of their places at the leaves.
+
+    `blocks` are the leaves, or sets of leaves, that they are at, from 0. Numbers by which hosts share leaves evenly
+    come first, then those in order.
+    """
     candidates = [column for column in (by_name, *_columns(names)) if _are_numbers(column)]
-    in_order = [numbers for numbers in candidates if list(numbers) == sorted(numbers)]
     if candidates:
-        return (in_order or candidates)[0]
+        return max(candidates, key=lambda numbers: (_share_evenly(numbers, blocks), list(numbers) == sorted(numbers)))
     return _fill_gaps(max(_columns(names), key=lambda column: len({*column} - {0}), default=[0] * len(names)))
+
+
+def _share_evenly(numbers: Numbers, blocks: Sequence[int]) -> bool:
+    """Whether as many hosts share each leaf, or set of leaves, by their numbers."""
+    if len(numbers) != len(blocks):
+        return False
+    return any(
+        all((number - 1) // each == block for number, block in zip(numbers, blocks, strict=True))
+        for each in range(1, min(max(numbers), _MOST_SHARING) + 1)
+    )
 
 
 def _facts(devices: Sequence[Device]) -> Iterator[list[int | None]]:

@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
 
-from nodrop.model.fabric import Fabric
+from nodrop.model.fabric import Fabric, Management
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
 from nodrop.model.subject import natural
 from nodrop.plan.model import ChangeScope, DeviceChange, Stage
 from nodrop.plan.shares import ChangeShares
 from nodrop.routing.tiers import RANK_BY_ROLE
+
+_LISTED_NAMES = 3
+"""Renamed switches that a stage lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +36,10 @@ class Order:
 def stages(changes: Sequence[DeviceChange], new_fabric: Fabric, *, downwards: bool = False) -> tuple[Stage, ...]:
     """Return the switches of a plan in rollout order.
 
-    New ones go first, because they carry nothing yet. Among those nearest to hosts one goes alone; when it has proved
-    well, the others of its pod (those that share a switch above it) go, then the rest of its tier. Each tier above goes
-    one switch at a time, and its others carry the traffic; with `downwards`, the tiers furthest from hosts go first.
-    Removed switches go last.
+    Renamed ones change their names first. New ones are next, because they carry nothing yet. Among those nearest to
+    hosts one goes alone; when it has proved well, the others of its pod (those that share a switch above it) go, then
+    the rest of its tier. Each tier above goes one switch at a time, and its others carry the traffic; with `downwards`,
+    the tiers furthest from hosts go first. Removed switches go last.
     """
     return tuple(_Tiers(changes, new_fabric).stages(downwards=downwards))
 
@@ -99,8 +102,10 @@ class _Tiers:
 
     def __init__(self, changes: Sequence[DeviceChange], new: Fabric) -> None:
         kinds = {change.name: change.kind for change in changes}
-        self._added = tuple(name for name, kind in kinds.items() if kind == "added")
-        self._removed = tuple(name for name, kind in kinds.items() if kind == "removed")
+        self._renamed = _renamed_switches(changes)
+        renamed = {*self._renamed, *self._renamed.values()}
+        self._added = tuple(name for name, kind in kinds.items() if kind == "added" and name not in renamed)
+        self._removed = tuple(name for name, kind in kinds.items() if kind == "removed" and name not in renamed)
         self._staying = [name for name, kind in kinds.items() if kind in ("changed", "replaced")]
         self._beside = Index(new).neighbor_names
         self._depth = _distances_from_hosts(new, self._beside)
@@ -160,7 +165,12 @@ class _Tiers:
             yield from self._add_outer_stages(chain(*stage_lists))
 
     def _add_outer_stages(self, staying: Iterable[Stage]) -> Iterator[Stage]:
-        """Yield stages with those of added and removed switches around them."""
+        """Yield stages with those of added and removed switches around them; switches change their names first."""
+        if self._renamed:
+            pairs = [f"{old} -> {new}" for old, new in self._renamed.items()]
+            more = f" and {len(pairs) - _LISTED_NAMES} more" if len(pairs) > _LISTED_NAMES else ""
+            why = f"renamed, by their management addresses: {', '.join(pairs[:_LISTED_NAMES])}{more}; keep all cables"
+            yield Stage(devices=tuple(chain.from_iterable(self._renamed.items())), why=why)
         if self._added:
             yield Stage(devices=self._added, why="new: no traffic before the cables are there")
         yield from staying
@@ -181,6 +191,18 @@ class _Tiers:
     def _height_key(self, name: str) -> tuple[object, ...]:
         """Return a key that distinguishes the two ends of a cable, also those of one tier."""
         return self._tier_of_switch(name), natural(name)
+
+
+def _renamed_switches(changes: Sequence[DeviceChange]) -> dict[str, str]:
+    """Return new names of switches by old ones: a removed and an added one of a model have the management addresses."""
+    by_kind: dict[str, dict[tuple[tuple[str, ...], object], list[str]]] = {"added": {}, "removed": {}}
+    for change in changes:
+        device = change.new or change.old
+        if change.kind in by_kind and device is not None and isinstance(device.management, Management):
+            same = (device.management.addresses, device.model)
+            by_kind[change.kind].setdefault(same, []).append(change.name)
+    pairs = ((names, by_kind["added"].get(same, [])) for same, names in by_kind["removed"].items() if same[0])
+    return {old[0]: new[0] for old, new in pairs if len(old) == len(new) == 1}
 
 
 def _limit_stage_to_shares(stage: Stage, shares: Sequence[ChangeScope]) -> Stage:

@@ -1,0 +1,65 @@
+"""Names that an import keeps: templates that fit most, exceptions, and numbers that explain most addresses."""
+
+from typing import Any
+
+import pytest
+
+import nodrop
+from nodrop.model.compare import differences
+from support.designs import build, shipped
+from support.imported_fabrics import imported
+
+CASES: dict[str, tuple[dict[str, Any], str]] = {
+    "none": ({}, ""),
+    "one template": ({"template": "dc1-{role}{id:02}"}, 'names: {template: "dc1-{role}{id:02}"}'),
+    "site is text": ({"template": "{site}.p{pod}_{role}-{id}", "site": "b7"}, '{template: "b7.p1_{role}-{id}"}'),
+    "a number before another": ({"template": "{id:03}-{role}-9"}, 'names: {template: "{id:03}-{role}-9"}'),
+    "roles": (
+        {"template": {"leaf": "tor{id:02}", "spine": "core-{id}"}},
+        'names: {template: {leaf: "tor{id:02}", spine: "core-{id}"}}',
+    ),
+    "exceptions": (
+        {"template": "a-{role}{id:02}", "hosts": "n-{group}-{id:03}-x", "devices": {"leaf2": "r12-tor", "gpu1": "dgx"}},
+        'names: {template: "a-{role}{id:02}", hosts: "n-{group}-{id:03}-x", devices: {leaf2: r12-tor, gpu1: dgx}}',
+    ),
+    "racks": (
+        {"template": {"leaf": "r{rack}-tor"}, "racks": {"leaf1": "7", "leaf2": "3"}},
+        "names: {devices: {leaf1: r7-tor, leaf2: r3-tor}}",
+    ),
+    "no numbers": (
+        {"devices": {"leaf1": "paris", "leaf2": "oslo", "spine1": "rome", "spine2": "bern"}},
+        "names: {devices: {leaf1: paris, leaf2: oslo, spine1: rome, spine2: bern}}",
+    ),
+    "from zero": (
+        {"devices": {"leaf1": "leaf0", "leaf2": "leaf1"}}, "names: {devices: {leaf1: leaf0, leaf2: leaf1}}",
+    ),
+    "swapped": (
+        {"devices": {"leaf1": "leaf2", "leaf2": "leaf1"}}, "names: {devices: {leaf1: leaf2, leaf2: leaf1}}",
+    ),
+    "case": ({"template": {"leaf": "Leaf-{id}"}}, 'names: {template: {leaf: "Leaf-{id}"}}'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_names_come_back_as_templates_and_exceptions(case: str) -> None:
+    names, line = CASES[case]
+    fabric = build(shipped("two-by-two", {"names": names}))
+    found = imported(fabric)
+    assert (found.left, found.lacking, found.problems, found.guessed) == ((), (), (), ())
+    assert [line in one for one in found.text.splitlines() if one.startswith("names:")] == [True] * bool(line)
+    assert found.intent is not None
+    assert list(differences(fabric, nodrop.build(found.intent))) == []
+
+
+def test_keys_of_an_import_mean_switches_by_their_names() -> None:
+    changes = {
+        "names.devices": {"leaf1": "leaf2", "leaf2": "leaf1", "spine1": "core"},
+        "devices.leaf1.drained": True,
+        "extra.core.tables.FEATURE.snmp.state": "disabled",
+    }
+    fabric = build(shipped("two-by-two", changes))
+    found = imported(fabric)
+    assert "\n  leaf1: {drained: true}\n" in found.text
+    assert "\n  core:\n    tables:\n" in found.text
+    assert found.intent is not None
+    assert list(differences(fabric, nodrop.build(found.intent))) == []
