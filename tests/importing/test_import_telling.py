@@ -23,7 +23,7 @@ def test_what_one_switch_has_otherwise_is_told_by_the_names_of_the_files() -> No
     found = derive(odd(), source="site")
     assert not found.equal
     told = "\n".join(found.left)
-    assert "routing.asn.spines: most have it, and not spine2" in found.guessed
+    assert "routing.asn.spines: most have it, and not core-sp2" in found.guessed
     assert "rack-b Ethernet8: qos/pfc_watchdog is none, this intent comes to there" in told
     assert "core-sp2: ntp_servers is 192.0.2.1, this intent comes to none (services.ntp decides it)" in told
 

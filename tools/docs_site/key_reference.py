@@ -161,7 +161,7 @@ def _stated(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_stated, value))}]"
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    return f'"{text}"' if text.startswith("*") else text
+    return f'"{text}"' if text.startswith("*") or "{" in text else text
 
 
 def _value(root: _Json, options: list[_Json]) -> tuple[str, str]:
@@ -213,7 +213,10 @@ def _shipped_values() -> Iterator[tuple[str, str]]:
 
 NAME = "NAME"
 """Stands in a path for a name that the author of the file chooses."""
-NAMED = (("endpoints",), ("classes",), ("devices",), ("extra",))
+NAMED = (
+    ("endpoints",), ("classes",), ("devices",), ("extra",),
+    ("names", "template"), ("names", "hosts"), ("names", "racks"), ("names", "devices"),
+)  # fmt: skip
 """The mappings of an intent with such names."""
 
 

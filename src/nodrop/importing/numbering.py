@@ -44,10 +44,10 @@ def number_hosts(names: Sequence[str], by_name: Numbers, blocks: Sequence[int]) 
     `blocks` are the leaves, or sets of leaves, that they are at, from 0. Numbers by which hosts share leaves evenly
     come first, then those in order.
     """
-    candidates = [column for column in (by_name, *_columns(names)) if _are_numbers(column)]
-    if candidates:
-        return max(candidates, key=lambda numbers: (_share_evenly(numbers, blocks), list(numbers) == sorted(numbers)))
-    return _fill_gaps(max(_columns(names), key=lambda column: len({*column} - {0}), default=[0] * len(names)))
+    columns = [by_name, *_columns(names)]
+    candidates = [column for column in columns if _are_numbers(column)]
+    candidates += [_fill_gaps(_keep_usual(names, column)) for column in columns]
+    return max(candidates, key=lambda numbers: (_share_evenly(numbers, blocks), list(numbers) == sorted(numbers)))
 
 
 def _share_evenly(numbers: Numbers, blocks: Sequence[int]) -> bool:
@@ -126,6 +126,13 @@ def _explained(numbers: Numbers, facts: Sequence[Sequence[int | None]]) -> int:
         Counter((value or 0) - number for number, value in zip(numbers, fact, strict=True)).most_common(1)[0][1]
         for fact in facts
     )
+
+
+def _keep_usual(names: Sequence[str], column: Numbers) -> Numbers:
+    """Return a column without the numbers of names that differ from most in more than digits."""
+    kinds = [_DIGITS.sub("", name) for name in names]
+    usual_kind = Counter(kinds).most_common(1)[0][0]
+    return [number if kind == usual_kind else 0 for kind, number in zip(kinds, column, strict=True)]
 
 
 def _fill_gaps(column: Numbers) -> Numbers:

@@ -214,7 +214,7 @@ def see(fabric: Fabric, known: Mapping[str, Identity] | None = None) -> TierView
         own_names = sorted((name for name, switch_role in roles.items() if switch_role == role), key=natural)
         own_devices = [fabric.device(name) for name in own_names]
         own_numbers = number_switches(own_devices, _numbers(own_names, role))
-        for name, number in zip(own_names, _with_known(own_names, own_numbers, known), strict=True):
+        for name, number in zip(own_names, _replace_known_numbers(own_names, own_numbers, known), strict=True):
             names[name], numbers[name] = f"{role}{number}", number
     seen = _rename_switches(fabric, names)
     hosts = number_stated_hosts(seen, known)
@@ -235,7 +235,7 @@ def see(fabric: Fabric, known: Mapping[str, Identity] | None = None) -> TierView
     )
 
 
-def _with_known(names: list[str], own_numbers: list[int], known: Mapping[str, Identity]) -> list[int]:
+def _replace_known_numbers(names: list[str], own_numbers: list[int], known: Mapping[str, Identity]) -> list[int]:
     """Return numbers with those that are known, which no other keeps."""
     fixed = {name: known[name].id for name in names if name in known}
     taken = set(fixed.values())
